@@ -1,0 +1,41 @@
+"""nbmetrics: what FID, KID, FLD and CFID say averaged over clients, on pooled data, and where the two disagree.
+
+Names are resolved when first used: importing the package imports neither torch, matplotlib, pandas nor widgets.
+"""
+
+from importlib import import_module as _import
+from typing import Any as _Any
+
+__version__ = "0.1.0"
+
+_ROOMS = {
+    "errors": ["InvalidInput"],
+    "distributions": ["Gaussian", "Mixture", "Empirical"],
+    "metrics.frechet": ["fid"],
+    "metrics.kernel": ["kid"],
+    "metrics.kernels": ["Polynomial", "RBF"],
+    "federation": ["Client", "Generator", "Federation"],
+    "evaluation": ["evaluate"],
+    "scores": ["Scores"],
+    "scene": ["Scene"],
+    "labs": ["Playground"],
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+_MODULES = ("metrics",)
+
+__all__ = ["__version__", *_HOME, *_MODULES]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _HOME:
+        value = getattr(_import(f".{_HOME[name]}", __name__), name)
+    elif name in _MODULES:
+        value = _import(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

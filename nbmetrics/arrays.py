@@ -1,0 +1,221 @@
+"""The one room that knows NumPy from torch.
+
+Everything else is written against the array API namespace that `namespace` returns, so NumPy and torch,
+CPU and CUDA, share one code path. Rows enter through `as_rows`, which checks them; sums are float64.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_torch_array
+
+from .errors import InvalidInput, shown
+
+Array = Any
+
+# Squares, cubes of inner products and sums of those stay inside float64 below this magnitude.
+LARGEST = 1e45
+BLOCK_BYTES = 64 * 2**20
+
+
+def namespace(*arrays: Array) -> Any:
+    """The array API namespace the arrays share."""
+    return array_namespace(*arrays)
+
+
+def is_array(value: Any) -> bool:
+    """Whether `value` is a NumPy array or a torch tensor."""
+    return isinstance(value, np.ndarray) or is_torch_array(value)
+
+
+def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = None) -> Array:
+    """`value` as a finite (n, d) array of float32 or float64 in its own library, on its own device.
+
+    Integers and bools become float64, half precision float32, data frames and nested lists NumPy.
+    Raises `InvalidInput` for NaN or infinity, a wrong rank, width or dtype, or too few rows.
+    """
+    rows = _floating(value, argument)
+    if rows.ndim != 2:
+        fix = "For one feature use x.reshape(-1, 1)" if rows.ndim == 1 else "Flatten each item to one row"
+        raise InvalidInput(argument, f"expected rows of shape (n, d), got shape {tuple(rows.shape)}", fix)
+    n, d = rows.shape
+    if d == 0:
+        raise InvalidInput(argument, f"got shape {tuple(rows.shape)}, no features", "Give at least one column")
+    if dim is not None and d != dim:
+        raise InvalidInput(argument, f"has {d} features where {dim} were expected", "Use the same features")
+    if n < min_rows:
+        raise InvalidInput(argument, f"has {n} rows", f"At least {min_rows} are needed")
+    _check_magnitude(rows, argument)
+    return rows
+
+
+def _floating(value: Any, argument: str) -> Array:
+    if is_torch_array(value):
+        torch = sys.modules["torch"]
+        if value.is_complex():
+            raise InvalidInput(argument, f"has dtype {value.dtype}", "Give real numbers")
+        value = value.detach()
+        if value.dtype in (torch.float32, torch.float64):
+            return value
+        return value.to(torch.float32 if value.is_floating_point() else torch.float64)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
+    if array.dtype.kind not in "biuf":
+        seen = f"has dtype {array.dtype}" if array.ndim else f"got {shown(value)}"
+        raise InvalidInput(argument, seen, "Give an array of real numbers, shape (n, d)")
+    if array.dtype in (np.float32, np.float64):
+        return array
+    return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+
+
+def _check_magnitude(rows: Array, argument: str) -> None:
+    xp = namespace(rows)
+    if rows.shape[0] == 0:
+        return
+    # min and max carry NaN and infinity along without a boolean copy of the data
+    low, high = float(xp.min(rows)), float(xp.max(rows))
+    if not (np.isfinite(low) and np.isfinite(high)):
+        bad = int(xp.sum(xp.astype(~xp.isfinite(rows), xp.int64)))
+        raise InvalidInput(argument, f"{bad} values are NaN or infinite", "Drop or mend those rows first")
+    if max(-low, high) > LARGEST:
+        raise InvalidInput(
+            argument, f"has values of magnitude {max(-low, high):.3g}", f"Rescale the features below {LARGEST:g}"
+        )
+
+
+def to_float64(x: Array) -> Array:
+    """`x` in float64 (itself where it already is)."""
+    xp = namespace(x)
+    return x if x.dtype == xp.float64 else xp.astype(x, xp.float64)
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """`x` as a NumPy array in main memory."""
+    return x.cpu().numpy() if is_torch_array(x) else np.asarray(x)
+
+
+def align(a: Array, b: Array) -> tuple[Array, Array]:
+    """Both arrays in one library and on one device: torch wins over NumPy, an accelerator over the CPU."""
+    if not is_torch_array(a) and not is_torch_array(b):
+        return a, b
+    torch = sys.modules["torch"]
+    tensors = [x if is_torch_array(x) else torch.from_numpy(np.ascontiguousarray(x)) for x in (a, b)]
+    target = next((x.device for x in tensors if x.device.type != "cpu"), tensors[0].device)
+    return tensors[0].to(target), tensors[1].to(target)
+
+
+def like(value: Any, other: Array) -> Array:
+    """`value` as a float64 array in `other`'s library and on its device."""
+    xp = namespace(other)
+    return xp.asarray(value, dtype=xp.float64, device=device(other))
+
+
+def row_blocks(n: int, bytes_per_row: float, limit: float = BLOCK_BYTES) -> Iterator[slice]:
+    """Slices that cover range(n), each of rows worth at most `limit` bytes."""
+    step = max(1, int(limit // max(bytes_per_row, 1)))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+def scatter(rows: Array, mean: Array) -> Array:
+    """The (d, d) float64 matrix (rows - mean)ᵀ(rows - mean), accumulated in row blocks."""
+    xp = namespace(rows)
+    d = rows.shape[1]
+    total = xp.zeros((d, d), dtype=xp.float64, device=device(rows))
+    for block in row_blocks(rows.shape[0], 16 * d):
+        centred = to_float64(rows[block, :]) - mean
+        total += centred.T @ centred
+    return total
+
+
+def mean_rows(rows: Array) -> Array:
+    """The (d,) float64 mean of the rows, by two passes: accurate at a large common offset too."""
+    xp = namespace(rows)
+    shift = to_float64(rows[0, :])
+    total = xp.zeros_like(shift)
+    for block in row_blocks(rows.shape[0], 16 * rows.shape[1]):
+        total += xp.sum(to_float64(rows[block, :]) - shift, axis=0)
+    return shift + total / rows.shape[0]
+
+
+def triangular(a: Array) -> Array:
+    """R of a QR decomposition: RᵀR = aᵀa without squaring the condition number."""
+    return namespace(a).linalg.qr(a, mode="reduced")[1]
+
+
+def svdvals(a: Array) -> Array:
+    """Singular values, largest first; a failed divide-and-conquer is tried again on the transpose."""
+    xp = namespace(a)
+    try:
+        return xp.linalg.svdvals(a)
+    except Exception as error:
+        if type(error).__name__ != "LinAlgError":
+            raise
+        return xp.linalg.svdvals(triangular(a.T))
+
+
+def nuclear_norm(a: Array, tolerance: float) -> float:
+    """Σ singular values of `a`, to within `tolerance` (absolute).
+
+    The eigenvalues of the Gram matrix are several times faster than singular values but lose half the
+    digits of the small ones; they are used only where a bound on that loss stays below `tolerance`.
+    """
+    xp = namespace(a)
+    if min(a.shape) > 64:
+        gram = a @ a.T if a.shape[0] <= a.shape[1] else a.T @ a
+        values = xp.linalg.eigvalsh(gram)
+        error = 8.0 * float(xp.finfo(xp.float64).eps) * float(values[-1])
+        values = xp.clip(values, 0.0, None)
+        loss = xp.minimum(xp.sqrt(values + error) - xp.sqrt(values), xp.asarray(error**0.5))
+        if float(xp.sum(loss)) <= tolerance:
+            return float(xp.sum(xp.sqrt(values)))
+    return float(xp.sum(svdvals(a)))
+
+
+def psd_root(c: Array) -> Array:
+    """A factor R with RᵀR = c for a positive semi-definite c; rank-deficient ones give fewer rows.
+
+    Cholesky where it succeeds; otherwise eigenvectors, dropping eigenvalues below d·eps·λmax.
+    """
+    xp = namespace(c)
+    factor = _cholesky(c)
+    if factor is not None:
+        return factor.T
+    values, vectors = xp.linalg.eigh(c)
+    keep = values > c.shape[0] * xp.finfo(xp.float64).eps * values[-1]
+    return (vectors[:, keep] * xp.sqrt(values[keep])).T
+
+
+def _cholesky(c: Array) -> Array | None:
+    if is_torch_array(c):
+        factor, info = sys.modules["torch"].linalg.cholesky_ex(c)
+        return factor if int(info) == 0 else None
+    try:
+        return np.linalg.cholesky(c)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def total(x: Array) -> float:
+    """The float64 sum of all entries, whatever their type."""
+    xp = namespace(x)
+    return float(xp.sum(x, dtype=xp.float64))
+
+
+def uniform_blocks(n: int, step: int) -> Iterator[slice]:
+    """Slices of `step` rows that cover range(n)."""
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def each_pair(x: Array, y: Array, step: int, visit: Callable[[Array, Array, bool], None]) -> None:
+    """Call `visit(x_block, y_block, on_diagonal)` over blocks; with y is x, only the upper triangle."""
+    for i in uniform_blocks(x.shape[0], step):
+        for j in uniform_blocks(y.shape[0], step):
+            if y is not x or j.start >= i.start:
+                visit(x[i, :], y[j, :], y is x and i.start == j.start)

@@ -1,0 +1,225 @@
+"""Distributions a client or a generator may have: each knows its mean, its covariance and how to sample.
+
+`Gaussian` and `Mixture` have closed forms in the metrics; `Empirical` is a set of rows taken as the whole
+population (ddof 0, self-pairs included), where rows given as data are a sample of something larger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from .arrays import as_rows, mean_rows, psd_root, scatter, to_numpy
+from .errors import InvalidInput, check_count, check_number, check_weights, shown
+
+Rng = np.random.Generator | int | None
+
+
+@runtime_checkable
+class Distribution(Protocol):
+    """What the engine asks of a distribution; any object with these works as a client or generator."""
+
+    @property
+    def dim(self) -> int: ...
+
+    def sample(self, n: int, rng: Rng = None) -> np.ndarray: ...
+
+
+class Gaussian:
+    """The normal law N(mean, cov).
+
+    Parameters
+    ----------
+    mean : (d,) array, or a number for d = 1
+    cov : number (variance of every feature), (d,) variances, or (d, d) matrix; singular allowed
+
+    Raises
+    ------
+    InvalidInput
+        For non-finite values, mismatched shapes, or a covariance that is not symmetric and positive
+        semi-definite.
+    """
+
+    def __init__(self, mean: Any, cov: Any = 1.0) -> None:
+        self.mean = _vector(mean, "mean")
+        if self.mean.size == 0:
+            raise InvalidInput("mean", "is empty", "Give at least one number")
+        self.cov, self.root = _covariance(cov, self.mean.size)
+        self._freeze()
+
+    @classmethod
+    def ellipse(cls, center: Any, width: float, height: float, angle: float = 0.0) -> Gaussian:
+        """A 2-D Gaussian by its 1σ ellipse: standard deviations `width` and `height`, turned by `angle` degrees.
+
+        Keeps the factor of the covariance, so √det = width·height exactly, however flat the ellipse.
+        """
+        w = check_number(width, "width", minimum=0)
+        h = check_number(height, "height", minimum=0)
+        turn = math.radians(check_number(angle, "angle"))
+        axes = np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+        root = np.array([[w], [h]]) * axes
+        gaussian = cls(_vector(center, "center"), root.T @ root)
+        if gaussian.dim != 2:
+            raise InvalidInput("center", f"has {gaussian.dim} numbers", "Give x and y")
+        gaussian.root = root
+        gaussian._freeze()
+        return gaussian
+
+    @classmethod
+    def fit(cls, rows: Any) -> Gaussian:
+        """The Gaussian with the mean and covariance (ddof 1) of `rows`, shape (n, d), n ≥ 2."""
+        data = to_numpy(as_rows(rows, "rows", min_rows=2))
+        mean = mean_rows(data)
+        return cls(mean, scatter(data, mean) / (len(data) - 1))
+
+    def _freeze(self) -> None:
+        for array in (self.mean, self.cov, self.root):
+            array.setflags(write=False)
+
+    @property
+    def dim(self) -> int:
+        return self.mean.size
+
+    def sample(self, n: int, rng: Rng = None) -> np.ndarray:
+        """`n` rows, shape (n, d), drawn with `rng` (a NumPy Generator, or a seed)."""
+        noise = np.random.default_rng(rng).standard_normal((check_count(n, "n", minimum=0), len(self.root)))
+        return self.mean + noise @ self.root
+
+    def log_prob(self, x: Any) -> np.ndarray:
+        """Log-density (nats) at each row of `x`; raises InvalidInput where the covariance is singular."""
+        rows = to_numpy(as_rows(x, "x", dim=self.dim))
+        factor, log_det = self._whitener
+        white = factor @ (rows - self.mean).T
+        return -0.5 * (np.sum(white * white, axis=0) + log_det + self.dim * math.log(2 * math.pi))
+
+    @cached_property
+    def _whitener(self) -> tuple[np.ndarray, float]:
+        _, s, vt = np.linalg.svd(self.root, full_matrices=False)
+        if len(s) < self.dim or s[-1] <= 1e-12 * s[0]:
+            raise InvalidInput("cov", "is singular, so there is no density", "Add a small variance to every feature")
+        return vt / s[:, None], 2 * float(np.sum(np.log(s)))
+
+    def __repr__(self) -> str:
+        return f"Gaussian(dim={self.dim}, mean={shown(self.mean.tolist(), 40)})"
+
+
+class Mixture:
+    """Σ w_j P_j of distributions of one dimension.
+
+    Parameters
+    ----------
+    components : sequence of distributions
+    weights : one non-negative number each, divided by their sum; equal by default
+    """
+
+    def __init__(self, components: Sequence[Any], weights: Any = None) -> None:
+        self.components = tuple(components)
+        if not self.components:
+            raise InvalidInput("components", "is empty", "Give at least one distribution")
+        for position, part in enumerate(self.components):
+            if not isinstance(part, Distribution):
+                seen = f"item {position} is {shown(part)}"
+                raise InvalidInput("components", seen, "Give distributions, such as nm.Gaussian(mean, cov)")
+            if part.dim != self.components[0].dim:
+                seen = f"item {position} has dimension {part.dim}, item 0 has {self.components[0].dim}"
+                raise InvalidInput("components", seen, "Give one dimension to all")
+        self.weights = check_weights([1.0] * len(self.components) if weights is None else weights, len(self.components))
+
+    @property
+    def dim(self) -> int:
+        return int(self.components[0].dim)
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """The (d,) mean Σ w_j μ_j."""
+        return sum(w * part.mean for w, part in self._parts())
+
+    @cached_property
+    def cov(self) -> np.ndarray:
+        """The (d, d) covariance Σ w_j [C_j + (μ_j − μ)(μ_j − μ)ᵀ]."""
+        shifts = [(w, part.cov, part.mean - self.mean) for w, part in self._parts()]
+        return sum(w * (cov + np.outer(shift, shift)) for w, cov, shift in shifts)
+
+    def _parts(self) -> list[tuple[float, Any]]:
+        return list(zip(self.weights, self.components, strict=True))
+
+    def sample(self, n: int, rng: Rng = None) -> np.ndarray:
+        """`n` rows in random order, shape (n, d), drawn with `rng` (a NumPy Generator, or a seed)."""
+        rng = np.random.default_rng(rng)
+        counts = rng.multinomial(check_count(n, "n", minimum=0), self.weights)
+        drawn = [part.sample(int(k), rng) for part, k in zip(self.components, counts, strict=True)]
+        return rng.permutation(np.concatenate(drawn), axis=0)
+
+    def log_prob(self, x: Any) -> np.ndarray:
+        """Log-density (nats) at each row of `x`."""
+        parts = [(math.log(w), part.log_prob(x)) for w, part in self._parts() if w > 0]
+        return np.logaddexp.reduce([log_w + values for log_w, values in parts], axis=0)
+
+    def __repr__(self) -> str:
+        return f"Mixture({len(self.components)} components, dim={self.dim})"
+
+
+class Empirical:
+    """A finite population: each row of `rows`, shape (n, d), with probability 1/n.
+
+    Moments use ddof 0 and kernel means include self-pairs (the V-statistic), as for any exact law.
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = to_numpy(as_rows(rows, "rows"))
+
+    @property
+    def dim(self) -> int:
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """The (d,) mean of the rows."""
+        return mean_rows(self.rows)
+
+    @cached_property
+    def cov(self) -> np.ndarray:
+        """The (d, d) covariance of the rows, ddof 0."""
+        return scatter(self.rows, self.mean) / len(self.rows)
+
+    def sample(self, n: int, rng: Rng = None) -> np.ndarray:
+        """`n` rows drawn with replacement, shape (n, d)."""
+        rng = np.random.default_rng(rng)
+        return self.rows[rng.integers(len(self.rows), size=check_count(n, "n", minimum=0))]
+
+    def __repr__(self) -> str:
+        return f"Empirical({len(self.rows)} rows, dim={self.dim})"
+
+
+def _vector(value: Any, argument: str) -> np.ndarray:
+    row = as_rows(np.atleast_1d(np.asarray(value))[None], argument)
+    return np.array(row[0], dtype=np.float64)
+
+
+def _covariance(cov: Any, dim: int) -> tuple[np.ndarray, np.ndarray]:
+    given = np.asarray(cov)
+    if given.ndim < 2:
+        variances = _vector(given, "cov")
+        if variances.size not in (1, dim):
+            raise InvalidInput("cov", f"has {variances.size} variances for dimension {dim}", "Give one each")
+        if variances.min() < 0:
+            raise InvalidInput("cov", f"has a variance of {variances.min():g}", "Variances are 0 or more")
+        variances = np.broadcast_to(variances, (dim,))
+        return np.diag(variances), np.diag(np.sqrt(variances))
+    matrix = np.array(as_rows(given, "cov"), dtype=np.float64)
+    if matrix.shape != (dim, dim):
+        raise InvalidInput("cov", f"has shape {matrix.shape} for dimension {dim}", f"Give shape ({dim}, {dim})")
+    largest = np.abs(matrix).max()
+    if np.abs(matrix - matrix.T).max() > 1e-8 * largest:
+        raise InvalidInput("cov", "is not symmetric", "Use (cov + cov.T) / 2 if it should be")
+    matrix = (matrix + matrix.T) / 2
+    root = psd_root(matrix)
+    if np.abs(root.T @ root - matrix).max() > 1e-8 * largest:
+        lowest = np.linalg.eigvalsh(matrix)[0]
+        seen = f"is not positive semi-definite, its lowest eigenvalue is {lowest:.3g}"
+        raise InvalidInput("cov", seen, "A covariance has no negative eigenvalue")
+    return matrix, root

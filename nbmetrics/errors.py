@@ -1,0 +1,100 @@
+"""What goes wrong with input, said so that the reader can mend it.
+
+Every check raises `InvalidInput`, which names the argument, shows what was seen and says the fix.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class InvalidInput(ValueError):
+    """Bad input: which argument, what was seen, how to fix it.
+
+    Attributes
+    ----------
+    argument : str
+        The name of the argument as the caller knows it.
+    """
+
+    def __init__(self, argument: str, seen: str, fix: str) -> None:
+        self.argument = argument
+        super().__init__(f"{argument}: {seen}. {fix}")
+
+
+def shown(value: Any, limit: int = 80) -> str:
+    """A short text of any value, safe to put in a message."""
+    try:
+        text = repr(value)
+    except Exception as error:  # a repr of the user's own may raise anything
+        text = f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
+    """`value`, if it is one of `choices`; otherwise the closest name is offered."""
+    names = list(choices)
+    if isinstance(value, str) and value in names:
+        return value
+    close = difflib.get_close_matches(str(value).lower(), names, n=1, cutoff=0.4)
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    raise InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
+
+
+def check_number(
+    value: Any, argument: str, *, minimum: float = -math.inf, maximum: float = math.inf
+) -> float:
+    """`value` as a finite float within [minimum, maximum]."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a finite number") from None
+    if not math.isfinite(number):
+        raise InvalidInput(argument, f"got {number}", "Give a finite number")
+    if not minimum <= number <= maximum:
+        raise InvalidInput(argument, f"got {number:g}", f"Give a number from {minimum:g} to {maximum:g}")
+    return number
+
+
+def check_count(value: Any, argument: str, *, minimum: int = 1) -> int:
+    """`value` as an int of at least `minimum`."""
+    number = check_number(value, argument, minimum=minimum)
+    if number != int(number):
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a whole number")
+    return int(number)
+
+
+def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
+    """`count` non-negative finite weights, divided by their sum."""
+    try:
+        values = [float(w) for w in weights]
+    except (TypeError, ValueError):
+        raise InvalidInput(argument, f"got {shown(weights)}", "Give a sequence of numbers") from None
+    if len(values) != count:
+        raise InvalidInput(argument, f"got {len(values)} weights for {count} parts", "Give one weight each")
+    for position, value in enumerate(values):
+        if not math.isfinite(value) or value < 0:
+            raise InvalidInput(argument, f"weight {position} is {value}", "Weights are finite and 0 or more")
+    largest = max(values)
+    if largest == 0:
+        raise InvalidInput(argument, "all weights are 0", "Make at least one of them positive")
+    scaled = [v / largest for v in values]
+    total = math.fsum(scaled)
+    return tuple(v / total for v in scaled)
+
+
+def check_names(names: Sequence[Any], argument: str) -> tuple[str, ...]:
+    """`names` as distinct, non-empty texts."""
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInput(argument, f"a name is {shown(name)}", "Give every item a non-empty text name")
+        if name in seen:
+            raise InvalidInput(
+                argument, f"the name {shown(name)} appears twice", "Give every item a name of its own"
+            )
+        seen.add(name)
+    return tuple(names)

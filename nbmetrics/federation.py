@@ -1,0 +1,277 @@
+"""Clients with weights, and the generators to score: checked once here, so that every later room can trust them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from . import partition
+from .arrays import Array, as_rows, is_array, namespace
+from .distributions import Distribution, Empirical, Mixture
+from .errors import InvalidInput, check_names, check_number, check_weights, shown
+from .metrics.base import Sample
+
+Source = Callable[..., Any]
+
+
+class Client:
+    """One party with real data of its own.
+
+    Parameters
+    ----------
+    data : (n, d) rows (NumPy, torch, data frame, nested list), a distribution, an iterable of batches of
+        rows, or the path of a `.npy` file (memory-mapped, never unpickled)
+    test : rows held out, for metrics that compare with unseen data
+    condition : rows x that the generator is conditioned on, one for each row of `data`
+    weight : its share λ before normalisation; by default the number of rows, or equal for distributions
+    name : how tables and views call it
+    """
+
+    def __init__(
+        self, data: Any, *, test: Any = None, condition: Any = None, weight: float | None = None, name: str | None = None
+    ) -> None:
+        self.distribution, self.rows = _data(data, "data")
+        self.test = None if test is None else as_rows(test, "test", dim=self.dim)
+        self.condition = None if condition is None else as_rows(condition, "condition")
+        if self.condition is not None and (self.rows is None or len(self.condition) != len(self.rows)):
+            seen = f"has {len(self.condition)} rows for {'a distribution' if self.rows is None else len(self.rows)}"
+            raise InvalidInput("condition", seen, "Give one condition row for each data row")
+        self.weight = None if weight is None else check_number(weight, "weight", minimum=0)
+        self.name = None if name is None else check_names([name], "name")[0]
+
+    @property
+    def dim(self) -> int:
+        return int(self.distribution.dim if self.rows is None else self.rows.shape[1])
+
+    @property
+    def sample(self) -> Sample:
+        """What a metric sees of this client."""
+        return Sample(self.rows, self.distribution, self.test, self.condition)
+
+    def _with(self, **changes: Any) -> Client:
+        copy = object.__new__(Client)
+        copy.__dict__.update(self.__dict__, **changes)
+        return copy
+
+    def __repr__(self) -> str:
+        what = repr(self.distribution) if self.rows is None else f"{len(self.rows)} rows, dim={self.dim}"
+        return f"Client({shown(self.name)}: {what})"
+
+
+def _data(data: Any, argument: str) -> tuple[Any, Array | None]:
+    if isinstance(data, Distribution):
+        return data, None
+    if isinstance(data, (str, os.PathLike)):
+        return None, as_rows(_load(data, argument), argument)
+    if not is_array(data) and not hasattr(data, "__array__") and isinstance(data, Iterable):
+        items = list(data)
+        if items and all(is_array(item) and item.ndim == 2 for item in items):
+            return None, as_rows(namespace(*items).concat(items), argument)
+        data = items
+    return None, as_rows(data, argument)
+
+
+def _load(path: Any, argument: str) -> np.ndarray:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(argument, f"cannot read {shown(str(path))}: {error}", "Give the path of a .npy file") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """A generative model to score.
+
+    Parameters
+    ----------
+    source : (m, d) rows already generated, a distribution, a function `(n, rng) -> rows`, or a
+        `torch.nn.Module` with `latent_dim` (fed standard normal latents)
+    name : how tables and views call it
+    """
+
+    source: Any
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is not None:
+            check_names([self.name], "name")
+        if callable(self.source) and not isinstance(self.source, Distribution):
+            if hasattr(self.source, "state_dict"):
+                object.__setattr__(self, "source", _module_source(self.source))
+            return
+        law, rows = _data(self.source, "source")
+        object.__setattr__(self, "source", rows if law is None else law)
+
+    def draw(self, n: int, seed: Any, *, dim: int) -> Sample:
+        """What a metric sees: its rows or law, or `n` rows drawn from a function, seeded."""
+        if not callable(self.source) or isinstance(self.source, Distribution):
+            return Sample.of(self.source, f"generator {self.name!r}", dim=dim)
+        rows = self.source(n, np.random.default_rng(seed))
+        return Sample(rows=as_rows(rows, f"rows from generator {self.name!r}", dim=dim))
+
+
+def _module_source(module: Any) -> Source:
+    size = getattr(module, "latent_dim", None)
+    if not isinstance(size, int):
+        fix = "Set module.latent_dim, or give a function (n, rng) -> rows"
+        raise InvalidInput("source", f"the module {type(module).__name__} has no latent_dim", fix)
+
+    def source(n: int, rng: np.random.Generator) -> Any:
+        weight = next(iter(module.parameters()), None)
+        latent = rng.standard_normal((n, size)).astype(np.float32)
+        if weight is None:
+            raise InvalidInput("source", "the module has no parameters", "Give a function (n, rng) -> rows")
+        return module(weight.new_tensor(latent)).detach()
+
+    return source
+
+
+def as_generators(generators: Any) -> tuple[Generator, ...]:
+    """Named generators from a list of them, a dict name -> source, or a single one."""
+    if isinstance(generators, Mapping):
+        items = [Generator(source, name=name) for name, source in generators.items()]
+    elif isinstance(generators, (Generator, Distribution)) or callable(generators) or is_array(generators):
+        items = [_as_generator(generators)]
+    elif isinstance(generators, Iterable) and not isinstance(generators, str):
+        items = [_as_generator(item) for item in generators]
+    else:
+        raise InvalidInput("generators", f"got {shown(generators)}", "Give a list of Generator, or a dict of sources")
+    if not items:
+        raise InvalidInput("generators", "is empty", "Give at least one generator")
+    named = _named(items, "Generator", lambda item, name: replace(item, name=name))
+    check_names([item.name for item in named], "generators")
+    return named
+
+
+def _as_generator(item: Any) -> Generator:
+    return item if isinstance(item, Generator) else Generator(item)
+
+
+def _named(items: list[Any], kind: str, rename: Callable[[Any, str], Any]) -> tuple[Any, ...]:
+    taken = {item.name for item in items}
+    free = (name for name in (f"{kind} {k}" for k in range(1, 2 * len(items) + 1)) if name not in taken)
+    return tuple(item if item.name is not None else rename(item, next(free)) for item in items)
+
+
+class Federation:
+    """Clients with weights λ, Σλ = 1; the real side of every aggregate.
+
+    Parameters
+    ----------
+    clients : `Client` objects (or data that makes one), or a dict name -> data
+
+    Weights default to the clients' row counts, or to equal for distributions; a mix of both needs
+    explicit weights. Unnamed clients become "Client 1", "Client 2", …
+    """
+
+    def __init__(self, clients: Iterable[Any] | Mapping[str, Any]) -> None:
+        if isinstance(clients, Mapping):
+            clients = [Client(data, name=name) for name, data in clients.items()]
+        if isinstance(clients, (str, bytes)) or not isinstance(clients, Iterable):
+            raise InvalidInput("clients", f"got {shown(clients)}", "Give a list of Client, or a dict name -> data")
+        items = [item if isinstance(item, Client) else Client(item) for item in clients]
+        if not items:
+            raise InvalidInput("clients", "is empty", "Give at least one client")
+        self.clients: tuple[Client, ...] = _named(items, "Client", lambda item, name: item._with(name=name))
+        self.names = check_names([item.name for item in self.clients], "clients")
+        for client in self.clients:
+            if client.dim != self.dim:
+                seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
+                raise InvalidInput("clients", seen, "Give every client the same features")
+        self.weights: tuple[float, ...] = _default_weights(self.clients)
+
+    @classmethod
+    def from_labels(cls, X: Any, y: Any) -> Federation:
+        """One client for each distinct label of `y`, (n,), with its rows of `X`, (n, d)."""
+        rows = as_rows(X, "X")
+        parts = partition.by_label(y, len(rows))
+        return cls([Client(rows[index], name=name) for name, index in parts.items()])
+
+    @property
+    def dim(self) -> int:
+        return self.clients[0].dim
+
+    def with_weights(self, weights: Any) -> Federation:
+        """The same clients under other weights (a sequence, or a dict by client name)."""
+        if isinstance(weights, Mapping):
+            if set(weights) != set(self.names):
+                raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
+            weights = [weights[name] for name in self.names]
+        shares = check_weights(weights, len(self))
+        return Federation([c._with(weight=w) for c, w in zip(self.clients, shares, strict=True)])
+
+    def replace(self, name: str, client: Any) -> Federation:
+        """The federation with the client `name` exchanged for `client`, which keeps that name unless it has one."""
+        new = client if isinstance(client, Client) else Client(client)
+        old = self[name]
+        new = new._with(name=new.name or name, weight=old.weight if new.weight is None else new.weight)
+        return Federation([new if c is old else c for c in self.clients])
+
+    def split(self, test: float = 0.2, seed: int = 0) -> Federation:
+        """Every client's rows cut at random into data and a held-out test set of the share `test`."""
+        share = check_number(test, "test", minimum=0, maximum=1)
+        streams = np.random.SeedSequence(seed).spawn(len(self))
+        return Federation([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
+
+    def pooled(self) -> Client:
+        """All clients as one: the concatenated rows where the weights are the row counts, else the mixture Σ λ_i P_i."""
+        if self.is_size_weighted:
+            rows = [c.rows for c in self.clients]
+            return Client(namespace(*rows).concat(rows), name="pooled")
+        laws = [c.distribution if c.rows is None else Empirical(c.rows) for c in self.clients]
+        return Client(Mixture(laws, self.weights), name="pooled")
+
+    @property
+    def is_size_weighted(self) -> bool:
+        """Whether every client has rows and its weight is its share of them."""
+        if any(c.rows is None for c in self.clients):
+            return False
+        shares = check_weights([len(c.rows) for c in self.clients], len(self))
+        return bool(np.allclose(shares, self.weights, rtol=1e-9, atol=0))
+
+    def __len__(self) -> int:
+        return len(self.clients)
+
+    def __iter__(self) -> Iterator[Client]:
+        return iter(self.clients)
+
+    def __getitem__(self, name: str) -> Client:
+        if name not in self.names:
+            raise InvalidInput("name", f"no client is called {shown(name)}", f"The names are {', '.join(self.names)}")
+        return self.clients[self.names.index(name)]
+
+    def __repr__(self) -> str:
+        return f"Federation({len(self)} clients, dim={self.dim}: {', '.join(self.names[:6])}{', …' * (len(self) > 6)})"
+
+
+def _default_weights(clients: tuple[Client, ...]) -> tuple[float, ...]:
+    given = [c.weight for c in clients]
+    if all(w is not None for w in given):
+        return check_weights(given, len(clients))
+    if any(w is not None for w in given):
+        missing = next(c.name for c in clients if c.weight is None)
+        raise InvalidInput("weight", f"{missing!r} has none while others do", "Give every client a weight, or none")
+    laws = [c.rows is None for c in clients]
+    if all(laws):
+        return check_weights([1.0] * len(clients), len(clients))
+    if any(laws):
+        seen = "some clients have rows, others a distribution, so sizes do not tell their shares"
+        raise InvalidInput("weight", seen, "Give every client a weight")
+    return check_weights([len(c.rows) for c in clients], len(clients))
+
+
+def _split(client: Client, share: float, rng: np.random.Generator) -> Client:
+    if client.rows is None:
+        law = client.distribution
+        raise InvalidInput("test", f"{client.name!r} is {shown(law)}", "Give rows, or Client(…, test=rows)")
+    n = len(client.rows)
+    held = max(1, round(share * n))
+    if n - held < 1:
+        raise InvalidInput("test", f"{client.name!r} has {n} rows and none would be left", "Hold out a smaller share")
+    order = rng.permutation(n)
+    condition = None if client.condition is None else client.condition[order[held:]]
+    return client._with(rows=client.rows[order[held:]], test=client.rows[order[:held]], condition=condition)

@@ -1,0 +1,142 @@
+"""The three functions that make a metric, and the registry of metric names.
+
+    summarize(sample) -> S            what a client would have to reveal
+    pool([S_i], weights) -> S         the summary of the mixture Σ λ_i P_i
+    terms(S_real, S_generated)        named addends; the distance is their sum
+
+From these `evaluate` makes avg = Σ λ_i D(S_i, S_G) and all = D(pool(S_i), S_G) for any metric, a user's own
+included: subclass `Metric`, or pass any object with these functions and a `name`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ..arrays import Array, as_rows
+from ..distributions import Distribution
+from ..errors import InvalidInput, check_choice, shown
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What a metric sees of one client or generator.
+
+    Attributes
+    ----------
+    rows : (n, d) array, or None for an exact distribution
+    distribution : the exact law, or None for rows
+    test, condition : further rows of a client, for the metrics that need them
+    """
+
+    rows: Array | None = None
+    distribution: Any = None
+    test: Array | None = None
+    condition: Array | None = None
+
+    @classmethod
+    def of(cls, data: Any, argument: str, *, dim: int | None = None) -> Sample:
+        """A sample from rows or a distribution."""
+        if isinstance(data, Sample):
+            return data
+        if isinstance(data, Distribution):
+            if dim is not None and data.dim != dim:
+                raise InvalidInput(argument, f"has dimension {data.dim} where {dim} was expected", "Use one space")
+            return cls(distribution=data)
+        return cls(rows=as_rows(data, argument, dim=dim))
+
+    @property
+    def dim(self) -> int:
+        return int(self.distribution.dim if self.rows is None else self.rows.shape[1])
+
+
+class Metric(ABC, Generic[S]):
+    """A score between real data and a generator, as three functions.
+
+    Attributes
+    ----------
+    name : the key in tables, such as "fid"
+    label : the name people read, such as "FID"
+    higher_is_better : direction of the score
+    """
+
+    name: str
+    label: str
+    higher_is_better = False
+
+    @abstractmethod
+    def summarize(self, sample: Any) -> S:
+        """The summary of `sample` (with `.rows`, or `.distribution` where there is a closed form)."""
+
+    @abstractmethod
+    def pool(self, summaries: Sequence[S], weights: Sequence[float]) -> S:
+        """The summary of the mixture Σ λ_i P_i."""
+
+    @abstractmethod
+    def terms(self, real: S, generated: S) -> dict[str, float]:
+        """Named addends of the score."""
+
+    def distance(self, real: S, generated: S) -> float:
+        """The score: the sum of `terms`."""
+        return math.fsum(self.terms(real, generated).values())
+
+    def has_closed_form(self, distribution: Any) -> bool:
+        """Whether `summarize` takes this distribution exactly, without drawing rows."""
+        return False
+
+    def resolve(self, clients: Sequence[Any]) -> Metric[S]:
+        """This metric with data-dependent settings fixed once for all clients."""
+        return self
+
+    @property
+    def convention(self) -> str:
+        """The conventions behind the number, for the line under a table."""
+        return ""
+
+
+def between(metric: Metric[Any], real: Any, generated: Any, *, samples: int = 10_000, seed: int = 0) -> float:
+    """The metric between two samples, each rows or a distribution.
+
+    A distribution without a closed form under this metric is sampled: `samples` rows, seeded.
+    """
+    first = Sample.of(real, "real")
+    second = Sample.of(generated, "generated", dim=first.dim)
+    metric = metric.resolve([first])
+    summaries = [metric.summarize(drawn(metric, s, samples, [seed, i])) for i, s in enumerate((first, second))]
+    return metric.distance(*summaries)
+
+
+def drawn(metric: Any, sample: Sample, n: int, seed: Any) -> Sample:
+    """`sample` itself where the metric can use it; otherwise `n` rows of its distribution."""
+    closed_form = getattr(metric, "has_closed_form", lambda _: False)
+    if sample.rows is not None or closed_form(sample.distribution):
+        return sample
+    import numpy as np
+
+    rows = as_rows(sample.distribution.sample(n, np.random.default_rng(seed)), "sample", dim=sample.dim)
+    return Sample(rows=rows)
+
+
+_REGISTRY: dict[str, Callable[[], Metric[Any]]] = {}
+
+
+def register(names: Mapping[str, Callable[[], Metric[Any]]]) -> None:
+    """Make metrics known by name to `evaluate`."""
+    _REGISTRY.update(names)
+
+
+def metric_of(item: Any, argument: str = "metrics") -> Any:
+    """A metric from its name, or from an object with the three functions."""
+    if isinstance(item, str):
+        return _REGISTRY[check_choice(item, _REGISTRY, argument)]()
+    if isinstance(item, type):
+        item = item()
+    missing = [f for f in ("name", "summarize", "pool", "terms") if not hasattr(item, f)]
+    if missing:
+        raise InvalidInput(argument, f"{shown(item)} has no {', '.join(missing)}", "Give a name or a Metric")
+    return item

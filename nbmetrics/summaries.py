@@ -1,0 +1,226 @@
+"""What a client would have to reveal for a metric: summaries that pool with weights and know their size.
+
+Each summary is built from rows, from batches or from an exact distribution (count = infinity), and `pool`
+gives the summary of the mixture Σ λ_i P_i. With λ_i = n_i/n that is the summary of the concatenated rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+
+from .arrays import Array, align, mean_rows, namespace, psd_root, row_blocks, scatter, to_float64, triangular
+
+# Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
+SMALL = 64
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and covariance (ddof 1) of one law; the summary of FID.
+
+    Attributes
+    ----------
+    count : rows that made it (effective rows after weighted pooling), infinity for an exact distribution
+    mean : (d,) float64
+    root : (r, d) float64 with rootᵀroot = covariance; kept instead of the matrix where r ≤ d or d is small
+    dense : (d, d) float64 covariance, or None where `root` is kept
+    """
+
+    count: float
+    mean: Array
+    kept_root: Array | None
+    dense: Array | None
+
+    @classmethod
+    def of_rows(cls, rows: Array) -> Moments:
+        """From rows (n, d); the sums are float64 and always centred."""
+        n, d = rows.shape
+        mean = mean_rows(rows)
+        if n <= d:
+            return cls(n, mean, _contrasts(to_float64(rows) - mean) / math.sqrt(max(n - 1, 1)), None)
+        if d > SMALL:
+            return cls(n, mean, None, scatter(rows, mean) / (n - 1))
+        factor = mean[None, :] * 0.0
+        for block in row_blocks(n, 16 * d):
+            stacked = namespace(rows).concat([factor, to_float64(rows[block, :]) - mean])
+            factor = triangular(stacked)
+        return cls(n, mean, factor / math.sqrt(n - 1), None)
+
+    @classmethod
+    def of_batches(cls, batches: Iterable[Array]) -> Moments:
+        """From batches of rows, by Chan's update: the batches need not be in memory together."""
+        merged: Moments | None = None
+        for batch in batches:
+            part = cls.of_rows(batch)
+            if merged is None:
+                merged = part
+            else:
+                counts = merged.count + part.count
+                merged = cls.pool([merged, part], [merged.count / counts, part.count / counts])
+        if merged is None:
+            raise ValueError("no batches")
+        return merged
+
+    @classmethod
+    def of_distribution(cls, distribution: Any) -> Moments:
+        """The population moments of anything with `.mean` and `.cov`."""
+        root = getattr(distribution, "root", None)
+        parts = getattr(distribution, "components", None)
+        if parts is not None:
+            return cls.pool([cls.of_distribution(part) for part in parts], distribution.weights)
+        if root is not None and (root.shape[1] <= SMALL or root.shape[0] < root.shape[1]):
+            return cls(math.inf, distribution.mean, root, None)
+        return cls(math.inf, distribution.mean, None, distribution.cov)
+
+    @classmethod
+    def pool(cls, parts: Sequence[Moments], weights: Sequence[float]) -> Moments:
+        """Moments of Σ λ_i P_i: Ĉ = Σ λ_i [C_i(1 − 1/n_i) + δ_iδ_iᵀ] / (1 − Σ λ_i²/n_i), δ_i = μ_i − μ̂.
+
+        Equals `np.cov(rows, aweights)` for any weights and `np.cov` of the concatenation for λ_i = n_i/n.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        xp = namespace(*(p.mean for p in parts))
+        mean = sum(w * p.mean for w, p in zip(weights, parts, strict=True))
+        lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
+        scale = 1.0 / (1.0 - lost) if lost < 1.0 else 0.0
+        inner = [scale * w * (1.0 - 1.0 / p.count) for w, p in zip(weights, parts, strict=True)]
+        shifts = xp.stack([math.sqrt(scale * w) * (p.mean - mean) for w, p in zip(weights, parts, strict=True)])
+        roots = [math.sqrt(w) * p.kept_root for w, p in zip(inner, parts, strict=True) if p.kept_root is not None]
+        count = 1.0 / lost if lost else math.inf
+        d = mean.shape[0]
+        height = sum(r.shape[0] for r in roots) + len(parts)
+        if len(roots) == len(parts) and (height <= d or d <= SMALL):
+            stacked = xp.concat([*roots, shifts])
+            return cls(count, mean, stacked if height <= d else triangular(stacked), None)
+        total = shifts.T @ shifts
+        for w, p in zip(inner, parts, strict=True):
+            total += w * p.cov
+        return cls(count, mean, None, total)
+
+    @property
+    def cov(self) -> Array:
+        """The (d, d) covariance."""
+        return self.dense if self.dense is not None else self.root.T @ self.root
+
+    @cached_property
+    def root(self) -> Array:
+        """A factor (r, d) of the covariance: rootᵀroot = cov."""
+        return self.kept_root if self.kept_root is not None else psd_root(self.dense)
+
+    @cached_property
+    def trace(self) -> float:
+        """Tr cov."""
+        xp = namespace(self.mean)
+        if self.dense is not None:
+            return float(xp.linalg.trace(self.dense))
+        return float(xp.sum(self.root * self.root))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to send it: the mean, and the factor or the upper triangle, in float64."""
+        d = self.mean.shape[0]
+        triangle = d * (d + 1) // 2
+        size = triangle if self.dense is not None else min(self.root.shape[0] * d, triangle)
+        return 8 * (d + size + 1)
+
+
+def _contrasts(centred: Array) -> Array:
+    """n centred rows as n − 1 rows with the same scatter, by a Householder reflection of (1, …, 1).
+
+    Centred rows have rank n − 1 at most; dropping the null direction keeps it from becoming rounding noise.
+    """
+    xp = namespace(centred)
+    n = centred.shape[0]
+    v = xp.full((n,), 1.0 / math.sqrt(n), dtype=xp.float64, device=centred.device)
+    v[0] += 1.0
+    return (centred - (2.0 / float(v @ v)) * v[:, None] * (v @ centred)[None, :])[1:, :]
+
+
+class KernelPart:
+    """One client's (or generator's) share in a kernel mean: its rows, embedding or exact law.
+
+    Means with other parts are remembered, so each client–generator block is computed once.
+    """
+
+    def __init__(self, kernel: Any, content: Any, count: float, diagonal: float) -> None:
+        self.kernel = kernel
+        self.content = content
+        self.count = count
+        self.diagonal = diagonal
+        self._means: WeakKeyDictionary[KernelPart, float] = WeakKeyDictionary()
+
+    def mean_with(self, other: KernelPart) -> float:
+        """E k(X, Y) over this part and the other, self-pairs included."""
+        if other not in self._means:
+            value = self.kernel.mean(self.content, other.content)
+            self._means[other] = value
+            if other is not self:
+                other._means[self] = value
+        return self._means[other]
+
+    @property
+    def nbytes(self) -> int:
+        return 8 + int(getattr(self.content, "nbytes", 0) or _law_bytes(self.content))
+
+
+def _law_bytes(law: Any) -> int:
+    return 8 * (law.dim + law.dim * (law.dim + 1) // 2) if hasattr(law, "dim") else 0
+
+
+@dataclass(frozen=True)
+class KernelMean:
+    """The mean embedding of Σ λ_i P_i under one kernel: a weighted list of parts; the summary of KID.
+
+    Cross means are bilinear in the parts; the self term of rows leaves out pairs of a row with itself:
+    U = (wᵀKw − Σ w_a² k_aa) / (1 − Σ w_a²) for row weights w_a = λ_i/n_i.
+    """
+
+    parts: tuple[KernelPart, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def pool(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
+        """The kernel mean of the mixture."""
+        parts = tuple(part for mean in means for part in mean.parts)
+        shares = tuple(w * v for mean, w in zip(means, weights, strict=True) for v in mean.weights)
+        return cls(parts, shares)
+
+    def mean_with(self, other: KernelMean) -> float:
+        """E k(X, Y), X from this mixture and Y from the other."""
+        return math.fsum(
+            w * v * p.mean_with(q)
+            for p, w in zip(self.parts, self.weights, strict=True)
+            if w
+            for q, v in zip(other.parts, other.weights, strict=True)
+            if v
+        )
+
+    def self_mean(self, *, unbiased: bool = True) -> float:
+        """E k(X, X′); without the pairs of a row with itself where `unbiased`."""
+        full = self.mean_with(self)
+        if not unbiased:
+            return full
+        shares = list(zip(self.parts, self.weights, strict=True))
+        own = math.fsum(w * w * p.diagonal / p.count for p, w in shares)
+        return (full - own) / (1.0 - math.fsum(w * w / p.count for p, w in shares))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to send it: rows, embeddings or the parameters of exact laws."""
+        return sum(part.nbytes for part in self.parts)
+
+
+def same_library(a: Moments, b: Moments) -> tuple[Array, Array, Array, Array]:
+    """Means and roots of both, brought to one library and device."""
+    mean_a, mean_b = align(a.mean, b.mean)
+    root_a, root_b = align(a.root, b.root)
+    return mean_a, root_a, mean_b, root_b
+
+
