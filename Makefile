@@ -1,0 +1,105 @@
+# GNU make and a POSIX shell; Python 3.11 or newer. `make help` lists the targets.
+
+PYTHON = python3
+# What `make test` installs on top of the torch-free core: `make test EXTRAS=` leaves it at the core.
+EXTRAS = all
+PORT = 8888
+# More for pip, such as an index of CPU-only torch wheels.
+PIP_ARGS =
+
+start := notebooks/00_start_here.ipynb
+comma := ,
+bin := .venv/bin
+lab_ready := .venv/.ready-lab
+test_ready := .venv/.ready-test-$(subst $(comma),+,$(strip $(EXTRAS)))
+test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
+pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
+tsc_ready := tests/js/node_modules/.ready
+
+.PHONY: help lab test lint format bench clean test-python test-browser test-js test-js-types
+
+help:
+	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
+	@echo "make test     lint, types, and every test that can run here   (EXTRAS= leaves torch and friends out)"
+	@echo "              parts of it: test-python  test-browser  test-js  test-js-types"
+	@echo "make lint     ruff and mypy"
+	@echo "make format   ruff's fixes and layout"
+	@echo "make bench    a table of speeds beside other libraries"
+	@echo "make clean    remove .venv, caches and build output"
+	@echo "PYTHON=python3.12 names the Python that .venv is made from; PIP_ARGS=... is passed to pip."
+
+$(bin)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "nbmetrics needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+# A stamp is made only after pip succeeded, so an interrupted set-up is taken up again.
+$(lab_ready): pyproject.toml constraints.txt | $(bin)/python
+	@echo "Setting up .venv for the labs (the first time takes a minute) ..."
+	@$(pip) -e '.[lab]'
+	@touch $@
+
+$(test_ready): pyproject.toml constraints.txt | $(bin)/python
+	@echo "Setting up .venv with [$(test_extras)] (the first time takes minutes) ..."
+	@$(pip) -e '.[$(test_extras)]'
+	@touch $@ $(lab_ready)
+
+# JUPYTER_CONFIG_PATH adds our server config to the user's own instead of replacing it.
+lab: $(lab_ready)
+	@JUPYTER_CONFIG_PATH="$(CURDIR)/binder$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}"; \
+	export JUPYTER_CONFIG_PATH; \
+	set -- --port=$(PORT) --log-level=WARN --LabApp.default_url=/lab/tree/$(start); \
+	if [ "$$BROWSER" = none ]; then set -- "$$@" --no-browser; unset BROWSER; fi; \
+	if [ "$$(id -u)" = 0 ]; then set -- "$$@" --allow-root; fi; \
+	exec $(bin)/python -m jupyterlab "$$@"
+
+# Every stage runs whatever the others said; the Python tests come last, so their summary is what one sees.
+test: $(test_ready)
+	@failed=; \
+	for stage in lint test-js test-js-types test-browser test-python; do \
+	  echo; echo "== $$stage"; \
+	  $(MAKE) --no-print-directory $$stage || failed="$$failed $$stage"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "make test FAILED in:$$failed"; exit 1; fi; \
+	echo "make test passed; lines beginning with SKIPPED say what did not run here, and why."
+
+test-python: $(test_ready)
+	@$(bin)/python -m pytest -n auto --maxprocesses=4 --ignore=tests/browser
+
+# One at a time: they share a server, a page and the machine's clock.
+test-browser: $(test_ready)
+	@$(bin)/python -m pytest tests/browser
+
+test-js:
+	@if ! command -v node >/dev/null; then \
+	  echo "SKIPPED JavaScript tests: no node on PATH; install Node.js 20 or newer, then make test-js"; \
+	else node --test tests/js/*.test.js; fi
+
+$(tsc_ready): tests/js/package.json
+	@npm install --prefix tests/js --no-package-lock --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test-js-types:
+	@if ! command -v npm >/dev/null; then \
+	  echo "SKIPPED JavaScript types: no npm on PATH; install Node.js 20 or newer, then make test-js-types"; \
+	elif ! $(MAKE) --no-print-directory $(tsc_ready); then \
+	  echo "SKIPPED JavaScript types: npm could not install typescript; with a network, make test-js-types"; \
+	else tests/js/node_modules/.bin/tsc -p tests/js && echo "tsc: no complaints"; fi
+
+lint: $(test_ready)
+	@failed=0; \
+	$(bin)/ruff check . || failed=1; \
+	$(bin)/ruff format --check . || failed=1; \
+	$(bin)/mypy || failed=1; \
+	exit $$failed
+
+format: $(test_ready)
+	@$(bin)/ruff check --fix . ; $(bin)/ruff format .
+
+bench: $(test_ready)
+	@$(bin)/python -m tests.benchmarks
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/js/node_modules tests/browser/shots
+	find nbmetrics notebooks tests binder -name __pycache__ -prune -exec rm -rf {} +
+	find notebooks -name .ipynb_checkpoints -prune -exec rm -rf {} +

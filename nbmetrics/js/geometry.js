@@ -1,0 +1,113 @@
+/**
+ * Where things are: world ↔ pixels, handles, and what a drag or a key does to an item. No DOM.
+ *
+ * @import { Item, Scene } from "./types.js"
+ */
+
+/** @typedef {"mean" | "width" | "height" | "angle"} Handle */
+
+/** @type {Handle[]} */
+export const HANDLES = ["mean", "width", "height", "angle"];
+const NEAREST = 16;
+const STEM = 22;
+
+/** Pixels of a world point on a square of `size` pixels. @param {{half: number}} scene @param {number} size */
+export function projection({ half }, size) {
+  const scale = size / (2 * half);
+  return {
+    scale,
+    /** @param {number} x @param {number} y @returns {[number, number]} */
+    at: (x, y) => [size / 2 + scale * x, size / 2 - scale * y],
+  };
+}
+
+/**
+ * The pixel offset of a handle from its item's mean. Handles keep a distance so that a point can be grabbed.
+ * @param {Item} item @param {Handle} handle @param {number} scale @returns {[number, number]}
+ */
+export function handleOffset(item, handle, scale) {
+  const turn = (item.angle * Math.PI) / 180;
+  const along = [Math.cos(turn), -Math.sin(turn)];
+  const across = [-Math.sin(turn), -Math.cos(turn)];
+  const far = (/** @type {number} */ length) => Math.max(NEAREST, scale * length);
+  if (handle === "width") return [far(item.width) * along[0], far(item.width) * along[1]];
+  if (handle === "height") return [far(item.height) * across[0], far(item.height) * across[1]];
+  if (handle === "angle") {
+    const reach = far(item.width) + STEM;
+    return [reach * along[0], reach * along[1]];
+  }
+  return [0, 0];
+}
+
+/**
+ * The item after its handle moved by (dx, dy) world units from where the drag began.
+ * @param {Item} start @param {Handle} handle @param {number} dx @param {number} dy @param {number} half @param {number} scale
+ * @returns {Item}
+ */
+export function dragged(start, handle, dx, dy, half, scale) {
+  const turn = (start.angle * Math.PI) / 180;
+  if (handle === "mean") return { ...start, x: within(start.x + dx, half), y: within(start.y + dy, half) };
+  if (handle === "width") return { ...start, width: length(start.width + dx * Math.cos(turn) + dy * Math.sin(turn), half) };
+  if (handle === "height") return { ...start, height: length(start.height - dx * Math.sin(turn) + dy * Math.cos(turn), half) };
+  const [ox, oy] = handleOffset(start, "angle", scale);
+  return { ...start, angle: degrees(Math.atan2(dy - oy / scale, dx + ox / scale) * (180 / Math.PI)) };
+}
+
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+/**
+ * The item after a key on one of its handles, or null for a key that means nothing there.
+ * Arrows move 0.1 (1° for the angle), with Shift ten times as far.
+ * @param {Item} item @param {Handle} handle @param {string} key @param {boolean} shift @param {number} half
+ * @returns {Item | null}
+ */
+export function keyed(item, handle, key, shift, half) {
+  if (!(key in ARROWS)) return null;
+  const [right, up] = ARROWS[key];
+  const step = shift ? 1 : 0.1;
+  if (handle === "mean") {
+    return { ...item, x: tidy(within(item.x + right * step, half)), y: tidy(within(item.y + up * step, half)) };
+  }
+  const by = right + up;
+  if (handle === "angle") return { ...item, angle: degrees(tidy(item.angle + by * step * 10)) };
+  return { ...item, [handle]: tidy(length(item[handle] + by * step, half)) };
+}
+
+/** What a slider says of itself. @param {Item} item @param {Handle} handle @param {number} half */
+export function sliderValues(item, handle, half) {
+  if (handle === "mean") return { now: item.x, min: -half, max: half, text: `x ${item.x.toFixed(2)}, y ${item.y.toFixed(2)}` };
+  if (handle === "angle") return { now: item.angle, min: -180, max: 180, text: `${item.angle.toFixed(0)}°` };
+  return { now: item[handle], min: 0, max: half, text: item[handle].toFixed(2) };
+}
+
+/** The half-axes and angle of a covariance, for drawing. @param {{a: number, b: number, c: number}} law */
+export function ellipseOf({ a, b, c }) {
+  const middle = (a + c) / 2;
+  const spread = Math.hypot((a - c) / 2, b);
+  return {
+    width: Math.sqrt(middle + spread),
+    height: Math.sqrt(Math.max(0, middle - spread)),
+    angle: (Math.atan2(2 * b, a - c) * 90) / Math.PI,
+  };
+}
+
+/** @param {number} value @param {number} half */
+function within(value, half) {
+  return Math.min(half, Math.max(-half, value));
+}
+
+/** @param {number} value @param {number} half */
+function length(value, half) {
+  return Math.min(half, Math.max(0, value));
+}
+
+/** An angle in (−180, 180]. @param {number} angle */
+function degrees(angle) {
+  return 180 - ((((180 - angle) % 360) + 360) % 360);
+}
+
+/** A number a person would type, after steps of 0.1. @param {number} value */
+function tidy(value) {
+  return Math.round(value * 1e6) / 1e6;
+}

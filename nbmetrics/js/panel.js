@@ -1,0 +1,152 @@
+/**
+ * The list of clients and generators: names, weights and, in table view, every number of the picture.
+ *
+ * @import { Item, Kind, Place, Scene } from "./types.js"
+ * @import { Store } from "./store.js"
+ */
+import { el, put, say } from "./dom.js";
+import { nameBar, withItem } from "./edits.js";
+import { sharesOf } from "./maths.js";
+
+const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
+
+export class Panel {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.body = el("tbody");
+    const heads = ["Name", "Weight", ...NUMBERS].map((head, i) =>
+      el("th", { scope: "col", class: i > 1 ? "nbm-number" : "" }, [head]),
+    );
+    this.table = el("table", { class: "nbm-items", "aria-label": "Clients and generators" }, [
+      el("thead", {}, [el("tr", {}, heads)]), this.body,
+    ]);
+    this.root = el("div", { class: "nbm-panel nbm-scroll" }, [this.table]);
+    /** @type {Row[]} */
+    this.rows = [];
+  }
+
+  /** @param {boolean} shown */
+  showNumbers(shown) {
+    this.table.classList.toggle("nbm-full", shown);
+  }
+
+  /** @param {Scene} scene */
+  paint(scene) {
+    const kinds = /** @type {Kind[]} */ (["clients", "generators"]);
+    const places = kinds.flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })));
+    while (this.rows.length > places.length) this.rows.pop()?.node.remove();
+    places.forEach((place, i) => {
+      if (this.rows[i]?.place.kind === place.kind) return;
+      const row = new Row(this.store, this.signal, place);
+      if (this.rows[i]) this.rows[i].node.replaceWith(row.node);
+      else this.body.append(row.node);
+      this.rows[i] = row;
+    });
+    const shares = sharesOf(scene.clients);
+    this.rows.forEach((row, i) => row.paint(scene, places[i], shares[i]));
+  }
+}
+
+class Row {
+  /** @param {Store} store @param {AbortSignal} signal @param {Place} place */
+  constructor(store, signal, place) {
+    this.store = store;
+    this.signal = signal;
+    this.place = place;
+    this.name = el("input", { type: "text", class: "nbm-input", maxlength: "80", spellcheck: "false" });
+    this.weight = place.kind === "clients" ? this.numberInput("weight", { min: "0", step: "0.1" }) : null;
+    this.share = el("span", { class: "nbm-share" });
+    this.numbers = NUMBERS.map((field) => {
+      const lower = field === "width" || field === "height" ? { min: "0" } : {};
+      return this.numberInput(field, { step: field === "angle" ? "1" : "0.1", ...lower });
+    });
+    const swatch = el("span", { class: "nbm-swatch", "aria-hidden": "true" });
+    this.node = el("tr", { class: `nbm-${place.kind}` }, [
+      el("td", {}, [el("span", { class: "nbm-named" }, [swatch, this.name])]),
+      el("td", {}, this.weight ? [el("span", { class: "nbm-named" }, [this.weight, this.share])] : []),
+      ...this.numbers.map((input) => el("td", { class: "nbm-number" }, [input])),
+    ]);
+    this.listenName();
+    this.node.addEventListener("focusin", () => this.store.select(this.place), { signal });
+    this.node.addEventListener("click", () => this.store.select(this.place), { signal });
+    this.node.addEventListener("pointerenter", () => this.store.hover(this.place), { signal });
+    this.node.addEventListener("pointerleave", () => this.store.hover(null), { signal });
+  }
+
+  get item() {
+    return this.store.scene[this.place.kind][this.place.index];
+  }
+
+  listenName() {
+    const { name, store, signal } = this;
+    name.addEventListener(
+      "change",
+      () => {
+        const bar = nameBar(store.scene, name.value, this.item.name);
+        const next = name.value.trim();
+        if (bar) name.value = this.item.name;
+        else if (next !== this.item.name) store.edit(withItem(store.scene, this.place, { ...this.item, name: next }));
+        store.say(bar);
+      },
+      { signal },
+    );
+  }
+
+  /** @param {"weight" | typeof NUMBERS[number]} field @param {Record<string, string>} limits */
+  numberInput(field, limits) {
+    const input = el("input", { type: "number", class: "nbm-input", ...limits });
+    const { store, signal } = this;
+    const read = () => {
+      const value = input.valueAsNumber;
+      const next = { ...this.item, [field]: value };
+      const others = store.scene.clients.some((c, i) => i !== this.place.index && (c.weight ?? 0) > 0);
+      const isBad = !Number.isFinite(value) || Math.abs(value) > 1e6 || (field !== "x" && field !== "y" && field !== "angle" && value < 0);
+      const isEmpty = field === "weight" && value === 0 && !others;
+      input.classList.toggle("nbm-bad", isBad || isEmpty);
+      input.setAttribute("aria-invalid", String(isBad || isEmpty));
+      return isBad || isEmpty ? null : withItem(store.scene, this.place, next);
+    };
+    input.addEventListener("input", () => { const scene = read(); if (scene) store.preview(scene); }, { signal });
+    input.addEventListener(
+      "change",
+      () => {
+        const bad = !read();
+        store.finish();
+        if (!bad) return;
+        input.value = String(shown(this.item[field] ?? 0));
+        read();
+        store.say(`${this.item.name} ${field}: a number${field === "weight" ? " of 0 or more, not all 0" : ""} is needed`);
+      },
+      { signal },
+    );
+    return input;
+  }
+
+  /** @param {Scene} scene @param {Place} place @param {number} share */
+  paint(scene, place, share) {
+    this.place = place;
+    const item = this.item;
+    const { selected, hovered } = this.store;
+    this.node.classList.toggle("nbm-selected", selected?.kind === place.kind && selected.index === place.index);
+    this.node.classList.toggle("nbm-hovered", hovered?.kind === place.kind && hovered.index === place.index);
+    put(this.name, { "aria-label": `${item.name} name` });
+    if (this.name !== document.activeElement && this.name.value !== item.name) this.name.value = item.name;
+    if (this.weight) this.paintNumber(this.weight, "weight", item);
+    say(this.share, this.weight ? `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %` : "");
+    NUMBERS.forEach((field, i) => this.paintNumber(this.numbers[i], field, item));
+  }
+
+  /** @param {HTMLInputElement} input @param {"weight" | typeof NUMBERS[number]} field @param {Item} item */
+  paintNumber(input, field, item) {
+    put(input, { "aria-label": `${item.name} ${field}` });
+    const text = String(shown(item[field] ?? 0));
+    if (input !== document.activeElement && input.value !== text) input.value = text;
+  }
+}
+
+/** @param {number} value */
+function shown(value) {
+  return Number(value.toFixed(4));
+}

@@ -1,0 +1,207 @@
+"""Clients, generators and federations: what they take, how they are weighted and named, how they are recut."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nbmetrics as nm
+
+RNG = np.random.default_rng(20261124)
+X, Y = RNG.normal(size=(30, 3)), 1 + RNG.normal(size=(10, 3))
+LAW = nm.Gaussian([0.0, 0.0, 0.0])
+
+
+def all_fid(federation, source):
+    return nm.evaluate(federation, [source], "fid", progress=False).table["all"][0]
+
+
+def test_weights_are_the_row_counts():
+    assert nm.Federation([X, Y]).weights == (0.75, 0.25)
+
+
+def test_distributions_weigh_the_same():
+    assert nm.Federation([LAW, LAW, LAW, LAW]).weights == (0.25,) * 4
+
+
+def test_given_weights_are_divided_by_their_sum():
+    federation = nm.Federation([nm.Client(X, weight=1), nm.Client(LAW, weight=4)])
+    assert federation.weights == (0.2, 0.8)
+
+
+@pytest.mark.parametrize("weights", [[3, 1], {"b": 1, "a": 3}, np.array([0.75, 0.25]), [3e300, 1e300], [3e-320, 1e-320]])
+def test_with_weights_takes_sequences_and_names(weights):
+    federation = nm.Federation({"a": X, "b": Y}).with_weights(weights)
+    assert federation.weights == pytest.approx((0.75, 0.25), rel=1e-3)
+    assert federation.names == ("a", "b")
+    assert sum(federation.weights) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_names_are_given_or_counted_and_never_collide():
+    assert nm.Federation([X, Y]).names == ("Client 1", "Client 2")
+    mixed = nm.Federation([X, nm.Client(Y, name="Client 1"), Y])
+    assert len(set(mixed.names)) == 3
+    assert mixed.names[1] == "Client 1"
+    assert nm.Federation({"b": X, "a": Y}).names == ("b", "a")
+    assert [c.name for c in mixed] == list(mixed.names)
+
+
+def test_a_federation_is_a_collection_of_clients():
+    federation = nm.Federation({"a": X, "b": Y})
+    assert len(federation) == 2
+    assert [len(client.rows) for client in federation] == [30, 10]
+    np.testing.assert_array_equal(federation["b"].rows, Y)
+    with pytest.raises(nm.InvalidInput, match=r"'c'.*a, b"):
+        federation["c"]
+
+
+def test_replace_exchanges_one_client_and_leaves_the_old_federation():
+    old = nm.Federation({"a": X, "b": Y}).with_weights([1, 1])
+    new = old.replace("b", X + 1)
+    assert new.names == ("a", "b")
+    assert new.weights == (0.5, 0.5)
+    np.testing.assert_array_equal(new["b"].rows, X + 1)
+    np.testing.assert_array_equal(old["b"].rows, Y)
+    assert old.replace("b", nm.Client(X, name="c", weight=1.5)).names == ("a", "c")
+    assert nm.Federation({"a": X, "b": Y}).replace("b", X).weights == (0.5, 0.5)
+
+
+def test_split_holds_rows_out_and_loses_none():
+    federation = nm.Federation({"a": nm.Client(X, condition=X + 100), "b": Y}).split(test=0.2, seed=3)
+    assert [(len(c.rows), len(c.test)) for c in federation] == [(24, 6), (8, 2)]
+    for client, rows in zip(federation, (X, Y), strict=True):
+        together = np.concatenate([client.rows, client.test])
+        np.testing.assert_array_equal(np.sort(together, axis=0), np.sort(rows, axis=0))
+    np.testing.assert_array_equal(federation["a"].condition, federation["a"].rows + 100)
+    again, other = (nm.Federation({"a": X, "b": Y}).split(seed=s)["a"].rows for s in (3, 4))
+    np.testing.assert_array_equal(again, federation["a"].rows)
+    assert (other != again).any()
+
+
+def test_pooled_is_the_concatenation_under_size_weights_and_the_mixture_otherwise():
+    federation = nm.Federation([X, Y])
+    np.testing.assert_array_equal(federation.pooled().rows, np.concatenate([X, Y]))
+    mixture = federation.with_weights([1, 1]).pooled().distribution
+    np.testing.assert_allclose(mixture.mean, (X.mean(0) + Y.mean(0)) / 2)
+    laws = nm.Federation([LAW, nm.Gaussian([3.0, 0.0, 0.0])])
+    expected = nm.fid(laws.pooled().distribution, Y)
+    assert all_fid(laws, Y) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", [np.repeat([2, 0], [10, 20]), np.repeat(["u", "t"], [10, 20]), [True] * 10 + [False] * 20])
+def test_from_labels_makes_one_client_a_label_in_sorted_order(labels):
+    federation = nm.Federation.from_labels(X, labels)
+    assert federation.names == tuple(str(label) for label in sorted(set(np.asarray(labels).tolist())))
+    assert [len(c.rows) for c in federation] == [20, 10]
+    np.testing.assert_array_equal(federation.clients[1].rows, X[:10])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [list, lambda x: x.astype(np.float32), pd.DataFrame, lambda x: iter(np.split(x, 3)), lambda x: list(np.split(x, [1, 7]))],
+    ids=["nested", "float32", "frame", "iterator of batches", "list of batches"],
+)
+def test_clients_and_generators_take_rows_in_any_form(make):
+    np.testing.assert_allclose(nm.Client(make(X.tolist() if make is list else X)).rows, X, atol=1e-6)
+    generator = nm.Generator(make(Y[:9].tolist() if make is list else Y[:9]))
+    assert all_fid([X], generator) == pytest.approx(nm.fid(X, Y[:9]), rel=1e-5)
+
+
+def test_npy_files_are_read_in_place(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    for given in (path, str(path)):
+        client = nm.Client(given)
+        assert isinstance(client.rows, np.memmap)
+        assert nm.fid(client.rows, Y) == nm.fid(X, Y)
+
+
+def test_a_pickle_in_an_npy_file_is_never_run(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "sprung"), "w"))
+
+    path = tmp_path / "trap.npy"
+    np.save(path, np.array([[Trap()]], dtype=object), allow_pickle=True)
+    with pytest.raises(nm.InvalidInput, match=r"data.*\.npy"):
+        nm.Client(path)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_function_generator_gets_the_count_and_a_seeded_rng():
+    asked = []
+
+    def source(n, rng):
+        asked.append(n)
+        return rng.normal(size=(n, 3))
+
+    first, again, other = (nm.evaluate([X], [source], samples=500, seed=s, progress=False).table for s in (1, 1, 2))
+    assert asked == [500] * 3  # once an evaluation, shared by both metrics
+    pd.testing.assert_frame_equal(first, again)
+    assert (first["avg"] != other["avg"]).all()
+
+
+def test_generators_may_be_named_by_a_dict_or_stand_alone():
+    scores = nm.evaluate([X], {"law": LAW, "rows": Y}, "fid", progress=False)
+    assert scores.table["generator"].tolist() == ["law", "rows"]
+    for single in (nm.Generator(Y, name="g"), Y, LAW, lambda n, rng: Y):
+        assert len(nm.evaluate([X], single, "fid", progress=False).table) == 1
+
+
+def test_a_torch_module_with_latent_dim_is_a_generator():
+    torch = pytest.importorskip("torch")
+
+    class Net(torch.nn.Module):
+        latent_dim = 5
+
+        def __init__(self, dtype):
+            super().__init__()
+            self.layer = torch.nn.Linear(5, 3, dtype=dtype)
+
+        def forward(self, z):
+            return self.layer(z)
+
+    for dtype, tolerance in ((torch.float32, 1e-4), (torch.float64, 1e-4)):
+        net = Net(dtype)
+        weight, bias = (p.detach().double().numpy() for p in (net.layer.weight, net.layer.bias))
+        exact = nm.fid(LAW, nm.Gaussian(bias, weight @ weight.T))
+        drawn = nm.evaluate([LAW], {"net": net}, "fid", samples=100_000, progress=False).table["avg"][0]
+        assert drawn == pytest.approx(exact, rel=0.05)
+        assert net.training
+        assert tolerance
+
+
+def test_a_users_own_distribution_needs_only_dim_and_sample():
+    class Coin:
+        dim = 3
+
+        def sample(self, n, rng=None):
+            return np.random.default_rng(rng).choice([-1.0, 1.0], size=(n, 3))
+
+    exact = nm.fid(X, nm.Empirical(np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T))
+    assert nm.evaluate([X], [Coin()], "fid", samples=50_000, progress=False).table["all"][0] == pytest.approx(exact, rel=0.02)
+    assert nm.evaluate([Coin(), LAW], [Y], ("fid", "kid"), progress=False).table["avg"].notna().all()
+
+
+@pytest.mark.parametrize("mix", ["two clients", "client and law", "client and generator", "law and generator"])
+def test_numpy_and_torch_work_side_by_side(mix):
+    torch = pytest.importorskip("torch")
+    tensor = torch.from_numpy(X)
+    cases = {
+        "two clients": ([tensor, Y], [X, Y], X + 1, X + 1),
+        "client and law": ([nm.Client(tensor, weight=1), nm.Client(LAW, weight=1)],
+                           [nm.Client(X, weight=1), nm.Client(LAW, weight=1)], Y, Y),
+        "client and generator": ([tensor], [X], Y, Y),
+        "law and generator": ([LAW], [LAW], tensor, X),
+    }  # fmt: skip
+    mixed, plain, source, plain_source = cases[mix]
+    ours = nm.evaluate(mixed, [source], progress=False).table
+    np.testing.assert_allclose(ours["all"], nm.evaluate(plain, [plain_source], progress=False).table["all"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("thing", [nm.Client, nm.Generator, nm.Federation, nm.evaluate])
+def test_every_parameter_is_described(thing):
+    text = inspect.getdoc(thing)
+    for name in inspect.signature(thing).parameters:
+        assert name in text

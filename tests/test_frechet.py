@@ -1,0 +1,214 @@
+"""FID beside mpmath, scipy's matrix root, the peers' published numbers, closed forms and its own invariances."""
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nbmetrics as nm
+from tests import golden
+
+RNG = np.random.default_rng(20261120)
+seeds = st.integers(0, 2**32 - 1)
+quick = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def exact_moments(rows):
+    """Mean and covariance (ddof 1) of the stored numbers, in 50 digits."""
+    n, d = rows.shape
+    x = mpmath.matrix([[mpmath.mpf(float(v)) for v in row] for row in rows])
+    mean = mpmath.matrix([mpmath.fsum(x[i, j] for i in range(n)) / n for j in range(d)])
+    centred = mpmath.matrix(n, d)
+    for i in range(n):
+        for j in range(d):
+            centred[i, j] = x[i, j] - mean[j]
+    return mean, centred.T * centred / (n - 1)
+
+
+def exact_root(cov):
+    values, vectors = mpmath.eigsy(cov)
+    return vectors * mpmath.diag([mpmath.sqrt(max(v, 0)) for v in values]) * vectors.T
+
+
+def exact_fid(real, generated):
+    """FID by its definition in 50 digits, and the sum of both traces."""
+    with mpmath.workdps(50):
+        (m1, c1), (m2, c2) = exact_moments(real), exact_moments(generated)
+        root = exact_root(c1)
+        cross = mpmath.fsum(mpmath.sqrt(max(v, 0)) for v in mpmath.eigsy(root * c2 * root, eigvals_only=True))
+        traces = sum(c1[i, i] + c2[i, i] for i in range(c1.rows))
+        shift = m1 - m2
+        return float((shift.T * shift)[0] + traces - 2 * cross), float(traces)
+
+
+def dead(rows):
+    rows = rows.copy()
+    rows[:, ::2] = 0.25
+    return rows
+
+
+def flat(n):
+    return RNG.normal(size=(n, 2)) @ RNG.normal(size=(2, 5))
+
+
+CASES = {
+    "full rank": (RNG.normal(size=(30, 5)), RNG.normal(size=(40, 5)) * 1.7 + 0.3),
+    "one feature": (RNG.normal(size=(9, 1)), RNG.normal(size=(11, 1))),
+    "rank deficient, both": (flat(30), flat(25)),
+    "rank deficient, one": (flat(30), RNG.normal(size=(25, 5))),
+    "dead features, both": (dead(RNG.normal(size=(30, 5))), dead(RNG.normal(size=(20, 5)))),
+    "dead features, one": (dead(RNG.normal(size=(30, 5))), RNG.normal(size=(20, 5))),
+    "n < d": (RNG.normal(size=(4, 6)), RNG.normal(size=(3, 6))),
+    "n < d on one side": (RNG.normal(size=(4, 6)), RNG.normal(size=(40, 6))),
+    "two rows": (RNG.normal(size=(2, 4)), RNG.normal(size=(2, 4))),
+    "scales from 1e-6 to 1e3": (RNG.normal(size=(30, 4)) * [1e-6, 1e-2, 1, 1e3], RNG.normal(size=(30, 4))),
+    "far from 0": (1e3 + RNG.normal(size=(40, 4)) / 2, 1e3 + RNG.normal(size=(50, 4)) / 2),
+    "all rows equal": (np.full((5, 3), 0.1), RNG.normal(size=(6, 3))),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("case", CASES)
+def test_fid_is_the_definition_in_fifty_digits(case, dtype):
+    real, generated = (rows.astype(dtype) for rows in CASES[case])
+    expected, traces = exact_fid(real, generated)
+    assert nm.fid(real, generated) == pytest.approx(expected, rel=1e-12, abs=2e-12 * traces)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_offset_does_not_cost_digits_in_high_dimension(dtype):
+    base = [RNG.normal(size=(300, 80)) / 2, RNG.normal(size=(250, 80)) / 2]
+    real, generated = ((1e3 + rows).astype(dtype) for rows in base)
+    shifted = [rows.astype(np.float64) - 1e3 for rows in (real, generated)]
+    assert nm.fid(real, generated) == pytest.approx(nm.fid(*shifted), rel=1e-10)
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(500, 400, 100), (400, 300, 30)])
+def test_fid_agrees_with_scipys_matrix_root(n, m, d):
+    mix = RNG.normal(size=(d, d))
+    real, generated = RNG.normal(size=(n, d)) @ mix, 0.2 + RNG.normal(size=(m, d)) @ mix.T
+    c, g = np.cov(real, rowvar=False), np.cov(generated, rowvar=False)
+    shift = real.mean(0) - generated.mean(0)
+    expected = shift @ shift + np.trace(c + g - 2 * scipy.linalg.sqrtm(c @ g).real)
+    assert nm.fid(real, generated) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(60, 300, 100), (60, 50, 100), (3, 2000, 100)])
+def test_fewer_rows_than_features_need_only_the_nonzero_eigenvalues(n, m, d):
+    real, generated = RNG.normal(size=(n, d)) * 3, 0.2 + RNG.normal(size=(m, d))
+    c, g = np.cov(real, rowvar=False), np.cov(generated, rowvar=False)
+    shift = real.mean(0) - generated.mean(0)
+    found = np.sort(np.linalg.eigvals(c @ g).real)[::-1][: min(n, m) - 1]
+    expected = shift @ shift + np.trace(c + g) - 2 * np.sqrt(found).sum()
+    assert nm.fid(real, generated) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("d", [8, 100])
+def test_rank_deficient_rows_against_white_noise_have_a_closed_form(d):
+    basis = np.linalg.qr(RNG.normal(size=(d, 6)))[0].T
+    rows = RNG.normal(size=(400, 6)) @ basis
+    centred = rows - rows.mean(0)
+    roots = np.linalg.svd(centred @ basis.T, compute_uv=False) / np.sqrt(399)
+    expected = np.sum(rows.mean(0) ** 2) + np.sum((roots - 1) ** 2) + d - 6
+    assert nm.fid(rows, nm.Gaussian(np.zeros(d))) == pytest.approx(expected, rel=1e-12)
+
+
+def test_commuting_gaussians_have_a_closed_form():
+    basis = np.linalg.qr(RNG.normal(size=(7, 7)))[0]
+    a, b = RNG.uniform(0, 3, size=(2, 7))
+    a[:2] = 0.0
+    mean = RNG.normal(size=7)
+    first = nm.Gaussian(mean, basis @ np.diag(a) @ basis.T)
+    second = nm.Gaussian(np.zeros(7), basis @ np.diag(b) @ basis.T)
+    expected = mean @ mean + np.sum((np.sqrt(a) - np.sqrt(b)) ** 2)
+    # a zero variance is known to eps of the largest one, its root to √eps
+    assert nm.fid(first, second) == pytest.approx(expected, abs=1e-7)
+    assert nm.fid(nm.Gaussian(mean, a), nm.Gaussian(0 * mean, b)) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("width", [1.0, 1e-3, 1e-9, 0.0])
+def test_ellipse_gaussians_follow_the_two_dimensional_formula(width):
+    first = nm.Gaussian.ellipse([0.5, -1.0], width, 1.3, 25.0)
+    second = nm.Gaussian.ellipse([0.0, 0.4], 0.8, width, -70.0)
+    s1, s2 = first.cov, second.cov
+    cross = np.sqrt(np.trace(s1 @ s2) + 2 * width * 1.3 * 0.8 * width)
+    expected = 0.25 + 1.96 + np.trace(s1) + np.trace(s2) - 2 * cross
+    assert nm.fid(first, second) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("name", golden.NAMES)
+def test_golden_fid_equals_torch_fidelitys(name):
+    scores = golden.scores(name, "fid")
+    by_client = scores.clients["value"].to_numpy().reshape(len(scores.generators), -1)
+    peer = golden.PEERS[name]
+    np.testing.assert_allclose(by_client, peer["fid_by_client_torch_fidelity"], rtol=1e-6)
+    np.testing.assert_allclose(scores.table["all"], peer["fid_all_torch_fidelity"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(50, 3), (20, 40), (300, 90)])
+@pytest.mark.parametrize("rows", ["normal", "dead", "offset"])
+def test_fid_of_a_sample_with_itself_is_zero(shape, rows):
+    x = RNG.normal(size=shape)
+    x = {"normal": x, "dead": dead(x), "offset": x + 1e3}[rows]
+    assert 0.0 <= nm.fid(x, x.copy()) <= 1e-10 * np.trace(np.cov(x, rowvar=False))
+
+
+def pair(seed):
+    """Two samples of hypothesis' choice: any n, m, d, scale and rank."""
+    rng = np.random.default_rng(seed)
+    n, m, d = rng.integers(2, 60), rng.integers(2, 60), rng.integers(1, 80)
+    mix = rng.normal(size=(rng.integers(1, d + 1), d)) * 10.0 ** rng.integers(-3, 4)
+    make = lambda count: rng.normal(size=(count, len(mix))) @ mix + rng.normal(size=d)  # noqa: E731
+    return make(n), make(m), rng
+
+
+def scale_of(*samples):
+    return sum(np.var(rows, axis=0).sum() + np.mean(rows, axis=0) @ np.mean(rows, axis=0) for rows in samples)
+
+
+@quick
+@given(seeds)
+def test_fid_is_a_finite_symmetric_number(seed):
+    x, y, _ = pair(seed)
+    value = nm.fid(x, y)
+    assert np.isfinite(value)
+    assert value >= 0
+    assert value == pytest.approx(nm.fid(y, x), rel=1e-10, abs=1e-11 * scale_of(x, y))
+
+
+@quick
+@given(seeds)
+def test_fid_ignores_the_order_of_rows_and_of_features(seed):
+    x, y, rng = pair(seed)
+    columns = rng.permutation(x.shape[1])
+    moved = nm.fid(rng.permutation(x)[:, columns], rng.permutation(y)[:, columns])
+    assert moved == pytest.approx(nm.fid(x, y), rel=1e-10, abs=1e-11 * scale_of(x, y))
+
+
+@quick
+@given(seeds)
+def test_fid_ignores_translation_and_rotation(seed):
+    x, y, rng = pair(seed)
+    turn = np.linalg.qr(rng.normal(size=(x.shape[1],) * 2))[0]
+    moved = nm.fid(x @ turn + 3.0, y @ turn + 3.0)
+    assert moved == pytest.approx(nm.fid(x, y), rel=1e-9, abs=1e-11 * scale_of(x, y))
+
+
+@quick
+@given(seeds, st.sampled_from([1e-20, 1e-3, 7.0, 1e20]))
+def test_fid_grows_with_the_square_of_the_unit(seed, unit):
+    x, y, _ = pair(seed)
+    expected = nm.fid(x, y) * unit**2
+    assert nm.fid(unit * x, unit * y) == pytest.approx(expected, rel=1e-9, abs=1e-11 * scale_of(x, y) * unit**2)
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(50, 60, 5), (20, 30, 70), (150, 140, 80)])
+def test_torch_and_numpy_agree_on_fid(n, m, d):
+    torch = pytest.importorskip("torch")
+    x, y = RNG.normal(size=(n, d)), 0.3 + RNG.normal(size=(m, d))
+    value = nm.fid(torch.from_numpy(x), torch.from_numpy(y))
+    assert isinstance(value, float)
+    assert value == pytest.approx(nm.fid(x, y), rel=1e-10)
+    assert nm.fid(torch.from_numpy(x), y) == pytest.approx(value, rel=1e-12)
