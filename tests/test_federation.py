@@ -1,6 +1,4 @@
-"""Clients, generators and federations: what they take, how they are weighted and named, how they are recut."""
-
-import inspect
+"""Clients, generators and federations: what they take, how they are weighted, named and recut."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +28,9 @@ def test_given_weights_are_divided_by_their_sum():
     assert federation.weights == (0.2, 0.8)
 
 
-@pytest.mark.parametrize("weights", [[3, 1], {"b": 1, "a": 3}, np.array([0.75, 0.25]), [3e300, 1e300], [3e-320, 1e-320]])
+@pytest.mark.parametrize(
+    "weights", [[3, 1], {"b": 1, "a": 3}, np.array([0.75, 0.25]), [3e300, 1e300], [3e-320, 1e-320]]
+)
 def test_with_weights_takes_sequences_and_names(weights):
     federation = nm.Federation({"a": X, "b": Y}).with_weights(weights)
     assert federation.weights == pytest.approx((0.75, 0.25), rel=1e-3)
@@ -45,6 +45,13 @@ def test_names_are_given_or_counted_and_never_collide():
     assert mixed.names[1] == "Client 1"
     assert nm.Federation({"b": X, "a": Y}).names == ("b", "a")
     assert [c.name for c in mixed] == list(mixed.names)
+
+
+def test_a_dict_may_hold_clients_as_well_as_data():
+    federation = nm.Federation({"a": nm.Client(X), "b": nm.Client(Y)})
+    assert federation.names == ("a", "b")
+    assert federation.weights == (0.75, 0.25)
+    np.testing.assert_array_equal(federation["a"].rows, X)
 
 
 def test_a_federation_is_a_collection_of_clients():
@@ -68,7 +75,9 @@ def test_replace_exchanges_one_client_and_leaves_the_old_federation():
 
 
 def test_split_holds_rows_out_and_loses_none():
-    federation = nm.Federation({"a": nm.Client(X, condition=X + 100), "b": Y}).split(test=0.2, seed=3)
+    federation = nm.Federation([nm.Client(X, condition=X + 100, name="a"), nm.Client(Y, name="b")]).split(
+        seed=3
+    )
     assert [(len(c.rows), len(c.test)) for c in federation] == [(24, 6), (8, 2)]
     for client, rows in zip(federation, (X, Y), strict=True):
         together = np.concatenate([client.rows, client.test])
@@ -89,7 +98,9 @@ def test_pooled_is_the_concatenation_under_size_weights_and_the_mixture_otherwis
     assert all_fid(laws, Y) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("labels", [np.repeat([2, 0], [10, 20]), np.repeat(["u", "t"], [10, 20]), [True] * 10 + [False] * 20])
+@pytest.mark.parametrize(
+    "labels", [np.repeat([2, 0], [10, 20]), np.repeat(["u", "t"], [10, 20]), [True] * 10 + [False] * 20]
+)
 def test_from_labels_makes_one_client_a_label_in_sorted_order(labels):
     federation = nm.Federation.from_labels(X, labels)
     assert federation.names == tuple(str(label) for label in sorted(set(np.asarray(labels).tolist())))
@@ -99,7 +110,13 @@ def test_from_labels_makes_one_client_a_label_in_sorted_order(labels):
 
 @pytest.mark.parametrize(
     "make",
-    [list, lambda x: x.astype(np.float32), pd.DataFrame, lambda x: iter(np.split(x, 3)), lambda x: list(np.split(x, [1, 7]))],
+    [
+        list,
+        lambda x: x.astype(np.float32),
+        pd.DataFrame,
+        lambda x: iter(np.split(x, 3)),
+        lambda x: list(np.split(x, [1, 7])),
+    ],
     ids=["nested", "float32", "frame", "iterator of batches", "list of batches"],
 )
 def test_clients_and_generators_take_rows_in_any_form(make):
@@ -113,7 +130,7 @@ def test_npy_files_are_read_in_place(tmp_path):
     np.save(path, X)
     for given in (path, str(path)):
         client = nm.Client(given)
-        assert isinstance(client.rows, np.memmap)
+        assert isinstance(client.rows.base, np.memmap)
         assert nm.fid(client.rows, Y) == nm.fid(X, Y)
 
 
@@ -136,7 +153,9 @@ def test_a_function_generator_gets_the_count_and_a_seeded_rng():
         asked.append(n)
         return rng.normal(size=(n, 3))
 
-    first, again, other = (nm.evaluate([X], [source], samples=500, seed=s, progress=False).table for s in (1, 1, 2))
+    first, again, other = (
+        nm.evaluate([X], [source], samples=500, seed=s, progress=False).table for s in (1, 1, 2)
+    )
     assert asked == [500] * 3  # once an evaluation, shared by both metrics
     pd.testing.assert_frame_equal(first, again)
     assert (first["avg"] != other["avg"]).all()
@@ -162,14 +181,13 @@ def test_a_torch_module_with_latent_dim_is_a_generator():
         def forward(self, z):
             return self.layer(z)
 
-    for dtype, tolerance in ((torch.float32, 1e-4), (torch.float64, 1e-4)):
+    for dtype in (torch.float32, torch.float64):
         net = Net(dtype)
         weight, bias = (p.detach().double().numpy() for p in (net.layer.weight, net.layer.bias))
         exact = nm.fid(LAW, nm.Gaussian(bias, weight @ weight.T))
         drawn = nm.evaluate([LAW], {"net": net}, "fid", samples=100_000, progress=False).table["avg"][0]
         assert drawn == pytest.approx(exact, rel=0.05)
         assert net.training
-        assert tolerance
 
 
 def test_a_users_own_distribution_needs_only_dim_and_sample():
@@ -180,11 +198,15 @@ def test_a_users_own_distribution_needs_only_dim_and_sample():
             return np.random.default_rng(rng).choice([-1.0, 1.0], size=(n, 3))
 
     exact = nm.fid(X, nm.Empirical(np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T))
-    assert nm.evaluate([X], [Coin()], "fid", samples=50_000, progress=False).table["all"][0] == pytest.approx(exact, rel=0.02)
+    assert nm.evaluate([X], [Coin()], "fid", samples=50_000, progress=False).table["all"][0] == pytest.approx(
+        exact, rel=0.02
+    )
     assert nm.evaluate([Coin(), LAW], [Y], ("fid", "kid"), progress=False).table["avg"].notna().all()
 
 
-@pytest.mark.parametrize("mix", ["two clients", "client and law", "client and generator", "law and generator"])
+@pytest.mark.parametrize(
+    "mix", ["two clients", "client and law", "client and generator", "law and generator"]
+)
 def test_numpy_and_torch_work_side_by_side(mix):
     torch = pytest.importorskip("torch")
     tensor = torch.from_numpy(X)
@@ -197,11 +219,6 @@ def test_numpy_and_torch_work_side_by_side(mix):
     }  # fmt: skip
     mixed, plain, source, plain_source = cases[mix]
     ours = nm.evaluate(mixed, [source], progress=False).table
-    np.testing.assert_allclose(ours["all"], nm.evaluate(plain, [plain_source], progress=False).table["all"], rtol=1e-9)
-
-
-@pytest.mark.parametrize("thing", [nm.Client, nm.Generator, nm.Federation, nm.evaluate])
-def test_every_parameter_is_described(thing):
-    text = inspect.getdoc(thing)
-    for name in inspect.signature(thing).parameters:
-        assert name in text
+    np.testing.assert_allclose(
+        ours["all"], nm.evaluate(plain, [plain_source], progress=False).table["all"], rtol=1e-9
+    )

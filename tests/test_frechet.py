@@ -1,4 +1,4 @@
-"""FID beside mpmath, scipy's matrix root, the peers' published numbers, closed forms and its own invariances."""
+"""FID beside mpmath, scipy's matrix root, the peers' numbers, closed forms and its own invariances."""
 
 import mpmath
 import numpy as np
@@ -128,6 +128,15 @@ def test_commuting_gaussians_have_a_closed_form():
     assert nm.fid(nm.Gaussian(mean, a), nm.Gaussian(0 * mean, b)) == pytest.approx(expected, rel=1e-13)
 
 
+@pytest.mark.parametrize(("n", "d"), [(30, 10), (80, 200), (300, 90)])
+def test_doubled_rows_differ_by_the_trace_however_steep_the_spectrum(n, d):
+    turn = np.linalg.qr(RNG.normal(size=(d, d)))[0]
+    x = (0.1 + RNG.normal(size=(n, d)) * np.geomspace(1, 1e-7, d)) @ turn
+    expected = np.sum(x.mean(0) ** 2) + np.trace(np.cov(x, rowvar=False))
+    # beyond 64 features and n > d the covariance itself holds small variances to eps of the largest
+    assert nm.fid(x, 2 * x) == pytest.approx(expected, rel=1e-9 if (n, d) == (300, 90) else 1e-11)
+
+
 @pytest.mark.parametrize("width", [1.0, 1e-3, 1e-9, 0.0])
 def test_ellipse_gaussians_follow_the_two_dimensional_formula(width):
     first = nm.Gaussian.ellipse([0.5, -1.0], width, 1.3, 25.0)
@@ -148,10 +157,11 @@ def test_golden_fid_equals_torch_fidelitys(name):
 
 
 @pytest.mark.parametrize("shape", [(50, 3), (20, 40), (300, 90)])
-@pytest.mark.parametrize("rows", ["normal", "dead", "offset"])
+@pytest.mark.parametrize("rows", ["normal", "dead", "offset", "steep"])
 def test_fid_of_a_sample_with_itself_is_zero(shape, rows):
     x = RNG.normal(size=shape)
-    x = {"normal": x, "dead": dead(x), "offset": x + 1e3}[rows]
+    steep = x * np.geomspace(1, 1e-7, x.shape[1])
+    x = {"normal": x, "dead": dead(x), "offset": x + 1e3, "steep": steep}[rows]
     assert 0.0 <= nm.fid(x, x.copy()) <= 1e-10 * np.trace(np.cov(x, rowvar=False))
 
 
@@ -201,7 +211,9 @@ def test_fid_ignores_translation_and_rotation(seed):
 def test_fid_grows_with_the_square_of_the_unit(seed, unit):
     x, y, _ = pair(seed)
     expected = nm.fid(x, y) * unit**2
-    assert nm.fid(unit * x, unit * y) == pytest.approx(expected, rel=1e-9, abs=1e-11 * scale_of(x, y) * unit**2)
+    assert nm.fid(unit * x, unit * y) == pytest.approx(
+        expected, rel=1e-9, abs=1e-11 * scale_of(x, y) * unit**2
+    )
 
 
 @pytest.mark.parametrize(("n", "m", "d"), [(50, 60, 5), (20, 30, 70), (150, 140, 80)])

@@ -19,7 +19,7 @@ GROUPS = [
     {"partition"},
     {"federation"},
     {"uncertainty", "theory", "scene"},
-    {"scores", "evaluate", "figures"},
+    {"scores", "evaluation", "figures"},
     {"experiments", "features", "training", "cluster"},
     {"labs"},
 ]

@@ -1,4 +1,4 @@
-"""Summaries pool to what the pooled rows would give, batch by batch or client by client, and know their size."""
+"""Summaries pool to what the pooled rows would give, by batches or by clients, and know their size."""
 
 import math
 

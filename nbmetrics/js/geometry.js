@@ -9,7 +9,8 @@
 /** @type {Handle[]} */
 export const HANDLES = ["mean", "width", "height", "angle"];
 const NEAREST = 16;
-const STEM = 22;
+const OUTSIDE = 15;
+const STEM = 24;
 
 /** Pixels of a world point on a square of `size` pixels. @param {{half: number}} scene @param {number} size */
 export function projection({ half }, size) {
@@ -22,14 +23,15 @@ export function projection({ half }, size) {
 }
 
 /**
- * The pixel offset of a handle from its item's mean. Handles keep a distance so that a point can be grabbed.
+ * The pixel offset of a handle from its item's mean: just outside the 1σ ellipse, where it hides neither the
+ * edge nor a mean that lies on it, and never so near that a point could not be grabbed.
  * @param {Item} item @param {Handle} handle @param {number} scale @returns {[number, number]}
  */
 export function handleOffset(item, handle, scale) {
   const turn = (item.angle * Math.PI) / 180;
   const along = [Math.cos(turn), -Math.sin(turn)];
   const across = [-Math.sin(turn), -Math.cos(turn)];
-  const far = (/** @type {number} */ length) => Math.max(NEAREST, scale * length);
+  const far = (/** @type {number} */ length) => Math.max(NEAREST, scale * length + OUTSIDE);
   if (handle === "width") return [far(item.width) * along[0], far(item.width) * along[1]];
   if (handle === "height") return [far(item.height) * across[0], far(item.height) * across[1]];
   if (handle === "angle") {
@@ -90,6 +92,35 @@ export function ellipseOf({ a, b, c }) {
     height: Math.sqrt(Math.max(0, middle - spread)),
     angle: (Math.atan2(2 * b, a - c) * 90) / Math.PI,
   };
+}
+
+const LETTER = 7;
+const LINE = 14;
+
+/**
+ * How far below (or above, if negative) its mean each item's name goes: clients' names above the 1σ ellipse,
+ * generators' below, then the other side, then further out, wherever no earlier name is in the way.
+ * @param {Scene} scene @param {number} size @returns {number[]}
+ */
+export function labelSpots(scene, size) {
+  const { at, scale } = projection(scene, size);
+  /** @type {{x: number, y: number, wide: number}[]} */
+  const taken = [];
+  return [...scene.clients, ...scene.generators].map((item) => {
+    const turn = (item.angle * Math.PI) / 180;
+    const rise = Math.max(NEAREST, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
+    const [x, y] = at(item.x, item.y);
+    const wide = item.name.length * LETTER;
+    const [above, below] = [-rise - 6, rise + 15];
+    const spots = item.weight === undefined ? [below, above] : [above, below];
+    spots.push(...spots.map((spot) => spot + Math.sign(spot) * (LINE + 1)));
+    const isFree = (/** @type {number} */ spot) =>
+      y + spot > LINE && y + spot < size - 4 &&
+      taken.every((label) => Math.abs(label.y - y - spot) >= LINE || Math.abs(label.x - x) >= (label.wide + wide) / 2);
+    const spot = spots.find(isFree) ?? spots[0];
+    taken.push({ x, y: y + spot, wide });
+    return spot;
+  });
 }
 
 /** @param {number} value @param {number} half */

@@ -55,10 +55,13 @@ class Row {
     this.store = store;
     this.signal = signal;
     this.place = place;
+    /** @type {unknown[]} what the last paint showed */
+    this.painted = [];
     this.name = el("input", { type: "text", class: "nbm-input", maxlength: "80", spellcheck: "false" });
     this.weight = place.kind === "clients" ? this.numberInput("weight", { min: "0", step: "0.1" }) : null;
     this.share = el("span", { class: "nbm-share" });
     this.numbers = NUMBERS.map((field) => {
+      /** @type {Record<string, string>} */
       const lower = field === "width" || field === "height" ? { min: "0" } : {};
       return this.numberInput(field, { step: field === "angle" ? "1" : "0.1", ...lower });
     });
@@ -128,9 +131,14 @@ class Row {
   paint(scene, place, share) {
     this.place = place;
     const item = this.item;
-    const { selected, hovered } = this.store;
-    this.node.classList.toggle("nbm-selected", selected?.kind === place.kind && selected.index === place.index);
-    this.node.classList.toggle("nbm-hovered", hovered?.kind === place.kind && hovered.index === place.index);
+    const [isSelected, isHovered] = [this.store.selected, this.store.hovered].map(
+      (other) => other?.kind === place.kind && other.index === place.index,
+    );
+    const seen = [item, share, isSelected, isHovered, this.node.contains(document.activeElement)];
+    if (seen.every((value, i) => value === this.painted[i])) return;
+    this.painted = seen;
+    this.node.classList.toggle("nbm-selected", isSelected);
+    this.node.classList.toggle("nbm-hovered", isHovered);
     put(this.name, { "aria-label": `${item.name} name` });
     if (this.name !== document.activeElement && this.name.value !== item.name) this.name.value = item.name;
     if (this.weight) this.paintNumber(this.weight, "weight", item);

@@ -38,7 +38,7 @@ function playgroundView(store, signal) {
   });
   const root = el("div", { class: "nbm", role: "group", "aria-label": "Playground", "data-lm-suppress-shortcuts": "true" }, [
     toolbar.root,
-    el("div", { class: "nbm-columns" }, [stage.root, el("div", { class: "nbm-side" }, [board.root, panel.root])]),
+    el("div", { class: "nbm-columns" }, [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, panel.root]),
     toolbar.status, toolbar.fold, toolbar.code,
   ]);
   root.addEventListener("keydown", (event) => undoKeys(event, store), { signal });
@@ -51,6 +51,16 @@ function playgroundView(store, signal) {
   store.subscribe(paint, signal);
   paint();
   return root;
+}
+
+function legend() {
+  const entry = (/** @type {string} */ mark, /** @type {string} */ text) => el("span", {}, [el("span", { class: mark }), text]);
+  return el("div", { class: "nbm-legend" }, [
+    entry("nbm-swatch", "client"),
+    entry("nbm-swatch nbm-diamond", "generator"),
+    entry("nbm-dash", "pooled clients, 1σ"),
+    el("span", {}, ["Ellipses: 1σ and 2σ. Drag, or Tab and arrow keys."]),
+  ]);
 }
 
 /** @param {KeyboardEvent} event @param {Store} store */

@@ -7,7 +7,7 @@
  */
 import { put, say, svg } from "./dom.js";
 import { withItem } from "./edits.js";
-import { HANDLES, dragged, ellipseOf, handleOffset, keyed, projection, sliderValues } from "./geometry.js";
+import { HANDLES, dragged, ellipseOf, handleOffset, keyed, labelSpots, projection, sliderValues } from "./geometry.js";
 import { pooledLaw } from "./maths.js";
 
 const TOUCH = 13;
@@ -20,16 +20,113 @@ export class Stage {
     this.signal = signal;
     this.size = 480;
     this.grid = svg("g", { class: "nbm-grid", "aria-hidden": "true" });
-    this.pooled = svg("g", { class: "nbm-pooled", "aria-hidden": "true" }, [svg("ellipse"), svg("text")]);
-    this.layer = svg("g");
-    this.root = svg("svg", { class: "nbm-stage", role: "presentation" }, [this.grid, this.pooled, this.layer]);
+    this.pooled = svg("g", { class: "nbm-pooled", "aria-hidden": "true" }, [svg("ellipse")]);
+    this.bodies = svg("g");
+    this.controls = svg("g");
+    this.root = svg("svg", { class: "nbm-stage", role: "presentation" }, [this.grid, this.pooled, this.bodies, this.controls]);
     /** @type {ItemView[]} */
     this.views = [];
     this.drawnGrid = "";
+    this.lastClick = "";
+    /** @type {{view: ItemView, handle: Handle, id: number, x: number, y: number, start: Item, moved: boolean} | null} */
+    this.drag = null;
     const watch = new ResizeObserver(() => store.changed());
     watch.observe(this.root);
     signal.addEventListener("abort", () => watch.disconnect());
-    this.root.addEventListener("pointerdown", (event) => event.target === this.root && store.select(null), { signal });
+    this.root.addEventListener("pointerdown", (event) => this.press(event), { signal });
+    this.root.addEventListener("pointermove", (event) => this.move(event), { signal });
+    this.root.addEventListener("pointerup", (event) => this.release(event), { signal });
+    this.root.addEventListener("pointercancel", () => this.giveUp(), { signal });
+    this.root.addEventListener("pointerleave", () => this.drag ?? this.point(null), { signal });
+  }
+
+  /**
+   * What a press takes: a handle near the pointer, the selected item's first, then the nearest; else a body.
+   * Handles are found by distance, not by what is on top, so that one item can never bury another's.
+   * @param {PointerEvent} event
+   * @returns {{view: ItemView, handle: Handle} | null}
+   */
+  under(event) {
+    const box = this.root.getBoundingClientRect();
+    const { at, scale } = projection(this.store.scene, this.size);
+    let best = null;
+    let least = TOUCH;
+    for (const view of this.views) {
+      for (const handle of HANDLES) {
+        const [x, y] = at(view.item.x, view.item.y);
+        const [dx, dy] = handleOffset(view.item, handle, scale);
+        const distance = Math.hypot(event.clientX - box.x - x - dx, event.clientY - box.y - y - dy);
+        const rank = distance - (distance < TOUCH && view.isSelected ? TOUCH : 0);
+        if (rank < least) [best, least] = [{ view, handle }, rank];
+      }
+    }
+    const owner = this.views.find((view) => view.body === event.target);
+    return best ?? (owner ? { view: owner, handle: "mean" } : null);
+  }
+
+  /** What is under the pointer shows its handles. @param {{view: ItemView, handle: Handle} | null} taken */
+  point(taken) {
+    this.root.classList.toggle("nbm-over", taken !== null);
+    const place = taken?.view.place ?? null;
+    if (place?.kind !== this.store.hovered?.kind || place?.index !== this.store.hovered?.index) this.store.hover(place);
+  }
+
+  /** @param {PointerEvent} event */
+  press(event) {
+    if (event.button !== 0 || this.drag) return;
+    const taken = this.under(event);
+    if (!taken) return this.store.select(null);
+    event.preventDefault();
+    event.stopPropagation();
+    this.root.setPointerCapture(event.pointerId);
+    const { view, handle } = taken;
+    this.drag = { view, handle, id: event.pointerId, x: event.clientX, y: event.clientY, start: view.item, moved: false };
+    view.focusOn(handle);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const { drag, store } = this;
+    if (!drag) return this.point(this.under(event));
+    if (event.pointerId !== drag.id) return;
+    if (drag.moved && !store.before) this.drag = null; // Escape gave it up
+    if (!this.drag) return;
+    const { scale } = projection(store.scene, this.size);
+    const [dx, dy] = [(event.clientX - drag.x) / scale, (drag.y - event.clientY) / scale];
+    if (!drag.moved && dx === 0 && dy === 0) return;
+    drag.moved = true;
+    store.preview(withItem(store.scene, drag.view.place, dragged(drag.start, drag.handle, dx, dy, store.scene.half, scale)));
+  }
+
+  /** @param {PointerEvent} event */
+  release(event) {
+    const { drag } = this;
+    this.drag = null;
+    if (drag?.moved) this.store.finish();
+    else if (drag && drag.handle === "mean") this.selectNext(drag.view, event);
+  }
+
+  giveUp() {
+    if (this.drag?.moved) this.store.cancel();
+    this.drag = null;
+  }
+
+  /** A second click where means coincide selects the item beneath. @param {ItemView} view @param {PointerEvent} event */
+  selectNext(view, event) {
+    const here = view.key;
+    if (this.lastClick !== here) {
+      this.lastClick = here;
+      return;
+    }
+    const box = this.root.getBoundingClientRect();
+    const { at } = projection(this.store.scene, this.size);
+    const stack = this.views.filter(({ item }) => {
+      const [x, y] = at(item.x, item.y);
+      return Math.hypot(event.clientX - box.x - x, event.clientY - box.y - y) < TOUCH;
+    });
+    const next = stack[(stack.indexOf(view) + 1) % stack.length] ?? view;
+    this.lastClick = next.key;
+    next.focusOn("mean");
   }
 
   /** @param {Scene} scene */
@@ -45,29 +142,23 @@ export class Stage {
       /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })))
     );
     this.keepViews(places);
-    this.views.forEach((view, i) => view.paint(scene, places[i]));
+    const labels = labelSpots(scene, size);
+    this.views.forEach((view, i) => view.paint(scene, places[i], labels[i]));
     this.raiseSelected();
   }
 
   /** @param {Place[]} places */
   keepViews(places) {
-    while (this.views.length > places.length) this.views.pop()?.node.remove();
-    places.forEach((place, i) => {
-      if (this.views[i]?.place.kind === place.kind) return;
-      const view = new ItemView(this, place);
-      if (this.views[i]) this.views[i].node.replaceWith(view.node);
-      else this.layer.append(view.node);
-      this.views[i] = view;
-    });
+    if (this.views.map((view) => view.place.kind).join() === places.map((place) => place.kind).join()) return;
+    this.views = places.map((place, i) => (this.views[i]?.place.kind === place.kind ? this.views[i] : new ItemView(this, place)));
+    this.bodies.replaceChildren(...this.views.map((view) => view.node));
+    keepChildren(this.controls, this.views.map((view) => view.controls));
   }
 
-  /** The selected item last, so that it is on top; the others move, since moving it would take its focus. */
+  /** The selected body on top; the controls keep their order, which is the order of Tab. */
   raiseSelected() {
     const top = this.views.find((view) => view.isSelected);
-    if (!top || this.layer.lastElementChild === top.node) return;
-    const above = [];
-    for (let next = top.node.nextElementSibling; next; next = next.nextElementSibling) above.push(next);
-    for (const node of above) this.layer.insertBefore(node, top.node);
+    if (top && this.bodies.lastElementChild !== top.node) this.bodies.append(top.node);
   }
 
   /** @param {Scene} scene */
@@ -97,13 +188,14 @@ export class Stage {
     const law = pooledLaw(scene.clients);
     const { width, height, angle } = ellipseOf(law);
     const [x, y] = at(law.x, law.y);
-    const [ring, label] = this.pooled.children;
-    put(ring, { rx: scale * width, ry: scale * height, transform: `translate(${x} ${y}) rotate(${-angle})` });
-    const turn = (angle * Math.PI) / 180;
-    const reach = scale * Math.hypot(width * Math.cos(turn), height * Math.sin(turn));
-    put(label, { x: Math.min(this.size - 4, x + reach + 5), y: y + 4, "text-anchor": x + reach > this.size - 90 ? "end" : "start" });
-    say(label, "pooled clients");
+    put(this.pooled.children[0], { rx: scale * width, ry: scale * height, transform: `translate(${x} ${y}) rotate(${-angle})` });
   }
+}
+
+/** Make `nodes` the children without moving those that stay, which would take their focus. @param {Element} parent @param {Element[]} nodes */
+function keepChildren(parent, nodes) {
+  for (const child of [...parent.children]) if (!nodes.includes(child)) child.remove();
+  nodes.forEach((node, i) => parent.children[i] === node || parent.insertBefore(node, parent.children[i] ?? null));
 }
 
 class ItemView {
@@ -112,16 +204,15 @@ class ItemView {
     this.stage = stage;
     this.store = stage.store;
     this.place = place;
+    /** @type {unknown[]} what the last paint showed; scenes are never changed in place, so identity tells */
+    this.painted = [];
     this.outer = svg("ellipse", { class: "nbm-outer" });
     this.body = svg("ellipse", { class: "nbm-body" });
     this.stem = svg("line", { class: "nbm-stem" });
     this.label = svg("text", { class: "nbm-name" });
     this.handles = HANDLES.map((handle) => this.makeHandle(handle));
-    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [
-      this.outer, this.body, this.stem, this.label, ...this.handles.toReversed(),
-    ]);
-    this.listenDrag(this.body, "mean");
-    this.listenHover();
+    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.outer, this.body, this.label]);
+    this.controls = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.stem, ...this.handles]);
   }
 
   /** @param {Handle} handle */
@@ -135,10 +226,9 @@ class ItemView {
     const node = svg("g", { class: `nbm-handle nbm-${handle}`, role: "slider", tabindex: handle === "mean" ? 0 : -1 }, [
       svg("circle", { class: "nbm-touch", r: TOUCH }), mark,
     ]);
-    this.listenDrag(node, handle);
-    this.listenKeys(node, handle);
     const { signal } = this.stage;
-    node.addEventListener("focus", () => this.isSelected || this.store.select(this.place), { signal });
+    node.addEventListener("focus", () => this.focused(), { signal });
+    node.addEventListener("keydown", (event) => this.press(event, handle), { signal });
     return node;
   }
 
@@ -146,115 +236,61 @@ class ItemView {
     return this.store.scene[this.place.kind][this.place.index];
   }
 
+  get key() {
+    return `${this.place.kind} ${this.place.index}`;
+  }
+
   get isSelected() {
     const chosen = this.store.selected;
     return chosen?.kind === this.place.kind && chosen.index === this.place.index;
   }
 
-  listenHover() {
-    const { signal } = this.stage;
-    this.node.addEventListener("pointerenter", () => this.store.hover(this.place), { signal });
-    this.node.addEventListener("pointerleave", () => this.store.hover(null), { signal });
+  /** @param {Handle} handle */
+  focusOn(handle) {
+    this.store.select(this.place);
+    this.handles[HANDLES.indexOf(handle)].focus({ preventScroll: true });
   }
 
-  /** @param {SVGElement} node @param {Handle} handle */
-  listenKeys(node, handle) {
-    node.addEventListener(
-      "keydown",
-      (event) => {
-        if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
-        event.stopPropagation();
-        if (event.key === "Escape") return this.store.cancel();
-        const next = keyed(this.item, handle, event.key, event.shiftKey, this.store.scene.half);
-        if (!next) return;
-        event.preventDefault();
-        this.store.edit(withItem(this.store.scene, this.place, next));
-      },
-      { signal: this.stage.signal },
-    );
+  /** Its other handles are the next stops of Tab at once, before the next paint. */
+  focused() {
+    for (const handle of this.handles) put(handle, { tabindex: 0 });
+    if (!this.isSelected) this.store.select(this.place);
   }
 
-  /** @param {SVGElement} node @param {Handle} handle */
-  listenDrag(node, handle) {
-    const { signal } = this.stage;
-    /** @type {{id: number, x: number, y: number, start: Item, moved: boolean} | null} */
-    let drag = null;
-    const listen = (/** @type {string} */ type, /** @type {(event: PointerEvent) => void} */ call) =>
-      node.addEventListener(type, (event) => call(/** @type {PointerEvent} */ (event)), { signal });
-    listen("pointerdown", (event) => {
-      if (event.button !== 0) return;
-      event.preventDefault();
-      event.stopPropagation();
-      node.setPointerCapture(event.pointerId);
-      drag = { id: event.pointerId, x: event.clientX, y: event.clientY, start: this.item, moved: false };
-      this.store.select(this.place);
-      this.handles[HANDLES.indexOf(handle)].focus({ preventScroll: true });
-    });
-    listen("pointermove", (event) => {
-      if (!drag || event.pointerId !== drag.id) return;
-      if (drag.moved && !this.store.before) drag = null; // Escape gave it up
-      if (!drag) return;
-      const { scale } = projection(this.store.scene, this.stage.size);
-      const [dx, dy] = [(event.clientX - drag.x) / scale, (drag.y - event.clientY) / scale];
-      drag.moved = true;
-      const next = dragged(drag.start, handle, dx, dy, this.store.scene.half, scale);
-      this.store.preview(withItem(this.store.scene, this.place, next));
-    });
-    listen("pointerup", () => {
-      if (drag?.moved) this.store.finish();
-      else if (drag && handle === "mean") this.selectNext(drag.x, drag.y);
-      drag = null;
-    });
-    listen("pointercancel", () => {
-      if (drag?.moved) this.store.cancel();
-      drag = null;
-    });
+  /** @param {KeyboardEvent} event @param {Handle} handle */
+  press(event, handle) {
+    if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.stopPropagation();
+    if (event.key === "Escape") return this.store.cancel();
+    const next = keyed(this.item, handle, event.key, event.shiftKey, this.store.scene.half);
+    if (!next) return;
+    event.preventDefault();
+    this.store.edit(withItem(this.store.scene, this.place, next));
   }
 
-  /** A second click where means coincide selects the one beneath. @param {number} x @param {number} y */
-  selectNext(x, y) {
-    const here = `${this.place.kind} ${this.place.index}`;
-    const stack = this.stage.views.filter((view) => {
-      const box = view.handles[0].getBoundingClientRect();
-      return Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y) < TOUCH;
-    });
-    const now = stack.findIndex((view) => `${view.place.kind} ${view.place.index}` === here);
-    if (this.clicked === here && stack.length > 1) {
-      const next = stack[(now + 1) % stack.length];
-      next.clicked = `${next.place.kind} ${next.place.index}`;
-      next.handles[0].focus({ preventScroll: true });
-      this.clicked = "";
-    } else {
-      this.clicked = here;
-    }
-  }
-
-  /** @param {Scene} scene @param {Place} place */
-  paint(scene, place) {
+  /** @param {Scene} scene @param {Place} place @param {number} labelY offset of the name from the mean */
+  paint(scene, place, labelY) {
     this.place = place;
     const item = this.item;
-    const { at, scale } = projection(scene, this.stage.size);
-    const [x, y] = at(item.x, item.y);
     const hovered = this.store.hovered;
     const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
-    this.node.classList.toggle("nbm-selected", this.isSelected);
-    this.node.classList.toggle("nbm-hovered", isHovered);
-    this.node.classList.toggle("nbm-absent", item.weight === 0);
-    put(this.node, { transform: `translate(${x} ${y})` });
+    const seen = [item, this.isSelected, isHovered, labelY, this.stage.size, scene.half];
+    if (seen.every((value, i) => value === this.painted[i])) return;
+    this.painted = seen;
+    const { at, scale } = projection(scene, this.stage.size);
+    const [x, y] = at(item.x, item.y);
+    for (const part of [this.node, this.controls]) {
+      part.classList.toggle("nbm-selected", this.isSelected);
+      part.classList.toggle("nbm-hovered", isHovered);
+      part.classList.toggle("nbm-absent", item.weight === 0);
+      put(part, { transform: `translate(${x} ${y})` });
+    }
     const turn = { transform: `rotate(${-item.angle})` };
     put(this.body, { rx: Math.max(scale * item.width, 1), ry: Math.max(scale * item.height, 1), ...turn });
     put(this.outer, { rx: 2 * scale * item.width, ry: 2 * scale * item.height, ...turn });
-    this.paintLabel(item, scale, y);
-    this.handles.forEach((node, i) => this.paintHandle(node, HANDLES[i], item, scale, scene.half));
-  }
-
-  /** @param {Item} item @param {number} scale @param {number} y */
-  paintLabel(item, scale, y) {
-    const turn = (item.angle * Math.PI) / 180;
-    const rise = Math.max(14, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
-    const above = this.place.kind === "clients" ? y - rise > 20 : y + rise > this.stage.size - 20;
-    put(this.label, { y: above ? -rise - 6 : rise + 15, "text-anchor": "middle" });
+    put(this.label, { y: labelY, "text-anchor": "middle" });
     say(this.label, item.name);
+    this.handles.forEach((node, i) => this.paintHandle(node, HANDLES[i], item, scale, scene.half));
   }
 
   /** @param {SVGElement} node @param {Handle} handle @param {Item} item @param {number} scale @param {number} half */

@@ -21,7 +21,7 @@ export class Store {
     /** @type {Scene} */
     this.scene = model.get("scene");
     /** @type {Place | null} */
-    this.selected = { kind: "generators", index: 0 };
+    this.selected = null;
     /** @type {Place | null} */
     this.hovered = null;
     /** @type {string} */
@@ -34,6 +34,8 @@ export class Store {
     /** @type {number[]} */
     this.asked = [];
     this.committedAt = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     /** @type {{scene: Scene, numbers: Numbers} | null} */
     this.memo = null;
     const onScene = () => this.receive();

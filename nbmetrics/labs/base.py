@@ -67,6 +67,8 @@ class Lab(anywidget.AnyWidget):
     result : dict, synced; Python's numbers for the revision in its "rev"
     """
 
+    _css = page.style()
+
     scene = traitlets.Dict().tag(sync=True)
     result = traitlets.Dict().tag(sync=True)
     history = traitlets.Dict().tag(sync=True)
@@ -80,8 +82,6 @@ class Lab(anywidget.AnyWidget):
             result=self._answered(start),
             history=History().to_json(),
             presets={name: scene.to_json() for name, scene in presets.items()},
-            _esm=page.module(f"{type(self).__name__.lower()}.js"),
-            _css=page.style(),
         )
         self.on_msg(self._asked)
 

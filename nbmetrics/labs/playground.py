@@ -7,6 +7,7 @@ from typing import Any
 from ..evaluation import evaluate
 from ..scene import Scene, presets
 from ..scores import Scores
+from . import page
 from .base import Lab
 
 METRICS = ("fid", "kid")
@@ -27,6 +28,8 @@ class Playground(Lab):
     InvalidInput
         For a client or generator that is not a 2-D Gaussian.
     """
+
+    _esm = page.module("playground.js")
 
     def __init__(self, federation: Any = None, generators: Any = None) -> None:
         known = presets()

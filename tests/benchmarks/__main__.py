@@ -1,0 +1,186 @@
+"""Measures nbmetrics beside its peers on this machine, one run, and prints one table.
+
+Each task times the peer and ours in turn, twice, on the same inputs, and keeps the shorter time of each.
+`--rows` and `--features` make it smaller; the figures that count are those of the defaults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+import nbmetrics as nm
+from nbmetrics.metrics import FID, Sample
+
+from . import peers
+
+ROUNDS = 2
+
+
+@dataclass
+class Line:
+    """One row of the table; figures are seconds or bytes by `unit`."""
+
+    task: str
+    peer: str
+    theirs: float
+    ours: float
+    unit: str = "s"
+
+    def cells(self) -> list[str]:
+        shown = [f"{v:.3g} {self.unit}" for v in (self.theirs, self.ours)]
+        return [self.task, self.peer, *shown, f"{self.theirs / self.ours:.1f}x"]
+
+
+def timed(theirs, ours) -> tuple[float, float, float, float]:
+    """Shortest seconds of each over interleaved rounds, and what each returned."""
+    seconds, values = ([], []), [0.0, 0.0]
+    for _ in range(ROUNDS):
+        for which, act in enumerate((theirs, ours)):
+            start = time.perf_counter()
+            values[which] = act()
+            seconds[which].append(time.perf_counter() - start)
+    return min(seconds[0]), min(seconds[1]), *values
+
+
+def same(theirs: float, ours: float, rel: float) -> None:
+    """A speed counts only beside an equal result."""
+    if not np.isclose(theirs, ours, rtol=rel):
+        raise AssertionError(f"the peer says {theirs}, ours {ours}")
+
+
+def features(rows: int, d: int, seed: int, dtype) -> np.ndarray:
+    """Rows with a decaying spectrum and a mean, as network features have."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rows, d), dtype=dtype)
+    x *= (1 + np.arange(d, dtype=dtype)) ** dtype(-0.25)
+    x += dtype(0.5 + 0.02 * seed)
+    return x
+
+
+def moments(rows: np.ndarray):
+    return rows.mean(axis=0), np.cov(rows, rowvar=False)
+
+
+def fid_lines(n: int, d: int):
+    x, y = features(n, d, 1, np.float64), features(n, d, 2, np.float64)
+    size = f"{n:,} rows a side, d = {d}, float64"
+    for name, distance in (peers.pytorch_fid(), peers.torch_fidelity_fid()):
+        theirs, ours, a, b = timed(lambda: distance(*moments(x), *moments(y)), lambda: nm.fid(x, y))  # noqa: B023
+        same(a, b, 1e-6)
+        yield Line(f"FID from rows, {size}", f"np.cov, {name}", theirs, ours)
+    client, generator, ready, metric = x[:100], moments(y), FID().summarize(Sample(rows=y)), FID()
+    for name, distance in (peers.pytorch_fid(), peers.torch_fidelity_fid()):
+        theirs, ours, a, b = timed(
+            lambda: distance(*moments(client), *generator),  # noqa: B023
+            lambda: metric.distance(metric.summarize(Sample(rows=client)), ready),
+        )
+        same(a, b, 1e-3)  # roots of a rank-deficient product carry the peers' rounding
+        yield Line(f"FID of a 100-row client, generator ready, d = {d}", f"np.cov, {name}", theirs, ours)
+
+
+def kid_lines(n: int, d: int):
+    x, y = features(n, d, 1, np.float32), features(n, d, 2, np.float32)
+    name, subsets = peers.torch_fidelity_kid()
+    theirs, ours, a, b = timed(lambda: subsets(x, y), lambda: nm.kid(x, y))
+    same(a, b, 0.05)  # theirs is a random estimate of ours
+    yield Line(f"KID on all {n:,} x {n:,} rows, d = {d}, float32", name, theirs, ours)
+
+
+# VmHWM belongs to this process alone; ru_maxrss of a child starts at its parent's.
+PEAK = """
+import sys
+from tests.benchmarks import peers
+from tests.benchmarks.__main__ import features
+import numpy as np, nbmetrics as nm
+n, d = map(int, sys.argv[2:])
+act = {"ours": nm.kid, "theirs": peers.torch_fidelity_kid()[1]}[sys.argv[1]]
+small = features(1200, 8, 1, np.float32)
+act(small, small + 1)  # what is imported and set up once is not memory of the computation
+x, y = features(n, d, 1, np.float32), features(n, d, 2, np.float32)
+def read(key):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(key)) * 1024
+before = read("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")
+act(x, y)
+print(read("VmHWM") - before)
+"""
+
+
+def memory_lines(n: int, d: int):
+    if not os.path.exists("/proc/self/clear_refs"):
+        return
+    found = [int(child(PEAK, who, str(n), str(d))) / 2**20 for who in ("theirs", "ours")]
+    yield Line(f"Peak memory of that KID, above {2 * n * d * 4 / 2**20:.0f} MiB inputs",
+               peers.torch_fidelity_kid()[0], *found, "MiB")  # fmt: skip
+
+
+IMPORT = "import numpy, time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
+
+
+def import_lines():
+    torch = [IMPORT.format("import torch")] if peers.imported("torch") else []
+    ours = (
+        "import nbmetrics as nm",
+        "import nbmetrics as nm; nm.fid, nm.kid",
+        "import nbmetrics as nm; nm.evaluate",
+    )
+    codes = [*torch, *(IMPORT.format(code) for code in ours)]
+    seconds = [min(float(child(code)) for _ in range(3)) for code in codes]
+    theirs = seconds.pop(0) if torch else float("nan")
+    tasks = ("import nbmetrics", "... and its fid and kid", "... and evaluate")
+    for task, own in zip(tasks, seconds, strict=True):
+        yield Line(f"{task}, beyond numpy", "import torch (every peer's first step)", theirs, own)
+
+
+def child(code: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip().splitlines()[-1]
+
+
+def machine() -> str:
+    model = platform.processor() or platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo") as lines:
+            model = next(
+                (line.split(":")[1].strip() for line in lines if line.startswith("model name")), model
+            )
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    versions = f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}"
+    load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
+    return f"{model}, {cores} cores; {versions}{load}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--features", type=int, default=2048)
+    asked = parser.parse_args()
+    start, lines = time.perf_counter(), []
+    where = machine()
+    size = asked.rows, asked.features
+    for part in (import_lines(), memory_lines(*size), kid_lines(*size), fid_lines(*size)):
+        lines.extend(part)
+    cells = [["task", "peer", "peer's", "ours", "ratio"], *(line.cells() for line in lines)]
+    widths = [max(len(row[i]) for row in cells) for i in range(5)]
+    print(where)
+    for row in cells:
+        ends = [c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
+        print("  ".join(ends).rstrip())
+    print(
+        f"Shorter of {ROUNDS} interleaved rounds (imports: 3); whole run {time.perf_counter() - start:.0f} s."
+    )
+
+
+if __name__ == "__main__":
+    main()

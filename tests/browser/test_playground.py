@@ -1,0 +1,254 @@
+"""The Playground in JupyterLab: pointer, keyboard, presets, undo, names as text, two displays, code."""
+
+import json
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import nbmetrics as nm
+from tests.browser.drag import cells, drag, numbers, run_code
+
+LAB = "import nbmetrics as nm\nlab = nm.Playground(); lab"
+SCENE = "print(_j.dumps(lab.scene))"
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def opened(run_cells):
+    page = run_cells(LAB)
+    lab = page.get_by_role("group", name="Playground")
+    lab.get_by_role("table", name="Scores").locator("tbody tr").first.wait_for()
+    return page, lab
+
+
+def handle(lab, name):
+    return lab.get_by_role("slider", name=name, exact=True)
+
+
+def settle(page, lab):
+    """Until the page is painted and Python has committed and answered what it shows."""
+    for _ in range(250):
+        rev = int(lab.get_by_role("table", name="Scores").get_attribute("data-rev"))
+        scene, result = run_code(page, "print(_j.dumps([lab.scene['rev'], lab.result]))")
+        if scene == result["rev"] == rev and "agrees" in lab.get_by_role("status").inner_text():
+            return result
+        page.wait_for_timeout(20)
+    raise AssertionError(f"the page shows {rev}, the scene is {scene}, the answer {result}")
+
+
+def python_numbers(page):
+    scene = nm.Scene.parse(run_code(page, SCENE))
+    table = nm.evaluate(scene.federation, scene.sources).table
+    parts = [table[table["metric"] == m][a].to_numpy() for m in ("fid", "kid") for a in ("avg", "all")]
+    return np.column_stack(parts)
+
+
+def test_opens_on_the_papers_toy_and_says_where_avg_and_all_disagree(opened):
+    _, lab = opened
+    shown = [[cell[0] for cell in row] for row in cells(lab)]
+    assert shown == [["1.000", "0.172", "4.625", "0.750"], ["1.172", "0.000", "3.875", "0.000"]]
+    assert [cell[1] for cell in cells(lab)[0]] == ["1st ≠", "2nd ≠", "2nd", "2nd"]
+    words = lab.get_by_role("listitem").all_inner_texts()
+    assert "avg ranks Generator 1 above Generator 2, all ranks Generator 2 above Generator 1" in words[0]
+    assert "avg − all is 3.875 for every generator" in words[1]
+    assert "no Inception network" in lab.inner_text()
+
+
+def test_drag_moves_the_client_and_python_gets_the_same_numbers(opened):
+    page, lab = opened
+    before = numbers(lab)
+    drag(page, handle(lab, "Client 2 mean"), 80, -40)
+    assert numbers(lab) != before
+    result = settle(page, lab)
+    scene = run_code(page, SCENE)
+    assert scene["clients"][1]["x"] > 2 and scene["clients"][1]["y"] > 0.5
+    assert handle(lab, "Client 2 mean").get_attribute("aria-valuetext").startswith(f"x {scene['clients'][1]['x']:.2f}")
+    np.testing.assert_allclose(numbers(lab), python_numbers(page), rtol=1e-9)
+    assert result["scores"]["fid"]["avg"] == pytest.approx([row[0] for row in numbers(lab)], rel=1e-9)
+
+
+def test_width_height_angle_and_body_can_be_dragged(opened):
+    page, lab = opened
+    box = lab.locator(".nbm-clients .nbm-body").first.bounding_box()
+    page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 32, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    settle(page, lab)
+    assert run_code(page, SCENE)["clients"][0]["x"] < -1.5
+    drag(page, handle(lab, "Generator 1 width"), 40, 0)
+    drag(page, handle(lab, "Generator 1 height"), 0, -40)
+    drag(page, handle(lab, "Generator 1 angle"), 0, -90)
+    settle(page, lab)
+    item = run_code(page, SCENE)["generators"][0]
+    assert item["width"] > 1.5 and item["height"] > 1.5 and 10 < item["angle"] < 90
+
+
+def test_escape_gives_a_drag_up(opened):
+    page, lab = opened
+    before = numbers(lab)
+    drag(page, handle(lab, "Client 1 mean"), -60, 30, release=False)
+    assert numbers(lab) != before
+    page.keyboard.press("Escape")
+    page.mouse.move(10, 10)
+    page.mouse.up()
+    settle(page, lab)
+    assert numbers(lab) == before
+    assert lab.get_by_role("button", name="Undo").is_disabled()
+
+
+def test_undo_redo_reset_in_the_page_and_in_python(opened):
+    page, lab = opened
+    start = numbers(lab)
+    drag(page, handle(lab, "Client 1 mean"), -60, 0)
+    moved = numbers(lab)
+    lab.get_by_role("button", name="Undo").click()
+    settle(page, lab)
+    assert numbers(lab) == start
+    lab.get_by_role("button", name="Redo").click()
+    settle(page, lab)
+    assert numbers(lab) == moved
+    run_code(page, "lab.undo(); print(1)")
+    page.wait_for_function("v => document.querySelector('.nbm-scores td').dataset.value == v", arg=str(start[0][0]).rstrip("0").rstrip("."))
+    assert numbers(lab) == start
+    lab.get_by_label("Preset").select_option("Heterogeneous six")
+    expect(lab.locator(".nbm-clients .nbm-body")).to_have_count(6)
+    handle(lab, "Client 1 mean").press("ArrowRight")
+    lab.get_by_role("button", name="Reset").click()
+    settle(page, lab)
+    assert run_code(page, SCENE)["clients"][0]["x"] == -2.6
+
+
+def test_everything_by_keyboard_alone(opened):
+    page, lab = opened
+    lab.get_by_label("Preset").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('.nbm-clients .nbm-body').length === 6")
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        name = page.evaluate("() => document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
+        reached.append(name)
+        if name == "Client 6 weight":
+            break
+    wanted = ["Add client", "Add generator", "Undo", "Table view", "Copy code", "Save picture"]
+    wanted += ["Client 1 mean", "Client 1 width", "Client 1 height", "Client 1 angle", "Generator 3 mean", "Client 1 name"]
+    assert set(wanted) <= set(reached), reached
+    mean = handle(lab, "Client 1 mean")
+    mean.focus()
+    for key, value in [("ArrowRight", "x -2.50, y 1.40"), ("Shift+ArrowUp", "x -2.50, y 2.40"), ("ArrowDown", "x -2.50, y 2.30")]:
+        page.keyboard.press(key)
+        expect(mean).to_have_attribute("aria-valuetext", value)
+    for name, key, value in [("width", "Shift+ArrowRight", "1.70"), ("height", "ArrowUp", "0.50"), ("angle", "ArrowRight", "31°")]:
+        handle(lab, f"Client 1 {name}").focus()
+        page.keyboard.press(key)
+        expect(handle(lab, f"Client 1 {name}")).to_have_attribute("aria-valuetext", value)
+    page.keyboard.press("Control+z")
+    expect(handle(lab, "Client 1 angle")).to_have_attribute("aria-valuetext", "30°")
+    lab.get_by_label("Client 1 weight").focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    lab.get_by_role("button", name="Remove").press("Enter")
+    expect(lab.locator(".nbm-clients .nbm-body")).to_have_count(5)
+    assert page.evaluate("() => window.__panel.content.widgets.length") == 1, "no key may reach the notebook"
+
+
+def test_rename_weights_and_bad_entries(opened):
+    page, lab = opened
+    name = lab.get_by_label("Client 1 name")
+    name.fill("Client 2")
+    name.press("Enter")
+    expect(lab.get_by_role("status")).to_contain_text("taken")
+    assert name.input_value() == "Client 1"
+    name.fill("Hospital")
+    name.press("Enter")
+    expect(handle(lab, "Hospital mean")).to_have_count(1)
+    weight = lab.get_by_label("Hospital weight")
+    weight.fill("3")
+    weight.press("Enter")
+    settle(page, lab)
+    assert run_code(page, SCENE)["clients"][0] | {"name": "Hospital", "weight": 3} == run_code(page, SCENE)["clients"][0]
+    np.testing.assert_allclose(numbers(lab), python_numbers(page), rtol=1e-9)
+    kept = numbers(lab)
+    weight.fill("-2")
+    weight.press("Enter")
+    assert numbers(lab) == kept
+    expect(lab.get_by_role("status")).to_contain_text("0 or more")
+
+
+def test_a_name_is_text_everywhere(run_cells):
+    setup = f"import nbmetrics as nm\nname = {EVIL!r}\n"
+    federation = "fed = nm.Federation([nm.Client(nm.Gaussian([-1, 0]), name=name), nm.Client(nm.Gaussian([1, 0]), name='b')])\n"
+    page = run_cells(setup + federation + "lab = nm.Playground(fed, {name + '2': nm.Gaussian([0, 0])}); lab", "lab.scores()")
+    alerts = []
+    page.on("dialog", lambda d: (alerts.append(d.message), d.dismiss()))
+    lab = page.get_by_role("group", name="Playground")
+    expect(handle(lab, f"{EVIL} mean")).to_have_count(1)
+    assert lab.locator(".nbm-name").first.text_content() == EVIL
+    assert lab.get_by_role("rowheader").first.inner_text() == EVIL + "2"
+    lab.get_by_role("button", name="Copy code").click()
+    assert json.dumps(EVIL) in lab.get_by_role("textbox", name="Code").input_value()
+    page.wait_for_timeout(200)
+    assert page.locator("img[src='x']").count() == 0
+    assert page.locator(".jp-OutputArea-output", has_text=EVIL + "2").count() >= 1
+    assert alerts == []
+
+
+def test_two_displays_of_one_lab_stay_equal(run_cells):
+    page = run_cells(LAB, "lab")
+    labs = [page.get_by_role("group", name="Playground").nth(k) for k in range(2)]
+    labs[1].wait_for()
+    drag(page, handle(labs[0], "Client 2 mean"), 50, -50, release=False)
+    page.wait_for_timeout(50)
+    assert numbers(labs[0]) == numbers(labs[1])
+    page.mouse.up()
+    handle(labs[1], "Generator 1 mean").press("ArrowLeft")
+    page.wait_for_timeout(50)
+    assert numbers(labs[0]) == numbers(labs[1])
+    assert labs[0].get_by_role("table", name="Scores").get_attribute("data-rev") == labs[1].get_by_role("table", name="Scores").get_attribute("data-rev")
+
+
+def test_copied_code_rebuilds_the_lab(opened):
+    page, lab = opened
+    lab.get_by_label("Preset").select_option("Heterogeneous six")
+    drag(page, handle(lab, "Client 3 mean"), 33, 21)
+    lab.get_by_role("button", name="Copy code").click()
+    made: dict = {}
+    exec(lab.get_by_role("textbox", name="Code").input_value(), made)
+    table = made["lab"].scores().table
+    parts = [table[table["metric"] == m][a].to_numpy() for m in ("fid", "kid") for a in ("avg", "all")]
+    np.testing.assert_allclose(numbers(lab), np.column_stack(parts), rtol=1e-12, atol=1e-12)
+
+
+def test_table_view_shows_every_number_and_takes_them(opened):
+    page, lab = opened
+    button = lab.get_by_role("button", name="Table view")
+    assert not lab.get_by_role("spinbutton", name="Client 1 x").is_visible()
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    height = lab.get_by_role("spinbutton", name="Generator 2 height")
+    height.fill("0")
+    height.press("Enter")
+    settle(page, lab)
+    assert run_code(page, SCENE)["generators"][1]["height"] == 0
+    np.testing.assert_allclose(numbers(lab), python_numbers(page), rtol=1e-9, atol=1e-12)
+
+
+def test_save_picture_downloads_a_png(opened):
+    page, lab = opened
+    with page.expect_download() as download:
+        lab.get_by_role("button", name="Save picture").click()
+    data = download.value.path().read_bytes()
+    assert download.value.suggested_filename == "playground.png"
+    assert data.startswith(b"\x89PNG") and len(data) > 20_000
+
+
+def test_removing_a_display_leaves_no_listener_and_close_frees_the_lab(opened):
+    page, _ = opened
+    assert run_code(page, "import threading; lab.scene = lab.scene | {'half': 6.0}\nprint(_j.dumps([t.name for t in threading.enumerate()].count('nbmetrics Playground')))") == 1
+    run_code(page, "lab.close(); import time; time.sleep(0.2); print(1)")
+    page.wait_for_function("() => !document.querySelector('.nbm')")
+    assert run_code(page, "print(_j.dumps([t.name for t in threading.enumerate()].count('nbmetrics Playground')))") == 0

@@ -1,0 +1,300 @@
+"""Bad input is refused with the argument's name and the fix; what is accepted gives finite scores."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import nbmetrics as nm
+
+X = np.random.default_rng(20261126).normal(size=(12, 3))
+LAW = nm.Gaussian([0.0, 0.0, 0.0])
+RAGGED = [[1.0, 2.0], [3.0]]
+
+
+def holed(value):
+    rows = X.copy()
+    rows[4, 1] = value
+    return rows
+
+
+def evaluated(generators=X, metrics="fid", clients=(X,), **options):
+    return nm.evaluate(clients, generators, metrics, progress=False, **options).table
+
+
+def named(name):
+    return nm.Client(X, name=name)
+
+
+# what is done, the argument the message names, a part of the fix
+REFUSED = {
+    "NaN": (lambda: nm.fid(holed(np.nan), X), "real", "Drop or mend"),
+    "infinity": (lambda: nm.kid(X, holed(-np.inf)), "generated", "Drop or mend"),
+    "too large": (lambda: nm.fid(X, holed(1e200)), "generated", "Rescale"),
+    "one axis": (lambda: nm.fid(X[:, 0], X), "real", r"reshape\(-1, 1\)"),
+    "three axes": (lambda: nm.kid(X[None], X), "real", "Flatten"),
+    "a number": (lambda: nm.fid(X, 3.0), "generated", r"\(n, d\)|Flatten"),
+    "None": (lambda: nm.fid(None, X), "real", "array of real numbers"),
+    "mismatched d": (lambda: nm.fid(X, X[:, :2]), "generated", "same features"),
+    "mismatched law": (lambda: nm.fid(X, nm.Gaussian([0, 0])), "generated", "one space"),
+    "no rows": (lambda: nm.fid(X[:0], X), "real", "At least"),
+    "no features": (lambda: nm.fid(X[:, :0], X), "real", "at least one column"),
+    "one row, fid": (lambda: nm.fid(X[:1], X), "real", "more rows"),
+    "one row, kid": (lambda: nm.kid(X, X[:1]), "generated", "more rows"),
+    "one row in a client": (
+        lambda: evaluated(clients=[X, nm.Client(X[:1], name="tiny")]),
+        "tiny",
+        "more rows",
+    ),
+    "complex": (lambda: nm.fid(X + 0j, X), "real", "real numbers"),
+    "object": (lambda: nm.fid(X.astype(object), X), "real", "real numbers"),
+    "strings": (lambda: nm.kid(X, X.astype(str)), "generated", "real numbers"),
+    "dates": (lambda: nm.fid(X.astype("M8[s]"), X), "real", "real numbers"),
+    "ragged": (lambda: nm.fid(RAGGED, X), "real", "rectangular"),
+    "integers beyond 64 bits": (lambda: nm.fid([[10**30, 1, 1]] * 2, X), "real", "real numbers"),
+    "beyond float64": (lambda: nm.fid(X * np.longdouble("1e400"), X), "real", "."),
+    "batches of two widths": (lambda: nm.Client([X, X[:, :2]]), "data", "same"),
+    "no such file": (lambda: nm.Client("nowhere.npy"), "data", r"\.npy"),
+    "test of another width": (lambda: nm.Client(X, test=X[:, :1]), "test", "same features"),
+    "NaN in test": (lambda: nm.Client(X, test=holed(np.nan)), "test", "Drop or mend"),
+    "condition too short": (lambda: nm.Client(X, condition=X[:5]), "condition", "one condition row"),
+    "condition of a law": (lambda: nm.Client(LAW, condition=X), "condition", "each data row"),
+    "negative weight": (lambda: nm.Client(X, weight=-1), "weight", "from 0"),
+    "NaN weight": (lambda: nm.Client(X, weight=np.nan), "weight", "finite"),
+    "infinite weight": (lambda: nm.Federation([X, X]).with_weights([1, np.inf]), "weights", "finite"),
+    "negative weights": (lambda: nm.Federation([X, X]).with_weights([2, -1]), "weights", "0 or more"),
+    "weights all 0": (lambda: nm.Federation([X, X]).with_weights([0, 0]), "weights", "positive"),
+    "too few weights": (lambda: nm.Federation([X, X]).with_weights([1]), "weights", "one weight each"),
+    "weights of no client": (lambda: nm.Federation([X]).with_weights({"Bob": 1}), "weights", "each client"),
+    "weights that are text": (lambda: nm.Federation([X]).with_weights(["a"]), "weights", "numbers"),
+    "some weights": (lambda: nm.Federation([nm.Client(X, weight=1), X]), "weight", "every client"),
+    "rows and laws unweighted": (lambda: nm.Federation([X, LAW]), "weight", "every client"),
+    "clients of two widths": (lambda: nm.Federation([X, X[:, :2]]), "clients", "same features"),
+    "two clients of one name": (
+        lambda: nm.Federation([named("a"), named("a")]),
+        "clients",
+        "name of its own",
+    ),
+    "an empty name": (lambda: named(" "), "name", "non-empty"),
+    "a name that is no text": (lambda: named(3), "name", "text"),
+    "no clients": (lambda: nm.Federation([]), "clients", "at least one"),
+    "clients None": (lambda: nm.Federation(None), "clients", "list of Client"),
+    "label for each row": (lambda: nm.Federation.from_labels(X, [0, 1]), "y", "one label"),
+    "NaN label": (lambda: nm.Federation.from_labels(X, [np.nan] + [1.0] * 11), "y", "finite"),
+    "labels of two kinds": (lambda: nm.Federation.from_labels(X, np.array([1, "a"] * 6, object)), "y", "."),
+    "split of a law": (lambda: nm.Federation([LAW]).split(), "test", "Give rows"),
+    "nothing left by split": (lambda: nm.Federation([X]).split(test=1.0), "test", "smaller"),
+    "split seed below 0": (lambda: nm.Federation([X]).split(seed=-1), "seed", "."),
+    "split seed of text": (lambda: nm.Federation([X]).split(seed="a"), "seed", "."),
+    "no generators": (lambda: evaluated([]), "generators", "at least one"),
+    "generators None": (lambda: evaluated(None), "generators", "list of Generator"),
+    "two generators of one name": (
+        lambda: evaluated([nm.Generator(X, name="g")] * 2),
+        "generators",
+        "name of its own",
+    ),
+    "generator of another width": (lambda: evaluated({"odd": X[:, :2]}), "odd", "same features"),
+    "function of another width": (
+        lambda: evaluated({"odd": lambda n, rng: X[:, :2]}),
+        "odd",
+        "same features",
+    ),
+    "function that gives NaN": (
+        lambda: evaluated({"odd": lambda n, rng: holed(np.nan)}),
+        "odd",
+        "Drop or mend",
+    ),
+    "function that gives nothing": (lambda: evaluated({"odd": lambda n, rng: None}), "odd", "real numbers"),
+    "unknown metric": (lambda: evaluated(metrics="fdi"), "metrics", "Did you mean 'fid'"),
+    "no metrics": (lambda: evaluated(metrics=()), "metrics", "at least one"),
+    "one metric twice": (lambda: evaluated(metrics=("kid", "kid")), "metrics", "name of its own"),
+    "metric without functions": (lambda: evaluated(metrics=[3]), "metrics", "name or a Metric"),
+    "samples too few": (lambda: evaluated(samples=1), "samples", "from 2"),
+    "samples that are no count": (lambda: evaluated(samples=2.5), "samples", "whole"),
+    "seed below 0": (lambda: evaluated(seed=-1), "seed", "from 0"),
+    "unknown kernel": (lambda: nm.kid(X, X, "cubic"), "kernel", "nm.Polynomial"),
+    "unknown estimator": (lambda: nm.kid(X, X, estimator="unbias"), "estimator", "'unbiased'"),
+    "kernel of a wrong shape": (lambda: nm.kid(X, X, lambda x, y: x), "kernel", "each pair"),
+    "kernel that gives a list": (lambda: nm.kid(X, X, lambda x, y: [1.0]), "kernel", "each pair"),
+    "kernel that gives NaN": (lambda: nm.kid(X, X, lambda x, y: x @ y.T * np.nan), "kernel", "."),
+    "degree 0": (lambda: nm.Polynomial(0), "degree", "from 1"),
+    "negative gamma": (lambda: nm.Polynomial(gamma=-1.0), "gamma", "from"),
+    "sigma 0": (lambda: nm.RBF(0), "sigma", "positive"),
+    "unknown sigma": (lambda: nm.RBF("mean"), "sigma", "median"),
+    "median of equal rows": (lambda: nm.kid(X * 0, X, nm.RBF("median")), "sigma", "as a number"),
+    "mean empty": (lambda: nm.Gaussian([]), "mean", "at least one"),
+    "mean NaN": (lambda: nm.Gaussian([0, np.nan]), "mean", "Drop or mend|finite"),
+    "mean ragged": (lambda: nm.Gaussian(RAGGED), "mean", "."),
+    "cov ragged": (lambda: nm.Gaussian([0, 0], RAGGED), "cov", "."),
+    "cov of another size": (lambda: nm.Gaussian([0, 0], np.eye(3)), "cov", r"\(2, 2\)"),
+    "three variances for two": (lambda: nm.Gaussian([0, 0], [1, 1, 1]), "cov", "one each"),
+    "negative variance": (lambda: nm.Gaussian([0, 0], [1, -1]), "cov", "0 or more"),
+    "cov not symmetric": (lambda: nm.Gaussian([0, 0], [[1, 2], [0, 1]]), "cov", r"cov \+ cov\.T"),
+    "cov not positive": (lambda: nm.Gaussian([0, 0], [[1, 2], [2, 1]]), "cov", "no negative eigenvalue"),
+    "cov infinite": (lambda: nm.Gaussian([0, 0], np.inf), "cov", "."),
+    "negative width": (lambda: nm.Gaussian.ellipse([0, 0], -1, 1), "width", "from 0"),
+    "mixture of nothing": (lambda: nm.Mixture([]), "components", "at least one"),
+    "mixture of rows": (lambda: nm.Mixture([X]), "components", "nm.Gaussian"),
+    "mixture of two dimensions": (lambda: nm.Mixture([LAW, nm.Gaussian(0)]), "components", "one dimension"),
+    "mixture weights": (lambda: nm.Mixture([LAW, LAW], [1]), "weights", "one weight each"),
+    "empirical NaN": (lambda: nm.Empirical(holed(np.nan)), "rows", "Drop or mend"),
+    "negative count": (lambda: LAW.sample(-1), "n", "from 0"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.filterwarnings("error")
+def test_bad_input_is_refused_by_name_with_the_fix(case):
+    act, argument, fix = REFUSED[case]
+    with pytest.raises(nm.InvalidInput, match=rf"(?s)\b{argument}\b.*: .*\. .*({fix})") as caught:
+        act()
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_empty_file_is_refused(tmp_path):
+    path = tmp_path / "empty.npy"
+    path.touch()
+    with pytest.raises(nm.InvalidInput, match=r"data.*\.npy"):
+        nm.Client(path)
+
+
+@pytest.mark.parametrize("make", ["complex", "sparse", "nan", "latent"])
+def test_bad_tensors_are_refused(make):
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(X)
+    bad = {
+        "complex": x.to(torch.complex64),
+        "sparse": x.to_sparse(),
+        "nan": x * np.nan,
+        "latent": torch.nn.Linear(3, 3),
+    }
+    with pytest.raises(nm.InvalidInput, match="latent_dim" if make == "latent" else "real"):
+        nm.Generator(bad[make]) if make == "latent" else nm.fid(bad[make], x)
+
+
+EXTREME = {
+    "degree 4": nm.Polynomial(4),
+    "gamma 1e200": nm.Polynomial(gamma=1e200),
+    "sigma 1e-200": nm.RBF(1e-200),
+    "sigma 1e200": nm.RBF(1e200),
+    "sigma 1e-9": nm.RBF(1e-9),
+    "median": nm.RBF("median"),
+}
+
+
+@pytest.mark.parametrize("kernel", EXTREME)
+@pytest.mark.parametrize("scale", [1.0, 1e44, 1e-310])
+def test_extreme_kernels_give_a_finite_number_or_a_refusal(kernel, scale):
+    law, rows = nm.Gaussian(scale * X[0], scale), scale * X
+    for real, generated in ((law, rows), (rows, scale * X[:5]), (law, nm.Gaussian(scale * X[1]))):
+        value = judged(lambda: nm.kid(real, generated, EXTREME[kernel]))  # noqa: B023
+        assert value is None or np.isfinite(value)
+
+
+def test_a_whole_number_may_be_given_as_a_float():
+    assert nm.kid(X, X[:5], nm.Polynomial(2.0)) == nm.kid(X, X[:5], nm.Polynomial(2))
+
+
+def test_a_wide_flat_gaussian_has_an_rbf_kid():
+    law = nm.Gaussian([0.0, 0.0], [[1e18, 3e18], [3e18, 9e18]])
+    value = judged(lambda: nm.kid(law, nm.Gaussian([0.0, 0.0]), nm.RBF()))
+    assert value == pytest.approx(1 / 2, abs=1e-8)  # E k of the narrow law with itself; all else vanishes
+
+
+LEAVES = {
+    "ordinary": st.floats(-10, 10),
+    "any float": st.floats(allow_nan=True, allow_infinity=True),
+    "finite": st.floats(allow_nan=False, allow_infinity=False),
+    "denormal": st.floats(-1e-305, 1e-305),
+    "huge": st.sampled_from([1e308, -1e308, 1e45, -1e45, 1e44, 9.9e22, 0.0, 1.0]),
+    "few values": st.sampled_from([0.0, 1.0, 0.1]),
+}
+DTYPES = [
+    np.float64,
+    np.float32,
+    np.float16,
+    np.int64,
+    np.int8,
+    np.uint64,
+    np.bool_,
+    np.complex128,
+    object,
+    "U5",
+]
+
+
+@st.composite
+def hostile(draw):
+    """Arrays of any rank, dtype and content: constant columns, one row, n < d and duplicates among them."""
+    shape = draw(
+        st.sampled_from(
+            [(5, 3), (2, 3), (1, 3), (12, 3), (0, 3), (5, 0), (3,), (), (2, 2, 3), (40, 3), (3, 70), (90, 70)]
+        )
+    )
+    leaf = LEAVES[draw(st.sampled_from(sorted(LEAVES)))]
+    rows = draw(arrays.arrays(np.float64, shape, elements=leaf, fill=leaf))
+    if rows.ndim == 2 and rows.size:
+        damage = draw(st.sampled_from(["none", "constant", "duplicates", "offset", "noise"]))
+        if damage == "constant":
+            rows[:, 0] = rows[0, 0]
+        elif damage == "duplicates":
+            rows[:] = rows[0]
+        elif damage in ("offset", "noise"):
+            scale = 1.0 if damage == "noise" else 1e9
+            rows = np.random.default_rng(draw(st.integers(0, 9))).normal(size=shape) + scale
+    kind = draw(st.sampled_from([np.float64] * 6 + DTYPES))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rows.astype(kind)
+
+
+def judged(act):
+    """The numbers of `act`, or None where it refused; any warning or other error is a failure."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return act()
+        except nm.InvalidInput:
+            return None
+
+
+KERNELS = [None, nm.Polynomial(2), nm.RBF(), nm.RBF("median"), nm.RBF(1e-3), lambda x, y: x @ y.T]
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(hostile(), hostile(), st.sampled_from(KERNELS), st.sampled_from(["biased", "unbiased"]))
+def test_hostile_arrays_give_finite_scores_or_a_refusal(x, y, kernel, estimator):
+    for a, b in ((x, y), (x, x)):
+        fid = judged(lambda: nm.fid(a, b))  # noqa: B023
+        kid = judged(lambda: nm.kid(a, b, kernel, estimator))  # noqa: B023
+        assert fid is None or (type(fid) is float and np.isfinite(fid) and fid >= 0)
+        assert kid is None or (type(kid) is float and np.isfinite(kid))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(hostile(), hostile(), hostile(), st.lists(st.floats(), min_size=2, max_size=2))
+def test_hostile_federations_give_finite_tables_or_a_refusal(x, y, z, weights):
+    table = judged(
+        lambda: nm.evaluate(nm.Federation([x, y]).with_weights(weights), [z], progress=False).table
+    )
+    if table is not None:
+        assert np.isfinite(table[["avg", "all", "gap"]].to_numpy(float)).all()
+        assert (table.loc[table["metric"] == "fid", ["avg", "all"]] >= 0).all(axis=None)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(hostile(), hostile(), hostile(), st.booleans())
+def test_hostile_gaussians_are_refused_or_scored(mean, cov, rows, square):
+    if square and cov.ndim == 2 and cov.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            cov = cov.T @ cov
+    law = judged(lambda: nm.Gaussian(mean, cov))
+    if law is not None:
+        for score in (nm.fid, nm.kid, lambda a, b: nm.kid(a, b, nm.RBF())):
+            for other in (law, rows):
+                value = judged(lambda: score(law, other))  # noqa: B023
+                assert value is None or np.isfinite(value)
