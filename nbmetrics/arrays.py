@@ -7,7 +7,7 @@ CPU and CUDA, share one code path. Rows enter through `as_rows`, which checks th
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,8 @@ def _floating(value: Any, argument: str) -> Array:
         torch = sys.modules["torch"]
         if value.is_complex():
             raise InvalidInput(argument, f"has dtype {value.dtype}", "Give real numbers")
+        if value.layout != torch.strided:
+            raise InvalidInput(argument, f"is a sparse tensor ({value.layout})", "Use x.to_dense()")
         value = value.detach()
         if value.dtype in (torch.float32, torch.float64):
             return value
@@ -71,7 +73,8 @@ def _floating(value: Any, argument: str) -> Array:
         raise InvalidInput(argument, seen, "Give an array of real numbers, shape (n, d)")
     if array.dtype in (np.float32, np.float64):
         return array
-    return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    with np.errstate(over="ignore"):  # a longdouble too large becomes infinite, which as_rows reports
+        return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
 def _check_magnitude(rows: Array, argument: str) -> None:
@@ -100,14 +103,20 @@ def to_numpy(x: Array) -> np.ndarray:
     return x.cpu().numpy() if is_torch_array(x) else np.asarray(x)
 
 
-def align(a: Array, b: Array) -> tuple[Array, Array]:
-    """Both arrays in one library and on one device: torch wins over NumPy, an accelerator over the CPU."""
-    if not is_torch_array(a) and not is_torch_array(b):
-        return a, b
+def align(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays in one library and on one device: torch wins over NumPy, an accelerator over the CPU."""
+    if not any(map(is_torch_array, arrays)):
+        return arrays
     torch = sys.modules["torch"]
-    tensors = [x if is_torch_array(x) else torch.from_numpy(np.ascontiguousarray(x)) for x in (a, b)]
+    tensors = [x if is_torch_array(x) else torch.from_numpy(np.require(x, requirements="CW")) for x in arrays]
     target = next((x.device for x in tensors if x.device.type != "cpu"), tensors[0].device)
-    return tensors[0].to(target), tensors[1].to(target)
+    return tuple(x.to(target) for x in tensors)
+
+
+def concat(arrays: Sequence[Array]) -> Array:
+    """The arrays below each other, in one library and on one device."""
+    aligned = align(*arrays)
+    return namespace(*aligned).concat(aligned)
 
 
 def like(value: Any, other: Array) -> Array:
@@ -125,13 +134,20 @@ def row_blocks(n: int, bytes_per_row: float, limit: float = BLOCK_BYTES) -> Iter
 
 def scatter(rows: Array, mean: Array) -> Array:
     """The (d, d) float64 matrix (rows - mean)ᵀ(rows - mean), accumulated in row blocks."""
-    xp = namespace(rows)
     d = rows.shape[1]
-    total = xp.zeros((d, d), dtype=xp.float64, device=device(rows))
-    for block in row_blocks(rows.shape[0], 16 * d):
-        centred = to_float64(rows[block, :]) - mean
-        total += centred.T @ centred
-    return total
+    blocks = (to_float64(rows[block, :]) - mean for block in row_blocks(rows.shape[0], 16 * d))
+    if is_torch_array(rows):
+        xp = namespace(rows)
+        total = xp.zeros((d, d), dtype=xp.float64, device=device(rows))
+        for centred in blocks:
+            total += centred.T @ centred
+        return total
+    from scipy.linalg.blas import dsyrk  # adds in place to one triangle; numpy's product would copy and mirror
+
+    half = np.zeros((d, d), order="F")
+    for centred in blocks:
+        half = dsyrk(1.0, centred.T, beta=1.0, c=half, overwrite_c=1)
+    return half + np.triu(half, 1).T
 
 
 def mean_rows(rows: Array) -> Array:
@@ -196,10 +212,35 @@ def _cholesky(c: Array) -> Array | None:
     if is_torch_array(c):
         factor, info = sys.modules["torch"].linalg.cholesky_ex(c)
         return factor if int(info) == 0 else None
+    from scipy.linalg import cholesky
+
     try:
-        return np.linalg.cholesky(c)
+        return cholesky(c, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
+
+
+def squared_distances(x: Array, y: Array, tolerance: float) -> Array:
+    """The (n, m) matrix of ‖x_a − y_b‖², to within `tolerance` (absolute).
+
+    A matrix product gives them fast but loses digits at a large common offset or among near-duplicates; where
+    a bound on that loss exceeds `tolerance` they are summed directly.
+    """
+    xp = namespace(x, y)
+    centre = xp.mean(y, axis=0)[None, :]
+    p, q = x - centre, y - centre
+    across, along = xp.sum(p * p, axis=1), xp.sum(q * q, axis=1)
+    if 4 * float(xp.finfo(x.dtype).eps) * (float(xp.max(across)) + float(xp.max(along))) <= tolerance:
+        squared = -2.0 * (p @ q.T)
+        squared += across[:, None]
+        squared += along[None, :]
+        return xp.clip(squared, 0.0, None)
+    if is_torch_array(x):
+        distance = sys.modules["torch"].cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
+        return distance * distance
+    from scipy.spatial.distance import cdist
+
+    return cdist(x, y, "sqeuclidean")
 
 
 def total(x: Array) -> float:

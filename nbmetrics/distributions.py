@@ -196,12 +196,19 @@ class Empirical:
 
 
 def _vector(value: Any, argument: str) -> np.ndarray:
-    row = as_rows(np.atleast_1d(np.asarray(value))[None], argument)
-    return np.array(row[0], dtype=np.float64)
+    row = np.atleast_1d(_plain(value, argument))
+    return np.array(as_rows(row[None], argument)[0], dtype=np.float64)
+
+
+def _plain(value: Any, argument: str) -> np.ndarray:
+    try:
+        return np.asarray(to_numpy(value) if hasattr(value, "detach") else value)
+    except (TypeError, ValueError):
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
 
 
 def _covariance(cov: Any, dim: int) -> tuple[np.ndarray, np.ndarray]:
-    given = np.asarray(cov)
+    given = _plain(cov, "cov")
     if given.ndim < 2:
         variances = _vector(given, "cov")
         if variances.size not in (1, dim):

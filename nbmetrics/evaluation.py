@@ -78,7 +78,7 @@ def _metrics(metrics: Any, federation: Federation) -> list[Any]:
         raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
     found = [metric_of(item) for item in listed]
     check_names([m.name for m in found], "metrics")
-    samples = [client.sample for client in federation]
+    samples = [client.to_sample() for client in federation]
     return [m.resolve(samples) if hasattr(m, "resolve") else m for m in found]
 
 
@@ -136,7 +136,7 @@ class _ClientSamples:
     def of(self, position: int, metric: Any) -> Sample:
         client = self._clients[position]
         if client.rows is not None or (self._exact and _takes(metric, client.distribution)):
-            return client.sample
+            return client.to_sample()
         if position not in self._drawn:
             rng = np.random.default_rng([self._seed, 0, position])
             self._drawn[position] = _rows_of(client, self._counts[position], rng)

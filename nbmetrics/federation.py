@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import partition
-from .arrays import Array, as_rows, is_array, namespace
+from .arrays import Array, as_rows, concat, is_array
 from .distributions import Distribution, Empirical, Mixture
-from .errors import InvalidInput, check_names, check_number, check_weights, shown
+from .errors import InvalidInput, check_count, check_names, check_number, check_weights, shown
 from .metrics.base import Sample
 
 Source = Callable[..., Any]
@@ -47,8 +47,7 @@ class Client:
     def dim(self) -> int:
         return int(self.distribution.dim if self.rows is None else self.rows.shape[1])
 
-    @property
-    def sample(self) -> Sample:
+    def to_sample(self) -> Sample:
         """What a metric sees of this client."""
         return Sample(self.rows, self.distribution, self.test, self.condition)
 
@@ -70,7 +69,10 @@ def _data(data: Any, argument: str) -> tuple[Any, Array | None]:
     if not is_array(data) and not hasattr(data, "__array__") and isinstance(data, Iterable):
         items = list(data)
         if items and all(is_array(item) and item.ndim == 2 for item in items):
-            return None, as_rows(namespace(*items).concat(items), argument)
+            widths = {item.shape[1] for item in items}
+            if len(widths) > 1:
+                raise InvalidInput(argument, f"has batches of widths {sorted(widths)}", "Give all the same features")
+            return None, as_rows(concat([as_rows(item, argument) for item in items]), argument)
         data = items
     return None, as_rows(data, argument)
 
@@ -78,7 +80,7 @@ def _data(data: Any, argument: str) -> tuple[Any, Array | None]:
 def _load(path: Any, argument: str) -> np.ndarray:
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise InvalidInput(argument, f"cannot read {shown(str(path))}: {error}", "Give the path of a .npy file") from None
 
 
@@ -116,7 +118,7 @@ class Generator:
 
 def _module_source(module: Any) -> Source:
     size = getattr(module, "latent_dim", None)
-    if not isinstance(size, int):
+    if not isinstance(size, (int, np.integer)):
         fix = "Set module.latent_dim, or give a function (n, rng) -> rows"
         raise InvalidInput("source", f"the module {type(module).__name__} has no latent_dim", fix)
 
@@ -151,6 +153,10 @@ def _as_generator(item: Any) -> Generator:
     return item if isinstance(item, Generator) else Generator(item)
 
 
+def _as_client(item: Any) -> Client:
+    return item if isinstance(item, Client) else Client(item)
+
+
 def _named(items: list[Any], kind: str, rename: Callable[[Any, str], Any]) -> tuple[Any, ...]:
     taken = {item.name for item in items}
     free = (name for name in (f"{kind} {k}" for k in range(1, 2 * len(items) + 1)) if name not in taken)
@@ -170,10 +176,10 @@ class Federation:
 
     def __init__(self, clients: Iterable[Any] | Mapping[str, Any]) -> None:
         if isinstance(clients, Mapping):
-            clients = [Client(data, name=name) for name, data in clients.items()]
+            clients = [_as_client(data)._with(name=check_names([name], "clients")[0]) for name, data in clients.items()]
         if isinstance(clients, (str, bytes)) or not isinstance(clients, Iterable):
             raise InvalidInput("clients", f"got {shown(clients)}", "Give a list of Client, or a dict name -> data")
-        items = [item if isinstance(item, Client) else Client(item) for item in clients]
+        items = [_as_client(item) for item in clients]
         if not items:
             raise InvalidInput("clients", "is empty", "Give at least one client")
         self.clients: tuple[Client, ...] = _named(items, "Client", lambda item, name: item._with(name=name))
@@ -206,7 +212,7 @@ class Federation:
 
     def replace(self, name: str, client: Any) -> Federation:
         """The federation with the client `name` exchanged for `client`, which keeps that name unless it has one."""
-        new = client if isinstance(client, Client) else Client(client)
+        new = _as_client(client)
         old = self[name]
         new = new._with(name=new.name or name, weight=old.weight if new.weight is None else new.weight)
         return Federation([new if c is old else c for c in self.clients])
@@ -214,14 +220,15 @@ class Federation:
     def split(self, test: float = 0.2, seed: int = 0) -> Federation:
         """Every client's rows cut at random into data and a held-out test set of the share `test`."""
         share = check_number(test, "test", minimum=0, maximum=1)
-        streams = np.random.SeedSequence(seed).spawn(len(self))
+        streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
         return Federation([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
 
     def pooled(self) -> Client:
         """All clients as one: the concatenated rows where the weights are the row counts, else the mixture Σ λ_i P_i."""
         if self.is_size_weighted:
-            rows = [c.rows for c in self.clients]
-            return Client(namespace(*rows).concat(rows), name="pooled")
+            tests = [c.test for c in self.clients]
+            test = None if any(t is None for t in tests) else concat(tests)
+            return Client(concat([c.rows for c in self.clients]), test=test, name="pooled")
         laws = [c.distribution if c.rows is None else Empirical(c.rows) for c in self.clients]
         return Client(Mixture(laws, self.weights), name="pooled")
 

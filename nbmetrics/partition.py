@@ -13,7 +13,11 @@ from .errors import InvalidInput, shown
 def by_label(y: Any, rows: int) -> dict[str, np.ndarray]:
     """One client for each distinct label, in sorted order."""
     labels = _labels(y, rows)
-    return {str(label): np.flatnonzero(labels == label) for label in np.unique(labels)}
+    try:
+        distinct = np.unique(labels)
+    except TypeError:
+        raise InvalidInput("y", f"mixes types: {shown(labels[:4].tolist())}", "Give labels of one type") from None
+    return {str(label): np.flatnonzero(labels == label) for label in distinct}
 
 
 def _labels(y: Any, rows: int) -> np.ndarray:

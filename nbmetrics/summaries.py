@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 
-from .arrays import Array, align, mean_rows, namespace, psd_root, row_blocks, scatter, to_float64, triangular
+from .arrays import Array, align, concat, device, mean_rows, namespace, psd_root, row_blocks, scatter, to_float64, triangular
 
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
 SMALL = 64
@@ -86,7 +86,8 @@ class Moments:
         """
         if len(parts) == 1:
             return parts[0]
-        xp = namespace(*(p.mean for p in parts))
+        parts = _aligned(parts)
+        xp = namespace(parts[0].mean)
         mean = sum(w * p.mean for w, p in zip(weights, parts, strict=True))
         lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
         scale = 1.0 / (1.0 - lost) if lost < 1.0 else 0.0
@@ -129,6 +130,14 @@ class Moments:
         triangle = d * (d + 1) // 2
         size = triangle if self.dense is not None else min(self.root.shape[0] * d, triangle)
         return 8 * (d + size + 1)
+
+
+def _aligned(parts: Sequence[Moments]) -> list[Moments]:
+    """The parts in one library and on one device."""
+    fields = ("mean", "kept_root", "dense")
+    held = [(i, f) for i, part in enumerate(parts) for f in fields if getattr(part, f) is not None]
+    moved = dict(zip(held, align(*(getattr(parts[i], f) for i, f in held)), strict=True))
+    return [Moments(part.count, *(moved.get((i, f)) for f in fields)) for i, part in enumerate(parts)]
 
 
 def _contrasts(centred: Array) -> Array:
@@ -215,6 +224,53 @@ class KernelMean:
     def nbytes(self) -> int:
         """Bytes to send it: rows, embeddings or the parameters of exact laws."""
         return sum(part.nbytes for part in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows themselves, with one weight each; the summary of metrics that need to see every row.
+
+    Attributes
+    ----------
+    rows : (n, d)
+    weights : (n,) float64, sum 1; λ_i/n_i for a row of client i after pooling
+    test, condition : further rows, where every part has them
+    """
+
+    rows: Array
+    weights: Array
+    test: Array | None = None
+    condition: Array | None = None
+
+    @classmethod
+    def of(cls, sample: Any) -> Rows:
+        """The rows of one client or generator, equally weighted."""
+        xp = namespace(sample.rows)
+        n = sample.rows.shape[0]
+        weights = xp.full((n,), 1.0 / n, dtype=xp.float64, device=device(sample.rows))
+        return cls(sample.rows, weights, sample.test, sample.condition)
+
+    @classmethod
+    def pool(cls, parts: Sequence[Rows], weights: Sequence[float]) -> Rows:
+        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out."""
+        kept = [(part, w) for part, w in zip(parts, weights, strict=True) if w > 0]
+        joined = {
+            field: None if any(getattr(p, field) is None for p, _ in kept) else concat([getattr(p, field) for p, _ in kept])
+            for field in ("test", "condition")
+        }
+        return cls(concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept]), **joined)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every row weighs the same, so that pooling is plain concatenation."""
+        xp = namespace(self.weights)
+        return float(xp.max(self.weights)) <= (1.0 + 1e-9) * float(xp.min(self.weights))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to send all rows."""
+        held = (self.rows, self.test, self.condition)
+        return sum(x.shape[0] * x.shape[1] * (8 if "64" in str(x.dtype) else 4) for x in held if x is not None)
 
 
 def same_library(a: Moments, b: Moments) -> tuple[Array, Array, Array, Array]:

@@ -34,6 +34,7 @@ export class Store {
     /** @type {number[]} */
     this.asked = [];
     this.committedAt = 0;
+    this.telling = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     /** @type {{scene: Scene, numbers: Numbers} | null} */
@@ -94,8 +95,19 @@ export class Store {
     this.scene = { ...scene, rev: this.scene.rev + 1 };
     this.notice = "";
     this.changed();
-    this.ask();
-    if (performance.now() - this.committedAt >= COMMIT_EVERY) this.commit();
+    this.tell();
+  }
+
+  /** Write to Python after this frame is painted, not before. */
+  tell() {
+    this.telling ||= requestAnimationFrame(() =>
+      setTimeout(() => {
+        this.telling = 0;
+        if (!this.before) return;
+        this.ask();
+        if (performance.now() - this.committedAt >= COMMIT_EVERY) this.commit();
+      }),
+    );
   }
 
   /** End a gesture: one step of history. */

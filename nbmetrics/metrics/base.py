@@ -40,15 +40,17 @@ class Sample:
     condition: Array | None = None
 
     @classmethod
-    def of(cls, data: Any, argument: str, *, dim: int | None = None) -> Sample:
-        """A sample from rows or a distribution."""
+    def of(cls, data: Any, argument: str, *, dim: int | None = None, min_rows: int = 1) -> Sample:
+        """A sample from rows, a distribution, or anything with `to_sample`, such as a client."""
+        if hasattr(data, "to_sample"):
+            data = data.to_sample()
         if isinstance(data, Sample):
             return data
         if isinstance(data, Distribution):
             if dim is not None and data.dim != dim:
                 raise InvalidInput(argument, f"has dimension {data.dim} where {dim} was expected", "Use one space")
             return cls(distribution=data)
-        return cls(rows=as_rows(data, argument, dim=dim))
+        return cls(rows=as_rows(data, argument, dim=dim, min_rows=min_rows))
 
     @property
     def dim(self) -> int:
@@ -63,11 +65,13 @@ class Metric(ABC, Generic[S]):
     name : the key in tables, such as "fid"
     label : the name people read, such as "FID"
     higher_is_better : direction of the score
+    min_rows : rows below which there is no score
     """
 
     name: str
     label: str
     higher_is_better = False
+    min_rows = 2
 
     @abstractmethod
     def summarize(self, sample: Any) -> S:
@@ -104,8 +108,8 @@ def between(metric: Metric[Any], real: Any, generated: Any, *, samples: int = 10
 
     A distribution without a closed form under this metric is sampled: `samples` rows, seeded.
     """
-    first = Sample.of(real, "real")
-    second = Sample.of(generated, "generated", dim=first.dim)
+    first = Sample.of(real, "real", min_rows=metric.min_rows)
+    second = Sample.of(generated, "generated", dim=first.dim, min_rows=metric.min_rows)
     metric = metric.resolve([first])
     summaries = [metric.summarize(drawn(metric, s, samples, [seed, i])) for i, s in enumerate((first, second))]
     return metric.distance(*summaries)

@@ -11,7 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, each_pair, like, namespace, row_blocks, to_float64, to_numpy, total
+from ..arrays import (
+    Array,
+    align,
+    each_pair,
+    is_array,
+    like,
+    namespace,
+    row_blocks,
+    squared_distances,
+    to_float64,
+    to_numpy,
+    total,
+)
 from ..distributions import Empirical, Gaussian
 from ..errors import InvalidInput, check_choice, check_count, check_number, shown
 
@@ -20,6 +32,10 @@ STEP = 1024
 # below this many multiplications float64 costs too little to do without.
 FLOAT32_LIMIT = 1e5
 FLOAT64_WORK = 2e9
+# The embedding grows with the cube of the width; beyond this the rows are kept.
+WIDEST_EMBEDDING = 128
+# Bandwidths and scales beyond this leave nothing but overflow.
+EXTREME = 1e50
 
 
 class Kernel:
@@ -57,21 +73,30 @@ class Kernel:
             return sample.distribution.rows, math.inf, 0.0
         if sample.rows is None:
             return sample.distribution, math.inf, 0.0
-        return sample.rows, sample.rows.shape[0], self.diagonal(sample.rows)
+        return sample.rows, sample.rows.shape[0], self._finite(lambda: self.diagonal(sample.rows))
 
     def mean(self, a: Any, b: Any) -> float:
         """The mean of k over two parts, each rows or a Gaussian; self-pairs included."""
-        if isinstance(a, Gaussian) and isinstance(b, Gaussian):
-            value = self.gaussian_mean(a, b)
-        elif isinstance(a, Gaussian):
-            value = float(np.mean(self.point_means(to_numpy(b), a)))
-        elif isinstance(b, Gaussian):
-            value = float(np.mean(self.point_means(to_numpy(a), b)))
-        else:
-            value = self._rows_mean(a, b)
+        return self._finite(lambda: self._mean(a, b))
+
+    def _finite(self, compute: Callable[[], float]) -> float:
+        try:
+            with np.errstate(all="ignore"):
+                value = compute()
+        except OverflowError:
+            value = math.inf
         if not math.isfinite(value):
             raise InvalidInput("kernel", f"a mean of {self} is {value}", "Rescale the features")
         return value
+
+    def _mean(self, a: Any, b: Any) -> float:
+        if isinstance(a, Gaussian) and isinstance(b, Gaussian):
+            return self.gaussian_mean(a, b)
+        if isinstance(a, Gaussian):
+            return float(np.mean(self.point_means(to_numpy(b), a)))
+        if isinstance(b, Gaussian):
+            return float(np.mean(self.point_means(to_numpy(a), b)))
+        return self._rows_mean(a, b)
 
     def _rows_mean(self, x: Array, y: Array) -> float:
         same = x is y
@@ -131,10 +156,10 @@ class Polynomial(Kernel):
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        check_count(self.degree, "degree")
-        check_number(self.coef0, "coef0", minimum=0)
+        object.__setattr__(self, "degree", check_count(self.degree, "degree"))
+        check_number(self.coef0, "coef0", minimum=0, maximum=EXTREME)
         if self.gamma is not None:
-            check_number(self.gamma, "gamma", minimum=1e-300)
+            check_number(self.gamma, "gamma", minimum=1 / EXTREME, maximum=EXTREME)
 
     def __str__(self) -> str:
         return f"(γ x·y + {self.coef0:g})^{self.degree}, γ = {'1/d' if self.gamma is None else f'{self.gamma:g}'}"
@@ -185,9 +210,10 @@ class Polynomial(Kernel):
     def content(self, sample: Any) -> tuple[Any, float, float]:
         rows, count, diagonal = super().content(sample)
         d = sample.dim
-        if self._is_cubic and not isinstance(rows, Gaussian) and math.comb(d + 3, 3) <= rows.shape[0] * d:
-            return self.embed(rows), count, diagonal
-        return rows, count, diagonal
+        if not self._is_cubic or d > WIDEST_EMBEDDING or isinstance(rows, Gaussian):
+            return rows, count, diagonal
+        is_smaller = math.comb(d + 3, 3) <= rows.shape[0] * d
+        return (self.embed(rows) if is_smaller else rows), count, diagonal
 
     def embed(self, content: Any) -> Embedding:
         """E z⊗z⊗z with z = (1, √γ x), each distinct product once, weighted so that inner products are E k."""
@@ -203,11 +229,11 @@ class Polynomial(Kernel):
         positions, roots = _cubic_indices(d)
         return Embedding(tensor.reshape(-1)[positions] * roots)
 
-    def mean(self, a: Any, b: Any) -> float:
+    def _mean(self, a: Any, b: Any) -> float:
         if isinstance(a, Embedding) or isinstance(b, Embedding):
             first, second = (x if isinstance(x, Embedding) else self.embed(x) for x in (a, b))
             return float(first.vector @ second.vector)
-        return super().mean(a, b)
+        return super()._mean(a, b)
 
 
 def _third_moment(rows: Array, scale: float) -> np.ndarray:
@@ -236,8 +262,8 @@ class RBF(Kernel):
     def __post_init__(self) -> None:
         if isinstance(self.sigma, str):
             check_choice(self.sigma, ("median",), "sigma")
-        elif self.sigma is not None and check_number(self.sigma, "sigma", minimum=0) == 0:
-            raise InvalidInput("sigma", "got 0", "Give a positive number")
+        elif self.sigma is not None:
+            check_number(self.sigma, "sigma", minimum=1 / EXTREME, maximum=EXTREME)
 
     def __str__(self) -> str:
         return f"RBF exp(−‖x−y‖²/2σ²), σ = {'√d' if self.sigma is None else self.sigma}"
@@ -249,28 +275,28 @@ class RBF(Kernel):
 
     def block(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
-        centre = x[:1, :]
-        x, y = x - centre, y - centre
-        squared = -2.0 * (x @ y.T)
-        squared += xp.sum(x * x, axis=1)[:, None]
-        squared += xp.sum(y * y, axis=1)[None, :]
-        return xp.exp(xp.clip(squared, 0.0, None) * (-0.5 / self._variance(x.shape[1])))
+        variance = self._variance(x.shape[1])
+        tolerance = variance * (1e-5 if x.dtype == xp.float32 else 1e-11)
+        return xp.exp(squared_distances(x, y, tolerance) * (-0.5 / variance))
 
     def diagonal(self, x: Array) -> float:
         return 1.0
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """σ^d |C₁ + C₂ + σ²I|^{-1/2} exp(−½ Δᵀ(C₁ + C₂ + σ²I)^{-1}Δ)."""
-        return float(self._smoothed(a.mean[None], b.mean, a.cov + b.cov)[0])
+        return float(self._smoothed(a.mean[None], b.mean, np.concatenate([a.root, b.root]))[0])
 
     def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
-        return self._smoothed(np.asarray(rows, dtype=np.float64), law.mean, law.cov)
+        return self._smoothed(np.asarray(rows, dtype=np.float64), law.mean, law.root)
 
-    def _smoothed(self, x: np.ndarray, mean: np.ndarray, cov: np.ndarray) -> np.ndarray:
+    def _smoothed(self, x: np.ndarray, mean: np.ndarray, root: np.ndarray) -> np.ndarray:
+        """With covariance rootᵀroot: along its axes the variance is s² + σ², across them σ²."""
         variance = self._variance(mean.size)
-        factor = np.linalg.cholesky(cov / variance + np.eye(mean.size))
-        white = np.linalg.solve(factor, (x - mean).T) / math.sqrt(variance)
-        return np.exp(-0.5 * np.sum(white * white, axis=0) - np.sum(np.log(np.diag(factor))))
+        _, s, axes = np.linalg.svd(root, full_matrices=False)
+        along = (x - mean) @ axes.T
+        across = x - mean - along @ axes
+        squared = np.sum(across * across, axis=1) / variance + np.sum(along * along / (s * s + variance), axis=1)
+        return np.exp(-0.5 * (squared + np.sum(np.log1p(s * s / variance))))
 
     def resolve(self, clients: Sequence[Any]) -> RBF:
         return self if self.sigma != "median" else RBF(_median_distance(clients))
@@ -288,9 +314,12 @@ def _median_distance(clients: Sequence[Any], most: int = 2_000) -> float:
             drawn.append(to_numpy(client.rows)[chosen])
     from scipy.spatial.distance import pdist
 
-    median = float(np.median(pdist(np.concatenate(drawn).astype(np.float64))))
-    if median == 0:
-        raise InvalidInput("sigma", "the median distance between rows is 0", "Give sigma as a number")
+    rows = np.concatenate(drawn).astype(np.float64)
+    if len(rows) < 2:
+        raise InvalidInput("sigma", "there is 1 row, so no distance between rows", "Give sigma as a number")
+    median = float(np.median(pdist(rows)))
+    if median < 1 / EXTREME:
+        raise InvalidInput("sigma", f"the median distance between rows is {median:g}", "Give sigma as a number")
     return median
 
 
@@ -305,8 +334,9 @@ class FunctionKernel(Kernel):
 
     def block(self, x: Array, y: Array) -> Array:
         values = self.function(x, y)
-        if tuple(values.shape) != (x.shape[0], y.shape[0]):
-            seen = f"returned shape {tuple(values.shape)} for {x.shape[0]} and {y.shape[0]} rows"
+        if not is_array(values) or tuple(values.shape) != (x.shape[0], y.shape[0]):
+            what = f"shape {tuple(values.shape)}" if is_array(values) else type(values).__name__
+            seen = f"returned {what} for {x.shape[0]} and {y.shape[0]} rows"
             raise InvalidInput("kernel", seen, "Return one value for each pair of rows")
         return values
 
