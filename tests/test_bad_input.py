@@ -179,8 +179,8 @@ def test_bad_tensors_are_refused(make):
 EXTREME = {
     "degree 4": nm.Polynomial(4),
     "gamma 1e49": nm.Polynomial(gamma=1e49),
-    "sigma 1e-200": nm.RBF(1e-200),
-    "sigma 1e200": nm.RBF(1e200),
+    "sigma 1e-49": nm.RBF(1e-49),
+    "sigma 1e49": nm.RBF(1e49),
     "sigma 1e-9": nm.RBF(1e-9),
     "median": nm.RBF("median"),
 }
@@ -298,3 +298,9 @@ def test_hostile_gaussians_are_refused_or_scored(mean, cov, rows, square):
             for other in (law, rows):
                 value = judged(lambda: score(law, other))  # noqa: B023
                 assert value is None or np.isfinite(value)
+
+
+@pytest.mark.parametrize("make", [lambda: nm.RBF(1e-200), lambda: nm.RBF(1e200), lambda: nm.Polynomial(gamma=1e200)])
+def test_kernels_refuse_scales_that_only_overflow(make):
+    with pytest.raises(nm.InvalidInput, match="sigma|gamma"):
+        make()
