@@ -48,7 +48,7 @@ def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = N
     if dim is not None and d != dim:
         raise InvalidInput(argument, f"has {d} features where {dim} were expected", "Use the same features")
     if n < min_rows:
-        raise InvalidInput(argument, f"has {n} rows", f"At least {min_rows} are needed")
+        raise InvalidInput(argument, f"has {n} row{'s' * (n != 1)}", f"Give more rows: at least {min_rows} are needed")
     _check_magnitude(rows, argument)
     return rows
 
@@ -88,7 +88,9 @@ def _check_magnitude(rows: Array, argument: str) -> None:
         raise InvalidInput(argument, f"{bad} values are NaN or infinite", "Drop or mend those rows first")
     if max(-low, high) > LARGEST:
         raise InvalidInput(
-            argument, f"has values of magnitude {max(-low, high):.3g}", f"Rescale the features below {LARGEST:g}"
+            argument,
+            f"has values of magnitude {max(-low, high):.3g}",
+            f"Rescale the features below {LARGEST:g}",
         )
 
 
@@ -108,7 +110,7 @@ def align(*arrays: Array) -> tuple[Array, ...]:
     if not any(map(is_torch_array, arrays)):
         return arrays
     torch = sys.modules["torch"]
-    tensors = [x if is_torch_array(x) else torch.from_numpy(np.require(x, requirements="CW")) for x in arrays]
+    tensors = [x if is_torch_array(x) else torch.from_numpy(np.require(x, requirements=("C", "W"))) for x in arrays]
     target = next((x.device for x in tensors if x.device.type != "cpu"), tensors[0].device)
     return tuple(x.to(target) for x in tensors)
 
@@ -142,7 +144,9 @@ def scatter(rows: Array, mean: Array) -> Array:
         for centred in blocks:
             total += centred.T @ centred
         return total
-    from scipy.linalg.blas import dsyrk  # adds in place to one triangle; numpy's product would copy and mirror
+    from scipy.linalg.blas import (
+        dsyrk,
+    )  # adds in place to one triangle; numpy's product would copy and mirror
 
     half = np.zeros((d, d), order="F")
     for centred in blocks:

@@ -44,9 +44,7 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     raise InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
 
 
-def check_number(
-    value: Any, argument: str, *, minimum: float = -math.inf, maximum: float = math.inf
-) -> float:
+def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     """`value` as a finite float within [minimum, maximum]."""
     try:
         number = float(value)
@@ -93,8 +91,6 @@ def check_names(names: Sequence[Any], argument: str) -> tuple[str, ...]:
         if not isinstance(name, str) or not name.strip():
             raise InvalidInput(argument, f"a name is {shown(name)}", "Give every item a non-empty text name")
         if name in seen:
-            raise InvalidInput(
-                argument, f"the name {shown(name)} appears twice", "Give every item a name of its own"
-            )
+            raise InvalidInput(argument, f"the name {shown(name)} appears twice", "Give every item a name of its own")
         seen.add(name)
     return tuple(names)

@@ -32,7 +32,13 @@ class Client:
     """
 
     def __init__(
-        self, data: Any, *, test: Any = None, condition: Any = None, weight: float | None = None, name: str | None = None
+        self,
+        data: Any,
+        *,
+        test: Any = None,
+        condition: Any = None,
+        weight: float | None = None,
+        name: str | None = None,
     ) -> None:
         self.distribution, self.rows = _data(data, "data")
         self.test = None if test is None else as_rows(test, "test", dim=self.dim)
@@ -81,7 +87,9 @@ def _load(path: Any, argument: str) -> np.ndarray:
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise InvalidInput(argument, f"cannot read {shown(str(path))}: {error}", "Give the path of a .npy file") from None
+        raise InvalidInput(
+            argument, f"cannot read {shown(str(path))}: {error}", "Give the path of a .npy file"
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +232,7 @@ class Federation:
         return Federation([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
 
     def pooled(self) -> Client:
-        """All clients as one: the concatenated rows where the weights are the row counts, else the mixture Σ λ_i P_i."""
+        """All clients as one: the rows together where the weights are the row counts, else Σ λ_i P_i."""
         if self.is_size_weighted:
             tests = [c.test for c in self.clients]
             test = None if any(t is None for t in tests) else concat(tests)
@@ -237,7 +245,7 @@ class Federation:
         """Whether every client has rows and its weight is its share of them."""
         if any(c.rows is None for c in self.clients):
             return False
-        shares = check_weights([len(c.rows) for c in self.clients], len(self))
+        shares = check_weights([_size(c) for c in self.clients], len(self))
         return bool(np.allclose(shares, self.weights, rtol=1e-9, atol=0))
 
     def __len__(self) -> int:
@@ -268,7 +276,11 @@ def _default_weights(clients: tuple[Client, ...]) -> tuple[float, ...]:
     if any(laws):
         seen = "some clients have rows, others a distribution, so sizes do not tell their shares"
         raise InvalidInput("weight", seen, "Give every client a weight")
-    return check_weights([len(c.rows) for c in clients], len(clients))
+    return check_weights([_size(c) for c in clients], len(clients))
+
+
+def _size(client: Client) -> int:
+    return 0 if client.rows is None else int(client.rows.shape[0])
 
 
 def _split(client: Client, share: float, rng: np.random.Generator) -> Client:

@@ -66,11 +66,13 @@ def ranks(scores: Scores) -> Figure:
     """Places by avg (left) and by all (right), one panel a metric; crossing lines are inversions."""
     figure, axes = _panels(len(scores.metrics))
     for ax, metric in zip(axes, scores.metrics, strict=True):
-        for k, row in enumerate(scores.ranks(metric).itertuples()):
-            moved = row.avg != row.all
+        for k, row in enumerate(scores.ranks(metric).to_dict("records")):
+            moved = row["avg"] != row["all"]
             style = {"color": VERMILION if moved else BLUE, "linestyle": "--" if moved else "-"}
-            ax.plot([0, 1], [row.avg, row.all], marker=MARKERS[k % len(MARKERS)], **style)
-            ax.annotate(_plain(row.generator), (1, row.all), xytext=(8, -3), textcoords="offset points", fontsize=9)
+            ax.plot([0, 1], [row["avg"], row["all"]], marker=MARKERS[k % len(MARKERS)], **style)
+            ax.annotate(
+                _plain(row["generator"]), (1, row["all"]), xytext=(8, -3), textcoords="offset points", fontsize=9
+            )
         ax.set_xticks([0, 1], ["avg", "all"])
         ax.set_xlim(-0.2, 1.9)
         ax.set_yticks(range(1, len(scores.generators) + 1))

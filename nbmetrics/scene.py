@@ -158,8 +158,24 @@ class Scene:
             for item in self.clients
         ]
         made = [f"    {_text(item.name)}: {_law_code(item)}," for item in self.generators]
-        lines = ["import nbmetrics as nm", "", "federation = nm.Federation([", *clients, "])", "generators = {", *made, "}"]
-        return "\n".join([*lines, "scores = nm.evaluate(federation, generators)", "lab = nm.Playground(federation, generators)", ""])
+        lines = [
+            "import nbmetrics as nm",
+            "",
+            "federation = nm.Federation([",
+            *clients,
+            "])",
+            "generators = {",
+            *made,
+            "}",
+        ]
+        return "\n".join(
+            [
+                *lines,
+                "scores = nm.evaluate(federation, generators)",
+                "lab = nm.Playground(federation, generators)",
+                "",
+            ]
+        )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Scores: what evaluate() returns. Aggregates, ranks, the pairs they order differently, and what it costs to know.
 
-    avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
+avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ class Scores:
             if found.empty:
                 lines.append(f"{label}: avg and all order the generators alike.")
                 continue
-            worst = found.loc[found["avg_margin"].idxmax()]
+            worst = found.sort_values("avg_margin").iloc[-1]
             lines.append(
                 f"{label}: avg and all order {len(found)} of {pairs} pairs differently; "
                 f"avg prefers {worst['avg_prefers']}, all prefers {worst['all_prefers']}."

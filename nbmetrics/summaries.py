@@ -13,8 +13,19 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
-
-from .arrays import Array, align, concat, device, mean_rows, namespace, psd_root, row_blocks, scatter, to_float64, triangular
+from .arrays import (
+    Array,
+    align,
+    concat,
+    device,
+    mean_rows,
+    namespace,
+    psd_root,
+    row_blocks,
+    scatter,
+    to_float64,
+    triangular,
+)
 
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
 SMALL = 64
@@ -255,7 +266,9 @@ class Rows:
         """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out."""
         kept = [(part, w) for part, w in zip(parts, weights, strict=True) if w > 0]
         joined = {
-            field: None if any(getattr(p, field) is None for p, _ in kept) else concat([getattr(p, field) for p, _ in kept])
+            field: None
+            if any(getattr(p, field) is None for p, _ in kept)
+            else concat([getattr(p, field) for p, _ in kept])
             for field in ("test", "condition")
         }
         return cls(concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept]), **joined)
@@ -278,5 +291,3 @@ def same_library(a: Moments, b: Moments) -> tuple[Array, Array, Array, Array]:
     mean_a, mean_b = align(a.mean, b.mean)
     root_a, root_b = align(a.root, b.root)
     return mean_a, root_a, mean_b, root_b
-
-

@@ -278,9 +278,7 @@ def test_hostile_arrays_give_finite_scores_or_a_refusal(x, y, kernel, estimator)
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(hostile(), hostile(), hostile(), st.lists(st.floats(), min_size=2, max_size=2))
 def test_hostile_federations_give_finite_tables_or_a_refusal(x, y, z, weights):
-    table = judged(
-        lambda: nm.evaluate(nm.Federation([x, y]).with_weights(weights), [z], progress=False).table
-    )
+    table = judged(lambda: nm.evaluate(nm.Federation([x, y]).with_weights(weights), [z], progress=False).table)
     if table is not None:
         assert np.isfinite(table[["avg", "all", "gap"]].to_numpy(float)).all()
         assert (table.loc[table["metric"] == "fid", ["avg", "all"]] >= 0).all(axis=None)
@@ -302,5 +300,5 @@ def test_hostile_gaussians_are_refused_or_scored(mean, cov, rows, square):
 
 @pytest.mark.parametrize("make", [lambda: nm.RBF(1e-200), lambda: nm.RBF(1e200), lambda: nm.Polynomial(gamma=1e200)])
 def test_kernels_refuse_scales_that_only_overflow(make):
-    with pytest.raises(nm.InvalidInput, match="sigma|gamma"):
+    with pytest.raises(nm.InvalidInput, match=r"sigma|gamma"):
         make()

@@ -73,9 +73,7 @@ LAWS = {
     "singular": nm.Gaussian([1.0, -2.0], [[1.0, 1.0], [1.0, 1.0]]),
     "mixture": nm.Mixture([nm.Gaussian([0, 0], COV), nm.Gaussian([3, 1], 0.1)], [1, 2]),
     "empirical": nm.Empirical([[0.0, 0.0], [1.0, 3.0], [5.0, -1.0]]),
-    "nested": nm.Mixture(
-        [nm.Mixture([nm.Gaussian([0, 0]), nm.Gaussian([4, 0])]), nm.Empirical([[1.0, 1.0]])]
-    ),
+    "nested": nm.Mixture([nm.Mixture([nm.Gaussian([0, 0]), nm.Gaussian([4, 0])]), nm.Empirical([[1.0, 1.0]])]),
 }
 
 
@@ -118,11 +116,7 @@ def random_law(rng, d):
         factor = rng.normal(size=(rng.integers(0, d + 1), d)) * 10.0 ** rng.uniform(-2, 1)
         return nm.Gaussian(rng.normal(size=d) * rng.uniform(0, 3), factor.T @ factor)
 
-    return (
-        gaussian()
-        if rng.random() < 0.5
-        else nm.Mixture([gaussian(), gaussian()], rng.uniform(0.01, 1, size=2))
-    )
+    return gaussian() if rng.random() < 0.5 else nm.Mixture([gaussian(), gaussian()], rng.uniform(0.01, 1, size=2))
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -130,14 +124,10 @@ def random_law(rng, d):
 def test_all_never_exceeds_avg_for_distributions(seed):
     rng = np.random.default_rng(seed)
     d, clients = int(rng.integers(1, 6)), int(rng.integers(1, 5))
-    federation = nm.Federation([random_law(rng, d) for _ in range(clients)]).with_weights(
-        rng.uniform(size=clients)
-    )
+    federation = nm.Federation([random_law(rng, d) for _ in range(clients)]).with_weights(rng.uniform(size=clients))
     metrics = ["fid", "kid", nm.metrics.KID(nm.RBF(), name="kid_rbf")]
     table = nm.evaluate(federation, [random_law(rng, d) for _ in range(2)], metrics, progress=False).table
-    scale = sum(
-        np.trace(c.distribution.cov) + c.distribution.mean @ c.distribution.mean + 1 for c in federation
-    )
+    scale = sum(np.trace(c.distribution.cov) + c.distribution.mean @ c.distribution.mean + 1 for c in federation)
     floor = np.where(table["metric"] == "kid", scale**3, scale)
     assert (table["gap"] >= -1e-10 * floor).all()
     assert (table[["avg", "all"]].min(axis=1) >= -1e-10 * floor).all()

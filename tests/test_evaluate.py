@@ -24,22 +24,16 @@ def column(scores, metric, name):
 def test_papers_toy_is_exact():
     scores = nm.evaluate(TOY, toy_generators(), METRICS, progress=False)
     np.testing.assert_allclose(column(scores, "fid", "avg"), 1 + (1 - np.sqrt(V)) ** 2, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(
-        column(scores, "fid", "all"), (np.sqrt(2) - np.sqrt(V)) ** 2, rtol=0, atol=1e-12
-    )
+    np.testing.assert_allclose(column(scores, "fid", "all"), (np.sqrt(2) - np.sqrt(V)) ** 2, rtol=0, atol=1e-12)
     for kid in ("kid", "kid_rbf"):
         assert np.ptp(column(scores, kid, "gap")) <= 1e-12
         assert column(scores, kid, "gap").min() > 0
 
 
 def test_papers_toy_has_its_minima_where_the_papers_say():
-    scores = nm.evaluate(
-        TOY, {str(v): nm.Gaussian([0, 0], [v, 1]) for v in np.arange(0, 4.005, 0.01)}, METRICS
-    )
+    scores = nm.evaluate(TOY, {str(v): nm.Gaussian([0, 0], [v, 1]) for v in np.arange(0, 4.005, 0.01)}, METRICS)
     best = {
-        (m, a): float(scores.generators[column(scores, m, a).argmin()])
-        for m in scores.metrics
-        for a in ("avg", "all")
+        (m, a): float(scores.generators[column(scores, m, a).argmin()]) for m in scores.metrics for a in ("avg", "all")
     }
     assert best["fid", "avg"] == pytest.approx(1.0, abs=0.011)
     assert best["fid", "all"] == pytest.approx(2.0, abs=0.011)
@@ -86,9 +80,7 @@ def test_a_client_of_weight_zero_does_not_count():
         1e6 * RNG.normal(size=(9, 3)),
         RNG.normal(size=(25, 3)),
     )
-    three = nm.evaluate(
-        nm.Federation([x, far, y]).with_weights([0.4, 0.0, 0.6]), [g], METRICS, progress=False
-    ).table
+    three = nm.evaluate(nm.Federation([x, far, y]).with_weights([0.4, 0.0, 0.6]), [g], METRICS, progress=False).table
     two = nm.evaluate(nm.Federation([x, y]).with_weights([0.4, 0.6]), [g], METRICS, progress=False).table
     np.testing.assert_allclose(three[["avg", "all"]], two[["avg", "all"]], rtol=1e-10)
 
@@ -113,9 +105,7 @@ def test_samples_draws_that_many_rows_in_proportion_to_the_weights():
 
 def test_the_seed_settles_everything_drawn_and_the_order_of_metrics_nothing():
     federation, generators = TOY, toy_generators()
-    one, again = (
-        nm.evaluate(federation, generators, samples=300, seed=5, progress=False).table for _ in range(2)
-    )
+    one, again = (nm.evaluate(federation, generators, samples=300, seed=5, progress=False).table for _ in range(2))
     pd.testing.assert_frame_equal(one, again)
     other = nm.evaluate(federation, generators, samples=300, seed=6, progress=False).table
     assert (one["avg"] != other["avg"]).all()
@@ -148,9 +138,7 @@ class MeanGap:
         return np.average(summaries, axis=0, weights=weights)
 
     def terms(self, real, generated):
-        return {
-            f"feature {i}": -abs(float(a - b)) for i, (a, b) in enumerate(zip(real, generated, strict=True))
-        }
+        return {f"feature {i}": -abs(float(a - b)) for i, (a, b) in enumerate(zip(real, generated, strict=True))}
 
 
 @pytest.mark.parametrize("metric", [MeanGap(), MeanGap], ids=["object", "class"])

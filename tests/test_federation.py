@@ -75,9 +75,7 @@ def test_replace_exchanges_one_client_and_leaves_the_old_federation():
 
 
 def test_split_holds_rows_out_and_loses_none():
-    federation = nm.Federation([nm.Client(X, condition=X + 100, name="a"), nm.Client(Y, name="b")]).split(
-        seed=3
-    )
+    federation = nm.Federation([nm.Client(X, condition=X + 100, name="a"), nm.Client(Y, name="b")]).split(seed=3)
     assert [(len(c.rows), len(c.test)) for c in federation] == [(24, 6), (8, 2)]
     for client, rows in zip(federation, (X, Y), strict=True):
         together = np.concatenate([client.rows, client.test])
@@ -153,9 +151,7 @@ def test_a_function_generator_gets_the_count_and_a_seeded_rng():
         asked.append(n)
         return rng.normal(size=(n, 3))
 
-    first, again, other = (
-        nm.evaluate([X], [source], samples=500, seed=s, progress=False).table for s in (1, 1, 2)
-    )
+    first, again, other = (nm.evaluate([X], [source], samples=500, seed=s, progress=False).table for s in (1, 1, 2))
     assert asked == [500] * 3  # once an evaluation, shared by both metrics
     pd.testing.assert_frame_equal(first, again)
     assert (first["avg"] != other["avg"]).all()
@@ -204,9 +200,7 @@ def test_a_users_own_distribution_needs_only_dim_and_sample():
     assert nm.evaluate([Coin(), LAW], [Y], ("fid", "kid"), progress=False).table["avg"].notna().all()
 
 
-@pytest.mark.parametrize(
-    "mix", ["two clients", "client and law", "client and generator", "law and generator"]
-)
+@pytest.mark.parametrize("mix", ["two clients", "client and law", "client and generator", "law and generator"])
 def test_numpy_and_torch_work_side_by_side(mix):
     torch = pytest.importorskip("torch")
     tensor = torch.from_numpy(X)
@@ -219,6 +213,4 @@ def test_numpy_and_torch_work_side_by_side(mix):
     }  # fmt: skip
     mixed, plain, source, plain_source = cases[mix]
     ours = nm.evaluate(mixed, [source], progress=False).table
-    np.testing.assert_allclose(
-        ours["all"], nm.evaluate(plain, [plain_source], progress=False).table["all"], rtol=1e-9
-    )
+    np.testing.assert_allclose(ours["all"], nm.evaluate(plain, [plain_source], progress=False).table["all"], rtol=1e-9)

@@ -211,9 +211,7 @@ def test_fid_ignores_translation_and_rotation(seed):
 def test_fid_grows_with_the_square_of_the_unit(seed, unit):
     x, y, _ = pair(seed)
     expected = nm.fid(x, y) * unit**2
-    assert nm.fid(unit * x, unit * y) == pytest.approx(
-        expected, rel=1e-9, abs=1e-11 * scale_of(x, y) * unit**2
-    )
+    assert nm.fid(unit * x, unit * y) == pytest.approx(expected, rel=1e-9, abs=1e-11 * scale_of(x, y) * unit**2)
 
 
 @pytest.mark.parametrize(("n", "m", "d"), [(50, 60, 5), (20, 30, 70), (150, 140, 80)])

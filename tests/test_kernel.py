@@ -129,22 +129,16 @@ def test_embedding_and_direct_path_are_one_number(seed):
     assert content.nbytes < x.nbytes
     for a, b in ((x, x), (x, y), (y, x)):
         expected = cubic(a, b).mean()
-        assert nm.Polynomial().mean(nm.Polynomial().embed(a), b) == near(
-            expected, np.abs(cubic(a, b)).mean(), 1e-12
-        )
+        assert nm.Polynomial().mean(nm.Polynomial().embed(a), b) == near(expected, np.abs(cubic(a, b)).mean(), 1e-12)
 
 
 def law(seed, d=3):
     rng = np.random.default_rng(seed)
-    parts = [
-        nm.Gaussian(rng.normal(size=d), (lambda a: a @ a.T / d)(rng.normal(size=(d, 2)))) for _ in range(2)
-    ]
+    parts = [nm.Gaussian(rng.normal(size=d), (lambda a: a @ a.T / d)(rng.normal(size=(d, 2)))) for _ in range(2)]
     return nm.Mixture(parts, rng.uniform(0.1, 1, size=2))
 
 
-@pytest.mark.parametrize(
-    "kernel", [nm.Polynomial(), nm.Polynomial(gamma=0.2), nm.RBF(), nm.RBF(0.7)], ids=str
-)
+@pytest.mark.parametrize("kernel", [nm.Polynomial(), nm.Polynomial(gamma=0.2), nm.RBF(), nm.RBF(0.7)], ids=str)
 def test_closed_forms_agree_with_monte_carlo(kernel):
     first, second, draws = law(1), law(2), 100
     exact = nm.kid(first, second, kernel)
@@ -181,9 +175,7 @@ def test_singular_gaussians_have_closed_forms_too():
     other = nm.Gaussian([0.0, 0.5], [[1.0, 1.0], [1.0, 1.0]])
     for kernel in (nm.Polynomial(), nm.RBF()):
         assert kernel.gaussian_mean(point, point) == pytest.approx(kernel.block(row, row)[0, 0], rel=1e-14)
-        assert kernel.gaussian_mean(point, other) == pytest.approx(
-            kernel.point_means(row, other)[0], rel=1e-14
-        )
+        assert kernel.gaussian_mean(point, other) == pytest.approx(kernel.point_means(row, other)[0], rel=1e-14)
 
 
 @pytest.mark.parametrize("kernel", ["cubic", "quadratic", "rbf", "user's"])
@@ -199,15 +191,12 @@ def test_median_sigma_is_one_number_for_the_whole_federation():
     sigma = np.median(pdist(np.concatenate(parts)))
     generators = [RNG.normal(size=(70, 4)), 100 * RNG.normal(size=(70, 4))]
     median, fixed = (
-        nm.evaluate(parts, generators, nm.metrics.KID(nm.RBF(s)), progress=False).table
-        for s in ("median", sigma)
+        nm.evaluate(parts, generators, nm.metrics.KID(nm.RBF(s)), progress=False).table for s in ("median", sigma)
     )
     np.testing.assert_allclose(median[["avg", "all"]], fixed[["avg", "all"]], rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "oracle"), [KERNELS["cubic"], (nm.RBF(12.0), rbf(12.0))], ids=["cubic", "rbf"]
-)
+@pytest.mark.parametrize(("kernel", "oracle"), [KERNELS["cubic"], (nm.RBF(12.0), rbf(12.0))], ids=["cubic", "rbf"])
 def test_float32_blocks_stay_near_float64(kernel, oracle, monkeypatch):
     x = (0.3 + RNG.normal(size=(300, 200))).astype(np.float32)
     y = (0.35 + RNG.normal(size=(250, 200))).astype(np.float32)
@@ -241,9 +230,5 @@ def test_torch_and_numpy_agree_on_kid(kernel, shape):
     tensors = torch.from_numpy(x), torch.from_numpy(y)
     for estimator in ("unbiased", "biased"):
         expected = nm.kid(x, y, KERNELS[kernel][0], estimator)
-        assert nm.kid(*tensors, KERNELS[kernel][0], estimator) == pytest.approx(
-            expected, rel=1e-10, abs=1e-13
-        )
-    assert nm.kid(tensors[0], y, KERNELS[kernel][0]) == pytest.approx(
-        nm.kid(x, y, KERNELS[kernel][0]), rel=1e-10
-    )
+        assert nm.kid(*tensors, KERNELS[kernel][0], estimator) == pytest.approx(expected, rel=1e-10, abs=1e-13)
+    assert nm.kid(tensors[0], y, KERNELS[kernel][0]) == pytest.approx(nm.kid(x, y, KERNELS[kernel][0]), rel=1e-10)

@@ -31,7 +31,12 @@ def random_item(rng, kind, number):
     elif flat == 2:
         lengths[:] = 0.0
     item = dict(zip(("x", "y"), rng.normal(0, 10.0 ** rng.integers(-1, 2), 2), strict=True))
-    item |= {"name": f"{kind} {number}", "width": lengths[0], "height": lengths[1], "angle": rng.uniform(-180, 180)}
+    item |= {
+        "name": f"{kind} {number}",
+        "width": lengths[0],
+        "height": lengths[1],
+        "angle": rng.uniform(-180, 180),
+    }
     return {**item, "weight": rng.uniform(0.05, 3)} if kind == "clients" else item
 
 
@@ -57,7 +62,11 @@ def expected(scene):
         rows = table[table["metric"] == name]
         found[name] = {part: rows[part].tolist() for part in ("avg", "all")}
         scales = [reach + g.width**2 + g.height**2 + g.x**2 + g.y**2 for g in scene.generators]
-        found[name]["scale"] = {"fid": scales, "kid": [(1 + s) ** 3 for s in scales], "rbf": [1.0] * len(scales)}[name]
+        found[name]["scale"] = {
+            "fid": scales,
+            "kid": [(1 + s) ** 3 for s in scales],
+            "rbf": [1.0] * len(scales),
+        }[name]
         loose = [1e-7 if name == "fid" and (flat or is_ill_conditioned(g)) else 1e-9 for g in scene.generators]
         found[name]["tolerance"] = loose
     return found
@@ -72,7 +81,10 @@ def test_page_and_python_agree_on_golden_vectors(tmp_path):
     path.write_text(json.dumps({"sigma": SIGMA, "cases": cases}))
     test = Path(__file__).parent / "js" / "maths.test.js"
     run = subprocess.run(
-        [NODE, "--test", str(test)], env={**os.environ, "NBMETRICS_VECTORS": str(path)}, capture_output=True, text=True
+        [NODE, "--test", str(test)],
+        env={**os.environ, "NBMETRICS_VECTORS": str(path)},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stdout[-3000:]
     assert "of 2000 scenes" in run.stdout
@@ -90,11 +102,17 @@ def test_the_vectors_include_singular_and_flat_covariances():
 def test_code_written_in_the_page_rebuilds_the_scene():
     rng = np.random.default_rng(3)
     scene = random_scene(rng)
-    clients = [scene.clients[0].to_json() | {"name": '<img src=x onerror=alert(1)> "\\\n é'}, *map(nm.scene.Item.to_json, scene.clients[1:])]
+    clients = [
+        scene.clients[0].to_json() | {"name": '<img src=x onerror=alert(1)> "\\\n é'},
+        *map(nm.scene.Item.to_json, scene.clients[1:]),
+    ]
     scene = nm.Scene.parse({**scene.to_json(), "clients": clients})
     edits = Path(nm.__file__).parent / "js" / "edits.js"
-    script = f"import {{codeOf}} from {json.dumps(edits.as_uri())}; process.stdout.write(codeOf({json.dumps(scene.to_json())}))"
-    code = subprocess.run([NODE, "--input-type=module", "-e", script], capture_output=True, text=True, check=True).stdout
+    source, given = json.dumps(edits.as_uri()), json.dumps(scene.to_json())
+    script = f"import {{codeOf}} from {source}; process.stdout.write(codeOf({given}))"
+    code = subprocess.run(
+        [NODE, "--input-type=module", "-e", script], capture_output=True, text=True, check=True
+    ).stdout
     made: dict = {}
     exec(code.replace("lab = nm.Playground(federation, generators)", ""), made)
     ours = nm.evaluate(scene.federation, scene.sources).table

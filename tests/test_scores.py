@@ -87,13 +87,9 @@ def test_agreement_is_kendalls_tau():
     rng = np.random.default_rng(3)
     values, pooled = rng.normal(size=(9, 2)), rng.normal(size=9)
     scores, _ = given_scores(values.tolist(), pooled.tolist())
-    concordant = np.sign(
-        np.subtract.outer(values.mean(1), values.mean(1)) * np.subtract.outer(pooled, pooled)
-    )
+    concordant = np.sign(np.subtract.outer(values.mean(1), values.mean(1)) * np.subtract.outer(pooled, pooled))
     assert scores.agreement("given") == pytest.approx(concordant.sum() / 72)
-    assert scores.agreement("given") == pytest.approx(
-        scipy.stats.kendalltau(values.mean(1), pooled).statistic
-    )
+    assert scores.agreement("given") == pytest.approx(scipy.stats.kendalltau(values.mean(1), pooled).statistic)
     inverted = len(scores.inversions("given"))
     assert scores.agreement("given") == pytest.approx(1 - 2 * inverted / math.comb(9, 2))
     assert given_scores([[1.0], [2.0]], [2.0, 1.0])[0].agreement("given") == -1.0
@@ -164,9 +160,7 @@ def test_names_are_text_in_html_always():
     rng = np.random.default_rng(6)
     clients = {EVIL: rng.normal(size=(9, 2)), "b": rng.normal(size=(9, 2)) + 3}
     metric = nm.metrics.KID(name=f"kid_{EVIL}")
-    scores = nm.evaluate(
-        clients, {EVIL: rng.normal(size=(9, 2)), "g": rng.normal(size=(9, 2))}, ["fid", metric]
-    )
+    scores = nm.evaluate(clients, {EVIL: rng.normal(size=(9, 2)), "g": rng.normal(size=(9, 2))}, ["fid", metric])
     parser = Tags()
     parser.feed(scores._repr_html_())
     assert {tag for tag, _ in parser.found} <= {

@@ -102,6 +102,8 @@ export class Toolbar {
   paintStatus(scene) {
     const { error, rev, scores } = this.store.model.get("result");
     const isCurrent = rev === scene.rev;
+    put(this.status, { "data-rev": rev }); // what the words are about; dimmed while Python is behind
+    this.status.classList.toggle("nbm-behind", !isCurrent && !this.store.notice);
     this.fold.hidden = !(error && isCurrent);
     if (error && isCurrent) say(/** @type {Element} */ (this.fold.lastElementChild), error.traceback);
     const pending = this.store.waiting ? "Computed in this page; Python is busy or gone." : this.status.dataset.settled ?? "";

@@ -156,4 +156,7 @@ class Lab(anywidget.AnyWidget):
 
 
 def _told(error: Exception) -> dict[str, str]:
-    return {"message": str(error) or type(error).__name__, "traceback": "".join(traceback.format_exception(error))}
+    return {
+        "message": str(error) or type(error).__name__,
+        "traceback": "".join(traceback.format_exception(error)),
+    }

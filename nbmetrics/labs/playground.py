@@ -53,4 +53,6 @@ class Playground(Lab):
     def _computed(self, scene: Scene) -> dict[str, Any]:
         table = evaluate(scene.federation, scene.sources, METRICS, progress=False).table
         parts = {name: table[table["metric"] == name] for name in METRICS}
-        return {"scores": {name: {part: rows[part].tolist() for part in ("avg", "all")} for name, rows in parts.items()}}
+        return {
+            "scores": {name: {part: rows[part].tolist() for part in ("avg", "all")} for name, rows in parts.items()}
+        }

@@ -262,8 +262,9 @@ class RBF(Kernel):
     def __post_init__(self) -> None:
         if isinstance(self.sigma, str):
             check_choice(self.sigma, ("median",), "sigma")
-        elif self.sigma is not None:
-            check_number(self.sigma, "sigma", minimum=1 / EXTREME, maximum=EXTREME)
+        elif self.sigma is not None and not 1 / EXTREME <= check_number(self.sigma, "sigma") <= EXTREME:
+            fix = f"Give a positive number from {1 / EXTREME:g} to {EXTREME:g}"
+            raise InvalidInput("sigma", f"got {self.sigma:g}", fix)
 
     def __str__(self) -> str:
         return f"RBF exp(−‖x−y‖²/2σ²), σ = {'√d' if self.sigma is None else self.sigma}"
@@ -341,7 +342,9 @@ class FunctionKernel(Kernel):
         return values
 
     def diagonal(self, x: Array) -> float:
-        return math.fsum(float(self.block(x[i : i + 1, :], x[i : i + 1, :])[0, 0]) for i in range(x.shape[0])) / x.shape[0]
+        return (
+            math.fsum(float(self.block(x[i : i + 1, :], x[i : i + 1, :])[0, 0]) for i in range(x.shape[0])) / x.shape[0]
+        )
 
     def has_closed_form(self, law: Any) -> bool:
         return isinstance(law, Empirical)
@@ -353,4 +356,6 @@ def as_kernel(kernel: Any) -> Kernel:
         return kernel
     if callable(kernel) and not isinstance(kernel, type):
         return FunctionKernel(kernel)
-    raise InvalidInput("kernel", f"got {shown(kernel)}", "Give nm.Polynomial(), nm.RBF() or a function (x, y) -> matrix")
+    raise InvalidInput(
+        "kernel", f"got {shown(kernel)}", "Give nm.Polynomial(), nm.RBF() or a function (x, y) -> matrix"
+    )

@@ -142,9 +142,7 @@ def import_lines():
 
 
 def child(code: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     return done.stdout.strip().splitlines()[-1]
 
 
@@ -152,9 +150,7 @@ def machine() -> str:
     model = platform.processor() or platform.machine()
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo") as lines:
-            model = next(
-                (line.split(":")[1].strip() for line in lines if line.startswith("model name")), model
-            )
+            model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), model)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     versions = f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}"
     load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
@@ -177,9 +173,7 @@ def main() -> None:
     for row in cells:
         ends = [c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
         print("  ".join(ends).rstrip())
-    print(
-        f"Shorter of {ROUNDS} interleaved rounds (imports: 3); whole run {time.perf_counter() - start:.0f} s."
-    )
+    print(f"Shorter of {ROUNDS} interleaved rounds (imports: 3); whole run {time.perf_counter() - start:.0f} s.")
 
 
 if __name__ == "__main__":

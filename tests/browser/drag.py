@@ -57,7 +57,8 @@ def numbers(scope):
 def output(page, index):
     """The text of the output of the code cell `index`."""
     return page.evaluate(
-        "i => window.__panel.content.widgets.filter(c => c.model.type === 'code')[i].outputArea.node.innerText", index
+        "i => window.__panel.content.widgets.filter(c => c.model.type === 'code')[i].outputArea.node.innerText",
+        index,
     )
 
 

@@ -10,7 +10,9 @@ SIX = "import nbmetrics as nm\nlab = nm.Playground('Heterogeneous six'); lab"
 
 
 def start_busy(page, kernel):
-    page.evaluate("() => { window.__panel.sessionContext.session.kernel.requestExecute({ code: 'import time; time.sleep(5)' }); }")
+    page.evaluate(
+        "() => { window.__panel.sessionContext.session.kernel.requestExecute({ code: 'import time; time.sleep(5)' }); }"
+    )
 
 
 def kill(page, kernel):
@@ -52,10 +54,10 @@ def test_python_answers_a_released_drag(run_cells, record_property):
         drag(page, handle, -15, 10, steps=6, release=False)
         page.evaluate(
             """() => { window.__answer = new Promise(done => addEventListener('pointerup', () => {
-              const start = performance.now(); const status = document.querySelector('.nbm [role=status]');
-              const rev = () => Number(document.querySelector('table[aria-label="Scores"]').dataset.rev);
-              const check = () => /agrees/.test(status.textContent) ? done(performance.now() - start) : requestAnimationFrame(check);
-              status.textContent = ''; check(); }, { once: true })); }"""
+              const start = performance.now(), rev = name => document.querySelector(`.nbm ${name}`).dataset.rev;
+              const check = () => rev('[role=status]') === rev('table[aria-label="Scores"]')
+                ? done(performance.now() - start) : requestAnimationFrame(check);
+              requestAnimationFrame(check); }, { once: true })); }"""
         )
         page.mouse.up()
         waits.append(page.evaluate("() => window.__answer"))

@@ -15,9 +15,7 @@ PEERS = json.loads((FOLDER / "peers.json").read_text())
 def load(name):
     """The rows of the clients and of the generators of one set, as two lists."""
     with np.load(FOLDER / f"{name}.npz") as stored:
-        keys = sorted(
-            stored, key=lambda k: (k.rstrip("0123456789"), int(k.lstrip("abcdefghijklmnopqrstuvwxyz")))
-        )
+        keys = sorted(stored, key=lambda k: (k.rstrip("0123456789"), int(k.lstrip("abcdefghijklmnopqrstuvwxyz"))))
         return tuple([stored[k] for k in keys if k.startswith(kind)] for kind in ("client", "generator"))
 
 
