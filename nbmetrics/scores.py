@@ -206,7 +206,8 @@ class Scores:
         return lines
 
     def __repr__(self) -> str:
-        return "\n".join([self.table.to_string(index=False), *self.summary(), *self.conventions])
+        table = self.table.to_string(index=False, float_format=_figure)
+        return "\n".join([table, *self.summary(), *self.conventions])
 
     def _repr_html_(self) -> str:
         labels = [self.label(name) for name in self.metrics]
@@ -214,13 +215,18 @@ class Scores:
         body = []
         for generator in self.generators:
             rows = self.table[self.table["generator"] == generator]
-            cells = [f"<td>{row[part]:.5g}</td>" for _, row in rows.iterrows() for part in ("avg", "all", "gap")]
+            cells = [f"<td>{_figure(row[part])}</td>" for _, row in rows.iterrows() for part in ("avg", "all", "gap")]
             body.append(f'<tr><th scope="row">{html.escape(generator)}</th>{"".join(cells)}</tr>')
         head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in ["", *heads])
         words = "".join(f"<p>{html.escape(line)}</p>" for line in self.summary())
         small = html.escape(" · ".join(self.conventions))
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
         return f"<div>{table}{words}<p><small>{small}</small></p></div>"
+
+
+def _figure(value: float) -> str:
+    """Five significant digits; what is only rounding reads as 0."""
+    return "0" if abs(value) < TIE else f"{value:.5g}"
 
 
 def _size(summary: Any) -> int:

@@ -30,7 +30,8 @@ export function projection({ half }, size) {
 export function handleOffset(item, handle, scale) {
   const turn = (item.angle * Math.PI) / 180;
   const along = [Math.cos(turn), -Math.sin(turn)];
-  const across = [-Math.sin(turn), -Math.cos(turn)];
+  const side = heightSide(item);
+  const across = [-side * Math.sin(turn), -side * Math.cos(turn)];
   const far = (/** @type {number} */ length) => Math.max(NEAREST, scale * length + OUTSIDE);
   if (handle === "width") return [far(item.width) * along[0], far(item.width) * along[1]];
   if (handle === "height") return [far(item.height) * across[0], far(item.height) * across[1]];
@@ -50,7 +51,7 @@ export function dragged(start, handle, dx, dy, half, scale) {
   const turn = (start.angle * Math.PI) / 180;
   if (handle === "mean") return { ...start, x: within(start.x + dx, half), y: within(start.y + dy, half) };
   if (handle === "width") return { ...start, width: length(start.width + dx * Math.cos(turn) + dy * Math.sin(turn), half) };
-  if (handle === "height") return { ...start, height: length(start.height - dx * Math.sin(turn) + dy * Math.cos(turn), half) };
+  if (handle === "height") return { ...start, height: length(start.height + heightSide(start) * (dy * Math.cos(turn) - dx * Math.sin(turn)), half) };
   const [ox, oy] = handleOffset(start, "angle", scale);
   return { ...start, angle: degrees(Math.atan2(dy - oy / scale, dx + ox / scale) * (180 / Math.PI)) };
 }
@@ -81,6 +82,11 @@ export function sliderValues(item, handle, half) {
   if (handle === "mean") return { now: item.x, min: -half, max: half, text: `x ${item.x.toFixed(2)}, y ${item.y.toFixed(2)}` };
   if (handle === "angle") return { now: item.angle, min: -180, max: 180, text: `${item.angle.toFixed(0)}°` };
   return { now: item[handle], min: 0, max: half, text: item[handle].toFixed(2) };
+}
+
+/** The height handle is across from the name: below a client, above a generator. @param {Item} item */
+function heightSide(item) {
+  return item.weight === undefined ? 1 : -1;
 }
 
 /** The half-axes and angle of a covariance, for drawing. @param {{a: number, b: number, c: number}} law */

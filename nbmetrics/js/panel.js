@@ -156,5 +156,5 @@ class Row {
 
 /** @param {number} value */
 function shown(value) {
-  return Number(value.toFixed(4));
+  return Number(value.toFixed(3));
 }

@@ -37,6 +37,8 @@ export class Stage {
     this.root.addEventListener("pointermove", (event) => this.move(event), { signal });
     this.root.addEventListener("pointerup", (event) => this.release(event), { signal });
     this.root.addEventListener("pointercancel", () => this.giveUp(), { signal });
+    // A finger on an item drags it and elsewhere scrolls the page; touch-action does not reach inside an SVG.
+    this.root.addEventListener("touchstart", (event) => this.drag && event.preventDefault(), { signal, passive: false });
     this.root.addEventListener("pointerleave", () => this.drag ?? this.point(null), { signal });
   }
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.drag import cells, drag, numbers, run_code
+from tests.browser.drag import cells, centre, drag, numbers, run_code
 
 LAB = "import nbmetrics as nm\nlab = nm.Playground(); lab"
 SCENE = "print(_j.dumps(lab.scene))"
@@ -286,3 +286,18 @@ def test_close_removes_the_display_and_frees_the_worker(opened):
     run_code(page, "lab.close(); print(1)")
     expect(page.locator(".nbm")).to_have_count(0)
     assert run_code(page, f"import time; time.sleep(0.2)\n{THREADS}") == 0
+
+
+def test_a_finger_drags_too(opened):
+    page, lab = opened
+    target = handle(lab, "Client 2 mean")
+    target.scroll_into_view_if_needed()
+    x, y = centre(target)
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    for kind, dx in [("touchStart", 0), *(("touchMove", 10 * k) for k in range(1, 7)), ("touchEnd", 60)]:
+        points = [] if kind == "touchEnd" else [{"x": x + dx, "y": y}]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    settle(page, lab)
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    assert run_code(page, SCENE)["clients"][1]["x"] > 1.8

@@ -1,0 +1,76 @@
+"""Pictures to look at (tests/browser/shots), and what can be checked of them: nothing overflows, text is readable."""
+
+import pytest
+
+from tests.browser.drag import drag
+
+LAB = "import nbmetrics as nm\nlab = nm.Playground({preset!r}); lab"
+PRESETS = {"two": "Two clients", "six": "Heterogeneous six"}
+OVERFLOW = """() => { const lab = document.querySelector('.nbm');
+  return [...lab.querySelectorAll('*')].filter(n => n.clientWidth && n.scrollWidth > n.clientWidth + 1
+    && !n.closest('svg, input, textarea, select')).map(n => n.className + ' ' + n.scrollWidth + '>' + n.clientWidth); }"""
+# WCAG contrast of every text with the colour behind it.
+CONTRAST = """() => {
+  const rgb = text => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number); return { c: [r, g, b], a }; };
+  const luminance = c => c.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = node => { for (; node; node = node.parentElement) {
+    const { c, a } = rgb(getComputedStyle(node).backgroundColor); if (a > 0.99) return c; } return [255, 255, 255]; };
+  const low = [];
+  for (const node of document.querySelectorAll('.nbm *')) {
+    const text = [...node.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!text || !node.getClientRects().length || node.disabled || node.tagName === 'OPTION') continue;
+    const style = getComputedStyle(node);
+    const color = rgb(node.namespaceURI.endsWith('svg') ? style.fill : style.color).c;
+    const [a, b] = [luminance(color), luminance(behind(node))].sort((p, q) => q - p);
+    if ((a + 0.05) / (b + 0.05) < 4.5) low.push(node.textContent + ' ' + ((a + 0.05) / (b + 0.05)).toFixed(2));
+  }
+  return low; }"""
+
+
+@pytest.fixture
+def narrow(lab_page):
+    toggle = "() => window.jupyterapp.commands.execute('application:toggle-left-area')"
+    lab_page.evaluate(toggle)
+
+    def resize(width):
+        lab_page.set_viewport_size({"width": width, "height": 900})
+        lab_page.wait_for_timeout(300)
+
+    yield resize
+    lab_page.set_viewport_size({"width": 1280, "height": 900})
+    lab_page.evaluate(toggle)
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_wide(run_cells, theme, shot, preset, colours):
+    page = run_cells(LAB.format(preset=PRESETS[preset]))
+    lab = page.get_by_role("group", name="Playground")
+    theme(f"JupyterLab {colours.title()}")
+    lab.get_by_text("Python agrees").wait_for()
+    shot(f"{preset}-{colours}-before", lab)
+    drag(page, lab.get_by_role("slider", name="Client 1 mean", exact=True), -30, -40, release=False)
+    shot(f"{preset}-{colours}-during", lab)
+    page.mouse.up()
+    lab.get_by_role("button", name="Table view").click()
+    page.mouse.move(5, 5)
+    lab.get_by_text("Python agrees").wait_for()
+    shot(f"{preset}-{colours}-after", lab)
+    assert page.evaluate(OVERFLOW) == []
+    assert page.evaluate(CONTRAST) == []
+
+
+@pytest.mark.parametrize("width", [400, 320])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_narrow(run_cells, narrow, theme, shot, preset, width):
+    page = run_cells(LAB.format(preset=PRESETS[preset]))
+    narrow(width)
+    lab = page.get_by_role("group", name="Playground")
+    theme("JupyterLab Dark")
+    lab.get_by_text("Python agrees").wait_for()
+    shot(f"{preset}-dark-{width}", lab)
+    overflowing = [line for line in page.evaluate(OVERFLOW) if "nbm-scroll" not in line]
+    assert overflowing == []
+    drag(page, lab.get_by_role("slider", name="Client 1 mean", exact=True), -10, 10)
+    assert "-1.0" not in lab.get_by_role("slider", name="Client 1 mean", exact=True).get_attribute("aria-valuetext")

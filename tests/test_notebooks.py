@@ -1,0 +1,38 @@
+"""Every notebook runs from top to bottom, is committed without outputs, and shows what it says."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+def test_there_are_notebooks():
+    assert FOLDER / "00_start_here.ipynb" in NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_is_committed_without_outputs(path):
+    code = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert all(not cell.outputs and cell.execution_count is None for cell in code)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_runs(path):
+    book = nbformat.read(path, as_version=4)
+    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    shown = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
+    assert any("application/vnd.jupyter.widget-view+json" in o.get("data", {}) for o in shown)
+
+
+def test_start_here_shows_the_table_and_the_scatter():
+    book = nbformat.read(FOLDER / "00_start_here.ipynb", as_version=4)
+    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    kinds = [set().union(*(o.get("data", {}) for o in cell.outputs)) for cell in book.cells if cell.cell_type == "code"]
+    assert "text/html" in kinds[1]
+    assert "image/png" in kinds[2]
+    html = next(o.data["text/html"] for o in book.cells[2].outputs if "text/html" in o.get("data", {}))
+    assert "avg prefers only eights, all prefers noisy copies" in html

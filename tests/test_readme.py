@@ -1,0 +1,33 @@
+"""The Python in the README runs as printed."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+import nbmetrics as nm
+
+README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_every_python_block_runs():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 3))
+    names = {"real_rows": rows, "generated_rows": rows + 1}
+    assert len(BLOCKS) >= 2
+    for block in BLOCKS:
+        exec(block, names)
+        names |= {"clients": [rows, rows + 1], "generators": {"g": rows + 2}}
+    assert names["scores"].inversions("fid").iloc[0].to_dict()["all_prefers"] == "wide"
+
+
+def test_the_metric_of_the_readme_gives_what_it_says():
+    rng = np.random.default_rng(1)
+    clients, generated = [rng.normal(size=(n, 2)) for n in (20, 60)], rng.normal(size=(30, 2))
+    names = {"nm": nm, "clients": clients, "generators": {"g": generated}}
+    exec(BLOCKS[1].replace("nm.evaluate", "found = nm.evaluate"), names)
+    row = names["found"].table.query("metric == 'mean_shift'").iloc[0]
+    shifts = [np.sum((c.mean(axis=0) - generated.mean(axis=0)) ** 2) for c in clients]
+    pooled = np.sum((np.concatenate(clients).mean(axis=0) - generated.mean(axis=0)) ** 2)
+    np.testing.assert_allclose([row["avg"], row["all"]], [0.25 * shifts[0] + 0.75 * shifts[1], pooled], rtol=1e-12)
