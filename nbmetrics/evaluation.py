@@ -16,7 +16,7 @@ from .arrays import as_rows
 from .errors import InvalidInput, check_choice, check_count, check_names, shown
 from .federation import Client, Federation, Generator, as_generators
 from .metrics import Sample, metric_of
-from .scores import Result, Scores
+from .scores import Result, Scores, is_conditional, pair_terms
 
 DRAWN = 10_000
 
@@ -43,6 +43,12 @@ def evaluate(
         rows otherwise; a number to draw that many rows on each side always (the clients share theirs in
         proportion to their weights). Rows given as data are used as they are.
     seed : of everything drawn
+
+    Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
+    each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,
+    and for *all* pool both sides; the others see the generator as the law P_G = Σ λ_i P(ŷ | x of client i), so
+    that for them *avg* and *all* share one generator, which depends on the weights.
+
     progress : "auto" shows a bar after a second; True or False
 
     Returns
@@ -64,10 +70,11 @@ def evaluate(
         check_count(samples, "samples", minimum=2 * len(federation))
     settled = _metrics(metrics, federation)
     clients = _ClientSamples(federation, samples, seed)
-    made = [_GeneratorSample(g, samples, [seed, 1, i], federation.dim) for i, g in enumerate(named)]
+    kind = _Answers if federation.is_conditional else _GeneratorSample
+    made = [kind(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
     with _bar(progress, steps) as bar:
-        results = tuple(_result(metric, clients, made, bar) for metric in settled)
+        results = tuple(_result(metric, clients, made, federation.weights, bar) for metric in settled)
     drawn = "exact where a closed form exists" if samples is None else f"{samples} rows drawn for each law"
     return Scores(federation.names, federation.weights, [g.name or "" for g in named], results, f"{drawn}; seed {seed}")
 
@@ -90,22 +97,29 @@ def _bar(progress: Any, steps: int) -> Any:
     return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
 
 
-def _result(metric: Any, clients: _ClientSamples, generators: Sequence[_GeneratorSample], bar: Any) -> Result:
+def _result(
+    metric: Any, clients: _ClientSamples, generators: Sequence[Any], weights: Sequence[float], bar: Any
+) -> Result:
     real = []
     for position in range(len(clients)):
         sample = clients.of(position, metric)
         real.append(_summary(metric, sample, clients.names[position], f"client {clients.names[position]!r}"))
         bar.update()
-    made = [_summary(metric, g.of(metric), g.name, f"generator {g.name!r}") for g in generators]
-    terms = []
-    for summary in made:
+    made, answers, terms = [], [], []
+    for generator in generators:
+        who = f"generator {generator.name!r}"
+        own = generator.answers(metric)
+        answers.append(None if own is None else tuple(_summary(metric, s, generator.name, who) for s in own))
+        whole = answers[-1] and metric.pool(answers[-1], weights)
+        made.append(_summary(metric, generator.of(metric), generator.name, who) if whole is None else whole)
+    for summary, own in zip(made, answers, strict=True):
         row = []
-        for client in real:
-            row.append(metric.terms(client, summary))
+        for pair in pair_terms(metric, real, summary, own):
+            row.append(pair)
             bar.update()
-        terms.append(row)
+        terms.append(tuple(row))
         bar.update()
-    return Result(metric, tuple(real), tuple(made), tuple(map(tuple, terms)))
+    return Result(metric, tuple(real), tuple(made), tuple(terms), tuple(answers))
 
 
 def _summary(metric: Any, sample: Sample, name: str, who: str) -> Any:
@@ -160,9 +174,9 @@ def _shares(weights: Sequence[float], n: int) -> list[int]:
 class _GeneratorSample:
     """A generator as a metric needs it: exact where it can, else rows drawn once for all metrics."""
 
-    def __init__(self, generator: Generator, samples: int | None, seed: Any, dim: int) -> None:
+    def __init__(self, generator: Generator, samples: int | None, seed: Any, federation: Federation) -> None:
         self.name = generator.name or ""
-        self._given = generator.draw(DRAWN if samples is None else samples, seed, dim=dim)
+        self._given = generator.draw(DRAWN if samples is None else samples, seed, dim=federation.dim)
         self._exact = samples is None
         self._draw = partial(self._given_rows, DRAWN if samples is None else samples, seed)
         self._rows: Sample | None = self._given if self._given.rows is not None else None
@@ -172,9 +186,38 @@ class _GeneratorSample:
         rows = law.sample(n, np.random.default_rng(seed))
         return Sample(rows=as_rows(rows, f"rows from generator {self.name!r}", dim=law.dim))
 
+    def answers(self, metric: Any) -> None:
+        """No client carries a condition."""
+        return None
+
     def of(self, metric: Any) -> Sample:
         if self._rows is None and self._exact and _takes(metric, self._given.distribution):
             return self._given
         if self._rows is None:
             self._rows = self._draw()
         return self._rows
+
+
+class _Answers:
+    """A generator beside clients with a condition: what it answers to each, drawn once for all metrics."""
+
+    def __init__(self, generator: Generator, samples: int | None, seed: Any, federation: Federation) -> None:
+        self.name = generator.name or ""
+        self._generator, self._seed, self._federation = generator, seed, federation
+        self._whole = None if generator.answers else _GeneratorSample(generator, samples, seed, federation)
+        self._drawn: tuple[Sample, ...] | None = None
+
+    def answers(self, metric: Any) -> tuple[Sample, ...] | None:
+        """One sample for each client; None where the metric looks at outputs alone and the generator needs no x."""
+        if self._whole is not None and not is_conditional(metric):
+            return None
+        if self._drawn is None:
+            dim = self._federation.dim
+            streams = [[*self._seed, 2, c] for c in range(len(self._federation))]
+            pairs = zip(self._federation, streams, strict=True)
+            self._drawn = tuple(self._generator.answer(client.condition, s, dim=dim) for client, s in pairs)
+        return self._drawn
+
+    def of(self, metric: Any) -> Sample:
+        assert self._whole is not None
+        return self._whole.of(metric)

@@ -99,7 +99,8 @@ class Generator:
     Parameters
     ----------
     source : (m, d) rows already generated, a distribution, a function `(n, rng) -> rows`, or a
-        `torch.nn.Module` with `latent_dim` (fed standard normal latents)
+        `torch.nn.Module` with `latent_dim` (fed standard normal latents); where the clients carry a condition,
+        a function `(x, rng) -> ŷ` that returns one row for each row of x, shape (n, dx)
     name : how tables and views call it
     """
 
@@ -118,10 +119,31 @@ class Generator:
 
     def draw(self, n: int, seed: Any, *, dim: int) -> Sample:
         """What a metric sees: its rows or law, or `n` rows drawn from a function, seeded."""
-        if not callable(self.source) or isinstance(self.source, Distribution):
+        if not self.answers:
             return Sample.of(self.source, f"generator {self.name!r}", dim=dim)
         rows = self.source(n, np.random.default_rng(seed))
         return Sample(rows=as_rows(rows, f"rows from generator {self.name!r}", dim=dim))
+
+    @property
+    def answers(self) -> bool:
+        """Whether the source is a function, which is given x where clients carry a condition."""
+        return callable(self.source) and not isinstance(self.source, Distribution)
+
+    def answer(self, condition: Array, seed: Any, *, dim: int) -> Sample:
+        """ŷ for each row x of `condition`, seeded; a distribution is drawn from whatever the x."""
+        rng = np.random.default_rng(seed)
+        if isinstance(self.source, Distribution):
+            rows = self.source.sample(len(condition), rng)
+        elif callable(self.source):
+            rows = self.source(condition, rng)
+        else:
+            seen = f"{self.name!r} is {len(self.source)} rows, which answer no condition"
+            raise InvalidInput("source", seen, "Give a function (x, rng) -> rows, one for each row of x")
+        rows = as_rows(rows, f"rows from generator {self.name!r}", dim=dim)
+        if len(rows) != len(condition):
+            seen = f"has {len(rows)} for {len(condition)} rows of x"
+            raise InvalidInput(f"rows from generator {self.name!r}", seen, "Return one row for each row of x")
+        return Sample(rows=rows, condition=condition)
 
 
 def _module_source(module: Any) -> Source:
@@ -130,9 +152,10 @@ def _module_source(module: Any) -> Source:
         fix = "Set module.latent_dim, or give a function (n, rng) -> rows"
         raise InvalidInput("source", f"the module {type(module).__name__} has no latent_dim", fix)
 
-    def source(n: int, rng: np.random.Generator) -> Any:
+    def source(n: Any, rng: np.random.Generator) -> Any:
         weight = next(iter(module.parameters()), None)
-        latent = rng.standard_normal((n, size)).astype(np.float32)
+        # a network of latents alone gives as many rows as there are conditions, whatever they are
+        latent = rng.standard_normal((n if isinstance(n, int) else len(n), size)).astype(np.float32)
         if weight is None:
             raise InvalidInput("source", "the module has no parameters", "Give a function (n, rng) -> rows")
         return module(weight.new_tensor(latent)).detach()
@@ -234,11 +257,22 @@ class Federation:
     def pooled(self) -> Client:
         """All clients as one: the rows together where the weights are the row counts, else Σ λ_i P_i."""
         if self.is_size_weighted:
-            tests = [c.test for c in self.clients]
-            test = None if any(t is None for t in tests) else concat(tests)
-            return Client(concat([c.rows for c in self.clients]), test=test, name="pooled")
+            held = [[c.test for c in self.clients], [c.condition for c in self.clients]]
+            test, condition = (None if any(h is None for h in rows) else concat(rows) for rows in held)
+            return Client(concat([c.rows for c in self.clients]), test=test, condition=condition, name="pooled")
         laws = [c.distribution if c.rows is None else Empirical(c.rows) for c in self.clients]
         return Client(Mixture(laws, self.weights), name="pooled")
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether every client carries a condition; InvalidInput where only some do, or of different widths."""
+        widths = {c.name: None if c.condition is None else int(c.condition.shape[1]) for c in self.clients}
+        if len(set(widths.values())) > 1:
+            first, other = self.names[0], next(name for name in widths if widths[name] != widths[self.names[0]])
+            said = {n: "none" if widths[n] is None else f"{widths[n]} columns" for n in (first, other)}
+            seen = f"{first!r} has {said[first]}, {other!r} has {said[other]}"
+            raise InvalidInput("condition", seen, "Use nm.Client(y, condition=x) for all, with the same columns x")
+        return self.clients[0].condition is not None
 
     @property
     def is_size_weighted(self) -> bool:

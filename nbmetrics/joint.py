@@ -27,10 +27,13 @@ class Regression:
     Attributes
     ----------
     coefficients : (dx, dy) B = C_xx⁺ C_xy
-    fitted, residual : (r, dy) factors of the covariance of Bᵀx and of C_yy|x
+    inputs : (r, dx) a factor of C_xx
+    fitted : (r, dy) inputs·B, a factor of the covariance of Bᵀx
+    residual : (s, dy) a factor of C_yy|x
     """
 
     coefficients: Array
+    inputs: Array
     fitted: Array
     residual: Array
 
@@ -96,23 +99,32 @@ class JointMoments:
         return self._root[:, self.dim_x :]
 
     @cached_property
+    def marginal_root(self) -> Array:
+        """A factor of C_yy with no more rows than columns."""
+        dense = self.moments.dense
+        return short(self.root_y) if dense is None else _factor(dense[self.dim_x :, self.dim_x :])
+
+    @cached_property
     def _root(self) -> Array:
-        if self.moments.dense is None:
-            return self.moments.root
-        # A factor of the correlations: a small unit of x must not read as a rank too low.
-        xp = namespace(self.moments.dense)
-        scale = _nonzero(xp.sqrt(xp.clip(xp.linalg.diagonal(self.moments.dense), 0.0, None)))
-        return psd_root(self.moments.dense / (scale[:, None] * scale[None, :])) * scale[None, :]
+        return self.moments.root if self.moments.dense is None else _factor(self.moments.dense)
 
     @cached_property
     def regression(self) -> Regression:
         """The regression of y on x; C_xx may be singular."""
         xp = namespace(self._root)
-        scale = _nonzero(xp.linalg.vector_norm(self.root_x, axis=0))
-        basis, inverse = _basis(self.root_x / scale[None, :])
-        inner = basis.T @ self.root_y
-        fitted = basis @ inner
-        return Regression((inverse @ inner) / scale[:, None], fitted, self.root_y - fitted)
+        # below the first dx rows a triangular factor has no x, and what it has of y is residual already
+        top = self._root.shape[0]
+        if top > self.dim_x and not bool(xp.any(self.root_x[self.dim_x :, :])):
+            top = self.dim_x
+        x, y, residual = self.root_x[:top, :], self.root_y[:top, :], self.root_y[top:, :]
+        scale = _nonzero(xp.linalg.vector_norm(x, axis=0))
+        basis, inverse = _basis(x / scale[None, :])
+        inner = basis.T @ y
+        fitted = y
+        if basis.shape[0] > basis.shape[1]:
+            fitted = basis @ inner
+            residual = xp.concat([y - fitted, residual])
+        return Regression((inverse @ inner) / scale[:, None], x, fitted, residual)
 
     def carried_to(self, other: JointMoments) -> JointMoments:
         """This law's y given x, on the x of `other`: itself where both have one law of x."""
@@ -136,6 +148,13 @@ class JointMoments:
 def short(root: Array) -> Array:
     """A factor of the same covariance with no more rows than columns."""
     return triangular(root) if root.shape[0] > root.shape[1] else root
+
+
+def _factor(cov: Array) -> Array:
+    """R with RᵀR = cov, by way of the correlations: a small unit of x must not read as a rank too low."""
+    xp = namespace(cov)
+    scale = _nonzero(xp.sqrt(xp.clip(xp.linalg.diagonal(cov), 0.0, None)))
+    return psd_root(cov / (scale[:, None] * scale[None, :])) * scale[None, :]
 
 
 def _nonzero(scale: Array) -> Array:

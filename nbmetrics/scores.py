@@ -9,8 +9,8 @@ import html
 import itertools
 import math
 import pickle
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +28,17 @@ TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One metric on all clients and generators: its summaries and the terms of every pair."""
+    """One metric on all clients and generators: its summaries and the terms of every pair.
+
+    A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
+    others); pooled with the weights they are its summary in `generated`.
+    """
 
     metric: Any
     real: tuple[Any, ...]
     generated: tuple[Any, ...]
     terms: tuple[tuple[Mapping[str, float], ...], ...]
+    answers: tuple[tuple[Any, ...] | None, ...] = ()
 
     @property
     def name(self) -> str:
@@ -52,6 +57,16 @@ class Result:
         """Scores of shape (generators, clients)."""
         return np.array([[math.fsum(pair.values()) for pair in row] for row in self.terms])
 
+    def under(self, weights: Sequence[float]) -> Result:
+        """The same summaries, with the answers to the clients' conditions pooled under other weights."""
+        made, terms = list(self.generated), list(self.terms)
+        for g, answers in enumerate(self.answers):
+            if answers is not None:
+                made[g] = self.metric.pool(answers, weights)
+                if not is_conditional(self.metric):
+                    terms[g] = tuple(pair_terms(self.metric, self.real, made[g], answers))
+        return replace(self, generated=tuple(made), terms=tuple(terms)) if any(self.answers) else self
+
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) for each generator; a client of weight 0 does not count, whatever its score."""
         counted = [(w, column) for w, column in zip(weights, self.by_client.T, strict=True) if w]
@@ -61,6 +76,19 @@ class Result:
         """D(pool(S_i), S_G) for each generator."""
         together = self.metric.pool(self.real, weights)
         return np.array([math.fsum(self.metric.terms(together, s).values()) for s in self.generated])
+
+
+def is_conditional(metric: Any) -> bool:
+    """Whether a metric compares outputs given their inputs, each client with the answers to its own condition."""
+    return bool(getattr(metric, "is_conditional", False))
+
+
+def pair_terms(
+    metric: Any, real: Sequence[Any], made: Any, answers: Sequence[Any] | None
+) -> Iterator[dict[str, float]]:
+    """The terms of each client with one generator: with its answers to that client, or with all of it."""
+    own = answers if answers is not None and is_conditional(metric) else [made] * len(real)
+    return (metric.terms(client, summary) for client, summary in zip(real, own, strict=True))
 
 
 class Scores:
@@ -156,16 +184,22 @@ class Scores:
                 raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
             weights = [weights[name] for name in self.names]
         shares = check_weights(weights, len(self.names))
-        return Scores(self.names, shares, self.generators, self._results, self._convention)
+        results = [result.under(shares) for result in self._results]
+        return Scores(self.names, shares, self.generators, results, self._convention)
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        """Bytes each client sends: for avg its score of each generator, for all its summary."""
+        """Bytes each client sends: for avg its score of each generator, for all its summary.
+
+        Summaries of what generators answered to its condition come on top wherever they are pooled.
+        """
         rows = []
         for result in self._results:
-            for client, summary in zip(self.names, result.real, strict=True):
-                rows.append((client, result.name, "avg", 8 * len(self.generators)))
-                rows.append((client, result.name, "all", _size(summary)))
+            for c, (client, summary) in enumerate(zip(self.names, result.real, strict=True)):
+                answered = sum(_size(answers[c]) for answers in result.answers if answers is not None)
+                pooled_for_avg = 0 if is_conditional(result.metric) else answered
+                rows.append((client, result.name, "avg", 8 * len(self.generators) + pooled_for_avg))
+                rows.append((client, result.name, "all", _size(summary) + answered))
         return pd.DataFrame(rows, columns=["client", "metric", "aggregate", "bytes"])
 
     def plot(self, kind: str = "scatter") -> Figure:

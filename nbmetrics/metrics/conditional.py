@@ -148,8 +148,8 @@ class CFID(Conditional):
         """
         made = generated.carried_to(real)
         ours, theirs = real.regression, made.regression
-        fitted, root_x, coefficients = align(ours.fitted, real.root_x, theirs.coefficients)
-        gap = fitted - root_x @ coefficients
+        fitted, inputs, coefficients = align(ours.fitted, ours.inputs, theirs.coefficients)
+        gap = fitted - inputs @ coefficients
         return {
             "mean": _squared_shift(real.mean_y, made.mean_y),
             "regression": float(namespace(gap).sum(gap * gap)),
@@ -197,7 +197,7 @@ def _joint_terms(real: JointMoments, generated: JointMoments, alpha: float) -> d
 
 def _weighted(law: JointMoments, alpha: float) -> Array:
     if alpha == 0:
-        return law.root_y
+        return law.marginal_root
     return namespace(law.root_y).concat([alpha * law.root_x, law.root_y], axis=1)
 
 

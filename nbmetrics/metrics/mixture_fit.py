@@ -13,6 +13,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..arrays import BLOCK_BYTES, Array, device, mean_rows, namespace, row_blocks, to_float64
 from ..errors import InvalidInput
 
@@ -32,7 +34,8 @@ CLOSE = 1e-6
 # A component whose mass is below this takes part in nothing, and its variance cannot be told.
 NO_MASS = 1e-280
 SMALLEST_VARIANCE = math.exp(-LARGEST_LOG_VARIANCE)
-LONGEST_LEAP = 100.0
+# Of extrapolation, in EM steps; longer ones overshot into worse optima.
+LONGEST_LEAP = 10.0
 
 
 class ConstantFeatureWarning(UserWarning):
@@ -112,6 +115,8 @@ class SquaredDistances:
     def __init__(self, rows: Array, centres: Centres, *, keep: bool = True) -> None:
         self.rows, self.centres, self.scale = rows, centres, centres.scale
         self.n, self.m = rows.shape[0], centres.count
+        # Only NumPy runs a pass operation by operation on one core; elsewhere small blocks are overhead.
+        self._part_bytes = CACHE_BYTES if isinstance(centres.rows, np.ndarray) else BLOCK_BYTES
         small = keep and 8 * self.n * self.m <= KEPT_BYTES
         self._kept = [self._computed(block) for block in self._large_blocks()] if small else None
 
@@ -122,7 +127,7 @@ class SquaredDistances:
         """(rows, their squared distances) until all rows were seen; not to be written to."""
         for index, block in enumerate(self._large_blocks()):
             squared = self._computed(block) if self._kept is None else self._kept[index]
-            for part in row_blocks(squared.shape[0], 8 * self.m, CACHE_BYTES):
+            for part in row_blocks(squared.shape[0], 8 * self.m, self._part_bytes):
                 yield slice(block.start + part.start, block.start + part.stop), squared[part, :]
 
     def _computed(self, block: slice) -> Array:
@@ -130,7 +135,7 @@ class SquaredDistances:
         rows = self.scale(self.rows[block, :])
         across, along = xp.sum(rows**2, axis=1)[:, None], self.centres.along[None, :]
         squared = rows @ self.centres.rows.T
-        for part in row_blocks(rows.shape[0], 8 * self.m, CACHE_BYTES):
+        for part in row_blocks(rows.shape[0], 8 * self.m, self._part_bytes):
             view = squared[part, :]
             scale = across[part, :] + along
             view *= -2.0

@@ -291,10 +291,11 @@ def test_close_removes_the_display_and_frees_the_worker(opened):
 def test_a_finger_drags_too(opened):
     page, lab = opened
     target = handle(lab, "Client 2 mean")
-    target.scroll_into_view_if_needed()
-    x, y = centre(target)
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    lab.get_by_text("Python agrees").wait_for()
+    target.scroll_into_view_if_needed()
+    x, y = centre(target)
     for kind, dx in [("touchStart", 0), *(("touchMove", 10 * k) for k in range(1, 7)), ("touchEnd", 60)]:
         points = [] if kind == "touchEnd" else [{"x": x + dx, "y": y}]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})

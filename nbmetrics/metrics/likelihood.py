@@ -1,0 +1,353 @@
+"""FLD, the feature likelihood divergence, with what explains it; and the log-likelihood of generators with a density.
+
+    FLD = 100 · (NLL of the test rows per dimension − the same under a density made from train rows)
+
+The density is an equal mixture of isotropic Gaussians centred on the generated rows, fitted to the train rows
+(`mixture_fit`). A generated row that copies a train row gets a tiny variance, and test rows pay for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Array, align, as_rows, device, is_array, namespace, row_blocks, to_float64, to_numpy
+from ..distributions import Gaussian
+from ..errors import InvalidInput, check_count, shown
+from ..summaries import Rows
+from .base import Metric
+from .mixture_fit import Density, Scale, fit
+
+POINTS = 100.0
+
+
+class FLD(Metric[Rows]):
+    """Feature Likelihood Divergence (Jiralerspong et al. 2023).
+
+    Parameters
+    ----------
+    seed : of the cut of the train rows into the halves that make the baseline, the only source of chance
+
+    In 100 nats per dimension of features z-scored by the test rows; lower is better, about 0 for a perfect
+    generator, and negative where one does better than half of the train rows do. Every client needs a test set.
+    FLD-all is the FLD of the concatenated rows, so it needs weights proportional to the numbers of rows.
+    Blind spot: in moderate or high dimension a mildly shrunken generator can score better than a perfect one.
+    """
+
+    name = "fld"
+    label = "FLD"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = check_count(seed, "seed", minimum=0)
+
+    def summarize(self, sample: Any) -> Rows:
+        """The rows (n, d) with the client's test rows; a generator's rows alone."""
+        if sample.rows is None:
+            raise InvalidInput(
+                "sample", f"is {shown(sample.distribution)}", "Draw rows from it; FLD has no closed form"
+            )
+        return Rows.of(sample)
+
+    def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:
+        """All train rows and all test rows."""
+        return Rows.pool(summaries, weights)
+
+    def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
+        """`fld`; the baseline of `real` is fitted once for each size it is needed at."""
+        return {"fld": _real_side(real).fld(generated.rows, self.seed)}
+
+    @property
+    def convention(self) -> str:
+        return f"FLD: isotropic mixture fitted by EM, z-scored by the test rows (ddof 1), baseline seed {self.seed}"
+
+
+_REAL_SIDES: WeakKeyDictionary[Rows, _RealSide] = WeakKeyDictionary()
+_REAL_SIDES_LOCK = threading.Lock()
+
+
+def _real_side(real: Rows) -> _RealSide:
+    """What FLD knows of one client or pool, as long as its summary lives."""
+    if real.test is None:
+        fix = "Use federation.split(test=0.2, seed=0), or Client(…, test=rows)"
+        raise InvalidInput("test", "is missing, and FLD scores rows that were held out", fix)
+    if not real.is_uniform:
+        fix = "Give FLD-all weights proportional to the clients' numbers of rows (the default), or drop 'fld'"
+        raise InvalidInput("weights", "differ from the clients' shares of the rows", fix)
+    with _REAL_SIDES_LOCK:
+        if real not in _REAL_SIDES:
+            _REAL_SIDES[real] = _RealSide(real.rows, real.test)
+        return _REAL_SIDES[real]
+
+
+class _RealSide:
+    """Train and test rows, their z-scores, and the baselines fitted so far."""
+
+    def __init__(self, train: Array, test: Array) -> None:
+        self.train, self.test = align(train, test)
+        if test.shape[0] < 2:
+            raise InvalidInput("test", "has 1 row, and a standard deviation needs 2", "Hold out more rows")
+        self.scale = Scale.of(self.test)
+        self._baselines: dict[tuple[int, int], float] = {}
+        self._lock = threading.Lock()
+
+    def fitted(self, generated: Array) -> Density:
+        """The density centred on the generated rows."""
+        return fit(self.train, self.beside(generated), self.scale)
+
+    def beside(self, x: Array) -> Array:
+        """`x` in the library and on the device of the train rows."""
+        if type(x) is type(self.train) and device(x) == device(self.train):
+            return x
+        plain = to_numpy(x)
+        return plain if isinstance(self.train, np.ndarray) else align(self.train, plain)[1]
+
+    def fld(self, generated: Array, seed: int) -> float:
+        likelihood = _mean(self.fitted(generated).at(self.test))
+        return POINTS * (self.baseline(generated.shape[0], seed) - likelihood)
+
+    def baseline(self, m: int, seed: int) -> float:
+        """The log-likelihood that the mixture centred on one half of train, fitted to the other, gives to test."""
+        n = self.train.shape[0]
+        if n < 2:
+            raise InvalidInput("train", "has 1 row, and a baseline needs 2", "Give more train rows")
+        half = min(m, n // 2)
+        with self._lock:
+            if (half, seed) not in self._baselines:
+                order = self._order[np.random.default_rng(seed).permutation(n)]
+                density = fit(self.train[order[half : 2 * half]], self.train[order[:half]], self.scale)
+                self._baselines[half, seed] = _mean(density.at(self.test))
+            return self._baselines[half, seed]
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        # By content, so that the halves depend on the set of rows and not on how a client happens to sort it.
+        digests = [
+            blake2b(row.tobytes(), digest_size=8).digest()
+            for block in row_blocks(self.train.shape[0], 16 * self.train.shape[1])
+            for row in to_numpy(to_float64(self.train[block, :])) + 0.0
+        ]
+        return np.argsort(np.frombuffer(b"".join(digests), dtype=np.uint64), kind="stable")
+
+
+def _mean(x: Array) -> float:
+    return float(namespace(x).mean(x))
+
+
+def _checked(train: Any, test: Any, generated: Any) -> tuple[_RealSide, Array]:
+    rows = as_rows(train, "train")
+    dim = rows.shape[1]
+    held_out = as_rows(test, "test", dim=dim, min_rows=2)
+    real = _RealSide(*align(rows, held_out, made := as_rows(generated, "generated", dim=dim))[:2])
+    return real, real.beside(made)
+
+
+def fld(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
+    """FLD of generated rows: novelty, fidelity and diversity in one number (Jiralerspong et al. 2023).
+
+    Parameters
+    ----------
+    train : (n, d) rows the generator learnt from, n ≥ 2
+    test : (k, d) rows it never saw, k ≥ 2
+    generated : (m, d) rows
+    seed : of the baseline's cut of `train`, the only source of chance (standard deviation about 0.3–2 points)
+
+    Returns
+    -------
+    float, 100 nats per dimension; lower is better, about 0 for a perfect generator
+
+    Raises
+    ------
+    InvalidInput
+        For NaN or infinity, a wrong rank or dtype, mismatched d, too few rows, or test rows all alike.
+
+    Warns
+    -----
+    ConstantFeatureWarning
+        For features that are the same in every test row: they are left out.
+    """
+    seed = check_count(seed, "seed", minimum=0)
+    real, made = _checked(train, test, generated)
+    return real.fld(made, seed)
+
+
+def fld_gap(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
+    """FLD of the train rows minus FLD of the test rows; the baseline cancels, so no seed moves it.
+
+    Parameters
+    ----------
+    train, test, generated : as in `fld`
+
+    Returns
+    -------
+    float, 100 nats per dimension. A generator that copies `train` is far below what fresh data of the same
+    size score (which in low dimension is itself negative).
+
+    Raises
+    ------
+    InvalidInput
+        As `fld`.
+    """
+    check_count(seed, "seed", minimum=0)
+    real, made = _checked(train, test, generated)
+    density = real.fitted(made)
+    return POINTS * (_mean(density.at(real.test)) - _mean(density.at_fitted_rows()))
+
+
+def memorization_scores(train: Any, test: Any, generated: Any) -> Array:
+    """How closely each generated row sits on a train row: O_j = max_i log N(train_i | generated_j, σ_j²)/d.
+
+    Parameters
+    ----------
+    train, test, generated : as in `fld`
+
+    Returns
+    -------
+    (m,) float64 in the library given, nats per dimension of z-scored features; the highest are the copies,
+    19.08 for an exact one
+
+    Raises
+    ------
+    InvalidInput
+        As `fld`.
+    """
+    real, made = _checked(train, test, generated)
+    return real.fitted(made).peaks()
+
+
+def quality_scores(train: Any, test: Any, generated: Any) -> Array:
+    """How likely each generated row is: Q_j = its log-density/d under the mixture centred on test, fitted to train.
+
+    Parameters
+    ----------
+    train, test, generated : as in `fld`
+
+    Returns
+    -------
+    (m,) float64 in the library given, nats per dimension of z-scored features; higher is better
+
+    Raises
+    ------
+    InvalidInput
+        As `fld`.
+    """
+    real, made = _checked(train, test, generated)
+    return real.fitted(real.test).at(made)
+
+
+class LogLikelihood(Metric["Evidence"]):
+    """Mean log-density, in nats, that the generator's density gives to the real data (Experiment E2).
+
+    Parameters
+    ----------
+    samples, seed : rows drawn from a real *distribution* where the expectation has no closed form; with a
+        Gaussian generator it is exact for every real law with `.mean` and `.cov`
+
+    Higher is better, any sign. LL-avg = LL-all identically. The generator needs a density, `.log_prob`.
+    """
+
+    name = "log_likelihood"
+    label = "Log-likelihood"
+    higher_is_better = True
+    min_rows = 1
+    # The generator's law itself is scored, however many rows are asked for.
+    needs_density = True
+
+    def __init__(self, samples: int = 10_000, seed: int = 0) -> None:
+        self.samples = check_count(samples, "samples")
+        self.seed = check_count(seed, "seed", minimum=0)
+
+    def summarize(self, sample: Any) -> Evidence:
+        """The rows, or the law itself: of a generator its density, of a client what it is tried on."""
+        content = sample.distribution if sample.rows is None else sample.rows
+        return Evidence([EvidencePart(content, self.samples, self.seed)], (1.0,))
+
+    def pool(self, summaries: Sequence[Evidence], weights: Sequence[float]) -> Evidence:
+        """The evidence of the mixture; parts of weight 0 are left out."""
+        kept = [(e, w) for e, w in zip(summaries, weights, strict=True) if w > 0]
+        shares = tuple(w * v for e, w in kept for v in e.weights)
+        return Evidence([part for e, _ in kept for part in e.parts], shares)
+
+    def terms(self, real: Evidence, generated: Evidence) -> dict[str, float]:
+        """`log_likelihood` = Σ λ_i E log p_G(X_i)."""
+        law = generated.parts[0]
+        values = [part.mean_log_density(law) for part in real.parts]
+        return {"log_likelihood": float(sum(w * v for w, v in zip(real.weights, values, strict=True)))}
+
+    def has_closed_form(self, distribution: Any) -> bool:
+        return hasattr(distribution, "log_prob") or _has_moments(distribution)
+
+    @property
+    def convention(self) -> str:
+        return "Log-likelihood: mean log-density in nats of the features as given"
+
+
+class EvidencePart:
+    """One client's rows or law, or a generator's; each mean log-density is computed once."""
+
+    def __init__(self, content: Any, samples: int, seed: int) -> None:
+        self.content = content
+        self._samples, self._seed = samples, seed
+        self._means: WeakKeyDictionary[EvidencePart, float] = WeakKeyDictionary()
+
+    def mean_log_density(self, generator: EvidencePart) -> float:
+        """E log p_G(X) for X of this part."""
+        law = generator.content
+        if not hasattr(law, "log_prob"):
+            seen = f"the generator is {f'{law.shape[0]} rows' if is_array(law) else shown(law)}, which has no log_prob"
+            fix = "It needs a density: nm.Gaussian, nm.Mixture, or nm.KernelDensity(rows, bandwidth)"
+            raise InvalidInput("generators", seen, fix)
+        if generator not in self._means:
+            exact = not is_array(self.content) and isinstance(law, Gaussian) and _has_moments(self.content)
+            self._means[generator] = _expected(law, self.content) if exact else _mean_log_prob(law, self._rows)
+        return self._means[generator]
+
+    @cached_property
+    def _rows(self) -> Array:
+        if is_array(self.content):
+            return self.content
+        drawn = self.content.sample(self._samples, np.random.default_rng(self._seed))
+        return as_rows(drawn, "sample", dim=self.content.dim)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to send it: the rows, or about the parameters of a Gaussian law."""
+        if is_array(self.content):
+            return int(self.content.shape[0] * self.content.shape[1] * self.content.itemsize)
+        return 8 * self.content.dim * (self.content.dim + 3) // 2
+
+
+class Evidence:
+    """Σ λ_i P_i as a list of parts; the summary of the log-likelihood, of both sides."""
+
+    def __init__(self, parts: Sequence[EvidencePart], weights: Sequence[float]) -> None:
+        self.parts, self.weights = tuple(parts), tuple(weights)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+
+def _has_moments(law: Any) -> bool:
+    return hasattr(law, "mean") and hasattr(law, "cov")
+
+
+def _expected(law: Gaussian, real: Any) -> float:
+    """E log N(X; m, C) = log N(μ) − ½ Tr C⁻¹S, for any law of X with mean μ and covariance S."""
+    root = np.asarray(Gaussian(real.mean, real.cov).root)
+    centre, *spread = law.log_prob(np.concatenate([law.mean[None, :], law.mean + root]))
+    # log N(m + r) − log N(m) = −½ rᵀC⁻¹r for each row r of a factor of S.
+    return float(law.log_prob(np.asarray(real.mean)[None, :])[0] + sum(value - centre for value in spread))
+
+
+def _mean_log_prob(law: Any, rows: Array) -> float:
+    values = np.asarray(to_numpy(law.log_prob(rows)), dtype=np.float64)
+    if values.shape != (rows.shape[0],) or np.isnan(values).any():
+        seen = f"log_prob gave shape {values.shape}" + ", NaN among it" * bool(np.isnan(values).any())
+        raise InvalidInput("generators", seen, f"It should give {rows.shape[0]} log-densities in nats")
+    return float(values.mean())

@@ -1,0 +1,247 @@
+"""Precision, recall, density and coverage: are generated rows where real rows are, and the other way round?
+
+Around every row lies the ball that reaches to its k-th nearest neighbour of its own kind:
+
+    precision = share of generated rows inside some real ball
+    recall    = share of real rows inside some generated ball
+    density   = mean number of real balls around a generated row, divided by k
+    coverage  = share of real balls with a generated row inside
+
+One pass over the distances gives all four; it is remembered by content, so four metrics in one evaluation
+cost what one does.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import align, like, namespace, to_numpy
+from ..errors import InvalidInput, check_count
+from ..summaries import Rows
+from .base import Metric, Sample, drawn
+from .distances import Comparison, Distinct, kth_within
+
+# Results kept: each is at most one number for each row.
+KEPT = 512
+
+
+class PRDC(NamedTuple):
+    """Precision, recall, density and coverage; higher is better, density may exceed 1."""
+
+    precision: float
+    recall: float
+    density: float
+    coverage: float
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """One real and one generated sample compared.
+
+    Attributes
+    ----------
+    around : (m,) how many real balls each generated row is in
+    recalled : (n,) whether each real row is in some generated ball
+    covered : (n,) whether each real ball has a generated row inside
+    """
+
+    around: np.ndarray
+    recalled: np.ndarray
+    covered: np.ndarray
+
+
+class _Memory:
+    """The latest results by content: rows changed in place are never mistaken for what they were."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._lock:
+            self._values[key] = value
+            while len(self._values) > KEPT:
+                self._values.popitem(last=False)
+        return value
+
+
+_memory = _Memory()
+_distinct: WeakKeyDictionary[Rows, Distinct] = WeakKeyDictionary()
+
+
+def distinct_of(summary: Rows) -> Distinct:
+    """The distinct rows of a summary, found once."""
+    if summary not in _distinct:
+        _distinct[summary] = Distinct.of(summary.rows)
+    return _distinct[summary]
+
+
+def overlap(real: Rows, generated: Rows, k: int, inclusive: bool) -> Overlap:
+    """Who lies in whose balls, in one pass over the distances."""
+    a, b = distinct_of(real), distinct_of(generated)
+    return _memory.of((a.digest, b.digest, k, inclusive), lambda: _overlap(a, b, k, inclusive))
+
+
+def _radii(rows: Distinct, k: int) -> np.ndarray:
+    """Squared distance of each distinct row to its k-th neighbour, (u,)."""
+    return _memory.of((rows.digest, k), lambda: kth_within(rows, k).squared[rows.first])
+
+
+def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Overlap:
+    across, along = _radii(real, k), _radii(generated, k)
+    x, y = align(real.rows, generated.rows)
+    xp = namespace(x, y)
+    around = xp.zeros((y.shape[0],), dtype=xp.float64, device=y.device)
+    copies = xp.astype(like(real.counts, x), xp.float32)
+    recalled, covered = [], []
+    for rows, in_real, in_generated in Comparison(x, y, inclusive=inclusive).blocks(across, along):
+        around += copies[rows] @ xp.astype(in_real, xp.float32)
+        covered.append(to_numpy(xp.any(in_real, axis=1)))
+        recalled.append(to_numpy(xp.any(in_generated, axis=1)))
+    return Overlap(
+        to_numpy(around)[generated.inverse],
+        np.concatenate(recalled)[real.inverse],
+        np.concatenate(covered)[real.inverse],
+    )
+
+
+class _Neighbors(Metric[Rows]):
+    """What the four have in common."""
+
+    higher_is_better = True
+
+    def __init__(self, k: int = 5, inclusive: bool = False) -> None:
+        self.k = check_count(k, "k")
+        self.inclusive = bool(inclusive)
+        self.min_rows = self.k + 1
+        self.label = self.name.capitalize()
+
+    def summarize(self, sample: Any) -> Rows:
+        """The rows of `sample`: n ≥ k + 1, or a row has no k-th neighbour."""
+        n = sample.rows.shape[0]
+        if n < self.min_rows:
+            seen = f"has {n} rows, and {self.k} neighbours of a row need {self.min_rows}"
+            raise InvalidInput("rows", seen, "Give more rows or a smaller k, or drop this client")
+        return Rows.of(sample)
+
+    def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:
+        """All rows together, each with its weight."""
+        return Rows.pool(summaries, weights)
+
+    def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
+        """The score, under its name."""
+        self._check_weights(real)
+        found = overlap(real, generated, self.k, self.inclusive)
+        return {self.name: self._value(found, to_numpy(real.weights))}
+
+    def _check_weights(self, real: Rows) -> None:
+        if not real.is_uniform:
+            seen = f"{self.name}-all cannot weigh rows, and these weigh unequally"
+            fix = "Give the clients weights proportional to their numbers of rows, or use recall"
+            raise InvalidInput("weights", seen, fix)
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        raise NotImplementedError
+
+    @property
+    def convention(self) -> str:
+        sign = "≤" if self.inclusive else "<"
+        return f"{self.label}: k = {self.k} neighbours without the row itself, inside means distance {sign} radius"
+
+
+class Precision(_Neighbors):
+    """Share of generated rows inside a real ball (Kynkäänniemi et al. 2019), in [0, 1]; higher is better.
+
+    Parameters
+    ----------
+    k : neighbours that make the radius of a ball, the row itself not counted
+    inclusive : False for distance < radius, as the prdc package; True for ≤, as torch-fidelity
+
+    Precision-all pools by concatenation: the clients' weights must be proportional to their rows.
+    """
+
+    name = "precision"
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        return float(np.mean(found.around > 0))
+
+
+class Recall(_Neighbors):
+    """Share of real rows inside a generated ball (Kynkäänniemi et al. 2019), in [0, 1]; higher is better.
+
+    A mean over real rows with balls that depend on the generator only: under any weights recall-avg is
+    recall-all identically. Parameters as for `Precision`.
+    """
+
+    name = "recall"
+
+    def _check_weights(self, real: Rows) -> None:
+        """Any weights will do."""
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        return float(weights @ found.recalled / weights.sum())
+
+
+class Density(_Neighbors):
+    """Mean number of real balls around a generated row, over k (Naeem et al. 2020); ≥ 0, may exceed 1.
+
+    Higher is better; 1 in expectation for equal laws. Parameters and weights as for `Precision`.
+    """
+
+    name = "density"
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        return float(np.mean(found.around)) / self.k
+
+
+class Coverage(_Neighbors):
+    """Share of real balls with a generated row inside (Naeem et al. 2020), in [0, 1]; higher is better.
+
+    The radii come from the pooled rows, so weights as for `Precision`, and so the parameters.
+    """
+
+    name = "coverage"
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        return float(np.mean(found.covered))
+
+
+def prdc(real: Any, generated: Any, k: int = 5, inclusive: bool = False) -> PRDC:
+    """Precision, recall (Kynkäänniemi et al. 2019), density and coverage (Naeem et al. 2020), in one pass.
+
+    Parameters
+    ----------
+    real, generated : (n, d) and (m, d) rows of features (NumPy or torch, n, m ≥ k + 1), or distributions, of
+        which 10,000 rows are drawn
+    k : neighbours that make the radius of a ball, the row itself not counted
+    inclusive : False for distance < radius, as the prdc package; True for ≤, as torch-fidelity: on duplicated
+        rows that can be 0 against 1
+
+    Returns
+    -------
+    PRDC : named tuple of floats, higher is better; all in [0, 1] but density, which is ≥ 0
+
+    Raises
+    ------
+    InvalidInput
+        For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than k + 1 rows.
+    """
+    metrics = [kind(k, inclusive) for kind in (Precision, Recall, Density, Coverage)]
+    least = metrics[0].min_rows
+    first = Sample.of(real, "real", min_rows=least)
+    second = Sample.of(generated, "generated", dim=first.dim, min_rows=least)
+    samples = [drawn(metrics[0], s, 10_000, [0, i]) for i, s in enumerate((first, second))]
+    summaries = [metrics[0].summarize(s) for s in samples]
+    return PRDC(*(metric.distance(*summaries) for metric in metrics))
