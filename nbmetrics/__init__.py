@@ -14,6 +14,8 @@ _ROOMS = {
     "metrics.frechet": ["fid"],
     "metrics.kernel": ["kid"],
     "metrics.kernels": ["Polynomial", "RBF"],
+    "metrics.kernel_estimators": ["Subsets"],
+    "uncertainty": ["Bootstrap", "Jackknife", "BiasWarning", "fid_infinity"],
     "federation": ["Client", "Generator", "Federation"],
     "evaluation": ["evaluate"],
     "scores": ["Scores"],

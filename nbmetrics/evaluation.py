@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -105,21 +105,27 @@ def _result(
         sample = clients.of(position, metric)
         real.append(_summary(metric, sample, clients.names[position], f"client {clients.names[position]!r}"))
         bar.update()
-    made, answers, terms = [], [], []
-    for generator in generators:
-        who = f"generator {generator.name!r}"
-        own = generator.answers(metric)
-        answers.append(None if own is None else tuple(_summary(metric, s, generator.name, who) for s in own))
-        whole = answers[-1] and metric.pool(answers[-1], weights)
-        made.append(_summary(metric, generator.of(metric), generator.name, who) if whole is None else whole)
-    for summary, own in zip(made, answers, strict=True):
+    generated = [_generated(metric, generator, weights) for generator in generators]
+    terms = []
+    for summary, answers in generated:
         row = []
-        for pair in pair_terms(metric, real, summary, own):
+        for pair in pair_terms(metric, real, summary, answers):
             row.append(pair)
             bar.update()
         terms.append(tuple(row))
         bar.update()
-    return Result(metric, tuple(real), tuple(made), tuple(terms), tuple(answers))
+    made, answered = zip(*generated, strict=True)
+    return Result(metric, tuple(real), made, tuple(terms), answered)
+
+
+def _generated(metric: Any, generator: Any, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
+    """The summary of a generator, and those of its answers to each client where it gave some."""
+    who = f"generator {generator.name!r}"
+    samples = generator.answers(metric)
+    if samples is None:
+        return _summary(metric, generator.of(metric), generator.name, who), None
+    answers = tuple(_summary(metric, sample, generator.name, who) for sample in samples)
+    return metric.pool(answers, weights), answers
 
 
 def _summary(metric: Any, sample: Sample, name: str, who: str) -> Any:
@@ -204,7 +210,7 @@ class _Answers:
     def __init__(self, generator: Generator, samples: int | None, seed: Any, federation: Federation) -> None:
         self.name = generator.name or ""
         self._generator, self._seed, self._federation = generator, seed, federation
-        self._whole = None if generator.answers else _GeneratorSample(generator, samples, seed, federation)
+        self._whole: Any = None if generator.answers else _GeneratorSample(generator, samples, seed, federation)
         self._drawn: tuple[Sample, ...] | None = None
 
     def answers(self, metric: Any) -> tuple[Sample, ...] | None:
@@ -219,5 +225,5 @@ class _Answers:
         return self._drawn
 
     def of(self, metric: Any) -> Sample:
-        assert self._whole is not None
-        return self._whole.of(metric)
+        """Its rows or law, where `answers` gives none."""
+        return cast(Sample, self._whole.of(metric))

@@ -155,7 +155,7 @@ def _module_source(module: Any) -> Source:
     def source(n: Any, rng: np.random.Generator) -> Any:
         weight = next(iter(module.parameters()), None)
         # a network of latents alone gives as many rows as there are conditions, whatever they are
-        latent = rng.standard_normal((n if isinstance(n, int) else len(n), size)).astype(np.float32)
+        latent = rng.standard_normal((n if np.ndim(n) == 0 else len(n), size)).astype(np.float32)
         if weight is None:
             raise InvalidInput("source", "the module has no parameters", "Give a function (n, rng) -> rows")
         return module(weight.new_tensor(latent)).detach()

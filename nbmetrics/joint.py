@@ -18,6 +18,8 @@ from .summaries import Moments
 
 # Relative to the features' deviations: below it two laws of x are the same one, apart from rounding.
 SAME = 1e-10
+# Relative to its mean: below it a feature does not vary, apart from rounding.
+CONSTANT = 64 * 2.0**-52
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,10 @@ class JointMoments:
         if top > self.dim_x and not bool(xp.any(self.root_x[self.dim_x :, :])):
             top = self.dim_x
         x, y, residual = self.root_x[:top, :], self.root_y[:top, :], self.root_y[top:, :]
-        scale = _nonzero(xp.linalg.vector_norm(x, axis=0))
+        scale = xp.linalg.vector_norm(x, axis=0)
+        # what differs by rounding only, 0.3 here and 0.1·3 there, would explain whatever else tells clients apart
+        varies = xp.astype(scale > CONSTANT * xp.abs(self.mean_x), xp.float64)
+        x, scale = x * varies[None, :], _nonzero(scale * varies)
         basis, inverse = _basis(x / scale[None, :])
         inner = basis.T @ y
         fitted = y
@@ -153,8 +158,9 @@ def short(root: Array) -> Array:
 def _factor(cov: Array) -> Array:
     """R with RᵀR = cov, by way of the correlations: a small unit of x must not read as a rank too low."""
     xp = namespace(cov)
-    scale = _nonzero(xp.sqrt(xp.clip(xp.linalg.diagonal(cov), 0.0, None)))
-    return psd_root(cov / (scale[:, None] * scale[None, :])) * scale[None, :]
+    scale = xp.sqrt(xp.clip(xp.linalg.diagonal(cov), 0.0, None))
+    units = _nonzero(scale)
+    return psd_root(cov / (units[:, None] * units[None, :])) * scale[None, :]
 
 
 def _nonzero(scale: Array) -> Array:

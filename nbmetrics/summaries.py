@@ -13,11 +13,14 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from .arrays import (
     Array,
     align,
     concat,
     device,
+    like,
     mean_rows,
     namespace,
     psd_root,
@@ -54,7 +57,8 @@ class Moments:
         n, d = rows.shape
         mean = mean_rows(rows)
         if n <= d:
-            return cls(n, mean, _contrasts(to_float64(rows) - mean) / math.sqrt(max(n - 1, 1)), None)
+            even = namespace(rows).full((n,), 1.0 / math.sqrt(n), dtype=mean.dtype, device=device(rows))
+            return cls(n, mean, _contrasts(to_float64(rows) - mean, even) / math.sqrt(max(n - 1, 1)), None)
         if d > SMALL:
             return cls(n, mean, None, scatter(rows, mean) / (n - 1))
         factor = mean[None, :] * 0.0
@@ -62,6 +66,23 @@ class Moments:
             stacked = namespace(rows).concat([factor, to_float64(rows[block, :]) - mean])
             factor = triangular(stacked)
         return cls(n, mean, factor / math.sqrt(n - 1), None)
+
+    @classmethod
+    def of_counts(cls, rows: Array, counts: np.ndarray) -> Moments:
+        """From rows (n, d) that occur as often as `counts` says, without writing the repeated ones out."""
+        xp = namespace(rows)
+        present = np.flatnonzero(counts)
+        often = like(counts[present], rows)
+        n, d = int(counts.sum()), rows.shape[1]
+        drawn = to_float64(rows[xp.asarray(present, device=device(rows)), :])
+        mean = (often @ drawn) / n
+        roots = xp.sqrt(often)
+        centred = roots[:, None] * (drawn - mean)
+        if len(present) <= d:
+            return cls(n, mean, _contrasts(centred, roots / math.sqrt(n)) / math.sqrt(max(n - 1, 1)), None)
+        if d <= SMALL:
+            return cls(n, mean, triangular(centred) / math.sqrt(n - 1), None)
+        return cls(n, mean, None, centred.T @ centred / (n - 1))
 
     @classmethod
     def of_batches(cls, batches: Iterable[Array]) -> Moments:
@@ -151,14 +172,13 @@ def _aligned(parts: Sequence[Moments]) -> list[Moments]:
     return [Moments(part.count, *(moved.get((i, f)) for f in fields)) for i, part in enumerate(parts)]
 
 
-def _contrasts(centred: Array) -> Array:
-    """n centred rows as n − 1 rows with the same scatter, by a Householder reflection of (1, …, 1).
+def _contrasts(centred: Array, null: Array) -> Array:
+    """n centred rows as n − 1 rows with the same scatter, by a Householder reflection of their null direction.
 
-    Centred rows have rank n − 1 at most; dropping the null direction keeps it from becoming rounding noise.
+    Centred rows are orthogonal to the unit vector `null` of their row weights; dropping that direction keeps it
+    from becoming rounding noise.
     """
-    xp = namespace(centred)
-    n = centred.shape[0]
-    v = xp.full((n,), 1.0 / math.sqrt(n), dtype=xp.float64, device=centred.device)
+    v = null + 0.0
     v[0] += 1.0
     return (centred - (2.0 / float(v @ v)) * v[:, None] * (v @ centred)[None, :])[1:, :]
 

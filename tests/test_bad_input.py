@@ -40,7 +40,7 @@ REFUSED = {
     "None": (lambda: nm.fid(None, X), "real", "array of real numbers"),
     "mismatched d": (lambda: nm.fid(X, X[:, :2]), "generated", "same features"),
     "mismatched law": (lambda: nm.fid(X, nm.Gaussian([0, 0])), "generated", "one space"),
-    "no rows": (lambda: nm.fid(X[:0], X), "real", "At least"),
+    "no rows": (lambda: nm.fid(X[:0], X), "real", "at least"),
     "no features": (lambda: nm.fid(X[:, :0], X), "real", "at least one column"),
     "one row, fid": (lambda: nm.fid(X[:1], X), "real", "more rows"),
     "one row, kid": (lambda: nm.kid(X, X[:1]), "generated", "more rows"),

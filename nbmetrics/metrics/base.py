@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from ..arrays import Array, as_rows
 from ..distributions import Distribution
 from ..errors import InvalidInput, check_choice, shown
@@ -51,6 +53,12 @@ class Sample:
                 raise InvalidInput(argument, f"has dimension {data.dim} where {dim} was expected", "Use one space")
             return cls(distribution=data)
         return cls(rows=as_rows(data, argument, dim=dim, min_rows=min_rows))
+
+    def repeated(self, counts: Any) -> Sample:
+        """The sample with each row as often as `counts` says; test and condition rows as they pair with rows."""
+        rows = np.repeat(np.arange(len(counts)), counts)
+        condition = None if self.condition is None else self.condition[rows]
+        return Sample(self.rows[rows], None, self.test, condition)
 
     @property
     def dim(self) -> int:
@@ -120,10 +128,45 @@ def drawn(metric: Any, sample: Sample, n: int, seed: Any) -> Sample:
     closed_form = getattr(metric, "has_closed_form", lambda _: False)
     if sample.rows is not None or closed_form(sample.distribution):
         return sample
-    import numpy as np
-
     rows = as_rows(sample.distribution.sample(n, np.random.default_rng(seed)), "sample", dim=sample.dim)
     return Sample(rows=rows)
+
+
+def replicate(
+    metric: Any,
+    real: Sequence[Sample],
+    generated: Sequence[Sample],
+    weights: Sequence[float],
+    real_counts: Sequence[Any],
+    generated_counts: Sequence[Any],
+) -> tuple[Any, Any]:
+    """All scores on resampled rows: by client (replicates, generators, clients) and pooled (replicates, generators).
+
+    `counts` say how often each row of a party is there, (replicates, n); a metric with a faster way has it as its
+    own method `replicates`, with the same arguments.
+    """
+    counted = getattr(metric, "summarize_repeated", lambda s, counts: metric.summarize(s.repeated(counts)))
+    by_client, pooled = [], []
+    originals: dict[int, Any] = {}
+    parties = list(zip((*real, *generated), (*real_counts, *generated_counts), strict=True))
+    for b in range(len(real_counts[0])):
+        drawn = []
+        for party, (sample, counts) in enumerate(parties):
+            if sample.rows is None or (counts[b] == 1).all():
+                if party not in originals:
+                    originals[party] = metric.summarize(sample)
+                drawn.append(originals[party])
+            else:
+                drawn.append(counted(sample, counts[b]))
+        clients, made = drawn[: len(real)], drawn[len(real) :]
+        together = metric.pool(clients, weights)
+        by_client.append([[_score(metric, s, g) for s in clients] for g in made])
+        pooled.append([_score(metric, together, g) for g in made])
+    return np.array(by_client), np.array(pooled)
+
+
+def _score(metric: Any, real: Any, generated: Any) -> float:
+    return math.fsum(metric.terms(real, generated).values())
 
 
 _REGISTRY: dict[str, Callable[[], Metric[Any]]] = {}

@@ -12,14 +12,23 @@ import hashlib
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from array_api_compat import is_torch_array
 
-from ..arrays import BLOCK_BYTES, Array, mean_rows, namespace, row_blocks, to_float64, to_numpy
+from ..arrays import (
+    BLOCK_BYTES,
+    Array,
+    mean_rows,
+    namespace,
+    row_blocks,
+    to_float64,
+    to_numpy,
+    uniform_blocks,
+)
 
 # A block of bounds of this size stays in the cache while it is compared.
 CACHE_BYTES = 4 * 2**20
@@ -59,22 +68,29 @@ class Distinct:
         np.minimum.at(first, inverse, np.arange(len(content)))
         if len(seen) < len(content):
             xp = namespace(rows)
-            rows = xp.take(rows, _indices(first, rows), axis=0)
+            rows = xp.take(rows, _moved(first, rows), axis=0)
         return cls(rows, first, inverse, np.bincount(inverse), whole)
 
     @property
     def size(self) -> int:
         return len(self.first)
 
+    def moved(self, rows: Array) -> Distinct:
+        """The same, with its rows in another library or on another device."""
+        return replace(self, rows=rows)
+
 
 class Bounds:
     """Squared distances between rows of x (n, d) and y (m, d), block by block, within proven bounds.
 
     Everything is centred and scaled by a power of two so that float32 neither overflows nor loses a common
-    offset; `unit` is one squared feature unit on that scale.
+    offset; `unit` is one squared feature unit on that scale. Without y, x is compared with itself, and only
+    the blocks on and above the diagonal are visited.
     """
 
-    def __init__(self, x: Array, y: Array, *, fine: bool = False) -> None:
+    def __init__(self, x: Array, y: Array | None = None, *, fine: bool = False) -> None:
+        self.within = y is None
+        y = x if y is None else y
         xp = namespace(x, y)
         self.dtype = xp.float64 if fine or not _float32_is_exact(x) else xp.float32
         d = x.shape[1]
@@ -85,54 +101,64 @@ class Bounds:
         self.scale = math.ldexp(1.0, min(max(exponent, -400), 400))
         self.unit = self.scale * self.scale
         # worst case of a product in any order of summation, and of the roundings before and after it
-        self.slack = 0.51 * (d + 24) * float(xp.finfo(self.dtype).eps)
+        self.slack = 0.51 * (d + 32) * float(xp.finfo(self.dtype).eps)
         self.floor = d * (1e-36 if self.dtype == xp.float32 else 1e-290)
         self.x = x
         self.right, self.along = self._prepared(y)
-        self.same = y is x
-
-    def _scaled(self, z: Array, block: slice) -> tuple[Array, Array]:
-        """Rows in the working type, and their squared norms."""
-        xp = namespace(z)
-        part = to_float64(z[block, :]) - self.centre
-        part *= self.scale
-        part = xp.astype(part, self.dtype)
-        wide = to_float64(part)
-        return part, xp.astype(xp.sum(wide * wide, axis=1), self.dtype)
 
     def _prepared(self, z: Array) -> tuple[Array, Array]:
+        """Rows centred and scaled in the working type, and their squared norms."""
         xp = namespace(z)
         rows = xp.empty(z.shape, dtype=self.dtype, device=z.device)
         norms = xp.empty((z.shape[0],), dtype=self.dtype, device=z.device)
-        for block in _blocks(z):
-            rows[block, :], norms[block] = self._scaled(z, block)
+        for block in row_blocks(z.shape[0], 8 * z.shape[1], CACHE_BYTES // 2):
+            wide = to_float64(z[block, :]) - self.centre
+            wide *= self.scale
+            rows[block, :] = xp.astype(wide, self.dtype)
+            wide *= wide
+            norms[block] = xp.astype(xp.sum(wide, axis=1), self.dtype)
         return rows, norms
 
-    def between(self, rows: slice, columns: slice) -> tuple[Array, Array]:
-        """`low` and `high`, (rows, columns), with low ≤ d²·unit ≤ high."""
-        right, along = self.right[columns, :], self.along[columns]
-        left, across = (self.right[rows, :], self.along[rows]) if self.same else self._scaled(self.x, rows)
-        low = (-2.0 * left) @ right.T
-        low += (across * (1.0 - self.slack) - self.floor)[:, None]
-        low += (along * (1.0 - self.slack))[None, :]
-        high = low + (across * (2.0 * self.slack) + 2.0 * self.floor)[:, None]
-        high += (along * (2.0 * self.slack))[None, :]
-        return low, high
+    def blocks(self) -> Iterator[tuple[slice, slice, Array, Array]]:
+        """(rows, columns, low, high) with low ≤ d²·unit ≤ high.
 
-    def row_steps(self) -> Iterator[slice]:
-        """Blocks of x whose bounds against all of y fill the cache; thin ones would starve the product."""
-        n, m = self.x.shape[0], self.right.shape[0]
-        width = self.right.dtype.itemsize * m
+        Square blocks: thin ones starve the product, long ones the cache.
+        """
         cache = CACHE_BYTES if str(self.right.device) == "cpu" else BLOCK_BYTES
-        return row_blocks(n, width, max(cache, 64 * width))
+        step = math.isqrt(cache // self.right.dtype.itemsize)
+        for rows in uniform_blocks(self.x.shape[0], step):
+            left = self._left(rows)
+            for columns in uniform_blocks(self.right.shape[0], step):
+                if not self.within or columns.start >= rows.start:
+                    yield rows, columns, *self._pair(left, columns)
+
+    def block(self, rows: slice, columns: slice) -> tuple[Array, Array]:
+        """`low` and `high` of one block."""
+        return self._pair(self._left(rows), columns)
+
+    def _left(self, rows: slice) -> tuple[Array, Array, Array]:
+        if self.within:
+            part, norms = -2.0 * self.right[rows, :], self.along[rows]
+        else:
+            part, norms = self._prepared(self.x[rows, :])
+            part *= -2.0
+        lower = norms * (1.0 - self.slack) - self.floor
+        wider = norms * (2.0 * self.slack) + 2.0 * self.floor
+        return part, lower[:, None], wider[:, None]
+
+    def _pair(self, left: tuple[Array, Array, Array], columns: slice) -> tuple[Array, Array]:
+        rows, lower, wider = left
+        along = self.along[None, columns]
+        low = rows @ self.right[columns, :].T
+        low += lower
+        low += along * (1.0 - self.slack)
+        high = low + wider
+        high += along * (2.0 * self.slack)
+        return low, high
 
 
 def _thinned(rows: Array) -> Array:
     return rows[:: -(-rows.shape[0] // 1000), :]
-
-
-def _blocks(rows: Array) -> Iterator[slice]:
-    return row_blocks(rows.shape[0], 8 * rows.shape[1], CACHE_BYTES)
 
 
 def _float32_is_exact(x: Array) -> bool:
@@ -142,7 +168,7 @@ def _float32_is_exact(x: Array) -> bool:
     return not is_torch_array(x) or sys.modules["torch"].get_float32_matmul_precision() == "highest"
 
 
-def _indices(values: np.ndarray, other: Array) -> Array:
+def _moved(values: np.ndarray, other: Array) -> Array:
     xp = namespace(other)
     return xp.asarray(values, device=other.device)
 
@@ -264,7 +290,7 @@ def kth_within(rows: Distinct, k: int) -> Neighbors:
     if rows.size == 1:
         return Neighbors(np.zeros(len(rows.inverse)), np.zeros(len(rows.inverse), np.int64))
     wanted = k - (rows.counts - 1)
-    found = _kth(_search(rows.rows, rows.rows, k), rows.counts, np.maximum(wanted, 1))
+    found = _kth(_search(rows.rows, None, k), rows.counts, np.maximum(wanted, 1))
     squared = np.where(wanted <= 0, 0.0, found.squared)
     index = np.where(wanted <= 0, np.arange(rows.size), found.index)
     return Neighbors(squared[rows.inverse], rows.first[index][rows.inverse])
@@ -276,27 +302,23 @@ def kth_between(x: Distinct, y: Distinct, k: int = 1) -> Neighbors:
     return Neighbors(found.squared[x.inverse], y.first[found.index][x.inverse])
 
 
-def _search(x: Array, y: Array, k: int) -> _Nearest:
+def _search(x: Array, y: Array | None, k: int) -> _Nearest:
     try:
         return _searched(x, y, k, fine=False)
     except _TooCoarse:
         return _searched(x, y, k, fine=True)
 
 
-def _searched(x: Array, y: Array, k: int, *, fine: bool) -> _Nearest:
+def _searched(x: Array, y: Array | None, k: int, *, fine: bool) -> _Nearest:
     bounds = Bounds(x, y, fine=fine)
-    k = min(k, y.shape[0] - bounds.same)
-    table = _Nearest(to_numpy(x), to_numpy(y), k, bounds.unit, fine)
-    for rows in bounds.row_steps():
-        columns = slice(rows.start if bounds.same else 0, y.shape[0])
-        low, high = bounds.between(rows, columns)
-        if bounds.same:
+    others = x.shape[0] - 1 if y is None else y.shape[0]
+    table = _Nearest(to_numpy(x), to_numpy(x if y is None else y), min(k, others), bounds.unit, fine)
+    for rows, columns, low, high in bounds.blocks():
+        if y is None and rows == columns:
             own = range(rows.stop - rows.start)
             low[own, own] = high[own, own] = math.inf
-            later = slice(rows.stop, y.shape[0])
-            if later.start < later.stop:
-                skip = rows.stop - rows.start
-                table.see(later, rows, low[:, skip:], high[:, skip:], across=True)
+        elif y is None:
+            table.see(columns, rows, low, high, across=True)
         table.see(rows, columns, low, high)
     table.settle()
     return table
@@ -313,55 +335,51 @@ def _kth(table: _Nearest, counts: np.ndarray, wanted: np.ndarray) -> Neighbors:
 
 
 class Comparison:
-    """Which d²(x_i, y_j) lie below a radius of i or of j: decided exactly, block by block.
+    """Which d²(x_i, y_j) lie below a radius of i, and which below one of j: decided exactly, block by block.
 
     Parameters
     ----------
-    x, y : (n, d), (m, d) rows in one library
+    x, y : (n, d), (m, d) rows in one library and on one device
+    across, along : (n,), (m,) squared radii
     inclusive : ≤ instead of <
     """
 
-    def __init__(self, x: Array, y: Array, *, inclusive: bool) -> None:
-        self.coarse = Bounds(x, y)
-        self.exact = (to_numpy(x), to_numpy(y))
+    def __init__(self, x: Array, y: Array, across: np.ndarray, along: np.ndarray, *, inclusive: bool) -> None:
+        self.given = x, y
+        self.rows = to_numpy(x), to_numpy(y)
+        self.radii = across, along
         self.inclusive = inclusive
 
     @cached_property
     def fine(self) -> Bounds:
-        return Bounds(self.coarse.x, self._y, fine=True)
+        return Bounds(*self.given, fine=True)
 
-    @cached_property
-    def _y(self) -> Array:
-        xp = namespace(self.coarse.x)
-        return xp.asarray(self.exact[1], device=self.coarse.x.device)
+    def __iter__(self) -> Iterator[tuple[slice, slice, Array, Array]]:
+        """(rows, columns, below across_i, below along_j): two slices, two boolean (rows, columns) arrays."""
+        coarse = Bounds(*self.given)
+        for rows, columns, low, high in coarse.blocks():
+            radii = (self.radii[0][rows, None], self.radii[1][None, columns])
+            verdicts = [_verdict(low, high, r * coarse.unit) for r in radii]
+            if max(len(left) for _, (left, _) in verdicts) > AMPLE * sum(low.shape):
+                low, high = self.fine.block(rows, columns)
+                verdicts = [_verdict(low, high, r * self.fine.unit) for r in radii]
+            for (inside, (i, j)), radius in zip(verdicts, radii, strict=True):
+                if len(i):
+                    below = self._directly(to_numpy(i), to_numpy(j), rows, columns, radius)
+                    inside[i, j] = _moved(below, inside)
+            yield rows, columns, verdicts[0][0], verdicts[1][0]
 
-    def blocks(self, across: np.ndarray, along: np.ndarray) -> Iterator[tuple[slice, Array, Array]]:
-        """(rows, below across_i, below along_j) with boolean (rows, m) arrays; radii squared, (n,) and (m,)."""
-        everything = slice(0, len(along))
-        for rows in self.coarse.row_steps():
-            radii = (across[rows, None], along[None, :])
-            low, high = self.coarse.between(rows, everything)
-            verdicts = [self._verdict(low, high, r * self.coarse.unit) for r in radii]
-            if max(len(v[1][0]) for v in verdicts) > AMPLE * low.shape[0] + low.shape[1]:
-                low, high = self.fine.between(rows, everything)
-                verdicts = [self._verdict(low, high, r * self.fine.unit) for r in radii]
-            del low, high
-            yield rows, *(self._settled(rows, *v, r) for v, r in zip(verdicts, radii, strict=True))
+    def _directly(self, i: np.ndarray, j: np.ndarray, rows: slice, columns: slice, radius: np.ndarray) -> np.ndarray:
+        squared = direct(*self.rows, i + rows.start, j + columns.start)
+        limit = radius[i, 0] if radius.shape[1] == 1 else radius[0, j]
+        return squared <= limit if self.inclusive else squared < limit
 
-    def _verdict(self, low: Array, high: Array, radii: np.ndarray) -> tuple[Array, tuple[Array, ...]]:
-        """Where the distance is below for certain, and the pairs left open."""
-        xp = namespace(low)
-        kind = _numpy_type(low)
-        near = radii.astype(kind)
-        under, over = (xp.asarray(np.nextafter(near, kind(e)), device=low.device) for e in (-np.inf, np.inf))
-        inside = high < under
-        return inside, _where((low <= over) ^ inside)
 
-    def _settled(self, rows: slice, inside: Array, left: tuple[Array, ...], radii: np.ndarray) -> Array:
-        i, j = (to_numpy(part) for part in left)
-        if len(i):
-            squared = direct(*self.exact, i + rows.start, j)
-            radius = np.broadcast_to(radii, tuple(inside.shape))[i, j]
-            below = squared <= radius if self.inclusive else squared < radius
-            inside[left] = namespace(inside).asarray(below, device=inside.device)
-        return inside
+def _verdict(low: Array, high: Array, radii: np.ndarray) -> tuple[Array, tuple[Array, Array]]:
+    """Where the distance is below its radius for certain, and the pairs left open."""
+    xp = namespace(low)
+    kind = _numpy_type(low)
+    near = radii.astype(kind)
+    under, over = (xp.asarray(np.nextafter(near, kind(e)), device=low.device) for e in (-np.inf, np.inf))
+    inside = high < under
+    return inside, _where((low <= over) ^ inside)

@@ -38,6 +38,10 @@ class FID(Metric[Moments]):
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
         return Moments.of_rows(sample.rows)
 
+    def summarize_repeated(self, sample: Any, counts: Any) -> Moments:
+        """The moments with each row as often as `counts` says."""
+        return Moments.of_counts(sample.rows, counts)
+
     def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:
         """Moments of the pooled data, (μ̂, Ĉ)."""
         return Moments.pool(summaries, weights)

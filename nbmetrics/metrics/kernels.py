@@ -45,9 +45,20 @@ class Kernel:
         """The (n, m) matrix of k over rows x (n, d) and y (m, d)."""
         raise NotImplementedError
 
+    def paired(self, x: Array, y: Array) -> Array:
+        """The (n,) values k(x_a, y_a) of rows that belong together."""
+        raise NotImplementedError
+
+    def paired_mean(self, x: Array, y: Array) -> float:
+        """The mean of k(x_a, y_a) over rows, float64."""
+        sums = (
+            total(self.paired(to_float64(x[b, :]), to_float64(y[b, :]))) for b in row_blocks(len(x), 16 * x.shape[1])
+        )
+        return math.fsum(sums) / x.shape[0]
+
     def diagonal(self, x: Array) -> float:
         """The mean of k(x_a, x_a) over rows."""
-        raise NotImplementedError
+        return self.paired_mean(x, x)
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """E k(X, Y) for independent X ~ a, Y ~ b."""
@@ -165,7 +176,7 @@ class Polynomial(Kernel):
         return f"(γ x·y + {self.coef0:g})^{self.degree}, γ = {'1/d' if self.gamma is None else f'{self.gamma:g}'}"
 
     @property
-    def _is_cubic(self) -> bool:
+    def is_cubic(self) -> bool:
         return self.degree == 3 and self.coef0 == 1.0
 
     def _gamma(self, d: int) -> float:
@@ -180,17 +191,12 @@ class Polynomial(Kernel):
             power = power * product
         return power
 
-    def diagonal(self, x: Array) -> float:
-        xp = namespace(x)
-        sums = 0.0
-        for rows in row_blocks(x.shape[0], 16 * x.shape[1]):
-            block = to_float64(x[rows, :])
-            norms = xp.sum(block * block, axis=1)
-            sums += float(xp.sum((self._gamma(x.shape[1]) * norms + self.coef0) ** self.degree))
-        return sums / x.shape[0]
+    def paired(self, x: Array, y: Array) -> Array:
+        xp = namespace(x, y)
+        return (self._gamma(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
 
     def has_closed_form(self, law: Any) -> bool:
-        return super().has_closed_form(law) and (self._is_cubic or isinstance(law, Empirical))
+        return super().has_closed_form(law) and (self.is_cubic or isinstance(law, Empirical))
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """b³ + 3bγ² m₁ᵀC₂m₁ + 3γ²b (Tr C₁C₂ + m₂ᵀC₁m₂) + 6γ³ m₁ᵀC₂C₁m₂ with b = 1 + γ m₁·m₂."""
@@ -210,10 +216,18 @@ class Polynomial(Kernel):
     def content(self, sample: Any) -> tuple[Any, float, float]:
         rows, count, diagonal = super().content(sample)
         d = sample.dim
-        if not self._is_cubic or d > WIDEST_EMBEDDING or isinstance(rows, Gaussian):
+        if not self.is_cubic or d > WIDEST_EMBEDDING or isinstance(rows, Gaussian):
             return rows, count, diagonal
         is_smaller = math.comb(d + 3, 3) <= rows.shape[0] * d
         return (self.embed(rows) if is_smaller else rows), count, diagonal
+
+    def features(self, rows: np.ndarray) -> np.ndarray:
+        """φ(x) of each row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
+        z = np.concatenate([np.ones((len(rows), 1)), math.sqrt(self._gamma(rows.shape[1])) * rows], axis=1)
+        positions, roots = _cubic_indices(rows.shape[1])
+        width = z.shape[1]
+        i, j, k = positions // width**2, positions // width % width, positions % width
+        return z[:, i] * z[:, j] * z[:, k] * roots
 
     def embed(self, content: Any) -> Embedding:
         """E z⊗z⊗z with z = (1, √γ x), each distinct product once, weighted so that inner products are E k."""
@@ -280,8 +294,9 @@ class RBF(Kernel):
         tolerance = variance * (1e-5 if x.dtype == xp.float32 else 1e-11)
         return xp.exp(squared_distances(x, y, tolerance) * (-0.5 / variance))
 
-    def diagonal(self, x: Array) -> float:
-        return 1.0
+    def paired(self, x: Array, y: Array) -> Array:
+        xp = namespace(x, y)
+        return xp.exp(xp.sum((x - y) ** 2, axis=1) * (-0.5 / self._variance(x.shape[1])))
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """σ^d |C₁ + C₂ + σ²I|^{-1/2} exp(−½ Δᵀ(C₁ + C₂ + σ²I)^{-1}Δ)."""
@@ -341,10 +356,9 @@ class FunctionKernel(Kernel):
             raise InvalidInput("kernel", seen, "Return one value for each pair of rows")
         return values
 
-    def diagonal(self, x: Array) -> float:
-        return (
-            math.fsum(float(self.block(x[i : i + 1, :], x[i : i + 1, :])[0, 0]) for i in range(x.shape[0])) / x.shape[0]
-        )
+    def paired(self, x: Array, y: Array) -> Array:
+        xp = namespace(x, y)
+        return xp.concat([self.block(x[a : a + 1, :], y[a : a + 1, :])[0] for a in range(x.shape[0])])
 
     def has_closed_form(self, law: Any) -> bool:
         return isinstance(law, Empirical)

@@ -130,7 +130,7 @@ class _RealSide:
         digests = [
             blake2b(row.tobytes(), digest_size=8).digest()
             for block in row_blocks(self.train.shape[0], 16 * self.train.shape[1])
-            for row in to_numpy(to_float64(self.train[block, :])) + 0.0
+            for row in to_numpy(to_float64(self.scale.chosen(self.train[block, :]))) + 0.0
         ]
         return np.argsort(np.frombuffer(b"".join(digests), dtype=np.uint64), kind="stable")
 

@@ -9,9 +9,10 @@ Everything is float64 and in blocks of rows, so memory grows with neither n·m n
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +34,9 @@ LOG_2PI = math.log(2.0 * math.pi)
 CLOSE = 1e-6
 # A component whose mass is below this takes part in nothing, and its variance cannot be told.
 NO_MASS = 1e-280
+# A feature that varies less, as a share of its mean or at all, is constant but for rounding.
+ROUNDING = 1e-14
+SMALLEST_SPREAD = 1e-60
 SMALLEST_VARIANCE = math.exp(-LARGEST_LOG_VARIANCE)
 # Of extrapolation, in EM steps; longer ones overshot into worse optima.
 LONGEST_LEAP = 10.0
@@ -65,7 +69,7 @@ class Scale:
         for block in row_blocks(test.shape[0], 16 * test.shape[1]):
             total += xp.sum((to_float64(test[block, :]) - mean) ** 2, axis=0)
         spread = xp.sqrt(total / (test.shape[0] - 1))
-        varies = (xp.max(test, axis=0) > xp.min(test, axis=0)) & (spread > 0)
+        varies = (spread > ROUNDING * xp.abs(mean)) & (spread > SMALLEST_SPREAD)
         kept = xp.nonzero(varies)[0]
         dropped = test.shape[1] - kept.shape[0]
         if not dropped:
@@ -82,22 +86,32 @@ class Scale:
 
     def __call__(self, rows: Array) -> Array:
         """The rows z-scored, float64."""
-        chosen = rows if self.kept is None else rows[:, self.kept]
-        return (to_float64(chosen) - self.mean) / self.spread
+        return (to_float64(self.chosen(rows)) - self.mean) / self.spread
+
+    def chosen(self, rows: Array) -> Array:
+        """The rows without the dropped features."""
+        return rows if self.kept is None else rows[:, self.kept]
 
 
 def _warn_of_constant(dropped: int, total: int) -> None:
     features = "1 feature is" if dropped == 1 else f"{dropped} features are"
     text = f"{features} constant in the test rows (of {total}): dropped, as there is no scale for a z-score"
-    warnings.warn(text, ConstantFeatureWarning, stacklevel=3)
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("nbmetrics."):
+        frame, level = frame.f_back, level + 1  # so that the warning points at the caller's line
+    warnings.warn(text, ConstantFeatureWarning, stacklevel=level)
 
 
 class Centres:
-    """z-scored rows (m, d) that carry a Gaussian each."""
+    """Rows (m, d) that carry a Gaussian each, in z-scores shifted to their own mean.
+
+    Distances do not change by the shift, and a matrix product keeps more of their digits.
+    """
 
     def __init__(self, rows: Array, scale: Scale) -> None:
-        self.scale = scale
-        self.rows = scale(rows)
+        mean = mean_rows(rows)
+        self.scale = replace(scale, mean=mean if scale.kept is None else mean[scale.kept])
+        self.rows = self.scale(rows)
         self.along = namespace(rows).sum(self.rows**2, axis=1)
 
     @property
@@ -106,7 +120,7 @@ class Centres:
 
 
 class SquaredDistances:
-    """‖x_i − y_j‖² of rows x (n, d) to centres y (m, d), both z-scored, handed out in row blocks.
+    """‖x_i − y_j‖² of rows x (n, d) to centres y (m, d), in z-scores, handed out in row blocks.
 
     A matrix product gives them; pairs so close that it lost their digits are summed directly, so a copy is
     at distance 0 exactly.

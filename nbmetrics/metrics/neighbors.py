@@ -57,28 +57,29 @@ class Overlap:
     covered: np.ndarray
 
 
-class _Memory:
-    """The latest results by content: rows changed in place are never mistaken for what they were."""
-
-    def __init__(self) -> None:
-        self._values: OrderedDict[Hashable, Any] = OrderedDict()
-        self._lock = Lock()
-
-    def of(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-        value = make()
-        with self._lock:
-            self._values[key] = value
-            while len(self._values) > KEPT:
-                self._values.popitem(last=False)
-        return value
-
-
-_memory = _Memory()
+_kept: OrderedDict[Hashable, Any] = OrderedDict()
+_lock = Lock()
 _distinct: WeakKeyDictionary[Rows, Distinct] = WeakKeyDictionary()
+
+
+def remembered(key: Hashable, make: Callable[[], Any]) -> Any:
+    """`make()`, or what it gave for this key before; keys are content, so rows changed in place are new."""
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+    value = make()
+    with _lock:
+        _kept[key] = value
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    return value
+
+
+def forget() -> None:
+    """Drop all remembered results."""
+    with _lock:
+        _kept.clear()
 
 
 def distinct_of(summary: Rows) -> Distinct:
@@ -91,12 +92,12 @@ def distinct_of(summary: Rows) -> Distinct:
 def overlap(real: Rows, generated: Rows, k: int, inclusive: bool) -> Overlap:
     """Who lies in whose balls, in one pass over the distances."""
     a, b = distinct_of(real), distinct_of(generated)
-    return _memory.of((a.digest, b.digest, k, inclusive), lambda: _overlap(a, b, k, inclusive))
+    return remembered((a.digest, b.digest, k, inclusive), lambda: _overlap(a, b, k, inclusive))
 
 
 def _radii(rows: Distinct, k: int) -> np.ndarray:
     """Squared distance of each distinct row to its k-th neighbour, (u,)."""
-    return _memory.of((rows.digest, k), lambda: kth_within(rows, k).squared[rows.first])
+    return remembered((rows.digest, k), lambda: kth_within(rows, k).squared[rows.first])
 
 
 def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Overlap:
@@ -105,16 +106,13 @@ def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Ov
     xp = namespace(x, y)
     around = xp.zeros((y.shape[0],), dtype=xp.float64, device=y.device)
     copies = xp.astype(like(real.counts, x), xp.float32)
-    recalled, covered = [], []
-    for rows, in_real, in_generated in Comparison(x, y, inclusive=inclusive).blocks(across, along):
-        around += copies[rows] @ xp.astype(in_real, xp.float32)
-        covered.append(to_numpy(xp.any(in_real, axis=1)))
-        recalled.append(to_numpy(xp.any(in_generated, axis=1)))
-    return Overlap(
-        to_numpy(around)[generated.inverse],
-        np.concatenate(recalled)[real.inverse],
-        np.concatenate(covered)[real.inverse],
-    )
+    recalled, covered = np.zeros(real.size, bool), np.zeros(real.size, bool)
+    for rows, columns, in_real, in_generated in Comparison(x, y, across, along, inclusive=inclusive):
+        around[columns] += copies[rows] @ xp.astype(in_real, xp.float32)
+        covered[rows] |= to_numpy(xp.any(in_real, axis=1))
+        recalled[rows] |= to_numpy(xp.any(in_generated, axis=1))
+    inside = to_numpy(around)[generated.inverse]
+    return Overlap(inside, recalled[real.inverse], covered[real.inverse])
 
 
 class _Neighbors(Metric[Rows]):

@@ -1,0 +1,212 @@
+"""AuthPct and C_T: does a generator repeat its training rows?
+
+Both look at the distance from a generated row to the nearest train row: AuthPct holds it against the distances
+among the train rows, C_T against the distances of unseen test rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, align, to_float64, to_numpy
+from ..errors import InvalidInput, check_count
+from ..summaries import Rows
+from .base import Metric, Sample, drawn
+from .distances import Distinct, Neighbors, kth_between, kth_within
+from .neighbors import distinct_of, remembered
+
+# C_T as published: so many dimensions and cells, and so many generated rows in a cell that counts.
+DIMENSIONS = 64
+CELLS = 3
+FEWEST = 20
+
+
+class _Copying(Metric[Rows]):
+    """What both have in common: rows, pooled by concatenation."""
+
+    higher_is_better = True
+
+    def summarize(self, sample: Any) -> Rows:
+        """The rows of `sample`, and its test rows where it has some."""
+        if sample.rows.shape[0] < self.min_rows:
+            seen = f"has {sample.rows.shape[0]} rows, and {self.label} needs {self.min_rows}"
+            raise InvalidInput("rows", seen, "Give more rows, or drop this client")
+        return Rows.of(sample)
+
+    def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:
+        """All rows together, each with its weight."""
+        return Rows.pool(summaries, weights)
+
+    def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
+        """The score, under its name."""
+        if not real.is_uniform:
+            seen = f"{self.name}-all cannot weigh rows, and these weigh unequally"
+            raise InvalidInput("weights", seen, "Give the clients weights proportional to their numbers of rows")
+        return {self.name: self._score(real, generated)}
+
+    def _score(self, real: Rows, generated: Rows) -> float:
+        raise NotImplementedError
+
+
+class AuthPct(_Copying):
+    """Percentage of generated rows that are authentic (Alaa et al. 2022), 0 to 100; higher is better.
+
+    A generated row is authentic if it is farther from its nearest train row than that row is from its own
+    nearest train neighbour (features as given). Fresh rows score about 50 in low dimension and more in high
+    dimension; exact copies of train rows score 0. A train row that appears twice makes its copies authentic
+    unless they are exact.
+    """
+
+    name = "auth_pct"
+    label = "AuthPct"
+
+    def _score(self, real: Rows, generated: Rows) -> float:
+        train, made = distinct_of(real), distinct_of(generated)
+        return float(remembered((train.digest, made.digest, "authentic"), lambda: _authentic(train, made)))
+
+    @property
+    def convention(self) -> str:
+        return "AuthPct: percent authentic, nearest train rows, features as given"
+
+
+def _authentic(train: Distinct, made: Distinct) -> float:
+    nearest = between(made, train)
+    spacing = remembered((train.digest, "spacing"), lambda: kth_within(train, 1).squared)
+    return 100.0 * float(np.mean(nearest.squared > spacing[nearest.index]))
+
+
+def between(made: Distinct, train: Distinct) -> Neighbors:
+    """The nearest train row of every generated row, whatever library each came in."""
+    x, y = align(made.rows, train.rows)
+    return kth_between(made.moved(x), train.moved(y))
+
+
+class CT(_Copying):
+    """Data-copying test C_T (Meehan et al. 2020): are generated rows nearer to train than test rows are?
+
+    Parameters
+    ----------
+    seed : of the k-means starts (and of PCA's solver)
+
+    Above 64 features, a PCA to 64 fitted on train. Three k-means cells are fitted on train (10 starts); within
+    each cell the distances of generated rows to their nearest train row are ranked against those of test rows:
+    a z-scored Mann–Whitney U. Cells with 20 generated rows or fewer are left out, and so are cells without a
+    test row; the others are averaged by their share of the test rows.
+
+    A z-score, in standard deviations: far below 0 means copying, about 0 is right, far above 0 means that
+    generated rows lie away from the data. Ranks treat it as higher is better, since larger means less copying:
+    beside a high C_T look at precision or FID for underfitting.
+    """
+
+    name = "c_t"
+    label = "C_T"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = check_count(seed, "seed", minimum=0)
+
+    def _score(self, real: Rows, generated: Rows) -> float:
+        if real.test is None:
+            seen = "the real side has no test rows, and C_T compares with rows the generator has not seen"
+            raise InvalidInput("test", seen, "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)")
+        sets = [to_numpy(to_float64(rows)) for rows in (real.rows, real.test, generated.rows)]
+        return _data_copying(_reduced(sets, self.seed), self.seed)
+
+    @property
+    def convention(self) -> str:
+        return (
+            f"C_T: {CELLS} k-means cells on train (10 starts, seed {self.seed}), PCA to {DIMENSIONS} above that; "
+            "negative means copying"
+        )
+
+
+def _reduced(sets: list[np.ndarray], seed: int) -> list[np.ndarray]:
+    """Train, test and generated rows, in the first 64 principal directions of train where they have more."""
+    train = sets[0]
+    if train.shape[1] <= DIMENSIONS:
+        return sets
+    from sklearn.decomposition import PCA
+
+    model = PCA(min(DIMENSIONS, len(train)), random_state=seed).fit(train)
+    return [model.transform(rows) for rows in sets]
+
+
+def _data_copying(sets: list[np.ndarray], seed: int) -> float:
+    from sklearn.cluster import KMeans
+
+    train, test, made = sets
+    model = KMeans(min(CELLS, Distinct.of(train).size), n_init=10, random_state=seed).fit(train)
+    cells = [model.labels_, model.predict(test), model.predict(made)]
+    scores, shares = [], []
+    for cell in range(model.n_clusters):
+        inside = [rows[labels == cell] for rows, labels in zip(sets, cells, strict=True)]
+        if len(inside[2]) > FEWEST and len(inside[1]):
+            scores.append(_z_score(*inside))
+            shares.append(len(inside[1]))
+    if not scores:
+        counts = [int(np.sum(cells[2] == cell)) for cell in range(model.n_clusters)]
+        seen = f"no cell has more than {FEWEST} of the {len(made)} generated rows beside test rows: {counts}"
+        raise InvalidInput("generated", seen, "Draw more generated rows, or use auth_pct")
+    return float(np.average(scores, weights=shares))
+
+
+def _z_score(train: np.ndarray, test: np.ndarray, made: np.ndarray) -> float:
+    """Mann–Whitney U of the generated rows' nearest-train distances, as a z-score under equal laws."""
+    from scipy.stats import rankdata
+
+    near = Distinct.of(train)
+    distances = [kth_between(Distinct.of(rows), near).squared for rows in (made, test)]
+    m, n = map(len, distances)
+    u = rankdata(np.concatenate(distances))[:m].sum() - m * (m + 1) / 2
+    # the continuity correction is the authors'
+    return float((u - (m * n / 2 - 0.5)) / np.sqrt(m * n * (m + n + 1) / 12))
+
+
+def auth_pct(train: Any, generated: Any) -> float:
+    """Percentage of generated rows that are authentic (Alaa et al. 2022).
+
+    Parameters
+    ----------
+    train, generated : (n, d) and (m, d) rows of features (NumPy or torch, n ≥ 2), or distributions, of which
+        10,000 rows are drawn
+
+    Returns
+    -------
+    float in [0, 100]; higher is better. Some report it minus 50.
+
+    Raises
+    ------
+    InvalidInput
+        For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than 2 train rows.
+    """
+    metric = AuthPct()
+    first = Sample.of(train, "train", min_rows=metric.min_rows)
+    second = Sample.of(generated, "generated", dim=first.dim)
+    return metric.distance(*(Rows.of(drawn(metric, s, 10_000, [0, i])) for i, s in enumerate((first, second))))
+
+
+def c_t(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
+    """Data-copying test C_T (Meehan et al. 2020).
+
+    Parameters
+    ----------
+    train, test, generated : (n, d), (n′, d) and (m, d) rows of features (NumPy or torch, n ≥ 2, more than 20
+        generated), or distributions, of which 10,000 rows are drawn
+    seed : of the k-means starts
+
+    Returns
+    -------
+    float, a z-score: far below 0 means copying, about 0 is right, far above 0 that the rows lie elsewhere
+
+    Raises
+    ------
+    InvalidInput
+        For NaN or infinity, a wrong rank or dtype, mismatched d, too few rows, or no cell to score.
+    """
+    metric = CT(seed)
+    first = Sample.of(train, "train", min_rows=metric.min_rows)
+    others = [Sample.of(x, name, dim=first.dim) for x, name in ((test, "test"), (generated, "generated"))]
+    rows: list[Array] = [drawn(metric, s, 10_000, [0, i]).rows for i, s in enumerate((first, *others))]
+    return metric.distance(Rows.of(Sample(rows=rows[0], test=rows[1])), Rows.of(Sample(rows=rows[2])))
