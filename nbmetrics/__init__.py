@@ -11,8 +11,11 @@ __version__ = "0.1.0"
 _ROOMS = {
     "errors": ["InvalidInput"],
     "distributions": ["Gaussian", "Mixture", "Empirical"],
+    "densities": ["KernelDensity", "TwoMoons"],
+    "metrics.conditional": ["cfid", "rfid", "mfid", "jfid", "FewPairsWarning"],
     "metrics.frechet": ["fid"],
     "metrics.kernel": ["kid"],
+    "metrics.likelihood": ["fld", "fld_gap", "memorization_scores", "quality_scores"],
     "metrics.kernels": ["Polynomial", "RBF"],
     "metrics.kernel_estimators": ["Subsets"],
     "uncertainty": ["Bootstrap", "Jackknife", "BiasWarning", "fid_infinity"],

@@ -6,19 +6,17 @@ rows otherwise → summarise → terms of each client–generator pair → `Scor
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
-
-from .arrays import as_rows
-from .errors import InvalidInput, check_choice, check_count, check_names, shown
-from .federation import Client, Federation, Generator, as_generators
+from .errors import InvalidInput, check_choice, check_count, check_names
+from .federation import Federation, as_generators
 from .metrics import Sample, metric_of
-from .scores import Result, Scores, is_conditional, pair_terms
-
-DRAWN = 10_000
+from .results import Result, pair_terms
+from .sampling import Answers, ClientSamples, GeneratorSample
+from .scores import Scores
+from .uncertainty import BiasWarning, Replicas, check_design
 
 
 def evaluate(
@@ -36,32 +34,27 @@ def evaluate(
 
     Parameters
     ----------
-    federation : `Federation`, or a list of clients that makes one
-    generators : list of `Generator`, or dict name -> source
-    metrics : names, `Metric` objects, or one of either
+    federation, generators, metrics : `Federation` (or clients that make one), list or dict of generators, and
+        names or `Metric` objects
     samples : None for exact values where a metric has a closed form for the distributions given, and 10,000
         rows otherwise; a number to draw that many rows on each side always (the clients share theirs in
         proportion to their weights). Rows given as data are used as they are.
     seed : of everything drawn
+    uncertainty : `nm.Bootstrap(200, seed=0)` or `nm.Jackknife()` for intervals (columns `*_low`, `*_high`) and
+        `scores.flips(metric)`; rows given as data are resampled, exact laws do not vary
+    progress : "auto" shows a bar after a second; True or False
+    cluster : not there yet
 
     Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
     each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,
     and for *all* pool both sides; the others see the generator as the law P_G = Σ λ_i P(ŷ | x of client i), so
     that for them *avg* and *all* share one generator, which depends on the weights.
 
-    progress : "auto" shows a bar after a second; True or False
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    InvalidInput
-        Naming the argument, what was seen and how to mend it.
+    Raises `InvalidInput`, naming the argument, what was seen and how to mend it.
     """
-    if uncertainty is not None or cluster is not None:
-        raise InvalidInput("uncertainty/cluster", "is not there yet in this version", "Leave it out")
+    design = None if uncertainty is None else check_design(uncertainty)
+    if cluster is not None:
+        raise InvalidInput("cluster", "is not there yet in this version", "Leave it out")
     if not isinstance(federation, Federation):
         federation = Federation(federation)
     named = as_generators(generators)
@@ -69,12 +62,15 @@ def evaluate(
     if samples is not None:
         check_count(samples, "samples", minimum=2 * len(federation))
     settled = _metrics(metrics, federation)
-    clients = _ClientSamples(federation, samples, seed)
-    kind = _Answers if federation.is_conditional else _GeneratorSample
+    clients = ClientSamples(federation, samples, seed)
+    kind = Answers if federation.is_conditional else GeneratorSample
     made = [kind(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
     with _bar(progress, steps) as bar:
-        results = tuple(_result(metric, clients, made, federation.weights, bar) for metric in settled)
+        results = tuple(_result(metric, clients, made, federation.weights, design, bar) for metric in settled)
+    if design is not None:
+        for line in (caution for result in results for caution in result.cautions):
+            warnings.warn(line, BiasWarning, stacklevel=2)
     drawn = "exact where a closed form exists" if samples is None else f"{samples} rows drawn for each law"
     return Scores(federation.names, federation.weights, [g.name or "" for g in named], results, f"{drawn}; seed {seed}")
 
@@ -98,12 +94,11 @@ def _bar(progress: Any, steps: int) -> Any:
 
 
 def _result(
-    metric: Any, clients: _ClientSamples, generators: Sequence[Any], weights: Sequence[float], bar: Any
+    metric: Any, clients: ClientSamples, generators: Sequence[Any], weights: Sequence[float], design: Any, bar: Any
 ) -> Result:
-    real = []
-    for position in range(len(clients)):
-        sample = clients.of(position, metric)
-        real.append(_summary(metric, sample, clients.names[position], f"client {clients.names[position]!r}"))
+    real, seen = [], [clients.of(position, metric) for position in range(len(clients))]
+    for name, sample in zip(clients.names, seen, strict=True):
+        real.append(_summary(metric, sample, f"client {name!r}"))
         bar.update()
     generated = [_generated(metric, generator, weights) for generator in generators]
     terms = []
@@ -115,7 +110,16 @@ def _result(
         terms.append(tuple(row))
         bar.update()
     made, answered = zip(*generated, strict=True)
-    return Result(metric, tuple(real), made, tuple(terms), answered)
+    replicas = None if design is None else _replicas(metric, seen, generators, design)
+    cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
+    return Result(metric, tuple(real), made, tuple(terms), answered, replicas, cautions)
+
+
+def _replicas(metric: Any, clients: Sequence[Sample], generators: Sequence[Any], design: Any) -> Replicas:
+    if any(g.answers(metric) is not None for g in generators):
+        fix = "Leave uncertainty out, or score outputs without their conditions"
+        raise InvalidInput("uncertainty", f"{metric.name} of answers to a condition has no intervals yet", fix)
+    return Replicas(metric, clients, [g.of(metric) for g in generators], design)
 
 
 def _generated(metric: Any, generator: Any, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
@@ -123,107 +127,13 @@ def _generated(metric: Any, generator: Any, weights: Sequence[float]) -> tuple[A
     who = f"generator {generator.name!r}"
     samples = generator.answers(metric)
     if samples is None:
-        return _summary(metric, generator.of(metric), generator.name, who), None
-    answers = tuple(_summary(metric, sample, generator.name, who) for sample in samples)
+        return _summary(metric, generator.of(metric), who), None
+    answers = tuple(_summary(metric, sample, who) for sample in samples)
     return metric.pool(answers, weights), answers
 
 
-def _summary(metric: Any, sample: Sample, name: str, who: str) -> Any:
+def _summary(metric: Any, sample: Sample, who: str) -> Any:
     try:
         return metric.summarize(sample)
     except InvalidInput as error:
         raise InvalidInput(who, str(error), f"(while computing {metric.name})") from error
-
-
-def _takes(metric: Any, law: Any) -> bool:
-    return getattr(metric, "has_closed_form", lambda _: False)(law)
-
-
-class _ClientSamples:
-    """The clients as a metric needs them: exact where it can, else rows drawn once for all metrics."""
-
-    def __init__(self, federation: Federation, samples: int | None, seed: int) -> None:
-        self.names = federation.names
-        self._clients = federation.clients
-        self._counts = _shares(federation.weights, DRAWN if samples is None else samples)
-        self._exact = samples is None
-        self._seed = seed
-        self._drawn: dict[int, Sample] = {}
-
-    def __len__(self) -> int:
-        return len(self._clients)
-
-    def of(self, position: int, metric: Any) -> Sample:
-        client = self._clients[position]
-        if client.rows is not None or (self._exact and _takes(metric, client.distribution)):
-            return client.to_sample()
-        if position not in self._drawn:
-            rng = np.random.default_rng([self._seed, 0, position])
-            self._drawn[position] = _rows_of(client, self._counts[position], rng)
-        return self._drawn[position]
-
-
-def _rows_of(client: Client, count: int, rng: np.random.Generator) -> Sample:
-    rows = as_rows(client.distribution.sample(count, rng), f"rows of client {shown(client.name)}", dim=client.dim)
-    return Sample(rows=rows, test=client.test)
-
-
-def _shares(weights: Sequence[float], n: int) -> list[int]:
-    """`n` rows split in proportion to the weights by largest remainders, at least 2 each."""
-    exact = np.asarray(weights) * n
-    counts = np.floor(exact).astype(int)
-    for position in np.argsort(counts - exact)[: n - counts.sum()]:
-        counts[position] += 1
-    return [max(2, int(c)) for c in counts]
-
-
-class _GeneratorSample:
-    """A generator as a metric needs it: exact where it can, else rows drawn once for all metrics."""
-
-    def __init__(self, generator: Generator, samples: int | None, seed: Any, federation: Federation) -> None:
-        self.name = generator.name or ""
-        self._given = generator.draw(DRAWN if samples is None else samples, seed, dim=federation.dim)
-        self._exact = samples is None
-        self._draw = partial(self._given_rows, DRAWN if samples is None else samples, seed)
-        self._rows: Sample | None = self._given if self._given.rows is not None else None
-
-    def _given_rows(self, n: int, seed: Any) -> Sample:
-        law = self._given.distribution
-        rows = law.sample(n, np.random.default_rng(seed))
-        return Sample(rows=as_rows(rows, f"rows from generator {self.name!r}", dim=law.dim))
-
-    def answers(self, metric: Any) -> None:
-        """No client carries a condition."""
-        return None
-
-    def of(self, metric: Any) -> Sample:
-        if self._rows is None and self._exact and _takes(metric, self._given.distribution):
-            return self._given
-        if self._rows is None:
-            self._rows = self._draw()
-        return self._rows
-
-
-class _Answers:
-    """A generator beside clients with a condition: what it answers to each, drawn once for all metrics."""
-
-    def __init__(self, generator: Generator, samples: int | None, seed: Any, federation: Federation) -> None:
-        self.name = generator.name or ""
-        self._generator, self._seed, self._federation = generator, seed, federation
-        self._whole: Any = None if generator.answers else _GeneratorSample(generator, samples, seed, federation)
-        self._drawn: tuple[Sample, ...] | None = None
-
-    def answers(self, metric: Any) -> tuple[Sample, ...] | None:
-        """One sample for each client; None where the metric looks at outputs alone and the generator needs no x."""
-        if self._whole is not None and not is_conditional(metric):
-            return None
-        if self._drawn is None:
-            dim = self._federation.dim
-            streams = [[*self._seed, 2, c] for c in range(len(self._federation))]
-            pairs = zip(self._federation, streams, strict=True)
-            self._drawn = tuple(self._generator.answer(client.condition, s, dim=dim) for client, s in pairs)
-        return self._drawn
-
-    def of(self, metric: Any) -> Sample:
-        """Its rows or law, where `answers` gives none."""
-        return cast(Sample, self._whole.of(metric))

@@ -9,8 +9,7 @@ import html
 import itertools
 import math
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,77 +17,13 @@ import numpy as np
 import pandas as pd
 
 from .errors import InvalidInput, check_choice, check_weights, shown
+from .results import Result, is_conditional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Differences below this share of the scores are rounding, not an order.
 TIE = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """One metric on all clients and generators: its summaries and the terms of every pair.
-
-    A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
-    others); pooled with the weights they are its summary in `generated`.
-    """
-
-    metric: Any
-    real: tuple[Any, ...]
-    generated: tuple[Any, ...]
-    terms: tuple[tuple[Mapping[str, float], ...], ...]
-    answers: tuple[tuple[Any, ...] | None, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return str(self.metric.name)
-
-    @property
-    def label(self) -> str:
-        return str(getattr(self.metric, "label", self.metric.name))
-
-    @property
-    def higher_is_better(self) -> bool:
-        return bool(getattr(self.metric, "higher_is_better", False))
-
-    @cached_property
-    def by_client(self) -> np.ndarray:
-        """Scores of shape (generators, clients)."""
-        return np.array([[math.fsum(pair.values()) for pair in row] for row in self.terms])
-
-    def under(self, weights: Sequence[float]) -> Result:
-        """The same summaries, with the answers to the clients' conditions pooled under other weights."""
-        made, terms = list(self.generated), list(self.terms)
-        for g, answers in enumerate(self.answers):
-            if answers is not None:
-                made[g] = self.metric.pool(answers, weights)
-                if not is_conditional(self.metric):
-                    terms[g] = tuple(pair_terms(self.metric, self.real, made[g], answers))
-        return replace(self, generated=tuple(made), terms=tuple(terms)) if any(self.answers) else self
-
-    def average(self, weights: Sequence[float]) -> np.ndarray:
-        """Σ λ_i D(S_i, S_G) for each generator; a client of weight 0 does not count, whatever its score."""
-        counted = [(w, column) for w, column in zip(weights, self.by_client.T, strict=True) if w]
-        return np.array([math.fsum(w * column[g] for w, column in counted) for g in range(len(self.generated))])
-
-    def pooled(self, weights: Sequence[float]) -> np.ndarray:
-        """D(pool(S_i), S_G) for each generator."""
-        together = self.metric.pool(self.real, weights)
-        return np.array([math.fsum(self.metric.terms(together, s).values()) for s in self.generated])
-
-
-def is_conditional(metric: Any) -> bool:
-    """Whether a metric compares outputs given their inputs, each client with the answers to its own condition."""
-    return bool(getattr(metric, "is_conditional", False))
-
-
-def pair_terms(
-    metric: Any, real: Sequence[Any], made: Any, answers: Sequence[Any] | None
-) -> Iterator[dict[str, float]]:
-    """The terms of each client with one generator: with its answers to that client, or with all of it."""
-    own = answers if answers is not None and is_conditional(metric) else [made] * len(real)
-    return (metric.terms(client, summary) for client, summary in zip(real, own, strict=True))
 
 
 class Scores:
@@ -118,12 +53,16 @@ class Scores:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Tidy scores: generator, metric, avg, all, gap; `attrs["conventions"]` says how they were made."""
+        """Tidy scores: generator, metric, avg, all, gap; with uncertainty also their `*_low` and `*_high`.
+
+        `attrs["conventions"]` says how they were made.
+        """
         frames = []
         for result in self._results:
             avg, pooled = result.average(self.weights), result.pooled(self.weights)
             columns = {"generator": self.generators, "metric": result.name, "avg": avg, "all": pooled}
-            frames.append(pd.DataFrame({**columns, "gap": avg - pooled}))
+            ends = result.intervals(self.weights, avg, pooled)
+            frames.append(pd.DataFrame({**columns, "gap": avg - pooled, **ends}))
         table = pd.concat(frames, ignore_index=True)
         table.attrs["conventions"] = self.conventions
         return table
@@ -132,18 +71,19 @@ class Scores:
     def conventions(self) -> list[str]:
         """How the numbers were made, one line a metric."""
         lines = [str(getattr(r.metric, "convention", "")) for r in self._results]
-        return [line for line in lines if line] + [self._convention]
+        lines += [f"{r.label} intervals: {r.replicas.design}" for r in self._results if r.replicas is not None]
+        cautions = [line for r in self._results for line in r.cautions]
+        return [line for line in lines if line] + [self._convention, *cautions]
 
     @cached_property
     def clients(self) -> pd.DataFrame:
-        """Tidy scores client by client: generator, client, metric, value."""
-        rows = [
-            (generator, client, result.name, float(result.by_client[g, c]))
-            for result in self._results
-            for g, generator in enumerate(self.generators)
-            for c, client in enumerate(self.names)
-        ]
-        frame = pd.DataFrame(rows, columns=["generator", "client", "metric", "value"])
+        """Tidy scores client by client: generator, client, metric, value; with uncertainty also low and high."""
+        frames = []
+        for result in self._results:
+            pairs = [(g, c, result.name) for g in self.generators for c in self.names]
+            rows = pd.DataFrame(pairs, columns=["generator", "client", "metric"]).assign(value=result.by_client.ravel())
+            frames.append(rows.assign(**result.client_intervals(self.weights)))
+        frame = pd.concat(frames, ignore_index=True)
         frame.attrs["conventions"] = self.conventions
         return frame
 
@@ -169,6 +109,29 @@ class Scores:
                 first, second = (a, b) if avg > 0 else (b, a)
                 rows.append((first["generator"], second["generator"], abs(avg), abs(pooled)))
         return pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"])
+
+    def flips(self, metric: str) -> pd.DataFrame:
+        """How likely each pair of generators is in truth ordered the other way; needs `uncertainty`.
+
+        Columns: `avg_prefers`, `over` (generator names) and `avg_flip`, the probability that avg orders them the
+        other way; `all_prefers` and `all_flip` likewise for all.
+        """
+        result = self._result(metric)
+        if result.replicas is None:
+            raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Bootstrap())")
+        avg, pooled = result.average(self.weights), result.pooled(self.weights)
+        drawn = result.replicas.average(self.weights), result.replicas.scores(self.weights)[1]
+        sign = -1.0 if result.higher_is_better else 1.0
+        rows = []
+        for a, b in itertools.combinations(range(len(self.generators)), 2):
+            row = []
+            for estimate, reps in zip((avg, pooled), drawn, strict=True):
+                difference = np.array(sign * (estimate[a] - estimate[b]))
+                flip = result.replicas.resamples.flips(difference, sign * (reps[:, a] - reps[:, b]))
+                row += [self.generators[a if difference < 0 else b], float(flip)]
+            first, over = self.generators[a], self.generators[b]
+            rows.append((row[0], over if row[0] == first else first, *row[1:]))
+        return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"])
 
     def agreement(self, metric: str) -> float:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""

@@ -108,7 +108,7 @@ REFUSED = {
         "Drop or mend",
     ),
     "function that gives nothing": (lambda: evaluated({"odd": lambda n, rng: None}), "odd", "real numbers"),
-    "unknown metric": (lambda: evaluated(metrics="fdi"), "metrics", "Did you mean 'fid'"),
+    "unknown metric": (lambda: evaluated(metrics="kidd"), "metrics", "Did you mean 'kid'"),
     "no metrics": (lambda: evaluated(metrics=()), "metrics", "at least one"),
     "one metric twice": (lambda: evaluated(metrics=("kid", "kid")), "metrics", "name of its own"),
     "metric without functions": (lambda: evaluated(metrics=[3]), "metrics", "name or a Metric"),

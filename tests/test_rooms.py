@@ -14,12 +14,12 @@ PACKAGE = ROOT / "nbmetrics"
 GROUPS = [
     {"errors"},
     {"arrays"},
-    {"distributions", "summaries"},
+    {"distributions", "densities", "summaries", "joint"},
     {"metrics"},
     {"partition"},
     {"federation"},
     {"uncertainty", "theory", "scene"},
-    {"scores", "evaluation", "figures"},
+    {"results", "sampling", "scores", "evaluation", "figures"},
     {"experiments", "features", "training", "cluster"},
     {"labs"},
 ]

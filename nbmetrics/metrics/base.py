@@ -14,7 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -55,10 +55,13 @@ class Sample:
         return cls(rows=as_rows(data, argument, dim=dim, min_rows=min_rows))
 
     def repeated(self, counts: Any) -> Sample:
-        """The sample with each row as often as `counts` says; test and condition rows as they pair with rows."""
-        rows = np.repeat(np.arange(len(counts)), counts)
+        """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
+        rows, test = np.repeat(np.arange(len(counts)), counts), self.test
+        if test is not None:
+            held = test.shape[0]
+            test = test[np.repeat(np.arange(held), counts[np.arange(held) * len(counts) // held])]
         condition = None if self.condition is None else self.condition[rows]
-        return Sample(self.rows[rows], None, self.test, condition)
+        return Sample(cast(Array, self.rows)[rows], None, test, condition)
 
     @property
     def dim(self) -> int:
@@ -73,12 +76,16 @@ class Metric(ABC, Generic[S]):
     name : the key in tables, such as "fid"
     label : the name people read, such as "FID"
     higher_is_better : direction of the score
+    copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
+    lowest : no score is below it, so no interval is either
     min_rows : rows below which there is no score
     """
 
     name: str
     label: str
     higher_is_better = False
+    copies_matter = False
+    lowest = -math.inf
     min_rows = 2
 
     @abstractmethod
@@ -159,10 +166,18 @@ def replicate(
             else:
                 drawn.append(counted(sample, counts[b]))
         clients, made = drawn[: len(real)], drawn[len(real) :]
-        together = metric.pool(clients, weights)
+        together = metric.pool(clients, _shares_left(metric, weights, [counts[b] for counts in real_counts]))
         by_client.append([[_score(metric, s, g) for s in clients] for g in made])
         pooled.append([_score(metric, together, g) for g in made])
     return np.array(by_client), np.array(pooled)
+
+
+def _shares_left(metric: Any, weights: Sequence[float], counts: Sequence[Any]) -> Sequence[float]:
+    """The weights; for metrics that concatenate, each client's by how many of its rows are there."""
+    if not getattr(metric, "copies_matter", False):
+        return weights
+    left = [w * (c.sum() / len(c) if len(c) else 1.0) for w, c in zip(weights, counts, strict=True)]
+    return [w / math.fsum(left) for w in left]
 
 
 def _score(metric: Any, real: Any, generated: Any) -> float:

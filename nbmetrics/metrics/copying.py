@@ -62,6 +62,7 @@ class AuthPct(_Copying):
 
     name = "auth_pct"
     label = "AuthPct"
+    lowest = 0.0
 
     def _score(self, real: Rows, generated: Rows) -> float:
         train, made = distinct_of(real), distinct_of(generated)

@@ -131,6 +131,7 @@ class Bounds:
             for columns in uniform_blocks(self.right.shape[0], step):
                 if not self.within or columns.start >= rows.start:
                     yield rows, columns, *self._pair(left, columns)
+            del left  # or the next one is made beside it
 
     def block(self, rows: slice, columns: slice) -> tuple[Array, Array]:
         """`low` and `high` of one block."""
@@ -363,6 +364,7 @@ class Comparison:
             if max(len(left) for _, (left, _) in verdicts) > AMPLE * sum(low.shape):
                 low, high = self.fine.block(rows, columns)
                 verdicts = [_verdict(low, high, r * self.fine.unit) for r in radii]
+            del low, high
             for (inside, (i, j)), radius in zip(verdicts, radii, strict=True):
                 if len(i):
                     below = self._directly(to_numpy(i), to_numpy(j), rows, columns, radius)

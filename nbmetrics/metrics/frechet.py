@@ -29,6 +29,7 @@ class FID(Metric[Moments]):
 
     name = "fid"
     label = "FID"
+    lowest = 0.0
 
     def summarize(self, sample: Any) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), or of its exact distribution."""
@@ -56,6 +57,14 @@ class FID(Metric[Moments]):
 
     def has_closed_form(self, distribution: Any) -> bool:
         return hasattr(distribution, "mean") and hasattr(distribution, "cov")
+
+    def cautions(self, clients: Sequence[Any]) -> list[str]:
+        """Which clients have too few rows for their score to be more than bias."""
+        few = [c for c in clients if c.rows is not None and c.rows.shape[0] < 10 * c.dim]
+        if not few:
+            return []
+        least = f"fewer than {10 * few[0].dim} rows (10 for each feature)"
+        return [f"FID: {len(few)} of {len(clients)} clients have {least}, so much of their FID is bias."]
 
     @property
     def convention(self) -> str:

@@ -104,7 +104,7 @@ class Subsets:
     seed : of the choice, the same for every client and generator
 
     The spread of the subsets is not an uncertainty of the score; `evaluate(..., uncertainty=...)` gives one.
-    On random subsets the gap between KID-avg and KID-all moves, and their orders may differ: Theorem 2 is about all pairs.
+    On random subsets the gap between KID-avg and KID-all moves and their orders may differ: Theorem 2 needs all pairs.
     """
 
     count: int = 100

@@ -41,6 +41,8 @@ class FLD(Metric[Rows]):
     """
 
     name = "fld"
+    needs_test = True
+    copies_matter = True
     label = "FLD"
 
     def __init__(self, seed: int = 0) -> None:

@@ -119,6 +119,7 @@ class _Neighbors(Metric[Rows]):
     """What the four have in common."""
 
     higher_is_better = True
+    lowest = 0.0
 
     def __init__(self, k: int = 5, inclusive: bool = False) -> None:
         self.k = check_count(k, "k")

@@ -42,6 +42,7 @@ class W1(Metric[Rows]):
 
     name = "w1"
     label = "W1"
+    lowest = 0.0
     min_rows = 1
 
     def __init__(self, method: str = "auto", projections: int = 128, seed: int = 0) -> None:

@@ -8,7 +8,8 @@ LAB = "import nbmetrics as nm\nlab = nm.Playground({preset!r}); lab"
 PRESETS = {"two": "Two clients", "six": "Heterogeneous six"}
 OVERFLOW = """() => { const lab = document.querySelector('.nbm');
   return [...lab.querySelectorAll('*')].filter(n => n.clientWidth && n.scrollWidth > n.clientWidth + 1
-    && !n.closest('svg, input, textarea, select')).map(n => n.className + ' ' + n.scrollWidth + '>' + n.clientWidth); }"""
+    && !n.closest('svg, input, textarea, select'))
+    .map(n => n.className + ' ' + n.scrollWidth + '>' + n.clientWidth); }"""
 # WCAG contrast of every text with the colour behind it.
 CONTRAST = """() => {
   const rgb = text => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number); return { c: [r, g, b], a }; };

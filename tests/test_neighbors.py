@@ -1,0 +1,260 @@
+"""Precision, recall, density and coverage beside float64 loops, the prdc package, its numbers, and invariances."""
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nbmetrics as nm
+from nbmetrics.metrics import distances, neighbors
+from nbmetrics.metrics.distances import Distinct, kth_between, kth_within
+from nbmetrics.metrics.neighbors import PRDC, Coverage, Density, Precision, Recall, prdc
+from tests import golden
+
+seeds = st.integers(0, 2**32 - 1)
+quick = settings(max_examples=25, deadline=None, derandomize=True)
+ALL = (Precision, Recall, Density, Coverage)
+
+
+def squared(x, y):
+    """Every squared distance as a float64 sum of squared differences, one pair at a time."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    return np.array([[np.square(a - b).sum() for b in y] for a in x])
+
+
+def naive(real, generated, k=5, inclusive=False):
+    """The definitions, word by word."""
+
+    def radii(rows):
+        every = squared(rows, rows)
+        return np.array([np.sort(np.delete(row, i))[k - 1] for i, row in enumerate(every)])
+
+    cross, inside = squared(real, generated), (np.less_equal if inclusive else np.less)
+    in_real, in_generated = inside(cross, radii(real)[:, None]), inside(cross, radii(generated)[None, :])
+    return PRDC(
+        in_real.any(axis=0).mean(),
+        in_generated.any(axis=1).mean(),
+        in_real.sum() / (k * len(generated)),
+        in_real.any(axis=1).mean(),
+    )
+
+
+def package(real, generated, k=5):
+    peer = pytest.importorskip("prdc")
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = peer.compute_prdc(real, generated, k)
+    return PRDC(*(float(found[name]) for name in PRDC._fields))
+
+
+def close(a, b):
+    assert a == pytest.approx(b, rel=0, abs=1e-12)
+
+
+RNG = np.random.default_rng(20261120)
+POINTS = RNG.normal(size=(40, 3))
+CASES = {
+    "overlapping": (RNG.normal(size=(40, 4)), RNG.normal(size=(55, 4)) * 0.8 + 0.3),
+    "one feature": (RNG.normal(size=(30, 1)), RNG.normal(size=(20, 1))),
+    "wide": (RNG.normal(size=(25, 300)), RNG.normal(size=(20, 300)) * 0.98),
+    "far apart": (RNG.normal(size=(30, 3)), RNG.normal(size=(30, 3)) + 1e6),
+    "far from 0": (1e5 + RNG.normal(size=(40, 3)) / 8, 1e5 + RNG.normal(size=(40, 3)) / 8),
+    "huge": (1e40 * POINTS, 1e40 * RNG.normal(size=(40, 3))),
+    "tiny": (1e-30 * POINTS, 1e-30 * RNG.normal(size=(40, 3))),
+    "an outlier": (np.vstack([POINTS, [[1e7, 0, 0]]]), RNG.normal(size=(40, 3))),
+    "tight clusters far apart": (
+        np.repeat(1e4 * POINTS[:4], 10, axis=0) + 1e-3 * POINTS,
+        np.repeat(1e4 * POINTS[:4], 10, axis=0) + 1e-3 * RNG.normal(size=(40, 3)),
+    ),
+    "generated copies real": (POINTS, POINTS.copy()),
+    "near copies": (POINTS, POINTS + 1e-9 * RNG.normal(size=POINTS.shape)),
+    "every row twice": (np.repeat(POINTS, 2, axis=0), np.repeat(POINTS, 2, axis=0)),
+    "rows often repeated": (np.repeat(POINTS[:6], 9, axis=0), np.repeat(POINTS[3:9], 8, axis=0)),
+    "collapsed generator": (POINTS, np.repeat(POINTS[:1] + 0.01, 30, axis=0)),
+    "all rows equal": (np.full((9, 2), 0.1), np.full((12, 2), 0.1)),
+    "a lattice": tuple(RNG.integers(0, 4, size=(60, 2)).astype(float) for _ in range(2)),
+    "corners of a simplex": (np.eye(30), np.eye(30)[:20]),
+}
+
+
+@pytest.mark.parametrize("inclusive", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("case", CASES)
+def test_prdc_is_the_definition(case, dtype, inclusive):
+    if case == "huge" and dtype is np.float32:
+        pytest.skip("beyond float32")
+    real, generated = (rows.astype(dtype) for rows in CASES[case])
+    for k in (1, 5):
+        close(prdc(real, generated, k, inclusive), naive(real, generated, k, inclusive))
+
+
+def test_blocks_and_both_precisions_join_seamlessly(monkeypatch):
+    real, generated = RNG.normal(size=(150, 6)), RNG.normal(size=(130, 6))
+    real[70:] = real[:80] + 1e-7 * real[:80]
+    expected = naive(real, generated)
+    for cache, ample, pending in ((600, 48, 2**20), (600, 0, 0), (4000, 1, 10)):
+        monkeypatch.setattr(distances, "CACHE_BYTES", cache)
+        monkeypatch.setattr(distances, "AMPLE", ample)
+        monkeypatch.setattr(distances, "PENDING", pending)
+        neighbors.forget()
+        close(prdc(real, generated), expected)
+
+
+@pytest.mark.parametrize("name", golden.NAMES)
+def test_prdc_is_the_peers_on_the_golden_sets(name):
+    clients, generators = golden.load(name)
+    peers = golden.PEERS[name]
+    for g, generated in enumerate(generators):
+        for c, real in enumerate(clients):
+            close(prdc(real, generated)._asdict(), peers["prdc_k5_by_client"][g][c])
+        close(prdc(np.concatenate(clients), generated)._asdict(), peers["prdc_k5_all"][g])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_prdc_is_the_package(dtype):
+    real, generated = (RNG.normal(size=(n, 40)).astype(dtype) + 3 for n in (700, 650))
+    for k in (1, 3, 7):
+        close(prdc(real, generated, k), package(real, generated, k))
+
+
+def test_near_duplicates_in_float32_are_told_apart():
+    """Jitter far below what a float32 product sees, about rows far from 0."""
+    rng = np.random.default_rng(5)
+    centres = (100 + rng.normal(size=(60, 64))).astype(np.float32)
+    real = np.repeat(centres, 8, axis=0) + 1e-4 * rng.normal(size=(480, 64)).astype(np.float32)
+    generated = np.repeat(centres, 7, axis=0) + 1e-4 * rng.normal(size=(420, 64)).astype(np.float32)
+    close(prdc(real, generated), naive(real, generated))
+
+
+@pytest.mark.parametrize("fine", [False, True])
+@pytest.mark.parametrize("case", [name for name in CASES if name != "tiny"])
+def test_bounds_hold(case, fine):
+    real, generated = CASES[case]
+    exact = squared(real, generated)
+    bounds = distances.Bounds(real, generated, fine=fine)
+    for rows, columns, low, high in bounds.blocks():
+        part = exact[rows, columns] * bounds.unit
+        assert (low <= part).all()
+        assert (part <= high).all()
+        assert ((high - low) <= 100 * (1e-14 if fine else 1e-5) * 4 * real.shape[1]).all()
+
+
+def test_convention_decides_on_duplicates():
+    rows = np.repeat(np.arange(8.0).reshape(-1, 1), 6, axis=0)
+    close(prdc(rows, rows), PRDC(0, 0, 0, 0))
+    close(prdc(rows, rows, inclusive=True), PRDC(1, 1, 6 / 5, 1))
+
+
+@given(seeds, st.integers(1, 4), st.booleans())
+@quick
+def test_neighbors_are_those_of_a_full_table(seed, k, repeated):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(30, 3)), rng.normal(size=(25, 3))
+    if repeated:
+        x, y = x[rng.integers(0, 12, 30)], np.vstack([x[rng.integers(0, 12, 10)], y[rng.integers(0, 6, 15)]])
+    across, own = squared(x, y), squared(x, x)
+    own[np.diag_indices(30)] = np.inf
+    between, within = kth_between(Distinct.of(x), Distinct.of(y), k), kth_within(Distinct.of(x), k)
+    np.testing.assert_array_equal(between.squared, np.sort(across, axis=1)[:, k - 1])
+    np.testing.assert_array_equal(within.squared, np.sort(own, axis=1)[:, k - 1])
+    if k == 1:
+        np.testing.assert_array_equal(between.index, across.argmin(axis=1))
+
+
+@given(seeds)
+@quick
+def test_invariances(seed):
+    rng = np.random.default_rng(seed)
+    real, generated = rng.normal(size=(40, 4)), rng.normal(size=(35, 4)) * rng.uniform(0.5, 1.5)
+    before = prdc(real, generated)
+    close(prdc(rng.permutation(real), rng.permutation(generated)), before)
+    close(prdc(real + 1.5, generated + 1.5), before)
+    close(prdc(real * 0.37, generated * 0.37), before)
+    swapped = prdc(generated, real)
+    close((swapped.precision, swapped.recall), (before.recall, before.precision))
+
+
+@given(st.lists(st.floats(0.01, 10), min_size=3, max_size=3))
+@quick
+def test_recall_avg_is_recall_all_under_any_weights(weights):
+    table = golden.scores("overlap8", [Recall()], weights).table
+    np.testing.assert_allclose(table["avg"], table["all"], rtol=0, atol=1e-12)
+
+
+def test_avg_and_all_of_the_four_in_one_pass(monkeypatch):
+    passes = []
+    whole = neighbors._overlap
+    monkeypatch.setattr(neighbors, "_overlap", lambda *a: passes.append(1) or whole(*a))
+    neighbors.forget()
+    scores = golden.scores("overlap8", [kind() for kind in ALL])
+    assert len(scores.table) == 12
+    assert len(passes) == 3 * (3 + 1)
+    for row in scores.table.itertuples():
+        g = list(scores.table.generator.unique()).index(row.generator)
+        peers = [p[row.metric] for p in golden.PEERS["overlap8"]["prdc_k5_by_client"][g]]
+        assert row.avg == pytest.approx(np.average(peers, weights=[300, 200, 500]), abs=1e-12)
+        assert row.all == pytest.approx(golden.PEERS["overlap8"]["prdc_k5_all"][g][row.metric], abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Precision, Density, Coverage])
+def test_weights_that_are_no_row_counts_are_refused(kind):
+    with pytest.raises(nm.InvalidInput, match=f"{kind.name}-all.*proportional to their numbers of rows"):
+        _ = golden.scores("overlap8", [kind()], [1, 1, 1]).table
+
+
+def test_rows_changed_in_place_are_seen():
+    real, generated = RNG.normal(size=(30, 2)), RNG.normal(size=(30, 2))
+    assert prdc(real, generated).recall > 0
+    generated += 100
+    assert prdc(real, generated).recall == 0
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_too_few_rows_and_bad_settings(kind):
+    with pytest.raises(nm.InvalidInput, match="has 5 rows, and 5 neighbours of a row need 6"):
+        nm.evaluate(nm.Federation([np.eye(5)]), {"g": np.eye(9)[:, :5]}, [kind()], progress=False)
+    with pytest.raises(nm.InvalidInput, match="k: "):
+        kind(k=0)
+    assert kind().higher_is_better
+    assert "k = 5" in kind().convention
+    assert "<" in kind().convention
+    assert "≤" in kind(inclusive=True).convention
+
+
+@pytest.mark.parametrize(
+    ("real", "generated", "match"),
+    [
+        (np.eye(5), np.eye(5), "real: has 5 rows"),
+        (np.eye(6), np.eye(5), "generated: has 5 features"),
+        (np.eye(6) * np.nan, np.eye(6), "NaN"),
+        (np.eye(6), np.zeros((6, 2)), "features"),
+        (np.zeros(6), np.eye(6), "shape"),
+    ],
+)
+def test_bad_rows(real, generated, match):
+    with pytest.raises(nm.InvalidInput, match=match):
+        prdc(real, generated)
+
+
+@pytest.mark.parametrize("precision", ["highest", "medium"])
+def test_torch_gives_the_same(precision):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(9)
+    real, generated = (rng.normal(size=(n, 33)).astype(np.float32) for n in (210, 190))
+    real[100:] = real[:110] + np.float32(1e-6)
+    expected = prdc(real, generated)
+    neighbors.forget()
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision(precision)
+        close(prdc(torch.from_numpy(real), torch.from_numpy(generated)), expected)
+        neighbors.forget()
+        close(prdc(real, torch.from_numpy(generated)), expected)
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def test_distributions_are_drawn():
+    assert prdc(nm.Gaussian([0, 0]), RNG.normal(size=(50, 2))).precision > 0.9
