@@ -10,9 +10,13 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "errors": ["InvalidInput"],
+    "arrays": ["set_memory_limit"],
     "distributions": ["Gaussian", "Mixture", "Empirical"],
     "densities": ["KernelDensity", "TwoMoons"],
     "metrics.conditional": ["cfid", "rfid", "mfid", "jfid", "FewPairsWarning"],
+    "metrics.copying": ["auth_pct", "c_t"],
+    "metrics.neighbors": ["prdc"],
+    "metrics.transport": ["w1"],
     "metrics.frechet": ["fid"],
     "metrics.kernel": ["kid"],
     "metrics.likelihood": ["fld", "fld_gap", "memorization_scores", "quality_scores"],

@@ -8,18 +8,36 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 
-from .errors import InvalidInput, shown
+from .errors import InvalidInput, check_number, shown
 
 Array = Any
 
 # Squares, cubes of inner products and sums of those stay inside float64 below this magnitude.
 LARGEST = 1e45
-BLOCK_BYTES = 64 * 2**20
+
+
+@dataclass
+class Memory:
+    """How much a computation may hold beside its inputs: a few blocks of this size."""
+
+    block_bytes: float = 64 * 2**20
+
+
+memory = Memory()
+
+
+def set_memory_limit(megabytes: float) -> None:
+    """Let later computations hold about this much beside their inputs and results (512 MB by default).
+
+    Blocks become smaller, or larger; results stay the same to rounding. Raises InvalidInput below 16 MB.
+    """
+    memory.block_bytes = check_number(megabytes, "megabytes", minimum=16) * 2**20 / 8
 
 
 def namespace(*arrays: Array) -> Any:
@@ -115,6 +133,12 @@ def align(*arrays: Array) -> tuple[Array, ...]:
     return tuple(x.to(target) for x in tensors)
 
 
+def subtract(a: Array, b: Array) -> Array:
+    """a − b, in one library and on one device."""
+    a, b = align(a, b)
+    return a - b
+
+
 def concat(arrays: Sequence[Array]) -> Array:
     """The arrays below each other, in one library and on one device."""
     aligned = align(*arrays)
@@ -127,8 +151,9 @@ def like(value: Any, other: Array) -> Array:
     return xp.asarray(value, dtype=xp.float64, device=device(other))
 
 
-def row_blocks(n: int, bytes_per_row: float, limit: float = BLOCK_BYTES) -> Iterator[slice]:
+def row_blocks(n: int, bytes_per_row: float, limit: float | None = None) -> Iterator[slice]:
     """Slices that cover range(n), each of rows worth at most `limit` bytes."""
+    limit = memory.block_bytes if limit is None else min(limit, memory.block_bytes)
     step = max(1, int(limit // max(bytes_per_row, 1)))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
@@ -210,6 +235,15 @@ def psd_root(c: Array) -> Array:
     values, vectors = xp.linalg.eigh(c)
     keep = values > c.shape[0] * xp.finfo(xp.float64).eps * values[-1]
     return (vectors[:, keep] * xp.sqrt(values[keep])).T
+
+
+def times_root(a: Array, root: Array) -> Array:
+    """a @ root.T, at half the cost where the root is triangular, as Cholesky leaves it."""
+    if is_torch_array(a) or root.shape[0] != root.shape[1] or np.tril(root, -1).any():
+        return a @ root.T
+    from scipy.linalg.blas import dtrmm
+
+    return dtrmm(1.0, np.asfortranarray(root.T), a.T, lower=1, trans_a=1).T
 
 
 def _cholesky(c: Array) -> Array | None:

@@ -101,6 +101,8 @@ def _result(
         real.append(_summary(metric, sample, f"client {name!r}"))
         bar.update()
     generated = [_generated(metric, generator, weights) for generator in generators]
+    if hasattr(metric, "prepare"):
+        metric.prepare(real, [summary for summary, _ in generated])
     terms = []
     for summary, answers in generated:
         row = []

@@ -34,7 +34,7 @@ from .arrays import (
 SMALL = 64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Mean and covariance (ddof 1) of one law; the summary of FID.
 
@@ -132,9 +132,10 @@ class Moments:
         if len(roots) == len(parts) and (height <= d or d <= SMALL):
             stacked = xp.concat([*roots, shifts])
             return cls(count, mean, stacked if height <= d else triangular(stacked), None)
-        total = shifts.T @ shifts
+        total = scatter(xp.concat([*roots, shifts]), 0.0 * mean)
         for w, p in zip(inner, parts, strict=True):
-            total += w * p.cov
+            if p.dense is not None:
+                total += w * p.dense
         return cls(count, mean, None, total)
 
     @property
@@ -146,6 +147,11 @@ class Moments:
     def root(self) -> Array:
         """A factor (r, d) of the covariance: rootᵀroot = cov."""
         return self.kept_root if self.kept_root is not None else psd_root(self.dense)
+
+    @cached_property
+    def crosses(self) -> WeakKeyDictionary[Moments, float]:
+        """Tr (C C_other)^{1/2} with others, where it was computed ahead of the pairs."""
+        return WeakKeyDictionary()
 
     @cached_property
     def trace(self) -> float:
@@ -199,11 +205,17 @@ class KernelPart:
     def mean_with(self, other: KernelPart) -> float:
         """E k(X, Y) over this part and the other, self-pairs included."""
         if other not in self._means:
-            value = self.kernel.mean(self.content, other.content)
-            self._means[other] = value
-            if other is not self:
-                other._means[self] = value
+            self.remember(other, self.kernel.mean(self.content, other.content))
         return self._means[other]
+
+    def knows(self, other: KernelPart) -> bool:
+        """Whether the mean with the other part is there already."""
+        return other in self._means
+
+    def remember(self, other: KernelPart, mean: float) -> None:
+        """Keep the mean with the other part, for both."""
+        self._means[other] = mean
+        other._means[self] = mean
 
     @property
     def nbytes(self) -> int:
@@ -304,10 +316,3 @@ class Rows:
         """Bytes to send all rows."""
         held = (self.rows, self.test, self.condition)
         return sum(x.shape[0] * x.shape[1] * (8 if "64" in str(x.dtype) else 4) for x in held if x is not None)
-
-
-def same_library(a: Moments, b: Moments) -> tuple[Array, Array, Array, Array]:
-    """Means and roots of both, brought to one library and device."""
-    mean_a, mean_b = align(a.mean, b.mean)
-    root_a, root_b = align(a.root, b.root)
-    return mean_a, root_a, mean_b, root_b

@@ -19,7 +19,6 @@ from .errors import InvalidInput, check_count, check_number, shown
 from .metrics.base import Sample, replicate
 from .metrics.frechet import fid
 
-
 # Of the jackknife that stands in for the bootstrap where repeated rows would read as copies.
 GROUPS = 20
 
@@ -64,9 +63,13 @@ class BootstrapResamples(Resamples):
 
 @dataclass(frozen=True, eq=False)
 class JackknifeResamples(Resamples):
-    """Bias and variance from leaving groups out, summed over the parties that have rows."""
+    """Bias and variance from leaving groups out, summed over the parties that have rows.
+
+    The bias is taken off where the score is smooth in the rows; nearest rows are not, and would turn it to noise.
+    """
 
     groups: Sequence[int]
+    is_smooth: bool
 
     def _spread(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         bias, variance, start = np.zeros_like(estimate), np.zeros_like(estimate), 0
@@ -76,7 +79,7 @@ class JackknifeResamples(Resamples):
             bias = bias + (groups - 1) * (mean - estimate)
             variance = variance + (groups - 1) / groups * ((part - mean) ** 2).sum(axis=0)
             start += groups
-        return estimate - bias, np.sqrt(variance)
+        return estimate - bias if self.is_smooth else estimate, np.sqrt(variance)
 
     def interval(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         centre, error = self._spread(estimate, replicates)
@@ -134,11 +137,13 @@ class Jackknife:
     groups : groups that each party's rows are cut into (single rows where there are no more than that)
     seed : of the cut
     level : coverage asked for, between 0.5 and 0.999
+    is_smooth : whether the estimate of the bias may be taken off; not for metrics that look at nearest rows
     """
 
     groups: int = 100
     seed: int = 0
     level: float = 0.9
+    is_smooth: bool = True
 
     def __post_init__(self) -> None:
         check_count(self.groups, "groups", minimum=10)
@@ -154,7 +159,7 @@ class Jackknife:
         for party, (stream, n, g) in enumerate(zip(streams, sizes, groups, strict=True)):
             member = np.random.default_rng(stream).permutation(n) % max(g, 1)
             counts[party][starts[party] + member, np.arange(n)] = 0
-        return JackknifeResamples(counts, self.level, [g for g in groups if g])
+        return JackknifeResamples(counts, self.level, [g for g in groups if g], self.is_smooth)
 
 
 class Replicas:
@@ -167,7 +172,7 @@ class Replicas:
         self, metric: Any, real: Sequence[Sample], generated: Sequence[Sample], design: Bootstrap | Jackknife
     ) -> None:
         if isinstance(design, Bootstrap) and getattr(metric, "copies_matter", False):
-            design = Jackknife(GROUPS, design.seed, design.level)
+            design = Jackknife(GROUPS, design.seed, design.level, is_smooth=False)
         self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
         self.design = design
         sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import mannwhitneyu
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
+from threadpoolctl import threadpool_limits
 
 import nbmetrics as nm
 from nbmetrics.metrics.copying import CT, AuthPct, auth_pct, c_t
@@ -20,6 +21,13 @@ KINDS = ("fresh", "half_copied", "copied", "wide")
 RNG = np.random.default_rng(20261121)
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """K-means on a few hundred rows spins for minutes when other processes hold its threads' cores."""
+    with threadpool_limits(1):
+        yield
 
 
 def load(name):

@@ -70,7 +70,7 @@ def test_exact_laws_take_part_and_do_not_vary():
         np.testing.assert_allclose(fast[1], slow[1], rtol=1e-9)
 
 
-def coverage(metric, laws, law, n, design, runs=250):
+def coverage(metric, laws, law, n, design, runs=200):
     """Shares of the runs in which the intervals for the first client and for all hold the true values."""
     clients = [nm.Client(p) for p in laws]
     truth = nm.evaluate(clients, {"g": law}, metric, progress=False)

@@ -20,9 +20,9 @@ import numpy as np
 from array_api_compat import is_torch_array
 
 from ..arrays import (
-    BLOCK_BYTES,
     Array,
     mean_rows,
+    memory,
     namespace,
     row_blocks,
     to_float64,
@@ -124,7 +124,7 @@ class Bounds:
 
         Square blocks: thin ones starve the product, long ones the cache.
         """
-        cache = CACHE_BYTES if str(self.right.device) == "cpu" else BLOCK_BYTES
+        cache = CACHE_BYTES if str(self.right.device) == "cpu" else memory.block_bytes
         step = math.isqrt(cache // self.right.dtype.itemsize)
         for rows in uniform_blocks(self.x.shape[0], step):
             left = self._left(rows)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .base import Metric, between, replicate
+from .kernel_batches import remember_means
 from .kernel_estimators import AllPairs, as_estimator
 from .kernel_replicates import replicates
 from .kernels import Polynomial, as_kernel
@@ -41,6 +42,12 @@ class KID(Metric[Any]):
     def summarize(self, sample: Any) -> Any:
         """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets)."""
         return self.estimator.summarize(sample)
+
+    def prepare(self, real: Sequence[Any], generated: Sequence[Any]) -> None:
+        """Before all pairs are scored: the kernel means of many small clients in few large products."""
+        if isinstance(self.estimator, AllPairs):
+            clients = [part for summary in real for part in summary.parts]
+            remember_means(self.kernel, clients, [*clients, *(p for summary in generated for p in summary.parts)])
 
     def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
         """The summary of the pooled data."""

@@ -31,7 +31,7 @@ STEP = 1024
 # Cubes of float32 inner products stay exact enough, and finite, below this magnitude of the features;
 # below this many multiplications float64 costs too little to do without.
 FLOAT32_LIMIT = 1e5
-FLOAT64_WORK = 2e9
+FLOAT64_WORK = 2e8
 # The embedding grows with the cube of the width; beyond this the rows are kept.
 WIDEST_EMBEDDING = 128
 # Bandwidths and scales beyond this leave nothing but overflow.
@@ -84,7 +84,8 @@ class Kernel:
             return sample.distribution.rows, math.inf, 0.0
         if sample.rows is None:
             return sample.distribution, math.inf, 0.0
-        return sample.rows, sample.rows.shape[0], self._finite(lambda: self.diagonal(sample.rows))
+        rows = sample.rows if _magnitude(sample.rows) < FLOAT32_LIMIT else to_float64(sample.rows)
+        return rows, rows.shape[0], self._finite(lambda: self.diagonal(rows))
 
     def mean(self, a: Any, b: Any) -> float:
         """The mean of k over two parts, each rows or a Gaussian; self-pairs included."""
@@ -111,7 +112,7 @@ class Kernel:
 
     def _rows_mean(self, x: Array, y: Array) -> float:
         same = x is y
-        x, y = self._working_type(*align(x, y))
+        x, y = self.working_type(*align(x, y))
         if same:
             y = x
         sums: list[float] = []
@@ -122,17 +123,18 @@ class Kernel:
         each_pair(x, y, STEP, visit)
         return math.fsum(sums) / (x.shape[0] * y.shape[0])
 
-    def _working_type(self, x: Array, y: Array) -> tuple[Array, Array]:
+    def working_type(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """Both in float32 where that is exact enough and worth it, else in float64."""
         xp = namespace(x, y)
         large = x.shape[0] * y.shape[0] * x.shape[1] > FLOAT64_WORK
-        if large and x.dtype == y.dtype == xp.float32 and _magnitude(x, y) < FLOAT32_LIMIT:
+        if large and x.dtype == y.dtype == xp.float32:
             return x, y
         return to_float64(x), to_float64(y)
 
 
-def _magnitude(*arrays: Array) -> float:
-    xp = namespace(*arrays)
-    return max(max(-float(xp.min(x)), float(xp.max(x))) for x in arrays)
+def _magnitude(x: Array) -> float:
+    xp = namespace(x)
+    return max(-float(xp.min(x)), float(xp.max(x)))
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import BLOCK_BYTES, Array, device, mean_rows, namespace, row_blocks, to_float64
+from ..arrays import Array, device, mean_rows, memory, namespace, row_blocks, to_float64
 from ..errors import InvalidInput
 
 # Distances up to this size are computed once; beyond it, anew for every pass of the fit.
@@ -130,12 +130,12 @@ class SquaredDistances:
         self.rows, self.centres, self.scale = rows, centres, centres.scale
         self.n, self.m = rows.shape[0], centres.count
         # Only NumPy runs a pass operation by operation on one core; elsewhere small blocks are overhead.
-        self._part_bytes = CACHE_BYTES if isinstance(centres.rows, np.ndarray) else BLOCK_BYTES
-        small = keep and 8 * self.n * self.m <= KEPT_BYTES
+        self._part_bytes = CACHE_BYTES if isinstance(centres.rows, np.ndarray) else memory.block_bytes
+        small = keep and 8 * self.n * self.m <= min(KEPT_BYTES, 6 * memory.block_bytes)
         self._kept = [self._computed(block) for block in self._large_blocks()] if small else None
 
     def _large_blocks(self) -> Iterator[slice]:
-        return row_blocks(self.n, 8 * (self.m + 2 * self.scale.dim), BLOCK_BYTES)
+        return row_blocks(self.n, 8 * (self.m + 2 * self.scale.dim), memory.block_bytes)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """(rows, their squared distances) until all rows were seen; not to be written to."""
@@ -163,7 +163,7 @@ class SquaredDistances:
     def _sum_directly(self, squared: Array, rows: Array, pairs: Array) -> None:
         xp = namespace(squared)
         i, j = xp.nonzero(pairs)
-        for some in row_blocks(i.shape[0], 24 * rows.shape[1], BLOCK_BYTES / 4):
+        for some in row_blocks(i.shape[0], 24 * rows.shape[1], memory.block_bytes / 4):
             apart = rows[i[some], :] - self.centres.rows[j[some], :]
             squared[i[some], j[some]] = xp.sum(apart**2, axis=1)
 

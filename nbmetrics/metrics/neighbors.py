@@ -28,8 +28,9 @@ from ..summaries import Rows
 from .base import Metric, Sample, drawn
 from .distances import Comparison, Distinct, kth_within
 
-# Results kept: each is at most one number for each row.
-KEPT = 512
+# Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
+# generator must fit.
+KEPT = 8192
 
 
 class PRDC(NamedTuple):
@@ -47,14 +48,15 @@ class Overlap:
 
     Attributes
     ----------
-    around : (m,) how many real balls each generated row is in
+    precision, coverage : shares of generated rows and of real balls, every row counting the same
+    balls : mean number of real balls around a generated row
     recalled : (n,) whether each real row is in some generated ball
-    covered : (n,) whether each real ball has a generated row inside
     """
 
-    around: np.ndarray
+    precision: float
+    balls: float
+    coverage: float
     recalled: np.ndarray
-    covered: np.ndarray
 
 
 _kept: OrderedDict[Hashable, Any] = OrderedDict()
@@ -112,7 +114,8 @@ def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Ov
         covered[rows] |= to_numpy(xp.any(in_real, axis=1))
         recalled[rows] |= to_numpy(xp.any(in_generated, axis=1))
     inside = to_numpy(around)[generated.inverse]
-    return Overlap(inside, recalled[real.inverse], covered[real.inverse])
+    precision, coverage = float(np.mean(inside > 0)), float(np.mean(covered[real.inverse]))
+    return Overlap(precision, float(np.mean(inside)), coverage, recalled[real.inverse])
 
 
 class _Neighbors(Metric[Rows]):
@@ -174,7 +177,7 @@ class Precision(_Neighbors):
     name = "precision"
 
     def _value(self, found: Overlap, weights: np.ndarray) -> float:
-        return float(np.mean(found.around > 0))
+        return found.precision
 
 
 class Recall(_Neighbors):
@@ -190,7 +193,7 @@ class Recall(_Neighbors):
         """Any weights will do."""
 
     def _value(self, found: Overlap, weights: np.ndarray) -> float:
-        return float(weights @ found.recalled / weights.sum())
+        return float(weights[found.recalled].sum() / weights.sum())
 
 
 class Density(_Neighbors):
@@ -202,7 +205,7 @@ class Density(_Neighbors):
     name = "density"
 
     def _value(self, found: Overlap, weights: np.ndarray) -> float:
-        return float(np.mean(found.around)) / self.k
+        return found.balls / self.k
 
 
 class Coverage(_Neighbors):
@@ -214,7 +217,7 @@ class Coverage(_Neighbors):
     name = "coverage"
 
     def _value(self, found: Overlap, weights: np.ndarray) -> float:
-        return float(np.mean(found.covered))
+        return found.coverage
 
 
 def prdc(real: Any, generated: Any, k: int = 5, inclusive: bool = False) -> PRDC:

@@ -20,7 +20,7 @@ import scipy
 import nbmetrics as nm
 from nbmetrics.metrics import FID, Sample
 
-from . import peers
+from . import federated, fld, neighbors, peers
 
 ROUNDS = 2
 
@@ -165,8 +165,17 @@ def main() -> None:
     start, lines = time.perf_counter(), []
     where = machine()
     size = asked.rows, asked.features
-    for part in (import_lines(), memory_lines(*size), kid_lines(*size), fid_lines(*size)):
+    parts = (
+        import_lines(),
+        memory_lines(*size),
+        kid_lines(*size),
+        fid_lines(*size),
+        federated.gemm_lines(),
+        fld.lines(),
+    )
+    for part in (*parts, federated.bootstrap_lines(), federated.federation_lines()):
         lines.extend(part)
+    lines.extend(Line(*row) for row in neighbors.neighbors_lines())
     cells = [["task", "peer", "peer's", "ours", "ratio"], *(line.cells() for line in lines)]
     widths = [max(len(row[i]) for row in cells) for i in range(5)]
     print(where)
