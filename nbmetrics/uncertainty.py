@@ -83,7 +83,9 @@ class JackknifeResamples(Resamples):
 
     def interval(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         centre, error = self._spread(estimate, replicates)
-        reach = NormalDist().inv_cdf(0.5 + self.level / 2.0) * error
+        from scipy.stats import t  # few groups leave the error itself uncertain
+
+        reach = float(t.ppf(0.5 + self.level / 2.0, min(self.groups, default=2) - 1)) * error
         return centre - reach, centre + reach
 
     def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:

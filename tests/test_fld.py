@@ -171,7 +171,7 @@ def test_distances_not_kept_give_the_same_fit(monkeypatch):
     z = rows("copy32")
     expected = fld(z["train"], z["test"], z["half_copied"])
     monkeypatch.setattr(mixture_fit, "KEPT_BYTES", 0)
-    monkeypatch.setattr(mixture_fit, "BLOCK_BYTES", 2**16)
+    monkeypatch.setattr(mixture_fit.memory, "block_bytes", 2**16)
     monkeypatch.setattr(mixture_fit, "CACHE_BYTES", 2**13)
     assert fld(z["train"], z["test"], z["half_copied"]) == pytest.approx(expected, abs=1e-8)
 

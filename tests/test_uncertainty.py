@@ -70,7 +70,7 @@ def test_exact_laws_take_part_and_do_not_vary():
         np.testing.assert_allclose(fast[1], slow[1], rtol=1e-9)
 
 
-def coverage(metric, laws, law, n, design, runs=200):
+def coverage(metric, laws, law, n, design, runs):
     """Shares of the runs in which the intervals for the first client and for all hold the true values."""
     clients = [nm.Client(p) for p in laws]
     truth = nm.evaluate(clients, {"g": law}, metric, progress=False)
@@ -110,9 +110,10 @@ OTHER = nm.Gaussian([0.3, 0.8], [[1.5, 0.4], [0.4, 0.7]])
     ids=["cubic50", "rbf50", "cubic50jack", "rbf200jack", "fid20", "fid100"],
 )
 def test_ninety_percent_intervals_cover(metric, n, design):
-    covered = coverage(metric, LAWS, OTHER, n, design)
-    print(covered)
-    assert np.all((covered >= 0.84) & (covered <= 0.96)), covered
+    runs = 150 if metric.name == "fid" else 500
+    covered = coverage(metric, LAWS, OTHER, n, design, runs)
+    slack = 1.5 * np.sqrt(0.9 * 0.1 / runs)  # the simulation's own error; 85 to 95 % is the claim
+    assert np.all((covered >= 0.85 - slack) & (covered <= 0.95 + slack)), covered
 
 
 def test_a_plain_percentile_interval_of_fid_would_not_cover():

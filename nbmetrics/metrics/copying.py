@@ -61,6 +61,7 @@ class AuthPct(_Copying):
     """
 
     name = "auth_pct"
+    copies_matter = True
     label = "AuthPct"
     lowest = 0.0
 
@@ -103,6 +104,8 @@ class CT(_Copying):
     """
 
     name = "c_t"
+    copies_matter = True
+    needs_test = True
     label = "C_T"
 
     def __init__(self, seed: int = 0) -> None:

@@ -123,6 +123,7 @@ class _Neighbors(Metric[Rows]):
 
     higher_is_better = True
     lowest = 0.0
+    copies_matter = True
 
     def __init__(self, k: int = 5, inclusive: bool = False) -> None:
         self.k = check_count(k, "k")
