@@ -225,7 +225,22 @@ class Federation:
     def from_labels(cls, X: Any, y: Any) -> Federation:
         """One client for each distinct label of `y`, (n,), with its rows of `X`, (n, d)."""
         rows = as_rows(X, "X")
-        parts = partition.by_label(y, len(rows))
+        return cls._of_parts(rows, partition.by_label(y, len(rows)))
+
+    @classmethod
+    def dirichlet(cls, X: Any, y: Any, clients: int, alpha: float, seed: int = 0) -> Federation:
+        """`clients` clients of `X`, (n, d), whose shares of each label of `y` are Dirichlet(α): small α, unlike clients."""
+        rows = as_rows(X, "X")
+        return cls._of_parts(rows, partition.dirichlet(y, len(rows), clients, alpha, seed))
+
+    @classmethod
+    def iid(cls, X: Any, clients: int, seed: int = 0) -> Federation:
+        """`clients` clients of `X`, (n, d), dealt at random in equal numbers."""
+        rows = as_rows(X, "X")
+        return cls._of_parts(rows, partition.iid(len(rows), clients, seed))
+
+    @classmethod
+    def _of_parts(cls, rows: Array, parts: Mapping[str, Any]) -> Federation:
         return cls([Client(rows[index], name=name) for name, index in parts.items()])
 
     @property

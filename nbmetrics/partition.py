@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import to_numpy
-from .errors import InvalidInput, shown
+from .errors import InvalidInput, check_count, check_number, shown
 
 
 def by_label(y: Any, rows: int) -> dict[str, np.ndarray]:
@@ -18,6 +18,37 @@ def by_label(y: Any, rows: int) -> dict[str, np.ndarray]:
     except TypeError:
         raise InvalidInput("y", f"mixes types: {shown(labels[:4].tolist())}", "Give labels of one type") from None
     return {str(label): np.flatnonzero(labels == label) for label in distinct}
+
+
+def iid(rows: int, clients: Any, seed: Any) -> dict[str, np.ndarray]:
+    """Clients of equal size, up to one row, drawn at random."""
+    count, rng = check_count(clients, "clients"), np.random.default_rng(check_count(seed, "seed", minimum=0))
+    if count > rows:
+        raise InvalidInput("clients", f"are {count} for {rows} rows", "Ask for fewer clients")
+    parts = np.array_split(rng.permutation(rows), count)
+    return {f"Client {k}": np.sort(part) for k, part in enumerate(parts, 1)}
+
+
+def dirichlet(y: Any, rows: int, clients: Any, alpha: Any, seed: Any) -> dict[str, np.ndarray]:
+    """Each label's rows dealt to the clients in shares drawn from Dirichlet(α, …, α): a small α makes them differ.
+
+    Shares are drawn again, up to 1,000 times, until every client has at least 2 rows.
+    """
+    labels, count = _labels(y, rows), check_count(clients, "clients")
+    spread = check_number(alpha, "alpha", minimum=1e-6, maximum=1e6)
+    rng = np.random.default_rng(check_count(seed, "seed", minimum=0))
+    owner = np.empty(rows, dtype=np.int64)
+    for _ in range(1000):
+        for label in np.unique(labels):
+            index = rng.permutation(np.flatnonzero(labels == label))
+            shares = rng.dirichlet(np.full(count, spread))
+            owner[index] = np.searchsorted(np.cumsum(shares), (np.arange(len(index)) + 0.5) / len(index)).clip(
+                0, count - 1
+            )
+        if np.bincount(owner, minlength=count).min() >= 2:
+            return {f"Client {k + 1}": np.flatnonzero(owner == k) for k in range(count)}
+    seen = f"are {count} for {rows} rows, and with alpha = {spread:g} some client always has fewer than 2"
+    raise InvalidInput("clients", seen, "Ask for fewer clients, or a larger alpha")
 
 
 def _labels(y: Any, rows: int) -> np.ndarray:

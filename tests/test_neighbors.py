@@ -213,7 +213,7 @@ def test_rows_changed_in_place_are_seen():
 
 @pytest.mark.parametrize("kind", ALL)
 def test_too_few_rows_and_bad_settings(kind):
-    with pytest.raises(nm.InvalidInput, match="has 5 rows, and 5 neighbours of a row need 6"):
+    with pytest.raises(nm.InvalidInput, match=rf"has 5 rows, and {kind().label} needs 6"):
         nm.evaluate(nm.Federation([np.eye(5)]), {"g": np.eye(9)[:, :5]}, [kind()], progress=False)
     with pytest.raises(nm.InvalidInput, match="k: "):
         kind(k=0)

@@ -14,6 +14,7 @@ PACKAGE = ROOT / "nbmetrics"
 GROUPS = [
     {"errors"},
     {"arrays"},
+    {"critic"},
     {"distributions", "densities", "summaries", "joint"},
     {"metrics"},
     {"partition"},
@@ -30,7 +31,7 @@ ALLOWED = {
     "ipywidgets": {"labs"},
     "anywidget": {"labs"},
     "traitlets": {"labs"},
-    "torch": {"features", "training"},
+    "torch": {"critic", "features", "training"},
     "torchvision": {"features", "training"},
     "torch_fidelity": {"features", "training"},
     "matplotlib": {"figures"},

@@ -21,6 +21,7 @@ import numpy as np
 from ..arrays import Array, as_rows
 from ..distributions import Distribution
 from ..errors import InvalidInput, check_choice, shown
+from ..summaries import Rows
 
 S = TypeVar("S")
 
@@ -116,6 +117,29 @@ class Metric(ABC, Generic[S]):
     def convention(self) -> str:
         """The conventions behind the number, for the line under a table."""
         return ""
+
+
+class RowsMetric(Metric[Rows]):
+    """A metric that sees every row; clients are pooled by putting their rows together."""
+
+    fewer = "Give more rows, or drop this client"
+
+    def summarize(self, sample: Any) -> Rows:
+        """The rows of `sample`, at least `min_rows` of them, with its test rows where it has some."""
+        if sample.rows.shape[0] < self.min_rows:
+            seen = f"has {sample.rows.shape[0]} rows, and {self.label} needs {self.min_rows}"
+            raise InvalidInput("rows", seen, self.fewer)
+        return Rows.of(sample)
+
+    def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:
+        """All rows together, each with its weight."""
+        return Rows.pool(summaries, weights)
+
+    def check_weights(self, real: Rows) -> None:
+        """Refuse rows of unequal weight, where plain concatenation would not be the pooled data."""
+        if not real.is_uniform:
+            seen = f"{self.name}-all cannot weigh rows, and these weigh unequally"
+            raise InvalidInput("weights", seen, "Give the clients weights proportional to their numbers of rows")
 
 
 def between(metric: Metric[Any], real: Any, generated: Any, *, samples: int = 10_000, seed: int = 0) -> float:

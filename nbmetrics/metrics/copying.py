@@ -6,7 +6,6 @@ among the train rows, C_T against the distances of unseen test rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from ..arrays import Array, align, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from ..summaries import Rows
-from .base import Metric, Sample, drawn
+from .base import RowsMetric, Sample, drawn
 from .distances import Distinct, Neighbors, kth_between, kth_within
 from .neighbors import distinct_of, remembered
 
@@ -24,27 +23,14 @@ CELLS = 3
 FEWEST = 20
 
 
-class _Copying(Metric[Rows]):
-    """What both have in common: rows, pooled by concatenation."""
+class _Copying(RowsMetric):
+    """What both have in common."""
 
     higher_is_better = True
 
-    def summarize(self, sample: Any) -> Rows:
-        """The rows of `sample`, and its test rows where it has some."""
-        if sample.rows.shape[0] < self.min_rows:
-            seen = f"has {sample.rows.shape[0]} rows, and {self.label} needs {self.min_rows}"
-            raise InvalidInput("rows", seen, "Give more rows, or drop this client")
-        return Rows.of(sample)
-
-    def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:
-        """All rows together, each with its weight."""
-        return Rows.pool(summaries, weights)
-
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
         """The score, under its name."""
-        if not real.is_uniform:
-            seen = f"{self.name}-all cannot weigh rows, and these weigh unequally"
-            raise InvalidInput("weights", seen, "Give the clients weights proportional to their numbers of rows")
+        self.check_weights(real)
         return {self.name: self._score(real, generated)}
 
     def _score(self, real: Rows, generated: Rows) -> float:

@@ -14,7 +14,7 @@ cost what one does.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple
@@ -23,9 +23,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import align, like, namespace, to_numpy
-from ..errors import InvalidInput, check_count
+from ..errors import check_count
 from ..summaries import Rows
-from .base import Metric, Sample, drawn
+from .base import RowsMetric, Sample, drawn
 from .distances import Comparison, Distinct, kth_within
 
 # Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
@@ -118,12 +118,13 @@ def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Ov
     return Overlap(precision, float(np.mean(inside)), coverage, recalled[real.inverse])
 
 
-class _Neighbors(Metric[Rows]):
+class _Neighbors(RowsMetric):
     """What the four have in common."""
 
     higher_is_better = True
     lowest = 0.0
     copies_matter = True
+    fewer = "Give more rows or a smaller k, or drop this client"
 
     def __init__(self, k: int = 5, inclusive: bool = False) -> None:
         self.k = check_count(k, "k")
@@ -131,29 +132,11 @@ class _Neighbors(Metric[Rows]):
         self.min_rows = self.k + 1
         self.label = self.name.capitalize()
 
-    def summarize(self, sample: Any) -> Rows:
-        """The rows of `sample`: n ≥ k + 1, or a row has no k-th neighbour."""
-        n = sample.rows.shape[0]
-        if n < self.min_rows:
-            seen = f"has {n} rows, and {self.k} neighbours of a row need {self.min_rows}"
-            raise InvalidInput("rows", seen, "Give more rows or a smaller k, or drop this client")
-        return Rows.of(sample)
-
-    def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:
-        """All rows together, each with its weight."""
-        return Rows.pool(summaries, weights)
-
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
         """The score, under its name."""
-        self._check_weights(real)
+        self.check_weights(real)
         found = overlap(real, generated, self.k, self.inclusive)
         return {self.name: self._value(found, to_numpy(real.weights))}
-
-    def _check_weights(self, real: Rows) -> None:
-        if not real.is_uniform:
-            seen = f"{self.name}-all cannot weigh rows, and these weigh unequally"
-            fix = "Give the clients weights proportional to their numbers of rows, or use recall"
-            raise InvalidInput("weights", seen, fix)
 
     def _value(self, found: Overlap, weights: np.ndarray) -> float:
         raise NotImplementedError
@@ -190,7 +173,7 @@ class Recall(_Neighbors):
 
     name = "recall"
 
-    def _check_weights(self, real: Rows) -> None:
+    def check_weights(self, real: Rows) -> None:
         """Any weights will do."""
 
     def _value(self, found: Overlap, weights: np.ndarray) -> float:
