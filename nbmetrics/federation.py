@@ -229,7 +229,7 @@ class Federation:
 
     @classmethod
     def dirichlet(cls, X: Any, y: Any, clients: int, alpha: float, seed: int = 0) -> Federation:
-        """`clients` clients of `X`, (n, d), whose shares of each label of `y` are Dirichlet(α): small α, unlike clients."""
+        """`clients` clients of `X`, (n, d), their shares of each label of `y` Dirichlet(α): small α, unlike clients."""
         rows = as_rows(X, "X")
         return cls._of_parts(rows, partition.dirichlet(y, len(rows), clients, alpha, seed))
 
