@@ -82,12 +82,16 @@ def _floating(value: Any, argument: str) -> Array:
         if value.dtype in (torch.float32, torch.float64):
             return value
         return value.to(torch.float32 if value.is_floating_point() else torch.float64)
+    if np.ma.is_masked(value):
+        raise InvalidInput(argument, "has masked values", "Drop those rows, or fill them, first")
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
     if array.dtype.kind not in "biuf":
         seen = f"has dtype {array.dtype}" if array.ndim else f"got {shown(value)}"
+        if hasattr(value, "select_dtypes"):
+            seen = f"has columns that are not numbers: {shown(list(value.select_dtypes(exclude='number').columns))}"
         raise InvalidInput(argument, seen, "Give an array of real numbers, shape (n, d)")
     if array.dtype in (np.float32, np.float64):
         return array
@@ -121,6 +125,23 @@ def to_float64(x: Array) -> Array:
 def to_numpy(x: Array) -> np.ndarray:
     """`x` as a NumPy array in main memory."""
     return x.cpu().numpy() if is_torch_array(x) else np.asarray(x)
+
+
+def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
+    """What a torch module makes of latents: in evaluation mode, without gradients, its own randomness seeded.
+
+    The module's mode and torch's random stream are left as they were.
+    """
+    torch = sys.modules["torch"]
+    given = next(iter(module.parameters()), torch.zeros(0))
+    was_training = module.training
+    module.eval()
+    try:
+        with torch.no_grad(), torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return module(given.new_tensor(latent)).detach()
+    finally:
+        module.train(was_training)
 
 
 def align(*arrays: Array) -> tuple[Array, ...]:

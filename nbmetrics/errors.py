@@ -21,8 +21,12 @@ class InvalidInput(ValueError):
     """
 
     def __init__(self, argument: str, seen: str, fix: str) -> None:
-        self.argument = argument
+        self.argument, self.seen, self.fix = argument, seen, fix
         super().__init__(f"{argument}: {seen}. {fix}")
+
+    def of(self, who: str) -> InvalidInput:
+        """The same complaint, about one of several: `who` it is comes first."""
+        return InvalidInput(f"{who}, {self.argument}", self.seen, self.fix)
 
 
 def shown(value: Any, limit: int = 80) -> str:
@@ -39,7 +43,9 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     names = list(choices)
     if isinstance(value, str) and value in names:
         return value
-    close = difflib.get_close_matches(str(value).lower(), names, n=1, cutoff=0.4)
+    given = str(value).lower()
+    close = [name for name in names if sorted(name) == sorted(given)]
+    close = close or difflib.get_close_matches(given, names, n=1, cutoff=0.4)
     hint = f"Did you mean {close[0]!r}? " if close else ""
     raise InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
 
@@ -53,7 +59,9 @@ def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maxim
     if not math.isfinite(number):
         raise InvalidInput(argument, f"got {number}", "Give a finite number")
     if not minimum <= number <= maximum:
-        raise InvalidInput(argument, f"got {number:g}", f"Give a number from {minimum:g} to {maximum:g}")
+        both = f"from {minimum:g} to {maximum:g}"
+        limits = f"of at least {minimum:g}" if maximum == math.inf else both
+        raise InvalidInput(argument, f"got {number:g}", f"Give a number {limits}")
     return number
 
 

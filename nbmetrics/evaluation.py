@@ -71,8 +71,13 @@ def evaluate(
     if design is not None:
         for line in (caution for result in results for caution in result.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
-    drawn = "exact where a closed form exists" if samples is None else f"{samples} rows drawn for each law"
-    return Scores(federation.names, federation.weights, [g.name or "" for g in named], results, f"{drawn}; seed {seed}")
+    drawn = (
+        "laws exact where a closed form exists, else 10,000 rows drawn"
+        if samples is None
+        else f"{samples} rows drawn for each law"
+    )
+    note = f"features as given; {drawn}; seed {seed}"
+    return Scores(federation.names, federation.weights, [g.name or "" for g in named], results, note)
 
 
 def _metrics(metrics: Any, federation: Federation) -> list[Any]:
@@ -114,7 +119,15 @@ def _result(
     made, answered = zip(*generated, strict=True)
     replicas = None if design is None else _replicas(metric, seen, generators, design)
     cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
-    return Result(metric, tuple(real), made, tuple(terms), answered, replicas, cautions)
+    rows = [s.rows.shape[0] for s in seen if s.rows is not None]
+    return Result(metric, tuple(real), made, tuple(terms), answered, replicas, cautions, _span(rows))
+
+
+def _span(rows: Sequence[int]) -> str:
+    """How many rows the clients had, for the convention line."""
+    if not rows:
+        return "exact clients"
+    return f"{min(rows):,} to {max(rows):,} rows a client" if min(rows) < max(rows) else f"{rows[0]:,} rows a client"
 
 
 def _replicas(metric: Any, clients: Sequence[Sample], generators: Sequence[Any], design: Any) -> Replicas:
@@ -138,4 +151,4 @@ def _summary(metric: Any, sample: Sample, who: str) -> Any:
     try:
         return metric.summarize(sample)
     except InvalidInput as error:
-        raise InvalidInput(who, str(error), f"(while computing {metric.name})") from error
+        raise error.of(f"{who}, {metric.name}") from None

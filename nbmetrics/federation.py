@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from . import partition
-from .arrays import Array, as_rows, concat, is_array
+from .arrays import Array, as_rows, concat, is_array, run_module
 from .distributions import Distribution, Empirical, Mixture
 from .errors import InvalidInput, check_count, check_names, check_number, check_weights, shown
 from .metrics.base import Sample
@@ -105,7 +105,7 @@ class Generator:
     """
 
     source: Any
-    name: str | None = None
+    name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.name is not None:
@@ -153,12 +153,9 @@ def _module_source(module: Any) -> Source:
         raise InvalidInput("source", f"the module {type(module).__name__} has no latent_dim", fix)
 
     def source(n: Any, rng: np.random.Generator) -> Any:
-        weight = next(iter(module.parameters()), None)
         # a network of latents alone gives as many rows as there are conditions, whatever they are
         latent = rng.standard_normal((n if np.ndim(n) == 0 else len(n), size)).astype(np.float32)
-        if weight is None:
-            raise InvalidInput("source", "the module has no parameters", "Give a function (n, rng) -> rows")
-        return module(weight.new_tensor(latent)).detach()
+        return run_module(module, latent, int(rng.integers(2**31)))
 
     return source
 
@@ -166,11 +163,12 @@ def _module_source(module: Any) -> Source:
 def as_generators(generators: Any) -> tuple[Generator, ...]:
     """Named generators from a list of them, a dict name -> source, or a single one."""
     if isinstance(generators, Mapping):
-        items = [Generator(source, name=name) for name, source in generators.items()]
+        check_names(list(generators), "generators")
+        items = [replace(_as_generator(item, f"generator {name!r}"), name=name) for name, item in generators.items()]
     elif isinstance(generators, (Generator, Distribution)) or callable(generators) or is_array(generators):
-        items = [_as_generator(generators)]
+        items = [_as_generator(generators, "generator")]
     elif isinstance(generators, Iterable) and not isinstance(generators, str):
-        items = [_as_generator(item) for item in generators]
+        items = [_as_generator(item, f"generator {k}") for k, item in enumerate(generators, 1)]
     else:
         raise InvalidInput("generators", f"got {shown(generators)}", "Give a list of Generator, or a dict of sources")
     if not items:
@@ -180,12 +178,24 @@ def as_generators(generators: Any) -> tuple[Generator, ...]:
     return named
 
 
-def _as_generator(item: Any) -> Generator:
-    return item if isinstance(item, Generator) else Generator(item)
+def _as_generator(item: Any, who: str) -> Generator:
+    if isinstance(item, Generator):
+        return item
+    if isinstance(item, Mapping):
+        raise InvalidInput("generators", f"item {who} is a dict", "Give the dict itself, or a list of Generator")
+    try:
+        return Generator(item)
+    except InvalidInput as error:
+        raise error.of(who) from None
 
 
-def _as_client(item: Any) -> Client:
-    return item if isinstance(item, Client) else Client(item)
+def _as_client(item: Any, who: str) -> Client:
+    if isinstance(item, Client):
+        return item
+    try:
+        return Client(item)
+    except InvalidInput as error:
+        raise error.of(who) from None
 
 
 def _named(items: list[Any], kind: str, rename: Callable[[Any, str], Any]) -> tuple[Any, ...]:
@@ -207,10 +217,14 @@ class Federation:
 
     def __init__(self, clients: Iterable[Any] | Mapping[str, Any]) -> None:
         if isinstance(clients, Mapping):
-            clients = [_as_client(data)._with(name=check_names([name], "clients")[0]) for name, data in clients.items()]
+            check_names(list(clients), "clients")
+            clients = [_as_client(data, f"client {name!r}")._with(name=name) for name, data in clients.items()]
+        if is_array(clients) and getattr(clients, "ndim", 0) == 2:
+            seen = f"is one array of shape {tuple(getattr(clients, 'shape', ()))}"
+            raise InvalidInput("clients", seen, "Give several: [rows_a, rows_b], or {'a': rows_a, 'b': rows_b}")
         if isinstance(clients, (str, bytes)) or not isinstance(clients, Iterable):
             raise InvalidInput("clients", f"got {shown(clients)}", "Give a list of Client, or a dict name -> data")
-        items = [_as_client(item) for item in clients]
+        items = [_as_client(item, f"client {k}") for k, item in enumerate(clients, 1)]
         if not items:
             raise InvalidInput("clients", "is empty", "Give at least one client")
         self.clients: tuple[Client, ...] = _named(items, "Client", lambda item, name: item._with(name=name))
@@ -258,7 +272,7 @@ class Federation:
 
     def replace(self, name: str, client: Any) -> Federation:
         """The federation with the client `name` exchanged for `client`, which keeps that name unless it has one."""
-        new = _as_client(client)
+        new = _as_client(client, f"client {name!r}")
         old = self[name]
         new = new._with(name=new.name or name, weight=old.weight if new.weight is None else new.weight)
         return Federation([new if c is old else c for c in self.clients])

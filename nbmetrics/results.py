@@ -28,6 +28,7 @@ class Result:
     answers: tuple[tuple[Any, ...] | None, ...] = ()
     replicas: Replicas | None = None
     cautions: tuple[str, ...] = ()
+    span: str = ""
 
     @property
     def name(self) -> str:
@@ -71,15 +72,15 @@ class Result:
         if self.replicas is None:
             return {}
         drawn_avg, drawn_all = self.replicas.average(weights), self.replicas.scores(weights)[1]
-        lowest = float(getattr(self.metric, "lowest", -math.inf))
+        lowest, highest = self._range
         ends: dict[str, np.ndarray] = {}
-        for name, estimate, drawn, floor in (
-            ("avg", avg, drawn_avg, lowest),
-            ("all", pooled, drawn_all, lowest),
-            ("gap", avg - pooled, drawn_avg - drawn_all, -math.inf),
+        for name, estimate, drawn, edges in (
+            ("avg", avg, drawn_avg, (lowest, highest)),
+            ("all", pooled, drawn_all, (lowest, highest)),
+            ("gap", avg - pooled, drawn_avg - drawn_all, (-math.inf, math.inf)),
         ):
             low, high = self.replicas.resamples.interval(estimate, drawn)
-            ends |= {f"{name}_low": np.maximum(low, floor), f"{name}_high": np.maximum(high, floor)}
+            ends |= {f"{name}_low": np.clip(low, *edges), f"{name}_high": np.clip(high, *edges)}
         return ends
 
     def client_intervals(self, weights: Sequence[float]) -> dict[str, np.ndarray]:
@@ -87,8 +88,13 @@ class Result:
         if self.replicas is None:
             return {}
         low, high = self.replicas.resamples.interval(self.by_client, self.replicas.scores(weights)[0])
-        floor = float(getattr(self.metric, "lowest", -math.inf))
-        return {"low": np.maximum(low, floor).ravel(), "high": np.maximum(high, floor).ravel()}
+        return {"low": np.clip(low, *self._range).ravel(), "high": np.clip(high, *self._range).ravel()}
+
+    @property
+    def _range(self) -> tuple[float, float]:
+        """Beyond which no score lies."""
+        lowest, highest = getattr(self.metric, "lowest", -math.inf), getattr(self.metric, "highest", math.inf)
+        return float(lowest), float(highest)
 
 
 def is_conditional(metric: Any) -> bool:

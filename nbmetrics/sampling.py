@@ -6,6 +6,7 @@ Rows are drawn once and shared by all metrics; each party has a random stream of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -45,10 +46,10 @@ class ClientSamples:
         if client.rows is not None or (self._exact and _takes(metric, client.distribution, True)):
             return client.to_sample()
         if position not in self._drawn:
-            self._drawn[position] = Sample(rows=self._rows(client, position, 0), test=client.test)
+            self._drawn[position] = Sample(rows=self._rows(client, position, 0), test=client.test, is_drawn=True)
         sample = self._drawn[position]
         if sample.test is None and getattr(metric, "needs_test", False):
-            sample = self._drawn[position] = Sample(rows=sample.rows, test=self._rows(client, position, 1))
+            sample = self._drawn[position] = replace(sample, test=self._rows(client, position, 1))
         return sample
 
     def _rows(self, client: Client, position: int, part: int) -> Any:
@@ -64,7 +65,8 @@ def _shares(weights: Sequence[float], n: int) -> list[int]:
     counts = np.floor(exact).astype(int)
     for position in np.argsort(counts - exact)[: n - counts.sum()]:
         counts[position] += 1
-    return [max(2, int(c)) for c in counts]
+    # a client of weight 0 has scores of its own, and no part in the pooled rows
+    return [max(2, int(c)) if w else max(2, n // len(counts)) for c, w in zip(counts, weights, strict=True)]
 
 
 class GeneratorSample:

@@ -61,7 +61,8 @@ class Item:
         """The ellipse of a 2-D Gaussian."""
         if not isinstance(law, Gaussian) or law.dim != 2:
             fix = "Fit one with nm.Gaussian.fit(rows) in 2-D; nm.evaluate takes data of any dimension"
-            raise InvalidInput(name, f"is {shown(law)}, and the Playground draws 2-D Gaussians", fix)
+            what = "rows of data" if law is None or hasattr(law, "shape") else shown(law)
+            raise InvalidInput(name, f"is {what}, and the Playground draws 2-D Gaussians", fix)
         x, y = map(float, law.mean)
         return cls(name, x, y, *_axes(law.root), weight)
 
@@ -173,6 +174,7 @@ class Scene:
                 *lines,
                 "scores = nm.evaluate(federation, generators)",
                 "lab = nm.Playground(federation, generators)",
+                "lab",
                 "",
             ]
         )

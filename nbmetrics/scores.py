@@ -62,15 +62,15 @@ class Scores:
             avg, pooled = result.average(self.weights), result.pooled(self.weights)
             columns = {"generator": self.generators, "metric": result.name, "avg": avg, "all": pooled}
             ends = result.intervals(self.weights, avg, pooled)
-            frames.append(pd.DataFrame({**columns, "gap": avg - pooled, **ends}))
+            gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
+            frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
         table = pd.concat(frames, ignore_index=True)
-        table.attrs["conventions"] = self.conventions
-        return table
+        return self._noted(table)
 
     @property
     def conventions(self) -> list[str]:
         """How the numbers were made, one line a metric."""
-        lines = [str(getattr(r.metric, "convention", "")) for r in self._results]
+        lines = [f"{getattr(r.metric, 'convention', '') or r.label}; {r.span}" for r in self._results]
         lines += [f"{r.label} intervals: {r.replicas.design}" for r in self._results if r.replicas is not None]
         cautions = [line for r in self._results for line in r.cautions]
         return [line for line in lines if line] + [self._convention, *cautions]
@@ -84,15 +84,18 @@ class Scores:
             rows = pd.DataFrame(pairs, columns=["generator", "client", "metric"]).assign(value=result.by_client.ravel())
             frames.append(rows.assign(**result.client_intervals(self.weights)))
         frame = pd.concat(frames, ignore_index=True)
-        frame.attrs["conventions"] = self.conventions
-        return frame
+        return self._noted(frame)
 
     def ranks(self, metric: str) -> pd.DataFrame:
         """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place)."""
         chosen = self._aggregates(metric)
         ascending = not self._result(metric).higher_is_better
         places = {a: chosen[a].rank(method="min", ascending=ascending).astype(int) for a in ("avg", "all")}
-        return pd.DataFrame({"generator": chosen["generator"], **places})
+        return self._noted(pd.DataFrame({"generator": chosen["generator"], **places}))
+
+    def _noted(self, frame: pd.DataFrame) -> pd.DataFrame:
+        frame.attrs["conventions"] = self.conventions
+        return frame
 
     def inversions(self, metric: str) -> pd.DataFrame:
         """The pairs of generators that avg and all order differently.
@@ -108,7 +111,7 @@ class Scores:
             if min(abs(avg), abs(pooled)) > floor and avg * pooled < 0:
                 first, second = (a, b) if avg > 0 else (b, a)
                 rows.append((first["generator"], second["generator"], abs(avg), abs(pooled)))
-        return pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"])
+        return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"]))
 
     def flips(self, metric: str) -> pd.DataFrame:
         """How likely each pair of generators is in truth ordered the other way; needs `uncertainty`.
@@ -131,7 +134,7 @@ class Scores:
                 row += [self.generators[a if difference < 0 else b], float(flip)]
             first, over = self.generators[a], self.generators[b]
             rows.append((row[0], over if row[0] == first else first, *row[1:]))
-        return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"])
+        return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
 
     def agreement(self, metric: str) -> float:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
@@ -163,7 +166,7 @@ class Scores:
                 pooled_for_avg = 0 if is_conditional(result.metric) else answered
                 rows.append((client, result.name, "avg", 8 * len(self.generators) + pooled_for_avg))
                 rows.append((client, result.name, "all", _size(summary) + answered))
-        return pd.DataFrame(rows, columns=["client", "metric", "aggregate", "bytes"])
+        return self._noted(pd.DataFrame(rows, columns=["client", "metric", "aggregate", "bytes"]))
 
     def plot(self, kind: str = "scatter") -> Figure:
         """A Figure: "scatter" (avg against all), "ranks" (places by avg and all) or "clients" (client by client)."""

@@ -148,6 +148,9 @@ class Moments:
         """A factor (r, d) of the covariance: rootᵀroot = cov."""
         return self.kept_root if self.kept_root is not None else psd_root(self.dense)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "crosses"}
+
     @cached_property
     def crosses(self) -> WeakKeyDictionary[Moments, float]:
         """Tr (C C_other)^{1/2} with others, where it was computed ahead of the pairs."""
@@ -194,6 +197,12 @@ class KernelPart:
 
     Means with other parts are remembered, so each client–generator block is computed once.
     """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_means": None}  # weak references do not travel; the means are made again
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _means=WeakKeyDictionary())
 
     def __init__(self, kernel: Any, content: Any, count: float, diagonal: float) -> None:
         self.kernel = kernel
@@ -284,6 +293,7 @@ class Rows:
     weights: Array
     test: Array | None = None
     condition: Array | None = None
+    is_drawn: bool = False
 
     @classmethod
     def of(cls, sample: Any) -> Rows:
@@ -291,13 +301,19 @@ class Rows:
         xp = namespace(sample.rows)
         n = sample.rows.shape[0]
         weights = xp.full((n,), 1.0 / n, dtype=xp.float64, device=device(sample.rows))
-        return cls(sample.rows, weights, sample.test, sample.condition)
+        return cls(sample.rows, weights, sample.test, sample.condition, getattr(sample, "is_drawn", False))
 
     @classmethod
     def pool(cls, parts: Sequence[Rows], weights: Sequence[float]) -> Rows:
-        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out."""
+        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out.
+
+        Rows drawn from laws in proportion to the weights weigh alike: their numbers are rounded, not their weights.
+        """
         kept = [(part, w) for part, w in zip(parts, weights, strict=True) if w > 0]
-        joined = {
+        sizes = [part.rows.shape[0] for part, _ in kept]
+        if all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(kept, sizes, strict=True)):
+            kept = [(part, n / sum(sizes)) for (part, _), n in zip(kept, sizes, strict=True)]
+        joined: dict[str, Any] = {
             field: None
             if any(getattr(p, field) is None for p, _ in kept)
             else concat([getattr(p, field) for p, _ in kept])

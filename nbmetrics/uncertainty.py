@@ -21,6 +21,8 @@ from .metrics.frechet import fid
 
 # Of the jackknife that stands in for the bootstrap where repeated rows would read as copies.
 GROUPS = 20
+# Rows below which a resample may be all one row.
+FEWEST = 10
 
 
 class BiasWarning(UserWarning):
@@ -113,6 +115,12 @@ class Bootstrap:
     seed: int = 0
     level: float = 0.9
 
+    def __str__(self) -> str:
+        return (
+            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, with the bias of few rows taken off "
+            "(so a biased score may lie outside its own interval)"
+        )
+
     def __post_init__(self) -> None:
         check_count(self.replicates, "replicates", minimum=20)
         check_count(self.seed, "seed", minimum=0)
@@ -147,6 +155,9 @@ class Jackknife:
     level: float = 0.9
     is_smooth: bool = True
 
+    def __str__(self) -> str:
+        return f"{self.level:.0%}, jackknife of {self.groups} groups of rows, seed {self.seed}"
+
     def __post_init__(self) -> None:
         check_count(self.groups, "groups", minimum=10)
         check_count(self.seed, "seed", minimum=0)
@@ -173,11 +184,13 @@ class Replicas:
     def __init__(
         self, metric: Any, real: Sequence[Sample], generated: Sequence[Sample], design: Bootstrap | Jackknife
     ) -> None:
-        if isinstance(design, Bootstrap) and getattr(metric, "copies_matter", False):
-            design = Jackknife(GROUPS, design.seed, design.level, is_smooth=False)
+        if getattr(metric, "copies_matter", False):
+            groups = GROUPS if isinstance(design, Bootstrap) else design.groups
+            design = Jackknife(groups, design.seed, design.level, is_smooth=False)
         self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
         self.design = design
         sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]
+        _check_sizes(metric, sizes)
         self.resamples = design.resample(sizes)
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
@@ -194,7 +207,16 @@ class Replicas:
 
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) of each replicate: (replicates, generators)."""
-        return self.scores(weights)[0] @ np.asarray(weights)
+        shares = np.asarray(weights)
+        return self.scores(weights)[0][:, :, shares > 0] @ shares[shares > 0]
+
+
+def _check_sizes(metric: Any, sizes: Sequence[int]) -> None:
+    if getattr(metric, "no_resampling", ""):
+        raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
+    few = min((n for n in sizes if n), default=FEWEST)
+    if few < FEWEST:
+        raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
 
 
 def check_design(design: Any) -> Bootstrap | Jackknife:

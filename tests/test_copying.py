@@ -57,6 +57,8 @@ def naive_c_t(train, test, generated, seed=0):
         pca = PCA(64, random_state=seed).fit(sets[0])
         sets = [pca.transform(rows) for rows in sets]
     train, test, generated = sets
+    train = train[np.argsort(np.square(train - train.mean(axis=0)).sum(axis=1), kind="stable")]  # seeds the starts
+    sets[0] = train
     model = KMeans(3, n_init=10, random_state=seed).fit(train)
     total, share = 0.0, 0.0
     for cell in range(3):
@@ -210,6 +212,12 @@ def test_avg_and_all_in_a_federation():
     assert table["all"]["auth_pct"] == pytest.approx(naive_authentic(train, generated))
     assert table.avg["c_t"] == pytest.approx(np.average(c_ts, weights=[40, 60]))
     assert table["all"]["c_t"] == pytest.approx(naive_c_t(train, test, generated, 1))
+
+
+def test_c_t_does_not_depend_on_the_order_of_the_rows():
+    train, test, generated = (RNG.normal(size=(n, 4)) for n in (150, 80, 100))
+    values = {round(c_t(RNG.permutation(train), RNG.permutation(test), generated), 9) for _ in range(4)}
+    assert len(values) == 1
 
 
 @pytest.mark.parametrize("kind", [AuthPct, CT])

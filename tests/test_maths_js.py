@@ -114,7 +114,7 @@ def test_code_written_in_the_page_rebuilds_the_scene():
         [NODE, "--input-type=module", "-e", script], capture_output=True, text=True, check=True
     ).stdout
     made: dict = {}
-    exec(code.replace("lab = nm.Playground(federation, generators)", ""), made)
+    exec(code.replace("lab = nm.Playground(federation, generators)\nlab\n", ""), made)
     ours = nm.evaluate(scene.federation, scene.sources).table
     np.testing.assert_allclose(made["scores"].table[["avg", "all"]], ours[["avg", "all"]], rtol=1e-12)
     assert made["federation"].names[0] == scene.clients[0].name

@@ -142,7 +142,7 @@ def test_torch_and_float32_give_the_same(method):
 
 def test_without_the_library_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ot", None)
-    with pytest.raises(nm.InvalidInput, match=r"pip install nbmetrics\[transport\]"):
+    with pytest.raises(nm.InvalidInput, match=r"pip install POT"):
         w1(np.eye(3), np.eye(3))
 
 

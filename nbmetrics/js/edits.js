@@ -96,6 +96,7 @@ export function codeOf(scene) {
     "}",
     "scores = nm.evaluate(federation, generators)",
     "lab = nm.Playground(federation, generators)",
+    "lab",
     "",
   ].join("\n");
 }

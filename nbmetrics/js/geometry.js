@@ -105,8 +105,9 @@ const LINE = 14;
 
 /**
  * How far below (or above, if negative) its mean each item's name goes: clients' names above the 1σ ellipse,
- * generators' below, then the other side, then further out, wherever no earlier name is in the way.
- * @param {Scene} scene @param {number} size @returns {number[]}
+ * generators' below, then the other side, then further out, wherever no earlier name is in the way, and to the
+ * side at the edge of the picture.
+ * @param {Scene} scene @param {number} size @returns {[number, number][]} offsets from the mean
  */
 export function labelSpots(scene, size) {
   const { at, scale } = projection(scene, size);
@@ -115,8 +116,9 @@ export function labelSpots(scene, size) {
   return [...scene.clients, ...scene.generators].map((item) => {
     const turn = (item.angle * Math.PI) / 180;
     const rise = Math.max(NEAREST, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
-    const [x, y] = at(item.x, item.y);
+    const [mean, y] = at(item.x, item.y);
     const wide = item.name.length * LETTER;
+    const x = Math.max(wide / 2 + 3, Math.min(size - wide / 2 - 3, mean));
     const [above, below] = [-rise - 6, rise + 15];
     const spots = item.weight === undefined ? [below, above] : [above, below];
     spots.push(...spots.map((spot) => spot + Math.sign(spot) * (LINE + 1)));
@@ -125,7 +127,7 @@ export function labelSpots(scene, size) {
       taken.every((label) => Math.abs(label.y - y - spot) >= LINE || Math.abs(label.x - x) >= (label.wide + wide) / 2);
     const spot = spots.find(isFree) ?? spots[0];
     taken.push({ x, y: y + spot, wide });
-    return spot;
+    return [x - mean, spot];
   });
 }
 

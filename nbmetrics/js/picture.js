@@ -11,6 +11,7 @@ export function svgText(stage, title) {
     const style = getComputedStyle(node);
     for (const name of STYLES) to[i].setAttribute(name, style.getPropertyValue(name));
   });
+  for (const handle of copy.querySelectorAll(".nbm-width, .nbm-height, .nbm-angle, .nbm-stem")) handle.remove();
   const size = stage.clientWidth;
   const heading = document.createElementNS("http://www.w3.org/2000/svg", "title");
   heading.textContent = title;

@@ -39,7 +39,7 @@ function playgroundView(store, signal) {
   const root = el("div", { class: "nbm", role: "group", "aria-label": "Playground", "data-lm-suppress-shortcuts": "true" }, [
     toolbar.root,
     el("div", { class: "nbm-columns" }, [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, panel.root]),
-    toolbar.status, toolbar.fold, toolbar.code,
+    toolbar.status, toolbar.fold, toolbar.codeFold,
   ]);
   root.addEventListener("keydown", (event) => undoKeys(event, store), { signal });
   const paint = framed(() => {

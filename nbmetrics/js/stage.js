@@ -23,7 +23,7 @@ export class Stage {
     this.pooled = svg("g", { class: "nbm-pooled", "aria-hidden": "true" }, [svg("ellipse")]);
     this.bodies = svg("g");
     this.controls = svg("g");
-    this.root = svg("svg", { class: "nbm-stage", role: "presentation" }, [this.grid, this.pooled, this.bodies, this.controls]);
+    this.root = svg("svg", { class: "nbm-stage", role: "presentation" }, [this.grid, this.bodies, this.pooled, this.controls]);
     /** @type {ItemView[]} */
     this.views = [];
     this.drawnGrid = "";
@@ -145,7 +145,7 @@ export class Stage {
     );
     this.keepViews(places);
     const labels = labelSpots(scene, size);
-    this.views.forEach((view, i) => view.paint(scene, places[i], labels[i]));
+    this.views.forEach((view, i) => view.paint(scene, places[i], ...labels[i]));
     this.raiseSelected();
   }
 
@@ -270,13 +270,13 @@ class ItemView {
     this.store.edit(withItem(this.store.scene, this.place, next));
   }
 
-  /** @param {Scene} scene @param {Place} place @param {number} labelY offset of the name from the mean */
-  paint(scene, place, labelY) {
+  /** @param {Scene} scene @param {Place} place @param {number} labelX @param {number} labelY offset of the name from the mean */
+  paint(scene, place, labelX, labelY) {
     this.place = place;
     const item = this.item;
     const hovered = this.store.hovered;
     const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
-    const seen = [item, this.isSelected, isHovered, labelY, this.stage.size, scene.half];
+    const seen = [item, this.isSelected, isHovered, labelX, labelY, this.stage.size, scene.half];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
     const { at, scale } = projection(scene, this.stage.size);
@@ -290,7 +290,7 @@ class ItemView {
     const turn = { transform: `rotate(${-item.angle})` };
     put(this.body, { rx: Math.max(scale * item.width, 1), ry: Math.max(scale * item.height, 1), ...turn });
     put(this.outer, { rx: 2 * scale * item.width, ry: 2 * scale * item.height, ...turn });
-    put(this.label, { y: labelY, "text-anchor": "middle" });
+    put(this.label, { x: labelX, y: labelY, "text-anchor": "middle" });
     say(this.label, item.name);
     this.handles.forEach((node, i) => this.paintHandle(node, HANDLES[i], item, scale, scene.half));
   }

@@ -93,6 +93,7 @@ export class Store {
   preview(scene) {
     this.before ??= this.scene;
     this.scene = { ...scene, rev: this.scene.rev + 1 };
+    this.keepSelection();
     this.notice = "";
     this.changed();
     this.tell();

@@ -24,7 +24,8 @@ export class Toolbar {
     this.table = this.button("Table view", () => this.toggleTable(actions.table));
     put(this.table, { "aria-pressed": "false" });
     this.code = el("textarea", { class: "nbm-code", readonly: "", rows: "8", "aria-label": "Code", spellcheck: "false" });
-    this.code.hidden = true;
+    this.codeFold = el("details", { class: "nbm-fold" }, [el("summary", {}, ["Code"]), this.code]);
+    this.codeFold.hidden = true;
     const copy = this.button("Copy code", () => this.copy());
     const picture = this.button("Save picture", actions.picture);
     const group = (/** @type {Node[]} */ nodes) => el("div", { class: "nbm-group" }, nodes);
@@ -50,7 +51,7 @@ export class Toolbar {
   load(name) {
     const scene = this.presets[name] ?? Object.values(this.presets)[0];
     this.store.edit({ ...scene, rev: this.store.scene.rev });
-    this.store.keepSelection();
+    this.store.select(null);
   }
 
   /** @param {"clients" | "generators"} kind */
@@ -70,11 +71,12 @@ export class Toolbar {
   async copy() {
     const code = codeOf(this.store.scene);
     this.code.value = code;
-    this.code.hidden = false;
+    this.codeFold.hidden = false;
     try {
       await navigator.clipboard.writeText(code);
       this.store.say("Code copied: paste it into a cell.");
     } catch {
+      this.codeFold.open = true;
       this.code.select();
       this.store.say("Copy the code below into a cell.");
     }
@@ -94,7 +96,7 @@ export class Toolbar {
     this.redo.disabled = store.history.future.length === 0;
     const start = this.presets[scene.preset];
     this.reset.disabled = !store.before && Boolean(start) && sameScene(start, scene);
-    if (!this.code.hidden) this.code.value = codeOf(scene);
+    if (!this.codeFold.hidden) this.code.value = codeOf(scene);
     this.paintStatus(scene);
   }
 

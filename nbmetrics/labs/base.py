@@ -151,7 +151,8 @@ class Lab(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove every display and free the worker."""
-        self._worker.close()
+        if hasattr(self, "_worker"):  # not where __init__ refused its input
+            self._worker.close()
         super().close()
 
 

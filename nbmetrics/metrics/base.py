@@ -35,12 +35,14 @@ class Sample:
     rows : (n, d) array, or None for an exact distribution
     distribution : the exact law, or None for rows
     test, condition : further rows of a client, for the metrics that need them
+    is_drawn : whether the rows were drawn from a law, in proportion to its weight up to one row
     """
 
     rows: Array | None = None
     distribution: Any = None
     test: Array | None = None
     condition: Array | None = None
+    is_drawn: bool = False
 
     @classmethod
     def of(cls, data: Any, argument: str, *, dim: int | None = None, min_rows: int = 1) -> Sample:
@@ -78,7 +80,7 @@ class Metric(ABC, Generic[S]):
     label : the name people read, such as "FID"
     higher_is_better : direction of the score
     copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
-    lowest : no score is below it, so no interval is either
+    lowest, highest : no score is beyond them, so no interval is either
     min_rows : rows below which there is no score
     """
 
@@ -86,7 +88,7 @@ class Metric(ABC, Generic[S]):
     label: str
     higher_is_better = False
     copies_matter = False
-    lowest = -math.inf
+    lowest, highest = -math.inf, math.inf
     min_rows = 2
 
     @abstractmethod
@@ -222,6 +224,8 @@ def metric_of(item: Any, argument: str = "metrics") -> Any:
         return _REGISTRY[check_choice(item, _REGISTRY, argument)]()
     if isinstance(item, type):
         item = item()
+    if callable(getattr(item, "terms", None)) and not hasattr(item, "name"):
+        item.name = type(item).__name__
     missing = [f for f in ("name", "summarize", "pool", "terms") if not hasattr(item, f)]
     if missing:
         raise InvalidInput(argument, f"{shown(item)} has no {', '.join(missing)}", "Give a name or a Metric")

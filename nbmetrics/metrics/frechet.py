@@ -82,7 +82,8 @@ class FID(Metric[Moments]):
         if not few:
             return []
         least = f"fewer than {10 * few[0].dim} rows (10 for each feature)"
-        return [f"FID: {len(few)} of {len(clients)} clients have {least}, so much of their FID is bias."]
+        who = "the client has" if len(clients) == 1 else f"{len(few)} of {len(clients)} clients have"
+        return [f"FID: {who} {least}, so much of the FID is bias."]
 
     @property
     def convention(self) -> str:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .base import Metric, between, replicate
+from .base import Metric, between
 from .kernel_batches import remember_means
 from .kernel_estimators import AllPairs, as_estimator
 from .kernel_replicates import replicates
 from .kernels import Polynomial, as_kernel
+
+CUBIC = Polynomial(3)
 
 
 class KID(Metric[Any]):
@@ -32,8 +34,8 @@ class KID(Metric[Any]):
     Lower is better; 0 in expectation for equal laws, where the unbiased estimate may be negative.
     """
 
-    def __init__(self, kernel: Any = None, estimator: Any = "unbiased", name: str = "kid") -> None:
-        self.kernel = Polynomial() if kernel is None else as_kernel(kernel)
+    def __init__(self, kernel: Any = CUBIC, estimator: Any = "unbiased", name: str = "kid") -> None:
+        self.kernel = CUBIC if kernel is None else as_kernel(kernel)
         self.given = estimator
         self.estimator = as_estimator(estimator, self.kernel)
         self.name = name
@@ -60,12 +62,15 @@ class KID(Metric[Any]):
     def has_closed_form(self, distribution: Any) -> bool:
         return self.estimator.has_closed_form(distribution)
 
+    @property
+    def no_resampling(self) -> str:
+        """Why rows cannot be resampled, or nothing: these estimators depend on the order and number of rows."""
+        return "" if isinstance(self.estimator, AllPairs) else f"{self.label} has none for this estimator"
+
     def replicates(
         self, real: Sequence[Any], generated: Sequence[Any], weights: Sequence[float], *counts: Sequence[Any]
     ) -> tuple[Any, Any]:
         """All scores on resampled rows, see `base.replicate`; pairs of copies of one row are left out."""
-        if not isinstance(self.estimator, AllPairs):
-            return replicate(self, real, generated, weights, *counts)
         return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, [*counts[0], *counts[1]])
 
     def resolve(self, clients: Sequence[Any]) -> KID:
@@ -76,7 +81,7 @@ class KID(Metric[Any]):
         return f"{self.label}: {self.estimator}, {self.kernel}"
 
 
-def kid(real: Any, generated: Any, kernel: Any = None, estimator: Any = "unbiased") -> float:
+def kid(real: Any, generated: Any, kernel: Any = CUBIC, estimator: Any = "unbiased") -> float:
     """KID between two samples, on all rows (Bińkowski et al. 2018).
 
     Parameters

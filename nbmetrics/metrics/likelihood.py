@@ -11,13 +11,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import Array, align, as_rows, device, is_array, namespace, row_blocks, to_float64, to_numpy
+from ..arrays import Array, align, as_rows, device, is_array, namespace, row_blocks, to_numpy
 from ..distributions import Gaussian
 from ..errors import InvalidInput, check_count, shown
 from ..summaries import Rows
@@ -128,13 +127,14 @@ class _RealSide:
 
     @cached_property
     def _order(self) -> np.ndarray:
-        # By content, so that the halves depend on the set of rows and not on how a client happens to sort it.
-        digests = [
-            blake2b(row.tobytes(), digest_size=8).digest()
+        # By distance from the centre, z-scored, so that the halves depend on the set of rows alone: neither on how a
+        # client happens to sort them, nor on the order and units of the features.
+        xp = namespace(self.train)
+        norms = [
+            xp.sum(self.scale(self.train[block, :]) ** 2, axis=1)
             for block in row_blocks(self.train.shape[0], 16 * self.train.shape[1])
-            for row in to_numpy(to_float64(self.scale.chosen(self.train[block, :]))) + 0.0
         ]
-        return np.argsort(np.frombuffer(b"".join(digests), dtype=np.uint64), kind="stable")
+        return np.argsort(to_numpy(xp.concat(norms)), kind="stable")
 
 
 def _mean(x: Array) -> float:

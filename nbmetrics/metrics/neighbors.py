@@ -159,6 +159,7 @@ class Precision(_Neighbors):
     """
 
     name = "precision"
+    highest = 1.0
 
     def _value(self, found: Overlap, weights: np.ndarray) -> float:
         return found.precision
@@ -172,6 +173,7 @@ class Recall(_Neighbors):
     """
 
     name = "recall"
+    highest = 1.0
 
     def check_weights(self, real: Rows) -> None:
         """Any weights will do."""
@@ -199,6 +201,7 @@ class Coverage(_Neighbors):
     """
 
     name = "coverage"
+    highest = 1.0
 
     def _value(self, found: Overlap, weights: np.ndarray) -> float:
         return found.coverage

@@ -107,7 +107,7 @@ def _transport_library() -> Any:
         import ot
     except ImportError:
         seen = "W1 needs POT (Python Optimal Transport), which is not installed"
-        raise InvalidInput("metrics", seen, "Run: pip install nbmetrics[transport]") from None
+        raise InvalidInput("metrics", seen, "Run: pip install POT") from None
     return ot
 
 

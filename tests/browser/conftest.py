@@ -175,6 +175,8 @@ SET_THEME = """async theme => {
 def lab_page(browser, lab_server):
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
+    page.nbmetrics_errors = []  # run_cells looks at it after every test
+    page.on("pageerror", lambda error: page.nbmetrics_errors.append(str(error)))
     page.goto(f"{lab_server.url}/lab?reset")
     page.wait_for_function("() => window.jupyterapp && window.jupyterapp.restored.then(() => true)")
     page.wait_for_selector("#jupyterlab-splash", state="detached")
@@ -187,6 +189,7 @@ def run_cells(lab_page, lab_server, request):
     """run_cells(*sources, wait=True, check=True) -> page, in a new notebook with a new kernel."""
     stem = "".join(c if c.isalnum() or c in "-_" else "_" for c in request.node.name)
     opened = []
+    lab_page.nbmetrics_errors.clear()
 
     def run(*sources, wait=True, check=True):
         lab_page.evaluate(CLOSE)
@@ -206,9 +209,11 @@ def run_cells(lab_page, lab_server, request):
         return lab_page
 
     yield run
+    errors = list(lab_page.nbmetrics_errors)
     lab_page.evaluate(CLOSE)
     for session in lab_server.request("GET", "/api/sessions"):
         lab_server.request("DELETE", f"/api/sessions/{session['id']}")
+    assert not errors, f"the page threw: {errors}"
 
 
 class Kernel:

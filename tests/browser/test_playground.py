@@ -217,7 +217,7 @@ def test_a_name_is_text_everywhere(run_cells):
     assert lab.locator(".nbm-name").first.text_content() == EVIL
     assert lab.get_by_role("rowheader").first.inner_text() == EVIL + "2"
     lab.get_by_role("button", name="Copy code").click()
-    assert json.dumps(EVIL) in lab.get_by_role("textbox", name="Code").input_value()
+    assert json.dumps(EVIL) in lab.locator(".nbm-code").input_value()
     page.wait_for_timeout(200)
     assert page.locator("img[src='x']").count() == 0
     assert page.locator(".jp-OutputArea-output", has_text=EVIL + "2").count() >= 1
@@ -246,7 +246,7 @@ def test_copied_code_rebuilds_the_lab(opened):
     drag(page, handle(lab, "Client 3 mean"), 33, 21)
     lab.get_by_role("button", name="Copy code").click()
     made: dict = {}
-    exec(lab.get_by_role("textbox", name="Code").input_value(), made)
+    exec(lab.locator(".nbm-code").input_value(), made)
     table = made["lab"].scores().table
     parts = [table[table["metric"] == m][a].to_numpy() for m in ("fid", "kid") for a in ("avg", "all")]
     np.testing.assert_allclose(numbers(lab), np.column_stack(parts), rtol=1e-12, atol=1e-12)
@@ -302,3 +302,14 @@ def test_a_finger_drags_too(opened):
     settle(page, lab)
     session.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
     assert run_code(page, SCENE)["clients"][1]["x"] > 1.8
+
+
+def test_add_and_remove_either_kind(opened):
+    page, lab = opened
+    for kind, css in (("client", "clients"), ("generator", "generators")):
+        lab.get_by_role("button", name=f"Add {kind}").click()
+        expect(lab.locator(f".nbm-{css} .nbm-body")).to_have_count(3)
+        lab.get_by_role("button", name="Remove").click()
+        expect(lab.locator(f".nbm-{css} .nbm-body")).to_have_count(2)
+        expect(lab.get_by_role("button", name="Remove")).to_be_disabled()
+    settle(page, lab)

@@ -1,0 +1,106 @@
+"""Distribution clients under every metric, and what a review once found wrong."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+
+LAWS = [nm.Gaussian([k, 0]) for k in range(3)]
+ROWS = ["precision", "density", "coverage", "recall", "auth_pct"]
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 1], [0.31234, 0.68766, 0.2], [1, 1, 0]])
+def test_metrics_on_rows_take_laws_with_any_weights(weights):
+    federation = nm.Federation(LAWS).with_weights(weights)
+    scores = nm.evaluate(federation, {"g": nm.Gaussian([0, 0])}, ROWS, samples=500, progress=False)
+    assert np.isfinite(scores.table[["avg", "all"]]).all(axis=None)
+    with pytest.raises(nm.InvalidInput, match="proportional"):
+        scores.with_weights([5, 1, 1]).table  # noqa: B018
+
+
+def test_intervals_of_neighbour_metrics_hold_their_score():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(150, 3)), rng.normal(size=(150, 3)) + 0.3
+    for design in (nm.Jackknife(), nm.Bootstrap(20)):
+        table = nm.evaluate([x], {"g": y}, ["recall", "precision"], uncertainty=design, progress=False).table
+        assert ((table["avg_low"] <= table["avg"]) & (table["avg"] <= table["avg_high"])).all()
+        assert (table["avg_high"] <= 1).all()
+
+
+@pytest.mark.parametrize("estimator", ["linear", nm.Subsets(5, 10)])
+def test_order_dependent_estimators_refuse_resampling(estimator):
+    x = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(nm.InvalidInput, match="uncertainty"):
+        nm.evaluate([x], {"g": x + 1}, nm.metrics.KID(estimator=estimator), uncertainty=nm.Bootstrap(20))
+
+
+def test_too_few_rows_for_intervals_are_refused():
+    x = np.random.default_rng(0).normal(size=(4, 3))
+    with pytest.raises(nm.InvalidInput, match="has 4 rows"):
+        nm.evaluate([x], {"g": x + 1}, "kid", uncertainty=nm.Bootstrap(20))
+
+
+def test_fld_depends_on_neither_units_nor_order():
+    rng = np.random.default_rng(1)
+    train, test, made = (rng.normal(size=(n, 5)) for n in (200, 150, 180))
+    base = nm.fld(train, test, made)
+    assert nm.fld(2 * train, 2 * test, 2 * made) == pytest.approx(base, abs=1e-8)
+    assert nm.fld(train + 1, test + 1, made + 1) == pytest.approx(base, abs=1e-8)
+    assert nm.fld(train[:, ::-1], test[:, ::-1], made[:, ::-1]) == pytest.approx(base, abs=1e-8)
+    assert nm.fld(rng.permutation(train), test, made) == pytest.approx(base, abs=1e-8)
+
+
+def test_a_torch_module_is_seeded_and_left_as_it_was():
+    torch = pytest.importorskip("torch")
+
+    module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.Dropout(0.5))
+    module.latent_dim = 3
+    before, stream = module[1].running_mean.clone(), torch.random.get_rng_state()
+    client = np.random.default_rng(0).normal(size=(50, 4))
+    values = {nm.evaluate([client], {"g": module}, samples=200, progress=False).table["avg"][0] for _ in range(2)}
+    assert len(values) == 1
+    assert module.training
+    assert torch.equal(before, module[1].running_mean)
+    assert torch.equal(stream, torch.random.get_rng_state())
+
+
+def test_an_impossible_row_costs_no_warning_and_no_nan():
+    law = nm.Gaussian([0.0, 0.0], 1e-6)
+    clients = [np.zeros((20, 2)), np.full((20, 2), 1e200**0.1)]
+    with np.errstate(all="raise"):
+        table = nm.evaluate(clients, {"g": law}, "log_likelihood", progress=False).table
+    assert not table["gap"].isna().any()
+
+
+def test_scores_can_be_pickled():
+    rng = np.random.default_rng(0)
+    scores = nm.evaluate([rng.normal(size=(30, 3))] * 2, {"g": rng.normal(size=(30, 3))}, progress=False)
+    copy = pickle.loads(pickle.dumps(scores))
+    assert copy.with_weights([1, 3]).table.equals(scores.with_weights([1, 3]).table)
+
+
+def test_every_table_says_how_it_was_made():
+    scores = nm.evaluate([np.eye(12)], {"g": np.eye(12), "h": np.eye(12) + 1}, progress=False)
+    for frame in (scores.table, scores.clients, scores.ranks("fid"), scores.inversions("fid"), scores.ledger):
+        assert "12 rows a client" in " ".join(frame.attrs["conventions"])
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (
+            lambda: nm.Federation({"north": np.eye(2), "south": np.full((3, 2), np.nan)}),
+            "client 'south', data: 6 values",
+        ),
+        (lambda: nm.evaluate(np.eye(3), [np.eye(3)]), "is one array.*rows_a"),
+        (lambda: nm.evaluate([np.eye(3)], [{"g": np.eye(3)}]), "is a dict.*the dict itself"),
+        (lambda: nm.evaluate([np.eye(3)], {"bad": np.full((2, 3), np.inf)}), "generator 'bad', source"),
+        (lambda: nm.fid(np.ma.masked_equal(np.eye(3), 1), np.eye(3)), "masked"),
+        (lambda: nm.evaluate([np.eye(3)], [np.eye(3)], "fdi"), "Did you mean 'fid'"),
+    ],
+)
+def test_errors_name_the_culprit(act, words):
+    with pytest.raises(nm.InvalidInput, match=words):
+        act()
