@@ -238,7 +238,7 @@ def nuclear_norm(a: Array, tolerance: float) -> float:
         values = xp.linalg.eigvalsh(gram)
         error = 8.0 * float(xp.finfo(xp.float64).eps) * float(values[-1])
         values = xp.clip(values, 0.0, None)
-        loss = xp.minimum(xp.sqrt(values + error) - xp.sqrt(values), xp.asarray(error**0.5))
+        loss = xp.sqrt(values + error) - xp.sqrt(values)
         if float(xp.sum(loss)) <= tolerance:
             return float(xp.sum(xp.sqrt(values)))
     return float(xp.sum(svdvals(a)))

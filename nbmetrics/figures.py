@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # Okabe–Ito: told apart with any colour vision.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, "#000000")
 MARKERS = "oDs^vP*Xhd<>"
 
 
@@ -40,26 +41,26 @@ def scatter(scores: Scores) -> Figure:
     for ax, metric in zip(axes, scores.metrics, strict=True):
         label = scores.label(metric)
         rows = scores.table[scores.table["metric"] == metric].set_index("generator")
-        for _, pair in scores.inversions(metric).iterrows():
+        inverted = scores.inversions(metric)
+        for _, pair in inverted.iterrows():
             ends = rows.loc[[pair["avg_prefers"], pair["all_prefers"]]]
-            ax.plot(ends["all"], ends["avg"], color=VERMILION, linewidth=1.2, linestyle="--", zorder=1)
+            ax.plot(ends["all"], ends["avg"], color="0.35", linewidth=1.2, linestyle="--", zorder=1)
         for k, (name, row) in enumerate(rows.iterrows()):
-            ax.scatter(row["all"], row["avg"], s=44, marker=MARKERS[k % len(MARKERS)], color=BLUE, zorder=2)
-            right = row["all"] > rows["all"].mean()
-            ax.annotate(
-                _plain(name),
-                (row["all"], row["avg"]),
-                xytext=(-7 if right else 7, 5),
-                textcoords="offset points",
-                fontsize=9,
-                ha="right" if right else "left",
-            )
+            style = {"marker": MARKERS[k % len(MARKERS)], "color": COLOURS[k % len(COLOURS)], "label": _plain(name)}
+            ax.scatter(row["all"], row["avg"], s=60, alpha=0.85, edgecolors="white", linewidths=0.8, zorder=2, **style)
         ax.margins(0.12)
         ax.set_xlabel(f"{label}-all (pooled data)")
         ax.set_ylabel(f"{label}-avg (over clients)")
-        inverted = len(scores.inversions(metric))
-        ax.set_title(f"{label}: {inverted} pairs inverted" if inverted else f"{label}: same order", fontsize=10)
+        pairs = f"{len(inverted)} pair{'s' * (len(inverted) > 1)} inverted (dashed)"
+        ax.set_title(f"{label}: {pairs if len(inverted) else 'same order'}", fontsize=10)
+    _legend(figure, axes[0])
     return figure
+
+
+def _legend(figure: Drawing, ax: Any) -> None:
+    """The generators once, below all panels, where no name can cover another or a point."""
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), fontsize=9, frameon=False)
 
 
 def ranks(scores: Scores) -> Figure:
@@ -85,16 +86,15 @@ def ranks(scores: Scores) -> Figure:
 def clients(scores: Scores) -> Figure:
     """Each client's score, one panel a metric, one marker a generator."""
     figure, axes = _panels(len(scores.metrics), width=4.8)
-    colours = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, "#000000")
     for ax, metric in zip(axes, scores.metrics, strict=True):
         rows = scores.clients[scores.clients["metric"] == metric]
         for k, generator in enumerate(scores.generators):
             values = rows[rows["generator"] == generator]["value"]
-            style = {"marker": MARKERS[k % len(MARKERS)], "color": colours[k % len(colours)]}
+            style = {"marker": MARKERS[k % len(MARKERS)], "color": COLOURS[k % len(COLOURS)]}
             ax.plot(range(len(values)), values, linestyle="none", label=_plain(generator), **style)
         ax.set_xticks(range(len(scores.names)), [_plain(n) for n in scores.names], rotation=45, ha="right")
         ax.set_ylabel(scores.label(metric))
-        ax.legend(fontsize=8, frameon=False)
+    _legend(figure, axes[0])
     return figure
 
 

@@ -74,6 +74,17 @@ def test_an_impossible_row_costs_no_warning_and_no_nan():
     assert not table["gap"].isna().any()
 
 
+@pytest.mark.parametrize(("metric", "words"), [("fid", "fewer than 30 rows"), ("fld", "fewer than 500 train rows")])
+def test_what_is_mostly_bias_is_said_once_and_warned_of_with_uncertainty(metric, words):
+    rng = np.random.default_rng(0)
+    clients = [nm.Client(rng.normal(size=(25, 3)), test=rng.normal(size=(20, 3))) for _ in range(2)]
+    generated = {"g": rng.normal(size=(40, 3))}
+    assert sum(words in line for line in nm.evaluate(clients, generated, metric).conventions) == 1
+    with pytest.warns(nm.BiasWarning, match=words) as caught:
+        nm.evaluate(clients, generated, metric, uncertainty=nm.Bootstrap(20))
+    assert len([w for w in caught if w.category is nm.BiasWarning]) == 1
+
+
 def test_scores_can_be_pickled():
     rng = np.random.default_rng(0)
     scores = nm.evaluate([rng.normal(size=(30, 3))] * 2, {"g": rng.normal(size=(30, 3))}, progress=False)

@@ -25,6 +25,9 @@ from .mixture_fit import Density, Scale, fit
 
 POINTS = 100.0
 
+# Train rows below which the baseline, from halves of them, varies by points.
+FEW_ROWS = 500
+
 
 class FLD(Metric[Rows]):
     """Feature Likelihood Divergence (Jiralerspong et al. 2023).
@@ -62,6 +65,14 @@ class FLD(Metric[Rows]):
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
         """`fld`; the baseline of `real` is fitted once for each size it is needed at."""
         return {"fld": _real_side(real).fld(generated.rows, self.seed)}
+
+    def cautions(self, clients: Sequence[Any]) -> list[str]:
+        """Which clients have too few train rows for a steady baseline."""
+        few = [c for c in clients if c.rows is not None and c.rows.shape[0] < FEW_ROWS]
+        if not few:
+            return []
+        who = "the client has" if len(clients) == 1 else f"{len(few)} of {len(clients)} clients have"
+        return [f"FLD: {who} fewer than {FEW_ROWS} train rows, so its baseline, fitted to half of them, is noisy."]
 
     @property
     def convention(self) -> str:
