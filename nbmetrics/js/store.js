@@ -1,8 +1,8 @@
 /**
  * The state that all displays of one lab share, and its line to Python.
  *
- * An edit is painted at once from here. While a drag lasts, the scene goes to Python as numbered messages, at most
- * two unanswered, the newest winning, and the synced `scene` follows about ten times a second; on release it is
+ * An edit is painted at once from here. While a drag lasts, the scene goes to Python as numbered messages, up to 25
+ * a second and at most two unanswered, the newest winning, and the synced `scene` follows about ten times a second; on release it is
  * committed, with one step of history. Python's answers are the `result` trait and carry the `rev` they belong to.
  *
  * @import { History, Model, Numbers, Place, Scene } from "./types.js"
@@ -12,6 +12,8 @@ import { recorded, redone, sameScene, undone } from "./edits.js";
 
 const IN_FLIGHT = 2;
 const COMMIT_EVERY = 100;
+// Python only checks what this page paints, so it is left most of the processor while a drag lasts.
+const ASK_EVERY = 40;
 const PATIENCE = 1500;
 
 export class Store {
@@ -34,6 +36,7 @@ export class Store {
     /** @type {number[]} */
     this.asked = [];
     this.committedAt = 0;
+    this.askedAt = 0;
     this.telling = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
@@ -184,9 +187,11 @@ export class Store {
     this.changed();
   }
 
-  /** Send the newest scene, unless two questions are open already. */
+  /** Send the newest scene, unless two questions are open already or one was just asked. */
   ask() {
-    if (this.asked.length >= IN_FLIGHT) return;
+    const now = performance.now();
+    if (this.asked.length >= IN_FLIGHT || now - this.askedAt < ASK_EVERY) return;
+    this.askedAt = now;
     this.asked.push(this.scene.rev);
     this.reach(() => this.model.send({ kind: "ask", scene: this.scene }));
     this.watch();
