@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_rows, mean_rows, scatter, to_float64, to_numpy
-from .distributions import Rng
+from .arrays import as_rows, to_float64, to_numpy
+from .distributions import Empirical, Rng
 from .errors import InvalidInput, check_count, check_number
 
 
@@ -28,30 +28,31 @@ class KernelDensity:
     """
 
     def __init__(self, rows: Any, bandwidth: float) -> None:
-        self.rows = to_float64(to_numpy(as_rows(rows, "rows")))
+        self.centres = Empirical(rows)
+        self.rows = to_float64(self.centres.rows)
         self.bandwidth = check_number(bandwidth, "bandwidth", minimum=0)
         if self.bandwidth == 0:
             raise InvalidInput("bandwidth", "is 0, so there is no density", "Give a positive number")
 
     @property
     def dim(self) -> int:
-        return int(self.rows.shape[1])
+        return self.centres.dim
 
-    @cached_property
+    @property
     def mean(self) -> np.ndarray:
         """The (d,) mean of the rows."""
-        return mean_rows(self.rows)
+        return self.centres.mean
 
     @cached_property
     def cov(self) -> np.ndarray:
         """The (d, d) covariance of the rows (ddof 0) plus bandwidth²·I."""
-        return scatter(self.rows, self.mean) / len(self.rows) + self.bandwidth**2 * np.eye(self.dim)
+        return self.centres.cov + self.bandwidth**2 * np.eye(self.dim)
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray:
         """`n` rows, shape (n, d), drawn with `rng` (a NumPy Generator, or a seed)."""
         rng = np.random.default_rng(rng)
-        chosen = rng.integers(len(self.rows), size=check_count(n, "n", minimum=0))
-        return self.rows[chosen] + self.bandwidth * rng.standard_normal((len(chosen), self.dim))
+        chosen = self.centres.sample(n, rng)
+        return chosen + self.bandwidth * rng.standard_normal(chosen.shape)
 
     def log_prob(self, x: Any) -> np.ndarray:
         """Log-density (nats) at each row of `x`, shape (k, d)."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics import arrays
 
 LAWS = [nm.Gaussian([k, 0]) for k in range(3)]
 ROWS = ["precision", "density", "coverage", "recall", "auth_pct"]
@@ -115,3 +116,19 @@ def test_every_table_says_how_it_was_made():
 def test_errors_name_the_culprit(act, words):
     with pytest.raises(nm.InvalidInput, match=words):
         act()
+
+
+def test_a_memory_limit_makes_blocks_smaller_and_changes_no_result(monkeypatch):
+    rng = np.random.default_rng(2)
+    train, test, made = (rng.normal(size=(400, 80)) for _ in range(3))
+
+    def results():
+        return [nm.fid(train, made), nm.kid(train, made), nm.fld(train, test, made), *nm.prdc(train, made)]
+
+    monkeypatch.setattr(arrays.memory, "block_bytes", arrays.memory.block_bytes)
+    usual, blocks = results(), len(list(arrays.row_blocks(10_000, 16_000)))
+    nm.set_memory_limit(16)
+    assert len(list(arrays.row_blocks(10_000, 16_000))) > 20 * blocks
+    np.testing.assert_allclose(results(), usual, rtol=1e-9)
+    with pytest.raises(nm.InvalidInput, match="megabytes"):
+        nm.set_memory_limit(1)
