@@ -61,11 +61,18 @@ class Gaussian:
         h = check_number(height, "height", minimum=0)
         turn = math.radians(check_number(angle, "angle"))
         axes = np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
-        root = np.array([[w], [h]]) * axes
-        gaussian = cls(_vector(center, "center"), root.T @ root)
-        if gaussian.dim != 2:
-            raise InvalidInput("center", f"has {gaussian.dim} numbers", "Give x and y")
-        gaussian.root = root
+        mean = _vector(center, "center")
+        if mean.size != 2:
+            raise InvalidInput("center", f"has {mean.size} numbers", "Give x and y")
+        return cls.factored(mean, np.array([[w], [h]]) * axes)
+
+    @classmethod
+    def factored(cls, mean: Any, root: Any) -> Gaussian:
+        """N(mean, rootᵀroot) that keeps the factor `root`, (r, d): a nearly singular covariance keeps its digits."""
+        gaussian = cls.__new__(cls)
+        gaussian.mean = _vector(mean, "mean")
+        gaussian.root = np.array(as_rows(root, "root", dim=gaussian.mean.size), dtype=np.float64)
+        gaussian.cov = gaussian.root.T @ gaussian.root
         gaussian._freeze()
         return gaussian
 

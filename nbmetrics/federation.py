@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import partition
-from .arrays import Array, as_rows, concat, is_array, run_module
+from .arrays import Array, as_rows, concat, is_array, run_module, to_numpy
 from .distributions import Distribution, Empirical, Mixture
 from .errors import InvalidInput, check_count, check_names, check_number, check_weights, shown
 from .metrics.base import Sample
@@ -252,6 +252,15 @@ class Federation:
         """`clients` clients of `X`, (n, d), dealt at random in equal numbers."""
         rows = as_rows(X, "X")
         return cls._of_parts(rows, partition.iid(len(rows), clients, seed))
+
+    @classmethod
+    def variance_limited(cls, X: Any, y: Any, neighbors: int, seed: int = 0) -> Federation:
+        """One client for each label of `y`, (n,): a random item of `X`, (n, d), and its `neighbors` nearest of it.
+
+        The other rows are left out, so every client has `neighbors` + 1 rows that look alike.
+        """
+        rows = as_rows(X, "X")
+        return cls._of_parts(rows, partition.variance_limited(to_numpy(rows), y, neighbors, seed))
 
     @classmethod
     def _of_parts(cls, rows: Array, parts: Mapping[str, Any]) -> Federation:

@@ -11,7 +11,7 @@ import math
 import pickle
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 # Differences below this share of the scores are rounding, not an order.
 TIE = 1e-12
+
+
+class Values(NamedTuple):
+    """What the tables hold of one metric, as arrays: avg and all (generators,), by_client (generators, clients)."""
+
+    avg: np.ndarray
+    all: np.ndarray
+    by_client: np.ndarray
 
 
 class Scores:
@@ -59,13 +67,18 @@ class Scores:
         """
         frames = []
         for result in self._results:
-            avg, pooled = result.average(self.weights), result.pooled(self.weights)
+            avg, pooled, _ = self.values(result.name)
             columns = {"generator": self.generators, "metric": result.name, "avg": avg, "all": pooled}
             ends = result.intervals(self.weights, avg, pooled)
             gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
             frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
         table = pd.concat(frames, ignore_index=True)
         return self._noted(table)
+
+    def values(self, metric: str) -> Values:
+        """The scores of one metric as arrays, in the order of `generators` and `names`."""
+        result = self._result(metric)
+        return Values(result.average(self.weights), result.pooled(self.weights), result.by_client.copy())
 
     @property
     def conventions(self) -> list[str]:
@@ -103,14 +116,12 @@ class Scores:
         Columns: `avg_prefers`, `all_prefers` (generator names), and by how much: `avg_margin`, `all_margin` > 0.
         """
         chosen = self._aggregates(metric)
-        sign = -1.0 if self._result(metric).higher_is_better else 1.0
+        avg, pooled = (chosen[a].to_numpy() for a in ("avg", "all"))
         rows = []
-        for (_, a), (_, b) in itertools.combinations(chosen.iterrows(), 2):
-            avg, pooled = sign * (b["avg"] - a["avg"]), sign * (b["all"] - a["all"])
-            floor = TIE * max(abs(a["avg"]), abs(b["avg"]), abs(a["all"]), abs(b["all"]))
-            if min(abs(avg), abs(pooled)) > floor and avg * pooled < 0:
-                first, second = (a, b) if avg > 0 else (b, a)
-                rows.append((first["generator"], second["generator"], abs(avg), abs(pooled)))
+        for pair in inverted_pairs(avg, pooled).tolist():
+            first, second = sorted(pair, key=lambda g: avg[g], reverse=self._result(metric).higher_is_better)
+            names = self.generators[first], self.generators[second]
+            rows.append((*names, abs(avg[second] - avg[first]), abs(pooled[second] - pooled[first])))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"]))
 
     def flips(self, metric: str) -> pd.DataFrame:
@@ -122,7 +133,7 @@ class Scores:
         result = self._result(metric)
         if result.replicas is None:
             raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Bootstrap())")
-        avg, pooled = result.average(self.weights), result.pooled(self.weights)
+        avg, pooled, _ = self.values(metric)
         drawn = result.replicas.average(self.weights), result.replicas.scores(self.weights)[1]
         sign = -1.0 if result.higher_is_better else 1.0
         rows = []
@@ -170,7 +181,7 @@ class Scores:
 
     def plot(self, kind: str = "scatter") -> Figure:
         """A Figure: "scatter" (avg against all), "ranks" (places by avg and all) or "clients" (client by client)."""
-        from . import figures
+        from .figures import scores as figures
 
         drawings = {"scatter": figures.scatter, "ranks": figures.ranks, "clients": figures.clients}
         return drawings[check_choice(kind, drawings, "kind")](self)
@@ -222,6 +233,17 @@ class Scores:
         small = html.escape(" · ".join(self.conventions))
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
         return f"<div>{table}{words}<p><small>{small}</small></p></div>"
+
+
+def inverted_pairs(avg: Any, pooled: Any) -> np.ndarray:
+    """The pairs, (m, 2) positions, that avg and all order differently; a tie in either is no order."""
+    avg, pooled = (np.asarray(scores, dtype=np.float64) for scores in (avg, pooled))
+    i, j = np.triu_indices(len(avg), 1)
+    floor = TIE * np.max(np.abs([avg[i], avg[j], pooled[i], pooled[j]]), axis=0)
+    with np.errstate(invalid="ignore"):  # two scores of −∞ are no order
+        first, second = avg[i] - avg[j], pooled[i] - pooled[j]
+        inverted = (np.minimum(np.abs(first), np.abs(second)) > floor) & (np.sign(first) != np.sign(second))
+    return np.column_stack([i[inverted], j[inverted]])
 
 
 def _figure(value: float) -> str:

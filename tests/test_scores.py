@@ -54,6 +54,18 @@ def test_table_is_tidy_and_says_avg_all_and_gap():
     assert table["gap"].tolist() == [-3.0, -1.75, -1.5, -3.0]
 
 
+def test_values_are_the_tables_as_arrays_of_ones_own():
+    federation = nm.Federation([nm.Gaussian([0, 0]), nm.Gaussian([3, 1])]).with_weights([1, 3])
+    scores = nm.evaluate(federation, {"A": nm.Gaussian([1, 0]), "B": nm.Gaussian([2, 2])})
+    avg, pooled, by_client = scores.values("kid")
+    rows = scores.table[scores.table["metric"] == "kid"]
+    np.testing.assert_array_equal([avg, pooled], [rows["avg"], rows["all"]])
+    wanted = scores.clients[scores.clients["metric"] == "kid"]["value"].to_numpy()
+    np.testing.assert_array_equal(by_client.ravel(), wanted)
+    by_client[:] = 0
+    np.testing.assert_array_equal(scores.values("kid").by_client.ravel(), wanted)
+
+
 def test_clients_are_tidy():
     clients = given_scores(VALUES, POOLED)[0].clients
     assert clients.columns.tolist() == ["generator", "client", "metric", "value"]

@@ -6,7 +6,10 @@ among the train rows, C_T against the distances of unseen test rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -54,15 +57,16 @@ class AuthPct(_Copying):
 
     def _score(self, real: Rows, generated: Rows) -> float:
         train, made = distinct_of(real), distinct_of(generated)
-        return float(remembered((train.digest, made.digest, "authentic"), lambda: _authentic(train, made)))
+        key = train.digest, made.digest, "authentic"
+        return float(remembered(key, lambda: authentic(between(made, train), train)))
 
     @property
     def convention(self) -> str:
         return "AuthPct: percent authentic, nearest train rows, features as given"
 
 
-def _authentic(train: Distinct, made: Distinct) -> float:
-    nearest = between(made, train)
+def authentic(nearest: Neighbors, train: Distinct) -> float:
+    """AuthPct of generated rows, from their nearest train rows."""
     spacing = remembered((train.digest, "spacing"), lambda: kth_within(train, 1).squared)
     return 100.0 * float(np.mean(nearest.squared > spacing[nearest.index]))
 
@@ -102,8 +106,7 @@ class CT(_Copying):
         if real.test is None:
             seen = "the real side has no test rows, and C_T compares with rows the generator has not seen"
             raise InvalidInput("test", seen, "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)")
-        sets = [to_numpy(to_float64(rows)) for rows in (real.rows, real.test, generated.rows)]
-        return _data_copying(_reduced(sets, self.seed), self.seed)
+        return _cells(real, self.seed).score(_plain(generated.rows))
 
     @property
     def convention(self) -> str:
@@ -113,47 +116,81 @@ class CT(_Copying):
         )
 
 
-def _reduced(sets: list[np.ndarray], seed: int) -> list[np.ndarray]:
-    """Train, test and generated rows, in the first 64 principal directions of train where they have more."""
-    train = sets[0]
+def _reduced(train: np.ndarray, seed: int) -> Callable[[np.ndarray], np.ndarray]:
+    """To the first 64 principal directions of train where it has more features."""
     if train.shape[1] <= DIMENSIONS:
-        return sets
+        return lambda rows: rows
     from sklearn.decomposition import PCA
 
-    model = PCA(min(DIMENSIONS, len(train)), random_state=seed).fit(train)
-    return [model.transform(rows) for rows in sets]
+    model: Any = PCA(min(DIMENSIONS, len(train)), random_state=seed).fit(train)
+    return lambda rows: np.asarray(model.transform(rows))
 
 
-def _data_copying(sets: list[np.ndarray], seed: int) -> float:
-    from sklearn.cluster import KMeans
-
-    centred = sets[0] - sets[0].mean(axis=0)
-    # k-means draws its starts by row number: by distance from the mean, they depend on the set of rows alone
-    sets = [sets[0][np.argsort(np.sum(centred * centred, axis=1), kind="stable")], *sets[1:]]
-    train, test, made = sets
-    model = KMeans(min(CELLS, Distinct.of(train).size), n_init=10, random_state=seed).fit(train)
-    cells = [model.labels_, model.predict(test), model.predict(made)]
-    scores, shares = [], []
-    for cell in range(model.n_clusters):
-        inside = [rows[labels == cell] for rows, labels in zip(sets, cells, strict=True)]
-        if len(inside[2]) > FEWEST and len(inside[1]):
-            scores.append(_z_score(*inside))
-            shares.append(len(inside[1]))
-    if not scores:
-        counts = [int(np.sum(cells[2] == cell)) for cell in range(model.n_clusters)]
-        seen = f"no cell has more than {FEWEST} of the {len(made)} generated rows beside test rows: {counts}"
-        raise InvalidInput("generated", seen, "Draw more generated rows, or use auth_pct")
-    return float(np.average(scores, weights=shares))
+def _plain(rows: Array) -> np.ndarray:
+    return to_numpy(to_float64(rows))
 
 
-def _z_score(train: np.ndarray, test: np.ndarray, made: np.ndarray) -> float:
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """k-means cells of train rows, and in each how far its test rows are from its train rows."""
+
+    reduced: Callable[[np.ndarray], np.ndarray]
+    model: Any
+    train: tuple[Distinct, ...]
+    test: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(cls, train: np.ndarray, test: np.ndarray, seed: int) -> _Cells:
+        from sklearn.cluster import KMeans
+
+        reduced = _reduced(train, seed)
+        train, test = reduced(train), reduced(test)
+        centred = train - train.mean(axis=0)
+        # k-means draws its starts by row number: by distance from the mean, they depend on the set of rows alone
+        train = train[np.argsort(np.sum(centred * centred, axis=1), kind="stable")]
+        model = KMeans(min(CELLS, Distinct.of(train).size), n_init=10, random_state=seed).fit(train)
+        near = tuple(Distinct.of(train[model.labels_ == cell]) for cell in range(model.n_clusters))
+        return cls(reduced, model, near, tuple(map(_apart, _cut(model, test), near)))
+
+    def score(self, made: np.ndarray) -> float:
+        """C_T of generated rows."""
+        parts = _cut(self.model, self.reduced(made))
+        held = [(p, n, t) for p, n, t in zip(parts, self.train, self.test, strict=True) if len(p) > FEWEST and len(t)]
+        if not held:
+            counts = [len(part) for part in parts]
+            seen = f"no cell has more than {FEWEST} of the {len(made)} generated rows beside test rows: {counts}"
+            raise InvalidInput("generated", seen, "Draw more generated rows, or use auth_pct")
+        scores = [_z_score(_apart(part, near), test) for part, near, test in held]
+        return float(np.average(scores, weights=[len(test) for _, _, test in held]))
+
+
+_CELLS: WeakKeyDictionary[Rows, dict[int, _Cells]] = WeakKeyDictionary()
+
+
+def _cells(real: Rows, seed: int) -> _Cells:
+    """The cells of one client or pool, kept as long as its summary lives."""
+    known = _CELLS.setdefault(real, {})
+    if seed not in known:
+        known[seed] = _Cells.of(_plain(real.rows), _plain(real.test), seed)
+    return known[seed]
+
+
+def _cut(model: Any, rows: np.ndarray) -> list[np.ndarray]:
+    labels = model.predict(rows)
+    return [rows[labels == cell] for cell in range(model.n_clusters)]
+
+
+def _apart(rows: np.ndarray, train: Distinct) -> np.ndarray:
+    """Squared distance of each row to its nearest train row."""
+    return kth_between(Distinct.of(rows), train).squared if len(rows) else np.zeros(0)
+
+
+def _z_score(made: np.ndarray, test: np.ndarray) -> float:
     """Mann–Whitney U of the generated rows' nearest-train distances, as a z-score under equal laws."""
     from scipy.stats import rankdata
 
-    near = Distinct.of(train)
-    distances = [kth_between(Distinct.of(rows), near).squared for rows in (made, test)]
-    m, n = map(len, distances)
-    u = rankdata(np.concatenate(distances))[:m].sum() - m * (m + 1) / 2
+    m, n = len(made), len(test)
+    u = rankdata(np.concatenate([made, test]))[:m].sum() - m * (m + 1) / 2
     # the continuity correction is the authors'
     return float((u - (m * n / 2 - 0.5)) / np.sqrt(m * n * (m + n + 1) / 12))
 

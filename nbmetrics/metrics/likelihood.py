@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -137,6 +138,11 @@ class _RealSide:
             return self._baselines[half, seed]
 
     @cached_property
+    def held_out(self) -> Density:
+        """The density centred on the test rows: what makes a generated row likely."""
+        return fit(self.train, self.test, self.scale)
+
+    @cached_property
     def _order(self) -> np.ndarray:
         # By distance from the centre, z-scored, so that the halves depend on the set of rows alone: neither on how a
         # client happens to sort them, nor on the order and units of the features.
@@ -250,7 +256,46 @@ def quality_scores(train: Any, test: Any, generated: Any) -> Array:
         As `fld`.
     """
     real, made = _checked(train, test, generated)
-    return real.fitted(real.test).at(made)
+    return real.held_out.at(made)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """One fit of FLD's density, and all that it says.
+
+    Attributes
+    ----------
+    fld, gap : as `fld` and `fld_gap`
+    sigma : (m, d) standard deviation of each generated row's bump, in the units of the features; NaN for constant ones
+    variance : (m,) the same of z-scored features, squared: one number for all of them
+    memorization : (m,) as `memorization_scores`
+    """
+
+    fld: float
+    gap: float
+    sigma: Array
+    variance: Array
+    memorization: Array
+
+
+def fitted_density(real: Rows, generated: Any, seed: int = 0) -> Fitted:
+    """FLD, its gap and what is behind them, of generated rows (m, d); `real` keeps its baselines between calls."""
+    side = _real_side(real)
+    made = side.beside(as_rows(generated, "generated", dim=real.rows.shape[1]))
+    density, xp = side.fitted(made), namespace(side.train)
+    test, train = _mean(density.at(side.test)), _mean(density.at_fitted_rows())
+    sigma = xp.full(made.shape, xp.nan, dtype=xp.float64, device=device(side.train))
+    kept = slice(None) if side.scale.kept is None else side.scale.kept
+    variance = xp.exp(density.log_variance)
+    sigma[:, kept] = xp.sqrt(variance)[:, None] * side.scale.spread
+    score = POINTS * (side.baseline(made.shape[0], seed) - test)
+    return Fitted(score, POINTS * (test - train), sigma, variance, density.peaks())
+
+
+def fitted_quality(real: Rows, generated: Any) -> Array:
+    """`quality_scores` of generated rows (m, d); `real` keeps the density between calls."""
+    side = _real_side(real)
+    return side.held_out.at(side.beside(as_rows(generated, "generated", dim=real.rows.shape[1])))
 
 
 class LogLikelihood(Metric["Evidence"]):

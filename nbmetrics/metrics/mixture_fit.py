@@ -38,6 +38,8 @@ NO_MASS = 1e-280
 ROUNDING = 1e-14
 SMALLEST_SPREAD = 1e-60
 SMALLEST_VARIANCE = math.exp(-LARGEST_LOG_VARIANCE)
+# Exponents below it count as this one: NumPy takes eight times as long for an exponential that underflows.
+LOWEST_EXPONENT = -700.0
 # Of extrapolation, in EM steps; longer ones overshot into worse optima.
 LONGEST_LEAP = 10.0
 
@@ -218,14 +220,34 @@ class Density:
         xp = namespace(self.log_variance)
         slope = -0.5 * xp.exp(-self.log_variance)
         level = -0.5 * distances.scale.dim * self.log_variance - math.log(distances.m)
-        parts = []
+        parts, work = [], _Work()
         for _, squared in distances.blocks():
-            exponent = squared * slope
+            exponent = work.product(squared, slope)
             exponent += level
             top = xp.max(exponent, axis=1)
             exponent -= top[:, None]
-            parts.append(top + xp.log(xp.sum(xp.exp(exponent, out=exponent), axis=1)))
+            parts.append(top + xp.log(xp.sum(_exponential(exponent), axis=1)))
         return xp.concat(parts) / distances.scale.dim - 0.5 * LOG_2PI
+
+
+class _Work:
+    """Room for a product that is used again: to take it from the system anew costs as much as all the arithmetic."""
+
+    def __init__(self) -> None:
+        self._room: Array | None = None
+
+    def product(self, block: Array, factor: Array) -> Array:
+        xp, n = namespace(block), block.shape[0]
+        if self._room is None or self._room.shape[0] < n:
+            self._room = xp.empty_like(block)
+        return xp.multiply(block, factor, out=self._room[:n, :])
+
+
+def _exponential(exponent: Array) -> Array:
+    """exp, in place."""
+    xp = namespace(exponent)
+    lowest = xp.asarray(LOWEST_EXPONENT, dtype=exponent.dtype, device=device(exponent))
+    return xp.exp(xp.maximum(exponent, lowest, out=exponent), out=exponent)
 
 
 def fit(rows: Array, centres: Array, scale: Scale) -> Density:
@@ -277,6 +299,7 @@ class _EStep:
         self.origin = ORIGIN_SHRINKAGE * distances.to_their_mean()
         self.dim = distances.scale.dim
         self.passes = 0
+        self._work = _Work()
 
     def start(self) -> Array:
         """log σ² with σ_j² = (min_i D_ij² + 1e-3)/d."""
@@ -294,11 +317,11 @@ class _EStep:
         total = 0.0
         mass, moment = xp.zeros_like(log_variance), xp.zeros_like(log_variance)
         for rows, squared in self.distances.blocks():
-            share = squared * slope[:-1]
+            share = self._work.product(squared, slope[:-1])
             share += level[:-1]
             top = xp.maximum(xp.max(share, axis=1), from_origin[rows])
             share -= top[:, None]
-            xp.exp(share, out=share)
+            share = _exponential(share)
             origin = xp.exp(from_origin[rows] - top)
             density = xp.sum(share, axis=1) + origin
             total += float(xp.sum(xp.log(density) + top))

@@ -1,0 +1,51 @@
+"""The figures and tables of the papers as functions that anyone can rerun, sweep and draw.
+
+    table = nm.experiments.gaussian_toy(samples=50_000)     a tidy DataFrame, first column what is swept
+    nm.figures.gaussian_toy(table)                          its figure
+
+Seeds, sizes and ranges are arguments; the defaults give the paper's figure. `catalogue()` lists them all, and
+`python -m nbmetrics.experiments NAME --out figure.png --csv table.csv` runs one from a shell.
+"""
+
+from importlib import import_module as _import
+from typing import Any as _Any
+
+_ROOMS = {
+    "gaussians": ["gaussian_toy", "likelihood_toy"],
+    "orders": ["single_class", "published_ranks"],
+    "clients": ["variance_limited", "truncation", "neighbors_federated", "transport_federated"],
+    "twins": ["twin_generators"],
+    "moons": ["moons_density", "bandwidth_sweep", "copycat"],
+    "images": ["transforms", "diversity", "ranked_samples"],
+    "generalization": ["novelty", "interactions"],
+    "sizes": ["sample_size", "published_models", "timing"],
+    "conditional": ["correlation_contours", "condition_scale", "covariance_estimators"],
+    "kernels": ["kid_estimators"],
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+_HELPERS = {"published": "data", "digits": "data", "order_summary": "orders"}
+
+__all__ = ["catalogue", *_HELPERS, *_HOME]
+
+
+def catalogue() -> _Any:
+    """All experiments: a DataFrame id, name, title, source, in the order of their ids."""
+    import pandas as pd
+
+    found = [(run.row, name, run.title, run.source) for name in _HOME for run in [__getattr__(name)]]
+    found.sort(key=lambda row: ("EFCK".index(row[0][0]), int(row[0][1:])))
+    return pd.DataFrame(found, columns=["id", "name", "title", "source"])
+
+
+def __getattr__(name: str) -> _Any:
+    room = {**_HOME, **_HELPERS}.get(name)
+    if room is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(_import(f".{room}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

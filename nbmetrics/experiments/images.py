@@ -1,0 +1,332 @@
+"""Images, one fault at a time: transformed, lacking classes or repeated; and ranked by memorization and quality.
+
+Flow: `Pictures` (the user's, or digits cut into train, test and generated) → feature rows → `judge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..arrays import as_rows, to_numpy
+from ..errors import InvalidInput, check_choice, check_count, check_number, shown
+from ..metrics import FID, FLD, Sample
+from ..metrics.likelihood import memorization_scores, quality_scores
+from ..partition import by_label
+from .base import FLD_PAPER, experiment, grid
+from .data import digits
+from .image_transforms import IMPERCEPTIBLE, TRANSFORMS, as_images
+
+Rows = np.ndarray
+SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+COMPONENTS = 32
+DIGITS = f"scikit-learn digits, features: the first {COMPONENTS} principal components of the train images"
+AGAINST_TEST = f"{FID().convention}, against test"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pictures:
+    """Train, test and generated images, (n, h, w) or (n, h, w, 3) in [0, 1].
+
+    May stand in a table's `attrs`, where pandas copies and compares what it finds: it is its own copy, equal to
+    itself alone.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    generated: np.ndarray
+
+    def __deepcopy__(self, memo: Any) -> Pictures:
+        return self
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(x)} {name}" for name, x in vars(self).items())
+        return f"Pictures({counts}, each {' × '.join(map(str, self.train.shape[1:]))})"
+
+
+@experiment("F3", f"{FLD_PAPER}, Figure 5")
+def transforms(
+    share: Any = SHARES,
+    names: Iterable[str] = tuple(TRANSFORMS),
+    *,
+    train: Any = None,
+    test: Any = None,
+    generated: Any = None,
+    features: Callable[[np.ndarray], Any] | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """FLD and FID as a growing share of images is transformed.
+
+    Large transforms raise both; a light blur raises FID alone.
+
+    Good generated images, by default digits that neither train nor test holds, a growing share of them replaced by
+    transformed copies of themselves. FLD is fitted to train and scored on test; FID is against test.
+
+    Parameters
+    ----------
+    share : of the generated images that are transformed, 0 to 1
+    names : which of `image_transforms.TRANSFORMS`: posterize, jpeg_90, light_blur; crop, rotate, elastic, colour
+    train, test, generated : images of one shape, (n, h, w) or (n, h, w, 3) in [0, 1]; all three or none
+    features : function from images (n, …) to rows (n, d), image by image; None for the pixels' first 32 principal
+        components, fitted on train
+    seed : of the cut of the digits, of what is transformed how, and of FLD's baseline
+
+    Returns
+    -------
+    DataFrame share, transform, kind ("imperceptible" or "large"), fld, fid.
+
+    As in the paper, FID takes a light blur for as bad as a change that anyone sees (here "colour"), and FLD does
+    not. It differs in that JPEG and posterizing leave FID as it is, and that blurring and posterizing even lower
+    FLD: both shrink the features, and FLD rewards mild shrinkage. Digits are grey and 8 × 8: "colour" is brightness
+    and contrast, and the paper's blur of 0.5 pixels can be seen. On raw pixels
+    (`features=lambda x: x.reshape(len(x), -1)`) JPEG costs FLD about 20 points and the light blur nearly 40:
+    z-scores magnify the corner pixels, which are almost always black.
+    """
+    shares = grid(share, "share", minimum=0, maximum=1)
+    chosen = _names(names)
+    pictures, extract = _set_up(train, test, generated, features, seed)
+    made = extract(pictures.generated)
+    score = judge(extract(pictures.train), extract(pictures.test), seed)
+    order = np.random.default_rng([seed, 1]).permutation(len(made))
+    rows = []
+    for name in chosen:
+        kind = "imperceptible" if name in IMPERCEPTIBLE else "large"
+        changed = extract(TRANSFORMS[name](pictures.generated, np.random.default_rng([seed, 2])))
+        for s in shares:
+            mixed, swapped = made.copy(), order[: round(s * len(made))]
+            mixed[swapped] = changed[swapped]
+            rows.append({"share": s, "transform": name, "kind": kind, **score(mixed)})
+    table = pd.DataFrame(rows, columns=["share", "transform", "kind", "fld", "fid"])
+    return _noted(table, FLD(seed).convention, AGAINST_TEST, DIGITS if train is None else "images as given")
+
+
+def _names(names: Any) -> list[str]:
+    listed = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    if not listed:
+        raise InvalidInput("names", "is empty", f"Give at least one of: {', '.join(TRANSFORMS)}")
+    return [check_choice(name, TRANSFORMS, "names") for name in listed]
+
+
+@experiment("F4", f"{FLD_PAPER}, Figure 6")
+def diversity(
+    classes: Any = None,
+    copies: Any = (1, 2, 4, 8, 16),
+    *,
+    train: Any = None,
+    test: Any = None,
+    generated: Any = None,
+    labels: Any = None,
+    jitter: float = 0.01,
+    repeats: int = 5,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """FLD and FID over the number of classes and over how often samples repeat themselves.
+
+    Both fall with the first and rise with the second.
+
+    First generated rows of a few classes only, the classes drawn anew each time; then rows of all classes, of which m/k
+    distinct ones appear k times each, all but the first time with a little noise. Every set has as many rows m as the
+    rarest class, so only diversity differs.
+
+    Parameters
+    ----------
+    classes : how many classes the generated rows are of; None for ten numbers from 1 to all
+    copies : how often each row appears (the paper's k), 1 or more
+    train, test, generated : rows of features, (n, d); all three, with labels, or none for digits
+    labels : (m,) of the generated rows
+    jitter : standard deviation of the noise on copies, as a share of each feature's own
+    repeats : draws to average over
+    seed : of the cut of the digits, the draws, and FLD's baseline
+
+    Returns
+    -------
+    DataFrame classes, copies, fld, fid: means over the draws, and fld_sd, fid_sd, their standard deviations (NaN for
+    one draw). Rows with copies 1 are the first sweep, rows with all classes the second. The shapes are the paper's;
+    it draws FLD only, and conditional generators where this has held-out digits.
+    """
+    repeats = check_count(repeats, "repeats")
+    check_number(jitter, "jitter", minimum=0)
+    real, held, made, groups = _labelled(train, test, generated, labels, seed)
+    m, most = min(map(len, groups)), len(groups)
+    swept = np.unique(np.linspace(1, most, min(most, 10)).round()) if classes is None else classes
+    few = [check_count(c, "classes") for c in grid(swept, "classes", minimum=1, maximum=most)]
+    if m < max(2, most):
+        raise InvalidInput("labels", f"{most} classes, one of {m} rows", f"Give each at least {max(2, most)}")
+    times = [check_count(k, "copies") for k in grid(copies, "copies", minimum=1, maximum=m)]
+    score = judge(real, held, seed)
+    rows = []
+    for c, k in dict.fromkeys([*((c, 1) for c in few), *((most, k) for k in times)]):
+        draws = (np.random.default_rng([seed, 1, repeat]) for repeat in range(repeats))
+        found = pd.DataFrame([score(_repeated(made[_of_classes(groups, c, m, rng)], k, jitter, rng)) for rng in draws])
+        rows.append({"classes": c, "copies": k, **found.mean(), **found.std().add_suffix("_sd")})
+    table = pd.DataFrame(rows)
+    source = DIGITS if train is None else "features as given"
+    return _noted(table, FLD(seed).convention, AGAINST_TEST, source, f"{m} generated rows, {repeats} draws")
+
+
+def _of_classes(groups: list[np.ndarray], count: int, m: int, rng: np.random.Generator) -> np.ndarray:
+    """m rows in random order, of `count` classes as evenly as can be; `groups` are the rows of each class."""
+    chosen = rng.permutation(len(groups))[:count]
+    parts = [rng.permutation(groups[c])[: len(range(i, m, count))] for i, c in enumerate(chosen)]
+    return rng.permutation(np.concatenate(parts))
+
+
+def _repeated(rows: Rows, k: int, jitter: float, rng: np.random.Generator) -> Rows:
+    """As many rows, of which only the first 1/k are distinct and the others are noisy copies of those."""
+    kept = len(rows) // k
+    noise = jitter * rows.std(axis=0) * rng.standard_normal(rows.shape)
+    noise[:kept] = 0
+    return np.resize(rows[:kept], rows.shape) + noise
+
+
+@experiment("F7", f"{FLD_PAPER}, Figures 9 and 10")
+def ranked_samples(
+    copies: int = 10,
+    *,
+    train: Any = None,
+    test: Any = None,
+    generated: Any = None,
+    features: Callable[[np.ndarray], Any] | None = None,
+    jitter: float = 0.02,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Generated images beside their nearest train images, by memorization and by quality.
+
+    The memorization score puts copies of train first, the quality score typical images.
+
+    By default the generated images are digits that neither train nor test holds, then `copies` train images with a
+    little noise, then `copies` exact ones; give images of your own and nothing is planted.
+
+    Parameters
+    ----------
+    copies : train images planted with noise, and again exactly, in the default digits
+    train, test, generated : images of one shape, (n, h, w) or (n, h, w, 3) in [0, 1]; all three or none
+    features : as in `transforms`
+    jitter : standard deviation of the noise on the planted images, in pixel values
+    seed : of the cut of the digits and what is planted
+
+    Returns
+    -------
+    DataFrame rank (1 = highest score), by ("memorization" or "quality"), generated and train (row numbers of the
+    image and of the nearest train image), distance (between their features), score (O_j or Q_j, nats per
+    dimension). `attrs["pictures"]` holds the images for the figure.
+    """
+    copies = check_count(copies, "copies", minimum=0)
+    check_number(jitter, "jitter", minimum=0)
+    pictures, extract = _set_up(train, test, generated, features, seed)
+    if generated is None:
+        pictures = _planted(pictures, copies, jitter, np.random.default_rng([seed, 1]))
+    rows = {name: extract(getattr(pictures, name)) for name in ("train", "test", "generated")}
+    nearest, distance = _nearest(rows["generated"], rows["train"])
+    scores = {"memorization": memorization_scores(**rows), "quality": quality_scores(**rows)}
+    parts = []
+    for by, score in scores.items():
+        order = np.argsort(-to_numpy(score), kind="stable")
+        columns = {"generated": order, "train": nearest[order], "distance": distance[order], "score": score[order]}
+        parts.append(pd.DataFrame({"rank": np.arange(1, len(order) + 1), "by": by, **columns}))
+    table = pd.concat(parts, ignore_index=True)
+    table.attrs["pictures"] = pictures
+    scored = "scores on features z-scored by the test images, nearest by distance of the features as they are"
+    return _noted(table, scored, DIGITS if train is None else "images as given", f"seed {seed}")
+
+
+def _planted(pictures: Pictures, copies: int, jitter: float, rng: np.random.Generator) -> Pictures:
+    """The generated images, then noisy and then exact copies of train images."""
+    check_number(copies, "copies", maximum=len(pictures.train) // 2)
+    near, exact = np.split(pictures.train[rng.permutation(len(pictures.train))[: 2 * copies]], 2)
+    near = np.clip(near + jitter * rng.standard_normal(near.shape), 0, 1)
+    return Pictures(pictures.train, pictures.test, np.concatenate([pictures.generated, near, exact]))
+
+
+def _nearest(made: Rows, train: Rows) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn.metrics import pairwise_distances_argmin
+
+    nearest = pairwise_distances_argmin(made, train)
+    # scikit-learn takes distances from inner products, which leaves 1e-8 where there is nothing
+    return nearest, np.linalg.norm(made - train[nearest], axis=1)
+
+
+def judge(train: Rows, test: Rows, seed: int = 0) -> Callable[[Rows], dict[str, float]]:
+    """FLD (fitted to train, scored on test) and FID (against test) of generated rows."""
+    likelihood, moments = FLD(seed), FID()
+    real = likelihood.summarize(Sample(rows=train, test=test))
+    held = moments.summarize(Sample(rows=test))
+
+    def score(made: Rows) -> dict[str, float]:
+        sample = Sample(rows=made)
+        fld = likelihood.distance(real, likelihood.summarize(sample))
+        return {"fld": fld, "fid": moments.distance(held, moments.summarize(sample))}
+
+    return score
+
+
+def principal(train: np.ndarray, count: int = COMPONENTS) -> Callable[[np.ndarray], Rows]:
+    """The first principal components of the train images, as a function from images (n, …) to rows (n, `count`)."""
+    from sklearn.decomposition import PCA
+
+    flat = train.reshape(len(train), -1)
+    model = PCA(min(count, *flat.shape), svd_solver="full").fit(flat)
+    return lambda images: model.transform(images.reshape(len(images), -1))
+
+
+def digit_parts(seed: int, *shares: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Digits (n, 8, 8) and their labels, cut at random into parts of these shares; the last is the rest."""
+    rows, labels = digits()
+    order = np.random.default_rng(seed).permutation(len(rows))
+    cuts = np.round(np.cumsum(shares) * len(rows)).astype(int)
+    return [(rows[part].reshape(-1, 8, 8), labels[part]) for part in np.split(order, cuts)]
+
+
+def all_or_none(**given: Any) -> bool:
+    """Whether the arguments are given; InvalidInput where only some are."""
+    missing = [name for name, value in given.items() if value is None]
+    if missing and len(missing) < len(given):
+        raise InvalidInput(missing[0], "is missing while others are given", f"Give all of {', '.join(given)}, or none")
+    return not missing
+
+
+def _set_up(train: Any, test: Any, generated: Any, features: Any, seed: int) -> tuple[Pictures, Callable[..., Rows]]:
+    """The images, and what makes feature rows of them."""
+    if all_or_none(train=train, test=test, generated=generated):
+        named = {"train": train, "test": test, "generated": generated}
+        pictures = Pictures(*(as_images(value, name) for name, value in named.items()))
+        shape = pictures.train.shape[1:]
+        for name in ("test", "generated"):
+            if (seen := getattr(pictures, name).shape[1:]) != shape:
+                raise InvalidInput(name, f"has images of shape {seen}, train {shape}", "Use one shape")
+    else:
+        # Train twice as large as the others: FLD's baseline then has a density of as many centres as they.
+        pictures = Pictures(*(images for images, _ in digit_parts(seed, 0.5, 0.25)))
+    if features is not None and not callable(features):
+        raise InvalidInput("features", f"got {shown(features)}", "Give a function from images (n, …) to rows (n, d)")
+    found = principal(pictures.train) if features is None else features
+
+    def extract(images: np.ndarray) -> Rows:
+        rows = to_numpy(as_rows(found(images), "features"))
+        if len(rows) != len(images):
+            raise InvalidInput("features", f"gave {len(rows)} rows for {len(images)} images", "Give one row an image")
+        return rows
+
+    return pictures, extract
+
+
+def _labelled(
+    train: Any, test: Any, generated: Any, labels: Any, seed: int
+) -> tuple[Rows, Rows, Rows, list[np.ndarray]]:
+    """Train, test and generated rows, and those of each label among the last; by default digits, most generated."""
+    if not all_or_none(train=train, test=test, generated=generated, labels=labels):
+        (real, _), (held, _), (made, given) = digit_parts(seed, 0.25, 0.2)
+        extract = principal(real)
+        return extract(real), extract(held), extract(made), list(by_label(given, len(made)).values())
+    rows = to_numpy(as_rows(train, "train", min_rows=2))
+    others = [to_numpy(as_rows(x, n, dim=rows.shape[1])) for n, x in (("test", test), ("generated", generated))]
+    return rows, others[0], others[1], list(by_label(labels, len(others[1]), "labels").values())
+
+
+def _noted(table: pd.DataFrame, *lines: str) -> pd.DataFrame:
+    table.attrs["conventions"] = list(lines)
+    return table

@@ -1,0 +1,177 @@
+"""How much data a score needs and how long it takes, and the published scores of large models."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..arrays import as_rows, to_numpy
+from ..errors import InvalidInput, check_choice, check_count
+from ..metrics.copying import auth_pct, c_t
+from ..metrics.frechet import fid
+from ..metrics.kernel import KID, kid
+from ..metrics.likelihood import FLD, fld
+from ..metrics.neighbors import prdc
+from .base import FLD_PAPER, experiment, grid
+from .data import SOURCES, published
+from .images import AGAINST_TEST, DIGITS, all_or_none, digit_parts, judge, principal
+
+SIZES = (50, 100, 200, 400, 800)
+TRAIN_ROWS = (250, 500, 1000, 2000, 4000)
+TIMED: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "fid": lambda train, test, made: fid(train, made),
+    "kid": lambda train, test, made: kid(train, made),
+    "fld": fld,
+    "c_t": c_t,
+    "auth_pct": lambda train, test, made: auth_pct(train, made),
+    "prdc": lambda train, test, made: prdc(train, made),
+}
+
+
+@experiment("F8", f"{FLD_PAPER}, Figure 11")
+def sample_size(
+    test_size: Any = SIZES,
+    *,
+    train: Any = None,
+    test: Any = None,
+    generated: Any = None,
+    repeats: int = 10,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """FLD, FID and KID over the number of test rows.
+
+    On few of them FID is biased upwards; FLD and KID are only noisier.
+
+    Test rows drawn without replacement from all there are, for FID and KID the reference; train and generated rows stay
+    the same. By default those are digits, and generated are held-out ones, darker (× 0.8) and with noise of standard
+    deviation 0.1 in every pixel.
+
+    Parameters
+    ----------
+    test_size : numbers of test rows, 2 or more
+    train, test, generated : rows of features, (n, d); all three or none
+    repeats : draws of the test rows to average over, 2 or more
+    seed : of the cut and the noise of the digits, of the draws, and of FLD's baseline
+
+    Returns
+    -------
+    DataFrame test_size, fld, fid, kid: means over the draws, and fld_sd, fid_sd, kid_sd, their standard deviations.
+    The last sizes use most of the rows there are, so their draws share rows and vary too little.
+    """
+    repeats = check_count(repeats, "repeats", minimum=2)
+    real, pool, made = _three(train, test, generated, seed)
+    sizes = [check_count(n, "test_size") for n in grid(test_size, "test_size", minimum=2, maximum=len(pool))]
+    rows = []
+    for n in sizes:
+        found = []
+        for repeat in range(repeats):
+            held = pool[np.random.default_rng([seed, 1, repeat]).permutation(len(pool))[:n]]
+            found.append({**judge(real, held, seed)(made), "kid": kid(held, made)})
+        scores = pd.DataFrame(found)
+        rows.append({"test_size": n, **scores.mean(), **scores.std().add_suffix("_sd")})
+    table = pd.DataFrame(rows)
+    source = DIGITS if train is None else "features as given"
+    lines = [FLD(seed).convention, AGAINST_TEST, f"{KID().convention}, against test", source, f"{repeats} draws"]
+    table.attrs["conventions"] = lines
+    return table
+
+
+def _three(train: Any, test: Any, generated: Any, seed: int) -> list[np.ndarray]:
+    """Train, test and generated rows."""
+    if all_or_none(train=train, test=test, generated=generated):
+        rows = as_rows(train, "train", min_rows=2)
+        others = [as_rows(x, name, dim=rows.shape[1]) for name, x in (("test", test), ("generated", generated))]
+        return [to_numpy(x) for x in (rows, *others)]
+    (real, _), (made, _), (pool, _) = digit_parts(seed, 0.28, 0.22)
+    made = 0.8 * made + 0.1 * np.random.default_rng([seed, 2]).standard_normal(made.shape)
+    extract = principal(real)
+    return [extract(images) for images in (real, pool, made)]
+
+
+@experiment("F9", f"{FLD_PAPER}, Tables 1 and 2")
+def published_models() -> pd.DataFrame:
+    """Published models ranked by FLD and by FID.
+
+    The two rank much alike, least so on ImageNet by Inception.
+
+    The published scores of 23 models of CIFAR-10, FFHQ and ImageNet, each in the features of DINOv2 and of
+    Inception-V3, with their places by FLD and by FID among the models of one data set in one feature space.
+
+    Returns
+    -------
+    DataFrame model, dataset, features, fld, fld_rank, fid, fid_rank (1 = best; ties share the best place),
+    gen_gap_fld, c_t, auth_pct, precision, recall.
+    """
+    table = published("fld_models")
+    group = table.groupby(["features", "dataset"], sort=False)
+    for metric in ("fld", "fid"):
+        table[f"{metric}_rank"] = group[metric].rank(method="min").astype(int)
+    first = ["model", "dataset", "features", "fld", "fld_rank", "fid", "fid_rank"]
+    table = table[[*first, *(name for name in table if name not in first)]]
+    table.attrs["conventions"] = [f"numbers as printed in {SOURCES['fld_models']}; ranks computed here"]
+    return table
+
+
+@experiment("F11", f"{FLD_PAPER}, Figure 12")
+def timing(
+    train_rows: Any = TRAIN_ROWS,
+    metrics: Iterable[str] = tuple(TIMED),
+    *,
+    dim: int = 64,
+    others: int = 1000,
+    repeats: int = 3,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How long each metric takes as the train rows grow.
+
+    Rows of N(0, I): train rows, and `others` test and generated rows. FID, KID, AuthPct and PRDC (precision, recall,
+    density and coverage in one pass) compare generated with train rows; FLD and C_T see the test rows too. Each time
+    is the median over `repeats` on one thread, on fresh rows each time, as some metrics remember what they have seen.
+
+    Parameters
+    ----------
+    train_rows : numbers of train rows, 10 or more
+    metrics : which of fid, kid, fld, c_t, auth_pct, prdc
+    dim : features
+    others : test rows, and generated rows, 100 or more
+    repeats : runs that the median is of
+    seed : of the rows
+
+    Returns
+    -------
+    DataFrame train_rows, and _seconds of each of fid, kid, fld, c_t, auth_pct, prdc, of this machine, here and now; the
+    paper's are of one GPU. There FLD grows faster than many others while it stays within their order of magnitude; here
+    C_T, KID and FLD take much alike, and FID least, as 64 features leave it only small matrices.
+    """
+    from threadpoolctl import threadpool_limits
+
+    sizes = [check_count(n, "train_rows") for n in grid(train_rows, "train_rows", minimum=10)]
+    listed = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
+    names = [check_choice(name, TIMED, "metrics") for name in listed]
+    if not names:
+        raise InvalidInput("metrics", "is empty", f"Give at least one of: {', '.join(TIMED)}")
+    dim, others = check_count(dim, "dim"), check_count(others, "others", minimum=100)
+    repeats = check_count(repeats, "repeats")
+    rng = np.random.default_rng(seed)
+    for name in names:  # what is imported on first use is not the metric's time
+        TIMED[name](*(rng.standard_normal((100, dim)) for _ in range(3)))
+    rows = []
+    with threadpool_limits(1):  # many threads on shared cores wait for one another, and the times say little
+        for n in sizes:
+            times = {name: [_seconds(name, n, others, dim, rng) for _ in range(repeats)] for name in names}
+            rows.append({"train_rows": n, **{f"{name}_seconds": np.median(found) for name, found in times.items()}})
+    table = pd.DataFrame(rows)
+    lines = [f"median of {repeats} runs on one thread, {dim} features, {others} test and {others} generated rows"]
+    table.attrs["conventions"] = lines
+    return table
+
+
+def _seconds(name: str, n: int, others: int, dim: int, rng: np.random.Generator) -> float:
+    rows = [rng.standard_normal((count, dim)) for count in (n, others, others)]
+    start = time.perf_counter()
+    TIMED[name](*rows)
+    return time.perf_counter() - start

@@ -1,0 +1,78 @@
+"""Figures of MFID, RFID and CFID between two correlated numbers (C1 to C3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InvalidInput
+from .drawing import BLUE, GREEN, VERMILION, Drawing, caption, legend, panels
+
+METRICS: dict[str, dict[str, Any]] = {
+    "mfid": {"label": "MFID", "color": BLUE, "linestyle": "-", "marker": "o"},
+    "rfid": {"label": "RFID", "color": VERMILION, "linestyle": "--", "marker": "D"},
+    "cfid": {"label": "CFID", "color": GREEN, "linestyle": "-.", "marker": "s"},
+}
+ESTIMATORS: dict[str, dict[str, Any]] = {
+    "sc": {"label": "SC: sample covariance", "color": BLUE, "linestyle": "-", "marker": "o"},
+    "nsc1": {"label": "NSC1: variance of y known", "color": VERMILION, "linestyle": "--", "marker": "D"},
+    "nsc2": {"label": "NSC2: variances of x and y known", "color": GREEN, "linestyle": "-.", "marker": "s"},
+}
+SURFACES = {"squared_difference": r"$(\rho - \hat{\rho})^2$", "rfid": "RFID", "cfid": "CFID"}
+
+
+def correlation_contours(table: pd.DataFrame) -> Drawing:
+    """The squared difference, RFID and CFID over all pairs of correlations, at the same levels (C1)."""
+    if min(table["rho"].nunique(), table["rho_hat"].nunique()) < 2:
+        raise InvalidInput("table", "has one value of rho or of rho_hat", "Give two or more of each for contours")
+    figure, axes = panels(3, height=4.2)
+    highest = float(table[list(SURFACES)].to_numpy().max()) or 1.0
+    ends = table["rho"].min(), table["rho"].max()
+    for ax, (column, name) in zip(axes, SURFACES.items(), strict=True):
+        surface = table.pivot(index="rho_hat", columns="rho", values=column)
+        grid = surface.columns.to_numpy(), surface.index.to_numpy(), surface.to_numpy()
+        filled = ax.contourf(*grid, levels=np.linspace(0, highest, 17), cmap="cividis")
+        levels, inks = highest * np.array([0.025, 0.125, 0.25, 0.5, 0.75]), ["white"] * 4 + ["black"]
+        lines = ax.contour(*grid, levels=levels, colors=inks)
+        ax.clabel(lines, fmt="%.2g", fontsize=8)
+        ax.plot(ends, ends, color="white", linestyle="--", linewidth=1.8)
+        ax.annotate(r"$\hat{\rho} = \rho$", (0.56, 0.5), xycoords="axes fraction", color="white", va="center")
+        ax.set_aspect("equal")
+        ax.set_title(name, fontsize=10)
+        ax.set_xlabel(r"correlation of x and y, $\rho$")
+    axes[0].set_ylabel(r"correlation of x and ŷ, $\hat{\rho}$")
+    figure.colorbar(filled, ax=list(axes), label="squared units of y", shrink=0.8)
+    return caption(figure, table)
+
+
+def condition_scale(table: pd.DataFrame) -> Drawing:
+    """MFID, RFID and CFID against the scale of x (C2)."""
+    figure, (ax,) = panels(1, width=7.0)
+    for metric, style in METRICS.items():
+        ax.plot(table["alpha"], table[metric], linewidth=1.8, markevery=0.1, **style)
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("scale of x, α")
+    ax.set_ylabel("distance (squared units of y)")
+    legend(figure, ax)
+    return caption(figure, table)
+
+
+def covariance_estimators(table: pd.DataFrame) -> Drawing:
+    """The mean score of each covariance estimator against the number of pairs, with ± 2 standard errors (C3)."""
+    figure, axes = panels(3)
+    for ax in axes[1:]:
+        ax.sharey(axes[0])
+    for ax, (metric, look) in zip(axes, METRICS.items(), strict=True):
+        for name, style in ESTIMATORS.items():
+            mean, error = table[f"{metric}_{name}"], 2 * table[f"{metric}_{name}_se"]
+            ax.plot(table["n"], mean, linewidth=1.8, markersize=5, **style)
+            ax.fill_between(table["n"], mean - error, mean + error, color=style["color"], alpha=0.2, linewidth=0)
+        ax.set_xscale("log")
+        ax.set_title(look["label"], fontsize=10)
+        ax.set_xlabel("number of pairs, n")
+    axes[0].set_ylabel("mean distance to the truth ± 2 se\n(squared units of y)")
+    legend(figure, axes[0])
+    return caption(figure, table)

@@ -1,0 +1,131 @@
+"""What all figures share: a Figure that notebooks show, panels, the palette, captions and curves with their minima.
+
+Everything uses matplotlib's object API, never pyplot, so figures may be drawn off the main thread.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+# Okabe–Ito: told apart with any colour vision.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
+SKY, GREY = "#56B4E9", "0.4"
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, "#000000")
+MARKERS = "oDs^vP*Xhd<>"
+# One look for each aggregate in every figure: never colour alone.
+AGGREGATES: dict[str, dict[str, Any]] = {
+    "avg": {"color": BLUE, "linestyle": "-", "marker": "o"},
+    "all": {"color": VERMILION, "linestyle": "--", "marker": "D"},
+    "gap": {"color": GREEN, "linestyle": "-.", "marker": "s"},
+    "ref": {"color": GREY, "linestyle": ":", "marker": None},
+}
+# Metrics as people write them, and what they are measured in.
+LABELS = {"fid": "FID", "kid": "KID", "kid_rbf": "KID (RBF)", "w1": "W1", "fld": "FLD", "c_t": "C_T"}
+LABELS |= {"auth_pct": "AuthPct", "prdc": "PRDC"}
+UNITS = {"fid": "squared units", "kid": "kernel units", "w1": "units of the rows", "fld": "100 nats/dim"}
+
+
+class Drawing(Figure):
+    """A Figure that a notebook shows without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        stream = io.BytesIO()
+        self.savefig(stream, format="png", dpi=144, bbox_inches="tight")
+        return stream.getvalue()
+
+
+def panels(count: int, width: float = 4.2, height: float = 3.8, rows: int = 1) -> tuple[Drawing, Any]:
+    """A figure with `count` plain axes in `rows` rows, and the axes in reading order."""
+    columns = -(-count // rows)
+    figure = Drawing(figsize=(width * columns, height * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax in axes[count:]:
+        ax.set_visible(False)
+    for ax in axes[:count]:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(alpha=0.25, linewidth=0.6)
+        ax.set_axisbelow(True)
+    return figure, axes[:count]
+
+
+def legend(figure: Drawing, *axes: Any, columns: int = 4) -> None:
+    """The names once, below all panels, where none can cover another or a point."""
+    found = [ax.get_legend_handles_labels() for ax in axes]
+    named = {label: handle for handles, labels in found for handle, label in zip(handles, labels, strict=True)}
+    ncols = min(columns, len(named))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=ncols, fontsize=9, frameon=False)
+
+
+def label(metric: str) -> str:
+    """A metric's name as text."""
+    return LABELS.get(metric, plain(metric.replace("_", " ").capitalize()))
+
+
+def with_unit(metric: str, aggregate: str = "") -> str:
+    """An axis label: "FID-avg (squared units)"."""
+    name = f"{label(metric)}-{aggregate}" if aggregate else label(metric)
+    return f"{name} ({UNITS[metric]})" if metric in UNITS else name
+
+
+def best(table: pd.DataFrame, metric: str, symbol: str) -> str:
+    """Where avg and where all are lowest, as a panel's title; the table's first column is what is swept."""
+    lowest = [table.iloc[:, 0].to_numpy()[np.nanargmin(table[f"{metric}_{a}"])] for a in ("avg", "all")]
+    if lowest[0] == lowest[1]:
+        return f"best {symbol}: {lowest[0]:g} by avg and by all"
+    return f"best {symbol}: {lowest[0]:g} by avg, {lowest[1]:g} by all"
+
+
+def whole_ticks(*axes: Any) -> None:
+    """Ticks at whole numbers only, for axes that count places."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def caption(figure: Drawing, table: pd.DataFrame) -> Drawing:
+    """What the figure shows and which figure of which paper it follows, from `table.attrs`.
+
+    A caption names the set-up only; what comes out of it is computed from the table, in the panels' titles.
+    """
+    text = f"{table.attrs['id']}  {table.attrs['title']}  (after {table.attrs['source']})"
+    wide = int(12 * figure.get_size_inches()[0])
+    figure.suptitle(textwrap.fill(text, wide), x=0.01, ha="left", fontsize=10)
+    return figure
+
+
+def curve(ax: Any, x: Any, y: Any, aggregate: str, label: str, *, best: str | None = "min") -> None:
+    """One aggregate against what is swept, its best point marked; `best` is "min", "max" or None."""
+    style = dict(AGGREGATES[aggregate])
+    marker = style.pop("marker")
+    ax.plot(x, y, label=label, linewidth=1.8, **style)
+    values = np.asarray(y, dtype=float)
+    if marker is None or best is None or not np.isfinite(values).any():
+        return
+    k = int(np.nanargmin(values) if best == "min" else np.nanargmax(values))
+    ax.plot(
+        np.asarray(x)[k],
+        values[k],
+        marker=marker,
+        color=style["color"],
+        markersize=8,
+        markeredgecolor="white",
+        zorder=3,
+    )
+
+
+def aggregates_of(table: pd.DataFrame, metric: str) -> Sequence[str]:
+    """Which of avg, all, gap and ref the table has for a metric."""
+    return [a for a in AGGREGATES if f"{metric}_{a}" in table]
+
+
+def plain(name: Any) -> str:
+    """A user's name as text: matplotlib would read dollars as mathematics."""
+    return str(name).replace("$", r"\$")

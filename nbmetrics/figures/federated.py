@@ -1,0 +1,180 @@
+"""Figures of federated experiments: how avg and all order generators, and clients of little variance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..scores import inverted_pairs
+from .drawing import (
+    BLUE,
+    COLOURS,
+    GREY,
+    MARKERS,
+    VERMILION,
+    Drawing,
+    best,
+    caption,
+    curve,
+    label,
+    legend,
+    panels,
+    plain,
+    whole_ticks,
+    with_unit,
+)
+
+KINDS = {"class": "one class", "noise": "all classes with noise", "nearest": "an item and its nearest"}
+LOOKS = {"fid": (BLUE, "o"), "kid": (VERMILION, "s")}
+
+
+def single_class(table: pd.DataFrame) -> Drawing:
+    """Each generator's avg joined with its all: crossing lines are an inversion, parallel ones have one gap (E4)."""
+    metrics = _metrics(table)
+    figure, axes = panels(len(metrics), width=3.4)
+    for ax, metric in zip(axes, metrics, strict=True):
+        ends = table[[f"{metric}_avg", f"{metric}_all"]].to_numpy()
+        for k, (name, y) in enumerate(zip(table["generator"], ends, strict=True)):
+            ax.plot(
+                [0, 1], y, color=COLOURS[k], marker=MARKERS[k], linestyle="-" if k == 0 else "--", label=plain(name)
+            )
+        ax.set_title(_verdict(*ends.T), fontsize=10)
+        ax.set_xticks([0, 1], ["avg", "all"])
+        ax.set_xlim(-0.25, 1.25)
+        ax.set_ylabel(f"{label(metric)} (lower is better)")
+    legend(figure, axes[0])
+    return caption(figure, table)
+
+
+def _verdict(avg: np.ndarray, pooled: np.ndarray) -> str:
+    """What the lines from avg to all do."""
+    if len(inverted_pairs(avg, pooled)):
+        return "lines cross: avg and all disagree"
+    # A gap is the difference of two scores, each of them known to a few of its last digits.
+    one_gap = np.ptp(avg - pooled) <= 1e-9 * np.abs([avg, pooled]).max()
+    return "parallel: one gap for both" if one_gap else "no crossing, but the gaps differ"
+
+
+def published_ranks(table: pd.DataFrame) -> Drawing:
+    """FID and KID of many generators: avg against all, and their places, inverted pairs joined (E5)."""
+    figure, axes = panels(4, width=4.8, rows=2)
+    for column, metric in enumerate(("fid", "kid")):
+        pairs = _inversions(table, metric)
+        gap = table[f"{metric}_gap"]
+        counted = f"{len(pairs):,} of {len(table) * (len(table) - 1) // 2:,} pairs inverted"
+        _scatter(axes[column], table, metric, pairs)
+        axes[column].set_title(f"{counted}; avg − all = {gap.mean():.3g}, sd {gap.std():.2g}", fontsize=10)
+        _places(axes[column + 2], table, metric, pairs)
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+def variance_limited(table: pd.DataFrame) -> Drawing:
+    """FID and KID over the generator's scale, and its places by both, one row of panels for each K (E6)."""
+    nearby = table.attrs["arguments"]["family"] == "neighbors"
+    x_label, symbol = ("rows kept, (M + 1) / n", "share") if nearby else ("data shrunk by ψ", "ψ")
+    return _sweeps(table, "neighbors", "K = {:g} neighbours a client", x_label, symbol)
+
+
+def truncation(table: pd.DataFrame) -> Drawing:
+    """FID and KID over the truncation, and places by both, one row of panels for each spread of the clients (E7)."""
+    return _sweeps(table, "spread", "client means spread by {:g}", "truncation of the generator, ψ", "ψ")
+
+
+def neighbors_federated(table: pd.DataFrame) -> Drawing:
+    """Precision, recall, density and coverage: avg against all for both kinds of clients (E9)."""
+    metrics, kinds = ("precision", "recall", "density", "coverage"), table["clients"].unique()
+    figure, axes = panels(len(metrics) * len(kinds), width=2.9, height=3.0, rows=len(kinds))
+    for row, kind in enumerate(kinds):
+        part = table[table["clients"] == kind]
+        for column, metric in enumerate(metrics):
+            ax, pairs = axes[row * len(metrics) + column], _inversions(part, metric)
+            _scatter(ax, part, metric, pairs)
+            ax.set_title(f"{kind}\n{len(pairs)} of {len(part) * (len(part) - 1) // 2} pairs inverted", fontsize=9)
+    legend(figure, *axes, columns=5)
+    return caption(figure, table)
+
+
+def transport_federated(table: pd.DataFrame) -> Drawing:
+    """W1 of single classes and noisy copies: avg against all, and places by both (E10)."""
+    figure, axes = panels(2, width=4.8)
+    pairs = _inversions(table, "w1")
+    _scatter(axes[0], table, "w1", pairs)
+    axes[0].set_title(f"{len(pairs)} of {len(table) * (len(table) - 1) // 2} pairs inverted", fontsize=10)
+    _places(axes[1], table, "w1", pairs)
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+def _sweeps(table: pd.DataFrame, group: str, title: str, x_label: str, symbol: str) -> Drawing:
+    """One row of panels for each value of `group`: FID, KID, and places by avg against places by all."""
+    groups = list(table.groupby(group, sort=False))
+    figure, axes = panels(3 * len(groups), width=3.5, height=2.8, rows=len(groups))
+    for row, (value, part) in enumerate(groups):
+        ours = axes[3 * row : 3 * row + 3]
+        for ax, metric in zip(ours, ("fid", "kid"), strict=False):
+            for aggregate in ("avg", "all", "gap"):
+                marked = None if aggregate == "gap" else "min"
+                curve(ax, part.iloc[:, 0], part[f"{metric}_{aggregate}"], aggregate, aggregate, best=marked)
+            ax.set_title(best(part, metric, symbol), fontsize=9)
+            ax.set_xlabel(x_label)
+            ax.set_ylabel(with_unit(metric))
+        ours[0].set_title(f"{title.format(value)}\n{ours[0].get_title()}", fontsize=9)
+        for metric, (colour, marker) in LOOKS.items():
+            x, y = part[f"{metric}_all_rank"], part[f"{metric}_avg_rank"]
+            style = {"linestyle": "-" if metric == "fid" else ":", "markersize": 5, "label": f"{label(metric)} places"}
+            ours[2].plot(x, y, color=colour, marker=marker, **style)
+        whole_ticks(ours[2].xaxis, ours[2].yaxis)
+        ours[2].set_xlabel("place by all (1 = best)")
+        ours[2].set_ylabel("place by avg")
+    legend(figure, *axes, columns=5)
+    return caption(figure, table)
+
+
+def _scatter(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -> None:
+    """avg against all; pairs that they order differently are joined, and each kind of generator has its marker."""
+    avg, pooled = (table[f"{metric}_{a}"].to_numpy(float) for a in ("avg", "all"))
+    _join(ax, pooled, avg, pairs)
+    for k, (kind, rows) in enumerate(_kinds(table)):
+        style = {"s": 26, "edgecolors": "white", "linewidths": 0.5, "zorder": 2}
+        ax.scatter(pooled[rows], avg[rows], color=COLOURS[k], marker=MARKERS[k], label=KINDS.get(kind, kind), **style)
+    ax.set_xlabel(with_unit(metric, "all"))
+    ax.set_ylabel(with_unit(metric, "avg"))
+
+
+def _places(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -> None:
+    """Place by avg against place by all: on the diagonal where they agree."""
+    avg, pooled = (table[f"{metric}_{a}_rank"].to_numpy(float) for a in ("avg", "all"))
+    ax.axline((1, 1), slope=1, color=GREY, linewidth=0.8, linestyle=":")
+    _join(ax, pooled, avg, pairs)
+    for k, (_, rows) in enumerate(_kinds(table)):
+        ax.scatter(pooled[rows], avg[rows], s=22, color=COLOURS[k], marker=MARKERS[k], zorder=2)
+    whole_ticks(ax.xaxis, ax.yaxis)
+    ax.set_xlabel(f"place by {label(metric)}-all (1 = best)")
+    ax.set_ylabel(f"place by {label(metric)}-avg")
+
+
+def _join(ax: Any, x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> None:
+    from matplotlib.collections import LineCollection
+
+    segments = np.stack([np.column_stack([x[end], y[end]]) for end in pairs.T], axis=1)
+    look: dict[str, Any] = {"colors": GREY, "linewidths": 0.9, "alpha": 0.6 if len(pairs) < 200 else 0.3, "zorder": 1}
+    ax.add_collection(LineCollection(list(segments), label="inverted pair", **look))
+
+
+def _inversions(table: pd.DataFrame, metric: str) -> np.ndarray:
+    """The pairs, (m, 2) positions, that avg and all order differently."""
+    return inverted_pairs(table[f"{metric}_avg"], table[f"{metric}_all"])
+
+
+def _kinds(table: pd.DataFrame) -> list[tuple[str, np.ndarray]]:
+    """Generators by the first word of their names, where that makes a few kinds; otherwise all together."""
+    words = table["generator"].astype(str).str.split().str[0]
+    few = words.nunique() <= 4
+    return [(w, (words == w).to_numpy()) for w in words.unique()] if few else [("generator", np.full(len(table), True))]
+
+
+def _metrics(table: pd.DataFrame) -> list[str]:
+    return [str(c).removesuffix("_avg") for c in table if str(c).endswith("_avg")]

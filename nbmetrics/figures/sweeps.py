@@ -1,0 +1,40 @@
+"""Curves of avg, all and gap over what the Gaussian toys sweep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from .drawing import Drawing, aggregates_of, best, caption, curve, legend, panels, with_unit
+
+
+def gaussian_toy(table: pd.DataFrame) -> Drawing:
+    """FID and KID of a generator of growing variance, with the score of the ideal estimator (E1)."""
+    figure, axes = panels(2, width=4.8)
+    for ax, metric in zip(axes, ("fid", "kid"), strict=True):
+        for aggregate in aggregates_of(table, metric):
+            marked = "min" if aggregate in ("avg", "all") else None
+            curve(ax, table["v"], table[f"{metric}_{aggregate}"], aggregate, aggregate, best=marked)
+        ax.set_title(best(table, metric, "v"), fontsize=10)
+        ax.set_ylabel(with_unit(metric))
+        ax.set_xlabel("variance of the generator along x, v")
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+def likelihood_toy(table: pd.DataFrame) -> Drawing:
+    """Log-likelihood over the generator's variance and over its shift, by avg and by all (E2)."""
+    figure, axes = panels(2, width=4.8)
+    parts = table[table["shift"] == 0], table[table["v"] == table.attrs["arguments"]["shifted_v"]]
+    for ax, part, column in zip(axes, parts, ("v", "shift"), strict=True):
+        part = part.sort_values(column)
+        for aggregate in ("avg", "all"):
+            y = part[f"log_likelihood_{aggregate}"]
+            curve(ax, part[column], y, aggregate, f"LL-{aggregate}", best="max")
+        apart = float(np.abs(part["log_likelihood_gap"]).max())
+        ax.set_title(f"LL-avg and LL-all differ by at most {apart:.1g}", fontsize=10)
+        ax.set_ylabel("log-likelihood (nats; higher is better)")
+    axes[0].set_xlabel("variance of the generator along x, v")
+    axes[1].set_xlabel("shift of the generator along x")
+    legend(figure, axes[0])
+    return caption(figure, table)

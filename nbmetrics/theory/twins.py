@@ -1,0 +1,222 @@
+"""Twin generators: every client scores both alike, and FID-all tells them apart.
+
+The first twin is the pooled Gaussian N(μ̂, Ĉ), whose FID-all is 0. Where the clients share a covariance C there is a
+closed form for the second (`twin`): N(μ̂ + √u β, C) with u = Bures²(C, Ĉ) and β a unit vector orthogonal to all
+μ_i − μ̂. Elsewhere it is found numerically (`search`). The papers' own construction (`printed_twin`) has another u and
+does not score alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import nuclear_norm, psd_root
+from ..distributions import Gaussian
+from ..errors import check_count
+from ..metrics.frechet import fid
+from .aggregates import MeanRoot, as_federation, moments_of, pooled_gaussian
+from .search import augmented, sequential
+
+# Relative to the traces: covariances, or scores, this close are the same.
+SAME = 1e-12
+# Unknowns up to which sequential quadratic programming is the quicker search.
+FEW = 100
+# Relative to the largest client score: the constraints of the search, and the least gap worth the name.
+MET, APART = 1e-10, 1e-6
+
+
+class NoTwin(ValueError):
+    """There is no twin, or none was found; the message says why."""
+
+
+class Twin(NamedTuple):
+    """Two generators with equal client scores.
+
+    Attributes
+    ----------
+    first, second : the generators
+    all_gap : FID-all(second) − FID-all(first)
+    """
+
+    first: Gaussian
+    second: Gaussian
+    all_gap: float
+
+
+def twin(
+    federation: Any, *, starts: int = 4, seed: int = 0, progress: Callable[[int, int], None] | None = None
+) -> Twin:
+    """Two generators that every client scores alike while FID-all differs (Proposition 1, corrected).
+
+    Parameters
+    ----------
+    federation : `Federation` of laws with mean and covariance, or of rows (ddof 1)
+    starts, seed : of the search, where the clients' covariances differ: from as many random places
+    progress : called before each try of the search with its number and how many there are at most; what it raises
+        ends the search
+
+    Returns
+    -------
+    Twin: `first` is N(μ̂, Ĉ), with FID-all 0. With a shared covariance C and a direction β orthogonal to the clients'
+    centred means, `second` is N(μ̂ + √u β, C) and `all_gap` is 2u, u = Bures²(C, Ĉ). Where no β is left it keeps the
+    mean μ̂ and has a covariance S with Bures(C, S) = Bures(C, Ĉ). With unequal covariances mean and covariance are
+    found by maximising FID-all with every client's score held, to 1e-8 of the scores or better.
+
+    Raises
+    ------
+    NoTwin
+        Where there is none or none was found, with the reason.
+    """
+    starts, seed = check_count(starts, "starts"), check_count(seed, "seed", minimum=0)
+    clients = as_federation(federation)
+    found = moments_of(clients)
+    first = pooled_gaussian(clients)
+    covs = [root.T @ root for _, root in found]
+    scale = np.trace(first.cov)
+    heavy = [weight > 0 for weight in clients.weights]
+    means = np.array([mean for mean, _ in found])
+    same = all(_bures(cov, first.cov) <= SAME * scale for cov in compress(covs, heavy))
+    if same and np.ptp(means[heavy], axis=0).max() == 0:
+        raise NoTwin("All clients with weight have one mean and covariance, so the score of each is FID-all itself.")
+    if max(np.abs(cov - covs[0]).max() for cov in covs) <= SAME * np.trace(covs[0]):
+        second = _shared(means, covs[0], first)
+        if second is not None:
+            return Twin(first, second, fid(first, second))
+    return _searched(found, first, starts, seed, progress or (lambda tried, most: None))
+
+
+def _shared(means: np.ndarray, cov: np.ndarray, first: Gaussian) -> Gaussian | None:
+    """The second twin in closed form where all clients have the covariance `cov`, or None."""
+    centred = means - first.mean
+    u = _bures(cov, first.cov)
+    _, s, axes = np.linalg.svd(centred)
+    rank = int(np.sum(s > SAME * math.sqrt(np.trace(first.cov))))
+    if rank < first.dim:
+        free = axes[-1] * np.sign(axes[-1][np.argmax(np.abs(axes[-1]))])
+        return Gaussian(first.mean + math.sqrt(u) * free, cov)
+    candidates = [Gaussian(first.mean, c) for c in _as_far(cov, first.cov, u)]
+    best = max(candidates, key=lambda law: fid(first, law), default=None)
+    return best if best is not None and fid(first, best) > APART * u else None
+
+
+def _as_far(cov: np.ndarray, pooled: np.ndarray, u: float) -> list[np.ndarray]:
+    """Covariances S with Bures²(cov, S) = u = Bures²(cov, pooled): multiples of cov, and pooled mirrored in cov."""
+    trace = float(np.trace(cov))
+    if trace == 0:
+        return []
+    step = math.sqrt(u / trace)
+    found = [(1 + sign * step) ** 2 * cov for sign in (1, -1) if 1 + sign * step >= 0]
+    values, vectors = np.linalg.eigh(cov)
+    if values[0] > SAME * values[-1]:
+        half, inverse = ((vectors * values**p) @ vectors.T for p in (0.5, -0.5))
+        inner, axes = np.linalg.eigh(half @ pooled @ half)
+        transport = inverse @ (axes * np.sqrt(inner.clip(0))) @ axes.T @ inverse
+        mirror = 2 * np.eye(len(cov)) - transport
+        if np.linalg.eigvalsh(mirror)[0] >= 0:
+            found.append(_symmetric(mirror @ cov @ mirror))
+    return found
+
+
+def _searched(
+    found: list[MeanRoot], first: Gaussian, starts: int, seed: int, progress: Callable[[int, int], None]
+) -> Twin:
+    """The second twin that FID-all likes least, among those found from random starts."""
+    d, rng = first.dim, np.random.default_rng(seed)
+    problem = _Problem(found, first)
+    held = max(problem.wanted)
+    best: tuple[float, Gaussian] | None = None
+    methods = (sequential, augmented) if d + d * d <= FEW else (augmented,)
+    for method, search in enumerate(methods):
+        for start in range(starts):
+            progress(method * starts + start + 1, len(methods) * starts)
+            size = math.sqrt(held / d) * rng.uniform(0.3, 1.5)
+            root = problem.root0 + size * rng.standard_normal((d, d))
+            place = np.concatenate([first.mean + size * rng.standard_normal(d), root.ravel()])
+            z, missed = search(problem.objective, problem.constraints, place, scale=held)
+            gap = problem.objective(z)[0]
+            if missed <= MET * held and gap > APART * held and (best is None or gap > best[0]):
+                best = gap, problem.law(z)
+        if best is not None:
+            break
+    if best is None:
+        unknowns = d + d * (d + 1) // 2
+        reason = f"{len(found)} clients hold {len(found)} scores fixed, and mean and covariance have {unknowns} numbers"
+        often = "so as a rule there is none" if len(found) > unknowns else f"but {starts} starts found none"
+        raise NoTwin(f"No twin: {reason}, {often}.")
+    return Twin(first, best[1], fid(first, best[1]))
+
+
+class _Problem:
+    """Scores and gradients in z = (mean, factor R), covariance RᵀR: Bures² = ‖R‖² + ‖B‖² − 2‖B Rᵀ‖_*."""
+
+    def __init__(self, found: list[MeanRoot], first: Gaussian) -> None:
+        self.dim = first.dim
+        self.targets = found
+        self.pooled = MeanRoot(first.mean, first.root)
+        self.root0 = np.zeros((self.dim, self.dim))
+        self.root0[: len(first.root)] = first.root
+        start = np.concatenate([first.mean, self.root0.ravel()])
+        self.wanted = [self._fid(start, target)[0] for target in self.targets]
+
+    def law(self, z: np.ndarray) -> Gaussian:
+        return Gaussian.factored(z[: self.dim], z[self.dim :].reshape(self.dim, self.dim))
+
+    def objective(self, z: np.ndarray) -> tuple[float, np.ndarray]:
+        """FID-all and its gradient."""
+        return self._fid(z, self.pooled)
+
+    def constraints(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What each client's score is off by (k,), and the gradients (k, unknowns)."""
+        values, gradients = zip(*(self._fid(z, target) for target in self.targets), strict=True)
+        return np.array(values) - self.wanted, np.array(gradients)
+
+    def _fid(self, z: np.ndarray, target: MeanRoot) -> tuple[float, np.ndarray]:
+        mean, base = target
+        shift, root = z[: self.dim] - mean, z[self.dim :].reshape(self.dim, self.dim)
+        u, s, vt = np.linalg.svd(base @ root.T, full_matrices=False)
+        value = float(shift @ shift + np.sum(root * root) + np.sum(base * base) - 2 * np.sum(s))
+        return value, np.concatenate([2 * shift, (2 * root - 2 * (u @ vt).T @ base).ravel()])
+
+
+def printed_twin(federation: Any) -> Twin:
+    """The papers' Proposition 1 as printed, which is wrong: its generators do *not* have equal client scores.
+
+    N(μ̂, Ĉ) and N(μ̂ + √u β, Σ λ_i C_i) with u = Tr Σ λ_i (μ_i μ_iᵀ − μ̂ μ̂ᵀ) and β orthogonal to the means μ_i. For
+    means ±e₁ in R³ and C = I the client scores are 1.1716 and 2; see `twin_differences`.
+
+    Raises
+    ------
+    NoTwin
+        Where the means span the space, so that there is no β.
+    """
+    clients = as_federation(federation)
+    found, weights = moments_of(clients), np.array(clients.weights)
+    first = pooled_gaussian(clients)
+    means = np.array([mean for mean, _ in found])
+    u = float(weights @ np.sum((means - first.mean) ** 2, axis=1))
+    within = np.concatenate([math.sqrt(w) * root for w, (_, root) in zip(weights, found, strict=True)])
+    _, s, axes = np.linalg.svd(means)
+    if np.sum(s > SAME * max(s[0], 1e-300)) == first.dim:
+        raise NoTwin(f"The {len(means)} means span all {first.dim} dimensions, so no direction is orthogonal to them.")
+    second = Gaussian.factored(first.mean + math.sqrt(u) * axes[-1], within)
+    return Twin(first, second, fid(first, second))
+
+
+def twin_differences(federation: Any, pair: Twin) -> np.ndarray:
+    """FID(client, second) − FID(client, first) for each client, (k,): 0 for twins."""
+    laws = [Gaussian.factored(*moments) for moments in moments_of(as_federation(federation))]
+    return np.array([fid(law, pair.second) - fid(law, pair.first) for law in laws])
+
+
+def _bures(a: np.ndarray, b: np.ndarray) -> float:
+    cross = nuclear_norm(psd_root(a) @ psd_root(b).T, 0.0) if a.any() and b.any() else 0.0
+    return max(0.0, float(np.trace(a) + np.trace(b)) - 2.0 * cross)
+
+
+def _symmetric(a: np.ndarray) -> np.ndarray:
+    return (a + a.T) / 2

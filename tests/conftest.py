@@ -1,0 +1,19 @@
+"""One thread for each test process, and the same examples in every run.
+
+The matrices of the tests are small, and pytest-xdist fills the cores: threads of several BLAS and OpenMP pools that
+wait for one another there make the tests take twice the time and more. It must be set before NumPy is imported.
+
+Hypothesis tries the same examples each time, so that a commit passes or fails alike everywhere; to look for others:
+HYPOTHESIS_PROFILE=search make test-python
+"""
+
+import os
+
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+from hypothesis import settings  # noqa: E402
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("search", derandomize=False, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
