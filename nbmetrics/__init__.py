@@ -27,10 +27,10 @@ _ROOMS = {
     "evaluation": ["evaluate"],
     "scores": ["Scores"],
     "scene": ["Scene"],
-    "labs": ["Playground"],
+    "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
-_MODULES = ("metrics",)
+_MODULES = ("metrics", "scene", "theory", "experiments", "figures")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

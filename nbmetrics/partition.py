@@ -1,4 +1,4 @@
-"""How one labelled data set becomes clients: pure functions of labels that return row indices by client name."""
+"""How one labelled data set becomes clients: pure functions that return row indices by client name."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .arrays import to_numpy
 from .errors import InvalidInput, check_count, check_number, shown
 
 
-def by_label(y: Any, rows: int) -> dict[str, np.ndarray]:
+def by_label(y: Any, rows: int, argument: str = "y") -> dict[str, np.ndarray]:
     """One client for each distinct label, in sorted order."""
-    labels = _labels(y, rows)
+    labels = _labels(y, rows, argument)
     try:
         distinct = np.unique(labels)
     except TypeError:
-        raise InvalidInput("y", f"mixes types: {shown(labels[:4].tolist())}", "Give labels of one type") from None
+        raise InvalidInput(argument, f"mixes types: {shown(labels[:4].tolist())}", "Give labels of one type") from None
     return {str(label): np.flatnonzero(labels == label) for label in distinct}
 
 
@@ -51,10 +51,30 @@ def dirichlet(y: Any, rows: int, clients: Any, alpha: Any, seed: Any) -> dict[st
     raise InvalidInput("clients", seen, "Ask for fewer clients, or a larger alpha")
 
 
-def _labels(y: Any, rows: int) -> np.ndarray:
+def variance_limited(rows: np.ndarray, y: Any, neighbors: Any, seed: Any) -> dict[str, np.ndarray]:
+    """One client for each label: an item of that label drawn at random, and its nearest neighbours within the label."""
+    count, rng = check_count(neighbors, "neighbors"), np.random.default_rng(check_count(seed, "seed", minimum=0))
+    parts = by_label(y, len(rows))
+    for name, index in parts.items():
+        if len(index) <= count:
+            seen = f"is {count}, and label {shown(name)} has {len(index)} rows"
+            raise InvalidInput("neighbors", seen, f"Give at most {len(index) - 1}")
+        parts[name] = index[nearest(rows[index], int(rng.integers(len(index))))[: count + 1]]
+    return parts
+
+
+def nearest(rows: np.ndarray, start: int) -> np.ndarray:
+    """Row indices by Euclidean distance from the row `start`, which comes first; copies keep their order."""
+    squared = np.sum((rows - rows[start]) ** 2, axis=1)
+    squared[start] = -1.0
+    return np.argsort(squared, kind="stable")
+
+
+def _labels(y: Any, rows: int, argument: str = "y") -> np.ndarray:
     labels = to_numpy(y) if hasattr(y, "detach") else np.asarray(y)
     if labels.ndim != 1 or len(labels) != rows:
-        raise InvalidInput("y", f"has shape {labels.shape} for {rows} rows", "Give one label for each row")
+        raise InvalidInput(argument, f"has shape {labels.shape} for {rows} rows", "Give one label for each row")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise InvalidInput("y", f"has labels such as {shown(labels[~np.isfinite(labels)][0])}", "Give finite labels")
+        seen = f"has labels such as {shown(labels[~np.isfinite(labels)][0])}"
+        raise InvalidInput(argument, seen, "Give finite labels")
     return labels

@@ -33,7 +33,7 @@ class ClientSamples:
     def __init__(self, federation: Federation, samples: int | None, seed: int) -> None:
         self.names = federation.names
         self._clients = federation.clients
-        self._counts = _shares(federation.weights, DRAWN if samples is None else samples)
+        self._counts = shares_of(federation.weights, DRAWN if samples is None else samples)
         self._exact = samples is None
         self._seed = seed
         self._drawn: dict[int, Sample] = {}
@@ -59,7 +59,7 @@ class ClientSamples:
         return as_rows(drawn, f"rows of client {shown(client.name)}", dim=client.dim)
 
 
-def _shares(weights: Sequence[float], n: int) -> list[int]:
+def shares_of(weights: Sequence[float], n: int) -> list[int]:
     """`n` rows split in proportion to the weights by largest remainders, at least 2 each."""
     exact = np.asarray(weights) * n
     counts = np.floor(exact).astype(int)

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.labs.playing import MADE, metrics_of
+from nbmetrics.scene.laws import summary
 
-SIGMA = 1.3
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
 
@@ -46,39 +47,88 @@ def random_scene(rng):
     return nm.Scene.parse(items)
 
 
+def mixed_scene(rng):
+    """Every kind of generator, clients that are rows or laws of the lab's data, sometimes drawn points."""
+    scene = random_scene(rng).to_json()
+    data = {}
+    if rng.integers(2):
+        data["clients 0"] = rng.normal(rng.normal(size=2), 1.5, size=(int(rng.integers(2, 400)), 2))
+        scene["clients"][0] |= {"kind": "data"}
+    ellipse = {key: random_item(rng, "generators", 0)[key] for key in ("x", "y", "width", "height", "angle")}
+    more = [
+        {"name": "bumps", "kind": "bumps", **ellipse},
+        {"name": "truncated", "kind": "truncated", "psi": float(rng.choice([0.0, 0.4, 1.0, 1.7]))},
+        {"name": "cat", "kind": "copycat", "of": scene["clients"][-1]["name"], "count": int(rng.integers(2, 60))},
+        {"name": "rows", "kind": "data", **ellipse},
+        {"name": "law", "kind": "data", **ellipse},
+    ]
+    data["rows"] = rng.normal(size=(40, 2)) * 2
+    data["law"] = nm.Mixture([nm.Gaussian([0, 1], [1, 2]), nm.Gaussian([3, 0], 0.1)], [1, 3])
+    settings = {"samples": int(rng.choice([0, 0, 5, 60])), "seed": int(rng.integers(1000))}
+    return nm.Scene.parse({**scene, "generators": scene["generators"] + more, **settings}, data)
+
+
+METRICS = {name: MADE[name]() for name in ("kid_rbf", "mfid", "rfid", "cfid")}
+
+
+def reach_of(scene):
+    """Upper bounds of second moments: of the pooled clients, and of each generator."""
+    own = [
+        float(np.trace(law.cov) + law.mean @ law.mean)
+        for law in map(moments, [c.distribution if c.rows is None else c.rows for c in scene.federation])
+    ]
+    return max(own), [float(np.trace(law.cov) + law.mean @ law.mean) for law in map(moments, scene.sources.values())]
+
+
+def moments(source):
+    return nm.Gaussian.fit(source) if isinstance(source, np.ndarray) else source
+
+
+def expected(scene):
+    metrics = {"fid": "fid", "kid": "kid", **METRICS}
+    drawn = scene.samples or any(i.kind in ("data", "copycat") for i in (*scene.clients, *scene.generators))
+    if drawn:
+        del metrics["kid_rbf"]
+    table = nm.evaluate(scene.federation, scene.sources, list(metrics.values()), progress=False).table
+    flat = any(is_flat(item) for item in scene.clients)
+    real, made = reach_of(scene)
+    scales = [real + reach for reach in made]
+    found = {}
+    for name in metrics:
+        rows = table[table["metric"] == name]
+        found[name] = {part: rows[part].tolist() for part in ("avg", "all")}
+        powers = {"kid": [(1 + s) ** 3 for s in scales], "kid_rbf": [1.0] * len(scales)}
+        found[name]["scale"] = powers.get(name, scales)
+        loose = [name[:3] != "kid" and (flat or bool(drawn) or is_flat(g)) for g in scene.generators]
+        found[name]["tolerance"] = [1e-7 if is_loose else 1e-9 for is_loose in loose]
+    return found
+
+
 def is_ill_conditioned(item):
     low, high = sorted((item.width, item.height))
     return low**2 * 1e12 <= high**2
 
 
-def expected(scene):
-    metrics = ["fid", "kid", nm.metrics.KID(nm.RBF(SIGMA), name="rbf")]
-    table = nm.evaluate(scene.federation, scene.sources, metrics, progress=False).table
-    flat = any(is_ill_conditioned(item) for item in scene.clients)
-    pooled = scene.federation.pooled().distribution
-    reach = float(np.trace(pooled.cov) + pooled.mean @ pooled.mean)
-    found = {}
-    for name in ("fid", "kid", "rbf"):
-        rows = table[table["metric"] == name]
-        found[name] = {part: rows[part].tolist() for part in ("avg", "all")}
-        scales = [reach + g.width**2 + g.height**2 + g.x**2 + g.y**2 for g in scene.generators]
-        found[name]["scale"] = {
-            "fid": scales,
-            "kid": [(1 + s) ** 3 for s in scales],
-            "rbf": [1.0] * len(scales),
-        }[name]
-        loose = [1e-7 if name == "fid" and (flat or is_ill_conditioned(g)) else 1e-9 for g in scene.generators]
-        found[name]["tolerance"] = loose
-    return found
+def is_flat(item):
+    return item.kind not in ("gaussian", "bumps") or is_ill_conditioned(item)
+
+
+def vector(scene):
+    return {
+        "scene": scene.to_json(),
+        "expected": expected(scene),
+        "data": {k: summary(v) for k, v in scene.data.items()},
+    }
 
 
 @needs_node
+@pytest.mark.filterwarnings("ignore::nbmetrics.FewPairsWarning")
 def test_page_and_python_agree_on_golden_vectors(tmp_path):
     rng = np.random.default_rng(20)
-    scenes = [random_scene(rng) for _ in range(2000)]
-    cases = [{"scene": scene.to_json(), "expected": expected(scene)} for scene in scenes]
+    scenes = [mixed_scene(rng) if k % 5 == 0 else random_scene(rng) for k in range(2000)]
+    cases = [vector(scene) for scene in scenes]
     path = tmp_path / "vectors.json"
-    path.write_text(json.dumps({"sigma": SIGMA, "cases": cases}))
+    path.write_text(json.dumps({"cases": cases}))
     test = Path(__file__).parent / "js" / "maths.test.js"
     run = subprocess.run(
         [NODE, "--test", str(test)],
@@ -99,9 +149,17 @@ def test_the_vectors_include_singular_and_flat_covariances():
 
 
 @needs_node
+def code_scene(rng):
+    """Every kind of generator that needs no data."""
+    scene = mixed_scene(rng).to_json()
+    kept = [g for g in scene["generators"] if g.get("kind") != "data"]
+    clients = [{k: v for k, v in c.items() if k != "kind"} for c in scene["clients"]]
+    return nm.Scene.parse({**scene, "clients": clients, "generators": kept, "samples": 40, "view": {"metric": "cfid"}})
+
+
+@pytest.mark.filterwarnings("ignore::nbmetrics.FewPairsWarning")
 def test_code_written_in_the_page_rebuilds_the_scene():
-    rng = np.random.default_rng(3)
-    scene = random_scene(rng)
+    scene = code_scene(np.random.default_rng(3))
     clients = [
         scene.clients[0].to_json() | {"name": '<img src=x onerror=alert(1)> "\\\n é'},
         *map(nm.scene.Item.to_json, scene.clients[1:]),
@@ -114,7 +172,8 @@ def test_code_written_in_the_page_rebuilds_the_scene():
         [NODE, "--input-type=module", "-e", script], capture_output=True, text=True, check=True
     ).stdout
     made: dict = {}
-    exec(code.replace("lab = nm.Playground(federation, generators)\nlab\n", ""), made)
-    ours = nm.evaluate(scene.federation, scene.sources).table
+    exec(code, made)
+    assert [g.kind for g in nm.Scene.parse(made["lab"].scene).generators] == [g.kind for g in scene.generators]
+    ours = nm.evaluate(scene.federation, scene.sources, metrics_of(scene)).table
     np.testing.assert_allclose(made["scores"].table[["avg", "all"]], ours[["avg", "all"]], rtol=1e-12)
     assert made["federation"].names[0] == scene.clients[0].name

@@ -10,6 +10,10 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
+def run(book):
+    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
+
+
 def test_there_are_notebooks():
     assert FOLDER / "00_start_here.ipynb" in NOTEBOOKS
 
@@ -23,16 +27,30 @@ def test_is_committed_without_outputs(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_runs(path):
     book = nbformat.read(path, as_version=4)
-    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    run(book)
     shown = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
-    assert any("application/vnd.jupyter.widget-view+json" in o.get("data", {}) for o in shown)
+    kinds = set().union(*(o.get("data", {}) for o in shown))
+    assert "image/png" in kinds
+    assert path.stem == "theorems" or "application/vnd.jupyter.widget-view+json" in kinds
 
 
 def test_start_here_shows_the_table_and_the_scatter():
     book = nbformat.read(FOLDER / "00_start_here.ipynb", as_version=4)
-    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    run(book)
     kinds = [set().union(*(o.get("data", {}) for o in cell.outputs)) for cell in book.cells if cell.cell_type == "code"]
     assert "text/html" in kinds[1]
     assert "image/png" in kinds[2]
     html = next(o.data["text/html"] for o in book.cells[2].outputs if "text/html" in o.get("data", {}))
     assert "avg prefers only eights, all prefers noisy copies" in html
+
+
+def test_theorems_print_both_corrections_and_the_published_inversions():
+    book = nbformat.read(FOLDER / "theorems.ipynb", as_version=4)
+    run(book)
+    outputs = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
+    said = "\n".join(o.get("text", "") + o.get("data", {}).get("text/plain", "") for o in outputs)
+    assert "as printed  client scores [[1.1716, 2.0], [1.1716, 2.0]]" in said
+    assert "corrected   client scores [[1.1716, 1.1716], [1.1716, 1.1716]]" in said
+    assert "left=62.418" in said and "bound − avg" in said
+    published = next(line for line in said.splitlines() if line.startswith("published (subsets)    kid"))
+    assert published.split()[3:5] == ["81", "4950"]

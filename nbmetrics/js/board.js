@@ -4,10 +4,11 @@
  * @import { Aggregates, Numbers, Scene } from "./types.js"
  * @import { Store } from "./store.js"
  */
-import { el, put, say } from "./dom.js";
+import { CHARTED, chartedOf } from "./charted.js";
+import { el, put, say, scroller } from "./dom.js";
 import { isLower, placesOf } from "./maths.js";
 
-const METRICS = /** @type {const} */ (["fid", "kid"]);
+/** @typedef {{metric: string, label: string, higher: boolean, numbers: Aggregates | null, isCurrent: boolean}} Column */
 const PARTS = /** @type {const} */ (["avg", "all"]);
 const SUFFIX = ["th", "st", "nd", "rd"];
 
@@ -16,32 +17,39 @@ export class Board {
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
-    const heads = METRICS.flatMap((metric) => PARTS.map((part) => `${metric.toUpperCase()} ${part}`));
+    this.head = el("tr");
     this.body = el("tbody");
-    this.table = el("table", { class: "nbm-scores", "aria-label": "Scores" }, [
-      el("thead", {}, [el("tr", {}, ["Generator", ...heads].map((head) => el("th", { scope: "col" }, [head])))]),
-      this.body,
-    ]);
+    this.shownMetrics = "";
+    this.table = el("table", { class: "nbm-scores", "aria-label": "Scores" }, [el("thead", {}, [this.head]), this.body]);
     this.words = el("ul", { class: "nbm-words" });
     this.root = el("div", { class: "nbm-board" }, [
-      el("div", { class: "nbm-scroll" }, [this.table]),
+      scroller("Scores", this.table, signal),
       this.words,
       el("p", { class: "nbm-note" }, [
-        "avg: the mean of the clients’ own scores. all: one score against the pooled clients. Lower is better. " +
+        "avg: the mean of the clients’ own scores. all: one score against the pooled clients. Lower is better for FID and KID. " +
           "Coordinates are used as they are, so FID is the plain Fréchet distance here: no Inception network.",
       ]),
     ]);
   }
 
+  /** FID and KID, and the charted metric where it is another one. @param {Numbers} numbers @returns {Column[]} */
+  columns(numbers) {
+    const always = ["fid", "kid"].map((metric) => ({ metric, ...CHARTED[metric], numbers: numbers[metric], isCurrent: true }));
+    const charted = chartedOf(this.store);
+    return charted.metric in { fid: 1, kid: 1 } ? always : [...always, charted];
+  }
+
   /** @param {Scene} scene @param {Numbers} numbers */
   paint(scene, numbers) {
     put(this.table, { "data-rev": scene.rev });
+    const columns = this.columns(numbers);
+    this.keepHeads(columns);
     const names = scene.generators.map((g) => g.name);
     while (this.body.rows.length > names.length) this.body.deleteRow(-1);
-    while (this.body.rows.length < names.length) this.body.append(this.makeRow(this.body.rows.length));
-    const places = METRICS.map((metric) => PARTS.map((part) => placesOf(numbers[metric][part])));
-    names.forEach((name, g) => this.paintRow(g, name, numbers, places));
-    const lines = METRICS.flatMap((metric) => sentences(metric.toUpperCase(), numbers[metric], names));
+    while (this.body.rows.length < names.length) this.body.append(this.makeRow(this.body.rows.length, columns.length));
+    const places = columns.map(({ numbers, higher }) => PARTS.map((part) => (numbers ? placesOf(numbers[part], higher) : [])));
+    names.forEach((name, g) => this.paintRow(g, name, columns, places));
+    const lines = columns.flatMap(({ label, numbers, higher }) => (numbers ? sentences(label, numbers, names, higher) : []));
     while (this.words.children.length > lines.length) this.words.lastElementChild?.remove();
     while (this.words.children.length < lines.length) this.words.append(el("li"));
     lines.forEach(({ text, differs }, i) => {
@@ -50,10 +58,21 @@ export class Board {
     });
   }
 
-  /** @param {number} index */
-  makeRow(index) {
+  /** @param {Column[]} columns */
+  keepHeads(columns) {
+    const shown = columns.map((column) => column.metric).join();
+    if (shown === this.shownMetrics) return;
+    this.shownMetrics = shown;
+    this.table.classList.toggle("nbm-many", columns.length > 2);
+    const heads = columns.flatMap(({ label }) => PARTS.map((part) => `${label} ${part}`));
+    this.head.replaceChildren(...["Generator", ...heads].map((head) => el("th", { scope: "col" }, [head])));
+    this.body.replaceChildren();
+  }
+
+  /** @param {number} index @param {number} metrics */
+  makeRow(index, metrics) {
     const mark = el("span", { class: "nbm-swatch", "aria-hidden": "true" });
-    const cells = METRICS.flatMap(() => PARTS.map(() => el("td", {}, [el("span"), " ", el("small")])));
+    const cells = Array.from({ length: 2 * metrics }, () => el("td", {}, [el("span"), " ", el("small")]));
     const row = el("tr", {}, [el("th", { scope: "row" }, [mark, el("span", { class: "nbm-label" })]), ...cells]);
     const { signal } = this;
     row.addEventListener("pointerenter", () => this.store.hover({ kind: "generators", index }), { signal });
@@ -62,30 +81,38 @@ export class Board {
     return row;
   }
 
-  /** @param {number} g @param {string} name @param {Numbers} numbers @param {number[][][]} places */
-  paintRow(g, name, numbers, places) {
+  /** @param {number} g @param {string} name @param {Column[]} columns @param {number[][][]} places */
+  paintRow(g, name, columns, places) {
     const row = this.body.rows[g];
     const { hovered, selected } = this.store;
     row.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === g);
     row.classList.toggle("nbm-selected", selected?.kind === "generators" && selected.index === g);
     say(/** @type {Element} */ (row.cells[0].lastElementChild), name);
-    METRICS.forEach((metric, m) => {
-      const [avg, all] = places[m].map((list) => list[g]);
-      PARTS.forEach((part, p) => {
-        const cell = row.cells[1 + 2 * m + p];
-        const [value, place] = cell.children;
-        const own = p === 0 ? avg : all;
-        const single = places[m][0].length === 1;
-        say(value, figure(numbers[metric][part][g]));
-        say(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)} ≠`);
-        cell.classList.toggle("nbm-differs", avg !== all);
-        put(cell, {
-          "data-value": numbers[metric][part][g],
-          title: single || avg === all ? "" : `${ordinal(avg)} by avg, ${ordinal(all)} by all`,
-        });
-      });
+    columns.forEach((column, m) => {
+      PARTS.forEach((_, p) => paintScore(row.cells[1 + 2 * m + p], column, p, g, places[m].map((list) => list[g])));
     });
   }
+}
+
+/** @param {HTMLTableCellElement} cell @param {Column} column @param {number} p 0 for avg, 1 for all @param {number} g @param {number[]} places by avg and by all */
+function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
+  const [value, place] = cell.children;
+  cell.classList.toggle("nbm-behind", !isCurrent);
+  if (!numbers) {
+    say(value, "…");
+    say(place, "");
+    cell.removeAttribute("data-value");
+    return;
+  }
+  const single = numbers.avg.length === 1;
+  const own = p === 0 ? avg : all;
+  say(value, figure(numbers[PARTS[p]][g]));
+  say(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)} ≠`);
+  cell.classList.toggle("nbm-differs", avg !== all);
+  put(cell, {
+    "data-value": numbers[PARTS[p]][g],
+    title: single || avg === all ? "" : `${ordinal(avg)} by avg, ${ordinal(all)} by all`,
+  });
 }
 
 /** A score as read: three decimals, or four significant digits when large. @param {number} value */
@@ -97,29 +124,30 @@ export function figure(value) {
 }
 
 /** @param {number} place */
-function ordinal(place) {
+export function ordinal(place) {
   const tens = place % 100;
   return `${place}${(tens > 10 && tens < 14 ? "" : SUFFIX[place % 10]) || "th"}`;
 }
 
 /**
  * Where avg and all order the generators differently, and how the gap behaves.
- * @param {string} label @param {Aggregates} numbers @param {string[]} names
+ * @param {string} label @param {Aggregates} numbers @param {string[]} names @param {boolean} [higher] whether more is better
  * @returns {{text: string, differs: boolean}[]}
  */
-export function sentences(label, { avg, all }, names) {
+export function sentences(label, { avg, all }, names, higher = false) {
+  const better = (/** @type {number} */ p, /** @type {number} */ q) => (higher ? isLower(q, p) : isLower(p, q));
   const gaps = avg.map((value, g) => value - all[g]);
   if (names.length === 1) return [{ text: `${label}: avg − all is ${figure(gaps[0])}.`, differs: false }];
   const pairs = [];
   for (let a = 0; a < names.length; a++) {
     for (let b = 0; b < names.length; b++) {
-      if (isLower(avg[a], avg[b]) && isLower(all[b], all[a])) pairs.push([a, b]);
+      if (better(avg[a], avg[b]) && better(all[b], all[a])) pairs.push([a, b]);
     }
   }
   const [low, high] = [figure(Math.min(...gaps)), figure(Math.max(...gaps))];
   const gap = low === high ? `avg − all is ${low} for every generator` : `avg − all runs from ${low} to ${high}`;
   if (pairs.length === 0) return [{ text: `${label}: avg and all rank alike; ${gap}.`, differs: false }];
-  pairs.sort(([a, b], [c, d]) => avg[d] - avg[c] - (avg[b] - avg[a]));
+  pairs.sort(([a, b], [c, d]) => Math.abs(avg[d] - avg[c]) - Math.abs(avg[b] - avg[a]));
   const [a, b] = pairs[0];
   const more = pairs.length > 1 ? ` (and ${pairs.length - 1} more ${pairs.length > 2 ? "pairs" : "pair"})` : "";
   const text = `${label} disagrees with itself: avg ranks ${names[a]} above ${names[b]}, all ranks ${names[b]} above ${names[a]}${more}; ${gap}.`;

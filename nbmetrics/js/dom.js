@@ -34,9 +34,31 @@ export function put(node, attributes) {
   }
 }
 
-/** Set the text, touching the page only if it changes. @param {Element} node @param {string} text */
+/**
+ * Set the text, touching the page only if it changes. A text node that is there is kept: another in its place would cost
+ * the page's style rules a look at all of its relatives.
+ * @param {Element} node @param {string} text
+ */
 export function say(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  const only = node.firstChild;
+  if (only instanceof Text && !only.nextSibling) {
+    if (only.data !== text) only.data = text;
+  } else if (node.textContent !== text) node.textContent = text;
+}
+
+/**
+ * What scrolls sideways where there is no room for it, and is a stop of Tab there, for who scrolls by keys.
+ * @param {string} label @param {Element} child @param {AbortSignal} signal
+ */
+export function scroller(label, child, signal) {
+  const node = el("div", { class: "nbm-scroll" }, [child]);
+  const watch = new ResizeObserver(() => {
+    if (node.scrollWidth > node.clientWidth) put(node, { tabindex: 0, role: "region", "aria-label": label });
+    else for (const name of ["tabindex", "role", "aria-label"]) node.removeAttribute(name);
+  });
+  for (const part of [node, child]) watch.observe(part);
+  signal.addEventListener("abort", () => watch.disconnect());
+  return node;
 }
 
 /** One paint per animation frame, however often it is asked for. @param {() => void} paint @param {AbortSignal} signal */

@@ -12,31 +12,47 @@ export function withItem(scene, { kind, index }, item) {
   return { ...scene, [kind]: scene[kind].map((old, i) => (i === index ? item : old)) };
 }
 
-/** @param {Scene} scene @param {Kind} kind @returns {Scene} */
-export function withAdded(scene, kind) {
-  const stem = kind === "clients" ? "Client" : "Generator";
+/** @param {Scene} scene @param {Kind} kind @param {Item["kind"] | "point"} [what] of generator @returns {Scene} */
+export function withAdded(scene, kind, what) {
+  const stem = { clients: "Client", generators: STEMS[what ?? "gaussian"] }[kind];
   const names = namesOf(scene);
   let number = 1;
   while (names.includes(`${stem} ${number}`)) number++;
+  const name = stem === "Ideal" && !names.includes(stem) ? stem : `${stem} ${number}`;
   const count = scene[kind].length;
   const turn = count * 2.4 + (kind === "clients" ? 0 : 1.2);
   const round = (/** @type {number} */ v) => Math.round(v * 100) / 100;
   const reach = scene.half * 0.45;
+  const size = what === "point" ? 0 : scene.half;
   const item = {
-    name: `${stem} ${number}`,
+    name,
     x: round(reach * Math.cos(turn)),
     y: round(reach * Math.sin(turn)),
-    width: round(scene.half * 0.18),
-    height: round(scene.half * 0.12),
+    width: round(size * 0.18),
+    height: round(size * 0.12),
     angle: 0,
   };
-  return { ...scene, [kind]: [...scene[kind], kind === "clients" ? { ...item, weight: 1 } : item] };
+  if (kind === "clients") return { ...scene, clients: [...scene.clients, { ...item, weight: 1 }] };
+  return { ...scene, generators: [...scene.generators, shaped(scene, item, what)] };
+}
+
+/** What new generators are called. */
+const STEMS = { gaussian: "Generator", point: "Collapsed", bumps: "Two bumps", truncated: "Ideal", copycat: "Copycat", data: "Data" };
+
+/** A new generator of a kind. @param {Scene} scene @param {Item} item @param {Item["kind"] | "point"} [what] @returns {Item} */
+function shaped(scene, item, what) {
+  if (what === "truncated") return /** @type {Item} */ ({ name: item.name, kind: what, psi: 1 });
+  if (what === "copycat") return /** @type {Item} */ ({ name: item.name, kind: what, of: scene.clients[0].name, count: 20 });
+  return what === "bumps" ? { ...item, kind: what, x: 0, y: 0, width: scene.half * 0.2 } : item;
 }
 
 /** Why an item cannot be removed, or "". @param {Scene} scene @param {Place | null} place */
 export function removalBar(scene, place) {
   if (!place) return "Choose a client or generator first";
   if (scene[place.kind].length === 1) return `The last ${place.kind.slice(0, -1)} stays`;
+  const { name } = scene[place.kind][place.index];
+  const copy = place.kind === "clients" && scene.generators.find((g) => g.of === name);
+  if (copy) return `${copy.name} copies it`;
   const rest = scene.clients.filter((_, i) => place.kind !== "clients" || i !== place.index);
   return rest.some((client) => (client.weight ?? 0) > 0) ? "" : "The others have weight 0";
 }
@@ -50,6 +66,14 @@ export function withRemoved(scene, { kind, index }) {
 export function nameBar(scene, name, old) {
   if (!name.trim()) return "A name cannot be empty";
   return name !== old && namesOf(scene).includes(name) ? "That name is taken" : "";
+}
+
+/** A new name, also where a copycat names its client. @param {Scene} scene @param {Place} place @param {string} name @returns {Scene} */
+export function withName(scene, place, name) {
+  const old = scene[place.kind][place.index];
+  const renamed = withItem(scene, place, { ...old, name });
+  if (place.kind !== "clients") return renamed;
+  return { ...renamed, generators: renamed.generators.map((g) => (g.of === old.name ? { ...g, of: name } : g)) };
 }
 
 /** @param {Scene} scene */
@@ -79,23 +103,35 @@ export function sameScene(a, b) {
   return JSON.stringify({ ...a, rev: 0 }) === JSON.stringify({ ...b, rev: 0 });
 }
 
-/** Python that rebuilds exactly this scene. @param {Scene} scene */
+/** The Python of one item's law. @param {Item} item @param {number} seed */
+function lawCode(item, seed) {
+  const { name, kind, x, y, width, height, angle } = item;
+  if (kind === "truncated") return `nm.scene.Truncated(federation, ${item.psi})`;
+  if (kind === "copycat") return `nm.scene.Copycat(federation, ${JSON.stringify(item.of)}, ${item.count}, seed=${seed})`;
+  if (kind === "data") return `data[${JSON.stringify(name)}]`;
+  return `${kind === "bumps" ? "nm.scene.Bumps" : "nm.Gaussian.ellipse"}([${x}, ${y}], ${width}, ${height}${angle ? `, ${angle}` : ""})`;
+}
+
+/** Python that rebuilds exactly this scene; rows it was given go by the name `data`. @param {Scene} scene */
 export function codeOf(scene) {
-  const law = (/** @type {Item} */ { x, y, width, height, angle }) =>
-    `nm.Gaussian.ellipse([${x}, ${y}], ${width}, ${height}${angle ? `, ${angle}` : ""})`;
-  const clients = scene.clients.map((c) => `    nm.Client(${law(c)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`);
-  const generators = scene.generators.map((g) => `    ${JSON.stringify(g.name)}: ${law(g)},`);
+  const { samples = 0, seed = 0 } = scene;
+  const clients = scene.clients.map((c) => `    nm.Client(${lawCode(c, seed)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`);
+  const generators = scene.generators.map((g) => `    ${JSON.stringify(g.name)}: ${lawCode(g, seed)},`);
+  const held = [...scene.clients, ...scene.generators].filter((item) => item.kind === "data").map(({ name }) => `${JSON.stringify(name)}: ...`);
+  const metric = scene.view?.metric ?? "fid";
+  const settings = (samples || seed ? `, samples=${samples}, seed=${seed}` : "") + (metric === "fid" ? "" : `, metric="${metric}"`);
   return [
     "import nbmetrics as nm",
     "",
+    ...(held.length ? [`data = {${held.join(", ")}}  # your own rows (n, 2) or laws`, ""] : []),
     "federation = nm.Federation([",
     ...clients,
     "])",
     "generators = {",
     ...generators,
     "}",
-    "scores = nm.evaluate(federation, generators)",
-    "lab = nm.Playground(federation, generators)",
+    `lab = nm.Playground(federation, generators${settings})`,
+    "scores = lab.scores()",
     "lab",
     "",
   ].join("\n");

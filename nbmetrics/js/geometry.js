@@ -100,6 +100,15 @@ export function ellipseOf({ a, b, c }) {
   };
 }
 
+/**
+ * How an item is drawn: itself where it has an ellipse, else the ellipse of its law, which no handle moves.
+ * @param {Item} item @param {import("./types.js").Law} law @returns {Item & {fixed?: boolean}}
+ */
+export function shapeOf(item, law) {
+  if (item.kind === undefined || item.kind === "bumps") return item;
+  return { ...item, x: law.x, y: law.y, ...ellipseOf(law), fixed: true };
+}
+
 const LETTER = 7;
 const LINE = 14;
 

@@ -5,10 +5,15 @@
  * @import { Store } from "./store.js"
  */
 import { el, put, say } from "./dom.js";
-import { nameBar, withItem } from "./edits.js";
-import { sharesOf } from "./maths.js";
+import { nameBar, withItem, withName } from "./edits.js";
+import { sharesOf } from "./laws.js";
 
 const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
+/** @typedef {typeof NUMBERS[number] | "weight" | "psi" | "count"} Field */
+/** @type {Partial<Record<Field, number>>} */
+const LEAST = { width: 0, height: 0, weight: 0, psi: 0, count: 2 };
+/** @type {Partial<Record<Field, string>>} what a reader is told the field is, where its name is not enough */
+const SPOKEN = { psi: "ψ", count: "points" };
 
 export class Panel {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -38,8 +43,9 @@ export class Panel {
     const places = kinds.flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })));
     while (this.rows.length > places.length) this.rows.pop()?.node.remove();
     places.forEach((place, i) => {
-      if (this.rows[i]?.place.kind === place.kind) return;
-      const row = new Row(this.store, this.signal, place);
+      const key = rowKey(scene, place);
+      if (this.rows[i]?.key === key) return;
+      const row = new Row(this.store, this.signal, place, key);
       if (this.rows[i]) this.rows[i].node.replaceWith(row.node);
       else this.body.append(row.node);
       this.rows[i] = row;
@@ -49,26 +55,38 @@ export class Panel {
   }
 }
 
+/** Rows are made anew where an item is of another kind. @param {Scene} scene @param {Place} place */
+function rowKey(scene, place) {
+  return `${place.kind} ${scene[place.kind][place.index].kind ?? ""}`;
+}
+
 class Row {
-  /** @param {Store} store @param {AbortSignal} signal @param {Place} place */
-  constructor(store, signal, place) {
+  /** @param {Store} store @param {AbortSignal} signal @param {Place} place @param {string} key */
+  constructor(store, signal, place, key) {
     this.store = store;
     this.signal = signal;
     this.place = place;
+    this.key = key;
     /** @type {unknown[]} what the last paint showed */
     this.painted = [];
     this.name = el("input", { type: "text", class: "nbm-input", maxlength: "80", spellcheck: "false" });
-    this.weight = place.kind === "clients" ? this.numberInput("weight", { min: "0", step: "0.1" }) : null;
+    const kind = this.item.kind;
+    /** @type {Field | null} the number in the second column */
+    this.main = place.kind === "clients" ? "weight" : kind === "truncated" ? "psi" : kind === "copycat" ? "count" : null;
+    this.mainInput = this.main && this.numberInput(this.main, this.main === "count" ? { min: "2", step: "1" } : { min: "0", step: "0.1" });
     this.share = el("span", { class: "nbm-share" });
+    this.source = kind === "copycat" ? this.sourceSelect() : null;
     this.numbers = NUMBERS.map((field) => {
       /** @type {Record<string, string>} */
       const lower = field === "width" || field === "height" ? { min: "0" } : {};
       return this.numberInput(field, { step: field === "angle" ? "1" : "0.1", ...lower });
     });
+    for (const input of this.numbers) input.hidden = kind === "truncated" || kind === "copycat";
+    for (const input of this.numbers) input.readOnly = kind === "data";
     const swatch = el("span", { class: "nbm-swatch", "aria-hidden": "true" });
     this.node = el("tr", { class: `nbm-${place.kind}` }, [
       el("td", {}, [el("span", { class: "nbm-named" }, [swatch, this.name])]),
-      el("td", {}, this.weight ? [el("span", { class: "nbm-named" }, [this.weight, this.share])] : []),
+      el("td", {}, this.mainInput ? [el("span", { class: "nbm-named" }, [this.mainInput, this.share, ...(this.source ? [this.source] : [])])] : []),
       ...this.numbers.map((input) => el("td", { class: "nbm-number" }, [input])),
     ]);
     this.listenName();
@@ -90,14 +108,22 @@ class Row {
         const bar = nameBar(store.scene, name.value, this.item.name);
         const next = name.value.trim();
         if (bar) name.value = this.item.name;
-        else if (next !== this.item.name) store.edit(withItem(store.scene, this.place, { ...this.item, name: next }));
+        else if (next !== this.item.name) store.edit(withName(store.scene, this.place, next));
         store.say(bar);
       },
       { signal },
     );
   }
 
-  /** @param {"weight" | typeof NUMBERS[number]} field @param {Record<string, string>} limits */
+  /** Whom a copycat copies. */
+  sourceSelect() {
+    const select = el("select", { class: "nbm-source" });
+    const { store, signal } = this;
+    select.addEventListener("change", () => store.edit(withItem(store.scene, this.place, { ...this.item, of: select.value })), { signal });
+    return select;
+  }
+
+  /** @param {Field} field @param {Record<string, string>} limits */
   numberInput(field, limits) {
     const input = el("input", { type: "number", class: "nbm-input", ...limits });
     const { store, signal } = this;
@@ -105,7 +131,7 @@ class Row {
       const value = input.valueAsNumber;
       const next = { ...this.item, [field]: value };
       const others = store.scene.clients.some((c, i) => i !== this.place.index && (c.weight ?? 0) > 0);
-      const isBad = !Number.isFinite(value) || Math.abs(value) > 1e6 || (field !== "x" && field !== "y" && field !== "angle" && value < 0);
+      const isBad = !Number.isFinite(value) || Math.abs(value) > 1e6 || value < (LEAST[field] ?? -Infinity) || (field === "count" && value % 1 !== 0);
       const isEmpty = field === "weight" && value === 0 && !others;
       input.classList.toggle("nbm-bad", isBad || isEmpty);
       input.setAttribute("aria-invalid", String(isBad || isEmpty));
@@ -134,21 +160,33 @@ class Row {
     const [isSelected, isHovered] = [this.store.selected, this.store.hovered].map(
       (other) => other?.kind === place.kind && other.index === place.index,
     );
-    const seen = [item, share, isSelected, isHovered, this.node.contains(document.activeElement)];
+    const seen = [item, share, isSelected, isHovered, this.node.contains(document.activeElement), this.source && scene.clients];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
     this.node.classList.toggle("nbm-selected", isSelected);
     this.node.classList.toggle("nbm-hovered", isHovered);
     put(this.name, { "aria-label": `${item.name} name` });
     if (this.name !== document.activeElement && this.name.value !== item.name) this.name.value = item.name;
-    if (this.weight) this.paintNumber(this.weight, "weight", item);
-    say(this.share, this.weight ? `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %` : "");
+    if (this.main && this.mainInput) this.paintNumber(this.mainInput, this.main, item);
+    const percent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+    say(this.share, this.main === "weight" ? percent : this.main === "psi" ? "ψ" : this.main === "count" ? "points of" : "");
+    if (this.source) this.paintSource(this.source, scene);
     NUMBERS.forEach((field, i) => this.paintNumber(this.numbers[i], field, item));
   }
 
-  /** @param {HTMLInputElement} input @param {"weight" | typeof NUMBERS[number]} field @param {Item} item */
+  /** @param {HTMLSelectElement} select @param {Scene} scene */
+  paintSource(select, scene) {
+    const names = scene.clients.map((client) => client.name);
+    if (names.join("\n") !== [...select.options].map((option) => option.value).join("\n")) {
+      select.replaceChildren(...names.map((value) => el("option", { value }, [value])));
+    }
+    put(select, { "aria-label": `${this.item.name} copies` });
+    if (select.value !== this.item.of) select.value = this.item.of ?? "";
+  }
+
+  /** @param {HTMLInputElement} input @param {Field} field @param {Item} item */
   paintNumber(input, field, item) {
-    put(input, { "aria-label": `${item.name} ${field}` });
+    put(input, { "aria-label": `${item.name} ${SPOKEN[field] ?? field}` });
     const text = String(shown(item[field] ?? 0));
     if (input !== document.activeElement && input.value !== text) input.value = text;
   }

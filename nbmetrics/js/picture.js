@@ -12,12 +12,11 @@ export function svgText(stage, title) {
     for (const name of STYLES) to[i].setAttribute(name, style.getPropertyValue(name));
   });
   for (const handle of copy.querySelectorAll(".nbm-width, .nbm-height, .nbm-angle, .nbm-stem")) handle.remove();
-  const size = stage.clientWidth;
   const heading = document.createElementNS("http://www.w3.org/2000/svg", "title");
   heading.textContent = title;
   copy.prepend(heading);
-  copy.setAttribute("width", String(size));
-  copy.setAttribute("height", String(size));
+  copy.setAttribute("width", String(stage.clientWidth));
+  copy.setAttribute("height", String(stage.clientHeight));
   copy.setAttribute("style", `background: ${getComputedStyle(stage).backgroundColor}`);
   return new XMLSerializer().serializeToString(copy);
 }
@@ -29,7 +28,8 @@ export async function savePicture(stage, title, name) {
   image.src = source;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 3 * stage.clientWidth;
+  canvas.width = 3 * stage.clientWidth;
+  canvas.height = 3 * stage.clientHeight;
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(source);
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));

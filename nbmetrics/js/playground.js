@@ -1,56 +1,66 @@
 /**
- * The Playground: one store for all displays of a lab, one frame loop for each display.
+ * The Playground: the plane with clients and generators, the board of scores, and the panel of items.
  *
- * @import { Model } from "./types.js"
+ * @import { Store } from "./store.js"
  */
 import { Board } from "./board.js";
-import { el, framed } from "./dom.js";
+import { el } from "./dom.js";
+import { codeOf } from "./edits.js";
+import { Explore } from "./explore.js";
+import { ItemButtons } from "./items.js";
+import { lab } from "./lab.js";
+import { LessonCard } from "./lessoncard.js";
+import { numbersOf } from "./maths.js";
 import { Panel } from "./panel.js";
 import { savePicture } from "./picture.js";
 import { Stage } from "./stage.js";
-import { Store } from "./store.js";
-import { Toolbar } from "./toolbar.js";
+import { Toolbar, agreement } from "./toolbar.js";
 
-export default function playground() {
-  /** @type {Store} */
-  let store;
-  return {
-    /** @param {{model: Model, signal?: AbortSignal}} context */
-    initialize({ model, signal }) {
-      store = new Store(model, signal);
-    },
-    /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} context */
-    render({ el: host, signal }) {
-      host.append(playgroundView(store, signal));
-    },
-  };
-}
+export default lab("Playground", numbersOf, playgroundView);
 
 /** @param {Store} store @param {AbortSignal} signal */
 function playgroundView(store, signal) {
   const stage = new Stage(store, signal);
   const board = new Board(store, signal);
+  const explore = new Explore(store, signal);
   const panel = new Panel(store, signal);
+  const items = new ItemButtons(store, signal);
+  const card = new LessonCard(store, signal);
   const describe = () => `Playground: ${[...store.scene.clients, ...store.scene.generators].map((i) => i.name).join(", ")}`;
   const toolbar = new Toolbar(store, signal, {
-    table: (shown) => panel.showNumbers(shown),
+    own: items.nodes,
+    starts: () => card.starts,
+    code: codeOf,
+    table: (shown) => {
+      panel.showNumbers(shown);
+      explore.showNumbers(shown);
+    },
     picture: () => void savePicture(stage.root, describe(), "playground.png").catch(() => store.say("The picture could not be made.")),
+    compared: ({ scores }) => agreement(pairsOf(store, scores)),
   });
-  const root = el("div", { class: "nbm", role: "group", "aria-label": "Playground", "data-lm-suppress-shortcuts": "true" }, [
-    toolbar.root,
-    el("div", { class: "nbm-columns" }, [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, panel.root]),
-    toolbar.status, toolbar.fold, toolbar.codeFold,
-  ]);
-  root.addEventListener("keydown", (event) => undoKeys(event, store), { signal });
-  const paint = framed(() => {
+  toolbar.preset.after(card.select);
+  const paint = () => {
     stage.paint(store.scene);
     board.paint(store.scene, store.numbers);
+    explore.paint(store.scene);
     panel.paint(store.scene);
+    items.paint(store.scene);
     toolbar.paint(store.scene);
-  }, signal);
-  store.subscribe(paint, signal);
-  paint();
-  return root;
+    card.paint(store.scene, store.numbers);
+  };
+  const columns = [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, explore.root, panel.root];
+  return { nodes: [toolbar.root, card.root, el("div", { class: "nbm-columns" }, columns), toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/**
+ * Python's scores beside the page's, of every metric that both have.
+ * @param {Store} store @param {Record<string, {avg: number[], all: number[]}>} scores
+ * @returns {[number, number][]}
+ */
+function pairsOf({ numbers }, scores) {
+  const both = Object.keys(numbers).filter((metric) => metric in scores);
+  const places = both.flatMap((m) => /** @type {const} */ (["avg", "all"]).map((a) => /** @type {const} */ ([m, a])));
+  return places.flatMap(([m, a]) => scores[m][a].map((value, g) => /** @type {[number, number]} */ ([value, numbers[m][a][g]])));
 }
 
 function legend() {
@@ -61,16 +71,4 @@ function legend() {
     entry("nbm-dash", "pooled clients, 1σ"),
     el("span", {}, ["Ellipses: 1σ and 2σ. Drag, or Tab and arrow keys."]),
   ]);
-}
-
-/** @param {KeyboardEvent} event @param {Store} store */
-function undoKeys(event, store) {
-  event.stopPropagation();
-  const isText = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
-  if (isText || !(event.ctrlKey || event.metaKey)) return;
-  const key = event.key.toLowerCase();
-  if (key !== "z" && key !== "y") return;
-  event.preventDefault();
-  if (key === "y" || event.shiftKey) store.redo();
-  else store.undo();
 }

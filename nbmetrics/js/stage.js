@@ -7,10 +7,12 @@
  */
 import { put, say, svg } from "./dom.js";
 import { withItem } from "./edits.js";
-import { HANDLES, dragged, ellipseOf, handleOffset, keyed, labelSpots, projection, sliderValues } from "./geometry.js";
-import { pooledLaw } from "./maths.js";
+import { HANDLES, dragged, ellipseOf, handleOffset, keyed, labelSpots, projection, shapeOf, sliderValues } from "./geometry.js";
+import { lawsOf } from "./laws.js";
 
 const TOUCH = 13;
+// Of each item's points: more would only make a blot.
+const SHOWN = 200;
 const TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
 
 export class Stage {
@@ -49,21 +51,31 @@ export class Stage {
    * @returns {{view: ItemView, handle: Handle} | null}
    */
   under(event) {
-    const box = this.root.getBoundingClientRect();
+    const [px, py] = this.local(event);
     const { at, scale } = projection(this.store.scene, this.size);
     let best = null;
     let least = TOUCH;
     for (const view of this.views) {
-      for (const handle of HANDLES) {
-        const [x, y] = at(view.item.x, view.item.y);
-        const [dx, dy] = handleOffset(view.item, handle, scale);
-        const distance = Math.hypot(event.clientX - box.x - x - dx, event.clientY - box.y - y - dy);
+      for (const handle of view.shape.fixed ? [] : HANDLES) {
+        const [x, y] = at(view.shape.x, view.shape.y);
+        const [dx, dy] = handleOffset(view.shape, handle, scale);
+        const distance = Math.hypot(px - x - dx, py - y - dy);
         const rank = distance - (distance < TOUCH && view.isSelected ? TOUCH : 0);
         if (rank < least) [best, least] = [{ view, handle }, rank];
       }
     }
-    const owner = this.views.find((view) => view.body === event.target);
+    const owner = this.views.find((view) => view.bodies.includes(/** @type {any} */ (event.target)));
     return best ?? (owner ? { view: owner, handle: "mean" } : null);
+  }
+
+  /**
+   * Where the pointer is, in the units of the picture, which for a frame may not be pixels when the width has changed.
+   * @param {PointerEvent} event @returns {[number, number]}
+   */
+  local(event) {
+    const box = this.root.getBoundingClientRect();
+    const unit = this.size / (this.root.clientWidth || this.size);
+    return [unit * (event.clientX - box.x), unit * (event.clientY - box.y)];
   }
 
   /** What is under the pointer shows its handles. @param {{view: ItemView, handle: Handle} | null} taken */
@@ -82,7 +94,9 @@ export class Stage {
     event.stopPropagation();
     this.root.setPointerCapture(event.pointerId);
     const { view, handle } = taken;
-    this.drag = { view, handle, id: event.pointerId, x: event.clientX, y: event.clientY, start: view.item, moved: false };
+    if (view.shape.fixed) return this.store.select(view.place);
+    const [x, y] = this.local(event);
+    this.drag = { view, handle, id: event.pointerId, x, y, start: view.item, moved: false };
     view.focusOn(handle);
   }
 
@@ -94,7 +108,8 @@ export class Stage {
     if (drag.moved && !store.before) this.drag = null; // Escape gave it up
     if (!this.drag) return;
     const { scale } = projection(store.scene, this.size);
-    const [dx, dy] = [(event.clientX - drag.x) / scale, (drag.y - event.clientY) / scale];
+    const [x, y] = this.local(event);
+    const [dx, dy] = [(x - drag.x) / scale, (drag.y - y) / scale];
     if (!drag.moved && dx === 0 && dy === 0) return;
     drag.moved = true;
     store.preview(withItem(store.scene, drag.view.place, dragged(drag.start, drag.handle, dx, dy, store.scene.half, scale)));
@@ -120,11 +135,11 @@ export class Stage {
       this.lastClick = here;
       return;
     }
-    const box = this.root.getBoundingClientRect();
+    const [px, py] = this.local(event);
     const { at } = projection(this.store.scene, this.size);
-    const stack = this.views.filter(({ item }) => {
-      const [x, y] = at(item.x, item.y);
-      return Math.hypot(event.clientX - box.x - x, event.clientY - box.y - y) < TOUCH;
+    const stack = this.views.filter(({ shape }) => {
+      const [x, y] = at(shape.x, shape.y);
+      return Math.hypot(px - x, py - y) < TOUCH;
     });
     const next = stack[(stack.indexOf(view) + 1) % stack.length] ?? view;
     this.lastClick = next.key;
@@ -139,13 +154,22 @@ export class Stage {
       put(this.root, { viewBox: `0 0 ${size} ${size}` });
     }
     this.paintGrid(scene);
-    this.paintPooled(scene);
+    const laws = lawsOf(scene, this.store.data);
+    this.paintPooled(scene, laws.pooled);
     const places = /** @type {Place[]} */ (
       /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })))
     );
     this.keepViews(places);
-    const labels = labelSpots(scene, size);
-    this.views.forEach((view, i) => view.paint(scene, places[i], ...labels[i]));
+    const shapes = {
+      clients: scene.clients.map((item, i) => shapeOf(item, laws.clients[i])),
+      generators: scene.generators.map((item, g) => shapeOf(item, laws.generators[g])),
+    };
+    const labels = labelSpots({ ...scene, ...shapes }, size);
+    this.views.forEach((view, i) => {
+      const { kind, index } = places[i];
+      view.paint(scene, places[i], shapes[kind][index], labels[i]);
+      view.paintPoints(scene, laws[kind][index]);
+    });
     this.raiseSelected();
   }
 
@@ -184,10 +208,9 @@ export class Stage {
     this.grid.replaceChildren(...nodes);
   }
 
-  /** @param {Scene} scene */
-  paintPooled(scene) {
+  /** @param {Scene} scene @param {import("./types.js").Law} law */
+  paintPooled(scene, law) {
     const { at, scale } = projection(scene, this.size);
-    const law = pooledLaw(scene.clients);
     const { width, height, angle } = ellipseOf(law);
     const [x, y] = at(law.x, law.y);
     put(this.pooled.children[0], { rx: scale * width, ry: scale * height, transform: `translate(${x} ${y}) rotate(${-angle})` });
@@ -210,10 +233,18 @@ class ItemView {
     this.painted = [];
     this.outer = svg("ellipse", { class: "nbm-outer" });
     this.body = svg("ellipse", { class: "nbm-body" });
+    this.second = svg("ellipse", { class: "nbm-body" });
+    this.bodies = [this.body, this.second];
+    this.cloud = svg("path", { class: "nbm-cloud" });
+    /** @type {Item & {fixed?: boolean}} as drawn */
+    this.shape = this.item;
+    /** @type {Float64Array | null} */
+    this.drawn = null;
+    this.drawnAt = "";
     this.stem = svg("line", { class: "nbm-stem" });
     this.label = svg("text", { class: "nbm-name" });
     this.handles = HANDLES.map((handle) => this.makeHandle(handle));
-    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.outer, this.body, this.label]);
+    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.cloud, this.outer, this.body, this.label]);
     this.controls = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.stem, ...this.handles]);
   }
 
@@ -270,29 +301,57 @@ class ItemView {
     this.store.edit(withItem(this.store.scene, this.place, next));
   }
 
-  /** @param {Scene} scene @param {Place} place @param {number} labelX @param {number} labelY offset of the name from the mean */
-  paint(scene, place, labelX, labelY) {
+  /** @param {Scene} scene @param {Place} place @param {Item & {fixed?: boolean}} shape @param {[number, number]} label offset of the name from the mean */
+  paint(scene, place, shape, [labelX, labelY]) {
     this.place = place;
     const item = this.item;
     const hovered = this.store.hovered;
     const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
-    const seen = [item, this.isSelected, isHovered, labelX, labelY, this.stage.size, scene.half];
+    const seen = [item, shape.x, shape.y, shape.width, shape.height, this.isSelected, isHovered, labelX, labelY, this.stage.size, scene.half];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
+    this.shape = shape;
     const { at, scale } = projection(scene, this.stage.size);
-    const [x, y] = at(item.x, item.y);
+    const [x, y] = at(shape.x, shape.y);
     for (const part of [this.node, this.controls]) {
       part.classList.toggle("nbm-selected", this.isSelected);
       part.classList.toggle("nbm-hovered", isHovered);
       part.classList.toggle("nbm-absent", item.weight === 0);
+      part.classList.toggle("nbm-fixed", Boolean(shape.fixed));
       put(part, { transform: `translate(${x} ${y})` });
     }
-    const turn = { transform: `rotate(${-item.angle})` };
-    put(this.body, { rx: Math.max(scale * item.width, 1), ry: Math.max(scale * item.height, 1), ...turn });
-    put(this.outer, { rx: 2 * scale * item.width, ry: 2 * scale * item.height, ...turn });
+    this.paintBodies(shape, scale);
     put(this.label, { x: labelX, y: labelY, "text-anchor": "middle" });
     say(this.label, item.name);
-    this.handles.forEach((node, i) => this.paintHandle(node, HANDLES[i], item, scale, scene.half));
+    this.handles.forEach((node, i) => this.paintHandle(node, HANDLES[i], shape, scale, scene.half));
+  }
+
+  /** One ellipse, or the two round bumps at the ends of the width. @param {Item} shape @param {number} scale */
+  paintBodies({ kind, width, height, angle }, scale) {
+    const turn = `rotate(${-angle})`;
+    const isDouble = kind === "bumps";
+    const rx = Math.max(scale * (isDouble ? height : width), 1);
+    const ry = Math.max(scale * height, 1);
+    this.bodies.forEach((body, k) => {
+      const shift = isDouble ? ` translate(${(k ? -1 : 1) * scale * width} 0)` : "";
+      put(body, { rx, ry, transform: turn + shift });
+    });
+    if (isDouble && !this.second.isConnected) this.body.before(this.second);
+    else if (!isDouble) this.second.remove();
+    put(this.outer, { rx: 2 * scale * width, ry: 2 * scale * height, transform: turn, display: isDouble ? "none" : "inline" });
+  }
+
+  /** The points drawn, or those of the data. @param {Scene} scene @param {import("./types.js").Law} law */
+  paintPoints(scene, { points }) {
+    const where = `${this.stage.size} ${scene.half}`;
+    if (points === this.drawn && where === this.drawnAt && !points) return;
+    [this.drawn, this.drawnAt] = [points, where];
+    const { scale } = projection(scene, this.stage.size);
+    const steps = [];
+    for (let k = 0; points && k < Math.min(points.length, 2 * SHOWN); k += 2) {
+      steps.push(`M${(scale * (points[k] - this.shape.x)).toFixed(1)} ${(scale * (this.shape.y - points[k + 1])).toFixed(1)}h0`);
+    }
+    put(this.cloud, { d: steps.join("") });
   }
 
   /** @param {SVGElement} node @param {Handle} handle @param {Item} item @param {number} scale @param {number} half */

@@ -1,37 +1,52 @@
 /**
- * The buttons, the presets and the status line.
+ * What the toolbar of every lab has: the presets, undo, redo, reset, table view, code, picture, and the status line.
+ * What is a lab's own goes in as `own`, nodes that it paints itself.
  *
- * @import { Scene } from "./types.js"
  * @import { Store } from "./store.js"
  */
 import { el, put, say } from "./dom.js";
-import { MOST, codeOf, removalBar, sameScene, withAdded, withRemoved } from "./edits.js";
+import { sameScene } from "./edits.js";
+import { lockable } from "./locks.js";
+
+/**
+ * @typedef {object} Toolset
+ * @property {Node[]} [own] buttons and fields of the lab's own
+ * @property {() => Record<string, any>} [starts] scenes to reset to that are no presets, by the name in their field preset
+ * @property {(scene: any) => string} code Python that rebuilds a scene
+ * @property {(shown: boolean) => void} table show or hide the numbers behind the pictures
+ * @property {() => void} picture save a picture
+ * @property {(result: any) => string} compared what Python's answer for this revision says of the page's numbers
+ * @property {string} [waiting] what to say while Python is busy or gone
+ */
+
+const WAITING = "Computed in this page; Python is busy or gone.";
 
 export class Toolbar {
-  /** @param {Store} store @param {AbortSignal} signal @param {{table: (shown: boolean) => void, picture: () => void}} actions */
-  constructor(store, signal, actions) {
+  /** @param {Store} store @param {AbortSignal} signal @param {Toolset} tools */
+  constructor(store, signal, tools) {
     this.store = store;
     this.signal = signal;
-    this.presets = /** @type {Record<string, Scene>} */ (store.model.get("presets"));
+    this.tools = tools;
+    this.presets = /** @type {Record<string, any>} */ (store.model.get("presets"));
     this.preset = el("select", { "aria-label": "Preset" }, Object.keys(this.presets).map((name) => el("option", { value: name }, [name])));
-    this.preset.addEventListener("change", () => this.load(this.preset.value), { signal });
-    this.addClient = this.button("Add client", () => this.add("clients"));
-    this.addGenerator = this.button("Add generator", () => this.add("generators"));
-    this.remove = this.button("Remove", () => store.selected && store.edit(withRemoved(store.scene, store.selected)));
+    this.preset.append(el("option", { value: "", hidden: "" }, ["Choose a preset"]));
+    this.preset.addEventListener("change", () => this.load(this.preset.value, "presets"), { signal });
     this.undo = this.button("Undo", () => store.undo());
     this.redo = this.button("Redo", () => store.redo());
-    this.reset = this.button("Reset", () => this.load(store.scene.preset));
-    this.table = this.button("Table view", () => this.toggleTable(actions.table));
+    this.reset = this.button("Reset", () => this.load(store.scene.preset, "history"));
+    this.table = this.button("Table view", () => this.toggleTable());
     put(this.table, { "aria-pressed": "false" });
     this.code = el("textarea", { class: "nbm-code", readonly: "", rows: "8", "aria-label": "Code", spellcheck: "false" });
     this.codeFold = el("details", { class: "nbm-fold" }, [el("summary", {}, ["Code"]), this.code]);
     this.codeFold.hidden = true;
     const copy = this.button("Copy code", () => this.copy());
-    const picture = this.button("Save picture", actions.picture);
-    const group = (/** @type {Node[]} */ nodes) => el("div", { class: "nbm-group" }, nodes);
+    const picture = this.button("Save picture", tools.picture);
+    lockable("presets", this.preset);
+    lockable("history", this.undo, this.redo, this.reset);
+    lockable("code", copy);
     this.root = el("div", { class: "nbm-toolbar" }, [
       group([this.preset]),
-      group([this.addClient, this.addGenerator, this.remove]),
+      ...(tools.own ? [group(tools.own)] : []),
       group([this.undo, this.redo, this.reset]),
       group([this.table, copy, picture]),
     ]);
@@ -47,29 +62,26 @@ export class Toolbar {
     return node;
   }
 
-  /** @param {string} name */
-  load(name) {
-    const scene = this.presets[name] ?? Object.values(this.presets)[0];
-    this.store.edit({ ...scene, rev: this.store.scene.rev });
+  /** @param {string} name @param {"presets" | "history"} what the lock that refuses it */
+  load(name, what) {
+    const scene = this.startOf(name) ?? Object.values(this.presets)[0];
+    this.store.edit({ ...scene, rev: this.store.scene.rev }, what);
     this.store.select(null);
   }
 
-  /** @param {"clients" | "generators"} kind */
-  add(kind) {
-    const { store } = this;
-    store.edit(withAdded(store.scene, kind));
-    store.select({ kind, index: store.scene[kind].length - 1 });
+  /** @param {string} name */
+  startOf(name) {
+    return this.presets[name] ?? this.tools.starts?.()[name];
   }
 
-  /** @param {(shown: boolean) => void} show */
-  toggleTable(show) {
+  toggleTable() {
     const shown = this.table.getAttribute("aria-pressed") !== "true";
     put(this.table, { "aria-pressed": String(shown) });
-    show(shown);
+    this.tools.table(shown);
   }
 
   async copy() {
-    const code = codeOf(this.store.scene);
+    const code = this.tools.code(this.store.scene);
     this.code.value = code;
     this.codeFold.hidden = false;
     try {
@@ -82,50 +94,45 @@ export class Toolbar {
     }
   }
 
-  /** @param {Scene} scene */
+  /** @param {any} scene */
   paint(scene) {
     const { store } = this;
-    if (scene.preset in this.presets && this.preset.value !== scene.preset) this.preset.value = scene.preset;
-    const bar = removalBar(scene, store.selected);
-    const name = store.selected ? scene[store.selected.kind][store.selected.index].name : "";
-    this.remove.disabled = bar !== "";
-    put(this.remove, { title: bar || `Remove ${name}` });
-    this.addClient.disabled = scene.clients.length >= MOST.clients;
-    this.addGenerator.disabled = scene.generators.length >= MOST.generators;
+    const preset = scene.preset in this.presets ? scene.preset : "";
+    if (this.preset.value !== preset) this.preset.value = preset;
     this.undo.disabled = store.history.past.length === 0;
     this.redo.disabled = store.history.future.length === 0;
-    const start = this.presets[scene.preset];
+    const start = this.startOf(scene.preset);
     this.reset.disabled = !store.before && Boolean(start) && sameScene(start, scene);
-    if (!this.codeFold.hidden) this.code.value = codeOf(scene);
+    if (this.store.isLocked("code")) this.codeFold.hidden = true;
+    if (!this.codeFold.hidden) this.code.value = this.tools.code(scene);
     this.paintStatus(scene);
   }
 
-  /** @param {Scene} scene */
+  /** @param {any} scene */
   paintStatus(scene) {
-    const { error, rev, scores } = this.store.model.get("result");
+    const { saved, notice } = this.store;
+    if (saved) return say(this.status, notice || saved);
+    const result = this.store.model.get("result");
+    const { error, rev } = result;
     const isCurrent = rev === scene.rev;
     put(this.status, { "data-rev": rev }); // what the words are about; dimmed while Python is behind
-    this.status.classList.toggle("nbm-behind", !isCurrent && !this.store.notice);
+    this.status.classList.toggle("nbm-behind", !isCurrent && !notice);
     this.fold.hidden = !(error && isCurrent);
     if (error && isCurrent) say(/** @type {Element} */ (this.fold.lastElementChild), error.traceback);
-    const pending = this.store.waiting ? "Computed in this page; Python is busy or gone." : this.status.dataset.settled ?? "";
-    const settled = error ? `Python: ${error.message}` : scores && isCurrent ? this.compared(scores) : pending;
+    const pending = this.store.waiting ? this.tools.waiting ?? WAITING : this.status.dataset.settled ?? "";
+    const settled = error ? `Python: ${error.message}` : isCurrent ? this.tools.compared(result) : pending;
     if (isCurrent && !this.store.before) this.status.dataset.settled = settled;
-    say(this.status, this.store.notice || (isCurrent ? settled : pending));
+    say(this.status, notice || (isCurrent ? settled : pending));
   }
+}
 
-  /** @param {Record<"fid" | "kid", {avg: number[], all: number[]}>} scores */
-  compared(scores) {
-    const { numbers } = this.store;
-    let worst = 0;
-    for (const metric of /** @type {const} */ (["fid", "kid"])) {
-      for (const part of /** @type {const} */ (["avg", "all"])) {
-        scores[metric][part].forEach((value, g) => {
-          const own = numbers[metric][part][g];
-          worst = Math.max(worst, Math.abs(own - value) / Math.max(1, Math.abs(value)));
-        });
-      }
-    }
-    return worst < 1e-7 ? "Python agrees with these numbers." : `Python’s numbers differ by ${worst.toExponential(1)}.`;
-  }
+/** What belongs together. @param {Node[]} nodes */
+export function group(nodes) {
+  return el("div", { class: "nbm-group" }, nodes);
+}
+
+/** In words, whether Python's numbers are the page's. @param {[number, number][]} pairs Python's and the page's */
+export function agreement(pairs) {
+  const worst = Math.max(0, ...pairs.map(([python, own]) => Math.abs(own - python) / Math.max(1, Math.abs(python))));
+  return worst < 1e-7 ? "Python agrees with these numbers." : `Python’s numbers differ by ${worst.toExponential(1)}.`;
 }

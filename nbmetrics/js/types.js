@@ -1,14 +1,30 @@
 /**
- * The shapes that modules share. A scene is what scene.py describes: plain JSON, never changed in place.
+ * The shapes that modules share. A scene is what nbmetrics/scene describes: plain JSON, never changed in place.
  *
- * @typedef {{name: string, x: number, y: number, width: number, height: number, angle: number, weight?: number}} Item
- * @typedef {{rev: number, preset: string, half: number, clients: Item[], generators: Item[]}} Scene
+ * A Gaussian item is its 1σ ellipse; "bumps" are two equal round Gaussians, σ = height, at the ends of its width;
+ * "truncated" is the clients' mixture shrunk about its mean by psi; "copycat" repeats the first `count` points that the
+ * client `of` draws; "data" are rows that Python holds, with their fitted ellipse.
+ *
+ * @typedef {{name: string, kind?: "bumps" | "truncated" | "copycat" | "data", x: number, y: number, width: number,
+ *   height: number, angle: number, weight?: number, psi?: number, of?: string, count?: number, data?: string}} Item
+ * @typedef {{metric: string, panel: string, sweep: string, aligned: boolean}} View  what is charted, in which panel,
+ *   over which parameter, and whether the constant gap is taken off
+ * @typedef {{name: string, guess: number | null, revealed: boolean}} Progress  of a lesson
+ * @typedef {{rev: number, preset: string, half: number, clients: Item[], generators: Item[], samples?: number,
+ *   seed?: number, view?: View, lesson?: Progress | null}} Scene
+ * @typedef {{count: number, mean: number[], cov: number[], phi: number[], diagonal: number, points: number[][]}} Data
+ * @typedef {{law: Law, weight: number}} Part
+ * @typedef {{x: number, y: number, a: number, b: number, c: number, rootDet: number, spokes: number[][], count: number,
+ *   parts: Part[] | null, phi: number[] | null, lost: number, lostDiagonal: number, points: Float64Array | null}} Law
+ *   mean, covariance [[a, b], [b, c]] and √det; `count` rows or Infinity; `lost` = Σλ²/n and `lostDiagonal` = Σλ²k(x,x)/n
+ *   take the pairs of a row with itself out of kernel means
  * @typedef {"clients" | "generators"} Kind
  * @typedef {{kind: Kind, index: number}} Place
  * @typedef {{avg: number[], all: number[], byClient: number[][]}} Aggregates  indexed by generator
- * @typedef {{fid: Aggregates, kid: Aggregates}} Numbers
+ * @typedef {Record<string, Aggregates> & {fid: Aggregates, kid: Aggregates}} Numbers  by metric, those the page can compute
  * @typedef {{past: Scene[], future: Scene[]}} History
  * @typedef {{get(key: string): any, set(key: string, value: any): void, save_changes(): void,
- *   send(message: any): void, on(event: string, call: () => void): void, off(event: string, call: () => void): void}} Model
+ *   send(message: any): void, on(event: string, call: (...given: any[]) => void): void,
+ *   off(event: string, call: (...given: any[]) => void): void}} Model
  */
 export {};

@@ -7,17 +7,27 @@ and one worker per lab takes the newest scene, leaving out the ones it had no ti
 
 from __future__ import annotations
 
+import logging
 import threading
 import traceback
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import anywidget
 import traitlets
 
-from ..errors import InvalidInput
-from ..scene import History, Scene
-from . import page
+from ..errors import InvalidInput, check_choice
+from ..scene import History, Scene, State
+from . import page, saved, share
+from .files import checked_path, write
+from .snapshot import Snapshot, picture, png_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHARED = "Shared"
+LOCKS = ("drag", "items", "presets", "history", "code")
 
 
 class Worker:
@@ -65,18 +75,24 @@ class Lab(anywidget.AnyWidget):
     ----------
     scene : dict, synced; what the view shows, with "rev" (`Scene.parse(lab.scene)` is the object)
     result : dict, synced; Python's numbers for the revision in its "rev"
+    locked : list, synced; what `lock` locked
     """
 
     _css = page.style()
+    # The class of the lab's scenes.
+    _state: type[Any] = Scene
 
     scene = traitlets.Dict().tag(sync=True)
     result = traitlets.Dict().tag(sync=True)
     history = traitlets.Dict().tag(sync=True)
     presets = traitlets.Dict().tag(sync=True)
+    locked = traitlets.List(traitlets.Enum(LOCKS)).tag(sync=True)
 
-    def __init__(self, start: Scene, presets: dict[str, Scene]) -> None:
+    from_share = share.FromShare()
+
+    def __init__(self, start: State, presets: Mapping[str, State]) -> None:
         self._worker = Worker(self._answer, f"nbmetrics {type(self).__name__}")
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         super().__init__(
             scene=start.to_json(),
             result=self._answered(start),
@@ -85,13 +101,24 @@ class Lab(anywidget.AnyWidget):
         )
         self.on_msg(self._asked)
 
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """What the page writes. ipywidgets holds back what other threads write meanwhile, and can lose it."""
+        with self._lock:
+            super().set_state(sync_data)
+
+    def _write(self, **traits: dict[str, Any]) -> None:
+        """Set synced traits, from any thread."""
+        with self._lock:
+            for name, value in traits.items():
+                setattr(self, name, value)
+
     @property
-    def _scene(self) -> Scene:
-        return Scene.parse(self.scene)
+    def _scene(self) -> Any:
+        return self._state.parse(self.scene)
 
     @traitlets.validate("scene")
     def _valid_scene(self, proposal: Any) -> dict[str, Any]:
-        scene = Scene.parse(proposal["value"])
+        scene = self._state.parse(proposal["value"])
         present = self.scene.get("rev") if self.scene else None
         if present is not None and scene.rev <= present and scene != self._scene:
             scene = scene.at(present + 1)
@@ -100,59 +127,142 @@ class Lab(anywidget.AnyWidget):
     @traitlets.observe("scene")
     def _scene_changed(self, change: Any) -> None:
         if change["old"]:
-            self._worker.put(Scene.parse(change["new"]))
+            self._worker.put(self._state.parse(change["new"]))
 
     def _asked(self, _: Any, message: dict[str, Any], buffers: Any) -> None:
         if message.get("kind") == "ask":
             try:
-                self._worker.put(Scene.parse(message["scene"]))
+                self._worker.put(self._state.parse(message["scene"]))
             except InvalidInput as error:
-                self.result = {"rev": self.scene["rev"], "error": _told(error)}
+                self._refused(error)
 
-    def _answer(self, scene: Scene) -> None:
+    def _refused(self, error: Exception) -> None:
+        """Show in the view why what it asked for cannot be."""
+        self._write(result={"rev": self.scene["rev"], "error": _told(error)})
+
+    def _answer(self, scene: State) -> None:
         result = self._answered(scene)
         with self._lock:
             if result["rev"] >= self.result["rev"]:
                 self.result = result
 
-    def _answered(self, scene: Scene) -> dict[str, Any]:
+    def _answered(self, scene: State) -> dict[str, Any]:
         try:
             return {"rev": scene.rev, **self._computed(scene)}
         except Exception as error:  # shown in the view, with its traceback, instead of vanishing in a thread
             return {"rev": scene.rev, "error": _told(error)}
 
-    def _computed(self, scene: Scene) -> dict[str, Any]:
+    def _computed(self, scene: Any) -> dict[str, Any]:
         """Python's numbers for a scene, as plain JSON."""
         raise NotImplementedError
 
     def undo(self) -> None:
         """Back to the scene before the last edit; raises InvalidInput where there is none."""
-        self._travel(History.parse(self.history).undo(self._scene))
+        self._travel(History.parse(self.history, self._state).undo(self._scene))
 
     def redo(self) -> None:
         """Forward again after undo; raises InvalidInput where there is nothing to redo."""
-        self._travel(History.parse(self.history).redo(self._scene))
+        self._travel(History.parse(self.history, self._state).redo(self._scene))
 
     def reset(self) -> None:
         """Back to the preset (or the user's own scene) the lab started from; can be undone."""
         now = self._scene
-        start = Scene.parse(self.presets.get(now.preset) or next(iter(self.presets.values())))
-        self._travel((History.parse(self.history).record(now), start))
+        start = self._state.parse(self._starts.get(now.preset) or next(iter(self.presets.values())))
+        self._travel((History.parse(self.history, self._state).record(now), start))
 
-    def _travel(self, step: tuple[History, Scene]) -> None:
+    @property
+    def _starts(self) -> dict[str, Any]:
+        """The scenes to go back to, by the name in their field preset."""
+        return self.presets
+
+    @classmethod
+    def _opened(cls, scene: State) -> Self:
+        """A new lab that starts from a scene."""
+        lab = cls()  # type: ignore[call-arg]  # every lab starts without arguments
+        lab._accept(scene)
+        if scene.preset not in lab._starts:
+            lab.presets = {scene.preset or SHARED: scene.to_json(), **lab.presets}
+        lab.scene = scene.at(lab.scene["rev"] + 1).to_json()
+        return lab
+
+    def _accept(self, scene: Any) -> None:
+        """Raise InvalidInput where this lab lacks what a scene from elsewhere needs."""
+
+    def _loaded(self, scene: State) -> Self:
+        """This lab, showing another scene; can be undone."""
+        self._accept(scene)
+        self._travel((History.parse(self.history, self._state).record(self._scene), scene))
+        return self
+
+    def _travel(self, step: tuple[History, State]) -> None:
         history, scene = step
-        with self.hold_sync():
+        with self._lock, self.hold_sync():
             self.history = history.to_json()
             self.scene = scene.at(self.scene["rev"] + 1).to_json()
 
     def to_code(self) -> str:
         """Python that rebuilds exactly this state."""
-        return self._scene.to_code()
+        return str(self._scene.to_code())
+
+    def share(self) -> str:
+        """A short string that holds exactly this state: `from_share` of the class, or of a lab, reads it."""
+        return share.packed(type(self).__name__, self._scene)
+
+    def lock(self, *what: str) -> None:
+        """For teachers: close parts of the page, or all of them; Python can still do everything.
+
+        Parameters
+        ----------
+        what : "drag" (nothing is moved, resized, turned or typed), "items" (nothing is added or removed),
+            "presets", "history" (undo, redo, reset), "code"; every one of them by default
+        """
+        wanted = {check_choice(name, LOCKS, "what") for name in what or LOCKS} | set(self.locked)
+        self.locked = [name for name in LOCKS if name in wanted]
+
+    def unlock(self, *what: str) -> None:
+        """Open again what `lock` closed, by name, or all of it."""
+        freed = {check_choice(name, LOCKS, "what") for name in what or LOCKS}
+        self.locked = [name for name in self.locked if name not in freed]
+
+    def snapshot(self) -> Snapshot:
+        """The present scene as a picture, PNG and SVG with alt text: a notebook shows it, `save` writes it."""
+        return Snapshot.of(self._picture(), type(self).__name__, self._described())
+
+    def export_html(self, path: Any) -> Path:
+        """Write one self-contained page that works offline, opened from disk; returns its path.
+
+        It can be dragged like the lab itself. What needs Python stays in the notebook, and the page says so.
+        An older file of that name is replaced.
+        """
+        target = checked_path(path, ".html", ".htm")
+        return write(target, saved.saved_page(self, self._described()))
+
+    def _picture(self) -> Figure:
+        """The present scene drawn by matplotlib."""
+        raise NotImplementedError
+
+    def _described(self) -> str:
+        """The present scene in words: the alt text of its picture."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live view, and a picture for where nothing is live: GitHub, nbconvert."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        try:
+            still, words = picture(png_of(self._picture()), self._described())
+        except Exception:  # the live view matters more
+            logging.getLogger(__name__).warning("No picture of this lab could be made", exc_info=True)
+            return bundle
+        return data | still, metadata | words
 
     def close(self) -> None:
         """Remove every display and free the worker."""
         if hasattr(self, "_worker"):  # not where __init__ refused its input
             self._worker.close()
+            self.layout.close()  # a widget of its own, which ipywidgets leaves alive
         super().close()
 
 

@@ -10,7 +10,8 @@ _IMPORT = re.compile(r'^import\s+(?:[^"]*?\s+from\s+)?"\./([\w.]+)";\n', re.MULT
 _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const)", re.MULTILINE)
 
 
-def _read(name: str) -> str:
+def source(name: str) -> str:
+    """One file of `nbmetrics/js` as it is."""
     return resources.files("nbmetrics").joinpath("js", name).read_text("utf-8")
 
 
@@ -23,10 +24,10 @@ def module(entry: str) -> str:
         if name in seen:
             return
         seen[name] = ""
-        source = _read(name)
-        for needed in _IMPORT.findall(source):
+        text = source(name)
+        for needed in _IMPORT.findall(text):
             visit(needed)
-        body = _EXPORT.sub("", _IMPORT.sub("", source))
+        body = _EXPORT.sub("", _IMPORT.sub("", text))
         del seen[name]
         seen[name] = f"// {name}\n{body}"
 
@@ -35,6 +36,6 @@ def module(entry: str) -> str:
 
 
 @cache
-def style() -> str:
-    """The style sheet of the views."""
-    return _read("lab.css")
+def style(*names: str) -> str:
+    """The style sheet that all views share, and those of one lab's own."""
+    return "\n".join(source(name) for name in ("lab.css", *names))

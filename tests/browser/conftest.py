@@ -10,24 +10,30 @@ One server and one page serve the session; every test gets a fresh notebook and 
 `run_cells(..., wait=False)` comes back while the cells still run; `check=False` lets cells fail.
 """
 
-import json
 import os
 import shutil
 import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
-from typing import NamedTuple
 
-import nbformat
 import psutil
 import pytest
+from playwright.sync_api import expect
+
+from tests.browser.frontends import (
+    JUPYTERLAB,
+    NOTEBOOK_7,
+    RESULTS,
+    START,
+    VOILA,
+    assert_ran,
+    end_sessions,
+    serving,
+    watched,
+    write_notebook,
+)
 
 HERE = Path(__file__).parent
-SERVER_CONFIG = HERE.parent.parent / "binder"
+WINDOW = {"width": 1280, "height": 900}
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_APPS = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -42,6 +48,8 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+expect.set_options(timeout=15_000)  # nothing takes that long, but on a machine that is full of other work
 
 
 def find_chromium():
@@ -64,87 +72,29 @@ def browser_type_launch_args(browser_type_launch_args):
     return {**browser_type_launch_args, "executable_path": find_chromium(), "args": QUIET}
 
 
-class Server(NamedTuple):
-    url: str
-    work: Path  # the folder JupyterLab shows
-    process: subprocess.Popen
-
-    def request(self, method, path):
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, method=method)) as reply:
-            return json.loads(reply.read() or "null")
+@pytest.fixture(scope="session")
+def lab_server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("lab"), JUPYTERLAB) as server:
+        yield server
 
 
-def server_environment(root):
-    settings = root / "config" / "labconfig" / "default_setting_overrides.json"
-    settings.parent.mkdir(parents=True)
-    overrides = {
-        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-        "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
-        "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
-    }
-    settings.write_text(json.dumps(overrides))
-    folders = {
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "run",
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-        "IPYTHONDIR": "ipython",
-    }
-    private = {name: str(root / folder) for name, folder in folders.items()}
-    return {**os.environ, **private, "JUPYTER_CONFIG_PATH": str(SERVER_CONFIG)}
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+@pytest.fixture(scope="module")
+def stock_server(tmp_path_factory):
+    """As anybody has it, without the settings of binder/."""
+    with serving(tmp_path_factory.mktemp("stock"), JUPYTERLAB, config="") as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def lab_server(tmp_path_factory):
-    root = tmp_path_factory.mktemp("lab")
-    work, log, port = root / "work", root / "server.log", free_port()
-    work.mkdir()
-    options = [
-        "--no-browser",
-        "--allow-root",
-        "--expose-app-in-browser",
-        "--ip=127.0.0.1",
-        f"--port={port}",
-        "--ServerApp.port_retries=0",
-        "--IdentityProvider.token=",
-        "--ServerApp.password=",
-        "--ServerApp.disable_check_xsrf=True",
-        f"--ServerApp.root_dir={work}",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    ]
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *options],
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            env=server_environment(root),
-            start_new_session=True,
-        )
-    server = Server(f"http://127.0.0.1:{port}", work, process)
-    try:
-        wait_for(server, log)
+def notebook_server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("notebook"), NOTEBOOK_7) as server:
         yield server
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)  # the group made here, nothing else
-        process.wait(10)
 
 
-def wait_for(server, log, seconds=60):
-    deadline = time.monotonic() + seconds
-    while True:
-        if server.process.poll() is not None or time.monotonic() > deadline:
-            pytest.fail("JupyterLab did not start:\n" + log.read_text()[-3000:])
-        try:
-            return server.request("GET", "/api/status")
-        except OSError:
-            time.sleep(0.1)
+@pytest.fixture(scope="session")
+def voila_server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("voila"), VOILA) as server:
+        yield server
 
 
 # The "idle" indicator alone can match before a kernel exists, and run-all then does nothing:
@@ -158,11 +108,9 @@ OPEN = """async path => {
   while (!(kernel() && kernel().connectionStatus === 'connected' && kernel().status === 'idle'))
     await new Promise(r => setTimeout(r, 20));
 }"""
-START = "() => { window.__ran = window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
-RESULTS = """async () => { await window.__ran;
-  return window.__panel.content.widgets.filter(c => c.model.type === 'code')
-    .map(c => ({ count: c.model.executionCount, outputs: c.model.outputs.toJSON() })); }"""
 CLOSE = "() => { if (window.__panel) { window.__panel.dispose(); window.__panel = null; } }"
+# JupyterLab throws this of what it had asked a kernel that is gone, when it learns of that: maybe in the next test.
+UNANSWERED = "Canceled future"
 KERNEL_ID = "() => window.__panel.sessionContext.session.kernel.id"
 # JupyterLab hides the page behind its splash while it loads a theme's styles.
 SET_THEME = """async theme => {
@@ -173,10 +121,8 @@ SET_THEME = """async theme => {
 
 @pytest.fixture(scope="session")
 def lab_page(browser, lab_server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.nbmetrics_errors = []  # run_cells looks at it after every test
-    page.on("pageerror", lambda error: page.nbmetrics_errors.append(str(error)))
+    context = browser.new_context(viewport=WINDOW)
+    page = watched(context.new_page())  # run_cells looks at its errors after every test
     page.goto(f"{lab_server.url}/lab?reset")
     page.wait_for_function("() => window.jupyterapp && window.jupyterapp.restored.then(() => true)")
     page.wait_for_selector("#jupyterlab-splash", state="detached")
@@ -195,24 +141,19 @@ def run_cells(lab_page, lab_server, request):
         lab_page.evaluate(CLOSE)
         name = f"{stem}-{len(opened)}.ipynb"
         opened.append(name)
-        notebook = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(source) for source in sources],
-            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-        )
-        nbformat.write(notebook, lab_server.work / name)
+        write_notebook(lab_server, name, sources)
         lab_page.evaluate(OPEN, name)
         lab_page.evaluate(START)
-        if wait:
-            ran = lab_page.evaluate(RESULTS)
-            failed = [o for cell in ran for o in cell["outputs"] if o["output_type"] == "error"]
-            assert not check or (all(cell["count"] for cell in ran) and not failed), ran
+        if wait and check:
+            assert_ran(lab_page)
+        elif wait:
+            lab_page.evaluate(RESULTS)
         return lab_page
 
     yield run
-    errors = list(lab_page.nbmetrics_errors)
+    errors = [error for error in lab_page.nbmetrics_errors if UNANSWERED not in error]
     lab_page.evaluate(CLOSE)
-    for session in lab_server.request("GET", "/api/sessions"):
-        lab_server.request("DELETE", f"/api/sessions/{session['id']}")
+    end_sessions(lab_server)
     assert not errors, f"the page threw: {errors}"
 
 
@@ -270,6 +211,14 @@ def theme(lab_page):
     """theme("JupyterLab Dark"); light again after the test."""
     yield lambda name: lab_page.evaluate(SET_THEME, name)
     lab_page.evaluate(SET_THEME, "JupyterLab Light")
+
+
+@pytest.fixture
+def tall(lab_page):
+    """A window that holds the whole lab, which scrolls inside JupyterLab."""
+    lab_page.set_viewport_size({"width": 1280, "height": 1900})
+    yield
+    lab_page.set_viewport_size(WINDOW)
 
 
 @pytest.fixture

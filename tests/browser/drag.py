@@ -1,8 +1,14 @@
-"""Dragging in a real page, and what each frame of a drag cost."""
+"""Dragging in a real page, reading what it shows, and what each frame of a drag cost.
+
+A lab paints in the next animation frame, and Python answers when it can. So a test reads a page only
+after `painted`, which the readers here do themselves, or waits: `expect`, `until`, `answered`.
+"""
 
 from __future__ import annotations
 
 import json
+import time
+from contextlib import contextmanager
 
 # For every pointermove: when the first cell of the Scores table changed, counted from the event's own time stamp,
 # and what the frame cost: the handlers of the event, then everything from the first animation callback to the end
@@ -25,13 +31,38 @@ WATCH = """() => {
 }"""
 
 
+# One frame for what is under way, one that paints it, one for what watches the sizes of what was painted.
+PAINTED = "async () => { for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame); }"
+CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].slice(1).map(cell => cell.innerText))"""
+NUMBERS = """table => [...table.tBodies[0].rows].map(
+  row => [...row.querySelectorAll('td')].map(cell => cell.dataset.value ?? null))"""
+# Of the revisions that the page shows and that its status is about.
+REVS = """root => ['table[aria-label="Scores"]', '.nbm-status'].map(
+  part => Number(root.querySelector(part).dataset.rev))"""
+
+
+def painted(page):
+    """Until the page shows what was done to it."""
+    page.evaluate(PAINTED)
+
+
+def until(page, read, test, seconds=30):
+    """What `read()` gives, once `test` holds of it."""
+    end = time.monotonic() + seconds
+    while not test(found := read()):
+        assert time.monotonic() < end, f"never so: {found}"
+        page.wait_for_timeout(20)
+    return found
+
+
 def centre(locator):
     box = locator.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def drag(page, locator, dx, dy, steps=20, release=True):
-    """Real mouse events: press on the handle, move by (dx, dy) pixels in steps, release."""
+    """Real mouse events: press on the handle, move by (dx, dy) pixels in steps, release; and until it is painted."""
+    painted(page)
     locator.scroll_into_view_if_needed()
     x, y = centre(locator)
     page.mouse.move(x, y)
@@ -40,26 +71,56 @@ def drag(page, locator, dx, dy, steps=20, release=True):
         page.mouse.move(x + dx * k / steps, y + dy * k / steps)
     if release:
         page.mouse.up()
+    painted(page)
+
+
+@contextmanager
+def finger(page):
+    """A function for touch events: touch("touchStart", x, y), touch("touchMove", x, y), touch("touchEnd")."""
+    session = page.context.new_cdp_session(page)
+
+    def touch(kind, *place):
+        points = [dict(zip("xy", place, strict=True))] if place else []
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    painted(page)  # a page with a finger may be laid out in another way
+    try:
+        yield touch
+    finally:
+        session.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        session.detach()
+
+
+# What has the focus, once the page shows that it has it: other stops of Tab may open then.
+FOCUSED = f"""async () => {{ await ({PAINTED})(); const node = document.activeElement;
+  return node.getAttribute('aria-label') || node.textContent || node.closest('label')?.textContent; }}"""
+
+
+def tab_to(page, wanted, key="Tab", most=100):
+    """Press the key until `wanted` has the focus; what had it on the way."""
+    reached = []
+    while wanted not in reached:
+        assert len(reached) < most, f"{key} does not reach {wanted}: {reached}"
+        page.keyboard.press(key)
+        reached.append(page.evaluate(FOCUSED))
+    return reached
+
+
+def scores(scope):
+    return scope.get_by_role("table", name="Scores", exact=True)
 
 
 def cells(scope):
-    """The four numbers of each generator as the page shows them, and the rest of the text of the cells."""
-    rows = scope.locator("table[aria-label=Scores] tbody tr")
-    return [[row.locator("td").nth(k).inner_text().split("\n") for k in range(4)] for row in rows.all()]
+    """The lines of each cell of the Scores table, row by row."""
+    painted(scope.page)
+    return [[text.split("\n") for text in row] for row in scores(scope).evaluate(CELLS)]
 
 
 def numbers(scope):
-    """The exact numbers behind the cells."""
-    rows = scope.locator("table[aria-label=Scores] tbody tr").all()
-    return [[float(td.get_attribute("data-value")) for td in row.locator("td").all()] for row in rows]
-
-
-def output(page, index):
-    """The text of the output of the code cell `index`."""
-    return page.evaluate(
-        "i => window.__panel.content.widgets.filter(c => c.model.type === 'code')[i].outputArea.node.innerText",
-        index,
-    )
+    """The exact numbers behind the cells; None where the page has none."""
+    painted(scope.page)
+    return [[value and float(value) for value in row] for row in scores(scope).evaluate(NUMBERS)]
 
 
 def run_code(page, code):
@@ -76,3 +137,22 @@ def run_code(page, code):
         wrapped,
     )
     return json.loads(text)
+
+
+def scene_where(page, test):
+    """The scene that Python holds, once `test` holds of it."""
+    return until(page, lambda: run_code(page, "print(_j.dumps(lab.scene))"), test)
+
+
+def answered(page, lab):
+    """The scene and the result that Python holds, once both are what the page shows and its status is about."""
+    painted(page)
+
+    def read():
+        return lab.evaluate(REVS), *run_code(page, "print(_j.dumps([lab.scene, lab.result]))")
+
+    def is_done(found):
+        revs, scene, result = found
+        return {*revs, scene["rev"], result["rev"]} == {scene["rev"]} and not result.get("trying")
+
+    return until(page, read, is_done)[1:]

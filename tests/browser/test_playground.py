@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.drag import cells, centre, drag, numbers, run_code
+from tests.browser.drag import answered, cells, centre, drag, finger, numbers, painted, run_code, tab_to, until
 
 LAB = "import nbmetrics as nm\nlab = nm.Playground(); lab"
 SCENE = "print(_j.dumps(lab.scene))"
@@ -28,13 +28,9 @@ def handle(lab, name):
 
 def settle(page, lab):
     """Until the page is painted and Python has committed and answered what it shows."""
-    for _ in range(250):
-        rev = int(lab.get_by_role("table", name="Scores").get_attribute("data-rev"))
-        scene, result = run_code(page, "print(_j.dumps([lab.scene['rev'], lab.result]))")
-        if scene == result["rev"] == rev and "agrees" in lab.get_by_role("status").inner_text():
-            return result
-        page.wait_for_timeout(20)
-    raise AssertionError(f"the page shows {rev}, the scene is {scene}, the answer {result}")
+    _, result = answered(page, lab)
+    expect(lab.get_by_role("status")).to_contain_text("agrees")
+    return result
 
 
 def python_numbers(page):
@@ -70,6 +66,7 @@ def test_drag_moves_the_client_and_python_gets_the_same_numbers(opened):
 
 def test_width_height_angle_and_body_can_be_dragged(opened):
     page, lab = opened
+    painted(page)
     box = lab.locator(".nbm-clients .nbm-body").first.bounding_box()
     page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
     page.mouse.down()
@@ -95,7 +92,7 @@ def test_escape_gives_a_drag_up(opened):
     page.mouse.up()
     settle(page, lab)
     assert numbers(lab) == before
-    assert lab.get_by_role("button", name="Undo").is_disabled()
+    expect(lab.get_by_role("button", name="Undo")).to_be_disabled()
 
 
 def test_undo_redo_reset_in_the_page_and_in_python(opened):
@@ -110,11 +107,7 @@ def test_undo_redo_reset_in_the_page_and_in_python(opened):
     settle(page, lab)
     assert numbers(lab) == moved
     run_code(page, "lab.undo(); print(1)")
-    page.wait_for_function(
-        "v => document.querySelector('.nbm-scores td').dataset.value == v",
-        arg=str(start[0][0]).rstrip("0").rstrip("."),
-    )
-    assert numbers(lab) == start
+    until(page, lambda: numbers(lab), lambda shown: shown == start)
     lab.get_by_label("Preset").select_option("Heterogeneous six")
     expect(lab.locator(".nbm-clients .nbm-body")).to_have_count(6)
     handle(lab, "Client 1 mean").press("ArrowRight")
@@ -128,16 +121,8 @@ def test_everything_by_keyboard_alone(opened):
     lab.get_by_label("Preset").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_function("() => document.querySelectorAll('.nbm-clients .nbm-body').length === 6")
-    reached = []
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        name = page.evaluate(
-            "() => document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
-        )
-        reached.append(name)
-        if name == "Client 6 weight":
-            break
+    expect(lab.locator(".nbm-clients .nbm-body")).to_have_count(6)
+    reached = tab_to(page, "Client 6 weight")
     wanted = ["Add client", "Add generator", "Undo", "Table view", "Copy code", "Save picture"]
     wanted += [
         "Client 1 mean",
@@ -171,6 +156,7 @@ def test_everything_by_keyboard_alone(opened):
     page.keyboard.press("Control+a")
     page.keyboard.type("3")
     page.keyboard.press("Enter")
+    expect(lab.get_by_role("button", name="Remove")).to_be_enabled()
     lab.get_by_role("button", name="Remove").press("Enter")
     expect(lab.locator(".nbm-clients .nbm-body")).to_have_count(5)
     assert page.evaluate("() => window.__panel.content.widgets.length") == 1, "no key may reach the notebook"
@@ -182,7 +168,7 @@ def test_rename_weights_and_bad_entries(opened):
     name.fill("Client 2")
     name.press("Enter")
     expect(lab.get_by_role("status")).to_contain_text("taken")
-    assert name.input_value() == "Client 1"
+    expect(name).to_have_value("Client 1")
     name.fill("Hospital")
     name.press("Enter")
     expect(handle(lab, "Hospital mean")).to_have_count(1)
@@ -190,9 +176,8 @@ def test_rename_weights_and_bad_entries(opened):
     weight.fill("3")
     weight.press("Enter")
     settle(page, lab)
-    assert (
-        run_code(page, SCENE)["clients"][0] | {"name": "Hospital", "weight": 3} == run_code(page, SCENE)["clients"][0]
-    )
+    client = run_code(page, SCENE)["clients"][0]
+    assert (client["name"], client["weight"]) == ("Hospital", 3)
     np.testing.assert_allclose(numbers(lab), python_numbers(page), rtol=1e-9)
     kept = numbers(lab)
     weight.fill("-2")
@@ -214,13 +199,13 @@ def test_a_name_is_text_everywhere(run_cells):
     page.on("dialog", lambda d: (alerts.append(d.message), d.dismiss()))
     lab = page.get_by_role("group", name="Playground")
     expect(handle(lab, f"{EVIL} mean")).to_have_count(1)
-    assert lab.locator(".nbm-name").first.text_content() == EVIL
-    assert lab.get_by_role("rowheader").first.inner_text() == EVIL + "2"
+    expect(lab.locator(".nbm-name").first).to_have_text(EVIL)
+    expect(lab.get_by_role("rowheader").first).to_have_text(EVIL + "2")
     lab.get_by_role("button", name="Copy code").click()
     assert json.dumps(EVIL) in lab.locator(".nbm-code").input_value()
-    page.wait_for_timeout(200)
+    expect(page.locator(".jp-OutputArea-output", has_text=EVIL + "2").first).to_be_visible()
+    painted(page)
     assert page.locator("img[src='x']").count() == 0
-    assert page.locator(".jp-OutputArea-output", has_text=EVIL + "2").count() >= 1
     assert alerts == []
 
 
@@ -228,13 +213,13 @@ def test_two_displays_of_one_lab_stay_equal(run_cells):
     page = run_cells(LAB, "lab")
     labs = [page.get_by_role("group", name="Playground").nth(k) for k in range(2)]
     labs[1].wait_for()
+    start = numbers(labs[0])
     drag(page, handle(labs[0], "Client 2 mean"), 50, -50, release=False)
-    page.wait_for_timeout(50)
-    assert numbers(labs[0]) == numbers(labs[1])
+    dragged = numbers(labs[0])
+    assert start != dragged == numbers(labs[1])
     page.mouse.up()
     handle(labs[1], "Generator 1 mean").press("ArrowLeft")
-    page.wait_for_timeout(50)
-    assert numbers(labs[0]) == numbers(labs[1])
+    assert dragged != numbers(labs[0]) == numbers(labs[1])
     assert labs[0].get_by_role("table", name="Scores").get_attribute("data-rev") == labs[1].get_by_role(
         "table", name="Scores"
     ).get_attribute("data-rev")
@@ -255,9 +240,9 @@ def test_copied_code_rebuilds_the_lab(opened):
 def test_table_view_shows_every_number_and_takes_them(opened):
     page, lab = opened
     button = lab.get_by_role("button", name="Table view")
-    assert not lab.get_by_role("spinbutton", name="Client 1 x").is_visible()
+    expect(lab.get_by_role("spinbutton", name="Client 1 x")).to_be_hidden()
     button.click()
-    assert button.get_attribute("aria-pressed") == "true"
+    expect(button).to_have_attribute("aria-pressed", "true")
     height = lab.get_by_role("spinbutton", name="Generator 2 height")
     height.fill("0")
     height.press("Enter")
@@ -285,22 +270,21 @@ def test_close_removes_the_display_and_frees_the_worker(opened):
     assert run_code(page, THREADS) == 1
     run_code(page, "lab.close(); print(1)")
     expect(page.locator(".nbm")).to_have_count(0)
-    assert run_code(page, f"import time; time.sleep(0.2)\n{THREADS}") == 0
+    until(page, lambda: run_code(page, THREADS), lambda threads: threads == 0)
 
 
 def test_a_finger_drags_too(opened):
     page, lab = opened
     target = handle(lab, "Client 2 mean")
-    session = page.context.new_cdp_session(page)
-    session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    lab.get_by_text("Python agrees").wait_for()
-    target.scroll_into_view_if_needed()
-    x, y = centre(target)
-    for kind, dx in [("touchStart", 0), *(("touchMove", 10 * k) for k in range(1, 7)), ("touchEnd", 60)]:
-        points = [] if kind == "touchEnd" else [{"x": x + dx, "y": y}]
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     settle(page, lab)
-    session.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    with finger(page) as touch:
+        target.scroll_into_view_if_needed()
+        x, y = centre(target)
+        touch("touchStart", x, y)
+        for k in range(1, 7):
+            touch("touchMove", x + 10 * k, y)
+        touch("touchEnd")
+        settle(page, lab)
     assert run_code(page, SCENE)["clients"][1]["x"] > 1.8
 
 

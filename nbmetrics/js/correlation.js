@@ -1,0 +1,80 @@
+/**
+ * The CorrelationLab: a question, the map of correlations, the scores, the clouds, the angles and the scale of x.
+ *
+ * @import { Pair } from "./correlation_maths.js"
+ * @import { Store } from "./store.js"
+ */
+import { AnglePicture } from "./correlation_angle.js";
+import { PairFields, ScoreBoard, ScoreSwitch } from "./correlation_board.js";
+import { PairClouds } from "./correlation_clouds.js";
+import { CorrelationMap } from "./correlation_map.js";
+import { correlationCode, numeral, SCORES, scoresOf } from "./correlation_maths.js";
+import { QuestionCard } from "./correlation_questions.js";
+import { ScaleChart } from "./correlation_scale.js";
+import { PairTables } from "./correlation_tables.js";
+import { el, put } from "./dom.js";
+import { lab } from "./lab.js";
+import { savePicture } from "./picture.js";
+import { agreement, Toolbar } from "./toolbar.js";
+
+export default lab("CorrelationLab", scoresOf, correlationView);
+
+/** @param {Store} store @param {AbortSignal} signal */
+function correlationView(store, signal) {
+  const pairNow = () => /** @type {Pair} */ (/** @type {any} */ (store.scene));
+  const question = new QuestionCard(store, signal);
+  const map = new CorrelationMap(store, signal);
+  const choice = new ScoreSwitch(store, signal);
+  const fields = new PairFields(store, signal);
+  const board = new ScoreBoard(store, signal);
+  const clouds = new PairClouds(store, signal);
+  const angle = new AnglePicture(store, signal);
+  const scale = new ScaleChart(store, signal);
+  const tables = new PairTables(signal);
+  const describe = () => `Correlations ${numeral(pairNow().rho)} and ${numeral(pairNow().rho_hat)}`;
+  const toolbar = new Toolbar(store, signal, {
+    code: correlationCode,
+    table: (shown) => {
+      tables.show(shown);
+      store.changed();
+    },
+    picture: () =>
+      void savePicture(map.sheet.root, describe(), "correlation.png").catch(() =>
+        store.say("The picture could not be made."),
+      ),
+    compared: ({ scores }) =>
+      agreement(SCORES.map((score) => [scores[score], /** @type {any} */ (store.numbers)[score]])),
+  });
+  const body = el("div", { class: "nbm-pair" }, [
+    question.root,
+    el("div", { class: "nbm-pair-place" }, [choice.root, map.sheet.root, fields.root]),
+    el("div", { class: "nbm-pair-side" }, [board.root, cloudCard(clouds)]),
+    angle.root,
+    scale.root,
+    tables.root,
+  ]);
+  const paint = () => {
+    const scene = pairNow();
+    const scores = /** @type {any} */ (store.numbers);
+    for (const part of [map, choice, clouds, angle, scale, tables]) part.paint(scene);
+    fields.paint();
+    board.paint(scene, scores);
+    question.paint(scene, scores);
+    for (const what of ["scores", "curves"]) body.classList.toggle(`nbm-pair-veil-${what}`, question.veiled === what);
+    for (const node of board.root.querySelectorAll(".nbm-pair-secret")) put(node, { "aria-hidden": String(question.veiled === "scores" || (question.veiled !== "" && node.closest(".nbm-pair-sees") !== null)) });
+    for (const node of board.root.querySelectorAll(".nbm-pair-sees")) node.classList.toggle("nbm-pair-hushed", question.veiled !== "");
+    toolbar.paint(scene);
+  };
+  return { nodes: [toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/** @param {PairClouds} clouds */
+function cloudCard(clouds) {
+  const note =
+    "The same x and the same noise on both sides; a, b and c are the same inputs. " +
+    "Between: how y and ŷ are spread, all that MFID looks at. Ellipses: 1σ.";
+  return el("section", { class: "nbm-pair-card", "aria-label": "Clouds" }, [
+    clouds.sheet.root,
+    el("p", { class: "nbm-note" }, [note]),
+  ]);
+}

@@ -1,0 +1,134 @@
+/**
+ * Closed forms for a pair of unit-variance numbers: y has correlation ρ with x, the generated ŷ has ρ̂, and x is
+ * scaled by α. No DOM. With the angles arccos ρ and arccos ρ̂, CFID is the squared chord between them, and RFID
+ * depends on the two only through it. Python is the reference: tests/test_correlation_lab.py.
+ */
+
+/** @typedef {"mfid" | "rfid" | "cfid" | "squared_difference"} Score */
+/** @typedef {{rev: number, preset: string, rho: number, rho_hat: number, scale: number, metric: Score}} Pair */
+/** @typedef {[number, number]} Point */
+
+/** @type {Score[]} */
+export const SCORES = ["mfid", "rfid", "cfid", "squared_difference"];
+/** @type {Record<Score, string>} */
+export const SCORE_NAMES = { mfid: "MFID", rfid: "RFID", cfid: "CFID", squared_difference: "(ρ − ρ̂)²" };
+// log₁₀ of the smallest and the largest scale of x
+export const SCALE_ENDS = [-2, 1];
+
+/** The part of y that x leaves open: its deviation given x. @param {number} rho */
+export function spreadOf(rho) {
+  return Math.sqrt((1 - rho) * (1 + rho));
+}
+
+/** @param {Pick<Pair, "rho" | "rho_hat" | "scale">} pair @returns {Record<Score, number>} */
+export function scoresOf({ rho, rho_hat, scale }) {
+  const squared = (rho - rho_hat) ** 2;
+  const cfid = squared + (spreadOf(rho) - spreadOf(rho_hat)) ** 2;
+  return { mfid: 0, rfid: rfidOf(cfid, scale), cfid, squared_difference: squared };
+}
+
+/**
+ * RFID = Tr S + Tr Ŝ − 2√(Tr SŜ + 2√(det S det Ŝ)) = 2(t − √(t² − α² CFID)) with t = 1 + α², written without the
+ * difference, which would lose small values.
+ * @param {number} cfid @param {number} scale
+ */
+export function rfidOf(cfid, scale) {
+  const square = scale * scale;
+  const total = 1 + square;
+  return (2 * square * cfid) / (total + Math.sqrt(Math.max(0, total * total - square * cfid)));
+}
+
+/**
+ * Where a score has a value: the line on the side ρ̂ < ρ, from the right edge to the bottom; its mirror image is the
+ * other one. Null where the score never gets there.
+ * @param {Score} score @param {number} level above 0 @param {number} scale @returns {Point[] | null}
+ */
+export function levelLine(score, level, scale) {
+  if (score === "mfid" || level >= highestOf(score, scale)) return null;
+  if (score === "squared_difference")
+    return [
+      [1, 1 - Math.sqrt(level)],
+      [Math.sqrt(level) - 1, -1],
+    ];
+  const square = scale * scale;
+  const cfid = score === "cfid" ? level : ((1 + square) * level - (level * level) / 4) / square;
+  const turn = 2 * Math.asin(Math.sqrt(Math.min(4, cfid)) / 2);
+  const steps = 48;
+  return Array.from({ length: steps + 1 }, (_, k) => {
+    const angle = ((Math.PI - turn) * k) / steps;
+    return [Math.cos(angle), Math.cos(angle + turn)];
+  });
+}
+
+/** The largest value of a score over all pairs. @param {Score} score @param {number} scale */
+export function highestOf(score, scale) {
+  return score === "mfid" ? 0 : score === "rfid" ? rfidOf(4, scale) : 4;
+}
+
+/** The points where a score is below what `line` marks. @param {Point[]} line @returns {Point[]} */
+export function regionWithin(line) {
+  return [...line, [-1, -1], ...mirrored(line).reverse(), [1, 1]];
+}
+
+/** @param {Point[]} line @returns {Point[]} */
+export function mirrored(line) {
+  return line.map(([rho, rhoHat]) => [rhoHat, rho]);
+}
+
+/**
+ * Standard normal numbers, the same ones each time: mulberry32, then Box–Muller.
+ * @param {number} count @param {number} seed
+ */
+export function normals(count, seed) {
+  let state = seed | 0;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (((mixed ^ (mixed >>> 14)) >>> 0) + 0.5) / 2 ** 32;
+  };
+  return Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
+}
+
+/** An edit of a scene. @param {any} scene @param {Partial<Pair>} parts @returns {any} */
+export function withParts(scene, parts) {
+  return { ...scene, ...parts };
+}
+
+/** A correlation as a person would type it. @param {number} value */
+export function correlationNear(value) {
+  return Math.round(Math.min(1, Math.max(-1, value)) * 100) / 100 + 0;
+}
+
+/** The scale at a place of the logarithmic slider. @param {number} exponent */
+export function scaleAt(exponent) {
+  const [low, high] = SCALE_ENDS;
+  return Number((10 ** Math.min(high, Math.max(low, exponent))).toPrecision(3));
+}
+
+/** A number as read, with a minus sign and never −0. @param {number} value @param {number} [digits] */
+export function numeral(value, digits = 2) {
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+}
+
+/** Python that rebuilds exactly this scene; the same text as CorrelationScene.to_code. @param {Pair} scene */
+export function correlationCode({ rho, rho_hat, scale, metric }) {
+  const float = (/** @type {number} */ value) => (Number.isInteger(value) ? value.toFixed(1) : String(value));
+  return `import nbmetrics as nm
+
+rho, rho_hat, scale = ${float(rho)}, ${float(rho_hat)}, ${float(scale)}
+
+
+def pair(correlation):
+    # the law of (x, y): x = scale * a and y = correlation * a + spread * b, for independent normal a and b
+    spread = ((1 - correlation) * (1 + correlation)) ** 0.5
+    return nm.Gaussian.factored([0, 0], [[scale, correlation], [0, spread]])
+
+
+metrics = [kind(condition_dim=1) for kind in (nm.metrics.MFID, nm.metrics.RFID, nm.metrics.CFID)]
+scores = nm.evaluate({"real": pair(rho)}, {"generated": pair(rho_hat)}, metrics)
+lab = nm.CorrelationLab(rho, rho_hat, scale, metric="${metric}")
+lab
+`;
+}

@@ -1,0 +1,43 @@
+/**
+ * Points drawn in the page, the same as Python draws (scene/draws.py): a counter-based generator, so that point k of an
+ * item is a function of the seed, the item and k alone, and clouds follow a drag without flicker. No DOM.
+ */
+
+/** Which sequence an item draws from. @param {number} seed @param {number} stream */
+export function counterOf(seed, stream) {
+  return (Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;
+}
+
+/** Number `k` of a sequence, in [0, 1): mulberry32 on a counter. @param {number} counter @param {number} k */
+export function uniform(counter, k) {
+  const a = (counter + Math.imul(k + 1, 0x6d2b79f5)) | 0;
+  let t = Math.imul(a ^ (a >>> 15), 1 | a);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+}
+
+/** @type {Map<string, Float64Array>} */
+const drawn = new Map();
+const KEPT = 64;
+
+/**
+ * Standard normals and a uniform for each of `n` points: [z₁, z₂, u, z₁, z₂, u, …].
+ * @param {number} seed @param {number} stream @param {number} n
+ */
+export function noise(seed, stream, n) {
+  const key = `${seed} ${stream} ${n}`;
+  const known = drawn.get(key);
+  if (known) return known;
+  const counter = counterOf(seed, stream);
+  const found = new Float64Array(3 * n);
+  for (let k = 0; k < n; k++) {
+    const radius = Math.sqrt(-2 * Math.log(1 - uniform(counter, 3 * k)));
+    const turn = 2 * Math.PI * uniform(counter, 3 * k + 1);
+    found[3 * k] = radius * Math.cos(turn);
+    found[3 * k + 1] = radius * Math.sin(turn);
+    found[3 * k + 2] = uniform(counter, 3 * k + 2);
+  }
+  if (drawn.size >= KEPT) drawn.clear();
+  drawn.set(key, found);
+  return found;
+}

@@ -1,0 +1,63 @@
+/**
+ * What every lab's page has: one store for all displays of a lab, and for each display a root with a name, the undo
+ * keys and one frame loop.
+ *
+ * @import { Model } from "./types.js"
+ */
+import { el, framed, put } from "./dom.js";
+import { Locks } from "./locks.js";
+import { Store } from "./store.js";
+
+/**
+ * The widget of a lab: `compute` makes the numbers of a scene, `view` the content of one display and its painter.
+ *
+ * @param {string} name what the root is called, such as "Playground"
+ * @param {(scene: any, data?: any) => any} compute
+ * @param {(store: Store, signal: AbortSignal) => {nodes: Node[], paint: () => void}} view
+ */
+export function lab(name, compute, view) {
+  return () => {
+    /** @type {Store} */
+    let store;
+    return {
+      /** @param {{model: Model, signal?: AbortSignal}} context */
+      initialize({ model, signal }) {
+        store = new Store(model, signal, compute);
+      },
+      /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} context */
+      render({ el: host, signal }) {
+        const { nodes, paint } = view(store, signal);
+        const root = el("div", { class: "nbm", role: "group", "aria-label": name }, nodes);
+        root.addEventListener("keydown", (event) => undoKeys(event, store), { signal });
+        root.addEventListener("focusin", keepKeys, { signal });
+        const locks = new Locks(root, store);
+        const soon = framed(() => locks.around(paint), signal);
+        store.subscribe(soon, signal);
+        soon();
+        host.append(root);
+        signal.addEventListener("abort", () => root.remove()); // notebooks hold on to the host of what was displayed
+      },
+    };
+  };
+}
+
+/**
+ * Keep the notebook's shortcuts from what has the focus: Notebook 7 takes a key before anything here sees it, unless
+ * the focused element itself is marked.
+ * @param {FocusEvent} event
+ */
+function keepKeys({ target }) {
+  if (target instanceof Element) put(target, { "data-lm-suppress-shortcuts": "true" });
+}
+
+/** @param {KeyboardEvent} event @param {Store} store */
+function undoKeys(event, store) {
+  event.stopPropagation();
+  const isText = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+  if (isText || !(event.ctrlKey || event.metaKey)) return;
+  const key = event.key.toLowerCase();
+  if (key !== "z" && key !== "y") return;
+  event.preventDefault();
+  if (key === "y" || event.shiftKey) store.redo();
+  else store.undo();
+}

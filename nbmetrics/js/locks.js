@@ -1,0 +1,64 @@
+/**
+ * What a teacher locked, shown: its controls are disabled and say why. The store is what refuses.
+ *
+ * @import { Store } from "./store.js"
+ */
+import { put } from "./dom.js";
+
+const LOCKED_WHY = "Locked by the teacher";
+// What "drag" covers wherever it is; other controls are marked by `lockable`.
+const LOCKED_BY_DRAG = '[role="slider"], input:is([type="number"], [type="text"], [type="range"]):not([data-lock])';
+
+/** Controls that the lock `what` closes. @param {string} what a name of Lab.lock @param {...HTMLElement} nodes */
+export function lockable(what, ...nodes) {
+  for (const node of nodes) put(node, { "data-lock": what });
+}
+
+export class Locks {
+  /** @param {HTMLElement} root @param {Store} store */
+  constructor(root, store) {
+    this.root = root;
+    this.store = store;
+    this.shown = "";
+  }
+
+  /** Paint, and close afterwards what is locked: painting may have enabled or added it. @param {() => void} paint */
+  around(paint) {
+    const { locked } = this.store;
+    const now = locked.join(" ");
+    if (now !== this.shown) for (const node of this.root.querySelectorAll("[data-title]")) openLock(node);
+    this.shown = now;
+    this.root.classList.toggle("nbm-still", locked.includes("drag"));
+    paint();
+    for (const what of locked) this.close(`[data-lock="${what}"]`);
+    if (locked.includes("drag")) this.close(LOCKED_BY_DRAG);
+  }
+
+  /** @param {string} selector */
+  close(selector) {
+    for (const node of this.root.querySelectorAll(selector)) {
+      if ("disabled" in node) node.disabled = true;
+      else put(node, { "aria-disabled": "true" });
+      // An SVG shows no title attribute; what it stands in does.
+      explainLock(node.closest("svg")?.parentElement ?? node);
+    }
+  }
+}
+
+/** @param {Element} node */
+function explainLock(node) {
+  if (!node.hasAttribute("data-title")) put(node, { "data-title": node.getAttribute("title") ?? "" });
+  put(node, { title: LOCKED_WHY });
+}
+
+/** @param {Element} node */
+function openLock(node) {
+  for (const part of [node, ...node.querySelectorAll('[aria-disabled="true"]')]) {
+    if ("disabled" in part) part.disabled = false;
+    part.removeAttribute("aria-disabled");
+  }
+  const title = node.getAttribute("data-title") ?? "";
+  node.removeAttribute("data-title");
+  if (title) put(node, { title });
+  else node.removeAttribute("title");
+}

@@ -1,0 +1,122 @@
+"""What a test has to know of each lab to try the same things on all of them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from playwright.sync_api import expect
+
+CORRELATION_SCORES = ("mfid", "rfid", "cfid", "squared_difference")
+
+
+class LabCase(NamedTuple):
+    name: str  # of the class, and of the group in the page
+    handle: str
+    preset: str
+    # The rows of the Scores table, or the cards, from a result.
+    rows: Any
+    arguments: str = ""
+
+    @property
+    def source(self):
+        return f"import nbmetrics as nm\nlab = nm.{self.name}({self.arguments}); lab"
+
+
+def plane_rows(result):
+    scores = result["scores"]
+    return np.column_stack([scores[metric][part] for metric in ("fid", "kid") for part in ("avg", "all")])
+
+
+def correlation_rows(result):
+    return [[result["scores"][name]] for name in CORRELATION_SCORES]
+
+
+def twin_rows(result):
+    first, second = (np.array(result["scores"][name]) for name in ("first", "second"))
+    return np.column_stack([first, second, second - first])
+
+
+def card_rows(result):
+    return [[value] for value in result["cards"].values()]
+
+
+LABS = {
+    case.name: case
+    for case in (
+        LabCase("Playground", "Client 2 mean", "Heterogeneous six", plane_rows),
+        LabCase("CorrelationLab", "correlations", "Paired against unpaired", correlation_rows),
+        LabCase("TwinsLab", "Client 2 mean", "Three on a line", twin_rows),
+        # few points, so that its numbers come soon, and a slider that has room on both sides
+        LabCase("MemorizationLab", "Share copied", "Half copied", card_rows, "points=60, copied=0.4"),
+    )
+}
+
+NUMBERS = "table[aria-label=Scores] td[data-value], .nbm-memo-number[data-value]"
+ROWS = """root => {
+  const table = root.querySelector('table[aria-label="Scores"]');
+  const rows = table ? [...table.tBodies[0].rows] : [...root.getElementsByClassName('nbm-memo-card')];
+  return rows.map(row => [...row.querySelectorAll('[data-value]')].map(cell => Number(cell.dataset.value))); }"""
+# A page paints what was done to it in the next frame, and what follows from a new width in the one after that.
+PAINTED = """async () => {
+  for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame); }"""
+# What the status says, once it is about the revision that is shown, no numbers are marked as older, and both stay so
+# for two frames.
+STATUS = """async root => {
+  const shown = root.querySelector('table[aria-label="Scores"], .nbm-memo-picture');
+  const status = root.querySelector('.nbm-status');
+  const frame = () => new Promise(requestAnimationFrame);
+  const isOld = () => [...root.querySelectorAll('[data-current=false]')].some(node => node.getClientRects().length);
+  const isAbout = () => status.dataset.rev === shown.dataset.rev && !isOld() &&
+    /Python (agrees|computed)/.test(status.textContent);
+  for (const end = performance.now() + 60000; performance.now() < end; await frame()) {
+    if (!isAbout()) continue;
+    await frame(); await frame();
+    if (isAbout()) return { rev: Number(shown.dataset.rev) };
+  }
+  return { told: `of ${status.dataset.rev} for ${shown.dataset.rev}, older: ${isOld()}: ${status.textContent}` };
+}"""
+
+
+def group(page, case):
+    """The lab's root, once it shows numbers."""
+    root = page.get_by_role("group", name=case.name, exact=True)
+    root.locator(NUMBERS).first.wait_for()
+    return root
+
+
+def handle(root, case):
+    return root.get_by_role("slider", name=case.handle, exact=True)
+
+
+def painted(root):
+    """Until the page shows what was done to it."""
+    root.evaluate(PAINTED)
+
+
+def shown(root):
+    """The exact numbers behind the cells of the Scores table, row by row, or behind the cards."""
+    return root.evaluate(ROWS)
+
+
+def settle(root):
+    """Until Python has answered what the page shows; the revision of that."""
+    seen = root.evaluate(STATUS)
+    assert "rev" in seen, f"the status is {seen['told']}"
+    return seen["rev"]
+
+
+def copied_code(root):
+    """The page's code of its scene, which it keeps up once it was copied."""
+    if not root.locator("summary", has_text="Code").is_visible():
+        root.get_by_role("button", name="Copy code").click()
+        expect(root.locator(".nbm-status")).to_contain_text("into a cell")
+    return root.locator(".nbm-code").input_value()
+
+
+def assert_python_has_the_same_numbers(root, case):
+    """Python's numbers of the page's scene, taken from its code and computed in this process."""
+    settle(root)
+    made: dict = {}
+    exec(copied_code(root), made)
+    wanted = case.rows(made["lab"].result)
+    made["lab"].close()
+    np.testing.assert_allclose(shown(root), wanted, rtol=1e-8, atol=1e-8)

@@ -1,0 +1,175 @@
+"""axe-core on every lab, light and dark, wide and narrow, in the states that a reader brings it into."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import HERE
+from tests.browser.drag import drag
+from tests.browser.labs import LABS, group, handle, painted, settle
+
+AXE = HERE.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
+SEVERE = ("serious", "critical")
+RUN = """async root => {
+  const { violations } = await axe.run(root, { resultTypes: ['violations'] });
+  return violations.flatMap(({ id, impact, help, nodes }) =>
+    nodes.map(node => ({ id, impact, help, html: node.html.slice(0, 160), why: node.failureSummary })));
+}"""
+
+pytestmark = pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm install --prefix tests/js")
+
+
+def press(name):
+    return lambda page, root, case: root.get_by_role("button", name=name, exact=True).click()
+
+
+def tab(name):
+    return lambda page, root, case: root.get_by_role("tab", name=name).click()
+
+
+def choose(label, option):
+    return lambda page, root, case: root.get_by_label(label, exact=True).select_option(option)
+
+
+def grab(page, root, case):
+    drag(page, handle(root, case), -30, -20, release=False)
+
+
+def let_go(page, root, case):
+    page.mouse.up()
+    page.mouse.move(5, 5)
+
+
+def guess(page, root, case):
+    root.get_by_role("slider", name="Your guess").press("ArrowRight")
+
+
+def answer(page, root, case):
+    root.get_by_role("region", name="Question").get_by_role("button", name="RFID").click()
+
+
+def pick(page, root, case):
+    root.get_by_role("slider", name="Generated point").press("Enter")
+
+
+def predict(page, root, case):
+    for name in ("FLD notices at", "FID-test notices at"):
+        root.get_by_role("slider", name=name).press("Enter")
+
+
+def heat_maps(page, root, case):
+    tab("Interactions")(page, root, case)
+    expect(root.locator(".nbm-memo-heat")).to_have_count(3, timeout=120_000)
+
+
+def code(page, root, case):
+    press("Copy code")(page, root, case)
+    root.locator("summary", has_text="Code").click()
+
+
+START = ("as it opens", lambda page, root, case: settle(root))
+DRAG = [("during a drag", grab), ("after a drag", let_go)]
+END = [("with the table view", press("Table view")), ("with the code open", code)]
+STATES = {
+    "Playground": [
+        START,
+        *DRAG,
+        *((f"on the tab {name}", tab(name)) for name in ("Terms", "Sweep", "Samples", "Clients")),
+        ("with a metric from Python", choose("Metric", "fld")),
+        ("with a question", choose("Lesson", "Average against pooled")),
+        ("with a guess", guess),
+        ("with the answer", press("Reveal")),
+        ("with a task", choose("Lesson", "Make them disagree")),
+        *END,
+        *((f"with the table of the tab {name}", tab(name)) for name in ("Terms", "Samples", "Clients")),
+    ],
+    "CorrelationLab": [
+        START,
+        ("with an answer", answer),
+        *DRAG,
+        ("with other contours", lambda page, root, case: root.locator("[data-score=mfid]").click()),
+        *END,
+    ],
+    "TwinsLab": [
+        START,
+        *DRAG,
+        ("where Python searches", choose("Preset", "Unequal shapes (numerical)")),
+        ("without a twin", choose("Preset", "Identical clients (no twin)")),
+        ("as printed", press("As printed")),
+        ("with the published table", press("Published")),
+        ("corrected again", press("Corrected")),
+        *END,
+    ],
+    "MemorizationLab": [
+        START,
+        *DRAG,
+        ("with a point chosen", pick),
+        ("on the tab Curve", tab("Curve")),
+        ("with a prediction", predict),
+        ("with the curves", press("Reveal")),
+        ("on the tab Items", tab("Items")),
+        ("on the tab Interactions", heat_maps),
+        ("with digits", choose("Preset", "Digits: planted copies")),
+        ("with their images", tab("Items")),
+        ("on the tab Cards", tab("Cards")),
+        *END,
+    ],
+}
+
+
+def set_width(root, width):
+    root.evaluate("(root, width) => { root.parentElement.style.width = `${width}px`; }", width)
+    painted(root)
+
+
+def severe(page, root):
+    return [f for f in root.evaluate(RUN) if f["impact"] in SEVERE]
+
+
+def report(found):
+    lines = [
+        f"{state}: {f['impact']} {f['id']}: {f['help']}\n    {f['html']}\n    {f['why']}"
+        for state, failures in found.items()
+        for f in failures
+    ]
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def tall(lab_page):
+    lab_page.set_viewport_size({"width": 1280, "height": 2400})
+    yield
+    lab_page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.parametrize("width", [None, 320])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("lab", LABS)
+def test_no_serious_violations_in_any_state(run_cells, tall, theme, shot, lab, colours, width):
+    case = LABS[lab]
+    page = run_cells(case.source)
+    theme(f"JupyterLab {colours.title()}")
+    root = group(page, case)
+    settle(root)
+    if width is not None:
+        set_width(root, 400)
+    shot(f"{lab}-{colours}-{400 if width else 1280}", root)
+    if width is not None:
+        set_width(root, width)
+    page.add_script_tag(path=AXE)
+    found = {}
+    for state, bring in STATES[lab]:
+        bring(page, root, case)
+        painted(root)
+        if failures := severe(page, root):
+            found[state] = failures
+    assert not found, report(found)
+
+
+def test_axe_finds_what_is_wrong(run_cells):
+    """A picture without a name, put into the lab, is reported: what the other tests look for can be found."""
+    case = LABS["Playground"]
+    page = run_cells(case.source)
+    root = group(page, case)
+    page.add_script_tag(path=AXE)
+    root.evaluate("root => root.append(document.createElement('img'))")
+    assert [f["id"] for f in severe(page, root)] == ["image-alt"]

@@ -1,0 +1,157 @@
+"""Exported pages: opened from disk in Chromium with the network off, they look and drag like the live lab."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import nbmetrics as nm
+from tests.browser.conftest import HERE
+from tests.browser.drag import cells, drag, numbers, painted
+from tests.test_labs_share import EVIL, LABS, NAMES, evil_lab
+
+SCHEMES = ("light", "dark")
+
+
+class Saved:
+    """Opens pages from disk; keeps what they asked for and what went wrong."""
+
+    def __init__(self, browser, folder):
+        self.browser, self.folder = browser, folder
+        self.contexts, self.asked, self.wrong = [], [], []
+
+    def open(self, lab, width=1280, **options):
+        path = lab.export_html(self.folder / f"page-{len(self.contexts)}.html")
+        context = self.browser.new_context(viewport={"width": width, "height": 900}, **options)
+        self.contexts.append(context)
+        context.set_offline(True)
+        page = context.new_page()
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("console", lambda line: self.wrong.append(line.text) if line.type == "error" else None)
+        page.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
+        page.goto(path.as_uri())
+        root = page.get_by_role("group", name=type(lab).__name__, exact=True)
+        root.wait_for()
+        return page, root
+
+
+@pytest.fixture
+def saved(browser, tmp_path):
+    opener = Saved(browser, tmp_path)
+    yield opener
+    foreign = [url for url in opener.asked if not url.startswith(("file:", "blob:"))]
+    for context in opener.contexts:
+        context.close()
+    assert opener.wrong == [] and foreign == [] and len(opener.asked) >= len(opener.contexts)
+
+
+def handle(root, name):
+    return root.get_by_role("slider", name=name, exact=True)
+
+
+def python_numbers(root):
+    """FID and KID by Python for what the page shows, by way of its own Copy code."""
+    root.get_by_role("button", name="Copy code").click()
+    made: dict = {}
+    exec(root.locator(".nbm-code").input_value(), made)
+    table = nm.evaluate(made["federation"], made["generators"]).table
+    parts = [table[table["metric"] == m][a].to_numpy() for m in ("fid", "kid") for a in ("avg", "all")]
+    return np.column_stack(parts)
+
+
+@pytest.mark.parametrize("preset", ["Two clients", "Heterogeneous six"])
+def test_dragging_gives_pythons_numbers_with_no_network(saved, preset):
+    page, root = saved.open(nm.Playground(preset))
+    before = numbers(root)
+    drag(page, handle(root, "Client 2 mean"), 80, -40)
+    drag(page, handle(root, "Generator 1 width"), 40, 0)
+    drag(page, handle(root, "Client 1 angle"), 0, -60)
+    after = numbers(root)
+    assert before != after
+    np.testing.assert_allclose(after, python_numbers(root), rtol=1e-9, atol=1e-12)
+
+
+def test_undo_redo_reset_and_keys_work(saved):
+    page, root = saved.open(nm.Playground())
+    start = numbers(root)
+    handle(root, "Client 1 mean").press("Shift+ArrowUp")
+    expect(handle(root, "Client 1 mean")).to_have_attribute("aria-valuetext", "x -1.00, y 1.00")
+    moved = numbers(root)
+    page.keyboard.press("Control+z")
+    expect(handle(root, "Client 1 mean")).to_have_attribute("aria-valuetext", "x -1.00, y 0.00")
+    assert numbers(root) == start != moved
+    root.get_by_role("button", name="Redo").click()
+    expect(handle(root, "Client 1 mean")).to_have_attribute("aria-valuetext", "x -1.00, y 1.00")
+    root.get_by_label("Preset").select_option("Heterogeneous six")
+    expect(handle(root, "Client 6 mean")).to_have_count(1)
+    drag(page, handle(root, "Client 1 mean"), 30, 30)
+    root.get_by_role("button", name="Reset").click()
+    expect(handle(root, "Client 1 mean")).to_have_attribute("aria-valuetext", "x -2.60, y 1.40")
+
+
+def test_it_opens_on_the_state_it_was_saved_in_and_says_what_it_is(saved):
+    lab = nm.Playground()
+    lab.from_share(nm.Playground("Heterogeneous six").share())
+    page, root = saved.open(lab)
+    assert len(cells(root)) == 3
+    status = root.get_by_role("status")
+    expect(status).to_contain_text("A saved page")
+    expect(status).to_contain_text("needs a notebook")
+    drag(page, handle(root, "Client 1 mean"), 30, 30)
+    page.wait_for_timeout(1800)  # longer than the page waits for a kernel before it says that none answers
+    expect(status).to_contain_text("A saved page")
+    root.get_by_role("button", name="Undo").click()
+    root.get_by_role("button", name="Undo").click()
+    expect(handle(root, "Client 3 mean")).to_have_count(0)
+
+
+def test_a_name_is_text_in_a_saved_page(saved):
+    page, root = saved.open(evil_lab())
+    painted(page)
+    shown = root.locator(".nbm-name").all_text_contents()
+    assert shown[: len(NAMES)] == NAMES
+    expect(handle(root, f"{EVIL} mean")).to_have_count(1)
+    assert page.locator("img").count() == 0
+    drag(page, handle(root, f"{EVIL} mean"), 30, 30)
+
+
+def test_locks_hold_in_a_saved_page(saved):
+    lab = nm.Playground()
+    lab.lock("drag", "presets")
+    page, root = saved.open(lab)
+    before = numbers(root)
+    drag(page, handle(root, "Client 2 mean"), 80, -40)
+    assert numbers(root) == before
+    expect(root.get_by_label("Preset")).to_be_disabled()
+
+
+def test_save_picture_works_under_the_pages_own_security_policy(saved):
+    page, root = saved.open(nm.Playground())
+    with page.expect_download() as download:
+        root.get_by_role("button", name="Save picture").click()
+    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("width", [1280, 400])
+def test_pictures_to_look_at(saved, lab, width):
+    page, root = saved.open(getattr(nm, lab)(), width)
+    root.get_by_role("slider").first.wait_for()
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        painted(page)
+        page.screenshot(path=HERE / "shots" / f"saved-{lab}-{scheme}-{width}.png", full_page=True)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        back = page.evaluate("e => getComputedStyle(document.querySelector('.nbm')).backgroundColor")
+        assert (back == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_nothing_moves_by_itself_where_motion_is_not_wanted(saved, lab):
+    page, _ = saved.open(getattr(nm, lab)(), reduced_motion="reduce")
+    page.add_style_tag(content=".nbm-mark, .nbm button { transition: all 2s; animation: 3s spin infinite }")
+    moving = page.evaluate(
+        """() => [...document.querySelectorAll('.nbm, .nbm *')].map(n => getComputedStyle(n))
+        .filter(s => s.transitionDuration !== '0s' || s.animationName !== 'none').length"""
+    )
+    assert moving == 0

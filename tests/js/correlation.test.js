@@ -1,0 +1,91 @@
+/** The CorrelationLab's closed forms; the vectors are written by tests/test_correlation_lab.py from Python's metrics. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import {
+  SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, numeral, regionWithin, scaleAt, scoresOf,
+} from "../../nbmetrics/js/correlation_maths.js";
+import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/js/correlation_clouds.js";
+
+const near = (a, b, allowed = 1e-9) => assert.ok(Math.abs(a - b) <= allowed, `${a} for ${b}`);
+
+test("the wrong sign: 0, 1.6, 2.56, 2.56", () => {
+  const scores = scoresOf({ rho: 0.8, rho_hat: -0.8, scale: 1 });
+  SCORES.forEach((score, k) => near(scores[score], [0, 1.6, 2.56, 2.56][k], 1e-12));
+});
+
+test("a level line is where the score has that value, whatever the score and the scale", () => {
+  let points = 0;
+  for (const score of ["rfid", "cfid", "squared_difference"]) {
+    for (const scale of [0.05, 0.3, 1, 4, 10]) {
+      for (const share of [0.001, 0.1, 0.5, 0.9, 0.999]) {
+        const level = share * highestOf(score, scale);
+        const line = levelLine(score, level, scale);
+        for (const [rho, rhoHat] of [...line, ...mirrored(line)]) {
+          near(scoresOf({ rho, rho_hat: rhoHat, scale })[score], level, 1e-9);
+          points++;
+        }
+        assert.ok(line.every(([rho, rhoHat]) => rho > rhoHat));
+      }
+    }
+  }
+  assert.equal(points, 25 * (2 * 98 + 4));
+});
+
+test("no line where a score never gets, and its highest value is at (1, −1)", () => {
+  for (const scale of [0.01, 0.5, 1, 10]) {
+    for (const score of SCORES) {
+      const highest = highestOf(score, scale);
+      near(scoresOf({ rho: 1, rho_hat: -1, scale })[score], highest, 1e-12);
+      assert.equal(levelLine(score, highest + 1e-9, scale), null);
+    }
+  }
+});
+
+test("the region within a line holds the diagonal and has the line as its edge", () => {
+  const line = levelLine("cfid", 0.5, 1);
+  const region = regionWithin(line);
+  assert.equal(region.length, 2 * line.length + 2);
+  assert.ok(region.every(([rho, rhoHat]) => scoresOf({ rho, rho_hat: rhoHat, scale: 1 }).cfid <= 0.5 + 1e-12));
+});
+
+test("the noise is standard normal, is the same each time, and differs between seeds", () => {
+  const many = normals(20000, 5);
+  const mean = many.reduce((a, b) => a + b, 0) / many.length;
+  near(mean, 0, 0.03);
+  near(many.reduce((a, b) => a + (b - mean) ** 2, 0) / many.length, 1, 0.04);
+  near(many.filter((z) => Math.abs(z) < 1).length / many.length, 0.6827, 0.015);
+  assert.deepEqual(normals(50, 5), many.slice(0, 50));
+  assert.notDeepEqual(normals(50, 6), many.slice(0, 50));
+  assert.ok(many.every(Number.isFinite));
+});
+
+test("both clouds have the same x and noise: at ρ = 1 y is x, at ρ = 0 it is the noise", () => {
+  assert.deepEqual(answersOf(1), XS);
+  assert.deepEqual(answersOf(0), NOISE);
+  assert.equal(XS.length, COUNT);
+  assert.equal(new Set(FOLLOWED).size, 3);
+});
+
+test("numbers a person would type, and read", () => {
+  assert.deepEqual([0.123, -1.4, 2, -0.001].map(correlationNear), [0.12, -1, 1, 0]);
+  assert.ok(Object.is(correlationNear(-0.001), 0));
+  assert.deepEqual([-2, -0.5, 0, 0.31, 1, 9].map(scaleAt), [0.01, 0.316, 1, 2.04, 10, 10]);
+  assert.deepEqual([numeral(-0.8), numeral(-0.001), numeral(1.6, 3)], ["−0.80", "0.00", "1.600"]);
+});
+
+test("every step of the scale slider is another scale, and leads back to the same step", () => {
+  for (let k = -200; k <= 100; k++) assert.equal(Math.round(100 * Math.log10(scaleAt(k / 100))), k);
+});
+
+const vectors = process.env.NBMETRICS_CORRELATIONS;
+
+test("golden vectors from Python", { skip: vectors ? false : "run by tests/test_correlation_lab.py, which writes them" }, () => {
+  const cases = JSON.parse(readFileSync(vectors, "utf-8"));
+  for (const { scene, scores, code } of cases) {
+    const own = scoresOf(scene);
+    for (const score of SCORES) near(own[score], scores[score], 1e-9 * Math.max(1, scene.scale ** 2));
+    assert.equal(correlationCode(scene), code);
+  }
+  console.log(`compared ${cases.length} pairs`);
+});

@@ -1,0 +1,295 @@
+"""Lessons: what the package says is true, what a teacher writes is checked, and the page's answers are Python's."""
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs import page
+from nbmetrics.scene.lessons import Lesson, lessons
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
+# Where each parameter is swept for the best value: grids finer than the page's.
+GRIDS = {"variance": np.linspace(0, 5, 1001), "x": np.linspace(-5, 5, 1001)}
+OWN = {
+    "name": "Mine",
+    "question": "Where?",
+    "scene": {
+        "clients": [{"name": "C", "x": 0, "y": 0, "width": 1, "height": 1, "angle": 0, "weight": 1}],
+        "generators": [{"name": "G", "x": 1, "y": 0, "width": 1, "height": 1, "angle": 0}],
+    },
+    "predict": {"metric": "fid", "aggregate": "avg", "sweep": "x", "generator": "G", "best": "min"},
+    "check": {"kind": "below", "metric": "fid", "aggregate": "avg", "generator": "G", "value": 0.1},
+    "reveal": "There.",
+    "tries": ["Again"],
+}
+
+
+@cache
+def swept(name):
+    """(values, avg, all) of the metric in question over the parameter, by `evaluate`."""
+    scene, predict = lessons()[name].start, lessons()[name].predict
+    values = GRIDS[predict["sweep"]]
+    item = next(g for g in scene.generators if g.name == predict["generator"])
+    changes = [{"width": v**0.5} if predict["sweep"] == "variance" else {"x": v} for v in values]
+    made = {str(k): nm.Gaussian.ellipse(*replace(item, **change).ellipse) for k, change in enumerate(changes)}
+    table = nm.evaluate(scene.federation, made, [predict["metric"]], progress=False).table
+    return values, table["avg"].to_numpy(), table["all"].to_numpy()
+
+
+def scores(scene, metric="fid"):
+    """The table of a scene, by generator."""
+    table = nm.evaluate(scene.federation, scene.sources, [metric], progress=False).table
+    return table.set_index("generator")
+
+
+def python_answer(lesson):
+    """The answer and the other aggregate's, and how close the page has to come."""
+    predict = lesson.predict
+    if predict["best"] == "min":
+        values, avg, pooled = swept(lesson.name)
+        best = {"avg": values[avg.argmin()], "all": values[pooled.argmin()]}
+        other = {"avg": "all", "all": "avg"}[predict["aggregate"]]
+        return best[predict["aggregate"]], best[other], values[1] - values[0]
+    after = lesson.after
+    seeds = range(after.seed + 1, after.seed + 1 + predict["redraws"]) if predict["redraws"] else [after.seed]
+    found = [
+        scores(replace(after, seed=seed), predict["metric"]).loc[predict["generator"], predict["aggregate"]]
+        for seed in seeds
+    ]
+    return float(np.mean(found)), None, 1e-9
+
+
+PREDICTED = [name for name, lesson in lessons().items() if lesson.predict]
+
+
+@needs_node
+def test_the_answers_that_the_page_reveals_are_pythons(tmp_path):
+    cases = []
+    for name in PREDICTED:
+        lesson = lessons()[name]
+        answer, other, tolerance = python_answer(lesson)
+        shown = lesson.start if lesson.predict["best"] == "min" else lesson.after
+        case = {"name": name, "predict": lesson.predict, "scene": shown.to_json()}
+        cases.append({**case, "answer": answer, "other": other, "tolerance": tolerance})
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(cases))
+    run = subprocess.run(
+        [NODE, "--test", str(Path(__file__).parent / "js" / "lesson.test.js")],
+        env={**os.environ, "NBMETRICS_LESSONS": str(path)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert f"of {len(PREDICTED)} lessons" in run.stdout
+
+
+def test_average_against_pooled_choose_different_variances():
+    values, avg, pooled = swept("Average against pooled")
+    assert values[avg.argmin()] < values[pooled.argmin()]
+    assert values[avg.argmin()] == pytest.approx(1) and values[pooled.argmin()] == pytest.approx(2)
+
+
+def test_kid_is_lowest_at_one_variance_and_its_gap_does_not_move():
+    _, avg, pooled = swept("Where is KID?")
+    assert avg.argmin() == pooled.argmin()
+    assert np.ptp(avg - pooled) < 1e-10
+
+
+def moved(scene, x):
+    clients = [client.to_json() | {"x": sign * x} for client, sign in zip(scene.clients, (-1, 1), strict=True)]
+    return nm.Scene.parse({**scene.to_json(), "clients": clients})
+
+
+def test_the_gap_more_than_doubles_with_the_distance_and_alike_clients_leave_none():
+    lesson = lessons()["Heterogeneity and gap"]
+    near, far = (scores(scene)["gap"].iloc[0] for scene in (lesson.start, lesson.after))
+    assert far > 2 * near > 0
+    assert scores(moved(lesson.start, 0))["gap"].iloc[0] == pytest.approx(0, abs=1e-12)
+    assert scores(moved(lesson.start, 0.2))["gap"].iloc[0] < lesson.check["value"] < near
+    low, high = lesson.predict["axis"]
+    assert low < far < high
+    narrow = [lesson.start.generators[0].to_json() | {"width": 0.3}]
+    assert scores(nm.Scene.parse({**lesson.start.to_json(), "generators": narrow}))["gap"].iloc[0] < near
+
+
+def test_the_best_place_is_the_weighted_mean():
+    lesson = lessons()["Weights matter"]
+    values, avg, _ = swept(lesson.name)
+    federation = lesson.start.federation
+    means = [client.distribution.mean[0] for client in federation]
+    assert values[avg.argmin()] == pytest.approx(np.dot(federation.weights, means), abs=1e-9)
+    assert abs(np.dot(federation.weights, means)) > 0.5, "the weights must matter"
+
+
+def test_fid_is_biased_on_few_points_and_kid_is_not():
+    lesson = lessons()["Sample size and bias"]
+    assert scores(lesson.start)["all"].iloc[0] == pytest.approx(0, abs=1e-12)
+    draws = [lesson.after.drawn(20, seed) for seed in range(60)]
+    fids, kids = (np.array([scores(scene, metric)["all"].iloc[0] for scene in draws]) for metric in ("fid", "kid"))
+    low, high = lesson.predict["axis"]
+    assert (fids > 0).all() and low + 0.1 < fids.mean() < high
+    assert abs(kids.mean()) < 3 * kids.std() / len(kids) ** 0.5 and 0.3 < (kids < 0).mean() < 0.9
+    assert scores(lesson.after)["all"].iloc[0] > lesson.check["value"] > scores(lesson.after.drawn(2000))["all"].iloc[0]
+
+
+def test_the_challenge_starts_undone_and_can_be_done():
+    lesson = lessons()["Make them disagree"]
+    by = lesson.check["by"]
+
+    def leads(widths):
+        generators = [g.to_json() | {"width": w} for g, w in zip(lesson.start.generators, widths, strict=True)]
+        table = scores(nm.Scene.parse({**lesson.start.to_json(), "generators": generators}))
+        return table["avg"].iloc[1] - table["avg"].iloc[0], table["all"].iloc[0] - table["all"].iloc[1]
+
+    assert min(leads([g.width for g in lesson.start.generators])) < 0
+    assert min(leads([0.8, 1.6])) >= by
+
+
+def test_every_lesson_asks_something_in_few_words():
+    for lesson in lessons().values():
+        assert lesson.predict or lesson.check
+        assert len(lesson.question) <= 180 and len(lesson.reveal) <= 320
+        assert 1 <= len(lesson.tries) <= 3 and all(len(line) <= 90 for line in lesson.tries)
+        assert lesson.start.lesson == {"name": lesson.name, "guess": None, "revealed": False}
+
+
+def changed(path, value):
+    lesson = copy.deepcopy(OWN)
+    *parents, last = path
+    inner = lesson
+    for key in parents:
+        inner = inner[key]
+    inner[last] = value
+    return lesson
+
+
+VALUE = {
+    "metric": "fid", "aggregate": "gap", "generator": "G", "best": "value", "axis": [0, 1], "then": {"samples": 20},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "argument"),
+    [
+        (["name"], " ", "lesson.name"),
+        (["question"], "", "lesson.question"),
+        (["question"], 3, "lesson.question"),
+        (["extra"], 1, "lesson"),
+        (["scene", "half"], -1, "lesson.scene, half"),
+        (["scene", "clients"], [], "lesson.scene, clients"),
+        (["scene", "generators", 0, "kind"], "data", "lesson.scene"),
+        (["predict"], "avg", "lesson.predict.best"),
+        (["predict", "best"], "max", "lesson.predict.best"),
+        (["predict", "metric"], "fld", "lesson.predict.metric"),
+        (["predict", "aggregate"], "gap", "lesson.predict.aggregate"),
+        (["predict", "generator"], "H", "lesson.predict.generator"),
+        (["predict", "sweep"], "weight", "lesson.predict.sweep"),
+        (["predict", "sweep"], "psi", "lesson.predict.sweep"),
+        (["predict", "answer"], 1.0, "lesson.predict"),
+        (["predict"], {**VALUE, "axis": [1, 0]}, "lesson.predict.axis"),
+        (["predict"], {**VALUE, "axis": "01"}, "lesson.predict.axis"),
+        (["predict"], {**VALUE, "then": 20}, "lesson.predict.then"),
+        (["predict"], {**VALUE, "then": {"samples": 1}}, "lesson.predict.then, samples"),
+        (["predict"], {**VALUE, "then": {"view": {"panel": "?"}}}, "lesson.predict.then, view.panel"),
+        (["predict"], {**VALUE, "redraws": 1000}, "lesson.predict.redraws"),
+        (["check"], {}, "lesson.check.kind"),
+        (["check", "kind"], "beauty", "lesson.check.kind"),
+        (["check", "value"], "small", "lesson.check.value"),
+        (["check", "aggregate"], "mean", "lesson.check.aggregate"),
+        (["check", "generator"], "H", "lesson.check.generator"),
+        (["check", "metric"], "kid_rbf", "lesson.check.metric"),
+        (["check"], {"kind": "inversion"}, "lesson.check"),
+        (["check"], {"kind": "inversion", "by": -1}, "lesson.check.by"),
+        (["check"], {"kind": "gap_constant", "within": float("nan")}, "lesson.check.within"),
+        (["reveal"], None, "lesson.reveal"),
+        (["tries"], "one", "lesson.tries"),
+        (["tries"], ["one", ""], "lesson.tries[1]"),
+    ],
+)
+def test_a_wrong_field_is_named(path, value, argument):
+    with pytest.raises(nm.InvalidInput) as caught:
+        Lesson.parse(changed(path, value))
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    "check", [{"kind": "agreement"}, {"kind": "gap_constant", "within": 0.1, "metric": "kid"}, None]
+)
+@pytest.mark.parametrize("predict", [OWN["predict"], VALUE, None])
+def test_what_is_right_survives_the_way_to_the_page(predict, check):
+    lesson = Lesson.parse({**OWN, "predict": predict, "check": check})
+    sent = json.loads(json.dumps(lesson.to_json()))
+    assert sent["check"] == check and (sent["predict"] is None) == (predict is None)
+    assert nm.Scene.parse(sent["scene"]) == lesson.start
+    assert nm.Scene.parse(sent["after"]) == lesson.after
+    assert sent["after"]["lesson"]["revealed"] and not sent["scene"]["lesson"]["revealed"]
+
+
+def test_a_view_in_then_changes_only_what_it_names():
+    then = {"samples": 20, "view": {"panel": "samples"}}
+    lesson = Lesson.parse({**OWN, "predict": {**VALUE, "metric": "kid", "then": then}})
+    assert lesson.after.view == {**lesson.start.view, "panel": "samples"} and lesson.after.samples == 20
+
+
+def test_playground_opens_with_a_lesson_by_name_dict_and_path(tmp_path):
+    lab = nm.Playground(lesson="Where is KID?")
+    assert lab.lesson == "Where is KID?" and lab.scene["view"]["panel"] == "sweep"
+    assert list(lab.lessons) == list(lessons()) and "Where is KID?" not in lab.presets
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(OWN))
+    for given in (OWN, path, str(path)):
+        own = nm.Playground(lesson=given)
+        assert own.lesson == "Mine" and list(own.lessons) == ["Mine", *lessons()]
+    assert nm.Playground().lesson is None
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"lesson": "Where is FID?"}, "Did you mean 'Where is KID\\?'"),
+        ({"lesson": "/nowhere/mine.json"}, "cannot read"),
+        ({"lesson": 3}, "lesson"),
+        ({"lesson": "Where is KID?", "federation": "Two clients"}, "of its own"),
+    ],
+)
+def test_a_lesson_that_cannot_be_opened_is_refused(given, words):
+    with pytest.raises(nm.InvalidInput, match=words):
+        nm.Playground(**given)
+
+
+def test_a_file_that_is_not_json_is_refused(tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text("{")
+    with pytest.raises(nm.InvalidInput, match="is not JSON"):
+        nm.Playground(lesson=path)
+
+
+def test_undo_reset_and_share_keep_the_lesson():
+    lab = nm.Playground(lesson="Weights matter")
+    start = lab.scene
+    guessed = {**start, "rev": 1, "lesson": {**start["lesson"], "guess": 1.5}}
+    lab.scene = guessed
+    assert nm.Playground.from_share(lab.share()).scene["lesson"]["guess"] == 1.5
+    lab.reset()
+    assert lab.scene == {**start, "rev": lab.scene["rev"]}
+    lab.undo()
+    assert lab.scene["lesson"] == guessed["lesson"]
+    assert list(nm.Playground.from_share(lab.share()).presets) == list(lab.presets)
+
+
+def test_the_module_with_the_card_is_one_scope_without_double_names():
+    import re
+    from collections import Counter
+
+    found = Counter(re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", page.module("playground.js"), re.M))
+    assert "LessonCard" in found and [name for name, times in found.items() if times > 1] == []

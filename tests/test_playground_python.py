@@ -1,0 +1,115 @@
+"""The Playground without a page: what is attached, laws of other clients, metrics from points, shared lessons."""
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.playing import computed
+
+TOY = nm.Federation({"A": nm.Gaussian([-1, 0]), "B": nm.Gaussian([1, 0])})
+FAR = nm.Federation({"A": nm.Gaussian([-6, 0]), "B": nm.Gaussian([6, 3])})
+RNG = np.random.default_rng(0)
+
+
+def numbers(lab):
+    return lab.scores().table[["avg", "all"]].to_numpy()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [nm.scene.Truncated(FAR, 0.5), nm.scene.Copycat(FAR, "A", 20), nm.scene.Copycat(TOY, "A", 20, seed=7)],
+    ids=["truncated", "copycat", "seed"],
+)
+def test_laws_made_of_other_clients_keep_their_own_scores(source):
+    lab = nm.Playground(TOY, {"g": source})
+    assert lab.scene["generators"][0]["kind"] == "data"
+    wanted = nm.evaluate(TOY, {"g": source}).table[["avg", "all"]].to_numpy()
+    np.testing.assert_allclose(numbers(lab), wanted, rtol=1e-12)
+
+
+def test_laws_made_of_these_clients_stay_what_they_are():
+    made = {"t": nm.scene.Truncated(TOY, 0.5), "c": nm.scene.Copycat(TOY, "A", 20)}
+    assert [g["kind"] for g in nm.Playground(TOY, made).scene["generators"]] == ["truncated", "copycat"]
+
+
+def test_attaching_again_can_be_undone_and_keeps_the_order():
+    lab = nm.Playground(TOY, {"one": nm.Gaussian([0, 0]), "two": nm.Gaussian([1, 1])})
+    rows = RNG.normal(size=(40, 2))
+    lab.attach("mine", rows)
+    before = numbers(lab)
+    lab.attach("mine", np.add(rows, [4, 0]))
+    assert not np.allclose(numbers(lab), before)
+    lab.undo()
+    np.testing.assert_array_equal(numbers(lab), before)
+    lab.attach("one", rows)
+    assert [g["name"] for g in lab.scene["generators"]] == ["one", "two", "mine"]
+
+
+def test_a_refused_attachment_leaves_nothing_behind():
+    lab = nm.Playground(TOY, {f"g{k}": nm.Gaussian([k, 0]) for k in range(12)})
+    held = dict(lab.data)
+    with pytest.raises(nm.InvalidInput, match="13 items"):
+        lab.attach("one more", RNG.normal(size=(9, 2)))
+    with pytest.raises(nm.InvalidInput):
+        lab.attach("wide", RNG.normal(size=(9, 3)))
+    assert lab.data == held and len(lab.scene["generators"]) == 12
+
+
+def test_what_goes_wrong_in_a_function_of_the_notebook_is_shown(monkeypatch):
+    def boom(n, rng):
+        raise RuntimeError("no weights")
+
+    lab = nm.Playground(TOY)
+    monkeypatch.setattr("nbmetrics.labs.playground.suitable", lambda: {"boom": boom})
+    lab._asked(lab, {"kind": "attach", "name": "boom"}, [])
+    assert "no weights" in lab.result["error"]["message"]
+
+
+@pytest.mark.parametrize("metric", ["fld", "precision", "recall", "coverage", "density"])
+@pytest.mark.parametrize("weights", [None, [3, 1, 1]])
+def test_metrics_from_points_take_rows_of_any_size_and_weight(metric, weights):
+    clients = [RNG.normal(-1, 1, size=(41, 2)), RNG.normal(1, 1, size=(73, 2)), nm.Gaussian([0, 2])]
+    weights = [2, 2, 1] if weights is None else weights
+    federation = nm.Federation([nm.Client(c, weight=w) for c, w in zip(clients, weights, strict=True)])
+    lab = nm.Playground(federation, {"g": nm.Gaussian([0, 0], 2)}, metric=metric)
+    found = lab.result["scores"][metric]
+    assert np.isfinite([*found["avg"], *found["all"]]).all()
+    np.testing.assert_allclose(found["avg"][0], np.dot(lab._scene.laws.weights, found["byClient"][0]), rtol=1e-12)
+
+
+def test_precision_of_drawn_points_is_the_metric_on_them():
+    lab = nm.Playground(TOY, {"g": nm.Gaussian([0, 0], 2)}, samples=50, seed=3, metric="precision")
+    federation, sources = lab._scene.federation, lab._scene.sources
+    wanted = nm.evaluate(federation, sources, "precision").table.iloc[0]
+    found = computed(lab._scene)["scores"]["precision"]
+    assert found["avg"] == [pytest.approx(wanted["avg"])] and found["all"] == [pytest.approx(wanted["all"])]
+
+
+def test_bands_are_the_spread_of_redrawn_points_around_the_exact_value():
+    lab = nm.Playground(TOY, {"g": nm.Gaussian([0, 0], [2, 1])}, samples=40, seed=5)
+    scene = nm.Scene.parse({**lab.scene, "view": {**lab.scene["view"], "panel": "samples"}})
+    band = computed(scene)["bands"]["fid"]["avg"]
+    assert band["exact"] == [pytest.approx(1 + (1 - 2**0.5) ** 2)]
+    values = []
+    for k in range(1, 21):
+        again = scene.drawn(40, 5 + k)
+        made, shares = nm.Gaussian.fit(again.sources["g"]), again.federation.weights
+        values.append(np.dot(shares, [nm.fid(nm.Gaussian.fit(c.rows), made) for c in again.federation]))
+    assert band["mean"] == [pytest.approx(np.mean(values))]
+    assert [*band["low"], *band["high"]] == pytest.approx(np.quantile(values, [0.05, 0.95]))
+    assert band["mean"][0] > band["exact"][0]  # FID of few points reads too high
+
+
+def test_a_teachers_own_lesson_is_not_opened_without_it():
+    known = nm.Playground(lesson="Where is KID?").lessons["Where is KID?"]
+    lesson = {k: v for k, v in known.items() if k != "after"} | {"name": "My own"}
+    own = nm.Playground(lesson=lesson)
+    with pytest.raises(nm.InvalidInput, match="My own"):
+        nm.Playground.from_share(own.share())
+    again = nm.Playground(lesson=lesson).from_share(own.share())
+    assert again.lesson == "My own"
+
+
+def test_a_lesson_brings_its_own_settings():
+    with pytest.raises(nm.InvalidInput, match="lesson"):
+        nm.Playground(lesson="Where is KID?", samples=50)
