@@ -14,7 +14,7 @@ lab_ready := .venv/.ready-lab
 test_ready := .venv/.ready-test-$(subst $(comma),+,$(strip $(EXTRAS)))
 test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
-tsc_ready := tests/js/node_modules/.ready
+npm_ready := tests/js/node_modules/.ready
 
 .PHONY: help lab test lint format bench clean test-python test-browser test-js test-js-types
 
@@ -66,24 +66,24 @@ test: $(test_ready)
 test-python: $(test_ready)
 	@$(bin)/python -m pytest -n auto --maxprocesses=4 --ignore=tests/browser
 
-# One at a time: they share a server, a page and the machine's clock.
+# Two at a time, each with a server and a browser of its own; no test asserts a time.
 test-browser: $(test_ready)
-	@$(bin)/python -m pytest tests/browser
+	@$(bin)/python -m pytest -n 2 --dist loadfile tests/browser
 
 test-js:
 	@if ! command -v node >/dev/null; then \
 	  echo "SKIPPED JavaScript tests: no node on PATH; install Node.js 20 or newer, then make test-js"; \
 	else node --test tests/js/*.test.js; fi
 
-$(tsc_ready): tests/js/package.json
+$(npm_ready): tests/js/package.json
 	@npm install --prefix tests/js --no-package-lock --no-audit --no-fund --loglevel=error
 	@touch $@
 
 test-js-types:
 	@if ! command -v npm >/dev/null; then \
 	  echo "SKIPPED JavaScript types: no npm on PATH; install Node.js 20 or newer, then make test-js-types"; \
-	elif ! $(MAKE) --no-print-directory $(tsc_ready); then \
-	  echo "SKIPPED JavaScript types: npm could not install typescript; with a network, make test-js-types"; \
+	elif ! $(MAKE) --no-print-directory $(npm_ready); then \
+	  echo "SKIPPED JavaScript types: npm could not install what tests/js/package.json names; with a network, make test-js-types"; \
 	else tests/js/node_modules/.bin/tsc -p tests/js && echo "tsc: no complaints"; fi
 
 lint: $(test_ready)

@@ -1,0 +1,17 @@
+/**
+ * Python that rebuilds a scene of MemorizationLab. No DOM.
+ *
+ * @import { MemoScene } from "./memo_maths.js"
+ */
+
+const NEUTRAL_KNOBS = { copied: 0, jitter: 0, bandwidth: 0, spread: 1 };
+
+/** @param {any} scene */
+export function memoCode(scene) {
+  const { data, points, seed } = /** @type {MemoScene} */ (scene);
+  const knobs = Object.entries(NEUTRAL_KNOBS).filter(([name, neutral]) => scene[name] !== neutral);
+  const given = [`data=${JSON.stringify(data)}`, ...knobs.map(([name]) => `${name}=${scene[name]}`), `points=${points}`, `seed=${seed}`];
+  const own = "nm.MemorizationLab(train, test, generated)  # your own rows of features (n, d)";
+  const lab = data === "own" ? own : `nm.MemorizationLab(${given.join(", ")})`;
+  return ["import nbmetrics as nm", "", `lab = ${lab}`, "print(lab.scores())", "lab", ""].join("\n");
+}

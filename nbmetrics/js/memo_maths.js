@@ -1,0 +1,212 @@
+/**
+ * What MemorizationLab's page computes itself: the generated points of a scene, in every frame, and how far a metric is
+ * from what it says of an honest generator. No DOM.
+ *
+ * @typedef {"copied" | "jitter" | "bandwidth" | "spread"} Knob  what the curve runs over, and a slider sets
+ * @typedef {"fld" | "fld_train" | "fld_gap" | "fid_train" | "fid_test" | "c_t" | "auth_pct" | "precision" | "recall"} CardName
+ * @typedef {{name: string, guess: {fid_test: number | null, fld: number | null} | null, revealed: boolean}} NoticeLesson
+ * @typedef {{panel: string, sweep: Knob, sort: "memorization" | "quality"}} MemoPanels
+ * @typedef {{rev: number, preset: string, data: string, copied: number, jitter: number, bandwidth: number, spread: number,
+ *   points: number, seed: number, view: MemoPanels, selected: number | null, lesson: NoticeLesson | null}} MemoScene
+ * @typedef {[number, number][]} Rows2
+ * @typedef {{key: string, train: Rows2, test: Rows2, fresh: Rows2, kde: number[], kde_noise: Rows2, partner: number[],
+ *   noise: Rows2, rank: number[], projected: boolean, bump?: [number, number], units?: string, about?: string, features?: number,
+ *   stand_in?: string}} MemoBase
+ * @typedef {Record<CardName, number | null>} CardNumbers
+ * @typedef {{rev: number, seconds?: number, error?: {message: string}, doing?: string, done?: number, cards: CardNumbers, honest: CardNumbers | null,
+ *   noise?: CardNumbers | null, comparable?: CardNumbers | null, missing?: Record<string, string>, sigma: Rows2 | null, variance: number[], memorization: number[], quality: number[],
+ *   nearest: number[], distance: number[]}} MemoAnswer
+ * @typedef {{points: Float64Array, isCopy: Uint8Array, copies: number}} Made  x and y in turn
+ */
+
+/** Half to the even side, as Python rounds. @param {number} value */
+export function roundedEven(value) {
+  const low = Math.floor(value);
+  const rest = value - low;
+  return rest < 0.5 || (rest === 0.5 && low % 2 === 0) ? low : low + 1;
+}
+
+/** @param {MemoBase} base @param {MemoScene} scene */
+export function fitsBase(base, { data, points, seed }) {
+  return data === "own" || base.key === `${data} ${points} ${seed}`;
+}
+
+/**
+ * The generated points: honest ones, fresh or drawn around train points, and copies in their place, all drawn towards
+ * their mean. The share of copies grows point by point, so that a drag changes single points.
+ * @param {MemoScene} scene @param {MemoBase} base @returns {Made}
+ */
+export function generatedOf({ copied, jitter, bandwidth, spread }, { train, fresh, kde, kde_noise, partner, noise, rank }) {
+  const count = fresh.length;
+  const copies = rank.length ? roundedEven(copied * count) : 0;
+  const points = new Float64Array(2 * count);
+  const isCopy = new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    isCopy[i] = Number(copies > 0 && rank[i] < copies);
+    for (const axis of /** @type {const} */ ([0, 1])) {
+      const honest = bandwidth > 0 && kde.length ? train[kde[i]][axis] + bandwidth * kde_noise[i][axis] : fresh[i][axis];
+      points[2 * i + axis] = isCopy[i] ? train[partner[i]][axis] + jitter * noise[i][axis] : honest;
+    }
+  }
+  if (spread !== 1) shrink(points, spread);
+  return { points, isCopy, copies };
+}
+
+/** Draw points towards their mean, or away from it. @param {Float64Array} points @param {number} spread */
+function shrink(points, spread) {
+  for (const axis of [0, 1]) {
+    let mean = 0;
+    for (let k = axis; k < points.length; k += 2) mean += points[k];
+    mean /= points.length / 2;
+    for (let k = axis; k < points.length; k += 2) points[k] = mean + spread * (points[k] - mean);
+  }
+}
+
+/** What the numbers of a scene depend on, as text. @param {MemoScene} scene */
+export function settingsKey({ data, copied, jitter, bandwidth, spread, points, seed }) {
+  return JSON.stringify([data, copied, jitter, bandwidth, spread, points, seed]);
+}
+
+/** What the curve over a knob depends on, as text. @param {MemoScene} scene */
+export function sweepKey(scene) {
+  return `${scene.view.sweep} ${settingsKey({ ...scene, [scene.view.sweep]: 0 })}`;
+}
+
+/** The same scene but for some parts. @param {any} scene @param {Partial<MemoScene>} parts @returns {any} */
+export function withMemo(scene, parts) {
+  return { ...scene, ...parts };
+}
+
+// Sliders: positions are whole steps; on a logarithmic one position 0 is 0 and each decade has as many steps.
+const DECADE = 20;
+const LEAST = 1e-4;
+
+/**
+ * @typedef {object} Scale
+ * @property {number} steps the last position
+ * @property {(position: number) => number} value
+ * @property {(value: number) => number} position not rounded
+ */
+
+/** @param {number} low @param {number} high @param {number} step @returns {Scale} */
+function evenScale(low, high, step) {
+  return {
+    steps: Math.round((high - low) / step),
+    value: (position) => Number((low + position * step).toFixed(6)),
+    position: (value) => (value - low) / step,
+  };
+}
+
+/** @param {number} high @returns {Scale} */
+function logScale(high) {
+  return {
+    steps: 1 + Math.round(DECADE * Math.log10(high / LEAST)),
+    value: (position) => (position < 0.5 ? 0 : Number((LEAST * 10 ** ((position - 1) / DECADE)).toPrecision(3))),
+    position: (value) => (value < LEAST ? 0 : 1 + DECADE * Math.log10(value / LEAST)),
+  };
+}
+
+/** @type {Record<Knob | "points", Scale>} */
+export const SCALES = {
+  copied: evenScale(0, 1, 0.01),
+  jitter: logScale(1),
+  bandwidth: logScale(10),
+  spread: evenScale(0.1, 3, 0.02),
+  points: evenScale(20, 1000, 20),
+};
+
+/** @param {number} value */
+export function shareText(value) {
+  return `${Number((100 * value).toFixed(1))}\u00a0%`;
+}
+
+/** A small number as read. @param {number} value */
+export function briefText(value) {
+  if (value === 0) return "0";
+  return Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5 ? shortPower(value) : String(Number(value.toPrecision(3))).replace("-", "−");
+}
+
+/** 2.1·10⁻⁴ for 0.00021. @param {number} value */
+function shortPower(value) {
+  const [digits, power] = value.toExponential(1).split("e");
+  const raised = [...String(Number(power))].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)])).join("");
+  return `${digits === "1.0" ? "" : `${digits.replace("-", "−").replace(".0", "")}·`}10${raised}`;
+}
+
+/** @type {Record<Knob | "points", {label: string, hint: string}>} */
+export const KNOBS = {
+  copied: { label: "Share copied", hint: "of the generated points are train points" },
+  jitter: { label: "Jitter of copies", hint: "standard deviation of the noise added to each copy" },
+  bandwidth: { label: "KDE bandwidth", hint: "of a kernel density around train points that draws the other points" },
+  spread: { label: "Spread", hint: "how far all generated points lie from their mean" },
+  points: { label: "Points per set", hint: "in train, test and generated" },
+};
+export const KNOB_NAMES = /** @type {const} */ (["copied", "jitter", "bandwidth", "spread"]);
+
+/** @type {Record<Knob, (value: number) => string>} */
+export const KNOB_WORDS = {
+  copied: shareText,
+  jitter: (value) => (value === 0 ? "exact" : briefText(value)),
+  bandwidth: (value) => (value === 0 ? "fresh" : briefText(value)),
+  spread: (value) => `× ${briefText(value)}`,
+};
+
+// A card notices what is farther from the honest value than this many standard deviations of honest redraws.
+export const NOTICED = 3;
+
+/** Which way is bad: +1 where a high value is, −1 where a low one is. @type {Record<CardName, 1 | -1>} */
+export const BAD = { fld: 1, fld_train: 1, fld_gap: -1, fid_train: 1, fid_test: 1, c_t: -1, auth_pct: -1, precision: -1, recall: -1 };
+
+/**
+ * How much worse than honest a value is, in standard deviations of honest redraws; below 0 if it looks better.
+ * @param {CardName} name @param {number | null | undefined} value @param {CardNumbers | null | undefined} honest
+ * @param {CardNumbers | null | undefined} noise @returns {number | null}
+ */
+export function departure(name, value, honest, noise) {
+  const [from, unit] = [honest?.[name], noise?.[name]];
+  if (typeof value !== "number" || typeof from !== "number" || typeof unit !== "number" || !(unit > 0)) return null;
+  return (BAD[name] * (value - from)) / unit;
+}
+
+/** @typedef {"unknown" | "notices" | "fooled" | "above" | "quiet"} Verdict */
+
+/**
+ * What a card says of its value. One that is best near honest is not fooled by a value on the far side: it is above it.
+ * @param {CardName} name @param {number | null} away @returns {Verdict}
+ */
+export function verdictOf(name, away) {
+  if (away === null) return "unknown";
+  if (away > NOTICED) return "notices";
+  if (away >= -NOTICED) return "quiet";
+  return name === "c_t" || name === "fld_gap" ? "above" : "fooled";
+}
+
+/** The common scale of departures: even near 0, logarithmic far away. @param {number} away */
+export function squeezed(away) {
+  return Math.sign(away) * Math.log10(1 + Math.abs(away));
+}
+
+/**
+ * Where along a curve a metric first notices; null if it never does.
+ * @param {number[]} values @param {(number | null)[]} aways
+ */
+export function firstNotice(values, aways) {
+  const found = aways.findIndex((away) => away !== null && away > NOTICED);
+  return found < 0 ? null : values[found];
+}
+
+/** The order of numbers, largest first, or smallest. @param {number[]} numbers @param {boolean} [isRising] */
+export function orderOf(numbers, isRising = false) {
+  const sign = isRising ? 1 : -1;
+  return numbers.map((_, i) => i).sort((i, j) => sign * (numbers[i] - numbers[j]) || i - j);
+}
+
+/** Index of the point nearest to a place, within a reach; −1 if none is. @param {Float64Array} points @param {number} x @param {number} y @param {number} reach */
+export function nearestPoint(points, x, y, reach) {
+  let [best, found] = [reach * reach, -1];
+  for (let i = 0; i < points.length / 2; i++) {
+    const square = (points[2 * i] - x) ** 2 + (points[2 * i + 1] - y) ** 2;
+    if (square <= best) [best, found] = [square, i];
+  }
+  return found;
+}

@@ -1,0 +1,72 @@
+"""MemorizationLab's page computes its generated points itself: they are Python's, and so is the code it copies."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbmetrics.labs import page
+from nbmetrics.labs.memorizing import study_of
+from nbmetrics.scene.memorization import MemorizationScene
+
+TESTS = Path(__file__).parent
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not on PATH")
+BASES = [("moons", 37, 5), ("moons", 400, 0), ("digits", 60, 1), ("digits", 700, 0)]
+
+
+def random_scene(rng, data, points, seed):
+    """Sliders at random places, a third of them at rest, halves of a point among the shares."""
+    resting = rng.random(4) < 1 / 3
+    shares = (rng.random(), (rng.integers(points) + 0.5) / points)
+    moved = {
+        "copied": float(shares[rng.integers(2)]),
+        "jitter": float(10 ** rng.uniform(-4, 0)),
+        "bandwidth": float(10 ** rng.uniform(-4, 1)),
+        "spread": float(rng.uniform(0.1, 3)),
+    }
+    settings = {name: value for (name, value), rests in zip(moved.items(), resting) if not rests}
+    return MemorizationScene.parse({"data": data, "points": points, "seed": seed, **settings})
+
+
+def cases(rng, count):
+    for at, (data, points, seed) in enumerate(BASES):
+        study = study_of(data, points, seed)
+        for _ in range(count if points < 100 else count // 10):
+            scene = random_scene(rng, data, points, seed)
+            yield {
+                "at": at,
+                "scene": scene.to_json(),
+                "points": study.flat(study.made(scene)).tolist(),
+                "copies": np.flatnonzero(study.copies(scene)).tolist(),
+                "code": scene.to_code(),
+            }
+
+
+@needs_node
+def test_the_pages_points_are_pythons(tmp_path):
+    vectors = {
+        "bases": [study_of(*which).base() for which in BASES],
+        "cases": list(cases(np.random.default_rng(6), 150)),
+    }
+    assert sum(case["scene"]["spread"] != 1 for case in vectors["cases"]) > 100
+    assert sum(case["copies"] != [] for case in vectors["cases"]) > 100
+    path = tmp_path / "memo.json"
+    path.write_text(json.dumps(vectors))
+    environment = {**os.environ, "NBMETRICS_MEMO": str(path)}
+    command = [NODE, "--test", str(TESTS / "js" / "memo.test.js")]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert f"compared {len(vectors['cases'])} scenes" in run.stdout
+
+
+@needs_node
+def test_the_joined_module_is_one_that_node_can_read(tmp_path):
+    path = tmp_path / "memo.mjs"
+    path.write_text(page.module("memo.js"))
+    run = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

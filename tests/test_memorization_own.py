@@ -1,0 +1,229 @@
+"""MemorizationLab on the user's own features: any dimension, items, and what is wrong with bad input."""
+
+import base64
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.memorizing_cards import Judge
+
+
+@pytest.fixture
+def opened():
+    labs = []
+
+    def make(*args, **settings):
+        labs.append(nm.MemorizationLab(*args, **settings))
+        return labs[-1]
+
+    yield make
+    for lab in labs:
+        lab.close()
+
+
+def until(holds, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not (found := holds()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+class TestOwn:
+    @pytest.fixture
+    def sets(self):
+        rng = np.random.default_rng(0)
+        return [rng.standard_normal((n, 6)) * np.arange(1, 7) for n in (60, 50, 40)]
+
+    def test_metrics_in_full_and_a_projected_picture(self, opened, sets):
+        lab = opened(*sets)
+        assert lab.scene["data"] == "own" and lab.base["projected"] and lab.base["features"] == 6
+        assert np.shape(lab.base["fresh"]) == (40, 2) and lab.base["partner"] == []
+        assert "principal components" in lab.base["about"] and lab.result["sigma"] is None
+        assert "stand in" in lab.base["stand_in"] and list(lab.scores()["comparable"])
+        centred = sets[0] - sets[0].mean(axis=0)
+        variance = np.linalg.svd(centred)[1][:2] ** 2
+        assert np.square(np.array(lab.base["train"])).sum(axis=0) == pytest.approx(variance)
+
+    @pytest.mark.parametrize("dim", [1, 2, 3])
+    def test_any_dimension(self, opened, sets, dim):
+        lab = opened(*(x[:, :dim] for x in sets))
+        assert np.shape(lab.base["train"]) == (60, 2) and lab.base["projected"] == (dim != 2)
+        assert (lab.result["sigma"] is None) == (dim != 2) and lab.result["cards"]["fld"] is not None
+
+    def test_constant_features_are_left_out_and_told(self, opened, sets):
+        padded = [np.column_stack([x, np.ones(len(x))]) for x in sets]
+        lab = opened(*padded)
+        assert "1 do not" in lab.base["about"]
+        assert lab.result["cards"] == pytest.approx(opened(*sets).result["cards"])
+
+    def test_torch_rows_are_taken(self, opened, sets):
+        torch = pytest.importorskip("torch")
+        lab = opened(*(torch.tensor(x) for x in sets))
+        assert lab.result["cards"] == pytest.approx(opened(*sets).result["cards"])
+
+    def test_an_honest_generator_is_not_accused(self, opened):
+        rng = np.random.default_rng(5)
+        lab = opened(*(rng.standard_normal((300, 8)) for _ in range(3)))
+        noise = until(lambda: lab.result["noise"])
+        honest, comparable = lab.result["honest"], lab.result["comparable"]
+        assert abs(comparable["fld_gap"] - honest["fld_gap"]) < 5 * noise["fld_gap"]
+
+    @pytest.mark.parametrize("as_one", [False, True])
+    @pytest.mark.parametrize("shape", [(9, 7), (64, 48, 3)])
+    def test_items_come_as_thumbnails(self, opened, sets, shape, as_one):
+        rng = np.random.default_rng(1)
+        train, made = (rng.random((len(x), *shape)) for x in (sets[0], sets[2]))
+        items = np.concatenate([made, train]) if as_one else {"train": train, "generated": made}
+        pictures = opened(*sets, items).pictures
+        height, width = pictures["height"], pictures["width"]
+        assert (height, width) == ((9, 7) if shape == (9, 7) else (32, 24))
+        pixels = np.frombuffer(base64.b64decode(pictures["generated"]), np.uint8)
+        pixels = pixels.reshape(40, height, width, pictures["channels"]) / 255
+        wanted = made[..., None] if made.ndim == 3 else made.reshape(40, 32, 2, 24, 2, 3).mean(axis=(2, 4))
+        np.testing.assert_allclose(pixels, wanted, atol=0.51 / 255)
+
+    @pytest.mark.parametrize(
+        ("change", "named"),
+        [
+            ({"train": [[1.0, float("nan")]]}, "train"),
+            ({"test": np.zeros((3, 6))}, "test"),
+            ({"test": np.ones((9, 6))}, "test"),
+            ({"test": np.zeros((9, 5))}, "test"),
+            ({"generated": "rows"}, "generated"),
+            ({"generated": np.zeros((0, 6))}, "generated"),
+            ({"generated": None}, "generated"),
+            ({"items": np.zeros((7, 8, 8))}, "items"),
+            ({"items": np.full((100, 8, 8), 2.0)}, "items"),
+            ({"items": {"train": np.zeros((60, 8, 8))}}, "items"),
+            ({"items": {"train": np.zeros((60, 8, 8)), "generated": np.zeros((40, 8, 9))}}, "items"),
+            ({"copied": 0.5}, "copied"),
+            ({"preset": "Copycat"}, "preset"),
+        ],
+    )
+    def test_bad_input_is_named(self, sets, change, named):
+        with pytest.raises(nm.InvalidInput, match=f"^{named}"):
+            nm.MemorizationLab(**{**dict(zip(("train", "test", "generated"), sets)), **change})
+
+    @pytest.mark.parametrize("test", [[0, 0, 0, 1], [0, 0, 1, 2], [0] * 9 + [1, 2, 3]])
+    def test_so_few_different_test_rows_that_a_half_may_be_alike(self, sets, test):
+        train, _, generated = sets
+        with pytest.raises(nm.InvalidInput, match=r"^test: has .* the same"):
+            nm.MemorizationLab(train, train[test], generated)
+
+    def test_items_without_rows(self):
+        with pytest.raises(nm.InvalidInput, match=r"^items"):
+            nm.MemorizationLab(items=np.zeros((3, 8, 8)))
+
+    def test_own_rows_are_neither_shared_nor_exchanged(self, opened, sets):
+        lab, other = opened(*sets), opened(points=30)
+        with pytest.raises(nm.InvalidInput, match=r"^scene.*your own"):
+            lab.share()
+        with pytest.raises(nm.InvalidInput, match=r"^data"):
+            lab.from_share(other.share())
+        with pytest.raises(nm.InvalidInput, match=r"^data"):
+            nm.MemorizationLab._opened(lab._scene)
+        assert "train, test, generated" in lab.to_code()
+
+    def test_nothing_is_swept(self, opened, sets):
+        lab = opened(*sets)
+        lab._asked(lab, {"kind": "curve", "scene": lab.scene, "key": "k"}, None)
+        assert "own" in until(lambda: lab.curve)["error"]
+
+    def test_many_rows_are_scored_beside_the_notebook_and_their_progress_is_told(self, opened, monkeypatch):
+        sets = [np.random.default_rng(k).standard_normal((300, 40)) for k in range(3)]
+        wanted = opened(*sets)
+        monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
+        seen, may_go = [], threading.Event()
+
+        def later(self, made):
+            may_go.wait(60)
+            return judged(self, made)
+
+        judged = Judge.judged
+        monkeypatch.setattr(Judge, "judged", later)
+        lab = opened(*sets)
+        assert "cards" not in lab.result and lab.result["doing"] and lab.result["done"] == 0
+        assert "none" in lab._described() and lab._repr_mimebundle_() is not None
+        lab.observe(lambda change: seen.append(change["new"]), "result")
+        lab.scene = {**lab.scene, "selected": 3, "rev": 1}
+        may_go.set()
+        scores = lab.scores()
+        assert scores["value"].to_dict() == pytest.approx(wanted.result["cards"], rel=1e-12)
+        assert until(lambda: lab.result.get("cards")) == pytest.approx(wanted.result["cards"], rel=1e-12)
+        steps = [part["done"] for part in seen if "done" in part]
+        assert len(steps) > 20 and steps == sorted(steps) and steps[1] > 0 and steps[-1] < 1
+        until(lambda: lab.result["rev"] == 1)
+        assert "cards" in lab.result and lab.most_memorized(5).equals(wanted.most_memorized(5))
+
+    @pytest.mark.parametrize("does", ["scores", "most_memorized", "snapshot", "export_html"])
+    def test_what_asks_for_the_scores_waits_for_them(self, opened, sets, monkeypatch, tmp_path, does):
+        monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
+        lab = opened(*sets)
+        found = getattr(lab, does)(*([tmp_path / "page.html"] if does == "export_html" else []))
+        text = found.read_text() if does == "export_html" else getattr(found, "alt", "none of it")
+        assert '"auth_pct"' in text if does == "export_html" else "FLD none" not in text
+        assert lab.scores()["value"].notna().all()
+
+    def test_who_hears_of_the_progress_may_ask_for_the_scores(self, opened, sets, monkeypatch):
+        monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
+        started, may_go = threading.Event(), threading.Event()
+        told = Judge.__init__
+
+        def held(self, *given):
+            started.set()
+            may_go.wait(60)
+            told(self, *given)
+
+        monkeypatch.setattr(Judge, "__init__", held)
+        lab, seen = opened(*sets), []
+        lab.observe(lambda change: seen.append(lab.snapshot().alt) if "doing" in change["new"] else None, "result")
+        started.wait(60)
+        may_go.set()
+        assert "FLD none" not in until(lambda: seen)[0]
+
+    def test_an_exported_page_has_the_scores_though_the_view_was_used_meanwhile(
+        self, opened, sets, monkeypatch, tmp_path
+    ):
+        monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
+        for k in range(1, 6):
+            lab = opened(*sets)
+            lab.scene = {**lab.scene, "selected": k, "rev": k}
+            text = lab.export_html(tmp_path / f"{k}.html").read_text()
+            assert '"auth_pct"' in text and '"doing"' not in text
+
+    def test_a_lab_that_computes_holds_up_no_other(self, opened, sets, monkeypatch):
+        monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
+        may_go, cards = threading.Event(), Judge.cards
+
+        def held(self, made):
+            if made.shape[1] == 6:
+                may_go.wait(60)
+            return cards(self, made)
+
+        monkeypatch.setattr(Judge, "cards", held)
+        lab = opened(*sets)
+        until(lambda: lab._last[1])  # its stand-in comes next
+        other = []
+        thread = threading.Thread(target=lambda: other.append(opened(points=37).result["cards"]))
+        thread.start()
+        thread.join(20)
+        is_waiting = "cards" not in lab.result
+        may_go.set()
+        assert other and is_waiting
+
+    def test_what_fails_beside_the_notebook_is_told(self, opened, sets, monkeypatch):
+        monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
+        monkeypatch.setattr(Judge, "judged", lambda self, made: 1 / 0)
+        lab = opened(*sets)
+        assert "division" in until(lambda: lab.result.get("error"))["message"]
+        with pytest.raises(ZeroDivisionError):
+            lab.scores()
+
+    def test_few_rows_leave_cards_out_and_say_why(self, opened, sets):
+        result = opened(sets[0][:4], sets[1][:4], sets[2][:3]).result
+        assert set(result["missing"]) == {"c_t", "precision", "recall"} and "needs 6" in result["missing"]["recall"]
+        assert {name for name, value in result["cards"].items() if value is None} == set(result["missing"])
