@@ -81,6 +81,13 @@ function namesOf(scene) {
   return [...scene.clients, ...scene.generators].map((item) => item.name);
 }
 
+/** Whether two scenes hold the same items, wherever those lie. @param {Scene} scene @param {Scene} other */
+export function sameItems(scene, other) {
+  const held = (/** @type {Scene} */ { clients = [], generators = [] }) =>
+    [...clients, ...generators].map(({ name, kind, data }) => [name, kind, data]);
+  return JSON.stringify(held(scene)) === JSON.stringify(held(other));
+}
+
 /** @param {History} history @param {Scene} before @returns {History} */
 export function recorded(history, before) {
   return { past: [...history.past, before].slice(-REMEMBERED), future: [] };

@@ -11,7 +11,7 @@
  * @import { History, Model, Numbers, Place, Scene } from "./types.js"
  */
 import { numbersOf } from "./maths.js";
-import { recorded, redone, sameScene, undone } from "./edits.js";
+import { recorded, redone, sameItems, sameScene, undone } from "./edits.js";
 
 const IN_FLIGHT = 2;
 const COMMIT_EVERY = 100;
@@ -229,9 +229,13 @@ export class Store {
     this.watch();
   }
 
-  /** Python, or another browser, changed the scene; a gesture under way here wins. */
+  /** Python, or another browser, changed the scene; a gesture under way here wins, but not over items it lacks. */
   receive() {
     const scene = this.model.get("scene");
+    if (this.before && scene.rev > this.before.rev && !sameItems(scene, this.scene)) {
+      this.before = null;
+      return this.replace(scene);
+    }
     if (this.before || scene.rev <= this.scene.rev) return;
     this.scene = scene;
     this.keepSelection();

@@ -133,6 +133,19 @@ def test_attach_from_the_notebook_and_copied_code_names_the_data(run_cells):
     np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
+def test_what_is_attached_while_a_drag_lasts_is_kept(run_cells):
+    page = run_cells("import numpy as np, nbmetrics as nm\nlab = nm.Playground(); lab")
+    lab = page.get_by_role("group", name="Playground")
+    rows = lab.locator("table[aria-label=Scores] tbody tr", has_text="mine")
+    drag(page, handle(lab, "Client 2 mean"), 60, 20, release=False)
+    run_code(page, "lab.attach('mine', np.random.default_rng(0).normal(size=(40, 2))); print(1)")
+    expect(rows).to_have_count(1)
+    page.mouse.move(300, 300)
+    page.mouse.up()
+    agrees(page, lab)
+    expect(rows).to_have_count(1)
+
+
 def test_a_metric_that_needs_points_comes_from_python(run_cells):
     page = run_cells("import nbmetrics as nm\nlab = nm.Playground(metric='fld'); lab")
     lab = page.get_by_role("group", name="Playground")
