@@ -101,10 +101,10 @@ class Scores:
 
     def ranks(self, metric: str) -> pd.DataFrame:
         """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place)."""
-        chosen = self._aggregates(metric)
-        ascending = not self._result(metric).higher_is_better
-        places = {a: chosen[a].rank(method="min", ascending=ascending).astype(int) for a in ("avg", "all")}
-        return self._noted(pd.DataFrame({"generator": chosen["generator"], **places}))
+        avg, pooled, _ = self.values(metric)
+        sign = -1 if self._result(metric).higher_is_better else 1
+        places = {"avg": _places(sign * avg), "all": _places(sign * pooled)}
+        return self._noted(pd.DataFrame({"generator": self.generators, **places}))
 
     def _noted(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame.attrs["conventions"] = self.conventions
@@ -207,7 +207,7 @@ class Scores:
             if not pairs:
                 continue
             if found.empty:
-                lines.append(f"{label}: avg and all order the generators alike.")
+                lines.append(f"{label}: {self._agreement(name)}.")
                 continue
             worst = found.sort_values("avg_margin").iloc[-1]
             lines.append(
@@ -215,6 +215,21 @@ class Scores:
                 f"avg prefers {worst['avg_prefers']}, all prefers {worst['all_prefers']}."
             )
         return lines
+
+    def _agreement(self, metric: str) -> str:
+        """In words, how avg and all order the generators where they invert no pair."""
+        avg, pooled, _ = self.values(metric)
+        half = half_tied_pairs(avg, pooled)
+        if not len(half):
+            return "avg and all order the generators alike"
+        with np.errstate(invalid="ignore"):  # two scores of −∞
+            margins = np.nan_to_num(np.abs(np.diff([avg[half], pooled[half]], axis=2))[..., 0], posinf=math.inf)
+        which = int(np.argmax(margins.max(axis=0)))
+        blind, ranked, scores = ("avg", "all", pooled) if np.argmax(margins[:, which]) else ("all", "avg", avg)
+        better, worse = sorted(half[which], key=lambda g: scores[g], reverse=self._result(metric).higher_is_better)
+        more = f" ({len(half)} such pairs)" if len(half) > 1 else ""
+        names = self.generators[better], self.generators[worse]
+        return f"{blind} cannot tell {names[0]} from {names[1]}, {ranked} prefers {names[0]}{more}"
 
     def __repr__(self) -> str:
         table = self.table.to_string(index=False, float_format=_figure)
@@ -237,13 +252,32 @@ class Scores:
 
 def inverted_pairs(avg: Any, pooled: Any) -> np.ndarray:
     """The pairs, (m, 2) positions, that avg and all order differently; a tie in either is no order."""
+    pairs, first, second = _orders(avg, pooled)
+    return pairs[first * second < 0]
+
+
+def half_tied_pairs(avg: Any, pooled: Any) -> np.ndarray:
+    """The pairs, (m, 2) positions, that one of avg and all orders and the other does not."""
+    pairs, first, second = _orders(avg, pooled)
+    return pairs[(first == 0) != (second == 0)]
+
+
+def _orders(avg: Any, pooled: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every pair (m, 2), and the sign of its difference by avg and by all, 0 where that is only rounding."""
     avg, pooled = (np.asarray(scores, dtype=np.float64) for scores in (avg, pooled))
     i, j = np.triu_indices(len(avg), 1)
-    floor = TIE * np.max(np.abs([avg[i], avg[j], pooled[i], pooled[j]]), axis=0)
+    return np.column_stack([i, j]), _signs(avg[i], avg[j]), _signs(pooled[i], pooled[j])
+
+
+def _signs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):  # two scores of −∞ are no order
-        first, second = avg[i] - avg[j], pooled[i] - pooled[j]
-        inverted = (np.minimum(np.abs(first), np.abs(second)) > floor) & (np.sign(first) != np.sign(second))
-    return np.column_stack([i[inverted], j[inverted]])
+        return np.where(np.isclose(first, second, rtol=TIE, atol=0), 0, np.nan_to_num(np.sign(first - second)))
+
+
+def _places(scores: np.ndarray) -> np.ndarray:
+    """From 1 for the lowest; what is the same but for rounding shares a place, and NaN comes last."""
+    beaten = (scores < scores[:, None]) & ~np.isclose(scores, scores[:, None], rtol=TIE, atol=0)
+    return np.where(np.isnan(scores), len(scores), 1 + beaten.sum(axis=1))
 
 
 def _figure(value: float) -> str:

@@ -65,6 +65,14 @@ def test_what_goes_wrong_in_a_function_of_the_notebook_is_shown(monkeypatch):
     assert "no weights" in lab.result["error"]["message"]
 
 
+def test_what_is_refused_leaves_the_numbers_of_the_scene(monkeypatch):
+    lab = nm.Playground(TOY, metric="fld", samples=60)
+    scores = lab.result["scores"]
+    monkeypatch.setattr("nbmetrics.labs.playground.suitable", lambda: {"wide": RNG.normal(size=(9, 3))})
+    lab._asked(lab, {"kind": "attach", "name": "wide"}, [])
+    assert lab.result["scores"] == scores and lab.result["error"]
+
+
 @pytest.mark.parametrize("metric", ["fld", "precision", "recall", "coverage", "density"])
 @pytest.mark.parametrize("weights", [None, [3, 1, 1]])
 def test_metrics_from_points_take_rows_of_any_size_and_weight(metric, weights):

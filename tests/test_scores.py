@@ -54,6 +54,27 @@ def test_table_is_tidy_and_says_avg_all_and_gap():
     assert table["gap"].tolist() == [-3.0, -1.75, -1.5, -3.0]
 
 
+@pytest.mark.parametrize("higher", [False, True])
+def test_the_summary_says_where_one_of_the_two_cannot_tell(higher):
+    best, worst = ("g1", "g0") if higher else ("g0", "g1")
+    scores, _ = given_scores([[2.0], [2.0 + 1e-15]], [1.0, 3.0], higher_is_better=higher)
+    assert scores.summary() == [f"Given: avg cannot tell {best} from {worst}, all prefers {best}."]
+    assert scores.ranks("given")["avg"].tolist() == [1, 1]
+    scores, _ = given_scores([[2.0], [2.5], [2.5]], [1.0, 1.0, 1.0], higher_is_better=higher)
+    assert "all cannot tell" in scores.summary()[0] and "(2 such pairs)" in scores.summary()[0]
+    scores, _ = given_scores([[2.0], [3.0]], [1.0, 5.0], higher_is_better=higher)
+    assert scores.summary() == ["Given: avg and all order the generators alike."]
+
+
+def test_twins_are_told_apart_by_all_alone():
+    clients = nm.Federation([nm.Gaussian([-2, 0]), nm.Gaussian([2, 0])])
+    pair = nm.theory.twin(clients)
+    scores = nm.evaluate(clients, {"first": pair.first, "twin": pair.second}, progress=False)
+    assert scores.summary()[0] == "FID: avg cannot tell first from twin, all prefers first."
+    scores, _ = given_scores([[-math.inf], [-math.inf]], [1.0, 3.0])
+    assert scores.summary() == ["Given: avg cannot tell g0 from g1, all prefers g0."]
+
+
 def test_values_are_the_tables_as_arrays_of_ones_own():
     federation = nm.Federation([nm.Gaussian([0, 0]), nm.Gaussian([3, 1])]).with_weights([1, 3])
     scores = nm.evaluate(federation, {"A": nm.Gaussian([1, 0]), "B": nm.Gaussian([2, 2])})

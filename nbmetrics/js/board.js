@@ -115,12 +115,16 @@ function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
   });
 }
 
-/** A score as read: three decimals, or four significant digits when large. @param {number} value */
+// Of scores in the units of a plane, what is smaller is rounding.
+const ROUNDING = 1e-9;
+
+/** A score as read: three decimals, or four significant digits when large, two when small. @param {number} value */
 export function figure(value) {
   const size = Math.abs(value);
+  if (size < ROUNDING) return "0.000";
+  if (size < 0.00995) return size < 1e-4 ? value.toExponential(1) : value.toPrecision(2);
   if (size >= 1e6) return value.toExponential(3);
-  const text = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
-  return Number(text) === 0 ? text.replace("-", "") : text;
+  return value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
 
 /** @param {number} place */
@@ -129,27 +133,52 @@ export function ordinal(place) {
   return `${place}${(tens > 10 && tens < 14 ? "" : SUFFIX[place % 10]) || "th"}`;
 }
 
+/** How avg and all can differ over two generators: 1 where the first is better, 0 where they cannot be told apart. */
+const QUARRELS = /** @type {const} */ ([
+  {
+    byAvg: 1, byAll: -1, margin: "avg",
+    says: (/** @type {string} */ a, /** @type {string} */ b) => ` disagrees with itself: avg ranks ${a} above ${b}, all ranks ${b} above ${a}`,
+  },
+  {
+    byAvg: 0, byAll: 1, margin: "all",
+    says: (/** @type {string} */ a, /** @type {string} */ b) => `: avg cannot tell ${a} from ${b}, all ranks ${a} above ${b}`,
+  },
+  {
+    byAvg: 1, byAll: 0, margin: "avg",
+    says: (/** @type {string} */ a, /** @type {string} */ b) => `: all cannot tell ${a} from ${b}, avg ranks ${a} above ${b}`,
+  },
+]);
+
 /**
  * Where avg and all order the generators differently, and how the gap behaves.
  * @param {string} label @param {Aggregates} numbers @param {string[]} names @param {boolean} [higher] whether more is better
  * @returns {{text: string, differs: boolean}[]}
  */
 export function sentences(label, { avg, all }, names, higher = false) {
-  const better = (/** @type {number} */ p, /** @type {number} */ q) => (higher ? isLower(q, p) : isLower(p, q));
-  const gaps = avg.map((value, g) => value - all[g]);
-  if (names.length === 1) return [{ text: `${label}: avg − all is ${figure(gaps[0])}.`, differs: false }];
-  const pairs = [];
-  for (let a = 0; a < names.length; a++) {
-    for (let b = 0; b < names.length; b++) {
-      if (better(avg[a], avg[b]) && better(all[b], all[a])) pairs.push([a, b]);
-    }
+  const gap = gapInWords(avg, all);
+  if (names.length === 1) return [{ text: `${label}: ${gap}.`, differs: false }];
+  const lead = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) =>
+    Number(higher ? isLower(scores[b], scores[a]) : isLower(scores[a], scores[b]));
+  const order = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) => lead(scores, a, b) - lead(scores, b, a);
+  const every = names.flatMap((_, a) => names.map((_, b) => [a, b])).filter(([a, b]) => a !== b);
+  for (const { byAvg, byAll, margin, says } of QUARRELS) {
+    const by = { avg, all }[margin];
+    const pairs = every.filter(([a, b]) => order(avg, a, b) === byAvg && order(all, a, b) === byAll);
+    pairs.sort(([a, b], [c, d]) => Math.abs(by[d] - by[c]) - Math.abs(by[b] - by[a]));
+    if (pairs.length === 0) continue;
+    const [first, second] = pairs[0].map((g) => names[g]);
+    const more = pairs.length > 1 ? ` (and ${pairs.length - 1} more ${pairs.length > 2 ? "pairs" : "pair"})` : "";
+    return [{ text: `${label}${says(first, second)}${more}; ${gap}.`, differs: true }];
   }
-  const [low, high] = [figure(Math.min(...gaps)), figure(Math.max(...gaps))];
-  const gap = low === high ? `avg − all is ${low} for every generator` : `avg − all runs from ${low} to ${high}`;
-  if (pairs.length === 0) return [{ text: `${label}: avg and all rank alike; ${gap}.`, differs: false }];
-  pairs.sort(([a, b], [c, d]) => Math.abs(avg[d] - avg[c]) - Math.abs(avg[b] - avg[a]));
-  const [a, b] = pairs[0];
-  const more = pairs.length > 1 ? ` (and ${pairs.length - 1} more ${pairs.length > 2 ? "pairs" : "pair"})` : "";
-  const text = `${label} disagrees with itself: avg ranks ${names[a]} above ${names[b]}, all ranks ${names[b]} above ${names[a]}${more}; ${gap}.`;
-  return [{ text, differs: true }];
+  return [{ text: `${label}: avg and all rank alike; ${gap}.`, differs: false }];
+}
+
+/** @param {number[]} avg @param {number[]} all */
+function gapInWords(avg, all) {
+  const gaps = avg.map((value, g) => value - all[g]);
+  const [least, most] = [Math.min(...gaps), Math.max(...gaps)];
+  const [low, high] = [figure(least), figure(most)];
+  if (gaps.length === 1) return `avg − all is ${low}`;
+  const isConstant = most - least <= 1e-9 * Math.max(1e-3, ...[...avg, ...all].map(Math.abs));
+  return low === high ? `avg − all is ${isConstant ? "" : "about "}${low} for every generator` : `avg − all runs from ${low} to ${high}`;
 }

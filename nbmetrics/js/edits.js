@@ -64,8 +64,9 @@ export function withRemoved(scene, { kind, index }) {
 
 /** Why a name cannot be taken, or "". @param {Scene} scene @param {string} name @param {string} old */
 export function nameBar(scene, name, old) {
-  if (!name.trim()) return "A name cannot be empty";
-  return name !== old && namesOf(scene).includes(name) ? "That name is taken" : "";
+  const next = name.trim();
+  if (!next) return "A name cannot be empty";
+  return next !== old && namesOf(scene).includes(next) ? "That name is taken" : "";
 }
 
 /** A new name, also where a copycat names its client. @param {Scene} scene @param {Place} place @param {string} name @returns {Scene} */

@@ -107,8 +107,8 @@ class Row {
       () => {
         const bar = nameBar(store.scene, name.value, this.item.name);
         const next = name.value.trim();
-        if (bar) name.value = this.item.name;
-        else if (next !== this.item.name) store.edit(withName(store.scene, this.place, next));
+        if (!bar && next !== this.item.name) store.edit(withName(store.scene, this.place, next));
+        name.value = this.item.name;
         store.say(bar);
       },
       { signal },

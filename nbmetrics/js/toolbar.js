@@ -99,10 +99,13 @@ export class Toolbar {
     const { store } = this;
     const preset = scene.preset in this.presets ? scene.preset : "";
     if (this.preset.value !== preset) this.preset.value = preset;
+    const pressed = [this.undo, this.redo, this.reset].find((button) => button === document.activeElement);
     this.undo.disabled = store.history.past.length === 0;
     this.redo.disabled = store.history.future.length === 0;
     const start = this.startOf(scene.preset);
     this.reset.disabled = !store.before && Boolean(start) && sameScene(start, scene);
+    // A button that closes would drop the focus out of the lab.
+    if (pressed?.disabled) (this.undo.disabled ? this.redo : this.undo).focus();
     if (this.store.isLocked("code")) this.codeFold.hidden = true;
     if (!this.codeFold.hidden) this.code.value = this.tools.code(scene);
     this.paintStatus(scene);

@@ -137,8 +137,10 @@ class Lab(anywidget.AnyWidget):
                 self._refused(error)
 
     def _refused(self, error: Exception) -> None:
-        """Show in the view why what it asked for cannot be."""
-        self._write(result={"rev": self.scene["rev"], "error": _told(error)})
+        """Show in the view why what it asked for cannot be; the numbers of the scene stay."""
+        rev = self.scene["rev"]
+        kept = self.result if self.result["rev"] == rev else {}
+        self._write(result={**kept, "rev": rev, "error": _told(error)})
 
     def _answer(self, scene: State) -> None:
         result = self._answered(scene)

@@ -1,0 +1,46 @@
+/** What the Scores table says in words and figures, and which names can be taken. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { figure, sentences } from "../../nbmetrics/js/board.js";
+import { nameBar, sameItems } from "../../nbmetrics/js/edits.js";
+
+const said = (avg, all, higher) => sentences("M", { avg, all }, ["a", "b", "c"].slice(0, avg.length), higher)[0];
+
+test("words and marks agree: alike, the other way round, and where only one of the two can tell", () => {
+  assert.equal(said([1, 2], [3, 5]).text, "M: avg and all rank alike; avg − all runs from -3.000 to -2.000.");
+  assert.match(said([1, 2], [5, 3]).text, /^M disagrees with itself: avg ranks a above b, all ranks b above a;/);
+  assert.match(said([1, 2], [5, 3], true).text, /avg ranks b above a, all ranks a above b;/);
+  const twins = said([2, 2 + 1e-15], [1, 3]);
+  assert.match(twins.text, /^M: avg cannot tell a from b, all ranks a above b;/);
+  assert.equal(twins.differs, true);
+  assert.match(said([2, 2], [1, 3], true).text, /avg cannot tell b from a, all ranks b above a;/);
+  assert.match(said([4, 3, 2], [1, 1, 1]).text, /^M: all cannot tell c from a, avg ranks c above a \(and 2 more pairs\);/);
+  assert.equal(said([2, 2], [3, 3]).differs, false);
+});
+
+test("a gap is every generator's only where it is", () => {
+  assert.match(said([1, 2], [0.5, 1.5]).text, /avg − all is 0\.500 for every generator/);
+  assert.match(said([1, 2], [0.5, 1.49999]).text, /avg − all is about 0\.500 for every generator/);
+  assert.match(said([2e-4, 3e-4], [1e-4, 1e-4]).text, /runs from 0\.00010 to 0\.00020/);
+});
+
+test("small scores keep two digits, and rounding reads as 0", () => {
+  const pairs = [[1e-16, "0.000"], [-3e-12, "0.000"], [0, "0.000"], [1.25e-5, "1.3e-5"], [0.00123, "0.0012"], [0.0099, "0.0099"]];
+  for (const [value, text] of [...pairs, [0.0123, "0.012"], [1.5, "1.500"], [12.5, "12.50"], [1234.5, "1235"], [-0.5, "-0.500"], [2.5e6, "2.500e+6"]]) {
+    assert.equal(figure(value), text);
+  }
+});
+
+test("spaces around a name make no other name", () => {
+  const scene = { clients: [{ name: "a" }, { name: "b" }], generators: [{ name: "g" }] };
+  for (const name of ["b", "b ", " b", "\u00a0b", "g "]) assert.equal(nameBar(scene, name, "a"), "That name is taken");
+  assert.equal(nameBar(scene, " a ", "a"), "");
+  assert.equal(nameBar(scene, "  ", "a"), "A name cannot be empty");
+});
+
+test("scenes hold the same items wherever those lie", () => {
+  const scene = (x, ...names) => ({ clients: [{ name: "a", x }], generators: names.map((name) => ({ name, x })) });
+  assert.equal(sameItems(scene(0, "g"), scene(5, "g")), true);
+  assert.equal(sameItems(scene(0, "g"), scene(0, "g", "h")), false);
+  assert.equal(sameItems({ half: 1 }, { half: 2 }), true);
+});
