@@ -1,5 +1,6 @@
 """The theorems, both sides computed apart; the two claims that are wrong as printed fail here as they should."""
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -37,6 +38,17 @@ def frechet(a, b):
     """The textbook formula, with a matrix square root."""
     root = np.real(sqrtm(a.cov @ b.cov))
     return float(np.sum((a.mean - b.mean) ** 2) + np.trace(a.cov + b.cov - 2 * root))
+
+
+def exact_bures(cov, mean):
+    """Bures²(C, C + mmᵀ) in two dimensions: Tr (C Ĉ)^{1/2} is √(Tr CĈ + 2 √det CĈ), with 60 digits."""
+    with mpmath.workdps(60):
+        c = mpmath.matrix(cov.tolist())
+        m = mpmath.matrix(mean.tolist())
+        pooled = c + m * m.T
+        product = c * pooled
+        cross = mpmath.sqrt(product[0, 0] + product[1, 1] + 2 * mpmath.sqrt(mpmath.det(product)))
+        return float(c[0, 0] + c[1, 1] + pooled[0, 0] + pooled[1, 1] - 2 * cross)
 
 
 KERNELS = [None, nm.RBF(1.5), nm.Polynomial(2), lambda x, y: np.exp(-np.abs(x[:, None] - y[None]).sum(axis=2))]
@@ -141,6 +153,22 @@ class TestBarycenter:
     def test_residual_tells_other_laws_apart(self):
         federation = random_federation(6, 3, 3)
         assert theory.barycenter_residual(federation, theory.minimizers(federation).of_all) > 0.01
+
+    def test_residual_of_a_shifted_law_is_the_shift_by_its_own_spread(self):
+        federation = random_federation(6, 3, 3)
+        best, shift = theory.barycenter(federation), np.array([0.3, -0.4, 1.2])
+        moved = nm.Gaussian.factored(best.mean + shift, best.root)
+        residual = theory.barycenter_residual(federation, moved)
+        assert residual == pytest.approx(1.3 / np.sqrt(np.trace(best.cov)), rel=1e-12)
+        clients = [nm.Gaussian(1e3 * c.distribution.mean + 7, 1e6 * c.distribution.cov) for c in federation]
+        rescaled = nm.Federation(clients).with_weights(federation.weights)
+        moved = nm.Gaussian(1e3 * moved.mean + 7, 1e6 * moved.cov)
+        assert theory.barycenter_residual(rescaled, moved) == pytest.approx(residual, rel=1e-9)
+
+    def test_residual_of_a_singular_law_proves_nothing(self):
+        clients, point = [nm.Gaussian([1, 0]), nm.Gaussian([-1, 0], 4)], nm.Gaussian([0, 0], 0)
+        assert theory.barycenter_residual(clients, point) == 0
+        assert theory.fid_avg_bound(clients, theory.barycenter(clients)).avg < theory.fid_avg_bound(clients, point).avg
 
     def test_where_covariances_commute_it_is_the_square_of_the_mean_root(self):
         rng = np.random.default_rng(7)
@@ -313,6 +341,28 @@ class TestTwin:
         scores = [nm.fid(c.distribution, pair.first) for c in federation]
         assert np.abs(theory.twin_differences(federation, pair)).max() <= 1e-8 * max(scores)
 
+    @pytest.mark.parametrize(
+        ("variances", "angle", "distance"),
+        [((1, 1), 0, 1e-2), ((1, 1), 0, 4e-3), ((2, 0.5), 0.7, 0.02), ((1e12, 1), np.pi / 2, 2)],
+    )
+    def test_of_close_clients_the_gap_has_all_its_digits(self, variances, angle, distance):
+        mean = distance / 2 * np.array([np.cos(angle), np.sin(angle)])
+        federation = nm.Federation([nm.Gaussian(m, variances) for m in (mean, -mean)])
+        pair = theory.twin(federation)
+        u = exact_bures(np.diag(variances), mean)
+        assert pair.all_gap == pytest.approx(2 * u, rel=1e-7)
+        assert np.linalg.norm(pair.second.mean - pair.first.mean) == pytest.approx(np.sqrt(u), rel=1e-7)
+
+    @pytest.mark.parametrize("distance", [5e-4, 1e-4, 1e-9])
+    @pytest.mark.parametrize(
+        ("dim", "excess", "reason"),
+        [(1, 0, "too little to tell it apart"), (2, 0, "too little to tell it apart"), (2, 1e-8, "rounding")],
+    )
+    def test_clients_that_nearly_coincide_have_none(self, distance, dim, excess, reason):
+        clients = [nm.Gaussian(np.zeros(dim)), nm.Gaussian(distance * np.eye(dim)[0], 1 + excess)]
+        with pytest.raises(theory.NoTwin, match=f"nearly coincide.*{reason}"):
+            theory.twin(clients)
+
     def test_exists_now_and_then_where_clients_are_as_many_as_unknowns(self):
         pair = theory.twin(random_federation(40, 5, 2), starts=2)
         np.testing.assert_allclose(theory.twin_differences(random_federation(40, 5, 2), pair), 0, atol=1e-8)
@@ -374,6 +424,9 @@ def test_the_conditional_family_is_ordered(seed, condition_dim):
     assert order.mfid <= order.rfid + 1e-9 <= order.cfid + 2e-9
 
 
+SHORT = {"good": np.eye(2), "short": np.ones((1, 2))}
+
+
 @pytest.mark.parametrize(
     ("call", "argument"),
     [
@@ -386,6 +439,12 @@ def test_the_conditional_family_is_ordered(seed, condition_dim):
         (lambda: theory.barycenter_residual([nm.Gaussian([0])], nm.Mixture([nm.Gaussian([0])])), "law"),
         (lambda: theory.barycenter_residual([nm.Gaussian([0])], nm.Gaussian([0, 0])), "law"),
         (lambda: theory.conditional_order(nm.Gaussian([0, 0]), nm.Gaussian([0, 0]), 2), "condition_dim"),
+        (lambda: theory.twin_differences([nm.Gaussian([0])], 3), "^pair: is 3"),
+        (lambda: theory.kid_gap(SHORT), "^client 'short', rows: has 1 row"),
+        (lambda: theory.kid_gap_identity(SHORT, nm.Gaussian([0, 0])), "^client 'short', rows: has 1 row"),
+        (lambda: theory.fid_avg_bound(SHORT, nm.Gaussian([0, 0])), "^client 'short', rows: has 1 row"),
+        (lambda: theory.convexity(SHORT, nm.Gaussian([0, 0])), "^client 'short', rows: has 1 row"),
+        (lambda: theory.barycenter(SHORT), "^client 'short', rows: has 1 row"),
     ],
 )
 def test_bad_input_is_named(call, argument):
