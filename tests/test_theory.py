@@ -1,6 +1,5 @@
 """The theorems, both sides computed apart; the two claims that are wrong as printed fail here as they should."""
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,17 +37,6 @@ def frechet(a, b):
     """The textbook formula, with a matrix square root."""
     root = np.real(sqrtm(a.cov @ b.cov))
     return float(np.sum((a.mean - b.mean) ** 2) + np.trace(a.cov + b.cov - 2 * root))
-
-
-def exact_bures(cov, mean):
-    """Bures²(C, C + mmᵀ) in two dimensions: Tr (C Ĉ)^{1/2} is √(Tr CĈ + 2 √det CĈ), with 60 digits."""
-    with mpmath.workdps(60):
-        c = mpmath.matrix(cov.tolist())
-        m = mpmath.matrix(mean.tolist())
-        pooled = c + m * m.T
-        product = c * pooled
-        cross = mpmath.sqrt(product[0, 0] + product[1, 1] + 2 * mpmath.sqrt(mpmath.det(product)))
-        return float(c[0, 0] + c[1, 1] + pooled[0, 0] + pooled[1, 1] - 2 * cross)
 
 
 KERNELS = [None, nm.RBF(1.5), nm.Polynomial(2), lambda x, y: np.exp(-np.abs(x[:, None] - y[None]).sum(axis=2))]
@@ -340,28 +328,6 @@ class TestTwin:
         pair = theory.twin(federation, starts=1)
         scores = [nm.fid(c.distribution, pair.first) for c in federation]
         assert np.abs(theory.twin_differences(federation, pair)).max() <= 1e-8 * max(scores)
-
-    @pytest.mark.parametrize(
-        ("variances", "angle", "distance"),
-        [((1, 1), 0, 1e-2), ((1, 1), 0, 4e-3), ((2, 0.5), 0.7, 0.02), ((1e12, 1), np.pi / 2, 2)],
-    )
-    def test_of_close_clients_the_gap_has_all_its_digits(self, variances, angle, distance):
-        mean = distance / 2 * np.array([np.cos(angle), np.sin(angle)])
-        federation = nm.Federation([nm.Gaussian(m, variances) for m in (mean, -mean)])
-        pair = theory.twin(federation)
-        u = exact_bures(np.diag(variances), mean)
-        assert pair.all_gap == pytest.approx(2 * u, rel=1e-7)
-        assert np.linalg.norm(pair.second.mean - pair.first.mean) == pytest.approx(np.sqrt(u), rel=1e-7)
-
-    @pytest.mark.parametrize("distance", [5e-4, 1e-4, 1e-9])
-    @pytest.mark.parametrize(
-        ("dim", "excess", "reason"),
-        [(1, 0, "too little to tell it apart"), (2, 0, "too little to tell it apart"), (2, 1e-8, "rounding")],
-    )
-    def test_clients_that_nearly_coincide_have_none(self, distance, dim, excess, reason):
-        clients = [nm.Gaussian(np.zeros(dim)), nm.Gaussian(distance * np.eye(dim)[0], 1 + excess)]
-        with pytest.raises(theory.NoTwin, match=f"nearly coincide.*{reason}"):
-            theory.twin(clients)
 
     def test_exists_now_and_then_where_clients_are_as_many_as_unknowns(self):
         pair = theory.twin(random_federation(40, 5, 2), starts=2)
