@@ -293,6 +293,25 @@ def test_bad_arguments_are_named(run, argument):
         run()
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, "none"])
+@pytest.mark.parametrize("column", ["fid_avg", "fid_all"])
+def test_a_summary_of_scores_that_are_no_numbers_is_refused(bad, column):
+    table = pd.DataFrame({"g": list("abc"), "fid_avg": [1.0, 2.0, 2.0], "fid_all": [3.0, 2.0, 1.0]}, dtype=object)
+    table.loc[1, column] = bad
+    with pytest.raises(nm.InvalidInput, match=f"^table: has a score that is no finite number in {column}[.]"):
+        order_summary(table)
+
+
+@pytest.mark.parametrize("name", ["neighbors_federated", "transport_federated"])
+def test_each_noise_makes_one_generator(name):
+    if name == "transport_federated":
+        pytest.importorskip("ot")
+    arguments = {"k": 2, "neighbors": 3} if name == "neighbors_federated" else {"method": "sliced"}
+    table = getattr(experiments, name)(ROWS, LABELS, noise=(0.1, 0.1000000001, 0.2, 0.2), **arguments)
+    names = table["generator"].unique()
+    assert [g for g in names if g.startswith("noise")] == ["noise 0.1", "noise 0.1000000001", "noise 0.2"]
+
+
 def test_a_scale_may_be_given_twice():
     table = experiments.variance_limited((0.5, 1.0, 0.5), X=X[FEW], y=Y[FEW], neighbors=5, starts=1)
     assert table["scale"].tolist() == [0.5, 1.0]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 
 import nbmetrics as nm
 
@@ -19,17 +20,26 @@ def overlapping():
     return estimators((20, 128), kernels="cubic", draws=40, subsets=50, size=64)
 
 
-def gaussian_cubic(shift):
-    """KID of N(0, I) and N(m, I), d features, m = shift each, from the moments of x·y: kernel ((x·y)/d + 1)³."""
-    m = DIM * shift**2
+def gaussian_cubic(shift, scale=1, kept=DIM):
+    """KID of N(0, I) and N(m, I), d features, m = shift each, from the moments of x·y: kernel ((x·y)/d + 1)³.
+
+    Both times `scale`, and with only `kept` of the features, the others 0.
+    """
+    m, unit = kept * shift**2, scale**2 / DIM
 
     # the moments of s = x·y for independent x ~ N(a, I), y ~ N(b, I), with p = a·b and q = |a|² + |b|²
     def mean(p, q):
-        first, second = p, p**2 + q + DIM
-        third = p**3 + 3 * p * (q + DIM) + 6 * p
-        return 1 + 3 * first / DIM + 3 * second / DIM**2 + third / DIM**3
+        first, second = p, p**2 + q + kept
+        third = p**3 + 3 * p * (q + kept) + 6 * p
+        return 1 + 3 * first * unit + 3 * second * unit**2 + third * unit**3
 
     return mean(0, 0) + mean(m, 2 * m) - 2 * mean(0, m)
+
+
+def gaussian_rbf(shift, scale=1, kept=DIM):
+    """The same under the RBF kernel: σ² = d, E k = (d / (d + 2s²))^{kept/2} exp(−s²|m|² / 2(d + 2s²))."""
+    wide = DIM + 2 * scale**2
+    return 2 * (DIM / wide) ** (kept / 2) * (1 - np.exp(-kept * (scale * shift) ** 2 / (2 * wide)))
 
 
 def test_the_exact_value_is_the_moment_formula(table):
@@ -38,9 +48,7 @@ def test_the_exact_value_is_the_moment_formula(table):
 
 
 def test_the_exact_value_of_rbf_is_its_integral(table):
-    # σ² = d: E k = (d / (d + 2))^{d/2} exp(−|m|² / 2(d + 2))
-    exact = 2 * (DIM / (DIM + 2)) ** (DIM / 2) * (1 - np.exp(-DIM * 0.25**2 / (2 * (DIM + 2))))
-    np.testing.assert_allclose(table[table["kernel"] == "RBF"]["kid_exact"], exact, rtol=1e-12)
+    np.testing.assert_allclose(table[table["kernel"] == "RBF"]["kid_exact"], gaussian_rbf(0.25), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["kid_unbiased", "kid_linear", "kid_subsets"])
@@ -82,6 +90,37 @@ def test_kernels_differ_in_unit_and_order_generators_differently():
         scores[name] = table.set_index("kernel")["kid_exact"]
     assert scores["shifted"]["cubic"] < 0.2 * scores["outliers"]["cubic"]
     assert scores["outliers"]["RBF"] < 0.2 * scores["shifted"]["RBF"]
+
+
+def test_papers_print_it_times_100(table):
+    np.testing.assert_array_equal(table["kid_x100"], 100 * table["kid_unbiased"])
+
+
+def test_the_same_laws_have_other_values_in_other_features(table):
+    for name, value in (("cubic", gaussian_cubic), ("RBF", gaussian_rbf)):
+        rows = table[table["kernel"] == name]
+        np.testing.assert_allclose(rows["kid_doubled"], value(0.25, scale=2), rtol=1e-11)
+        np.testing.assert_allclose(rows["kid_pca"], value(0.25, kept=DIM // 2), rtol=1e-11)
+
+
+def test_features_order_generators_in_their_own_way():
+    real = nm.Gaussian([0] * 4, [4, 3, 1, 1])
+    scores = {}
+    for name, mean in (("leading", [0.6, 0, 0, 0]), ("trailing", [0, 0, 0, 0.8])):
+        table = estimators(8, kernels="cubic", real=real, generated=nm.Gaussian(mean, real.cov), draws=2, subsets=2)
+        scores[name] = table.iloc[0]
+    assert scores["leading"]["kid_exact"] < scores["trailing"]["kid_exact"]
+    assert scores["leading"]["kid_pca"] > 1e-3 > abs(scores["trailing"]["kid_pca"])
+
+
+def test_other_features_of_rows_are_those_of_the_rows():
+    rng = np.random.default_rng(5)
+    real, generated = rng.normal(3, (3, 1, 0.5), (40, 3)), rng.normal(2.5, 1, (30, 3))
+    row = estimators(8, kernels="cubic", real=real, generated=generated, draws=2, subsets=2).iloc[0]
+    assert row["kid_doubled"] == pytest.approx(nm.kid(2 * real, 2 * generated, estimator="biased"), rel=1e-10)
+    model = PCA(2).fit(real)
+    rebuilt = [model.inverse_transform(model.transform(rows)) for rows in (real, generated)]
+    assert row["kid_pca"] == pytest.approx(nm.kid(*rebuilt, estimator="biased"), rel=1e-9)
 
 
 def test_rows_are_the_population_that_is_drawn_from():
@@ -153,6 +192,10 @@ def test_means_and_spreads_are_drawn_for_each_kernel(table):
     rbf = table[table["kernel"] == "RBF"]
     np.testing.assert_array_equal(drawn["unbiased"].get_ydata(), rbf["kid_unbiased"])
     np.testing.assert_array_equal(drawn["exact"].get_ydata(), rbf["kid_exact"].iloc[0])
+    exact = 100 * rbf.iloc[0][["kid_exact", "kid_doubled", "kid_pca"]].astype(float)
+    assert [line.split(": ")[1] for line in figure.axes[1].texts[0].get_text().splitlines()[1:]] == [
+        f"{value:.3g}" for value in exact
+    ]
     below = {line.get_label(): line for line in figure.axes[3].get_lines()}
     np.testing.assert_allclose(below["kid_std / √subsets"].get_ydata(), rbf["kid_std"] / 2)
     figure.canvas.draw()

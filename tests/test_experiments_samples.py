@@ -319,6 +319,11 @@ def test_bad_arguments_are_named(name, arguments, argument):
     assert error.value.argument == argument
 
 
+def test_the_most_copies_there_can_be_are_told_as_a_whole_number():
+    with pytest.raises(InvalidInput, match=r"^copies: got 10000\. Give a whole number from 0 to 449"):
+        run.ranked_samples(10_000)
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "labels", "lines"),
     [

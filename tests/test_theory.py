@@ -142,6 +142,22 @@ class TestBarycenter:
         federation = random_federation(6, 3, 3)
         assert theory.barycenter_residual(federation, theory.minimizers(federation).of_all) > 0.01
 
+    def test_residual_of_a_shifted_law_is_the_shift_by_its_own_spread(self):
+        federation = random_federation(6, 3, 3)
+        best, shift = theory.barycenter(federation), np.array([0.3, -0.4, 1.2])
+        moved = nm.Gaussian.factored(best.mean + shift, best.root)
+        residual = theory.barycenter_residual(federation, moved)
+        assert residual == pytest.approx(1.3 / np.sqrt(np.trace(best.cov)), rel=1e-12)
+        clients = [nm.Gaussian(1e3 * c.distribution.mean + 7, 1e6 * c.distribution.cov) for c in federation]
+        rescaled = nm.Federation(clients).with_weights(federation.weights)
+        moved = nm.Gaussian(1e3 * moved.mean + 7, 1e6 * moved.cov)
+        assert theory.barycenter_residual(rescaled, moved) == pytest.approx(residual, rel=1e-9)
+
+    def test_residual_of_a_singular_law_proves_nothing(self):
+        clients, point = [nm.Gaussian([1, 0]), nm.Gaussian([-1, 0], 4)], nm.Gaussian([0, 0], 0)
+        assert theory.barycenter_residual(clients, point) == 0
+        assert theory.fid_avg_bound(clients, theory.barycenter(clients)).avg < theory.fid_avg_bound(clients, point).avg
+
     def test_where_covariances_commute_it_is_the_square_of_the_mean_root(self):
         rng = np.random.default_rng(7)
         axes = np.linalg.qr(rng.normal(size=(4, 4)))[0]
@@ -374,6 +390,9 @@ def test_the_conditional_family_is_ordered(seed, condition_dim):
     assert order.mfid <= order.rfid + 1e-9 <= order.cfid + 2e-9
 
 
+SHORT = {"good": np.eye(2), "short": np.ones((1, 2))}
+
+
 @pytest.mark.parametrize(
     ("call", "argument"),
     [
@@ -386,6 +405,12 @@ def test_the_conditional_family_is_ordered(seed, condition_dim):
         (lambda: theory.barycenter_residual([nm.Gaussian([0])], nm.Mixture([nm.Gaussian([0])])), "law"),
         (lambda: theory.barycenter_residual([nm.Gaussian([0])], nm.Gaussian([0, 0])), "law"),
         (lambda: theory.conditional_order(nm.Gaussian([0, 0]), nm.Gaussian([0, 0]), 2), "condition_dim"),
+        (lambda: theory.twin_differences([nm.Gaussian([0])], 3), "^pair: is 3"),
+        (lambda: theory.kid_gap(SHORT), "^client 'short', rows: has 1 row"),
+        (lambda: theory.kid_gap_identity(SHORT, nm.Gaussian([0, 0])), "^client 'short', rows: has 1 row"),
+        (lambda: theory.fid_avg_bound(SHORT, nm.Gaussian([0, 0])), "^client 'short', rows: has 1 row"),
+        (lambda: theory.convexity(SHORT, nm.Gaussian([0, 0])), "^client 'short', rows: has 1 row"),
+        (lambda: theory.barycenter(SHORT), "^client 'short', rows: has 1 row"),
     ],
 )
 def test_bad_input_is_named(call, argument):

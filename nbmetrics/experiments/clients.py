@@ -63,8 +63,8 @@ def variance_limited(
     X, y : (n, d) rows and (n,) labels; digits by default
     neighbors : the K of the clients, one or several
     family : of generators. "neighbors" as in the paper, G_M: a random item (another for each start) and its M
-        nearest neighbours, M + 1 = scale · n rows. "shrunk", which is less noisy: all rows, shrunk about their mean
-        by the factor `scale`
+        nearest neighbours, M + 1 = scale · n rows, rounded and never fewer than 2, so that all scales below 2.5/n
+        are one generator. "shrunk", which is less noisy: all rows, shrunk about their mean by the factor `scale`
     starts : draws to average over
     seed : of the draws
 

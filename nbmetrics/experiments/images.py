@@ -236,7 +236,9 @@ def ranked_samples(
 
 def _planted(pictures: Pictures, copies: int, jitter: float, rng: np.random.Generator) -> Pictures:
     """The generated images, then noisy and then exact copies of train images."""
-    check_number(copies, "copies", maximum=len(pictures.train) // 2)
+    most = len(pictures.train) // 2
+    if copies > most:
+        raise InvalidInput("copies", f"got {copies}", f"Give a whole number from 0 to {most}, half of the train images")
     near, exact = np.split(pictures.train[rng.permutation(len(pictures.train))[: 2 * copies]], 2)
     near = np.clip(near + jitter * rng.standard_normal(near.shape), 0, 1)
     return Pictures(pictures.train, pictures.test, np.concatenate([pictures.generated, near, exact]))

@@ -1,7 +1,8 @@
 """What the estimators of KID make of few rows, under one kernel and another.
 
 KID has the unit of its kernel: values of two kernels, or of one kernel on the features of two extractors, differ by
-any factor and may order generators differently, so they do not compare.
+any factor and may order generators differently, so they do not compare. The table has the same two laws in three
+features, and the value as papers print it, times 100.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..distributions import Empirical, Gaussian
+from ..distributions import Empirical, Gaussian, Mixture
 from ..errors import InvalidInput, check_choice, check_count
 from ..metrics.base import Sample
 from ..metrics.kernel import KID
@@ -62,19 +63,25 @@ def kid_estimators(
     packages report: the standard deviation between the subsets of one sample. It is no uncertainty of kid_subsets,
     which is kid_subsets_sd: it is 0 where n ≤ size, and kid_std/√subsets is too small where the subsets overlap.
 
-    Values of two kernels do not compare. Reports often multiply KID by 100 or 1000; these are not multiplied.
+    Then what forbids comparison: kid_x100 is 100 · kid_unbiased, as many papers print it (some times 1000; the other
+    columns are not multiplied). kid_doubled and kid_pca are kid_exact of the same two laws in other features: all
+    features doubled, and only the first half of the principal components of `real` kept, as in an image rebuilt from
+    them. Of kernels and of features, each has its own unit and may order generators in its own way.
     """
     sizes = [check_count(rows, "n", minimum=2) for rows in grid(n, "n")]
     draws, size = check_count(draws, "draws", minimum=2), check_count(size, "size", minimum=2)
     plans = [Subsets(1, size, seed + k) for k in range(check_count(subsets, "subsets", minimum=2))]
     laws = _laws(real, generated)
-    exact = {name: _exact(kernel, laws) for name, kernel in _named(kernels).items()}
+    named = _named(kernels)
+    exact = {name: _exact(kernel, laws) for name, kernel in named.items()}
+    views = {"kid_doubled": _doubled(laws), "kid_pca": _rebuilt(laws)}
+    seen = {name: {v: _exact(kernel, pair)[1] for v, pair in views.items()} for name, kernel in named.items()}
     rows = []
     for count in sizes:
         pairs = [_drawn(laws, count, [seed, count, draw]) for draw in range(draws)]
         for name, (metric, value) in exact.items():
             found = pd.DataFrame([_estimates(metric.kernel, pair, plans) for pair in pairs])
-            rows.append({"n": count, "kernel": name, "kid_exact": value, **_summary(found)})
+            rows.append({"n": count, "kernel": name, "kid_exact": value, **_summary(found), **seen[name]})
     table = pd.DataFrame(rows)
     plan = f"{len(plans)} subsets of {size} rows; {draws} draws of n rows a side, seed {seed}"
     table.attrs["conventions"] = [*(f"{name}: MMD², {metric.kernel}" for name, (metric, _) in exact.items()), plan]
@@ -88,6 +95,28 @@ def _laws(real: Any, generated: Any) -> list[Any]:
     first = Sample.of(real, "real")
     samples = first, Sample.of(generated, "generated", dim=first.dim)
     return [s.distribution if s.rows is None else Empirical(s.rows) for s in samples]
+
+
+def _doubled(laws: list[Any]) -> list[Any]:
+    """The laws in features of half the unit."""
+    return [_mapped(law, 2 * np.eye(law.dim), np.zeros(law.dim)) for law in laws]
+
+
+def _rebuilt(laws: list[Any]) -> list[Any]:
+    """The laws projected on the first half (rounded up) of the principal axes of the first, about its mean."""
+    real = laws[0]
+    axes = np.linalg.eigh(real.cov)[1][:, real.dim // 2 :]
+    kept = axes @ axes.T
+    return [_mapped(law, kept, real.mean - real.mean @ kept) for law in laws]
+
+
+def _mapped(law: Any, matrix: np.ndarray, shift: np.ndarray) -> Any:
+    """The law of x @ matrix + shift."""
+    if hasattr(law, "components"):
+        return Mixture([_mapped(part, matrix, shift) for part in law.components], law.weights)
+    if isinstance(law, Empirical):
+        return Empirical(law.rows @ matrix + shift)
+    return Gaussian(law.mean @ matrix + shift, matrix.T @ law.cov @ matrix)
 
 
 def _named(kernels: Any) -> dict[str, Any]:
@@ -128,4 +157,5 @@ def _estimates(kernel: Any, pair: list[Sample], plans: list[Subsets]) -> dict[st
 
 def _summary(found: pd.DataFrame) -> dict[str, float]:
     spread = found[SCORES].std().add_suffix("_sd")
-    return {**found[SCORES].mean(), **spread, "kid_std": found["kid_std"].mean()}
+    mean = found.mean()
+    return {**mean[SCORES], **spread, "kid_std": mean["kid_std"], "kid_x100": 100 * mean["kid_unbiased"]}

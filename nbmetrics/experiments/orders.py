@@ -123,6 +123,11 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     DataFrame metric, inversions, pairs, kendall_tau (tau-b), gap_sd (ddof 1), gap_range (largest − smallest
     avg − all). An inversion is a pair that avg and all order strictly differently; ties, differences below 1e-12 of
     the scores, are none.
+
+    Raises
+    ------
+    InvalidInput
+        For fewer than 2 rows, no such pair of columns, or a score that is no finite number.
     """
     from scipy.stats import kendalltau
 
@@ -131,9 +136,10 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     if not metrics or len(table) < 2:
         seen = f"has {len(table)} rows and the columns {shown(list(table))}"
         raise InvalidInput("table", seen, "Give at least 2 generators, with <metric>_avg and <metric>_all")
+    scores = _finite(table, [f"{metric}_{a}" for metric in metrics for a in ("avg", "all")])
     rows = []
     for metric in metrics:
-        avg, pooled = (table[f"{metric}_{a}"].to_numpy(float) for a in ("avg", "all"))
+        avg, pooled = (scores[f"{metric}_{a}"].to_numpy() for a in ("avg", "all"))
         gap, tau = avg - pooled, float(kendalltau(avg, pooled).statistic)
         inverted, pairs = len(inverted_pairs(avg, pooled)), math.comb(len(table), 2)
         rows.append((metric, inverted, pairs, tau, gap.std(ddof=1), np.ptp(gap)))
@@ -176,10 +182,15 @@ def halves(X: Any, y: Any, seed: int) -> tuple[Labelled, Labelled]:
 
 
 def classes_and_copies(rows: np.ndarray, labels: np.ndarray, noise: Any, seed: int) -> dict[str, np.ndarray]:
-    """Generators: the rows of each label, and all rows with Gaussian noise of each standard deviation."""
+    """Generators: the rows of each label, and all rows with Gaussian noise of each standard deviation.
+
+    The names have as many digits as tell different standard deviations apart; one given twice counts once.
+    """
     rng = np.random.default_rng([seed, 1])
     made = {f"class {name}": rows[index] for name, index in by_label(labels, len(rows)).items()}
-    return made | {f"noise {sd:g}": rows + sd * rng.standard_normal(rows.shape) for sd in noise}
+    levels = dict.fromkeys(noise)
+    short = next(p for p in range(6, 18) if len({f"{sd:.{p}g}" for sd in levels}) == len(levels))
+    return made | {f"noise {sd:.{short}g}": rows + sd * rng.standard_normal(rows.shape) for sd in levels}
 
 
 def _class_scores(X: Any, y: Any, parts: int, estimator: Any, seed: int) -> pd.DataFrame:
@@ -197,18 +208,28 @@ def _class_scores(X: Any, y: Any, parts: int, estimator: Any, seed: int) -> pd.D
     return wide(evaluate(federation, generators, ["fid", KID(estimator=estimator)], progress=False))
 
 
+def _finite(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """These columns as numbers; InvalidInput where one is none, or not finite."""
+    scores = table[columns].apply(pd.to_numeric, errors="coerce").astype(float)
+    bad = [column for column in columns if not np.isfinite(scores[column]).all()]
+    if bad:
+        seen = f"has a score that is no finite number in {', '.join(bad)}"
+        raise InvalidInput("table", seen, "Give a score in every row")
+    return scores
+
+
 def _checked(table: Any) -> pd.DataFrame:
     """Scores as printed, with their gaps; the source says how they were made."""
     columns = ["fid_avg", "fid_all", "kid_avg", "kid_all"]
     missing = [c for c in columns if c not in getattr(table, "columns", ())]
     if missing:
         raise InvalidInput("table", f"has no column {', '.join(missing)}", f"Give a DataFrame with {columns}")
-    scores = table[columns].apply(pd.to_numeric, errors="coerce")
-    if not len(scores) or not math.isfinite(scores.to_numpy(float).sum()):
-        raise InvalidInput("table", "is empty or has a score that is no finite number", "Give a score in every row")
+    if not len(table):
+        raise InvalidInput("table", "has no rows", "Give a row for each generator")
+    scores = _finite(table, columns)
     result = pd.DataFrame({"generator": table.iloc[:, 0].astype(str).to_numpy()})
     for metric in ("fid", "kid"):
-        avg, pooled = (scores[f"{metric}_{a}"].to_numpy(float) for a in ("avg", "all"))
+        avg, pooled = (scores[f"{metric}_{a}"].to_numpy() for a in ("avg", "all"))
         result = result.assign(**{f"{metric}_avg": avg, f"{metric}_all": pooled, f"{metric}_gap": avg - pooled})
     source = table.attrs.get("source")
     noted = [f"scores as printed: {source}"] if source else table.attrs.get("conventions", ["scores as given"])

@@ -24,6 +24,7 @@ def kid_estimators(table: pd.DataFrame) -> Drawing:
     for kernel, above, below in zip(kernels, axes[: len(kernels)], axes[len(kernels) :], strict=True):
         rows = table[table["kernel"] == kernel]
         _means(above, rows)
+        _units(above, rows.iloc[0])
         _spreads(below, rows, table.attrs["arguments"])
         above.set_title(f"{plain(kernel)} kernel", fontsize=10)
         for ax in (above, below):
@@ -41,6 +42,12 @@ def _means(ax: Any, rows: pd.DataFrame) -> None:
         ax.plot(rows["n"], mean, linewidth=1.8, markersize=5, **style)
         ax.fill_between(rows["n"], mean - spread, mean + spread, color=style["color"], alpha=0.12, linewidth=0)
     ax.axhline(rows["kid_exact"].iloc[0], color="black", linewidth=1.2, label="exact")
+
+
+def _units(ax: Any, row: Any) -> None:
+    values = {"exact": row["kid_exact"], "features doubled": row["kid_doubled"], "half of PCA": row["kid_pca"]}
+    lines = ["KID × 100 of the same laws", *(f"{name}: {100 * value:.3g}" for name, value in values.items())]
+    ax.text(0.98, 0.97, "\n".join(lines), transform=ax.transAxes, ha="right", va="top", fontsize=8)
 
 
 def _spreads(ax: Any, rows: pd.DataFrame, arguments: dict[str, Any]) -> None:

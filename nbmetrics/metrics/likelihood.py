@@ -2,8 +2,9 @@
 
     FLD = 100 · (NLL of the test rows per dimension − the same under a density made from train rows)
 
-The density is an equal mixture of isotropic Gaussians centred on the generated rows, fitted to the train rows
-(`mixture_fit`). A generated row that copies a train row gets a tiny variance, and test rows pay for it.
+It is counted in points, hundredths of a nat per dimension. The density is an equal mixture of isotropic Gaussians
+centred on the generated rows, fitted to the train rows (`mixture_fit`). A generated row that copies a train row gets a
+tiny variance, and test rows pay for it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..summaries import Rows
 from .base import Metric
 from .mixture_fit import Density, Scale, fit
 
+# Points to a nat per dimension.
 POINTS = 100.0
 
 # Train rows below which the baseline, from halves of them, varies by points.
@@ -37,8 +39,9 @@ class FLD(Metric[Rows]):
     ----------
     seed : of the cut of the train rows into the halves that make the baseline, the only source of chance
 
-    In 100 nats per dimension of features z-scored by the test rows; lower is better, about 0 for a perfect
-    generator, and negative where one does better than half of the train rows do. Every client needs a test set.
+    In points: 1 is a hundredth of a nat per dimension (0.01 nats/dim) of features z-scored by the test rows. Lower is
+    better, about 0 for a perfect generator, and negative where one does better than half of the train rows do. Every
+    client needs a test set.
     FLD-all is the FLD of the concatenated rows, so it needs weights proportional to the numbers of rows.
     Blind spot: in moderate or high dimension a mildly shrunken generator can score better than a perfect one.
     """
@@ -178,7 +181,8 @@ def fld(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
 
     Returns
     -------
-    float, 100 nats per dimension; lower is better, about 0 for a perfect generator
+    float, in points: 1 is a hundredth of a nat per dimension (0.01 nats/dim); lower is better, about 0 for a perfect
+    generator
 
     Raises
     ------
@@ -204,8 +208,8 @@ def fld_gap(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
 
     Returns
     -------
-    float, 100 nats per dimension. A generator that copies `train` is far below what fresh data of the same
-    size score (which in low dimension is itself negative).
+    float, in points: 1 is a hundredth of a nat per dimension (0.01 nats/dim). A generator that copies `train` is far
+    below what fresh data of the same size score (which in low dimension is itself negative).
 
     Raises
     ------
@@ -265,7 +269,7 @@ class Fitted:
 
     Attributes
     ----------
-    fld, gap : as `fld` and `fld_gap`
+    fld, gap : as `fld` and `fld_gap`, in points (0.01 nats/dim)
     sigma : (m, d) standard deviation of each generated row's bump, in the units of the features; NaN for constant ones
     variance : (m,) the same of z-scored features, squared: one number for all of them
     memorization : (m,) as `memorization_scores`

@@ -56,16 +56,20 @@ def as_seen(metric: Any, client: Any, position: int) -> Sample:
     return drawn(metric, client.to_sample(), 10_000, [0, position])
 
 
-def moments_of(federation: Federation) -> list[MeanRoot]:
-    """Mean and factor of the covariance of each client."""
+def of_clients(metric: Any, federation: Federation) -> list[Any]:
+    """The clients' summaries under one metric; what is wrong with one is said of it by name."""
     found = []
     for position, client in enumerate(federation):
         try:
-            moments = FID().summarize(as_seen(FID(), client, position))
+            found.append(metric.summarize(as_seen(metric, client, position)))
         except InvalidInput as error:
             raise error.of(f"client {client.name!r}") from None
-        found.append(MeanRoot(to_numpy(moments.mean), to_numpy(moments.root)))
     return found
+
+
+def moments_of(federation: Federation) -> list[MeanRoot]:
+    """Mean and factor of the covariance of each client."""
+    return [MeanRoot(to_numpy(m.mean), to_numpy(m.root)) for m in of_clients(FID(), federation)]
 
 
 def sample_of(generator: Any, metric: Any, dim: int) -> Sample:
@@ -79,7 +83,7 @@ def sample_of(generator: Any, metric: Any, dim: int) -> Sample:
 def summaries(metric: Any, federation: Federation, generator: Any) -> tuple[list[Any], Any]:
     """The clients' summaries and the generator's under one metric."""
     made = metric.summarize(sample_of(generator, metric, federation.dim))
-    return [metric.summarize(as_seen(metric, client, k)) for k, client in enumerate(federation)], made
+    return of_clients(metric, federation), made
 
 
 def average(metric: Any, real: Sequence[Any], generated: Any, weights: Sequence[float]) -> float:
@@ -102,7 +106,7 @@ def kid_gap(federation: Any, kernel: Any = None) -> float:
     """
     clients = as_federation(federation)
     metric = KID(kernel).resolve([c.to_sample() for c in clients])
-    real = [metric.summarize(as_seen(metric, client, k)) for k, client in enumerate(clients)]
+    real = of_clients(metric, clients)
     own = math.fsum(w * s.self_mean() for s, w in zip(real, clients.weights, strict=True))
     return own - metric.pool(real, clients.weights).self_mean()
 

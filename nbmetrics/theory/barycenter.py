@@ -97,17 +97,34 @@ def _turned(root: np.ndarray, towards: np.ndarray) -> np.ndarray:
 
 
 def barycenter_residual(federation: Any, law: Gaussian) -> float:
-    """How far a law is from the fixed point: ‖C − Σ λ_i (C^{1/2} C_i C^{1/2})^{1/2}‖ over the trace of C."""
+    """How far a law N(μ, C) is from the barycenter's equations.
+
+    ‖C − Σ λ_i (C^{1/2} C_i C^{1/2})^{1/2}‖ over the trace of C, and ‖μ − μ̂‖ over the root of that trace: both without
+    unit and relative to the law's own spread. The result is the root of the sum of their squares.
+
+    Parameters
+    ----------
+    federation : as in `barycenter`
+    law : Gaussian in as many dimensions
+
+    Returns
+    -------
+    float ≥ 0, and 0 (to rounding) for the barycenter. Where C is positive definite, 0 proves that the law is the
+    barycenter, as FID-avg is convex in C. Where C is singular, 0 proves nothing: the equation does not see directions
+    in which C has no variance, so that N(μ̂, 0) solves it for any clients. Compare FID-avg then.
+    """
     clients = as_federation(federation)
     if not isinstance(law, Gaussian) or law.dim != clients.dim:
         raise InvalidInput("law", f"is {shown(law)}", f"Give a Gaussian in {clients.dim} dimensions")
     _, s, axes = np.linalg.svd(law.root, full_matrices=False)
     half = (axes.T * s) @ axes
-    image = np.zeros_like(half)
-    for w, (_, root) in zip(clients.weights, moments_of(clients), strict=True):
+    image, found = np.zeros_like(half), moments_of(clients)
+    for w, (_, root) in zip(clients.weights, found, strict=True):
         _, inner, axes = np.linalg.svd(root @ half, full_matrices=False)
         image += w * (axes.T * inner) @ axes
-    return float(np.linalg.norm(law.cov - image) / max(np.trace(law.cov), np.finfo(float).tiny))
+    trace = max(float(np.trace(law.cov)), np.finfo(float).tiny)
+    shift = law.mean - np.asarray(clients.weights) @ [mean for mean, _ in found]
+    return math.hypot(np.linalg.norm(law.cov - image) / trace, np.linalg.norm(shift) / math.sqrt(trace))
 
 
 def fid_avg_bound(federation: Any, generator: Any) -> AvgBound:

@@ -9,15 +9,14 @@ does not score alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import nuclear_norm, psd_root
 from ..distributions import Gaussian
-from ..errors import check_count
+from ..errors import InvalidInput, check_count, shown
 from ..metrics.frechet import fid
 from .aggregates import MeanRoot, as_federation, moments_of, pooled_gaussian
 from .search import augmented, sequential
@@ -26,8 +25,10 @@ from .search import augmented, sequential
 SAME = 1e-12
 # Unknowns up to which sequential quadratic programming is the quicker search.
 FEW = 100
-# Relative to the largest client score: the constraints of the search, and the least gap worth the name.
+# Relative to the clients' scores: the constraints of the search, and the least gap worth the name.
 MET, APART = 1e-10, 1e-6
+# Relative to the trace: client scores below it are not held to 1e-8 of themselves, as the search rounds at the trace.
+ROUNDED = 1e-7
 
 
 class NoTwin(ValueError):
@@ -40,7 +41,7 @@ class Twin(NamedTuple):
     Attributes
     ----------
     first, second : the generators
-    all_gap : FID-all(second) − FID-all(first)
+    all_gap : FID-all(second) − FID-all(first), by a sum of squares that keeps its digits where FID's formula cancels
     """
 
     first: Gaussian
@@ -70,7 +71,8 @@ def twin(
     Raises
     ------
     NoTwin
-        Where there is none or none was found, with the reason.
+        Where there is none or none was found, with the reason. So it is where the clients nearly coincide: no twin's
+        FID-all then reaches a millionth of FID-avg, or the scores drown in rounding.
     """
     starts, seed = check_count(starts, "starts"), check_count(seed, "seed", minimum=0)
     clients = as_federation(federation)
@@ -80,28 +82,34 @@ def twin(
     scale = np.trace(first.cov)
     heavy = [weight > 0 for weight in clients.weights]
     means = np.array([mean for mean, _ in found])
-    same = all(_bures(cov, first.cov) <= SAME * scale for cov in compress(covs, heavy))
-    if same and np.ptp(means[heavy], axis=0).max() == 0:
+    alike = np.ptp(means[heavy], axis=0).max() == 0
+    if alike and all(_bures(root, first.root) <= SAME * scale for _, root in compress(found, heavy)):
         raise NoTwin("All clients with weight have one mean and covariance, so the score of each is FID-all itself.")
     if max(np.abs(cov - covs[0]).max() for cov in covs) <= SAME * np.trace(covs[0]):
-        second = _shared(means, covs[0], first)
+        second = _shared(found, clients.weights, first)
         if second is not None:
-            return Twin(first, second, fid(first, second))
+            return Twin(first, second, _fid_all(first, second))
     return _searched(found, first, starts, seed, progress or (lambda tried, most: None))
 
 
-def _shared(means: np.ndarray, cov: np.ndarray, first: Gaussian) -> Gaussian | None:
-    """The second twin in closed form where all clients have the covariance `cov`, or None."""
-    centred = means - first.mean
-    u = _bures(cov, first.cov)
+def _shared(found: list[MeanRoot], weights: Sequence[float], first: Gaussian) -> Gaussian | None:
+    """The second twin in closed form where all clients have one covariance, or None."""
+    centred = np.array([mean for mean, _ in found]) - first.mean
+    root = found[0].root
+    cov, u = root.T @ root, _bures(root, first.root)
+    avg = u + float(np.dot(weights, np.sum(centred**2, axis=1)))
+    # Whatever scores alike is at most √u from C, so by the triangle inequality at most 2√u from Ĉ.
+    if 4 * u <= APART * avg:
+        close = f"Where FID-avg is {avg:.3g}, FID-all of no twin is above {4 * u:.3g}, too little to tell it apart."
+        raise NoTwin(f"No twin: the clients nearly coincide. {close}")
     _, s, axes = np.linalg.svd(centred)
     rank = int(np.sum(s > SAME * math.sqrt(np.trace(first.cov))))
     if rank < first.dim:
         free = axes[-1] * np.sign(axes[-1][np.argmax(np.abs(axes[-1]))])
         return Gaussian(first.mean + math.sqrt(u) * free, cov)
     candidates = [Gaussian(first.mean, c) for c in _as_far(cov, first.cov, u)]
-    best = max(candidates, key=lambda law: fid(first, law), default=None)
-    return best if best is not None and fid(first, best) > APART * u else None
+    best = max(candidates, key=lambda law: _fid_all(first, law), default=None)
+    return best if best is not None and _fid_all(first, best) > APART * u else None
 
 
 def _as_far(cov: np.ndarray, pooled: np.ndarray, u: float) -> list[np.ndarray]:
@@ -128,7 +136,10 @@ def _searched(
     """The second twin that FID-all likes least, among those found from random starts."""
     d, rng = first.dim, np.random.default_rng(seed)
     problem = _Problem(found, first)
-    held = max(problem.wanted)
+    held, trace = max(problem.wanted), float(np.trace(first.cov))
+    if held <= ROUNDED * trace:
+        close = f"Their scores, {held:.3g} or less, drown in the rounding of variances that sum to {trace:.3g}."
+        raise NoTwin(f"No twin: the clients nearly coincide. {close}")
     best: tuple[float, Gaussian] | None = None
     methods = (sequential, augmented) if d + d * d <= FEW else (augmented,)
     for method, search in enumerate(methods):
@@ -148,7 +159,7 @@ def _searched(
         reason = f"{len(found)} clients hold {len(found)} scores fixed, and mean and covariance have {unknowns} numbers"
         often = "so as a rule there is none" if len(found) > unknowns else f"but {starts} starts found none"
         raise NoTwin(f"No twin: {reason}, {often}.")
-    return Twin(first, best[1], fid(first, best[1]))
+    return Twin(first, best[1], _fid_all(first, best[1]))
 
 
 class _Problem:
@@ -204,18 +215,27 @@ def printed_twin(federation: Any) -> Twin:
     if np.sum(s > SAME * max(s[0], 1e-300)) == first.dim:
         raise NoTwin(f"The {len(means)} means span all {first.dim} dimensions, so no direction is orthogonal to them.")
     second = Gaussian.factored(first.mean + math.sqrt(u) * axes[-1], within)
-    return Twin(first, second, fid(first, second))
+    return Twin(first, second, _fid_all(first, second))
 
 
 def twin_differences(federation: Any, pair: Twin) -> np.ndarray:
     """FID(client, second) − FID(client, first) for each client, (k,): 0 for twins."""
+    if not isinstance(pair, Twin):
+        raise InvalidInput("pair", f"is {shown(pair)}", "Give the Twin that theory.twin or theory.printed_twin returns")
     laws = [Gaussian.factored(*moments) for moments in moments_of(as_federation(federation))]
     return np.array([fid(law, pair.second) - fid(law, pair.first) for law in laws])
 
 
+def _fid_all(first: Gaussian, second: Gaussian) -> float:
+    """FID of two laws, however close they are."""
+    return float(np.sum((first.mean - second.mean) ** 2)) + _bures(first.root, second.root)
+
+
 def _bures(a: np.ndarray, b: np.ndarray) -> float:
-    cross = nuclear_norm(psd_root(a) @ psd_root(b).T, 0.0) if a.any() and b.any() else 0.0
-    return max(0.0, float(np.trace(a) + np.trace(b)) - 2.0 * cross)
+    """Bures² of AᵀA and BᵀB: the smallest ‖A − QB‖² of all rotations Q, as a sum of squares so that nothing cancels."""
+    u, _, vt = np.linalg.svd(a @ b.T, full_matrices=False)
+    turned = vt @ b
+    return float(np.sum((a - u @ turned) ** 2) + np.sum((b - vt.T @ turned) ** 2))
 
 
 def _symmetric(a: np.ndarray) -> np.ndarray:
