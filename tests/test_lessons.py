@@ -160,7 +160,9 @@ def test_every_lesson_asks_something_in_few_words():
         assert lesson.predict or lesson.check
         assert len(lesson.question) <= 180 and len(lesson.reveal) <= 320
         assert 1 <= len(lesson.tries) <= 3 and all(len(line) <= 90 for line in lesson.tries)
-        assert lesson.start.lesson == {"name": lesson.name, "guess": None, "revealed": False}
+        started = {"name": lesson.name, "guess": None, "revealed": False, "answer": None, "other": None}
+        named = {part["generator"] for part in (lesson.predict, lesson.check) if part and "generator" in part}
+        assert lesson.start.lesson == {**started, "about": {name: name for name in named}}
 
 
 def changed(path, value):
@@ -285,6 +287,32 @@ def test_undo_reset_and_share_keep_the_lesson():
     lab.undo()
     assert lab.scene["lesson"] == guessed["lesson"]
     assert list(nm.Playground.from_share(lab.share()).presets) == list(lab.presets)
+
+
+def test_what_reveal_found_survives_sharing():
+    lab = nm.Playground(lesson="Weights matter")
+    told = {"guess": -1.0, "revealed": True, "about": {"Generator": "Mine"}, "answer": -1.0, "other": -1.0}
+    lab.scene = {**lab.scene, "rev": 1, "lesson": {"name": "Weights matter", **told}}
+    again = nm.Playground.from_share(lab.share())
+    assert again.scene["lesson"] == lab.scene["lesson"] == {"name": "Weights matter", **told}
+
+
+@pytest.mark.parametrize(
+    ("change", "argument"),
+    [
+        ({"answer": "low"}, "lesson.answer"),
+        ({"other": float("nan")}, "lesson.other"),
+        ({"about": ["Generator"]}, "lesson.about"),
+        ({"about": {"Generator": 3}}, "lesson.about"),
+        ({"about": {"": "Generator"}}, "lesson.about"),
+        ({"verdict": "right"}, "lesson"),
+    ],
+)
+def test_a_wrong_field_of_the_progress_is_named(change, argument):
+    start = lessons()["Weights matter"].start.to_json()
+    with pytest.raises(nm.InvalidInput) as caught:
+        nm.Scene.parse({**start, "lesson": {**start["lesson"], **change}})
+    assert caught.value.argument == argument
 
 
 def test_the_module_with_the_card_is_one_scope_without_double_names():

@@ -16,6 +16,7 @@ import { put, svg } from "./dom.js";
  * @property {number} slope pixels a unit
  * @property {(value: number) => Scene} write made when the drag begins, so that it goes on from what was there
  * @property {boolean} [isPlaced] false as long as a click or Enter should set it where it stands
+ * @property {string} [lock] what refuses it, "drag" if not given
  */
 
 export class AxisSlider {
@@ -53,9 +54,9 @@ export class AxisSlider {
     if (drag.moved && !store.before) this.drag = null; // Escape gave it up
     if (!this.drag || event.clientX === drag.x) return;
     drag.moved = true;
-    const { value, range, slope, write } = drag.from;
+    const { value, range, slope, write, lock } = drag.from;
     const from = Math.min(range[1], Math.max(range[0], value));
-    store.preview(write(rounded(from + (event.clientX - drag.x) / slope, range, 500)));
+    store.preview(write(rounded(from + (event.clientX - drag.x) / slope, range, 500)), lock);
   }
 
   release() {
@@ -66,7 +67,7 @@ export class AxisSlider {
   }
 
   settle() {
-    if (this.now?.isPlaced === false) this.store.edit(this.now.write(this.now.value));
+    if (this.now?.isPlaced === false) this.store.edit(this.now.write(this.now.value), this.now.lock);
   }
 
   giveUp() {
@@ -80,7 +81,7 @@ export class AxisSlider {
     if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey || !this.now) return;
     event.stopPropagation();
     if (event.key === "Escape") return this.store.cancel();
-    const { value, range, write } = this.now;
+    const { value, range, write, lock = "drag" } = this.now;
     const step = roundStep(range[1] - range[0], 100) * (event.shiftKey ? 10 : 1);
     /** @type {Record<string, number>} */
     const next = { ArrowRight: value + step, ArrowUp: value + step, ArrowLeft: value - step, ArrowDown: value - step, Home: range[0], End: range[1] };
@@ -89,8 +90,8 @@ export class AxisSlider {
     event.preventDefault();
     if (sets) return this.settle();
     const wanted = rounded(next[event.key], range, 500);
-    this.store.edit(write(wanted));
-    if (!this.store.isLocked("drag")) this.now = { ...this.now, value: wanted }; // the next key may come before the next paint
+    this.store.edit(write(wanted), lock);
+    if (!this.store.isLocked(lock)) this.now = { ...this.now, value: wanted }; // the next key may come before the next paint
   }
 
   /** @param {Sliding} now @param {number} x @param {number} y */

@@ -51,6 +51,8 @@ export function removalBar(scene, place) {
   if (!place) return "Choose a client or generator first";
   if (scene[place.kind].length === 1) return `The last ${place.kind.slice(0, -1)} stays`;
   const { name } = scene[place.kind][place.index];
+  const { lesson } = scene;
+  if (place.kind === "generators" && lesson && !lesson.revealed && Object.values(lesson.about).includes(name)) return "The question is about it";
   const copy = place.kind === "clients" && scene.generators.find((g) => g.of === name);
   if (copy) return `${copy.name} copies it`;
   const rest = scene.clients.filter((_, i) => place.kind !== "clients" || i !== place.index);
@@ -69,12 +71,19 @@ export function nameBar(scene, name, old) {
   return next !== old && namesOf(scene).includes(next) ? "That name is taken" : "";
 }
 
-/** A new name, also where a copycat names its client. @param {Scene} scene @param {Place} place @param {string} name @returns {Scene} */
+/** A new name, also where a copycat names its client, or a lesson a generator. @param {Scene} scene @param {Place} place @param {string} name @returns {Scene} */
 export function withName(scene, place, name) {
   const old = scene[place.kind][place.index];
   const renamed = withItem(scene, place, { ...old, name });
-  if (place.kind !== "clients") return renamed;
+  if (place.kind !== "clients") return { ...renamed, lesson: aboutRenamed(scene.lesson, old.name, name) };
   return { ...renamed, generators: renamed.generators.map((g) => (g.of === old.name ? { ...g, of: name } : g)) };
+}
+
+/** @param {Scene["lesson"]} lesson @param {string} old @param {string} name */
+function aboutRenamed(lesson, old, name) {
+  if (!lesson) return lesson;
+  const about = Object.entries(lesson.about).map(([given, now]) => [given, now === old ? name : now]);
+  return { ...lesson, about: Object.fromEntries(about) };
 }
 
 /** @param {Scene} scene */

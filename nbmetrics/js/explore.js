@@ -9,6 +9,7 @@ import { many } from "./axes.js";
 import { CHARTED, chartedOf } from "./charted.js";
 import { ClientsView, SHAPES } from "./clientsview.js";
 import { el, put, say, svg } from "./dom.js";
+import { hiddenSweepOf } from "./guessflag.js";
 import { Ribbon } from "./ribbon.js";
 import { SamplesView } from "./samplesview.js";
 import { SweepView } from "./sweepview.js";
@@ -113,13 +114,16 @@ export class Explore {
     const { panel } = this;
     const charted = chartedOf(this.store);
     if (this.metric.value !== charted.metric) this.metric.value = charted.metric;
-    const { g, c } = this.follow(scene);
+    const followed = this.follow(scene);
+    const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
+    const { g, c } = asked < 0 ? followed : { ...followed, g: asked };
     TAB_NAMES.forEach((name, k) => {
       put(this.tabs[k], { "aria-selected": String(name === panel), tabindex: name === panel ? 0 : -1 });
       this.panels[k].hidden = name !== panel;
     });
     say(this.note, panel === "samples" ? "FID and KID of points drawn from each law." : `${charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`);
     this.paintKeys(scene, g);
+    this.keys.hidden ||= asked >= 0; // nothing else is charted now
     const chart = { scene, data: this.store.data, width: this.width, g, c, isFull: this.isFull, charted };
     this.views[panel].paint(chart);
     this.ribbon.paint(chart);

@@ -6,16 +6,25 @@
  */
 import { AxisSlider } from "./axisslider.js";
 import { put, say, svg } from "./dom.js";
-import { lessonOf } from "./lesson.js";
+import { indexNow, lessonOf } from "./lesson.js";
+import { lockable } from "./locks.js";
 import { readValue } from "./sweep.js";
 
-/** @typedef {{guess: number | null, revealed: boolean, aggregate: "avg" | "all"}} Asked */
+/** @typedef {{guess: number | null, revealed: boolean}} Asked */
 
-/** The prediction over a sweep that the lesson of the scene asks for, if any. @param {Store} store @returns {Asked | null} */
-export function askedOf({ model, scene }) {
+/** The prediction over a sweep that the lesson asks for, if any; once it is revealed, only where that sweep is charted. @param {Store} store @param {number} g the generator charted @returns {Asked | null} */
+export function askedOf({ model, scene }, g) {
+  const { lesson, view } = scene;
   const predict = lessonOf(model.get("lessons"), scene)?.predict;
-  if (!scene.lesson || !predict?.sweep || predict.sweep !== scene.view?.sweep) return null;
-  return { ...scene.lesson, aggregate: predict.aggregate === "all" ? "all" : "avg" };
+  if (!lesson || !predict?.sweep || predict.sweep !== view?.sweep) return null;
+  const isOther = predict.metric !== view.metric || indexNow(scene, predict.generator) !== g;
+  return lesson.revealed && isOther ? null : lesson;
+}
+
+/** The generator whose sweep a lesson asks about and still hides, −1 if there is none. @param {Store} store */
+export function hiddenSweepOf({ model, scene }) {
+  const predict = lessonOf(model.get("lessons"), scene)?.predict;
+  return predict?.sweep && !scene.lesson?.revealed ? indexNow(scene, predict.generator) : -1;
 }
 
 export class GuessFlag {
@@ -29,6 +38,7 @@ export class GuessFlag {
     this.along = svg("rect", { class: "nbm-touch", x: -14, width: 28, rx: 6 });
     const foot = svg("circle", { class: "nbm-mark", r: 6 });
     this.slider = new AxisSlider(store, signal, [this.pole, this.along, this.upper, foot, this.cloth], "nbm-flag");
+    lockable("", this.slider.node);
     this.root = svg("g", { class: "nbm-flagged" }, [this.slider.node, this.text]);
   }
 
@@ -41,9 +51,9 @@ export class GuessFlag {
     const value = Math.min(range[1], Math.max(range[0], guess ?? (range[0] + range[1]) / 2));
     const text = guess === null ? "not placed yet" : readValue(value, subject);
     const write = (/** @type {number} */ next) => ({ ...store.scene, lesson: store.scene.lesson && { ...store.scene.lesson, guess: next } });
-    slider.paint({ label: "Your guess", value, range, text, slope: x.slope, write, isPlaced: guess !== null }, x.at(value), base);
+    slider.paint({ label: "Your guess", value, range, text, slope: x.slope, write, isPlaced: guess !== null, lock: "" }, x.at(value), base);
     if (revealed) slider.now = null;
-    put(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed || store.isLocked("drag")) });
+    put(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
     put(this.text, { transform: `translate(${x.at(value)} ${base})` });
     this.paintCloth(guess === null ? "Your guess?" : `Your guess: ${text}`, base - top - 8, value > (range[0] + 2 * range[1]) / 3);
   }

@@ -1,7 +1,7 @@
 /**
  * Lessons: how far the learner is, what the answer is, how far off the guess was, and whether a task is done. No DOM.
  *
- * @import { Aggregates, Data, Numbers, Scene, View } from "./types.js"
+ * @import { Aggregates, Data, Numbers, Progress, Scene, View } from "./types.js"
  */
 import { figure } from "./board.js";
 import { CHARTED } from "./charted.js";
@@ -12,6 +12,7 @@ import { subjectOf, sweepOf } from "./sweep.js";
  * @typedef {"avg" | "all" | "gap"} Part
  * @typedef {{metric: string, aggregate: Part, generator: string, best: "min" | "value", sweep?: string, axis?: number[],
  *   redraws?: number}} Prediction
+ * @typedef {{answer: number | null, other: number | null}} Found
  * @typedef {{kind: "inversion" | "agreement" | "gap_constant" | "below", metric?: string, by?: number, within?: number,
  *   aggregate?: Part, generator?: string, value?: number}} Check
  * @typedef {{name: string, question: string, scene: Scene, after: Scene, predict: Prediction | null,
@@ -24,18 +25,28 @@ export function lessonOf(lessons, scene) {
   return (scene.lesson && lessons?.[scene.lesson.name]) ?? null;
 }
 
-/** Whether the learner is still to guess. @param {Record<string, Lesson> | undefined} lessons @param {Scene} scene */
-export function isPredicting(lessons, scene) {
-  return Boolean(lessonOf(lessons, scene)?.predict && !scene.lesson?.revealed);
+/** What a generator that the lesson names is called now. @param {Scene} scene @param {string} name */
+function nameNow({ lesson }, name) {
+  return lesson?.about[name] ?? name;
 }
 
-/** What Reveal shows: the scene as the learner left it, with the chart in question; or the lesson's own, changed. @param {Lesson} lesson @param {Scene} scene @returns {Scene} */
-export function revealedScene({ predict, after }, scene) {
-  const progress = { .../** @type {NonNullable<Scene["lesson"]>} */ (scene.lesson), revealed: true };
-  if (predict?.best === "value") return { ...after, rev: scene.rev, lesson: progress };
-  if (!predict?.sweep) return { ...scene, lesson: progress };
-  const asked = { metric: predict.metric, panel: "sweep", sweep: predict.sweep, aligned: false };
-  return { ...scene, view: asked, lesson: progress };
+/** Where a generator that the lesson names is now; −1 if it is gone. @param {Scene} scene @param {string} name */
+export function indexNow(scene, name) {
+  return scene.generators.findIndex((item) => item.name === nameNow(scene, name));
+}
+
+/**
+ * What Reveal shows: the scene as the learner left it, with the chart in question; or the lesson's own, changed. The
+ * answer is that of this scene, and stays when the learner goes on.
+ * @param {Lesson} lesson @param {Scene} scene @param {Record<string, Data>} [data] @returns {Scene}
+ */
+export function revealedScene({ predict, after }, scene, data = {}) {
+  const shown = predict?.best === "value" ? { ...after, rev: scene.rev } : scene;
+  const { about } = /** @type {Progress} */ (shown.lesson);
+  const found = predict ? answerOf(predict, shown, data) : {};
+  const lesson = { .../** @type {Progress} */ (scene.lesson), ...found, about, revealed: true };
+  if (!predict?.sweep) return { ...shown, lesson };
+  return { ...shown, view: { metric: predict.metric, panel: "sweep", sweep: predict.sweep, aligned: false }, lesson };
 }
 
 /** @param {Aggregates} numbers @param {Part} part @param {number} g */
@@ -50,40 +61,45 @@ export function partLabel(metric, part) {
 }
 
 /**
- * The true answer, from the page's closed forms, and that of the other aggregate where a sweep has both; NaN where there
- * is none: the generator is gone, or the curve is flat.
- * @param {Prediction} predict @param {Scene} scene @param {Record<string, Data>} [data] @returns {{answer: number, other: number}}
+ * The true answer, from the page's closed forms, and that of the other aggregate where a sweep has both; null where
+ * there is none: the generator is gone, or the curve is flat.
+ * @param {Prediction} predict @param {Scene} scene @param {Record<string, Data>} [data] @returns {Found}
  */
 export function answerOf({ metric, aggregate, generator, sweep, redraws }, scene, data = {}) {
-  const index = scene.generators.findIndex((item) => item.name === generator);
-  if (index < 0) return { answer: NaN, other: NaN };
+  const index = indexNow(scene, generator);
+  if (index < 0) return { answer: null, other: null };
   if (sweep) {
     const subject = subjectOf({ ...scene, view: { .../** @type {View} */ (scene.view), sweep } }, index, 0);
     const { best } = sweepOf(scene, data, metric, subject, index);
     const [answer, other] = aggregate === "all" ? [best.all, best.avg] : [best.avg, best.all];
-    return { answer: answer?.at ?? NaN, other: other?.at ?? NaN };
+    return { answer: answer?.at ?? null, other: other?.at ?? null };
   }
   const first = scene.seed ?? 0;
   const seeds = redraws ? Array.from({ length: redraws }, (_, k) => first + 1 + k) : [first];
   const scores = seeds.map((seed) => partOf(numbersOf({ ...scene, seed }, data, [metric])[metric], aggregate, index));
-  return { answer: scores.reduce((sum, score) => sum + score, 0) / scores.length, other: NaN };
+  return { answer: scores.reduce((sum, score) => sum + score, 0) / scores.length, other: null };
 }
 
 /**
- * The answer, and in words beside the learner's guess.
- * @param {Lesson} lesson @param {Scene} scene @param {Record<string, Data>} [data] @returns {{answer: number, text: string}}
+ * What Reveal found, in words beside the learner's guess; as of the past once the lowest points are elsewhere.
+ * @param {Lesson} lesson @param {Scene} scene @param {Record<string, Data>} [data]
  */
-export function outcomeOf({ predict, after }, scene, data = {}) {
-  if (!predict) return { answer: NaN, text: "" };
-  const { metric, aggregate, sweep, redraws } = predict;
-  const guess = scene.lesson?.guess ?? null;
-  const { answer, other } = answerOf(predict, sweep ? scene : after, data);
-  const label = partLabel(metric, aggregate);
-  if (!Number.isFinite(answer)) return { answer, text: `${capital(label)} of ${predict.generator} has no lowest point here. Undo brings the question back.` };
-  const found = `${capital(label)} ${sweep ? "is lowest at" : "comes to"} ${hundredths(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
+export function outcomeOf({ predict }, scene, data = {}) {
+  if (!predict) return "";
+  const { guess, answer, other } = /** @type {Progress} */ (scene.lesson);
+  const { metric, aggregate, generator, sweep, redraws } = predict;
+  const label = capital(partLabel(metric, aggregate));
+  if (answer === null) return `${label} of ${nameNow(scene, generator)} has no lowest point here. Undo brings the question back.`;
+  const lowest = sweep && isMoved({ answer, other }, answerOf(predict, scene, data)) ? "was lowest at" : "is lowest at";
+  const found = `${label} ${sweep ? lowest : "comes to"} ${hundredths(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
   const off = guess === null ? "" : `: your guess ${hundredths(guess)} is ${awayOf(guess, answer)}`;
-  const second = Number.isFinite(other) ? ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} is lowest at ${hundredths(other)}.` : "";
-  return { answer, text: `${found}${off}.${second}` };
+  const second = other === null ? "" : ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} ${lowest} ${hundredths(other)}.`;
+  return `${found}${off}.${second}`;
+}
+
+/** Whether what is found now reads otherwise. @param {Found} before @param {Found} now */
+function isMoved(before, now) {
+  return /** @type {const} */ (["answer", "other"]).some((part) => hundredths(before[part] ?? NaN) !== hundredths(now[part] ?? NaN));
 }
 
 /** @param {number} guess @param {number} answer */
@@ -94,7 +110,7 @@ function awayOf(guess, answer) {
 
 /** @param {number} value */
 export function hundredths(value) {
-  return value.toFixed(2).replace("-", "−");
+  return value.toFixed(2).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
 }
 
 /** @param {string} text */
@@ -112,7 +128,7 @@ export function verdictOf(check, scene, numbers) {
   const { label } = CHARTED[metric];
   if (!found) return { done: false, text: `choose a metric that is computed in the page, such as FID; ${label} is not` };
   const names = scene.generators.map((item) => item.name);
-  if (check.kind === "below") return belowVerdict(check, metric, found, names);
+  if (check.kind === "below") return belowVerdict(check, metric, found, scene);
   if (names.length < 2) return { done: false, text: "it takes two generators" };
   if (check.kind === "gap_constant") return gapVerdict(check, label, found);
   const pair = sharpestPair(found);
@@ -124,10 +140,10 @@ export function verdictOf(check, scene, numbers) {
   return inversionVerdict(check.by ?? 0, label, pair, a, b);
 }
 
-/** @param {Check} check @param {string} metric @param {Aggregates} found @param {string[]} names */
-function belowVerdict({ aggregate = "avg", generator = "", value = 0 }, metric, found, names) {
-  const index = names.indexOf(generator);
-  if (index < 0) return { done: false, text: `there is no ${generator} here any more` };
+/** @param {Check} check @param {string} metric @param {Aggregates} found @param {Scene} scene */
+function belowVerdict({ aggregate = "avg", generator = "", value = 0 }, metric, found, scene) {
+  const index = indexNow(scene, generator);
+  if (index < 0) return { done: false, text: `there is no ${nameNow(scene, generator)} here any more` };
   const now = partOf(found, aggregate, index);
   const done = now < value;
   return { done, text: `${partLabel(metric, aggregate)} is ${figure(now)}, ${done ? "below" : "not below"} ${value}` };

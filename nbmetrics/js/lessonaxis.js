@@ -2,10 +2,12 @@
  * The axis on which a score is guessed: a range input with a flag, and after Reveal a mark at the answer.
  *
  * @import { Prediction } from "./lesson.js"
+ * @import { Progress } from "./types.js"
  * @import { Store } from "./store.js"
  */
 import { el, put, say } from "./dom.js";
 import { hundredths, partLabel } from "./lesson.js";
+import { lockable } from "./locks.js";
 
 const GUESS_STEPS = 100;
 const GUESS_TICKS = 4;
@@ -15,6 +17,7 @@ export class GuessAxis {
   constructor(store, signal) {
     this.store = store;
     this.input = el("input", { type: "range", "aria-label": "Your guess" });
+    lockable("", this.input);
     this.label = el("span", { class: "nbm-axis-label" });
     this.ticks = el("div", { class: "nbm-axis-ticks", "aria-hidden": "true" });
     this.answer = el("div", { class: "nbm-axis-answer", "aria-hidden": "true" });
@@ -43,11 +46,11 @@ export class GuessAxis {
 
   place() {
     const { scene } = this.store;
-    if (scene.lesson) this.store.preview({ ...scene, lesson: { ...scene.lesson, guess: this.input.valueAsNumber } });
+    if (scene.lesson) this.store.preview({ ...scene, lesson: { ...scene.lesson, guess: this.input.valueAsNumber } }, "");
   }
 
-  /** @param {Prediction | null} predict @param {number | null} guess @param {number | null} answer once it is revealed */
-  paint(predict, guess, answer) {
+  /** @param {Prediction | null} predict @param {Progress} progress */
+  paint(predict, { guess, revealed, answer }) {
     const { axis } = predict ?? {};
     this.root.hidden = !axis;
     if (!axis || !predict) return;
@@ -56,10 +59,10 @@ export class GuessAxis {
     say(this.label, partLabel(predict.metric, predict.aggregate));
     const shown = String(guess ?? (low + high) / 2);
     if (this.input.value !== shown) this.input.value = shown;
-    this.input.disabled = answer !== null;
+    this.input.disabled = revealed;
     this.line.classList.toggle("nbm-unplaced", guess === null);
     put(this.input, { "aria-valuetext": guess === null ? "not placed yet" : hundredths(guess) });
-    this.answer.hidden = answer === null || !Number.isFinite(answer);
+    this.answer.hidden = answer === null;
     if (answer === null) return;
     const at = Math.min(1, Math.max(0, (answer - low) / (high - low)));
     this.answer.style.setProperty("--at", String(at));

@@ -5,11 +5,11 @@
  * task is done. All of it is in the scene, so undo brings the question back.
  *
  * @import { Lesson } from "./lesson.js"
- * @import { Numbers, Scene } from "./types.js"
+ * @import { Numbers, Progress, Scene } from "./types.js"
  * @import { Store } from "./store.js"
  */
 import { el, say } from "./dom.js";
-import { hundredths, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
+import { hundredths, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
 import { GuessAxis } from "./lessonaxis.js";
 import { lockable } from "./locks.js";
 
@@ -29,7 +29,7 @@ export class LessonCard {
     this.select.addEventListener("change", () => this.open(this.select.value), { signal });
     lockable("presets", this.select);
     this.name = el("p", { class: "nbm-lesson-name" });
-    this.question = el("h3", { class: "nbm-question" });
+    this.question = el("h3", { class: "nbm-question", tabindex: "-1" });
     this.toDo = el("p", { class: "nbm-to-do" });
     this.axis = new GuessAxis(store, signal);
     this.reveal = el("button", { type: "button", class: "nbm-reveal" }, ["Reveal"]);
@@ -73,39 +73,52 @@ export class LessonCard {
   selectGenerator() {
     const { scene } = this.store;
     const wanted = lessonOf(this.lessons, scene)?.predict?.generator;
-    const index = scene.generators.findIndex((item) => item.name === wanted);
+    const index = wanted === undefined ? -1 : indexNow(scene, wanted);
     if (index > 0) this.store.select({ kind: "generators", index });
   }
 
   show() {
-    const lesson = lessonOf(this.lessons, this.store.scene);
+    const { store } = this;
+    const lesson = lessonOf(this.lessons, store.scene);
     if (!lesson) return;
-    this.answer.takesFocus = true; // the button goes away, and focus must not be lost with it
-    this.store.edit(revealedScene(lesson, this.store.scene), "");
+    store.edit(revealedScene(lesson, store.scene, store.data), "");
+    if (!lesson.predict?.sweep) return;
+    store.select(null);
+    this.selectGenerator();
+  }
+
+  /** What had the focus may go away, and focus must not be lost with it. @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, numbers) {
+    const held = this.root.contains(document.activeElement) ? document.activeElement : null;
+    this.paintParts(scene, numbers);
+    if (!held?.closest("[hidden], :disabled")) return;
+    const next = this.root.hidden ? this.select : scene.lesson?.revealed ? this.answer.root : this.question;
+    next.focus({ preventScroll: true });
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, numbers) {
+  paintParts(scene, numbers) {
     const lesson = lessonOf(this.lessons, scene);
     this.root.hidden = lesson === null;
     const name = lesson?.name ?? "";
     if (this.select.value !== name) this.select.value = name;
     if (!lesson) return;
     const { predict, check } = lesson;
-    const isShown = scene.lesson?.revealed ?? false;
-    const guess = scene.lesson?.guess ?? null;
+    const progress = /** @type {Progress} */ (scene.lesson);
+    const { guess, revealed: isShown } = progress;
+    const isTask = check !== null && !this.store.isLocked("drag"); // else nobody could do it
     const verdict = check && (isShown || !predict) ? verdictOf(check, scene, numbers) : null;
     this.root.classList.toggle("nbm-answered", isShown);
     this.root.classList.toggle("nbm-about-chart", predict !== null);
     say(this.name, name);
     say(this.question, lesson.question);
-    say(this.toDo, TO_DO[predict?.best ?? (check ? "task" : "none")]);
+    say(this.toDo, TO_DO[predict?.best ?? (isTask ? "task" : "none")]);
     this.verdict.paint(verdict);
     this.toDo.hidden = this.act.hidden = isShown;
-    this.reveal.disabled = predict ? guess === null : verdict !== null && !verdict.done;
+    this.reveal.disabled = predict ? guess === null : isTask && !verdict?.done;
     say(this.guess, guess !== null ? `Your guess: ${hundredths(guess)}` : predict ? "Place the flag first." : "");
-    const found = this.answer.paint(lesson, scene, isShown, this.nextName !== "");
-    this.axis.paint(predict, guess, found);
+    this.answer.paint(lesson, scene, isShown, this.nextName !== "");
+    this.axis.paint(predict, progress);
   }
 }
 
@@ -132,8 +145,7 @@ class AnswerPart {
   /** @param {Store} store @param {() => void} onNext @param {AbortSignal} signal */
   constructor(store, onNext, signal) {
     this.store = store;
-    this.takesFocus = false;
-    /** @type {{scene: Scene, answer: number, text: string} | null} what was last said, and of which scene */
+    /** @type {{scene: Scene, text: string} | null} what was last said, and of which scene */
     this.told = null;
     this.outcome = el("p", { class: "nbm-outcome" });
     this.meaning = el("p", { class: "nbm-meaning" });
@@ -147,20 +159,17 @@ class AnswerPart {
     ]);
   }
 
-  /** @param {Lesson} lesson @param {Scene} scene @param {boolean} isShown @param {boolean} hasNext @returns {number | null} the answer, once it is shown */
+  /** @param {Lesson} lesson @param {Scene} scene @param {boolean} isShown @param {boolean} hasNext */
   paint(lesson, scene, isShown, hasNext) {
     this.root.hidden = !isShown;
     this.next.hidden = !isShown || !hasNext;
-    if (!isShown) return null;
-    if (this.told?.scene !== scene) this.told = { scene, ...outcomeOf(lesson, scene, this.store.data) };
+    if (!isShown) return;
+    if (this.told?.scene !== scene) this.told = { scene, text: outcomeOf(lesson, scene, this.store.data) };
     this.outcome.hidden = !lesson.predict;
     say(this.outcome, this.told.text);
     say(this.meaning, lesson.reveal);
     while (this.tries.children.length > lesson.tries.length) this.tries.lastElementChild?.remove();
     while (this.tries.children.length < lesson.tries.length) this.tries.append(el("li"));
     lesson.tries.forEach((text, i) => say(this.tries.children[i], text));
-    if (this.takesFocus) this.root.focus({ preventScroll: true });
-    this.takesFocus = false;
-    return this.told.answer;
   }
 }

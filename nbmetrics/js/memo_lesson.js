@@ -6,6 +6,7 @@
  */
 import { AxisSlider } from "./axisslider.js";
 import { el, put, say, svg } from "./dom.js";
+import { lockable } from "./locks.js";
 import { shareText, withMemo } from "./memo_maths.js";
 
 const LESSON_NAME = "notice";
@@ -66,6 +67,7 @@ class NoticeFlag {
     this.touch = svg("rect", { class: "nbm-touch", x: -12, width: 44 });
     this.text = svg("text");
     this.slider = new AxisSlider(state.store, signal, [this.pole, this.touch, svg("circle", { class: "nbm-mark", r: 6 }), this.cloth, this.text], `nbm-flag nbm-memo-of-${guessed.name}`);
+    lockable("", this.slider.node);
   }
 
   /** @param {boolean} isAsked @param {{y: [number, number]}} box @param {{at: (value: number) => number, slope: number}} x */
@@ -81,9 +83,9 @@ class NoticeFlag {
       const now = lessonNow(state);
       return withMemo(state.scene, { lesson: { ...now, guess: { fid_test: null, fld: null, ...now.guess, [guessed.name]: next } } });
     };
-    slider.paint({ label: `${guessed.label} notices at`, value, range: [0, 1], text, slope: x.slope, write, isPlaced: placed !== null }, x.at(value), base);
+    slider.paint({ label: `${guessed.label} notices at`, value, range: [0, 1], text, slope: x.slope, write, isPlaced: placed !== null, lock: "" }, x.at(value), base);
     if (revealed) slider.now = null;
-    put(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed || state.store.isLocked("drag")) });
+    put(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
     const height = guessed.height * (base - top);
     const isLeft = value > 0.6;
     put(this.pole, { y1: 0, y2: -height });

@@ -133,9 +133,9 @@ export class Store {
     this.changed();
   }
 
-  /** Show a scene while a gesture goes on. @param {Scene} scene */
-  preview(scene) {
-    if (!this.isLocked("drag")) this.show(scene);
+  /** Show a scene while a gesture goes on. @param {Scene} scene @param {string} [what] the lock that refuses it, "" if none does */
+  preview(scene, what = "drag") {
+    if (!this.isLocked(what)) this.show(scene);
   }
 
   /** @param {Scene} scene */

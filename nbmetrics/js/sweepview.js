@@ -2,7 +2,6 @@
  * Curves of avg, all and their gap over one parameter, with the present value as a marker that can be dragged. While a
  * lesson waits for a prediction the curves stay hidden, and there is a flag to place instead.
  *
- * @import { Asked } from "./guessflag.js"
  * @import { Best, Subject, Sweep } from "./sweep.js"
  * @import { View } from "./types.js"
  * @import { Store } from "./store.js"
@@ -48,7 +47,7 @@ export class SweepView {
   paint(chart) {
     const subject = subjectOf(chart.scene, chart.g, chart.c);
     const sweep = this.sweepOf(chart, subject);
-    const asked = askedOf(this.store);
+    const asked = askedOf(this.store, chart.g);
     const isHidden = asked !== null && !asked.revealed;
     this.paintControls(chart, subject);
     this.parameter.disabled = isHidden; // another parameter would show what is asked
@@ -59,7 +58,7 @@ export class SweepView {
     this.curves.paintCurves(isHidden ? null : sweep, isAligned, x.at, words);
     this.paintMarker(chart, subject, sweep, x, isHidden);
     this.flag.paint(asked, sweep, subject, this.curves.plot.box, x);
-    say(this.words, isHidden ? "The curves are hidden until you reveal them. Drag the flag to where you expect the best place." : wordsOf(chart, subject, sweep, asked));
+    say(this.words, isHidden ? "The curves are hidden until you reveal them. Drag the flag to where you expect the best place." : wordsOf(chart, subject, sweep));
     this.numbers.paint(chart.isFull && !isHidden, () => sweepTable(sweep, subject));
   }
 
@@ -114,13 +113,13 @@ export class SweepView {
   }
 }
 
-/** What the curves say. @param {Chart} chart @param {Subject} subject @param {Sweep} sweep @param {Asked | null} asked */
-function wordsOf({ scene }, subject, sweep, asked) {
+/** What the curves say. @param {Chart} chart @param {Subject} subject @param {Sweep} sweep */
+function wordsOf({ scene }, subject, sweep) {
   const metric = scene.view?.metric ?? "fid";
   const { label } = CHARTED[sweep.metric];
   const excuse = metric === sweep.metric ? "" : `${CHARTED[metric].label} has no closed form to sweep here; this is FID. `;
   const said = scene.view?.aligned ? alignedWords(label, sweep) : bestWords(label, subject, sweep);
-  return excuse + guessWords(subject, sweep, asked) + said;
+  return excuse + said;
 }
 
 /** @param {string} label @param {Subject} subject @param {Sweep} sweep */
@@ -131,14 +130,6 @@ function bestWords(label, subject, { best }) {
   if (avg === all) return `${label}: avg and all are both best at ${avg}.`;
   if (!avg || !all) return `${label}: ${avg ? "avg" : "all"} is best at ${avg || all}, ${avg ? "all" : "avg"} does not depend on it.`;
   return `${label}: avg is best at ${avg}, all at ${all}.`;
-}
-
-/** How far the guess was off. @param {Subject} subject @param {Sweep} sweep @param {Asked | null} asked */
-function guessWords(subject, sweep, asked) {
-  const best = asked && sweep.best[asked.aggregate];
-  if (!best || asked.guess === null) return "";
-  const away = readValue(Math.abs(asked.guess - best.at), subject);
-  return `You said ${readValue(asked.guess, subject)}; ${asked.aggregate} is best at ${readValue(best.at, subject)}: ${away} away. `;
 }
 
 /** @param {string} label @param {Sweep} sweep */

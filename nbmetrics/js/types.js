@@ -9,7 +9,9 @@
  *   height: number, angle: number, weight?: number, psi?: number, of?: string, count?: number, data?: string}} Item
  * @typedef {{metric: string, panel: string, sweep: string, aligned: boolean}} View  what is charted, in which panel,
  *   over which parameter, and whether the constant gap is taken off
- * @typedef {{name: string, guess: number | null, revealed: boolean}} Progress  of a lesson
+ * @typedef {{name: string, guess: number | null, revealed: boolean, about: Record<string, string>, answer: number | null,
+ *   other: number | null}} Progress  of a lesson: `about` has what the generators that it names are called now, `answer`
+ *   what Reveal found, and `other` that of the other aggregate
  * @typedef {{rev: number, preset: string, half: number, clients: Item[], generators: Item[], samples?: number,
  *   seed?: number, view?: View, lesson?: Progress | null}} Scene
  * @typedef {{count: number, mean: number[], cov: number[], phi: number[], diagonal: number, points: number[][]}} Data

@@ -216,7 +216,8 @@ class Lab(anywidget.AnyWidget):
         Parameters
         ----------
         what : "drag" (nothing is moved, resized, turned or typed), "items" (nothing is added or removed),
-            "presets", "history" (undo, redo, reset), "code"; every one of them by default
+            "presets", "history" (undo, redo, reset), "code"; every one of them by default. A question can be
+            answered all the same: its flags move, and Reveal opens.
         """
         wanted = {check_choice(name, LOCKS, "what") for name in what or LOCKS} | set(self.locked)
         self.locked = [name for name in LOCKS if name in wanted]

@@ -6,7 +6,10 @@
 
 `predict` asks where the sweep over a parameter is lowest (`best` "min"), or how large a score becomes (`best` "value",
 guessed on an `axis`) once the scene has changed as `then` says, on average over `redraws` other draws of its points.
-`check` is a task for the learner to bring about. The answers are never written down: the page computes them.
+`check` is a task for the learner to bring about. The answers are never written down: the page computes them, of the
+scene at Reveal, and the field `lesson` of that scene keeps them: {"name", "guess", "revealed", "about", "answer",
+"other"}, where `about` has the present name of each generator that the lesson names, and `other` is the best value of
+the other aggregate.
 """
 
 from __future__ import annotations
@@ -56,13 +59,16 @@ class Lesson:
         _check_fields(value, "lesson", FIELDS)
         name = check_names([value["name"]], "lesson.name")[0]
         scene = _scene(value["scene"], "lesson.scene")
-        check = value["check"]
+        predict = None if value["predict"] is None else _predict(value["predict"], scene)
+        check = None if value["check"] is None else _check(value["check"], scene)
+        named = [part["generator"] for part in (predict, check) if part and "generator" in part]
+        progress = {"guess": None, "revealed": False, "about": {g: g for g in named}, "answer": None, "other": None}
         return cls(
             name=name,
             question=_text(value["question"], "lesson.question"),
-            scene=replace(scene, rev=0, preset=name, lesson={"name": name, "guess": None, "revealed": False}),
-            predict=None if value["predict"] is None else _predict(value["predict"], scene),
-            check=None if check is None else _check(check, scene),
+            scene=replace(scene, rev=0, preset=name, lesson={"name": name, **progress}),
+            predict=predict,
+            check=check,
             reveal=_text(value["reveal"], "lesson.reveal"),
             tries=_texts(value["tries"], "lesson.tries"),
         )
@@ -90,7 +96,7 @@ class Lesson:
     def after(self) -> Scene:
         """The scene that Reveal shows."""
         changed = Scene.parse(_changed(self.start, (self.predict or {}).get("then") or {}))
-        return replace(changed, lesson={"name": self.name, "guess": None, "revealed": True})
+        return replace(changed, lesson={**(changed.lesson or {}), "revealed": True})
 
     def to_json(self) -> dict[str, Any]:
         """What the page reads."""

@@ -35,6 +35,7 @@ MOST_SAMPLES = 2000
 SCENE_FIELDS = {"rev", "preset", "half", "clients", "generators", "samples", "seed", "view", "lesson"}
 PANELS = ("clients", "terms", "sweep", "samples")
 METRICS = ("fid", "kid", "kid_rbf", "mfid", "rfid", "cfid", "fld", "precision", "recall", "density", "coverage")
+PROGRESS = {"name", "guess", "revealed", "about", "answer", "other"}
 SWEEPS = ("variance", "height", "scale", "x", "y", "angle", "psi", "weight")
 VIEW: dict[str, Any] = {"metric": "fid", "panel": "clients", "sweep": "variance", "aligned": False}
 
@@ -263,10 +264,25 @@ def _view(value: Any) -> dict[str, Any]:
 def _progress(value: Any) -> dict[str, Any] | None:
     if value is None:
         return None
-    if not isinstance(value, Mapping) or set(value) != {"name", "guess", "revealed"}:
-        raise InvalidInput("lesson", f"got {shown(value)}", "Give the fields name, guess, revealed, or None")
-    guess = None if value["guess"] is None else check_number(value["guess"], "lesson.guess")
-    return {"name": check_names([value["name"]], "lesson.name")[0], "guess": guess, "revealed": bool(value["revealed"])}
+    if not isinstance(value, Mapping) or set(value) != PROGRESS:
+        raise InvalidInput("lesson", f"got {shown(value)}", f"Give the fields {', '.join(sorted(PROGRESS))}, or None")
+    numbers = {
+        name: None if value[name] is None else check_number(value[name], f"lesson.{name}")
+        for name in ("guess", "answer", "other")
+    }
+    about = value["about"]
+    if not isinstance(about, Mapping):
+        raise InvalidInput("lesson.about", f"got {shown(about)}", "Give the present name of each generator, by its own")
+    return {
+        "name": check_names([value["name"]], "lesson.name")[0],
+        "guess": numbers["guess"],
+        "revealed": bool(value["revealed"]),
+        "about": {
+            name: check_names([about[name]], "lesson.about")[0] for name in check_names([*about], "lesson.about")
+        },
+        "answer": numbers["answer"],
+        "other": numbers["other"],
+    }
 
 
 def _readable(weights: tuple[float, ...]) -> list[float]:

@@ -198,10 +198,9 @@ def test_a_lesson_hides_the_curves_until_the_flag_is_placed_and_revealed(run_cel
     assert not scene["lesson"]["revealed"]
     lab.get_by_role("button", name="Reveal").click()
     expect(lab.locator(".nbm-curve").first).to_be_visible()
-    said = (
-        f"You said {guess:.2f}; avg is best at 1.00: {abs(guess - 1):.2f} away. FID: avg is best at 1.00, all at 2.00."
-    )
-    expect(lab.get_by_text(said)).to_be_visible()
+    expect(lab.get_by_text("FID: avg is best at 1.00, all at 2.00.")).to_be_visible()
+    away = f"your guess {guess:.2f} is {abs(guess - 1):.2f} away. FID all is lowest at 2.00."
+    expect(lab.locator(".nbm-outcome")).to_have_text(f"FID avg is lowest at 1.00: {away}")
     flag.focus()
     page.keyboard.press("ArrowRight")
     painted(page)

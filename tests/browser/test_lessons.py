@@ -65,6 +65,11 @@ def test_predict_and_reveal_by_pointer_and_undo_brings_the_question_back(opened)
     assert away == pytest.approx(abs(guess - best), abs=0.01)
     expect(lab.get_by_text("One metric, two winners")).to_be_visible()
     told = {"name": "Average against pooled", "guess": guess, "revealed": True}
+    told |= {
+        "about": {"Generator": "Generator"},
+        "answer": pytest.approx(1, abs=1e-3),
+        "other": pytest.approx(2, abs=1e-3),
+    }
     scene_where(page, lambda scene: scene["lesson"] == told)
     lab.get_by_role("button", name="Undo").click()
     expect(curves(lab)).to_have_count(0)
@@ -178,6 +183,112 @@ def test_next_lesson_no_lesson_preset_and_reset(opened):
     expect(lab.get_by_label("Lesson")).to_have_value("")
     run_code(page, "lab.lock('presets'); print(1)")
     expect(lab.get_by_label("Lesson")).to_be_disabled()
+
+
+def outcome(lab):
+    return lab.locator(".nbm-outcome")
+
+
+def test_the_verdict_on_a_guess_stays_as_it_was_at_reveal(opened):
+    page, lab = opened("Weights matter")
+    for key in ("Shift+ArrowLeft", "ArrowRight"):
+        place(lab).press(key)
+    reveal(lab).click()
+    said = "FID avg is lowest at −1.00: your guess −0.90 is 0.10 away. FID all is lowest at −1.00."
+    expect(outcome(lab)).to_have_text(said)
+    now = lab.get_by_text("FID: avg and all are both best at 0.00.")
+    expect(now).to_have_count(0)
+    lab.get_by_label("Client 1 weight").fill("1")
+    lab.get_by_label("Client 1 weight").press("Tab")
+    expect(now).to_be_visible()
+    expect(outcome(lab)).to_have_text(said.replace(" is lowest", " was lowest"))
+    expect(place(lab)).to_have_attribute("aria-valuetext", "−0.90")
+    scene, _ = answered(page, lab)
+    assert scene["lesson"]["answer"] == pytest.approx(-1, abs=1e-3)
+    run_code(page, "lab.from_share(nm.Playground.from_share(lab.share()).share()); print(1)")
+    expect(outcome(lab)).to_contain_text("your guess −0.90 is 0.10 away")
+    lab.get_by_label("Metric").select_option("kid")
+    painted(page)
+    expect(outcome(lab)).to_contain_text("FID avg was lowest at −1.00: your guess −0.90 is 0.10 away")
+    expect(place(lab)).to_have_count(0)  # its chart is of another metric
+    for _ in range(3):
+        lab.get_by_role("button", name="Undo").click()
+    expect(outcome(lab)).to_have_text(said)
+
+
+def test_what_is_moved_before_reveal_counts(opened):
+    _, lab = opened("Weights matter")
+    lab.get_by_label("Client 1 weight").fill("1")
+    place(lab).press("Enter")
+    reveal(lab).click()
+    expect(outcome(lab)).to_have_text(
+        "FID avg is lowest at 0.00: your guess 0.00 is exactly right. FID all is lowest at 0.00."
+    )
+
+
+def test_the_question_stays_with_its_generator(opened):
+    _, lab = opened("Average against pooled")
+    name = lab.get_by_label("Generator name")
+    name.fill("Mine")
+    name.press("Tab")
+    expect(lab.get_by_text("Variance along width of Mine")).to_be_visible()
+    lab.get_by_label("Other generators").select_option("truncated")
+    lab.get_by_label("Mine name").focus()
+    expect(lab.get_by_role("button", name="Remove")).to_have_attribute("title", "The question is about it")
+    expect(lab.get_by_role("button", name="Remove")).to_be_disabled()
+    lab.get_by_label("Ideal name").focus()
+    expect(lab.get_by_text("Variance along width of Mine")).to_be_visible()
+    expect(lab.get_by_role("group", name="Generator charted")).to_be_hidden()
+    place(lab).press("ArrowLeft")
+    reveal(lab).click()
+    expect(outcome(lab)).to_have_text(LOWEST)
+    expect(lab.get_by_text("FID: avg is best at 1.00, all at 2.00.")).to_be_visible()
+    expect(place(lab)).to_be_visible()
+    said = outcome(lab).inner_text()
+    lab.get_by_label("Mine name").focus()
+    lab.get_by_role("button", name="Remove").click()
+    expect(lab.get_by_label("Mine name")).to_have_count(0)
+    expect(outcome(lab)).to_have_text(said.replace(" is lowest", " was lowest"))
+
+
+@pytest.mark.parametrize("lesson", ["Average against pooled", "Heterogeneity and gap", "Make them disagree"])
+def test_a_locked_lesson_can_be_answered(opened, lesson):
+    page, lab = opened(lesson)
+    run_code(page, "lab.lock(); print(1)")
+    expect(lab.get_by_label("Client 1 weight")).to_be_disabled()
+    expect(lab.get_by_role("slider", name="Client 2 mean")).to_have_attribute("aria-disabled", "true")
+    if lesson == "Make them disagree":
+        expect(lab.get_by_text("Look at the picture, then press Reveal.")).to_be_visible()
+    else:
+        expect(place(lab)).not_to_have_attribute("aria-disabled", "true")
+        place(lab).press("ArrowRight")
+        flag = place(lab).locator("circle") if lesson == "Average against pooled" else place(lab)
+        before = place(lab).get_attribute("aria-valuetext")
+        drag(page, flag, 40, 0)
+        expect(place(lab)).not_to_have_attribute("aria-valuetext", before)
+    reveal(lab).click()
+    expect(lab.locator(".nbm-meaning")).to_be_visible()
+    run_code(page, "lab.unlock(); print(1)")
+    expect(lab.get_by_role("slider", name="Client 2 mean")).not_to_have_attribute("aria-disabled", "true")
+
+
+FOCUS = "() => [document.activeElement.className, document.activeElement.innerText]"
+
+
+def test_focus_stays_in_the_lab_when_what_had_it_goes_away(opened):
+    page, lab = opened("Heterogeneity and gap")
+    place(lab).press("Enter")
+    reveal(lab).focus()
+    page.keyboard.press("Enter")
+    until(page, lambda: page.evaluate(FOCUS), lambda found: found[0] == "nbm-answer")
+    page.keyboard.press("Control+z")
+    until(page, lambda: page.evaluate(FOCUS), lambda found: found[0] == "nbm-question")
+    page.keyboard.press("Control+y")
+    tab_to(page, "Next lesson", key="Shift+Tab")
+    page.keyboard.press("Enter")
+    asked = until(page, lambda: page.evaluate(FOCUS), lambda found: found[0] == "nbm-question")
+    assert asked[1].startswith("Client 1 has three times the weight")
+    tab_to(page, "Your guess")
 
 
 def test_another_parameter_is_no_way_around_the_question(opened):

@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { answerOf, isPredicting, lessonOf, outcomeOf, revealedScene, verdictOf } from "../../nbmetrics/js/lesson.js";
+import { removalBar, withName, withRemoved } from "../../nbmetrics/js/edits.js";
+import { answerOf, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "../../nbmetrics/js/lesson.js";
 import { numbersOf } from "../../nbmetrics/js/maths.js";
 
 const round = (name, x, width, rest = {}) => ({ name, x, y: 0, width, height: 1, angle: 0, ...rest });
 const client = (name, x, weight = 1) => round(name, x, 1, { weight });
-const progress = (given = {}) => ({ name: "L", guess: null, revealed: false, ...given });
+const progress = (given = {}) => ({ name: "L", guess: null, revealed: false, about: { g: "g" }, answer: null, other: null, ...given });
 const scene = (generators, given = {}) => ({
   rev: 7, preset: "L", half: 5, clients: [client("a", -1), client("b", 1)], generators,
   view: { metric: "fid", panel: "sweep", sweep: "variance", aligned: false }, lesson: progress(), ...given,
@@ -15,36 +16,62 @@ const scene = (generators, given = {}) => ({
 const lowest = { metric: "fid", aggregate: "avg", generator: "g", best: "min", sweep: "variance" };
 const lesson = (given = {}) => ({ name: "L", question: "?", scene: scene([round("g", 0, 1)]), after: scene([round("g", 0, 2)]), predict: lowest, check: null, reveal: "", tries: [], ...given });
 
-test("a lesson is under way where the scene names one that the lab has, and waits for a guess until it is revealed", () => {
-  const lessons = { L: lesson(), task: lesson({ predict: null }) };
+test("a lesson is under way where the scene names one that the lab has", () => {
+  const lessons = { L: lesson() };
   assert.equal(lessonOf(lessons, scene([]))?.name, "L");
   assert.equal(lessonOf(lessons, scene([], { lesson: null })), null);
   assert.equal(lessonOf(lessons, scene([], { lesson: progress({ name: "another lab's" }) })), null);
   assert.equal(lessonOf(undefined, scene([])), null);
-  assert.equal(isPredicting(lessons, scene([])), true);
-  assert.equal(isPredicting(lessons, scene([], { lesson: progress({ revealed: true }) })), false);
-  assert.equal(isPredicting(lessons, scene([], { lesson: progress({ name: "task" }) })), false);
-  assert.equal(isPredicting(lessons, scene([], { lesson: progress({ name: "another lab's" }) })), false);
 });
+
+/** A lowest point is read between the values of a grid. */
+const near = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-3, `${found} for ${wanted}`);
 
 test("Reveal keeps the learner's items and guess and opens the chart in question, or shows the changed scene", () => {
   const mine = scene([round("g", 3, 1)], { lesson: progress({ guess: 2 }) });
   const wandered = { ...mine, view: { metric: "kid", panel: "terms", sweep: "x", aligned: true } };
-  assert.deepEqual(revealedScene(lesson(), wandered), { ...mine, lesson: progress({ guess: 2, revealed: true }) });
+  const { answer, other, ...kept } = revealedScene(lesson(), wandered).lesson;
+  near(answer, 1);
+  near(other, 2);
+  assert.deepEqual(revealedScene(lesson(), wandered), { ...mine, lesson: { ...progress({ guess: 2, revealed: true }), ...kept, answer, other } });
   assert.deepEqual(revealedScene(lesson({ predict: null }), wandered), { ...wandered, lesson: progress({ guess: 2, revealed: true }) });
   const value = lesson({ predict: { ...lowest, best: "value", sweep: undefined, axis: [0, 1] } });
   const shown = revealedScene(value, mine);
   assert.equal(shown.generators[0].width, 2);
-  assert.deepEqual([shown.rev, shown.lesson], [7, progress({ guess: 2, revealed: true })]);
+  const asked = numbersOf(shown).fid.avg[0];
+  assert.deepEqual([shown.rev, shown.lesson], [7, progress({ guess: 2, revealed: true, answer: asked })]);
 });
 
-test("the distance is from the guess to the lowest point of the curve as it is now", () => {
-  const mine = scene([round("g", 0, 0.6)], { lesson: progress({ guess: 1.5, revealed: true }) });
-  assert.match(outcomeOf(lesson(), mine).text, /^FID avg is lowest at 1\.00: your guess 1\.50 is 0\.50 away\. FID all is lowest at 2\.00\.$/);
-  const right = { ...mine, lesson: progress({ guess: 1, revealed: true }) };
-  assert.match(outcomeOf(lesson(), right).text, /exactly right/);
-  const gone = scene([round("other", 0, 1)]);
-  assert.match(outcomeOf(lesson(), gone).text, /no lowest point here/);
+test("the distance is from the guess to the lowest point as it was at Reveal, whatever is moved before and after", () => {
+  const told = (mine) => outcomeOf(lesson(), mine);
+  const guessed = (guess, items = [round("g", 0, 0.6)], given = {}) => scene(items, { lesson: progress({ guess }), ...given });
+  const shown = revealedScene(lesson(), guessed(1.5));
+  const words = "FID avg is lowest at 1.00: your guess 1.50 is 0.50 away. FID all is lowest at 2.00.";
+  assert.equal(told(shown), words);
+  assert.match(told(revealedScene(lesson(), guessed(1))), /exactly right/);
+  assert.match(told({ ...shown, lesson: { ...shown.lesson, guess: -1e-17 } }), /your guess 0\.00 is 1\.00 away/);
+  const apart = [client("a", -1.5), client("b", 1.5)]; // the pooled variance along x is 1 + 1.5²
+  const after = told({ ...shown, clients: apart, view: { ...shown.view, metric: "kid" } });
+  assert.equal(after, words.replaceAll("is lowest", "was lowest"));
+  const before = told(revealedScene(lesson(), guessed(1.5, [round("g", 0, 0.6)], { clients: apart })));
+  assert.match(before, /FID all is lowest at 3\.25\.$/);
+  const removed = told(withRemoved({ ...shown, generators: [...shown.generators, round("h", 0, 1)] }, { kind: "generators", index: 0 }));
+  assert.equal(removed, words.replaceAll("is lowest", "was lowest"));
+});
+
+test("a lesson goes on about a generator that is renamed, which cannot be removed while the question is open", () => {
+  const place = { kind: "generators", index: 1 };
+  const open = scene([round("h", 0, 1), round("g", 0, 0.6)], { lesson: progress({ guess: 1.5 }) });
+  const renamed = withName(withName(open, place, "Mine"), { kind: "generators", index: 0 }, "g");
+  assert.equal(indexNow(renamed, "g"), 1);
+  near(answerOf(lowest, renamed).answer, 1);
+  assert.match(outcomeOf(lesson(), revealedScene(lesson(), renamed)), /^FID avg is lowest at 1\.00/);
+  const below = { kind: "below", aggregate: "avg", generator: "g", value: 100 };
+  assert.equal(verdictOf(below, renamed, numbersOf(renamed)).done, true);
+  assert.equal(removalBar(renamed, place), "The question is about it");
+  assert.equal(removalBar(renamed, { kind: "generators", index: 0 }), "");
+  assert.equal(removalBar(revealedScene(lesson(), renamed), place), "");
+  assert.equal(withName({ ...open, lesson: null }, place, "Mine").lesson, null);
 });
 
 /** @param {any} check @param {any} made @param {any} given */
