@@ -6,10 +6,10 @@
  */
 import { AnglePicture } from "./correlation_angle.js";
 import { PairFields, ScoreBoard, ScoreSwitch } from "./correlation_board.js";
+import { QuestionCard } from "./correlation_card.js";
 import { PairClouds } from "./correlation_clouds.js";
 import { CorrelationMap } from "./correlation_map.js";
 import { correlationCode, numeral, SCORES, scoresOf, withParts } from "./correlation_maths.js";
-import { QuestionCard } from "./correlation_card.js";
 import { veiledIn } from "./correlation_questions.js";
 import { ScaleChart } from "./correlation_scale.js";
 import { PairTables } from "./correlation_tables.js";
