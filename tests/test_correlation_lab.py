@@ -39,7 +39,8 @@ def random_pairs(count, seed):
 
 def test_the_lab_opens_on_the_wrong_sign():
     lab = nm.CorrelationLab()
-    assert lab.scene == {**WRONG, "rev": 0, "preset": "Wrong sign", "scale": 1.0, "metric": "cfid"}
+    asked = {"step": 1, "answer": "open"}
+    assert lab.scene == {**WRONG, "rev": 0, "preset": "Wrong sign", "scale": 1.0, "metric": "cfid", "question": asked}
     assert lab.result["scores"] == pytest.approx(
         {"mfid": 0, "rfid": 1.6, "cfid": 2.56, "squared_difference": 2.56}, abs=1e-12
     )
@@ -93,6 +94,55 @@ def test_bad_values_are_refused_by_name(change, named):
     assert error.value.argument == named
     with pytest.raises(nm.InvalidInput):
         nm.CorrelationLab(**{**WRONG, **change})
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        (None, "question"),
+        (2, "question"),
+        ({"step": 2}, "question"),
+        ({"step": 2, "answer": "open", "guess": 1}, "question"),
+        ({"step": 0, "answer": "open"}, "question.step"),
+        ({"step": 4, "answer": "open"}, "question.step"),
+        ({"step": 1.5, "answer": "open"}, "question.step"),
+        ({"step": 1, "answer": "squared_difference"}, "question.answer"),
+        ({"step": 1, "answer": None}, "question.answer"),
+    ],
+)
+def test_a_question_that_is_none_is_refused_by_name(question, named):
+    with pytest.raises(nm.InvalidInput) as error:
+        CorrelationScene.parse({**WRONG, "question": question})
+    assert error.value.argument == named
+
+
+def asked(lab, step, answer):
+    lab.scene = {**lab.scene, "rho": 0.5, "question": {"step": step, "answer": answer}}
+    return lab.scene["question"]
+
+
+def test_the_question_is_shared_and_what_was_shared_before_there_was_one_still_opens():
+    lab = nm.CorrelationLab()
+    question = asked(lab, 2, "rfid")
+    again = nm.CorrelationLab.from_share(lab.share())
+    assert again.scene["question"] == question
+    again.from_share(nm.CorrelationLab().share())
+    assert again.scene["question"] == {"step": 1, "answer": "open"}
+    again.undo()
+    assert again.scene["question"] == question
+    old = (
+        "nbm1.CorrelationLab.TO3SkXjaq1YqyshXsjLQMzLVATHjMxJLlKx0DfSA3OLkxJxUJSsjPQMdpdzUkqLMZCUrpaK0zBQlHaWCotTiVKBK"
+        "pcj80iKF_PI8oFhRahnQpFoA_qQY-A"
+    )
+    opened = nm.CorrelationLab.from_share(old).scene
+    assert (opened["rho"], opened["question"]) == (0.25, {"step": 1, "answer": "open"})
+
+
+def test_the_question_stays_when_python_resets_the_pair():
+    lab = nm.CorrelationLab()
+    question = asked(lab, 3, "explored")
+    lab.reset()
+    assert (lab.scene["rho"], lab.scene["question"]) == (0.8, question)
 
 
 @pytest.mark.parametrize("value", [None, [], "scene", {}, {"rho": 0.1}, {**WRONG, "alpha": 1}])

@@ -6,10 +6,11 @@
  */
 import { AnglePicture } from "./correlation_angle.js";
 import { PairFields, ScoreBoard, ScoreSwitch } from "./correlation_board.js";
+import { QuestionCard } from "./correlation_card.js";
 import { PairClouds } from "./correlation_clouds.js";
 import { CorrelationMap } from "./correlation_map.js";
-import { correlationCode, numeral, SCORES, scoresOf } from "./correlation_maths.js";
-import { QuestionCard } from "./correlation_questions.js";
+import { correlationCode, numeral, SCORES, scoresOf, withParts } from "./correlation_maths.js";
+import { veiledIn } from "./correlation_questions.js";
 import { ScaleChart } from "./correlation_scale.js";
 import { PairTables } from "./correlation_tables.js";
 import { el, put } from "./dom.js";
@@ -32,7 +33,7 @@ function correlationView(store, signal) {
   const scale = new ScaleChart(store, signal);
   const tables = new PairTables(signal);
   const describe = () => `Correlations ${numeral(pairNow().rho)} and ${numeral(pairNow().rho_hat)}`;
-  const toolbar = new Toolbar(store, signal, {
+  const toolbar = new PairToolbar(store, signal, {
     code: correlationCode,
     table: (shown) => {
       tables.show(shown);
@@ -55,26 +56,52 @@ function correlationView(store, signal) {
   ]);
   const paint = () => {
     const scene = pairNow();
-    const scores = /** @type {any} */ (store.numbers);
-    for (const part of [map, choice, clouds, angle, scale, tables]) part.paint(scene);
+    const veiled = veiledIn(scene);
+    for (const part of [question, choice, clouds, angle, scale]) part.paint(scene);
+    map.paint(scene, veiled === "scores");
+    tables.paint(scene, veiled !== "");
     fields.paint();
-    board.paint(scene, scores);
-    question.paint(scene, scores);
-    for (const what of ["scores", "curves"]) body.classList.toggle(`nbm-pair-veil-${what}`, question.veiled === what);
-    for (const node of board.root.querySelectorAll(".nbm-pair-secret")) put(node, { "aria-hidden": String(question.veiled === "scores" || (question.veiled !== "" && node.closest(".nbm-pair-sees") !== null)) });
-    for (const node of board.root.querySelectorAll(".nbm-pair-sees")) node.classList.toggle("nbm-pair-hushed", question.veiled !== "");
+    board.paint(scene, /** @type {any} */ (store.numbers));
+    veil(body, veiled);
     toolbar.paint(scene);
   };
   return { nodes: [toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
 }
 
+/** A preset, and Reset, are about the pair: the question stays as it stands. */
+class PairToolbar extends Toolbar {
+  /** @param {string} name */
+  startOf(name) {
+    const start = super.startOf(name);
+    const { scene } = this.store;
+    return start && withParts(scene, { ...start, question: /** @type {any} */ (scene).question });
+  }
+}
+
+/**
+ * Hide what would give the answer away, from the eye and from screen readers; drawings are hidden from those anyway.
+ * @param {HTMLElement} body @param {"" | "scores" | "curves"} what
+ */
+function veil(body, what) {
+  if (body.dataset.veiled === what) return;
+  body.dataset.veiled = what;
+  for (const node of body.querySelectorAll(".nbm-pair-secret")) {
+    const isInsight = node.closest(".nbm-pair-sees, .nbm-pair-scale-chart") !== null;
+    const isVeiled = what === "scores" || (what === "curves" && isInsight);
+    node.classList.toggle("nbm-pair-veiled", isVeiled);
+    if (node instanceof HTMLElement) put(node, { "aria-hidden": String(isVeiled) });
+  }
+}
+
 /** @param {PairClouds} clouds */
 function cloudCard(clouds) {
-  const note =
-    "The same x and the same noise on both sides; a, b and c are the same inputs. " +
-    "Between: how y and ŷ are spread, all that MFID looks at. Ellipses: 1σ.";
+  const note = [
+    "The same x and the same noise on both sides; a, b and c are the same inputs. Between: how y and ŷ are spread",
+    el("span", { class: "nbm-pair-secret" }, [", all that MFID looks at"]),
+    ". Ellipses: 1σ.",
+  ];
   return el("section", { class: "nbm-pair-card", "aria-label": "Clouds" }, [
     clouds.sheet.root,
-    el("p", { class: "nbm-note" }, [note]),
+    el("p", { class: "nbm-note" }, note),
   ]);
 }

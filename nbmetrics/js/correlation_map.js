@@ -192,15 +192,15 @@ export class CorrelationMap {
     );
   }
 
-  /** @param {Pair} scene */
-  paint(scene) {
+  /** @param {Pair} scene @param {boolean} isVeiled whether the score is not to be told yet */
+  paint(scene, isVeiled) {
     const { width } = this.sheet;
     if (width !== this.framed) this.paintFrame();
     this.framed = width;
     const key = `${width} ${scene.metric} ${scene.metric === "rfid" ? scene.scale : ""}`;
     if (key !== this.drawn) this.paintContours(scene);
     this.drawn = key;
-    this.paintPoint(scene);
+    this.paintPoint(scene, isVeiled);
   }
 
   paintFrame() {
@@ -281,8 +281,8 @@ export class CorrelationMap {
     this.lines.replaceChildren(...paths, ...labels);
   }
 
-  /** @param {Pair} scene */
-  paintPoint(scene) {
+  /** @param {Pair} scene @param {boolean} isVeiled */
+  paintPoint(scene, isVeiled) {
     const { rho, rho_hat, metric } = scene;
     const [x, y] = this.at(rho, rho_hat);
     put(this.guides, { d: `M${x} ${y}V${MARGIN.top + this.side}M${x} ${y}H${MARGIN.left}` });
@@ -294,12 +294,13 @@ export class CorrelationMap {
       "text-anchor": isRight ? "end" : "start",
     });
     say(this.value, `${SCORE_NAMES[metric]} ${numeral(value)}`);
+    const told = isVeiled ? "" : `, ${SCORE_NAMES[metric]} ${numeral(value, 3)}`;
     put(this.point, {
       transform: `translate(${x} ${y})`,
       "aria-valuenow": rho,
       "aria-valuemin": -1,
       "aria-valuemax": 1,
-      "aria-valuetext": `ρ ${numeral(rho)}, ρ̂ ${numeral(rho_hat)}, ${SCORE_NAMES[metric]} ${numeral(value, 3)}`,
+      "aria-valuetext": `ρ ${numeral(rho)}, ρ̂ ${numeral(rho_hat)}${told}`,
     });
   }
 }

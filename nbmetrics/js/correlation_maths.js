@@ -5,7 +5,12 @@
  */
 
 /** @typedef {"mfid" | "rfid" | "cfid" | "squared_difference"} Score */
-/** @typedef {{rev: number, preset: string, rho: number, rho_hat: number, scale: number, metric: Score}} Pair */
+/** @typedef {"open" | "explored" | "shown" | "mfid" | "rfid" | "cfid"} Answer */
+/** @typedef {{step: number, answer: Answer}} Asked  which question, from 1, and what became of it */
+/**
+ * @typedef {{rev: number, preset: string, rho: number, rho_hat: number, scale: number, metric: Score,
+ *   question: Asked}} Pair
+ */
 /** @typedef {[number, number]} Point */
 
 /** @type {Score[]} */
@@ -90,9 +95,12 @@ export function normals(count, seed) {
   return Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
 }
 
-/** An edit of a scene. @param {any} scene @param {Partial<Pair>} parts @returns {any} */
+/** An edit of a scene: who moves something explores. @param {any} scene @param {Partial<Pair>} parts @returns {any} */
 export function withParts(scene, parts) {
-  return { ...scene, ...parts };
+  const after = { ...scene, ...parts };
+  const isMoved = ["rho", "rho_hat", "scale"].some((key) => after[key] !== scene[key]);
+  if (!isMoved || after.question.answer !== "open") return after;
+  return { ...after, question: { ...after.question, answer: "explored" } };
 }
 
 /** A correlation as a person would type it. @param {number} value */

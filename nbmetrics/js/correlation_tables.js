@@ -27,10 +27,10 @@ export class PairTables {
     this.root.hidden = !shown;
   }
 
-  /** @param {Pair} scene */
-  paint(scene) {
+  /** @param {Pair} scene @param {boolean} isVeiled whether the scores against the scale are not to be told yet */
+  paint(scene, isVeiled) {
     if (this.root.hidden) return;
-    const contents = [mapTable(scene), scaleTable(scene), angleTable(scene), cloudTable(scene)];
+    const contents = [mapTable(scene), scaleTable(scene, isVeiled), angleTable(scene), cloudTable(scene)];
     if (!this.tables.length) {
       this.tables = contents.map(emptyTable);
       const labels = ["Map", "Scale", "Angle", "Clouds"];
@@ -75,11 +75,11 @@ function mapTable({ metric, scale }) {
   };
 }
 
-/** @param {Pair} scene @returns {TableContent} */
-function scaleTable(scene) {
+/** @param {Pair} scene @param {boolean} isVeiled @returns {TableContent} */
+function scaleTable(scene, isVeiled) {
   const rows = SCALES_SHOWN.map((scale) => {
     const { mfid, rfid, cfid } = scoresOf({ ...scene, scale });
-    return [`α = ${scale}`, ...[mfid, rfid, cfid].map((value) => numeral(value, 4))];
+    return [`α = ${scale}`, ...[mfid, rfid, cfid].map((value) => (isVeiled ? "?" : numeral(value, 4)))];
   });
   return { caption: "The scores of this pair against the scale of x", heads: ["", "MFID", "RFID", "CFID"], rows };
 }

@@ -46,6 +46,11 @@ class CorrelationLab(Lab):
         start = _named(CorrelationScene.parse(given))
         super().__init__(start, {OWN: start, **PRESETS} if start.preset == OWN else PRESETS)
 
+    @property
+    def _starts(self) -> dict[str, Any]:
+        """As the presets, but that the question stays as it stands."""
+        return {name: {**start, "question": self.scene["question"]} for name, start in self.presets.items()}
+
     def scores(self) -> Scores:
         """The numbers of the present scene, as `evaluate` gives them."""
         scene = self._scene

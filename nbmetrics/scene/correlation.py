@@ -1,9 +1,12 @@
 """CorrelationScene: what CorrelationLab shows, two correlated numbers of variance 1 and a generator of the second.
 
-    {"rev": 3, "preset": "Wrong sign", "rho": 0.8, "rho_hat": -0.8, "scale": 1.0, "metric": "cfid"}
+    {"rev": 3, "preset": "Wrong sign", "rho": 0.8, "rho_hat": -0.8, "scale": 1.0, "metric": "cfid",
+     "question": {"step": 1, "answer": "open"}}
 
 `rho` is the correlation of x and y, `rho_hat` that of x and the generated ŷ, `scale` the standard deviation α of x,
-and `metric` the score whose contours are drawn.
+and `metric` the score whose contours are drawn. `question` is how far the learner is: which of the questions is asked,
+and what became of it: "open" (what would give it away is veiled), "explored" (the veil is lifted, and it can still be
+answered), "shown" without a prediction, or the score that was predicted.
 """
 
 from __future__ import annotations
@@ -19,12 +22,31 @@ from ..errors import InvalidInput, check_choice, check_count, check_number, show
 SCORES = ("mfid", "rfid", "cfid", "squared_difference")
 SCALES = (0.01, 10.0)
 NEEDED = {"rho", "rho_hat"}
-FIELDS = NEEDED | {"rev", "preset", "scale", "metric"}
+FIELDS = NEEDED | {"rev", "preset", "scale", "metric", "question"}
+QUESTIONS = 3
+ANSWERS = ("open", "explored", "shown", "mfid", "rfid", "cfid")
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which question is asked, from 1, and what became of it."""
+
+    step: int = 1
+    answer: str = "open"
+
+    @classmethod
+    def parse(cls, value: Any) -> Question:
+        """A question from a dict; raises `InvalidInput` naming the field that is wrong."""
+        if not isinstance(value, Mapping) or set(value) != {"step", "answer"}:
+            raise InvalidInput("question", f"got {shown(value)}", "Give the fields step, answer")
+        step = check_count(value["step"], "question.step")
+        check_number(step, "question.step", maximum=QUESTIONS)
+        return cls(step, check_choice(value["answer"], ANSWERS, "question.answer"))
 
 
 @dataclass(frozen=True)
 class CorrelationScene:
-    """Two correlations, the scale of x, and the score in view."""
+    """Two correlations, the scale of x, the score in view, and the question asked about them."""
 
     rho: float
     rho_hat: float
@@ -32,6 +54,7 @@ class CorrelationScene:
     metric: str = "cfid"
     preset: str = ""
     rev: int = 0
+    question: Question = Question()
 
     @classmethod
     def parse(cls, value: Any) -> CorrelationScene:
@@ -50,6 +73,7 @@ class CorrelationScene:
             metric=check_choice(value.get("metric", "cfid"), SCORES, "metric"),
             preset=preset,
             rev=check_count(value.get("rev", 0), "rev", minimum=0),
+            question=Question.parse(value["question"]) if "question" in value else Question(),
         )
 
     def to_json(self) -> dict[str, Any]:

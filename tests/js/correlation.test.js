@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import {
-  SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, numeral, regionWithin, scaleAt, scoresOf,
+  SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, numeral, regionWithin, scaleAt, scoresOf, withParts,
 } from "../../nbmetrics/js/correlation_maths.js";
+import { isAnswered, QUESTIONS, toldOf, veiledIn, withAnswer, withQuestion } from "../../nbmetrics/js/correlation_questions.js";
 import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/js/correlation_clouds.js";
 
 const near = (a, b, allowed = 1e-9) => assert.ok(Math.abs(a - b) <= allowed, `${a} for ${b}`);
@@ -76,6 +77,53 @@ test("numbers a person would type, and read", () => {
 
 test("every step of the scale slider is another scale, and leads back to the same step", () => {
   for (let k = -200; k <= 100; k++) assert.equal(Math.round(100 * Math.log10(scaleAt(k / 100))), k);
+});
+
+const opened = { rev: 0, preset: "", rho: 0.8, rho_hat: -0.8, scale: 1, metric: "cfid", question: { step: 1, answer: "open" } };
+
+test("what the questions call right is so, of any wrong pairing", () => {
+  for (const [rho, rho_hat] of [[0.8, -0.8], [0.1, 0.9], [-0.9, 0.6]]) {
+    const [small, large] = [1, 10].map((scale) => scoresOf({ rho, rho_hat, scale }));
+    const names = ["mfid", "rfid", "cfid"];
+    assert.deepEqual(names.filter((name) => small[name] === 0), [QUESTIONS[0].right]);
+    assert.deepEqual(names.filter((name) => Math.abs(small[name] - large[name]) > 1e-9), [QUESTIONS[1].right]);
+  }
+});
+
+test("the verdict and the words of it do not depend on what was tried before", () => {
+  const asked = withQuestion(opened, 2, false);
+  for (const tried of [{}, { scale: 10 }, { rho_hat: 0.8 }, { rho: 0.3, scale: 0.02 }]) {
+    const answered = withAnswer(withParts(asked, tried), "rfid", false);
+    assert.match(toldOf(answered), /^Yes\. With ρ = 0\.80 and ρ̂ = −0\.80, RFID goes from 1\.600 at α = 1 to 2\.551 at α = 10/);
+    assert.deepEqual([answered.rho, answered.rho_hat, answered.scale], [0.8, -0.8, 10]);
+    assert.match(toldOf(withAnswer(asked, "cfid", false)), /^Not CFID\. /);
+  }
+});
+
+test("where nothing may move, questions are asked and answered and the pair stays", () => {
+  const own = { ...opened, rho: 0.1 };
+  const answered = withAnswer(withQuestion(own, 2, true), "rfid", true);
+  assert.deepEqual(answered, { ...own, question: { step: 2, answer: "rfid" } });
+});
+
+test("the veil is lifted by whoever moves something, and by an answer", () => {
+  assert.equal(veiledIn(opened), "scores");
+  assert.equal(veiledIn(withParts(opened, { metric: "mfid", rho: 0.8 })), "scores");
+  const moved = withParts(opened, { rho: 0.7 });
+  assert.deepEqual([veiledIn(moved), isAnswered(moved), toldOf(moved)], ["", false, ""]);
+  assert.equal(veiledIn(withQuestion(moved, 2, false)), "curves");
+  const answered = withAnswer(opened, "shown", false);
+  assert.deepEqual([veiledIn(answered), isAnswered(answered)], ["", true]);
+  assert.deepEqual(withParts(answered, { rho: 0 }).question, answered.question);
+});
+
+test("a task is done while it holds", () => {
+  const asked = withQuestion(opened, 3, false);
+  assert.deepEqual([isAnswered(asked), toldOf(asked)], [false, "RFID is now 1.00 of CFID."]);
+  // RFID = 2(t − √(t² − α² CFID)), with t = 1 + α², is half of CFID where α² = 1 − CFID / 8
+  const done = withParts(asked, { scale: Math.sqrt(1 - 2.56 / 8) });
+  assert.deepEqual([isAnswered(done), toldOf(done).slice(0, 6)], [true, "There."]);
+  assert.ok(!isAnswered(withParts(done, { scale: 2 })));
 });
 
 const vectors = process.env.NBMETRICS_CORRELATIONS;
