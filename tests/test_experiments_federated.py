@@ -323,7 +323,7 @@ def test_a_scale_may_be_given_twice():
 @pytest.mark.parametrize(
     ("name", "panels", "x_label", "y_label"),
     [
-        ("one_class", 3, "", "FID (lower is better)"),
+        ("one_class", 3, "", "FID (squared units; lower is better)"),
         ("computed", 4, "FID-all (squared units)", "FID-avg (squared units)"),
         ("limited", 6, "data shrunk by ψ", "FID (squared units)"),
         ("truncated", 6, "truncation of the generator, ψ", "FID (squared units)"),

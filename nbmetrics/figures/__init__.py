@@ -21,6 +21,7 @@ _ROOMS = {
     "samples": ["transforms", "diversity", "ranked_samples", "sample_size", "published_models", "timing"],
     "conditional": ["correlation_contours", "condition_scale", "covariance_estimators"],
     "kernels": ["kid_estimators"],
+    "theorems": ["sides"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -32,14 +33,18 @@ def draw(table: _Any) -> _Any:
     name = getattr(table, "attrs", {}).get("experiment")
     if name not in _HOME:
         seen = f"is not the table of an experiment (its attrs name {name!r})"
-        raise _InvalidInput("table", seen, "Give what nm.experiments.<name>() returned")
+        raise _InvalidInput(
+            "table", seen, "Give what nm.experiments.<name>() returned, or draw it with nm.figures.<name>"
+        )
     return __getattr__(name)(table)
 
 
 def __getattr__(name: str) -> _Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(_import(f".{_HOME[name]}", __name__), name)
+    from .tables import checked
+
+    value = checked(name, getattr(_import(f".{_HOME[name]}", __name__), name))
     globals()[name] = value
     return value
 

@@ -29,22 +29,44 @@ def correlation_contours(table: pd.DataFrame) -> Drawing:
         raise InvalidInput("table", "has one value of rho or of rho_hat", "Give two or more of each for contours")
     figure, axes = panels(3, height=4.2)
     highest = float(table[list(SURFACES)].to_numpy().max()) or 1.0
-    ends = table["rho"].min(), table["rho"].max()
     for ax, (column, name) in zip(axes, SURFACES.items(), strict=True):
         surface = table.pivot(index="rho_hat", columns="rho", values=column)
         grid = surface.columns.to_numpy(), surface.index.to_numpy(), surface.to_numpy()
         filled = ax.contourf(*grid, levels=np.linspace(0, highest, 17), cmap="cividis")
         levels, inks = highest * np.array([0.025, 0.125, 0.25, 0.5, 0.75]), ["white"] * 4 + ["black"]
         lines = ax.contour(*grid, levels=levels, colors=inks)
-        ax.clabel(lines, fmt="%.2g", fontsize=8)
-        ax.plot(ends, ends, color="white", linestyle="--", linewidth=1.8)
-        ax.annotate(r"$\hat{\rho} = \rho$", (0.56, 0.5), xycoords="axes fraction", color="white", va="center")
+        ax.clabel(lines, fmt="%.2g", fontsize=8, manual=_innermost(ax, lines))
+        _diagonal(ax)
         ax.set_aspect("equal")
         ax.set_title(name, fontsize=10)
         ax.set_xlabel(r"correlation of x and y, $\rho$")
     axes[0].set_ylabel(r"correlation of x and ŷ, $\hat{\rho}$")
     figure.colorbar(filled, ax=list(axes), label="squared units of y", shrink=0.8)
     return caption(figure, table)
+
+
+def _innermost(ax: Any, lines: Any) -> list[Any]:
+    """The point of each contour that is furthest from the frame, where a label beside it is not cut."""
+    low, high = (ax.transData.inverted().transform(ax.transAxes.transform((end, end))) for end in (0, 1))
+    found = []
+    for line in (piece for pieces in lines.allsegs for piece in pieces if len(piece)):
+        points = np.concatenate([line, (line[1:] + line[:-1]) / 2])
+        room = (np.minimum(points - low, high - points) / (high - low)).min(axis=1)
+        if room.max() > 0.07:
+            found.append(points[room.argmax()])
+    return found
+
+
+def _diagonal(ax: Any) -> None:
+    """Where both correlations are equal, if the panel shows any of it; its name stands on it."""
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    low, high = max(left, bottom), min(right, top)
+    if low >= high:
+        return
+    ax.plot((low, high), (low, high), color="white", linestyle="--", linewidth=1.8, scalex=False, scaley=False)
+    middle, box = (low + high) / 2, {"facecolor": "#00224e", "edgecolor": "none", "pad": 1}
+    look = {"rotation": 45, "rotation_mode": "anchor", "ha": "center", "va": "center", "bbox": box, "clip_on": True}
+    ax.text(middle, middle, r"$\hat{\rho} = \rho$", color="white", **look)
 
 
 def condition_scale(table: pd.DataFrame) -> Drawing:

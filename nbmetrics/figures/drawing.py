@@ -29,7 +29,8 @@ AGGREGATES: dict[str, dict[str, Any]] = {
 # Metrics as people write them, and what they are measured in.
 LABELS = {"fid": "FID", "kid": "KID", "kid_rbf": "KID (RBF)", "w1": "W1", "fld": "FLD", "c_t": "C_T"}
 LABELS |= {"auth_pct": "AuthPct", "prdc": "PRDC"}
-UNITS = {"fid": "squared units", "kid": "kernel units", "w1": "units of the rows", "fld": "100 nats/dim"}
+UNITS = {"fid": "squared units", "kid": "kernel units", "kid_rbf": "kernel units", "w1": "units of the rows"}
+UNITS |= {"fld": "points, 0.01 nats/dim"}
 
 
 class Drawing(Figure):
@@ -95,7 +96,8 @@ def caption(figure: Drawing, table: pd.DataFrame) -> Drawing:
 
     A caption names the set-up only; what comes out of it is computed from the table, in the panels' titles.
     """
-    text = f"{table.attrs['id']}  {table.attrs['title']}  (after {table.attrs['source']})"
+    source = table.attrs.get("source")
+    text = f"{table.attrs['id']}  {table.attrs['title']}" + (f"  (after {source})" if source else "")
     wide = int(12 * figure.get_size_inches()[0])
     figure.suptitle(textwrap.fill(text, wide), x=0.01, ha="left", fontsize=10)
     return figure

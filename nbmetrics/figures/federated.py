@@ -13,6 +13,7 @@ from .drawing import (
     COLOURS,
     GREY,
     MARKERS,
+    UNITS,
     VERMILION,
     Drawing,
     best,
@@ -37,13 +38,12 @@ def single_class(table: pd.DataFrame) -> Drawing:
     for ax, metric in zip(axes, metrics, strict=True):
         ends = table[[f"{metric}_avg", f"{metric}_all"]].to_numpy()
         for k, (name, y) in enumerate(zip(table["generator"], ends, strict=True)):
-            ax.plot(
-                [0, 1], y, color=COLOURS[k], marker=MARKERS[k], linestyle="-" if k == 0 else "--", label=plain(name)
-            )
+            style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
+            ax.plot([0, 1], y, linestyle="-" if k == 0 else "--", label=plain(name), **style)
         ax.set_title(_verdict(*ends.T), fontsize=10)
         ax.set_xticks([0, 1], ["avg", "all"])
         ax.set_xlim(-0.25, 1.25)
-        ax.set_ylabel(f"{label(metric)} (lower is better)")
+        ax.set_ylabel(f"{label(metric)} ({UNITS.get(metric, UNITS['kid'])}; lower is better)")
     legend(figure, axes[0])
     return caption(figure, table)
 
@@ -73,8 +73,9 @@ def published_ranks(table: pd.DataFrame) -> Drawing:
 
 def variance_limited(table: pd.DataFrame) -> Drawing:
     """FID and KID over the generator's scale, and its places by both, one row of panels for each K (E6)."""
-    nearby = table.attrs["arguments"]["family"] == "neighbors"
-    x_label, symbol = ("rows kept, (M + 1) / n", "share") if nearby else ("data shrunk by ψ", "ψ")
+    families = {"neighbors": ("rows kept, (M + 1) / n", "share"), "shrunk": ("data shrunk by ψ", "ψ")}
+    family = table.attrs["arguments"].get("family")
+    x_label, symbol = families.get(family, ("scale of the generator", "scale"))
     return _sweeps(table, "neighbors", "K = {:g} neighbours a client", x_label, symbol)
 
 
@@ -177,4 +178,5 @@ def _kinds(table: pd.DataFrame) -> list[tuple[str, np.ndarray]]:
 
 
 def _metrics(table: pd.DataFrame) -> list[str]:
-    return [str(c).removesuffix("_avg") for c in table if str(c).endswith("_avg")]
+    found = [str(c).removesuffix("_avg") for c in table if str(c).endswith("_avg")]
+    return [metric for metric in found if f"{metric}_all" in table]

@@ -7,7 +7,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .drawing import BLUE, COLOURS, GREEN, GREY, MARKERS, SKY, VERMILION, Drawing, caption, legend, panels, plain
+from .drawing import (
+    BLUE,
+    COLOURS,
+    GREEN,
+    GREY,
+    MARKERS,
+    SKY,
+    UNITS,
+    VERMILION,
+    Drawing,
+    caption,
+    legend,
+    panels,
+    plain,
+    with_unit,
+)
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "train": ("train", {"marker": "+", "color": "black", "s": 22, "linewidth": 0.7}),
@@ -16,7 +31,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "generated-copy": ("generated, near-copy of train", {"marker": "D", "color": VERMILION, "s": 14}),
 }
 COPYING = {
-    "fld_gap": "FLD gap (points)",
+    "fld_gap": f"FLD gap ({UNITS['fld']})",
     "fid_gap": "FID gap (squared feature units)",
     "c_t": "C_T (standard deviations)",
     "auth_pct": "AuthPct (%)",
@@ -94,7 +109,7 @@ def bandwidth_sweep(table: pd.DataFrame) -> Drawing:
     best = x.to_numpy()[table["fld"].argmin()]
     axes[0].plot(x, table["fld"], color=BLUE, marker="o", label="FLD")
     axes[0].plot(x, table["fld_gap"], color=GREEN, marker="s", linestyle="-.", label="FLD gap")
-    axes[0].set(ylabel="FLD and FLD gap (points)")
+    axes[0].set(ylabel="FLD and FLD gap (" + UNITS["fld"].replace(", ", ",\n") + ")")
     floor = 0.3 * min(table.loc[table[c] > 0, c].min() for c in ("fid_test", "fid_train"))
     low = np.maximum(table["fid_test_low"], floor)
     axes[1].fill_between(x, low, table["fid_test_high"], color=VERMILION, alpha=0.25, label="FID-test, interval")
@@ -117,8 +132,8 @@ def copycat(table: pd.DataFrame) -> Drawing:
     figure, axes = panels(6, width=3.6, height=0.9 + 0.36 * len(table), rows=2)
     shown = [
         ("FID (squared feature units)", {"fid_train": "FID-train", "fid_test": "FID-test"}),
-        ("FLD (points)", {"fld": "score"}),
-        ("FLD gap (points)", {"fld_gap": "score"}),
+        (with_unit("fld"), {"fld": "score"}),
+        (COPYING["fld_gap"], {"fld_gap": "score"}),
         (COPYING["c_t"], {"c_t": "score"}),
         (COPYING["auth_pct"], {"auth_pct": "score"}),
         ("precision and recall (share)", {"precision": "precision", "recall": "recall"}),
@@ -170,13 +185,13 @@ def _short(value: float) -> str:
 def novelty(table: pd.DataFrame) -> Drawing:
     """Four metrics of overfitting as copies of train rows replace generated ones (F5)."""
     figure, axes = panels(4, width=5.0, height=3.3, rows=2)
+    axes[0].set_yscale("symlog", linthresh=10)  # first: limits do not follow a later change of scale
     for ax, (column, label) in zip(axes, COPYING.items()):
         for k, (name, part) in enumerate(table.groupby("transform", sort=False)):
             inside = part[column].where(part[column].abs() < DEGENERATE)
             style = {"color": COLOURS[k % 6], "marker": MARKERS[k % len(MARKERS)], "linestyle": LINES[k % 6]}
             ax.plot(part["share"], inside, label=plain(name), markersize=5, **style)
         ax.set(xlabel="share of generated rows that are copies of train rows", ylabel=label, xlim=(-0.03, 1.03))
-    axes[0].set_yscale("symlog", linthresh=10)
     _note_outside(axes[0], table, "fld_gap")
     for ax, honest in zip(axes[1:], (0, 0, 50)):
         ax.axhline(honest, color=GREY, linewidth=0.8, label="below it, the metric says: copies")
@@ -227,5 +242,5 @@ def interactions(table: pd.DataFrame) -> Drawing:
         ax.set(xlabel=labels[x], ylabel=labels[y])
         ax.grid(False)
     outside = "max" if (table["fld"] >= DEGENERATE).any() else "neither"
-    figure.colorbar(image, ax=list(axes), extend=outside, label="FLD (points; lower is better)", shrink=0.9)
+    figure.colorbar(image, ax=list(axes), extend=outside, label=f"FLD ({UNITS['fld']}; lower is better)", shrink=0.9)
     return caption(figure, table)

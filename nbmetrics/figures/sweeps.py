@@ -25,7 +25,8 @@ def gaussian_toy(table: pd.DataFrame) -> Drawing:
 def likelihood_toy(table: pd.DataFrame) -> Drawing:
     """Log-likelihood over the generator's variance and over its shift, by avg and by all (E2)."""
     figure, axes = panels(2, width=4.8)
-    parts = table[table["shift"] == 0], table[table["v"] == table.attrs["arguments"]["shifted_v"]]
+    shifted_v = table.attrs["arguments"].get("shifted_v", table["v"].iloc[-1])
+    parts = table[table["shift"] == 0], table[table["v"] == shifted_v]
     for ax, part, column in zip(axes, parts, ("v", "shift"), strict=True):
         part = part.sort_values(column)
         for aggregate in ("avg", "all"):
