@@ -41,7 +41,7 @@ COLUMNS = {
     "correlation_contours": "rho rho_hat squared_difference rfid cfid",
     "condition_scale": "alpha mfid rfid cfid",
     "covariance_estimators": f"n {' '.join(f'{c} {c}_se' for c in _ESTIMATED)}",
-    "kid_estimators": f"n kernel kid_exact kid_std {' '.join(f'{c} {c}_sd' for c in _KIDS)}",
+    "kid_estimators": f"n kernel kid_exact kid_std kid_doubled kid_pca {' '.join(f'{c} {c}_sd' for c in _KIDS)}",
 }
 # Arguments that a figure cannot do without, and that only `attrs` hold.
 _ARGUMENTS = {"kid_estimators": ("size", "subsets")}
