@@ -55,16 +55,6 @@ export function spreadOut(wanted, space, low, high) {
   return found;
 }
 
-const LETTER_WIDTH = 6.8;
-
-/** A name short enough for its place; its end stays, where numbers are. @param {string} name @param {number} room pixels */
-export function shortened(name, room) {
-  const most = Math.max(3, Math.floor(room / LETTER_WIDTH));
-  if (name.length <= most) return name;
-  const tail = Math.min(4, Math.floor(most / 2));
-  return `${name.slice(0, most - 1 - tail)}…${name.slice(-tail)}`;
-}
-
 /**
  * Exactly `count` children, made or taken away at the end, the others kept.
  * @template {Element} E

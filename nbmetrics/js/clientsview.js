@@ -5,9 +5,10 @@
  * @import { Store } from "./store.js"
  * @import { Chart } from "./explore.js"
  */
-import { NumberTable, Plot, calmRange, linear, many, roundStep, shortened, ticksOf } from "./axes.js";
+import { NumberTable, Plot, calmRange, linear, many, roundStep, ticksOf } from "./axes.js";
 import { figure } from "./board.js";
 import { el, put, say, svg } from "./dom.js";
+import { shortened } from "./names.js";
 
 /** Shapes of about the same weight, one for each generator in turn. */
 export const SHAPES = [
@@ -83,7 +84,9 @@ export class ClientsView {
       put(row.children[0], { x: 0, y: rowAt(r) - height / 2, width: this.plot.width, height });
       put(row.children[1], { x1: this.plot.pad.left, x2: this.plot.box.x[1], y1: rowAt(r), y2: rowAt(r) });
       put(row.children[2], { x: this.plot.pad.left - 10, y: rowAt(r) + 4, "text-anchor": "end" });
-      say(row.children[2], shortened(names[r], this.plot.pad.left - 10));
+      const short = shortened(names[r], this.plot.pad.left - 12);
+      say(row.children[2], short);
+      say(row.children[3], short === names[r] ? "" : names[r]);
       row.classList.toggle("nbm-hovered", here(hovered));
       row.classList.toggle("nbm-selected", here(selected));
       row.classList.toggle("nbm-total", !isClient);
@@ -92,7 +95,7 @@ export class ClientsView {
 
   /** @param {number} index */
   makeRow(index) {
-    const row = svg("g", { class: "nbm-row" }, [svg("rect", { rx: 3 }), svg("line"), svg("text")]);
+    const row = svg("g", { class: "nbm-row" }, [svg("rect", { rx: 3 }), svg("line"), svg("text"), svg("title")]);
     const place = () => (index < this.store.scene.clients.length ? /** @type {Place} */ ({ kind: "clients", index }) : null);
     row.addEventListener("pointerenter", () => this.store.hover(place()), { signal: this.signal });
     row.addEventListener("pointerleave", () => this.store.hover(null), { signal: this.signal });

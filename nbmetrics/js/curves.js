@@ -3,8 +3,9 @@
  *
  * @import { Best, Sweep } from "./sweep.js"
  */
-import { Plot, calmRange, curve, linear, roundStep, shortened, spreadOut, tickText, ticksOf } from "./axes.js";
+import { Plot, calmRange, curve, linear, roundStep, spreadOut, tickText, ticksOf } from "./axes.js";
 import { put, say, svg } from "./dom.js";
+import { shortened } from "./names.js";
 
 export const PARTS_SWEPT = /** @type {const} */ (["avg", "all"]);
 const CURVE_NAMES = /** @type {const} */ (["avg", "all", "gap", "ideal"]);

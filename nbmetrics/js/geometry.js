@@ -1,8 +1,9 @@
 /**
  * Where things are: world ↔ pixels, handles, and what a drag or a key does to an item. No DOM.
  *
- * @import { Item, Scene } from "./types.js"
+ * @import { Item } from "./types.js"
  */
+import { nameWidth, shortened } from "./names.js";
 
 /** @typedef {"mean" | "width" | "height" | "angle"} Handle */
 
@@ -109,35 +110,57 @@ export function shapeOf(item, law) {
   return { ...item, x: law.x, y: law.y, ...ellipseOf(law), fixed: true };
 }
 
-const LETTER = 7;
 const LINE = 14;
+const MARK = 18;
+const SPOTS = 8;
+// Of the picture's width, what a name may take.
+const NAME_ROOM = 0.3;
+// Pixels of the letters, which are smaller in a narrow lab: see lab.css.
+const FONT = { wide: 12, narrow: 10.5, narrowest: 320 };
+
+/** @typedef {{x: number, y: number, wide: number, high: number}} Box pixels, around its centre */
+/** @typedef {{text: string, x: number, y: number}} Label a name as the picture has room for it, and its offset from the mean */
 
 /**
- * How far below (or above, if negative) its mean each item's name goes: clients' names above the 1σ ellipse,
- * generators' below, then the other side, then further out, wherever no earlier name is in the way, and to the
- * side at the edge of the picture.
- * @param {Scene} scene @param {number} size @returns {[number, number][]} offsets from the mean
+ * Clients' names go above the 1σ ellipse, generators' below, else on the other side, else further out, to where they
+ * hide least of the earlier names, of the marks of all means and of what is to be kept `clear`; and never out of the
+ * picture.
+ * @param {{half: number}} scene @param {Item[]} items @param {number} size @param {Box[]} [clear] @returns {Label[]}
  */
-export function labelSpots(scene, size) {
+export function labelSpots(scene, items, size, clear = []) {
   const { at, scale } = projection(scene, size);
-  /** @type {{x: number, y: number, wide: number}[]} */
-  const taken = [];
-  return [...scene.clients, ...scene.generators].map((item) => {
+  const font = size < FONT.narrowest ? FONT.narrow : FONT.wide;
+  const means = items.map((item) => at(item.x, item.y));
+  const taken = [...clear, ...means.map(([x, y]) => ({ x, y, wide: MARK, high: MARK }))];
+  return items.map((item, i) => {
     const turn = (item.angle * Math.PI) / 180;
     const rise = Math.max(NEAREST, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
-    const [mean, y] = at(item.x, item.y);
-    const wide = item.name.length * LETTER;
+    const text = shortened(item.name, NAME_ROOM * size, font);
+    const wide = nameWidth(text, font);
+    const [mean, y] = means[i];
     const x = Math.max(wide / 2 + 3, Math.min(size - wide / 2 - 3, mean));
-    const [above, below] = [-rise - 6, rise + 15];
-    const spots = item.weight === undefined ? [below, above] : [above, below];
-    spots.push(...spots.map((spot) => spot + Math.sign(spot) * (LINE + 1)));
-    const isFree = (/** @type {number} */ spot) =>
-      y + spot > LINE && y + spot < size - 4 &&
-      taken.every((label) => Math.abs(label.y - y - spot) >= LINE || Math.abs(label.x - x) >= (label.wide + wide) / 2);
-    const spot = spots.find(isFree) ?? spots[0];
-    taken.push({ x, y: y + spot, wide });
-    return [x - mean, spot];
+    const sides = item.weight === undefined ? [rise + LINE + 1, -rise - 6] : [-rise - 6, rise + LINE + 1];
+    const boxAt = (/** @type {number} */ offset) => ({ x, y: y + offset - 4, wide, high: LINE });
+    let [best, least] = [Math.max(LINE, Math.min(size - 4, y + sides[0])) - y, Infinity];
+    for (let k = 0; k < SPOTS && least > 0; k++) {
+      const offset = sides[k % 2] + Math.sign(sides[k % 2]) * Math.floor(k / 2) * (LINE + 1);
+      if (y + offset <= LINE || y + offset >= size - 4) continue;
+      const hidden = hiddenBy(boxAt(offset), taken);
+      if (hidden < least) [best, least] = [offset, hidden];
+    }
+    taken.push(boxAt(best));
+    return { text, x: x - mean, y: best };
   });
+}
+
+/** How many square pixels of the boxes another would hide. @param {Box} box @param {Box[]} taken */
+function hiddenBy(box, taken) {
+  let hidden = 0;
+  for (const other of taken) {
+    const down = (box.high + other.high) / 2 - Math.abs(box.y - other.y);
+    if (down > 0) hidden += down * Math.max(0, (box.wide + other.wide) / 2 - Math.abs(box.x - other.x));
+  }
+  return hidden;
 }
 
 /** @param {number} value @param {number} half */

@@ -146,7 +146,8 @@ class Row {
         if (!bad) return;
         input.value = String(shown(this.item[field] ?? 0));
         read();
-        store.say(`${this.item.name} ${field}: a number${field === "weight" ? " of 0 or more, not all 0" : ""} is needed`);
+        const range = `${field === "count" ? "a whole number" : "a number"} from ${LEAST[field] ?? "−1000000"} to 1000000`;
+        store.say(`${this.item.name} ${SPOKEN[field] ?? field}: ${range} is needed${field === "weight" ? ", not all weights 0" : ""}`);
       },
       { signal },
     );

@@ -5,10 +5,11 @@
  * @import { Store } from "./store.js"
  * @import { Chart } from "./explore.js"
  */
-import { NumberTable, Plot, many, shortened } from "./axes.js";
+import { NumberTable, Plot, many } from "./axes.js";
 import { ordinal } from "./board.js";
 import { el, put, say, svg } from "./dom.js";
 import { placesOf } from "./maths.js";
+import { shortened } from "./names.js";
 
 const RIBBON_ROW = 22;
 const TOP_ROOM = 16;

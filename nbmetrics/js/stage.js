@@ -1,7 +1,7 @@
 /**
  * The plane: clients and generators as ellipses that can be dragged, resized and turned, by pointer or by key.
  *
- * @import { Handle } from "./geometry.js"
+ * @import { Box, Handle, Label } from "./geometry.js"
  * @import { Item, Kind, Place, Scene } from "./types.js"
  * @import { Store } from "./store.js"
  */
@@ -146,13 +146,20 @@ export class Stage {
     next.focusOn("mean");
   }
 
-  /** @param {Scene} scene */
-  paint(scene) {
+  /** One unit a pixel. */
+  fit() {
     const size = this.root.clientWidth || this.size;
-    if (size !== this.size || !this.root.hasAttribute("viewBox")) {
-      this.size = size;
-      put(this.root, { viewBox: `0 0 ${size} ${size}` });
-    }
+    if (size === this.size && this.root.hasAttribute("viewBox")) return;
+    this.size = size;
+    put(this.root, { viewBox: `0 0 ${size} ${size}` });
+  }
+
+  /**
+   * @param {Scene} scene @param {Item[]} [others] what else has a name in the picture @param {Box[]} [clear] where no name is to be
+   * @returns {Label[]} those of the others
+   */
+  paint(scene, others = [], clear = []) {
+    this.fit();
     this.paintGrid(scene);
     const laws = lawsOf(scene, this.store.data);
     this.paintPooled(scene, laws.pooled);
@@ -164,13 +171,14 @@ export class Stage {
       clients: scene.clients.map((item, i) => shapeOf(item, laws.clients[i])),
       generators: scene.generators.map((item, g) => shapeOf(item, laws.generators[g])),
     };
-    const labels = labelSpots({ ...scene, ...shapes }, size);
+    const labels = labelSpots(scene, [...shapes.clients, ...shapes.generators, ...others], this.size, clear);
     this.views.forEach((view, i) => {
       const { kind, index } = places[i];
       view.paint(scene, places[i], shapes[kind][index], labels[i]);
       view.paintPoints(scene, laws[kind][index]);
     });
     this.raiseSelected();
+    return labels.slice(places.length);
   }
 
   /** @param {Place[]} places */
@@ -244,7 +252,8 @@ class ItemView {
     this.stem = svg("line", { class: "nbm-stem" });
     this.label = svg("text", { class: "nbm-name" });
     this.handles = HANDLES.map((handle) => this.makeHandle(handle));
-    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.cloud, this.outer, this.body, this.label]);
+    this.title = svg("title");
+    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.title, this.cloud, this.outer, this.body, this.label]);
     this.controls = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.stem, ...this.handles]);
   }
 
@@ -301,13 +310,13 @@ class ItemView {
     this.store.edit(withItem(this.store.scene, this.place, next));
   }
 
-  /** @param {Scene} scene @param {Place} place @param {Item & {fixed?: boolean}} shape @param {[number, number]} label offset of the name from the mean */
-  paint(scene, place, shape, [labelX, labelY]) {
+  /** @param {Scene} scene @param {Place} place @param {Item & {fixed?: boolean}} shape @param {Label} label */
+  paint(scene, place, shape, { text, x: labelX, y: labelY }) {
     this.place = place;
     const item = this.item;
     const hovered = this.store.hovered;
     const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
-    const seen = [item, shape.x, shape.y, shape.width, shape.height, this.isSelected, isHovered, labelX, labelY, this.stage.size, scene.half];
+    const seen = [item, shape.x, shape.y, shape.width, shape.height, this.isSelected, isHovered, text, labelX, labelY, this.stage.size, scene.half];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
     this.shape = shape;
@@ -322,7 +331,8 @@ class ItemView {
     }
     this.paintBodies(shape, scale);
     put(this.label, { x: labelX, y: labelY, "text-anchor": "middle" });
-    say(this.label, item.name);
+    say(this.label, text);
+    say(this.title, text === item.name ? "" : item.name);
     this.handles.forEach((node, i) => this.paintHandle(node, HANDLES[i], shape, scale, scene.half));
   }
 

@@ -143,6 +143,7 @@ function pairShown(store, { pair, isBehind }) {
   const shown = { names, heads, scores, laws, isApart: false, near: 0, figures: figure };
   if (isBehind) return { ...shown, headline: waitingWords(store), why: "The shapes differ, so no formula gives the twin: Python looks for a mean and a covariance that leave every client’s score as it is." };
   if (!scores.second) return { ...shown, headline: `No twin here: ${sentence(pair.reason)}`, why: WHY.none(pair) };
+  if (pair.second === pair.first) return { ...shown, headline: "No twin here: the second generator is the first.", why: WHY[pair.how](pair) };
   const words = pairWords({ first: scores.first, second: scores.second }, scene.construction === "corrected");
   return { ...shown, ...words, why: WHY[pair.how](pair) };
 }
@@ -152,9 +153,17 @@ const WHY = {
   offset: ({ u }) => `One shared covariance and means on a line: the twin has the clients’ shape, moved across the line by √u = ${figure(Math.sqrt(u))}. The faint outline is as good a twin.`,
   covariance: () => "The means span the plane, so no direction is left to move in. The twin keeps the mean and takes another covariance, as far from the clients’ as the pooled one.",
   search: () => "The shapes differ, so no formula gives the twin: Python found this mean and covariance by search, with every client’s score held where it was.",
-  printed: ({ u }) => `The papers take u = Tr Σλ(μμᵀ − μ̂μ̂ᵀ) = ${figure(u)} and move across the means by √u, which is too far. The faint outline is the corrected twin.`,
+  printed: printedWords,
   none: () => "Move the clients, or change the shape of one, and look again.",
 };
+
+/** @param {Pair} pair */
+function printedWords({ u, other, reason }) {
+  const printed = `The papers take u = Tr Σλ(μμᵀ − μ̂μ̂ᵀ) = ${figure(u)} and move across the means by √u`;
+  if (other) return `${printed}, which is too far. The faint outline is the corrected twin.`;
+  const corrected = reason ? `Corrected, there is none either: ${sentence(reason)}` : "The shapes differ, so the corrected twin takes a search: choose Corrected.";
+  return `${printed}. ${corrected}`;
+}
 
 /** @param {Store} store */
 function waitingWords(store) {

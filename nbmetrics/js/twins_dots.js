@@ -1,5 +1,6 @@
 /** The scores of both generators as marks on a line, a row for each client and for avg and all. */
 import { put, say, svg } from "./dom.js";
+import { nameWidth, shortened } from "./names.js";
 import { TWIN_MARKS } from "./twins_stage.js";
 
 /** @typedef {{name: string, first: number, second: number | null, apart: string}} DotRow what is said of their difference is `apart` */
@@ -7,7 +8,7 @@ import { TWIN_MARKS } from "./twins_stage.js";
 const ROW = 24;
 const TOP = 6;
 const AXIS = 24;
-const LETTERS = 14;
+const NAMES = 98;
 const RIGHT = 64;
 
 export class TwinDots {
@@ -26,8 +27,9 @@ export class TwinDots {
     const wide = (this.wide = this.root.clientWidth || this.wide);
     const high = TOP + ROW * rows.length + AXIS;
     put(this.root, { viewBox: `0 0 ${wide} ${high}`, height: high, "aria-label": `FID of ${heads.join(" and ")}. ${words}` });
-    const left = 14 + 7 * Math.min(LETTERS, Math.max(...rows.map((row) => row.name.length)));
-    const most = roundUp(Math.max(...rows.flatMap((row) => [row.first, row.second ?? 0]), 1e-9));
+    const room = Math.min(NAMES, Math.max(...rows.map((row) => nameWidth(row.name))));
+    const left = room + 14;
+    const most = roundUp(Math.max(...rows.flatMap((row) => [row.first, row.second ?? 0])));
     const x = (/** @type {number} */ value) => left + ((wide - left - RIGHT) * value) / most;
     this.paintAxis(x, most, high, wide);
     while (this.rows.length > rows.length) this.rows.pop()?.node.remove();
@@ -37,7 +39,7 @@ export class TwinDots {
     }
     rows.forEach((row, i) => {
       const isSum = i >= rows.length - 2;
-      this.rows[i].paint(row, TOP + ROW * (i + 0.5), x, isSum);
+      this.rows[i].paint(row, TOP + ROW * (i + 0.5), x, room, isSum);
     });
   }
 
@@ -64,12 +66,15 @@ class DotLine {
     this.second = svg("path", { class: "nbm-twin-mark", d: TWIN_MARKS.second });
     this.difference = svg("text", { class: "nbm-twin-apart" });
     const marks = [svg("g", { class: "nbm-twin-first" }, [this.first]), svg("g", { class: "nbm-twin-second" }, [this.second])];
-    this.node = svg("g", {}, [this.name, this.bar, ...marks, this.difference]);
+    this.title = svg("title");
+    this.node = svg("g", {}, [this.title, this.name, this.bar, ...marks, this.difference]);
   }
 
-  /** @param {DotRow} row @param {number} y @param {(value: number) => number} x @param {boolean} isSum */
-  paint({ name, first, second, apart }, y, x, isSum) {
-    say(this.name, name.length > LETTERS ? `${name.slice(0, LETTERS - 1)}…` : name);
+  /** @param {DotRow} row @param {number} y @param {(value: number) => number} x @param {number} room of the name @param {boolean} isSum */
+  paint({ name, first, second, apart }, y, x, room, isSum) {
+    const short = shortened(name, room);
+    say(this.name, short);
+    say(this.title, short === name ? "" : name);
     put(this.name, { x: 0, y: y + 4 });
     this.node.classList.toggle("nbm-twin-summed", isSum);
     put(this.first, { transform: `translate(${x(first)} ${y})` });
@@ -82,8 +87,9 @@ class DotLine {
   }
 }
 
-/** The next of 1, 2, 3, 4, 6, 8, 10, … @param {number} value */
+/** The next of 1, 2, 3, 4, 6, 8, 10, …; 1 where there is nothing but rounding. @param {number} value */
 function roundUp(value) {
+  if (value < 1e-9) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 3, 4, 6, 8, 10].find((step) => step * power >= value * 0.999) ?? 10);
 }

@@ -11,7 +11,8 @@ import { fidOf } from "./maths.js";
 /**
  * The first generator, the second where there is a closed form, and how it was made: an "offset" √u β, another
  * "covariance", as "printed"; "search" is for Python to find, and for "none" there is a `reason`. `other` is the mirror
- * image of an offset twin, a twin as well, or the corrected twin beside the printed one.
+ * image of an offset twin, a twin as well, or the corrected twin beside the printed one; where that has none, the
+ * `reason`. The printed second is the first itself where u is 0.
  *
  * @typedef {{how: "offset" | "covariance" | "printed" | "search" | "none", first: Law, second: Law | null, u: number,
  *   beta: [number, number] | null, other: Law | null, reason: string}} Pair
@@ -23,14 +24,16 @@ import { fidOf } from "./maths.js";
 const TWIN_SAME = 1e-12;
 const TWIN_APART = 1e-6;
 const COV_PARTS = /** @type {const} */ (["a", "b", "c"]);
-const ALL_ALIKE = "The clients are all alike, so the score of each is FID-all itself.";
+const ALL_ALIKE = "All clients with weight are alike, so the score of each is FID-all itself.";
 const MEANS_SPAN = "The printed construction needs a direction orthogonal to the means, and these means span the plane.";
 
 /** @param {TwinsScene} scene @returns {Pair} */
 export function pairOf({ clients, construction }) {
   if (construction !== "printed") return correctedPair(clients);
   const pair = printedPair(clients);
-  return pair.second ? { ...pair, other: correctedPair(clients).second } : pair;
+  if (!pair.second) return pair;
+  const { second: other, reason } = correctedPair(clients);
+  return { ...pair, other, reason };
 }
 
 /** FID of both generators with each client, averaged, and pooled. @param {Item[]} clients @param {Law} first @param {Law | null} second @returns {PairScores} */
@@ -68,6 +71,7 @@ export function printedPair(clients) {
   const u = laws.reduce((sum, law, i) => sum + shares[i] * ((law.x - first.x) ** 2 + (law.y - first.y) ** 2), 0);
   const { isLine, beta } = lineOf(laws.map((law) => [law.x, law.y]), null);
   if (!isLine) return noPair(first, MEANS_SPAN);
+  if (u <= TWIN_SAME * (first.a + first.c)) return { how: "printed", first, second: first, u: 0, beta: null, other: null, reason: "" };
   const within = mixture(parts.map(({ law, weight }) => ({ law: { ...law, x: 0, y: 0 }, weight })));
   return { how: "printed", first, second: shifted({ ...within, x: first.x, y: first.y }, beta, Math.sqrt(u)), u, beta, other: null, reason: "" };
 }

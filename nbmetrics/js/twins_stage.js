@@ -1,17 +1,22 @@
 /**
  * The plane of TwinsLab: clients to drag, and the two generators that follow them.
  *
+ * @import { Label } from "./geometry.js"
  * @import { Law, Scene } from "./types.js"
  * @import { Pair, TwinsScene } from "./twins_maths.js"
  * @import { Store } from "./store.js"
  */
 import { put, say, svg } from "./dom.js";
-import { ellipseOf, labelSpots, projection } from "./geometry.js";
+import { ellipseOf, projection } from "./geometry.js";
 import { Stage } from "./stage.js";
 
 /** The mark of each generator, in the plane and in the chart of scores: an open circle that a diamond fits into. */
 export const TWIN_MARKS = { first: "M0 -8 A8 8 0 1 1 -0.01 -8 Z", second: "M0 -6 L6 0 L0 6 L-6 0 Z" };
 export const TWIN_NAMES = { first: "First", second: "Twin" };
+// Pixels: the shortest arrow that is drawn, how wide one is, and its "√u β".
+const SHORTEST = 18;
+const ARROW_WIDE = 10;
+const OFFSET_WIDE = 30;
 
 export class TwinsStage extends Stage {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -30,30 +35,45 @@ export class TwinsStage extends Stage {
 
   /** @param {Scene} scene without generators @param {Pair} pair @param {boolean} isBehind whether the twin is that of earlier clients @param {string} name of the second */
   paintTwins(scene, pair, isBehind, name) {
-    super.paint(scene);
+    this.fit();
+    const place = projection(scene, this.size);
+    const arrow = arrowOf(pair, place);
     const laws = [pair.first, ...(pair.second ? [pair.second] : [])];
     const generators = laws.map((law, i) => ({ name: i ? name : TWIN_NAMES.first, x: law.x, y: law.y, ...ellipseOf(law) }));
-    const spots = labelSpots({ ...scene, generators }, this.size).slice(scene.clients.length);
-    const place = projection(scene, this.size);
-    this.first.paint(pair.first, place, spots[0], TWIN_NAMES.first);
-    this.second.paint(pair.second, place, spots[1], name);
+    const labels = this.paint(scene, generators, arrow?.boxes);
+    this.first.paint(pair.first, place, labels[0]);
+    this.second.paint(pair.second, place, labels[1]);
     for (const node of this.second.nodes) node.classList.toggle("nbm-twin-behind", isBehind);
     paintEllipse(this.other, pair.other, place);
-    this.paintArrow(pair, place);
+    this.arrow.classList.toggle("nbm-twin-hidden", !arrow);
+    if (arrow) this.paintArrow(arrow);
   }
 
-  /** @param {Pair} pair @param {ReturnType<typeof projection>} place */
-  paintArrow({ first, second, beta, u }, { at, scale }) {
-    const reach = scale * Math.sqrt(u);
-    this.arrow.classList.toggle("nbm-twin-hidden", !second || !beta || !(reach > 18));
-    if (!second || !beta) return;
-    const [[x, y], [toX, toY]] = [at(first.x, first.y), at(second.x, second.y)];
-    const [dx, dy] = [(toX - x) / reach, (toY - y) / reach];
-    const [line, head, label] = this.arrow.children;
-    put(line, { x1: x + 8 * dx, y1: y + 8 * dy, x2: toX - 14 * dx, y2: toY - 14 * dy });
-    put(head, { transform: `translate(${toX - 8 * dx} ${toY - 8 * dy}) rotate(${(Math.atan2(dy, dx) * 180) / Math.PI})` });
-    put(label, { x: x + 0.65 * (toX - x) + 10 * Math.abs(dy) + 2, y: y + 0.65 * (toY - y) + 4 + 12 * Math.abs(dx) });
+  /** @param {NonNullable<ReturnType<typeof arrowOf>>} arrow */
+  paintArrow({ x, y, dx, dy, reach, label }) {
+    const [line, head, text] = this.arrow.children;
+    const [from, to, tip] = [8, reach - 14, reach - 8];
+    put(line, { x1: x + from * dx, y1: y + from * dy, x2: x + to * dx, y2: y + to * dy });
+    put(head, { transform: `translate(${x + tip * dx} ${y + tip * dy}) rotate(${(Math.atan2(dy, dx) * 180) / Math.PI})` });
+    put(text, label);
   }
+}
+
+/**
+ * From the first generator to the second, in pixels, and the boxes that hold it; null where there is none, or no room.
+ * @param {Pair} pair @param {ReturnType<typeof projection>} place
+ */
+function arrowOf({ first, second, beta }, { at }) {
+  if (!second || !beta) return null;
+  const [[x, y], [toX, toY]] = [at(first.x, first.y), at(second.x, second.y)];
+  const reach = Math.hypot(toX - x, toY - y);
+  if (!(reach > SHORTEST)) return null;
+  const [dx, dy] = [(toX - x) / reach, (toY - y) / reach];
+  const label = { x: x + 0.65 * (toX - x) + 10 * Math.abs(dy) + 2, y: y + 0.65 * (toY - y) + 4 + 12 * Math.abs(dx) };
+  const along = Array.from({ length: Math.ceil(reach / ARROW_WIDE) }, (_, k) => k * ARROW_WIDE);
+  const boxes = along.map((by) => ({ x: x + by * dx, y: y + by * dy, wide: ARROW_WIDE, high: ARROW_WIDE }));
+  boxes.push({ x: label.x + OFFSET_WIDE / 2, y: label.y - 4, wide: OFFSET_WIDE, high: 14 });
+  return { x, y, dx, dy, reach, label, boxes };
 }
 
 /** One generator in the plane. */
@@ -69,16 +89,16 @@ class LawView {
     this.nodes = [this.body, this.mark];
   }
 
-  /** @param {Law | null} law @param {ReturnType<typeof projection>} place @param {[number, number]} spot of its name @param {string} name */
-  paint(law, place, spot, name) {
+  /** @param {Law | null} law @param {ReturnType<typeof projection>} place @param {Label} label */
+  paint(law, place, label) {
     for (const node of this.nodes) node.classList.toggle("nbm-twin-hidden", !law);
     if (!law) return;
     paintEllipse(this.inner, law, place);
     paintEllipse(this.outer, law, place, 2);
     const [x, y] = place.at(law.x, law.y);
     put(this.mark, { transform: `translate(${x} ${y})` });
-    put(this.label, { x: spot[0], y: spot[1] });
-    say(this.label, name);
+    put(this.label, { x: label.x, y: label.y });
+    say(this.label, label.text);
   }
 }
 

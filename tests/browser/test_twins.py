@@ -193,6 +193,32 @@ def test_as_printed_the_clients_scores_differ(opened, shot):
     expect(lab.get_by_role("status")).to_have_text("No twin here; Python agrees.")
 
 
+def test_as_printed_identical_clients_have_no_twin_and_no_arrow(opened, shot):
+    page, lab = opened(repr("Identical clients (no twin)"))
+    lab.get_by_role("button", name="As printed").click()
+    assert_has_no_twin(page, lab)
+    shot("twins-light-printed-identical", lab)
+    lab.get_by_label("Preset").select_option("Two clients")
+    lab.get_by_role("button", name="As printed").click()
+    expect(headline(lab)).to_have_text("Not twins: the clients’ scores differ by 2.472.")
+    for _ in range(4):
+        handle(lab, "Client 2 mean").press("Shift+ArrowLeft")
+    assert_has_no_twin(page, lab)
+
+
+def assert_has_no_twin(page, lab):
+    """As printed, of clients that are all alike: said truly, with nothing drawn that is not there."""
+    expect(headline(lab)).to_have_text("No twin here: the second generator is the first.")
+    expect(lab.locator(".nbm-twin-why")).to_contain_text("Corrected, there is none either: all clients with weight are")
+    expect(lab.locator(".nbm-twin-why")).not_to_contain_text("outline")
+    for part in ("arrow", "other"):
+        expect(lab.locator(f".nbm-stage .nbm-twin-{part}")).to_be_hidden()
+    assert "NaN" not in lab.inner_html()
+    assert lab.locator(".nbm-twin-axis text").all_text_contents()[-1] == "1"
+    settle(page, lab)
+    expect(lab.get_by_role("status")).to_contain_text("Python agrees")
+
+
 def test_the_published_table_is_the_papers(opened, shot):
     _, lab = opened()
     lab.get_by_role("button", name="Published").click()

@@ -27,6 +27,19 @@ test("as printed the clients' scores are 1.1716 and 2", () => {
   close(scores.second[0], 2, 1e-14, "second");
 });
 
+test("as printed, clients of one mean have the first for second, and no direction", () => {
+  const [one, third] = [client("a", 0.1, -0.3, 1.6, 1, 20), client("c", 0.1, -0.3, 1.6, 1, 20)];
+  const alike = pairOf({ clients: [one, client("b", 0.1, -0.3, 1.6, 1, 20), third], construction: "printed" });
+  assert.deepEqual([alike.u, alike.beta, alike.other], [0, null, null]);
+  assert.equal(alike.second, alike.first);
+  assert.match(alike.reason, /alike/);
+  const unlike = pairOf({ clients: [one, { ...third, width: 3 }], construction: "printed" });
+  assert.equal(unlike.second, unlike.first);
+  assert.equal(unlike.reason, "");
+  const spanned = pairOf({ clients: [client("a", 1, 0), { ...client("b", 0, 1), weight: 0 }], construction: "printed" });
+  assert.equal(spanned.how, "none");
+});
+
 test("shared shapes: one changes all, an added client takes theirs, and the switch gives all the chosen one", () => {
   const before = { rev: 0, preset: "", half: 5, shared: true, construction: "corrected", clients: [client("a", 0, 0), client("b", 1, 0)] };
   const wide = { ...before, clients: [before.clients[0], { ...before.clients[1], width: 2 }] };

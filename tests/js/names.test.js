@@ -1,0 +1,57 @@
+/** Names in the plane: short enough, apart from one another and from the marks, and in the picture. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { labelSpots, projection } from "../../nbmetrics/js/geometry.js";
+import { nameWidth, shortened } from "../../nbmetrics/js/names.js";
+
+const LINE = 14;
+const SIZE = 540;
+const scene = { half: 5 };
+const client = (name, x, y, width = 1, height = 1) => ({ name, x, y, width, height, angle: 0, weight: 1 });
+const { at } = projection(scene, SIZE);
+
+/** Of each label, in pixels: left, right, top, bottom. */
+const boxesOf = (items, labels) => labels.map(({ text, x, y }, i) => {
+  const [meanX, meanY] = at(items[i].x, items[i].y);
+  const half = nameWidth(text) / 2;
+  return [meanX + x - half, meanX + x + half, meanY + y - LINE + 3, meanY + y + 3];
+});
+const overlap = ([a, b, c, d], [p, q, r, s]) => Math.min(b, q) - Math.max(a, p) > 0.01 && Math.min(d, s) - Math.max(c, r) > 0.01;
+
+test("a name that fits stays, another loses its middle and keeps its number", () => {
+  assert.equal(shortened("Client 12", 80), "Client 12");
+  for (const name of ["Universitätsklinikum Hamburg-Eppendorf 17", "W".repeat(40) + "17", "東京大学医学部附属病院".repeat(3) + "17", "😀".repeat(30) + "17"]) {
+    for (const room of [60, 85, 160]) {
+      const short = shortened(name, room);
+      assert.ok(nameWidth(short) <= room, `${short} in ${room}`);
+      assert.match(short, /^.+….*17$/u);
+    }
+  }
+  assert.equal(shortened("WWWW", 1), "W…");
+});
+
+test("wide letters count for more than narrow ones", () => {
+  assert.ok(nameWidth("WWWW") > 13 * 4 && nameWidth("illi") < 7 * 4);
+});
+
+test("names keep off earlier names, all means and what is to be kept clear", () => {
+  const items = [client("Client 1", -0.4, 0), client("Client 2", 0.4, 0), client("Client 3", 0, 1.4, 0.2, 0.2), client("Client 4", 0, 1.4, 0.2, 0.2)];
+  const clear = [{ x: 270, y: 150, wide: 40, high: 40 }];
+  const boxes = boxesOf(items, labelSpots(scene, items, SIZE, clear));
+  const marks = items.map(({ x, y }) => at(x, y)).map(([x, y]) => [x - 8, x + 8, y - 8, y + 8]);
+  const taken = [...marks, [250, 290, 130, 170]];
+  boxes.forEach((box, i) => {
+    for (const other of [...boxes.slice(0, i), ...taken]) assert.ok(!overlap(box, other), `${box} and ${other}`);
+  });
+});
+
+test("a dozen clients of one mean have their names in the picture, as few as can be over one another", () => {
+  const items = Array.from({ length: 12 }, (_, i) => client(`Client ${i}`, 0, 0));
+  const lines = labelSpots(scene, items, SIZE).map(({ y }) => y);
+  assert.equal(new Set(lines).size, 8);
+  for (const [x, y, width] of [[5, 5, 1], [-5, -5, 1], [0, 0, 5], [7, 9, 1]]) {
+    const item = client("Universitätsklinikum Hamburg-Eppendorf", x, y, width, width);
+    const [[left, right, top, bottom]] = boxesOf([item], labelSpots(scene, [item], SIZE));
+    assert.ok(left >= 0 && right <= SIZE && top >= 0 && bottom <= SIZE, `${[left, right, top, bottom]}`);
+  }
+});
