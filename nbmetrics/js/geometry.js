@@ -62,27 +62,33 @@ const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowD
 
 /**
  * The item after a key on one of its handles, or null for a key that means nothing there.
- * Arrows move 0.1 (1° for the angle), with Shift ten times as far.
+ * Arrows move 0.1 (1° for the angle), with Shift ten times as far; in a far smaller or larger plane, as far for its size.
  * @param {Item} item @param {Handle} handle @param {string} key @param {boolean} shift @param {number} half
  * @returns {Item | null}
  */
 export function keyed(item, handle, key, shift, half) {
   if (!(key in ARROWS)) return null;
   const [right, up] = ARROWS[key];
-  const step = shift ? 1 : 0.1;
+  const by = (right + up) * (shift ? 10 : 1);
+  if (handle === "angle") return { ...item, angle: degrees(tidy(item.angle + by, 1)) };
+  const step = (shift ? 10 : 1) * stepIn(half);
   if (handle === "mean") {
-    return { ...item, x: tidy(within(item.x + right * step, half)), y: tidy(within(item.y + up * step, half)) };
+    return { ...item, x: tidy(within(item.x + right * step, half), step), y: tidy(within(item.y + up * step, half), step) };
   }
-  const by = right + up;
-  if (handle === "angle") return { ...item, angle: degrees(tidy(item.angle + by * step * 10)) };
-  return { ...item, [handle]: tidy(length(item[handle] + by * step, half)) };
+  return { ...item, [handle]: tidy(length(item[handle] + by * stepIn(half), half), step) };
+}
+
+/** How far a key moves: 0.1 in a plane of the usual size, a power of ten in any other. @param {number} half */
+export function stepIn(half) {
+  return 10 ** Math.round(Math.log10(half / 50));
 }
 
 /** What a slider says of itself. @param {Item} item @param {Handle} handle @param {number} half */
 export function sliderValues(item, handle, half) {
-  if (handle === "mean") return { now: item.x, min: -half, max: half, text: `x ${item.x.toFixed(2)}, y ${item.y.toFixed(2)}` };
+  const read = (/** @type {number} */ value) => value.toFixed(Math.max(2, 1 - Math.log10(stepIn(half))));
+  if (handle === "mean") return { now: item.x, min: -half, max: half, text: `x ${read(item.x)}, y ${read(item.y)}` };
   if (handle === "angle") return { now: item.angle, min: -180, max: 180, text: `${item.angle.toFixed(0)}°` };
-  return { now: item[handle], min: 0, max: half, text: item[handle].toFixed(2) };
+  return { now: item[handle], min: 0, max: half, text: read(item[handle]) };
 }
 
 /** The height handle is across from the name: below a client, above a generator. @param {Item} item */
@@ -178,7 +184,8 @@ function degrees(angle) {
   return 180 - ((((180 - angle) % 360) + 360) % 360);
 }
 
-/** A number a person would type, after steps of 0.1. @param {number} value */
-function tidy(value) {
-  return Math.round(value * 1e6) / 1e6;
+/** A number a person would type, after steps. @param {number} value @param {number} step */
+function tidy(value, step) {
+  const fine = Math.max(1e6, 1e5 / step);
+  return Math.round(value * fine) / fine;
 }

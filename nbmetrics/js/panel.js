@@ -6,6 +6,7 @@
  */
 import { el, put, say } from "./dom.js";
 import { nameBar, withItem, withName } from "./edits.js";
+import { stepIn } from "./geometry.js";
 import { sharesOf } from "./laws.js";
 
 const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
@@ -79,7 +80,7 @@ class Row {
     this.numbers = NUMBERS.map((field) => {
       /** @type {Record<string, string>} */
       const lower = field === "width" || field === "height" ? { min: "0" } : {};
-      return this.numberInput(field, { step: field === "angle" ? "1" : "0.1", ...lower });
+      return this.numberInput(field, lower);
     });
     for (const input of this.numbers) input.hidden = kind === "truncated" || kind === "copycat";
     for (const input of this.numbers) input.readOnly = kind === "data";
@@ -172,7 +173,10 @@ class Row {
     const percent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
     say(this.share, this.main === "weight" ? percent : this.main === "psi" ? "ψ" : this.main === "count" ? "points of" : "");
     if (this.source) this.paintSource(this.source, scene);
-    NUMBERS.forEach((field, i) => this.paintNumber(this.numbers[i], field, item));
+    NUMBERS.forEach((field, i) => {
+      put(this.numbers[i], { step: field === "angle" ? 1 : stepIn(scene.half) });
+      this.paintNumber(this.numbers[i], field, item);
+    });
   }
 
   /** @param {HTMLSelectElement} select @param {Scene} scene */
@@ -193,7 +197,7 @@ class Row {
   }
 }
 
-/** @param {number} value */
+/** Three decimals, or three digits where that is less. @param {number} value */
 function shown(value) {
-  return Number(value.toFixed(3));
+  return Math.abs(value) < 0.1 ? Number(Number(value.toPrecision(3)).toFixed(9)) : Number(value.toFixed(3));
 }

@@ -9,7 +9,7 @@ import { lawsOf, mixture, sharesOf } from "./laws.js";
 import { isClosed, scored } from "./maths.js";
 
 /**
- * @typedef {{parameter: string, place: Place, item: Item}} Subject  what is swept
+ * @typedef {{parameter: string, place: Place, item: Item, digits: number}} Subject  what is swept, and the decimals to read
  * @typedef {{at: number, score: number, isEnd: boolean}} Best
  * @typedef {{metric: string, range: [number, number], values: number[], avg: number[], all: number[], gap: number[],
  *   ideal: number[] | null, best: Record<"avg" | "all", Best | null>, constant: number, spread: number}} Sweep
@@ -66,7 +66,9 @@ export function subjectOf(scene, g, c) {
   const fitting = sweepableOf(scene.generators[g]);
   const parameter = wanted === "weight" || fitting.includes(wanted) ? wanted : fitting[0] ?? "weight";
   const place = /** @type {Place} */ (parameter === "weight" ? { kind: "clients", index: c } : { kind: "generators", index: g });
-  return { parameter, place, item: scene[place.kind][place.index] };
+  const subject = { parameter, place, item: scene[place.kind][place.index], digits: 0 };
+  const [low, high] = rangeOf(scene, subject);
+  return PARAMETERS[parameter].unit === "°" ? subject : { ...subject, digits: Math.max(2, Math.ceil(1.5 - Math.log10(high - low))) };
 }
 
 /** @param {Scene} scene @param {Subject} subject @returns {[number, number]} */
@@ -84,9 +86,8 @@ export function sweptTo(scene, { parameter, place, item }, value) {
 }
 
 /** A swept value as read. @param {number} value @param {Subject} subject */
-export function readValue(value, { parameter }) {
+export function readValue(value, { parameter, digits }) {
   const { unit } = PARAMETERS[parameter];
-  const digits = unit === "°" ? 0 : 2;
   return `${value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−")}${unit}`;
 }
 

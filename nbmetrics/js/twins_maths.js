@@ -20,11 +20,12 @@ import { fidOf } from "./maths.js";
  * @typedef {{first: number[], second: number[] | null}} PairScores  with each client, then avg, then all
  */
 
-// As in theory/twins.py: relative to the trace, what counts as the same; relative to u, the least gap worth the name.
+// As in theory/twins.py: relative to the trace, what counts as the same; relative to the scores, the least gap worth the name.
 const TWIN_SAME = 1e-12;
 const TWIN_APART = 1e-6;
 const COV_PARTS = /** @type {const} */ (["a", "b", "c"]);
 const ALL_ALIKE = "All clients with weight are alike, so the score of each is FID-all itself.";
+const NEARLY_ONE = "The clients nearly coincide: FID-all of no twin reaches a millionth of FID-avg.";
 const MEANS_SPAN = "The printed construction needs a direction orthogonal to the means, and these means span the plane.";
 
 /** @param {TwinsScene} scene @returns {Pair} */
@@ -58,7 +59,10 @@ export function correctedPair(clients) {
   if (isOne) return noPair(first, ALL_ALIKE);
   if (!isAlike) return { how: "search", first, second: null, u: NaN, beta: null, other: null, reason: "" };
   const u = bures(laws[0], first);
-  const { isLine, beta } = lineOf(laws.map((law) => [law.x - first.x, law.y - first.y]), Math.sqrt(slack * TWIN_SAME));
+  const away = laws.map((law) => [law.x - first.x, law.y - first.y]);
+  const avg = u + away.reduce((sum, [x, y], i) => sum + shares[i] * (x * x + y * y), 0);
+  if (4 * u <= TWIN_APART * avg) return noPair(first, NEARLY_ONE);
+  const { isLine, beta } = lineOf(away, Math.sqrt(slack * TWIN_SAME));
   const pair = isLine ? offsetPair(first, laws[0], u, beta) : covariancePair(first, laws[0], u);
   return pair.second && fidOf(first, pair.second) <= slack ? noPair(first, ALL_ALIKE) : pair;
 }

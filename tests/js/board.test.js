@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { figure, sentences } from "../../nbmetrics/js/board.js";
+import { keyed, sliderValues } from "../../nbmetrics/js/geometry.js";
 import { nameBar, sameItems } from "../../nbmetrics/js/edits.js";
 
 const said = (avg, all, higher) => sentences("M", { avg, all }, ["a", "b", "c"].slice(0, avg.length), higher)[0];
@@ -43,4 +44,14 @@ test("scenes hold the same items wherever those lie", () => {
   assert.equal(sameItems(scene(0, "g"), scene(5, "g")), true);
   assert.equal(sameItems(scene(0, "g"), scene(0, "g", "h")), false);
   assert.equal(sameItems({ half: 1 }, { half: 2 }), true);
+});
+
+test("keys step 0.1 in a plane of the usual size, and as far for its size in any other", () => {
+  const item = { name: "a", x: 0.2, y: 0, width: 0.02, height: 0.01, angle: 0 };
+  const after = (half, handle, shift = false) => keyed(item, handle, "ArrowRight", shift, half);
+  for (const half of [2, 5, 15]) assert.deepEqual([after(half, "mean").x, after(half, "mean", true).x], [0.3, 1.2]);
+  assert.deepEqual([after(0.5, "mean").x, after(0.05, "width").width, after(0.05, "angle").angle], [0.21, 0.021, 1]);
+  assert.equal(after(500, "mean").x, 10.2);
+  assert.equal(sliderValues(item, "width", 0.05).text, "0.0200");
+  assert.equal(sliderValues(item, "mean", 5).text, "x 0.20, y 0.00");
 });

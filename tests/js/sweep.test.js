@@ -87,9 +87,11 @@ test("a metric that only Python has is swept as FID", () => {
 });
 
 test("values as they are read", () => {
-  const variance = { parameter: "variance" };
+  const variance = subjectOf(toy({}), 0, 0);
   assert.deepEqual([1, -0.5, -0.001].map((value) => readValue(value, variance)), ["1.00", "−0.50", "0.00"]);
-  assert.equal(readValue(-29.7, { parameter: "angle" }), "−30°");
+  assert.equal(readValue(-29.7, subjectOf(toy({ sweep: "angle" }), 0, 0)), "−30°");
+  const tiny = { ...toy({}), half: 0.05 };
+  assert.equal(readValue(0.000123, subjectOf(tiny, 0, 0)), "0.00012");
 });
 
 const sweeps = process.env.NBMETRICS_SWEEPS;
