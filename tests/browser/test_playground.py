@@ -189,7 +189,7 @@ def test_rename_weights_and_bad_entries(opened):
     weight.fill("-2")
     weight.press("Enter")
     assert numbers(lab) == kept
-    expect(lab.get_by_role("status")).to_contain_text("0 or more")
+    expect(lab.get_by_role("status")).to_contain_text("Hospital weight: a number from 0 to 1000000 is needed")
 
 
 def test_a_name_is_text_everywhere(run_cells):
@@ -205,7 +205,7 @@ def test_a_name_is_text_everywhere(run_cells):
     page.on("dialog", lambda d: (alerts.append(d.message), d.dismiss()))
     lab = page.get_by_role("group", name="Playground")
     expect(handle(lab, f"{EVIL} mean")).to_have_count(1)
-    expect(lab.locator(".nbm-name").first).to_have_text(EVIL)
+    expect(lab.locator(".nbm-stage title").first).to_have_text(EVIL)
     expect(lab.get_by_role("rowheader").first).to_have_text(EVIL + "2")
     lab.get_by_role("button", name="Copy code").click()
     assert json.dumps(EVIL) in lab.locator(".nbm-code").input_value()
