@@ -10,7 +10,6 @@ import nbmetrics as nm
 from tests.browser.conftest import HERE
 from tests.browser.drag import painted
 from tests.browser.memo import shown, slider, tab, verdict
-
 from tests.browser.test_saved_page import saved as saved
 
 NOTED = ".nbm-memo-cards + .nbm-note"
