@@ -52,6 +52,11 @@ def test_the_pages_points_are_pythons(tmp_path):
     vectors = {
         "bases": [study_of(*which).base() for which in BASES],
         "cases": list(cases(np.random.default_rng(6), 150)),
+        "own": [
+            {"scene": scene.to_json(), "items": items, "code": scene.to_code(items)}
+            for scene in (MemorizationScene.parse({"data": "own", "points": 7, "seed": seed}) for seed in (0, 7))
+            for items in (False, True)
+        ],
     }
     assert sum(case["scene"]["spread"] != 1 for case in vectors["cases"]) > 100
     assert sum(case["copies"] != [] for case in vectors["cases"]) > 100

@@ -72,7 +72,9 @@ class TestScene:
             ({"points": 1001}, "points"),
             ({"points": 30.5}, "points"),
             ({"seed": -1}, "seed"),
-            ({"selected": 400}, "selected"),
+            ({"seed": 2**31 + 1}, "seed: .*from 0 to"),
+            ({"selected": -1}, "selected"),
+            ({"selected": 1.5}, "selected"),
             ({"view": {"panel": "map"}}, r"view\.panel"),
             ({"view": "cards"}, "view"),
             ({"lesson": {"name": "notice"}}, "lesson"),
@@ -85,6 +87,11 @@ class TestScene:
     def test_bad_fields_are_named(self, change, field):
         with pytest.raises(nm.InvalidInput, match=f"^{field}"):
             MemorizationScene.parse(change)
+
+    def test_a_chosen_point_that_is_gone_is_chosen_no_more(self):
+        scene = MemorizationScene.parse({"points": 100, "selected": 95})
+        fewer = MemorizationScene.parse({**scene.to_json(), "points": 80})
+        assert scene.selected == 95 and fewer.selected is None and fewer.points == 80
 
     def test_a_growing_share_adds_copies_one_by_one(self):
         study = study_of("moons", 40, 0)
@@ -340,12 +347,6 @@ class TestLab:
         lab = opened(*(np.random.default_rng(k).standard_normal((40, 5)) for k in range(3)))
         assert len(heat_maps(lab._own)["tables"]) == 3
 
-    @pytest.mark.parametrize("kind", ["curve", "interactions"])
-    def test_a_bad_request_is_answered_with_the_reason(self, opened, kind):
-        lab = opened(points=30)
-        lab._asked(lab, {"kind": kind, "scene": {"copied": 7}}, None)
-        assert "copied" in lab.result["error"]["message"]
-
     def test_digits_come_as_pixels(self, opened):
         lab = opened(data="digits", points=40, copied=0.5)
         study, pictures = lab._study(lab._scene), lab.pictures
@@ -391,7 +392,3 @@ class TestLab:
         lab = opened(preset=name)
         assert isinstance(lab._picture(), Drawing) and lab._picture()._repr_png_()[:4] == b"\x89PNG"
         assert name in lab._described() and "AuthPct" in lab._described()
-
-    def test_a_saved_page_holds_the_points_and_their_scores(self, opened, tmp_path):
-        text = opened(preset="Half copied").export_html(tmp_path / "page.html").read_text()
-        assert '"kde_noise"' in text and '"memorization"' in text

@@ -128,6 +128,27 @@ class TestOwn:
             nm.MemorizationLab._opened(lab._scene)
         assert "train, test, generated" in lab.to_code()
 
+    @pytest.mark.parametrize("with_items", [False, True])
+    def test_code_rebuilds_the_scores_and_names_the_items(self, opened, sets, with_items):
+        items = np.random.default_rng(1).random((100, 8, 8)) if with_items else None
+        lab = opened(*sets, items, seed=7)
+        space = dict(zip(("train", "test", "generated"), sets), items=items)
+        exec(lab.to_code(), space)
+        again = space["lab"]
+        assert again.result["cards"] == lab.result["cards"] != opened(*sets).result["cards"]
+        assert again.pictures == lab.pictures and bool(again.pictures) == with_items
+        again.close()
+
+    @pytest.mark.parametrize("change", [{"seed": 3}, {"points": 99_999}, {"data": "moons"}])
+    def test_a_scene_of_other_rows_is_refused(self, opened, sets, change):
+        lab = opened(*sets, seed=7)
+        before, (name,) = lab.scene, change
+        with pytest.raises(nm.InvalidInput, match=f"^{name}"):
+            lab.scene = {**before, **change, "rev": 1}
+        assert lab.scene == before
+        lab._asked(lab, {"kind": "ask", "scene": {**before, **change, "rev": 2}}, None)
+        assert name in lab.result["error"]["message"] and lab.result["rev"] == 2
+
     def test_nothing_is_swept(self, opened, sets):
         lab = opened(*sets)
         lab._asked(lab, {"kind": "curve", "scene": lab.scene, "key": "k"}, None)

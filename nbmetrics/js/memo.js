@@ -12,6 +12,7 @@ import { memoCode } from "./memo_code.js";
 import { MemoCurve } from "./memo_curve.js";
 import { MemoHeat } from "./memo_heat.js";
 import { MemoItems } from "./memo_items.js";
+import { fitsBase } from "./memo_maths.js";
 import { MemoPlane } from "./memo_plane.js";
 import { MemoSliders } from "./memo_sliders.js";
 import { MemoState } from "./memo_state.js";
@@ -23,6 +24,7 @@ const PANEL_NAMES = /** @type {(keyof typeof PANELS)[]} */ (Object.keys(PANELS))
 const OWN_PANELS = ["cards", "items"];
 const QUESTIONS = {
   made: ["Drag “Share copied” to the right.", "Which card notices first?"],
+  saved: ["Which cards notice?", "The picture follows the sliders, the cards are of the scene that was saved."],
   own: ["Is your generator memorizing?", "Look at the cards, then at the items that are most like a training row."],
 };
 
@@ -40,7 +42,7 @@ function memoView(store, signal) {
   const about = el("p", { class: "nbm-note" });
   let isFull = false;
   const toolbar = new Toolbar(store, signal, {
-    code: memoCode,
+    code: (scene) => memoCode(scene, state.hasItems),
     table: (shown) => {
       isFull = shown;
       store.changed();
@@ -56,7 +58,7 @@ function memoView(store, signal) {
   const paint = () => {
     state.note();
     const { scene } = state;
-    QUESTIONS[state.isOwn ? "own" : "made"].forEach((text, k) => say(question.children[k], text));
+    QUESTIONS[state.isOwn ? "own" : store.saved ? "saved" : "made"].forEach((text, k) => say(question.children[k], text));
     legend.copies.hidden = state.isOwn;
     sliders.paint(scene);
     plane.paint();
@@ -68,8 +70,21 @@ function memoView(store, signal) {
     panels.paint(isFull);
     points.paint(isFull, () => pointsTable(state));
     toolbar.paint(scene);
+    if (store.saved) closeStarts(state, toolbar);
   };
   return { nodes: [question, toolbar.root, body, points.root, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/** On a saved page: no way to scenes whose points it does not hold. @param {MemoState} state @param {Toolbar} toolbar */
+function closeStarts({ base, scene }, { preset, presets, reset }) {
+  const isHeld = (/** @type {any} */ start) => fitsBase(base, start);
+  for (const option of preset.options) {
+    if (!(option.value in presets)) continue;
+    option.disabled = !isHeld(presets[option.value]);
+    if (option.disabled) put(option, { title: "Its points need Python" });
+  }
+  const [first] = Object.values(presets);
+  if (!isHeld(presets[scene.preset] ?? first)) reset.disabled = true;
 }
 
 /** What is seen beside the picture, one at a time. */

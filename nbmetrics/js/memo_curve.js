@@ -78,24 +78,26 @@ export class MemoCurve {
     const found = sweep?.parameter === knob ? sweep : null;
     const isCurrent = found?.key === key;
     const aways = found ? this.awaysOf(found) : {};
-    const isVeiled = knob === "copied" && !scene.lesson?.revealed;
+    const isOffered = !state.store.saved || found?.done === 1;
+    const isVeiled = isOffered && knob === "copied" && !scene.lesson?.revealed;
     const x = this.paintFrame(width, knob);
     this.paintLines(isVeiled ? {} : aways, x);
     this.veil.toggleAttribute("hidden", !isVeiled);
     for (const node of [this.lines, this.ends]) node.classList.toggle("nbm-memo-old", !isCurrent);
-    put(this.plot.root, { "data-current": String(isCurrent), "aria-busy": String(!isCurrent || (found?.done ?? 0) < 1) });
+    put(this.plot.root, { "data-current": String(isCurrent), "aria-busy": String(!state.store.saved && (!isCurrent || (found?.done ?? 0) < 1)) });
     const places = { fid_test: noticedAt(aways.fid_test), fld: noticedAt(aways.fld) };
-    this.lesson.paint(this.plot.box, x, places, isCurrent && found?.done === 1 && state.noise !== null);
+    this.lesson.paint(this.plot.box, x, places, isCurrent && found?.done === 1 && state.noise !== null, isOffered);
     say(this.wait, this.waiting(found, isCurrent, key));
     this.numbers.paint(isFull && !isVeiled && found !== null, () => sweepTable(/** @type {MemoSweep} */ (found)));
   }
 
   /** @param {MemoSweep | null} found @param {boolean} isCurrent @param {string} key */
   waiting(found, isCurrent, key) {
-    const { store, noise } = this.state;
+    const { store, noise, isRefused } = this.state;
     const last = store.model.get("curve");
     if (last?.error && last.key === key) return `Python: ${last.error}`;
-    if (store.saved) return "A new curve needs Python.";
+    if (store.saved) return savedWords(found, isCurrent);
+    if (isRefused && !isCurrent) return "Python has no curve of this scene.";
     if (store.waiting && !isCurrent) return "Python is busy or gone: this curve waits for it.";
     if (!isCurrent || !found) return "Python computes the curve …";
     if (found.done < 1) return `Python computes the curve: ${Math.round(100 * found.done)} %`;
@@ -166,6 +168,13 @@ function linePath(line, isBroken, across, up) {
   const known = (line?.aways ?? []).flatMap((away, k) => (away === null || (isBroken && line?.xs[k] === 0) ? [] : [k]));
   if (known.length < 2 || !line) return "M0 0";
   return curve(known.map((k) => across(line.xs[k])), known.map((k) => up(/** @type {number} */ (line.aways[k]))));
+}
+
+/** What a saved page holds of a curve. @param {MemoSweep | null} found @param {boolean} isCurrent */
+function savedWords(found, isCurrent) {
+  if (!found) return "This page was saved without this curve: it needs Python. Open this tab in a notebook, and save the page again.";
+  if (!isCurrent) return "This curve is of the scene that was saved: a new one needs Python.";
+  return found.done < 1 ? "This page was saved before Python had all of this curve." : "";
 }
 
 /** @param {(number | null)[]} aways */

@@ -6,6 +6,7 @@
  * @import { MemoState } from "./memo_state.js"
  */
 import { el, put, say } from "./dom.js";
+import { lockable } from "./locks.js";
 import { shownNumber } from "./memo_cards.js";
 import { KNOBS, KNOB_NAMES, withMemo } from "./memo_maths.js";
 
@@ -13,6 +14,10 @@ import { KNOBS, KNOB_NAMES, withMemo } from "./memo_maths.js";
 const STOPS = [[0, 34, 78], [63, 73, 108], [124, 123, 120], [187, 173, 108], [254, 232, 56]];
 // Exact copies of everything end at 10¹⁸: what is this far above the best is as bright as it gets.
 const BRIGHTEST = 1000;
+const SAVED_MAPS = {
+  none: "This page was saved without the maps: they need Python. Open this tab in a notebook, and save the page again.",
+  other: "These maps are of the points that were saved: others need Python.",
+};
 
 /** @typedef {{x: string, y: string, labels?: {x: string, y: string}, xs: number[], ys: number[], fld: number[][]}} HeatTable */
 
@@ -30,7 +35,7 @@ export class MemoHeat {
   }
 
   paint() {
-    const { store, scene } = this.state;
+    const { store, scene, isRefused } = this.state;
     const key = `interactions ${scene.data} ${scene.points} ${scene.seed}`;
     const found = store.model.get("interactions");
     if (!store.before && !store.saved && this.asked !== key) {
@@ -38,10 +43,11 @@ export class MemoHeat {
       if (found?.key !== key) store.send({ kind: "interactions", scene, key });
     }
     const isCurrent = found?.key === key;
-    const still = store.saved ? "These maps need Python." : store.waiting ? "Python is busy or gone." : "Python computes the maps …";
+    const still = store.saved ? SAVED_MAPS[found?.tables ? "other" : "none"] : isRefused ? "Python has no maps of this scene." : store.waiting ? "Python is busy or gone." : "Python computes the maps …";
     say(this.wait, found?.error ? `Python: ${found.error}` : isCurrent ? "" : still);
     this.maps.classList.toggle("nbm-memo-old", !isCurrent);
     if (found?.tables && found.tables !== this.built) this.build(found.tables);
+    this.note.hidden = !this.built;
     this.markNow();
   }
 
@@ -80,6 +86,7 @@ export class MemoHeat {
   button(text, parts) {
     const set = Object.entries(parts).map(([name, value]) => `${KNOBS[/** @type {Knob} */ (name)].label} ${heatText(name, value)}`).join(", ");
     const node = el("button", { type: "button", title: `Set ${set}`, "aria-label": `FLD ${text}: set ${set}` }, [text]);
+    lockable("drag", node);
     node.addEventListener("click", () => this.state.store.edit(withMemo(this.state.scene, parts)), { signal: this.signal });
     return node;
   }

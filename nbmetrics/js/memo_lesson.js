@@ -41,10 +41,11 @@ export class MemoLesson {
   /**
    * @param {{x: [number, number], y: [number, number]}} box @param {{at: (value: number) => number, slope: number}} x
    * @param {Record<Guessed, number | null>} places where each notices @param {boolean} isKnown whether all of the curve is there
+   * @param {boolean} isOffered whether it is or will be there, with these sliders or others
    */
-  paint(box, x, places, isKnown) {
-    const { scene } = this.state;
-    const isAsked = scene.view.sweep === "copied";
+  paint(box, x, places, isKnown, isOffered) {
+    const { scene, store } = this.state;
+    const isAsked = isOffered && scene.view.sweep === "copied";
     const { guess, revealed } = lessonNow(this.state);
     this.root.hidden = !isAsked;
     for (const flag of this.flags) flag.paint(isAsked, box, x);
@@ -52,7 +53,7 @@ export class MemoLesson {
     this.reveal.hidden = this.skip.hidden = revealed;
     this.again.hidden = !revealed;
     this.reveal.disabled = GUESSED.some(({ name }) => typeof guess?.[name] !== "number");
-    say(this.text, revealed ? toldWords(guess, places, isKnown) : "Predict: at what share copied will FLD notice? And FID-test? Place the two flags, then reveal the curves.");
+    say(this.text, revealed ? toldWords(guess, places, isKnown, store.saved) : "Predict: at what share copied will FLD notice? And FID-test? Place the two flags, then reveal the curves.");
   }
 }
 
@@ -101,8 +102,9 @@ function lessonNow({ scene }) {
   return scene.lesson ?? { name: LESSON_NAME, guess: null, revealed: false };
 }
 
-/** @param {NoticeLesson["guess"]} guess @param {Record<Guessed, number | null>} places @param {boolean} isKnown */
-function toldWords(guess, places, isKnown) {
+/** @param {NoticeLesson["guess"]} guess @param {Record<Guessed, number | null>} places @param {boolean} isKnown @param {string} [saved] */
+function toldWords(guess, places, isKnown, saved) {
+  if (!isKnown && saved) return "These curves are of the scene that was saved: with other sliders they need Python.";
   if (!isKnown) return "The curves come as Python computes them.";
   return GUESSED.map(({ name, label }) => {
     const [place, said] = [places[name], guess?.[name]];

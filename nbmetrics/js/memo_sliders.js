@@ -4,11 +4,13 @@
  *
  * @import { Knob, MemoScene } from "./memo_maths.js"
  * @import { MemoState } from "./memo_state.js"
+ * @import { Store } from "./store.js"
  */
 import { el, put, say } from "./dom.js";
 import { KNOBS, KNOB_WORDS, SCALES, withMemo } from "./memo_maths.js";
 
 const MOST_SEED = 2 ** 31;
+const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
 
 /** One native range input with its label and value. */
 class Knobbed {
@@ -22,14 +24,18 @@ class Knobbed {
     this.value = el("span", { class: "nbm-memo-value", "aria-hidden": "true" });
     this.root = el("label", { class: `nbm-memo-knob nbm-memo-knob-${name}`, title: hint }, [el("span", { class: "nbm-memo-name" }, [label]), this.value, this.input]);
     const { store } = state;
+    if (name === "points") closeOnSaved(store, this.input);
     this.input.addEventListener("input", () => store.preview(this.written(this.input.valueAsNumber)), { signal });
     this.input.addEventListener("change", () => store.finish(), { signal });
     this.input.addEventListener("keydown", (event) => this.key(event), { signal });
   }
 
-  /** @param {number} position */
+  /** The scene with this value; a chosen point that is then no more is chosen no more. @param {number} position */
   written(position) {
-    return withMemo(this.state.scene, { [this.name]: this.scale.value(position) });
+    const { scene } = this.state;
+    const value = this.scale.value(position);
+    const isGone = this.name === "points" && scene.selected !== null && scene.selected >= value;
+    return withMemo(scene, { [this.name]: value, selected: isGone ? null : scene.selected });
   }
 
   /** The browser moves by one step; with Shift it is ten, and Escape gives a drag up. @param {KeyboardEvent} event */
@@ -63,6 +69,7 @@ export class MemoSliders {
     this.others = /** @type {const} */ (["jitter", "bandwidth", "spread", "points"]).map((name) => new Knobbed(state, signal, name));
     this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(MOST_SEED), step: "1" });
     this.seed.addEventListener("change", () => this.reseed(), { signal });
+    closeOnSaved(state.store, this.seed);
     const seed = el("label", { class: "nbm-memo-knob nbm-memo-seed", title: "of the points" }, [el("span", { class: "nbm-memo-name" }, ["Seed"]), this.seed]);
     this.root = el("div", { class: "nbm-memo-knobs" }, [...this.others.map((knob) => knob.root), seed]);
   }
@@ -85,4 +92,11 @@ export class MemoSliders {
     const isTyping = this.seed.getRootNode() instanceof Document && document.activeElement === this.seed;
     if (!isTyping && this.seed.value !== String(scene.seed)) this.seed.value = String(scene.seed);
   }
+}
+
+/** What draws other points cannot be had without Python. @param {Store} store @param {HTMLInputElement} input */
+function closeOnSaved({ saved }, input) {
+  if (!saved) return;
+  input.disabled = true;
+  put(input, { title: NEEDS_PYTHON });
 }

@@ -48,6 +48,17 @@ export class MemoState {
     return this.lastAnswer ?? result;
   }
 
+  /** Whether Python has told why it has no numbers of what is shown. */
+  get isRefused() {
+    const { rev, error } = this.store.model.get("result");
+    return Boolean(error) && rev === this.scene.rev;
+  }
+
+  /** Whether images stand behind the user's own rows. */
+  get hasItems() {
+    return this.isOwn && Boolean(this.store.model.get("pictures").width);
+  }
+
   get isOwn() {
     return this.scene.data === "own";
   }
@@ -132,7 +143,8 @@ export class MemoState {
     const { saved, waiting } = this.store;
     const { doing } = this.answer;
     if (doing) return this.progressWords + (waiting ? " It has not said more for a while." : "");
-    if (saved) return "These numbers need Python; they are of the picture that was saved.";
+    if (saved) return this.isBaseCurrent ? "New numbers need Python: these are of the picture that was saved." : "These points need Python: the picture and the numbers are those that were saved.";
+    if (this.isRefused) return "Python has no numbers of this picture, and says below why: these are of an earlier one.";
     if (waiting) return "Python is busy or gone: these numbers are of an earlier picture.";
     const answered = this.about.get(this.answer.rev);
     const moved = answered && KNOB_NAMES.find((name) => answered[name] !== this.scene[name]);

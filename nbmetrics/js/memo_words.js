@@ -11,7 +11,7 @@ export function chosenWords(state) {
   const { answer, made, selected, byMemorization } = state;
   if (selected === null) return "";
   const kind = made.isCopy[selected] ? "a copy" : "not a copy";
-  if (!state.fitsPoints) return `Generated point ${selected}, ${state.isOwn ? "as given" : kind}. Python computes the rest.`;
+  if (!state.fitsPoints) return `Generated point ${selected}, ${state.isOwn ? "as given" : kind}. ${restWords(state)}`;
   const rank = byMemorization.indexOf(selected) + 1;
   const { distance, memorization, nearest, variance } = answer;
   const wide = Math.sqrt(variance[selected]);
@@ -19,11 +19,17 @@ export function chosenWords(state) {
   const ratio = Math.sqrt(half) / wide;
   const beside = ratio > 2 ? `, ${briefText(Number(ratio.toPrecision(2)))} times narrower than the median bump` : "";
   const far = distance[selected] === 0 ? `exactly on train point ${nearest[selected]}` : `${briefText(distance[selected])} from train point ${nearest[selected]}`;
-  const behind = state.isCurrent ? "" : " (as of the last answer)";
+  const behind = state.isCurrent ? "" : state.store.saved ? " (as saved)" : " (as of the last answer)";
   return (
     `Generated point ${selected}${state.isOwn ? "" : `, ${kind}`}: ${far}. Its bump is ${briefText(wide)} standard deviations wide${beside}. ` +
     `Memorization ${shownNumber(memorization[selected])}: number ${rank} of ${byMemorization.length}${behind}.`
   );
+}
+
+/** @param {MemoState} state */
+function restWords({ store, isRefused }) {
+  if (store.saved) return "The rest needs Python.";
+  return isRefused ? "Python has told nothing of it." : "Python computes the rest.";
 }
 
 /** @param {MemoState} state */

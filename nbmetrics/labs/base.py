@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import anywidget
 import traitlets
 
-from ..errors import InvalidInput, check_choice
+from ..errors import check_choice
 from ..scene import History, Scene, State
 from . import page, saved, share
 from .files import checked_path, write
@@ -81,6 +81,8 @@ class Lab(anywidget.AnyWidget):
     _css = page.style()
     # The class of the lab's scenes.
     _state: type[Any] = Scene
+    # What a saved page says of itself.
+    _saved_words = saved.STATUS
 
     scene = traitlets.Dict().tag(sync=True)
     result = traitlets.Dict().tag(sync=True)
@@ -102,9 +104,18 @@ class Lab(anywidget.AnyWidget):
         self.on_msg(self._asked)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """What the page writes. ipywidgets holds back what other threads write meanwhile, and can lose it."""
+        """What the page writes. ipywidgets holds back what other threads write meanwhile, and can lose it.
+
+        It would also keep a scene that `_valid_scene` raises for, so none gets there that cannot be.
+        """
         with self._lock:
-            super().set_state(sync_data)
+            try:
+                if "scene" in sync_data:
+                    self._read(sync_data["scene"])
+            except Exception as error:  # shown in the view, which waits for an answer
+                self._refused(error, sync_data["scene"])
+            else:
+                super().set_state(sync_data)
 
     def _write(self, **traits: dict[str, Any]) -> None:
         """Set synced traits, from any thread."""
@@ -116,12 +127,17 @@ class Lab(anywidget.AnyWidget):
     def _scene(self) -> Any:
         return self._state.parse(self.scene)
 
+    def _read(self, value: Any) -> Any:
+        """The scene of a dict; raises InvalidInput where this lab cannot show it."""
+        return self._state.parse(value)
+
     @traitlets.validate("scene")
     def _valid_scene(self, proposal: Any) -> dict[str, Any]:
-        scene = self._state.parse(proposal["value"])
-        present = self.scene.get("rev") if self.scene else None
-        if present is not None and scene.rev <= present and scene != self._scene:
-            scene = scene.at(present + 1)
+        scene = self._read(proposal["value"])
+        if self.scene and scene != self._scene:
+            # The page may be ahead: it was answered, or refused, what it has not written.
+            present = max(self.scene["rev"], self.result.get("rev", 0))
+            scene = scene if scene.rev > present else scene.at(present + 1)
         return scene.to_json()
 
     @traitlets.observe("scene")
@@ -132,13 +148,14 @@ class Lab(anywidget.AnyWidget):
     def _asked(self, _: Any, message: dict[str, Any], buffers: Any) -> None:
         if message.get("kind") == "ask":
             try:
-                self._worker.put(self._state.parse(message["scene"]))
-            except InvalidInput as error:
-                self._refused(error)
+                self._worker.put(self._read(message.get("scene")))
+            except Exception as error:  # shown in the view, which waits for an answer
+                self._refused(error, message.get("scene"))
 
-    def _refused(self, error: Exception) -> None:
-        """Show in the view why what it asked for cannot be; the numbers of the scene stay."""
-        rev = self.scene["rev"]
+    def _refused(self, error: Exception, asked: Any = None) -> None:
+        """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
+        rev = asked.get("rev") if isinstance(asked, Mapping) else None
+        rev = max(rev, self.scene["rev"]) if isinstance(rev, int) else self.scene["rev"]
         kept = self.result if self.result["rev"] == rev else {}
         self._write(result={**kept, "rev": rev, "error": _told(error)})
 

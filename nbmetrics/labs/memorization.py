@@ -16,7 +16,7 @@ import traitlets
 from ..errors import InvalidInput, check_choice, check_count
 from ..experiments.images import all_or_none
 from ..scene.memorization import LABELS, MemorizationScene, presets
-from . import page
+from . import page, saved
 from .base import Lab, Worker
 from .memorizing import REDRAWS, Study, spread_of, study_of
 from .memorizing_cards import BETTER, CARDS, PARTS, Card, Judged
@@ -69,11 +69,12 @@ class MemorizationLab(Lab):
     _esm = page.module("memo.js")
     _css = page.style("explore.css", "memo.css")
     _state = MemorizationScene
+    _saved_words = saved.OF_PYTHON
 
     base = traitlets.Dict().tag(sync=True)
     pictures = traitlets.Dict().tag(sync=True)
-    curve = traitlets.Dict().tag(sync=True, live=True)
-    interactions = traitlets.Dict().tag(sync=True, live=True)
+    curve = traitlets.Dict().tag(sync=True)
+    interactions = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -136,13 +137,24 @@ class MemorizationLab(Lab):
         return self._own
 
     def _accept(self, scene: MemorizationScene) -> None:
-        if (scene.data == "own") != (self._own is not None):
+        own = self._own
+        if (scene.data == "own") != (own is not None):
             fix = "Open nm.MemorizationLab() for the scenes that come with it"
             raise InvalidInput("data", f"are {scene.data!r}, and this lab shows other data", fix)
+        if own is None:
+            return
+        for name, given, kept in (("seed", scene.seed, own.seed), ("points", scene.points, len(own.fresh))):
+            if given != kept:
+                fix = f"Leave it at {kept}, or open nm.MemorizationLab(train, test, generated, seed=…) anew"
+                raise InvalidInput(name, f"is {given}, and this lab shows your own rows with {kept}", fix)
+
+    def _read(self, value: Any) -> MemorizationScene:
+        scene: MemorizationScene = super()._read(value)
+        self._accept(scene)
+        return scene
 
     def _computed(self, scene: MemorizationScene) -> dict[str, Any]:
         started = time.perf_counter()
-        self._accept(scene)
         study = self._study(scene)
         with self._judging:
             found = study.result(self._judged(scene), self._noises.get(study.key))
@@ -182,7 +194,6 @@ class MemorizationLab(Lab):
     def _answer(self, scene: Any) -> None:
         """On the worker's thread: what the page draws from first, if that has changed, then the numbers."""
         with suppress(Exception):  # what goes wrong here does so again in the numbers, where it is told
-            self._accept(scene)
             self._show(scene)
         is_answered = "cards" in self.result and (self.result["rev"], self._last[0]) == (scene.rev, scene.bare)
         if not is_answered:  # the page asks, and then commits the same
@@ -212,14 +223,17 @@ class MemorizationLab(Lab):
         """On a thread of its own: how much the cards of honest generators differ, once the data stay as they are."""
         study = self._study(scene)
         time.sleep(STILL)
+        self._learn_noise(study, lambda: self._wanted.get("noise") == study.key)
+        self._add_noise()
+
+    def _learn_noise(self, study: Study, is_wanted: Callable[[], bool] = lambda: True) -> None:
         with self._judging:
             redrawn = [study.reference[0]]
         for k in range(1, 1 + REDRAWS):
-            if self._wanted.get("noise") != study.key:
+            if not is_wanted():
                 return
             redrawn.append(study.honest_cards(k))
         self._noises[study.key] = spread_of(redrawn)
-        self._add_noise()
 
     def _add_noise(self) -> None:
         """To numbers that were under way when it became known."""
@@ -234,10 +248,9 @@ class MemorizationLab(Lab):
             super()._asked(widget, message, buffers)
             return
         try:
-            scene = MemorizationScene.parse(message.get("scene"))
-            self._accept(scene)
+            scene = self._read(message.get("scene"))
         except InvalidInput as error:
-            self._refused(error)
+            self._refused(error, message.get("scene"))
             return
         self._wanted[kind] = request = (scene, str(message.get("key", "")))
         self._background[kind].put(request)
@@ -312,6 +325,10 @@ class MemorizationLab(Lab):
         }
         return pd.DataFrame(columns)
 
+    def to_code(self) -> str:
+        """Python that rebuilds exactly this state; your own rows, and their images, go by the constructor's names."""
+        return self._scene.to_code(has_items=self._items is not None)
+
     def share(self) -> str:
         """A short string that holds exactly this state; your own data cannot be shared so."""
         if self._own is not None:
@@ -330,6 +347,17 @@ class MemorizationLab(Lab):
         if "doing" in self.result:
             self._answer(self._scene)
 
+    def _settle_all(self) -> None:
+        """Have all that the page shows of the scene, with how much honest generators differ."""
+        scene = self._scene
+        study = self._study(scene)
+        self._show(scene)
+        if study.key not in self._noises:
+            self._wanted["noise"] = ""  # the thread that learns it may stop
+            self._learn_noise(study)
+        if self.result["rev"] != scene.rev or not self.result.get("noise"):
+            self._write(result={"rev": scene.rev, **self._computed(scene)})
+
     def snapshot(self) -> Snapshot:
         """The present scene as a picture, PNG and SVG with alt text: a notebook shows it, `save` writes it."""
         self._settle()
@@ -338,10 +366,10 @@ class MemorizationLab(Lab):
     def export_html(self, path: Any) -> Path:
         """Write one self-contained page that works offline, opened from disk; returns its path.
 
-        The picture follows its sliders; the scores are those of the scene as it is now. An older file of that name is
-        replaced.
+        The picture follows its sliders; the scores are those of the scene as it is now, the curve and the heat maps
+        those that the view showed last. An older file of that name is replaced.
         """
-        self._settle()
+        self._settle_all()
         return super().export_html(path)
 
     def _picture(self) -> Drawing:

@@ -19,6 +19,10 @@ STATUS = (
     "A saved page: its numbers are computed here, in the page. What needs Python (FLD, precision and recall, "
     "intervals, numerical twins) needs a notebook."
 )
+OF_PYTHON = (
+    "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "
+    "another scene, other points and other data need a notebook."
+)
 
 
 def saved_page(lab: Any, description: str) -> bytes:
@@ -28,7 +32,7 @@ def saved_page(lab: Any, description: str) -> bytes:
         "name": escape(type(lab).__name__),
         "description": escape(description),
         "style": lab._css,
-        "state": _json_in_html({**_state(lab), "saved": STATUS}),
+        "state": _json_in_html({**_state(lab), "saved": lab._saved_words}),
         "script": script,
         "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     }

@@ -5,7 +5,7 @@
 
 A generated point is honest (a fresh draw; with a `bandwidth`, a draw from a kernel density around the train points)
 or, for the share `copied`, a train point moved by N(0, jitter²); then all are drawn `spread` times as far from their
-mean. `selected` is the generated point in focus.
+mean. `selected` is the generated point in focus, None where there is no such point (any more).
 """
 
 from __future__ import annotations
@@ -78,7 +78,11 @@ class MemorizationScene:
             data=data,
             **_sliders(value, data),
             points=points,
-            seed=int(check_number(check_count(value.get("seed", 0), "seed", minimum=0), "seed", maximum=MOST_SEEDS)),
+            seed=int(
+                check_number(
+                    check_count(value.get("seed", 0), "seed", minimum=0), "seed", minimum=0, maximum=MOST_SEEDS
+                )
+            ),
             view=_view(value.get("view", {})),
             selected=_selected(value.get("selected"), points),
             lesson=_lesson(value.get("lesson")),
@@ -104,13 +108,15 @@ class MemorizationScene:
         """The same points, without what only the page minds."""
         return replace(self, view=VIEW, selected=None, lesson=None, preset="", rev=0)
 
-    def to_code(self) -> str:
-        """Python that rebuilds exactly this scene, and its cards as a table."""
+    def to_code(self, has_items: bool = False) -> str:
+        """Python that rebuilds exactly this scene, and its cards as a table; `has_items` of the user's own rows."""
         settings = {name: value for name in NEUTRAL if (value := getattr(self, name)) != NEUTRAL[name]}
         given = "".join(f", {name}={int(x) if x == int(x) else x!r}" for name, x in settings.items())
         start = f'nm.MemorizationLab(data="{self.data}"{given}, points={self.points}, seed={self.seed})'
         if self.data == "own":
-            start = "nm.MemorizationLab(train, test, generated)  # your own rows of features (n, d)"
+            items, images = (", items=items", ", and their images") if has_items else ("", "")
+            start = f"nm.MemorizationLab(train, test, generated{items}, seed={self.seed})"
+            start += f"  # your own rows of features (n, d){images}"
         lines = ["import nbmetrics as nm", "", f"lab = {start}", "print(lab.scores())", "lab", ""]
         return "\n".join(lines)
 
@@ -141,9 +147,8 @@ def _view(value: Any) -> dict[str, str]:
 
 
 def _selected(value: Any, points: int) -> int | None:
-    if value is None:
-        return None
-    return int(check_number(check_count(value, "selected", minimum=0), "selected", maximum=points - 1))
+    index = None if value is None else check_count(value, "selected", minimum=0)
+    return None if index is None or index >= points else index
 
 
 def _lesson(value: Any) -> dict[str, Any] | None:

@@ -271,6 +271,38 @@ def test_points_and_seed_draw_new_rows(opened):
     assert run_code(page, "print(_j.dumps(lab.scene['seed']))") == 7
 
 
+def test_a_chosen_point_that_is_gone_is_chosen_no_more(opened):
+    page, lab = opened("points=100")
+    settle(page, lab)
+    tab(lab, "Items")
+    for _ in range(4):
+        lab.get_by_role("button", name="Show more").click()
+    lab.get_by_role("button", name="◆ 95").click()
+    words = lab.locator(".nbm-memo-chosenwords")
+    expect(words).to_contain_text("Generated point 95")
+    slider(lab, "Points per set").press("ArrowLeft")
+    expect(words).to_contain_text("Choose a generated point")
+    scene, result = settle(page, lab)
+    assert scene["points"] == len(result["memorization"]) == 80 and scene["selected"] is None
+    slider(lab, "Share copied").press("End")
+    assert settle(page, lab)[1]["cards"]["auth_pct"] == 0
+
+
+def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, shot):
+    page, lab = opened("points=60")
+    settle(page, lab)
+    run_code(page, "import nbmetrics.scene.memorization as m; m.SLIDERS['copied'] = (0.0, 0.5); print(1)")
+    share = slider(lab, "Share copied")
+    share.press("End")
+    expect(lab.get_by_role("status")).to_have_text("Python: copied: got 1. Give a number from 0 to 0.5")
+    expect(lab.get_by_text("Python has no numbers of this picture")).to_be_visible()
+    shot("memorization-refused", lab)
+    share.press("Home")
+    share.press("Shift+ArrowRight")
+    scene, result = settle(page, lab)
+    assert scene["copied"] == 0.1 and shown(lab) == pytest.approx(list(result["cards"].values()))
+
+
 def test_copied_code_rebuilds_the_same_cards(opened):
     page, lab = opened()
     for name in ("Share copied", "Jitter of copies", "KDE bandwidth"):

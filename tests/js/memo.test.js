@@ -122,7 +122,7 @@ test("numbers as read", () => {
 const vectors = process.env.NBMETRICS_MEMO;
 
 test("Python's points and code", { skip: vectors ? false : "run by tests/test_memo_js.py, which writes the vectors" }, () => {
-  const { bases, cases } = JSON.parse(readFileSync(vectors, "utf-8"));
+  const { bases, cases, own } = JSON.parse(readFileSync(vectors, "utf-8"));
   let worst = 0;
   for (const { at, scene: given, points, copies, code } of cases) {
     const made = generatedOf(given, bases[at]);
@@ -131,6 +131,7 @@ test("Python's points and code", { skip: vectors ? false : "run by tests/test_me
     points.flat().forEach((value, k) => (worst = Math.max(worst, Math.abs(made.points[k] - value) / reach)));
     assert.equal(memoCode(given), code);
   }
+  for (const { scene: given, items, code } of own) assert.equal(memoCode(given, items), code);
   assert.ok(worst < 1e-12, `${worst}`);
   console.log(`compared ${cases.length} scenes on ${bases.length} bases, worst ${worst}`);
 });

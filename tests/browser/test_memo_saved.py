@@ -1,0 +1,119 @@
+"""A saved MemorizationLab: what it holds is there and right, what it does not hold is closed or says so."""
+
+import time
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import nbmetrics as nm
+from tests.browser.conftest import HERE
+from tests.browser.drag import painted
+from tests.browser.memo import shown, slider, tab, verdict
+from tests.browser.test_saved_page import saved as saved
+
+NOTED = ".nbm-memo-cards + .nbm-note"
+# What a page asks by, for the lab of these tests.
+KEYS = {"curve": 'copied ["moons",0,0,0,1,100,0]', "interactions": "interactions moons 100 0"}
+
+
+@pytest.fixture
+def half_copied():
+    lab = nm.MemorizationLab(points=100, copied=0.5)
+    yield lab
+    lab.close()
+
+
+def python_computes(lab, *kinds):
+    """As if the page had shown these tabs."""
+    for kind in kinds:
+        lab._asked(lab, {"kind": kind, "scene": lab.scene, "key": KEYS[kind]}, None)
+    end = time.monotonic() + 120
+    while any(("curve" in kinds and lab.curve.get("done") != 1, "interactions" in kinds and not lab.interactions)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_page_that_a_script_wrote_has_its_verdicts(saved, half_copied):
+    page, root = saved.open(half_copied)
+    np.testing.assert_allclose(shown(root), list(half_copied.result["cards"].values()))
+    assert verdict(root, "FLD gap") == "notices"
+    assert [node.get_attribute("data-verdict") for node in root.locator(".nbm-memo-card").all()].count("unknown") == 0
+    expect(root.locator(NOTED)).to_contain_text("the grey band")
+    page.screenshot(path=HERE / "shots" / "memo-saved-cards.png", full_page=True)
+
+
+def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_copied):
+    page, root = saved.open(half_copied)
+    expect(root.get_by_role("status")).to_contain_text("The numbers are Python’s, of the scene that was saved")
+    expect(slider(root, "Points per set")).to_be_disabled()
+    expect(root.get_by_role("spinbutton", name="Seed")).to_be_disabled()
+    options = root.get_by_label("Preset").locator("option[value]:not([hidden])")
+    closed = {option.get_attribute("value"): option.is_disabled() for option in options.all()}
+    assert closed == {name: name != "Your own" for name in half_copied.presets}
+    share = slider(root, "Share copied")
+    share.press("End")
+    expect(share).to_have_attribute("aria-valuetext", "100\u00a0%")
+    expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "false")
+    expect(root.get_by_text("these are of the picture that was saved").filter(visible=True)).to_have_count(1)
+    page.screenshot(path=HERE / "shots" / "memo-saved-moved.png", full_page=True)
+    root.get_by_role("button", name="Reset").click()
+    expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "true")
+
+
+def test_presets_of_the_points_that_it_holds_stay_open(saved):
+    lab = nm.MemorizationLab(preset="Half copied")
+    _, root = saved.open(lab)
+    preset = root.get_by_label("Preset")
+    preset.select_option("Copycat")
+    expect(root.locator(".nbm-memo-marks")).to_have_attribute("data-rings", "400")
+    expect(preset.locator("option", has_text="Digits: honest")).to_be_disabled()
+    lab.close()
+
+
+def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_copied):
+    page, root = saved.open(half_copied)
+    tab(root, "Curve")
+    expect(root.get_by_text("This page was saved without this curve: it needs Python.")).to_be_visible()
+    for name in ("Reveal", "Just show me"):
+        expect(root.get_by_role("button", name=name)).to_be_hidden()
+    expect(root.locator(".nbm-memo-veil")).to_be_hidden()
+    page.screenshot(path=HERE / "shots" / "memo-saved-curve.png", full_page=True)
+    tab(root, "Interactions")
+    expect(root.get_by_text("This page was saved without the maps")).to_be_visible()
+    expect(root.get_by_text("Bright is worse")).to_be_hidden()
+
+
+def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied):
+    lab = half_copied
+    python_computes(lab, *KEYS)
+    page, root = saved.open(lab)
+    tab(root, "Curve")
+    slider(root, "FLD notices at").press("Enter")
+    slider(root, "FID-test notices at").press("Enter")
+    root.get_by_role("button", name="Reveal").click()
+    told = root.locator(".nbm-memo-told")
+    away = (np.array(lab.curve["metrics"]["fld"]) - lab.result["honest"]["fld"]) / lab.result["noise"]["fld"]
+    first = lab.curve["values"][np.flatnonzero(away > 3)[0]]
+    expect(told).to_contain_text(f"FLD notices from {100 * first:g}\u00a0% (you said 35\u00a0%)")
+    page.screenshot(path=HERE / "shots" / "memo-saved-revealed.png", full_page=True)
+    slider(root, "Spread").press("ArrowLeft")
+    expect(told).to_contain_text("These curves are of the scene that was saved")
+    tab(root, "Interactions")
+    expect(root.locator(".nbm-memo-heat")).to_have_count(3)
+    root.get_by_role("button", name="set Share copied 25 %").first.click()
+    expect(slider(root, "Share copied")).to_have_attribute("aria-valuetext", "25\u00a0%")
+    painted(page)
+    page.screenshot(path=HERE / "shots" / "memo-saved-maps.png", full_page=True)
+
+
+def test_the_heat_maps_of_a_locked_lab_look_closed(saved, half_copied):
+    lab = half_copied
+    python_computes(lab, "interactions")
+    lab.lock("drag")
+    page, root = saved.open(lab)
+    tab(root, "Interactions")
+    cells = root.locator(".nbm-memo-heat td button")
+    expect(cells.first).to_be_disabled()
+    assert all(cell.is_disabled() and cell.get_attribute("title") == "Locked by the teacher" for cell in cells.all())
+    page.screenshot(path=HERE / "shots" / "memo-locked-maps.png", full_page=True)
