@@ -65,6 +65,15 @@ def test_what_goes_wrong_in_a_function_of_the_notebook_is_shown(monkeypatch):
     assert "no weights" in lab.result["error"]["message"]
 
 
+def test_a_scene_that_was_asked_about_and_answered_is_committed_under_its_own_number():
+    lab = nm.Playground()
+    scene = {**lab.scene, "rev": 5, "half": 4.0}
+    lab._answer(lab._read(scene))
+    assert lab.result["rev"] == 5 and lab.scene["rev"] == 0
+    lab.set_state({"scene": scene})
+    assert (lab.scene["rev"], lab.scene["half"]) == (5, 4.0)
+
+
 def test_what_is_refused_leaves_the_numbers_of_the_scene(monkeypatch):
     lab = nm.Playground(TOY, metric="fld", samples=60)
     scores = lab.result["scores"]

@@ -95,6 +95,7 @@ class Lab(anywidget.AnyWidget):
     def __init__(self, start: State, presets: Mapping[str, State]) -> None:
         self._worker = Worker(self._answer, f"nbmetrics {type(self).__name__}")
         self._lock = threading.RLock()
+        self._refused_rev = -1  # the page is there, and Python is not
         super().__init__(
             scene=start.to_json(),
             result=self._answered(start),
@@ -135,8 +136,7 @@ class Lab(anywidget.AnyWidget):
     def _valid_scene(self, proposal: Any) -> dict[str, Any]:
         scene = self._read(proposal["value"])
         if self.scene and scene != self._scene:
-            # The page may be ahead: it was answered, or refused, what it has not written.
-            present = max(self.scene["rev"], self.result.get("rev", 0))
+            present = max(self.scene["rev"], self._refused_rev)
             scene = scene if scene.rev > present else scene.at(present + 1)
         return scene.to_json()
 
@@ -155,7 +155,7 @@ class Lab(anywidget.AnyWidget):
     def _refused(self, error: Exception, asked: Any = None) -> None:
         """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
         rev = asked.get("rev") if isinstance(asked, Mapping) else None
-        rev = max(rev, self.scene["rev"]) if isinstance(rev, int) else self.scene["rev"]
+        rev = self._refused_rev = max(rev, self.scene["rev"]) if isinstance(rev, int) else self.scene["rev"]
         kept = self.result if self.result["rev"] == rev else {}
         self._write(result={**kept, "rev": rev, "error": _told(error)})
 
