@@ -104,6 +104,24 @@ def test_posterize_keeps_five_bits():
     assert np.array_equal(levels, np.arange(0, 256, 8))
 
 
+@pytest.mark.parametrize("shape", [(2, 8, 12), (2, 9, 7, 3)])
+def test_resize_keeps_the_shape_and_what_is_smooth_and_loses_what_half_the_pixels_cannot_hold(shape):
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    smooth = np.full(shape, 0.4)
+    checks = np.broadcast_to(
+        (np.indices(shape[1:3]).sum(axis=0) % 2).reshape(shape[1:3] + (1,) * (len(shape) - 3)), shape
+    )
+    resized = {name: TRANSFORMS["resize"](x, rng) for name, x in (("smooth", smooth), ("checks", checks))}
+    assert resized["smooth"].shape == shape and np.abs(resized["smooth"] - 0.4).max() < 1e-12
+    assert resized["checks"].std() < 0.5 * checks.std()
+    pixels = np.round(rng.random(shape) * 255).astype(np.uint8)
+    height, width = shape[1:3]
+    small = image.fromarray(pixels[1]).resize((width // 2, height // 2), image.Resampling.BICUBIC)
+    wanted = np.asarray(small.resize((width, height), image.Resampling.BICUBIC)) / 255
+    np.testing.assert_array_equal(TRANSFORMS["resize"](pixels / 255, rng)[1], wanted)
+
+
 def test_crop_blackens_the_border_only():
     changed = TRANSFORMS["crop"](np.ones((1, 8, 8)), np.random.default_rng())
     assert changed.sum() == 36 and changed[0, 1:7, 1:7].all()

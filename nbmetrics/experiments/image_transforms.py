@@ -1,4 +1,4 @@
-"""Changes to images, imperceptible and large, as the FLD paper's Appendix E.1 lists them.
+"""Changes to images, imperceptible and large, as the FLD paper's Appendix E.1 lists them, and `resize`.
 
     changed = TRANSFORMS["rotate"](images, rng)      (n, h, w) or (n, h, w, 3) in [0, 1], the same shape back
 
@@ -88,6 +88,15 @@ def crop(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 @_pillow
+def resize(picture: Any, rng: np.random.Generator) -> Any:
+    """To half the height and width and back, bicubic both times."""
+    from PIL import Image
+
+    half = tuple(max(1, side // 2) for side in picture.size)
+    return picture.resize(half, Image.Resampling.BICUBIC).resize(picture.size, Image.Resampling.BICUBIC)
+
+
+@_pillow
 def rotate(picture: Any, rng: np.random.Generator) -> Any:
     """By 15 to 30 degrees either way, bicubic; corners black."""
     from PIL import Image
@@ -130,5 +139,11 @@ def colour(picture: Any, rng: np.random.Generator) -> Any:
 
 
 IMPERCEPTIBLE: dict[str, Transform] = {"posterize": posterize, "jpeg_90": jpeg_90, "light_blur": light_blur}
-LARGE: dict[str, Transform] = {"crop": crop, "rotate": rotate, "elastic": elastic, "colour": colour}
+LARGE: dict[str, Transform] = {
+    "crop": crop,
+    "resize": resize,
+    "rotate": rotate,
+    "elastic": elastic,
+    "colour": colour,
+}
 TRANSFORMS: dict[str, Transform] = {**IMPERCEPTIBLE, **LARGE}

@@ -69,7 +69,8 @@ def transforms(
     Parameters
     ----------
     share : of the generated images that are transformed, 0 to 1
-    names : which of `image_transforms.TRANSFORMS`: posterize, jpeg_90, light_blur; crop, rotate, elastic, colour
+    names : which of `image_transforms.TRANSFORMS`: posterize, jpeg_90, light_blur; crop, resize, rotate, elastic,
+        colour
     train, test, generated : images of one shape, (n, h, w) or (n, h, w, 3) in [0, 1]; all three or none
     features : function from images (n, …) to rows (n, d), image by image; None for the pixels' first 32 principal
         components, fitted on train

@@ -45,14 +45,18 @@ export class MemoCards {
   paint(isFull) {
     const { state } = this;
     const { answer, isCurrent, honest, noise } = state;
+    const compared = answer.comparable;
     put(this.list, { "data-rev": answer.rev ?? -1, "data-current": String(isCurrent), "aria-busy": String(!isCurrent) });
     this.list.classList.toggle("nbm-memo-old", !isCurrent);
     say(this.wait, isCurrent ? "" : state.behindWords);
     for (const name of CARD_NAMES) this.paintCard(name);
-    say(this.note, noteWords(Boolean(noise), state.base.stand_in));
+    say(this.note, noteWords(state));
     this.numbers.paint(isFull, () => ({
-      heads: ["Card", "value", "honest", "sd of honest", "sds worse than honest"],
-      rows: CARD_NAMES.map((name) => [CARDS[name].label, ...[answer.cards?.[name], honest?.[name], noise?.[name], state.departureOf(name)].map(shownNumber)]),
+      heads: ["Card", "value", ...(compared ? ["compared", "honest", "usual difference", "times as far, worse"] : ["honest", "sd of honest", "sds worse than honest"])],
+      rows: CARD_NAMES.map((name) => {
+        const numbers = [answer.cards?.[name], ...(compared ? [compared[name]] : []), honest?.[name], noise?.[name], state.departureOf(name)];
+        return [CARDS[name].label, ...numbers.map(shownNumber)];
+      }),
     }));
   }
 
@@ -60,14 +64,14 @@ export class MemoCards {
   paintCard(name) {
     const { state } = this;
     const { root, value, beside, verdict, meter } = this.cards[name];
-    const { cards, missing } = state.answer;
+    const { cards, missing, uncompared, comparable } = state.answer;
     const [now, honest] = [cards?.[name], state.honest?.[name]];
     const away = state.departureOf(name);
     const found = verdictOf(name, away);
     say(value, shownNumber(now));
     if (typeof now === "number") put(value, { "data-value": now });
     else value.removeAttribute("data-value");
-    say(beside, missing?.[name] ?? besideWords(state.compared?.[name], honest));
+    say(beside, missing?.[name] ?? (uncompared?.[name] ? `Not compared. ${uncompared[name]}` : besideWords(comparable ? comparable[name] : now, honest, Boolean(comparable))));
     say(verdict, VERDICTS[found]);
     put(root, { "data-verdict": found });
     meter.paint(away);
@@ -120,16 +124,23 @@ export function shownNumber(value) {
   return Math.abs(value) >= LARGE_CARD ? briefText(value) : figure(value).replace("-", "−");
 }
 
-/** @param {number | null | undefined} now @param {number | null | undefined} honest */
-function besideWords(now, honest) {
+/**
+ * A difference, of the value on the card; where it is not that value which is compared, the two that are.
+ * @param {number | null | undefined} now @param {number | null | undefined} honest @param {boolean} isOther
+ */
+function besideWords(now, honest, isOther) {
   if (typeof now !== "number" || typeof honest !== "number") return "";
+  if (isOther) return `compared: ${shownNumber(now)}, honest ${shownNumber(honest)}`;
   const text = shownNumber(now - honest);
   return Number(text) === 0 ? "= honest" : `${now > honest ? "+" : ""}${text} from honest`;
 }
 
-/** @param {boolean} isKnown @param {string | undefined} standIn */
-function noteWords(isKnown, standIn) {
-  const honest = standIn ? `${standIn}.` : "Honest: fresh points of the same law, nothing copied.";
-  const band = isKnown ? ` A card notices beyond ${NOTICED} standard deviations of honest redraws (the grey band).` : " Python is still redrawing honest points, to learn what chance does.";
-  return honest + band;
+/** @param {MemoState} state */
+function noteWords({ answer, base, honest, noise, store }) {
+  const told = base.stand_in ? `${base.stand_in}.` : "Honest: fresh points of the same law, nothing copied.";
+  if (honest && CARD_NAMES.every((name) => honest[name] === null)) return told;
+  if (noise && answer.comparable) return `${told} A card notices beyond ${NOTICED} times what two such parts of test usually differ by (the grey band).`;
+  if (noise) return `${told} A card notices beyond ${NOTICED} standard deviations of honest redraws (the grey band).`;
+  if (store.saved) return `${told} This page was saved before Python had redrawn them, so no card says what chance does.`;
+  return `${told} Python is still redrawing honest points, to learn what chance does.`;
 }

@@ -14,6 +14,8 @@ const MORE = 24;
 const SORTS = /** @type {const} */ ({ memorization: "Most memorized", quality: "Poorest quality" });
 const SORT_NAMES = /** @type {(keyof typeof SORTS)[]} */ (Object.keys(SORTS));
 const PICTURED = ["Generated", "Nearest train", "Difference"];
+const NOTE = "O: how far the fitted density piles up on one train point (nats per feature); high means memorized. Q: log-likelihood of the item under the real data; low means poor.";
+const COPIES = " ◈: a copy of the sliders’ making.";
 const FIGURES = ["Distance", "O", "Q", "Variance"];
 
 /** @typedef {{rev: number, width: number, height: number, channels: number, train: string, generated: string}} Pictures */
@@ -39,9 +41,7 @@ export class MemoItems {
       state.store.changed();
     }, { signal });
     this.wait = el("p", { class: "nbm-memo-wait" });
-    this.note = el("p", { class: "nbm-note" }, [
-      "O: how far the fitted density piles up on one train point (nats per feature); high means memorized. Q: log-likelihood of the item under the real data; low means poor. ◈: a copy of the sliders’ making.",
-    ]);
+    this.note = el("p", { class: "nbm-note" });
     const sorts = el("div", { class: "nbm-group", role: "group", "aria-label": "Sort" }, this.sorts);
     this.root = el("div", {}, [sorts, this.wait, el("div", { class: "nbm-scroll" }, [this.table]), this.more, this.note]);
     this.images = new Decoded();
@@ -54,6 +54,7 @@ export class MemoItems {
     this.table.classList.toggle("nbm-memo-old", !isCurrent);
     put(this.table, { "data-rev": answer.rev ?? -1, "data-current": String(isCurrent) });
     say(this.wait, isCurrent ? "" : state.behindWords);
+    say(this.note, NOTE + (state.isOwn ? "" : COPIES));
     if (!answer.memorization) return;
     const pictures = /** @type {Pictures | undefined} */ (state.store.model.get("pictures"));
     const content = [answer, pictures, scene.view.sort, this.count, selected, state.made];
@@ -62,7 +63,7 @@ export class MemoItems {
     const hasPictures = Boolean(pictures?.width);
     const isMemorization = scene.view.sort === "memorization";
     const order = isMemorization ? orderOf(answer.memorization) : orderOf(answer.quality, true);
-    const heads = ["Item", ...(hasPictures ? [...PICTURED, ...FIGURES.slice(1, 3)] : ["Nearest train", ...FIGURES])];
+    const heads = ["Item", ...(hasPictures ? [...PICTURED, ...FIGURES.slice(0, 3)] : ["Nearest train", ...FIGURES])];
     many(this.head, heads.length, () => el("th", { scope: "col" })).forEach((node, k) => say(node, heads[k]));
     const shown = order.slice(0, this.count);
     many(this.body, shown.length, (k) => this.makeRow(k)).forEach((row, k) => this.paintRow(row, shown[k], hasPictures ? pictures : undefined));
@@ -92,7 +93,7 @@ export class MemoItems {
     put(choose, { "aria-pressed": String(index === selected), title: "Show it in the picture" });
     const scores = [shownNumber(answer.memorization[index]), shownNumber(answer.quality[index])];
     const far = briefText(answer.distance[index]);
-    const all = pictures ? [...this.thumbnails(pictures, index, nearest), ...scores] : [String(nearest), far, ...scores, briefText(answer.variance[index])];
+    const all = pictures ? [...this.thumbnails(pictures, index, nearest), far, ...scores] : [String(nearest), far, ...scores, briefText(answer.variance[index])];
     while (row.cells.length > all.length + 1) row.deleteCell(-1);
     while (row.cells.length < all.length + 1) row.append(el("td"));
     all.forEach((content, k) => {
@@ -103,19 +104,25 @@ export class MemoItems {
 
   /** @param {Pictures} pictures @param {number} index @param {number} nearest */
   thumbnails(pictures, index, nearest) {
+    const { answer } = this.state;
     const size = pictures.width * pictures.height * pictures.channels;
     const [made, train] = [this.images.of("generated", pictures.generated), this.images.of("train", pictures.train)];
     const one = made.subarray(index * size, (index + 1) * size);
     const other = train.subarray(nearest * size, (nearest + 1) * size);
     const apart = one.map((value, k) => Math.abs(value - other[k]));
-    const far = apart.reduce((a, b) => Math.max(a, b), 0);
-    const words = far === 0 ? "identical" : `up to ${far} of 255`;
+    const words = apartWords(answer.apart?.[index] ?? apart.reduce((a, b) => Math.max(a, b), 0), answer.distance[index]);
     return [
       thumbnail(pictures, one, `generated ${index}`),
       el("div", { class: "nbm-memo-thumbed" }, [thumbnail(pictures, other, `train ${nearest}`), el("small", {}, [`train ${nearest}`])]),
       el("div", { class: "nbm-memo-thumbed" }, [thumbnail(pictures, apart, words), el("small", {}, [words])]),
     ];
   }
+}
+
+/** @param {number} far the largest difference of a pixel, of 255 @param {number} distance of the features */
+function apartWords(far, distance) {
+  if (far >= 1) return `up to ${Math.round(far)} of 255`;
+  return far === 0 && distance === 0 ? "identical" : "less than 1 of 255";
 }
 
 /** Pixels of all images of a set, decoded once. */

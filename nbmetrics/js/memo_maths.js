@@ -14,8 +14,8 @@
  *   stand_in?: string}} MemoBase
  * @typedef {Record<CardName, number | null>} CardNumbers
  * @typedef {{rev: number, seconds?: number, error?: {message: string}, doing?: string, done?: number, cards: CardNumbers, honest: CardNumbers | null,
- *   noise?: CardNumbers | null, comparable?: CardNumbers | null, missing?: Record<string, string>, sigma: Rows2 | null, variance: number[], memorization: number[], quality: number[],
- *   nearest: number[], distance: number[]}} MemoAnswer
+ *   noise?: CardNumbers | null, comparable?: CardNumbers | null, missing?: Record<string, string>, uncompared?: Record<string, string>, sigma: Rows2 | null, variance: number[], memorization: number[], quality: number[],
+ *   nearest: number[], distance: number[], apart?: number[]}} MemoAnswer
  * @typedef {{points: Float64Array, isCopy: Uint8Array, copies: number}} Made  x and y in turn
  */
 

@@ -18,7 +18,7 @@ from ..experiments.images import all_or_none
 from ..scene.memorization import LABELS, MemorizationScene, presets
 from . import page, saved
 from .base import Lab, Worker
-from .memorizing import REDRAWS, Study, spread_of, study_of
+from .memorizing import REDRAWS, Study, study_of
 from .memorizing_cards import BETTER, CARDS, PARTS, Card, Judged
 from .memorizing_charts import curve, heat_maps
 from .memorizing_items import Items
@@ -46,7 +46,7 @@ class MemorizationLab(Lab):
     train, test, generated : your own rows of features, (n, d), (k, d) and (m, d): what the generator learnt from, what
         it never saw, and what it made. Without them, the lab shows points of its own.
     items : the images behind the rows, in [0, 1] or uint8: a dict with "generated" (m, h, w) or (m, h, w, 3) and
-        "train" (n, …), or one array of m + n images, the generated first
+        "train" (n, …), or one array of m + n images, the generated first; channels first and Pillow's are taken too
     preset : the name of a scene to start from, such as "Copycat" or "Digits: planted copies"
     data : "moons" or "digits"
     copied : share of the generated points that are train points, 0 to 1
@@ -158,7 +158,8 @@ class MemorizationLab(Lab):
         study = self._study(scene)
         with self._judging:
             found = study.result(self._judged(scene), self._noises.get(study.key))
-        return {**found, "seconds": time.perf_counter() - started}
+        apart = {} if self._items is None else {"apart": self._items.apart(found["nearest"])}
+        return {**found, **apart, "seconds": time.perf_counter() - started}
 
     def _answered(self, scene: Any) -> dict[str, Any]:
         if self._is_later:  # the constructor asks first, and does not wait for what takes long
@@ -233,7 +234,7 @@ class MemorizationLab(Lab):
             if not is_wanted():
                 return
             redrawn.append(study.honest_cards(k))
-        self._noises[study.key] = spread_of(redrawn)
+        self._noises[study.key] = study.noise(redrawn)
 
     def _add_noise(self) -> None:
         """To numbers that were under way when it became known."""

@@ -25,9 +25,13 @@ REDRAWS = 12
 # Test rows that stand in for an honest generator, where the user's own data come without one: more only take longer.
 MOST_STAND_INS = 500
 STAND_IN = (
-    "Honest: {} of the test rows stand in for an honest generator and are scored against the others, and as many of "
-    "the generated rows are scored in the same way beside them"
+    "Compared: {0} of the generated rows, and {0} of the test rows that stand in for an honest generator, both scored "
+    "against all of train and the other {1} test rows"
 )
+NO_STAND_IN = "No card is compared with honest: too many test rows are the same for some to stand in for a generator"
+# Shares of rows: their step, in the card's units, over the number of rows shared out.
+SQUARED = ("fid_train", "fid_test")
+SHARES = {"auth_pct": 100.0, "precision": 1.0, "recall": 1.0}
 
 
 class Chance(NamedTuple):
@@ -48,9 +52,11 @@ class Chance(NamedTuple):
         return cls((streams[0].random(m) * n).astype(int), normal[0], np.resize(order, m), normal[1], rank)
 
 
-def stand_ins(test: int, generated: int) -> int:
-    """How many of the user's test rows stand in for an honest generator."""
-    return max(1, min(generated, test // 2, MOST_STAND_INS))
+def stand_ins(test: np.ndarray, generated: int) -> int:
+    """How many of the user's test rows (k, d) stand in for an honest generator, twice; 0 if the rest may be alike."""
+    count = max(1, min(generated, len(test) // 3, MOST_STAND_INS))
+    alike = int(np.unique(test, axis=0, return_counts=True)[1].max())
+    return count if len(test) - 2 * count > alike else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,32 +134,58 @@ class Study:
     @property
     def reference(self) -> tuple[dict[str, Card], dict[str, Card] | None]:
         """The cards of an honest generator; of the user's own data, those of a stand-in and what to compare them to."""
+        return self._compared[:2]
+
+    @property
+    def _compared(self) -> tuple[dict[str, Card], dict[str, Card] | None, dict[str, str]]:
+        """`reference`, and why cards of the user's own data are not compared."""
         if "reference" not in self._found:
-            judge, honest, made = (self.judge, self.features(self.fresh), None) if self.chance else self._stand_in(0)
-            self._found["reference"] = judge.cards(honest), None if made is None else judge.cards(made)
+            self._found["reference"] = self._compare()
         return self._found["reference"]
 
-    def _stand_in(self, k: int) -> tuple[Judge, np.ndarray, np.ndarray]:
-        """A judge with a part of the test rows, other test rows, and as many generated rows."""
+    def _compare(self) -> tuple[dict[str, Card], dict[str, Card] | None, dict[str, str]]:
+        if self.chance:
+            return self.judge.cards(self.features(self.fresh)), None, {}
+        if not self.stand_ins:
+            return dict.fromkeys(CARDS), dict.fromkeys(CARDS), {}
+        judge, honest, _, made = self._stand_in(0)
+        (honest_cards, missing), (made_cards, lacking) = judge.scored(honest), judge.scored(made)
+        return honest_cards, made_cards, {**missing, **lacking}
+
+    def _stand_in(self, k: int) -> tuple[Judge, np.ndarray, np.ndarray, np.ndarray]:
+        """A judge with a part of the test rows, two other parts of them, and as many generated rows."""
         rng = np.random.default_rng([self.seed, 8, k])
         train, test, made = (self.features(x) for x in (self.train, self.test, self.fresh))
-        test, made = rng.permutation(test), rng.permutation(made)
-        count = self.stand_ins
-        kept = np.ptp(test[count:], axis=0) > 0
+        test, made, count = rng.permutation(test), rng.permutation(made), self.stand_ins
+        kept = np.ptp(test[2 * count :], axis=0) > 0
         train, test, made = train[:, kept], test[:, kept], made[:, kept]
-        return Judge(train, test[count:], self.seed, self.told), test[:count], made[:count]
+        judge = Judge(train, test[2 * count :], self.seed, self.told)
+        return judge, test[:count], test[count : 2 * count], made[:count]
 
     @property
     def stand_ins(self) -> int:
         """How many test rows stand in for an honest generator."""
-        return stand_ins(len(self.test), len(self.fresh))
+        if "stand_ins" not in self._found:
+            self._found["stand_ins"] = stand_ins(self.features(self.test), len(self.fresh))
+        return self._found["stand_ins"]
 
     def honest_cards(self, k: int) -> dict[str, Card]:
-        """The cards of another honest generator, the k-th."""
+        """The cards of another honest generator, the k-th; of the user's data, how two stand-ins' differ."""
         if self.redrawn is not None:
             return self.judge.cards(self.features(self.redrawn(k)))
-        judge, honest, _ = self._stand_in(k)
-        return judge.cards(honest)
+        if not self.stand_ins:
+            return dict.fromkeys(CARDS)
+        judge, one, other, _ = self._stand_in(k)
+        one_cards, other_cards = judge.cards(one), judge.cards(other)
+        return {name: difference(name, one_cards[name], other_cards[name]) for name in CARDS}
+
+    def noise(self, redrawn: list[dict[str, Card]]) -> dict[str, Card]:
+        """What is usual between honest generators, of the honest cards and `honest_cards(k)` for some k."""
+        if self.redrawn is not None:
+            return spread_of(redrawn)
+        held_out = len(self.test) - 2 * self.stand_ins
+        steps = {name: size / max(1, held_out if name == "recall" else self.stand_ins) for name, size in SHARES.items()}
+        return usual_of(redrawn[0], redrawn[1:], steps)
 
     def base(self) -> dict[str, Any]:
         """What the page draws from, all in the picture's two dimensions."""
@@ -176,8 +208,13 @@ class Study:
             "projected": self.plane is not None,
             "units": self.units,
             "about": self.about,
-            "stand_in": STAND_IN.format(f"{self.stand_ins:,}") if chance is None else "",
+            "stand_in": self._stand_in_words if chance is None else "",
         }
+
+    @property
+    def _stand_in_words(self) -> str:
+        count = self.stand_ins
+        return STAND_IN.format(f"{count:,}", f"{len(self.test) - 2 * count:,}") if count else NO_STAND_IN
 
     def _bump(self) -> np.ndarray:
         """(2,) standard deviation, along the axes of the picture, of a bump whose z-scored features have variance 1."""
@@ -189,11 +226,12 @@ class Study:
 
     def result(self, found: Judged, noise: dict[str, Card] | None) -> dict[str, Any]:
         """Python's numbers for the page."""
-        honest, comparable = self.reference
+        honest, comparable, uncompared = self._compared
         return {
             "key": self.key,
             "cards": found.cards,
             "missing": found.missing,
+            "uncompared": uncompared,
             "honest": honest,
             "comparable": comparable,
             "noise": noise,
@@ -212,6 +250,36 @@ def spread_of(cards: list[dict[str, Card]]) -> dict[str, Card]:
     for name in CARDS:
         values = [known for one in cards if (known := one[name]) is not None]
         found[name] = float(np.std(values, ddof=1)) if len(values) == len(cards) else None
+    return found
+
+
+def difference(name: str, a: Card, b: Card) -> Card:
+    """a − b of a card, of a squared distance that of the roots; None where either is."""
+    if a is None or b is None:
+        return None
+    return max(a, 0) ** 0.5 - max(b, 0) ** 0.5 if name in SQUARED else a - b
+
+
+def usual_of(honest: dict[str, Card], differences: list[dict[str, Card]], steps: dict[str, float]) -> dict[str, Card]:
+    """What a difference from an honest card is compared with, by card; None where one has no value.
+
+    The root mean square of `difference` between two honest sets. Their rows are disjoint and scored against the same
+    others, so its expected square is the variance of the difference between honest generated rows and a stand-in,
+    whatever the metric. A share moves by whole rows and gets one `steps` more. Few differences tell a standard
+    deviation badly: it is widened until 3 of them are as rare as under a normal law (Student's t). Of roots, 3 of what
+    is returned lead from the honest card as far as 3 of them from its root.
+    """
+    from scipy.stats import norm, t
+
+    widened = float(t.isf(norm.sf(3), len(differences))) / 3
+    found: dict[str, Card] = {}
+    for name in CARDS:
+        values, start = [known for one in differences if (known := one[name]) is not None], honest[name]
+        if start is None or len(values) < len(differences):
+            found[name] = None
+            continue
+        usual = widened * float(np.hypot(np.linalg.norm(values) / len(values) ** 0.5, steps.get(name, 0)))
+        found[name] = usual * (2 * max(start, 0) ** 0.5 + 3 * usual) if name in SQUARED else usual
     return found
 
 

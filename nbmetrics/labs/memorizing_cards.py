@@ -81,7 +81,11 @@ class Judge:
 
     def cards(self, made: np.ndarray) -> dict[str, Card]:
         """The cards alone."""
-        return self._scored(made)[0]
+        return self.scored(made)[0]
+
+    def scored(self, made: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
+        """The cards, and why some have no value."""
+        return self._scored(made)[:2]
 
     def judged(self, made: np.ndarray) -> Judged:
         """All that is shown of generated rows (m, d)."""
@@ -116,12 +120,13 @@ class Judge:
             try:
                 cards[name] = score()
             except InvalidInput as error:
-                cards[name], missing[name] = None, str(error)
+                cards[name], missing[name] = None, f"{error.argument}: {error.seen}"
         return cards, missing, fitted, near
 
 
 def _overlap(metric: Precision | Recall, test: Rows, made: Rows) -> float:
     fewest = min(test.rows.shape[0], made.rows.shape[0])
     if fewest < metric.min_rows:
-        raise InvalidInput(metric.label, f"has {fewest} rows on one side", f"It needs {metric.min_rows} at least")
+        seen = f"{fewest} row{'s' * (fewest != 1)} on one side, and it needs {metric.min_rows}"
+        raise InvalidInput(metric.label, seen, "Give more rows")
     return metric.distance(test, made)

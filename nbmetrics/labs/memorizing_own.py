@@ -11,7 +11,7 @@ from ..arrays import as_rows, to_float64, to_numpy
 from ..errors import InvalidInput
 from ..experiments.copies import Sets
 from ..scene.memorization import LABELS
-from .memorizing import Map, Study, stand_ins
+from .memorizing import Map, Study
 from .memorizing_cards import PARTS
 
 # Pairs of rows times features scored within seconds; of more, the constructor does not wait for the scores.
@@ -30,16 +30,22 @@ def is_quick(sets: Sets) -> bool:
 
 
 def own_rows(train: Any, test: Any, generated: Any) -> Sets:
-    """Float64 rows of one width; four test rows, so that half of them can stand in for an honest generator."""
+    """Float64 rows of one width; four test rows, so that some of them can stand in for an honest generator."""
     rows = [as_rows(train, "train", min_rows=2)]
     dim = rows[0].shape[1]
     rows += [as_rows(test, "test", dim=dim, min_rows=4), as_rows(generated, "generated", dim=dim, min_rows=1)]
     found = Sets(*(to_numpy(to_float64(x)) for x in rows))
-    alike = int(np.unique(found.test, axis=0, return_counts=True)[1].max())
-    if len(found.test) - alike <= stand_ins(len(found.test), len(found.fresh)):
-        seen = f"has {alike:,} rows that are the same, of {len(found.test):,}"
-        raise InvalidInput("test", seen, "Give test rows that differ: half of them stand in for an honest generator")
+    kept = varying(found.test)
+    for name, x in (("test", found.test), ("train", found.train[:, kept])):
+        if not len(varying(x)):
+            where = " in the features that vary in test" if name == "train" and len(kept) < dim else ""
+            raise InvalidInput(name, f"has {len(x):,} rows that are the same{where}", "Give rows that differ")
     return found
+
+
+def varying(rows: np.ndarray) -> np.ndarray:
+    """The numbers of the features of rows (n, d) that are not constant."""
+    return np.flatnonzero(np.ptp(rows, axis=0) > 0)
 
 
 def no_settings(settings: dict[str, Any]) -> None:
@@ -52,8 +58,8 @@ def no_settings(settings: dict[str, Any]) -> None:
 def own_study(sets: Sets, seed: int, told: Callable[[str], None]) -> Study:
     """The study of the user's own features; those that are constant in test say nothing and are left out."""
     train, test, generated = sets
-    kept = np.flatnonzero(np.ptp(test, axis=0) > 0)
-    seen = f"The metrics see the {len(kept):,} features" if len(kept) > 1 else "The metrics see the 1 feature"
+    kept = varying(test)
+    seen = f"The metrics see the {len(kept):,} features" if len(kept) > 1 else "The metrics see the one feature"
     dropped = train.shape[1] - len(kept)
     seen += f" that vary in test ({dropped:,} do not)" if dropped else ""
     plane: Map | None
@@ -61,7 +67,12 @@ def own_study(sets: Sets, seed: int, told: Callable[[str], None]) -> Study:
         plane, about = None, f"{seen}, and so does the picture"
     else:
         plane = _first_two(train[:, kept])
-        about = f"{seen}, the picture the first 2 principal components of train"
+        along = (
+            "the first 2 principal components of train"
+            if len(kept) > 1
+            else "it along a line, where bumps are not seen"
+        )
+        about = f"{seen}, the picture {along}"
     key = f"own {len(generated)} {seed}"
     units = "units of your features"
     return Study(key, seed, *sets, None, lambda rows: rows[:, kept], plane, None, about, units, None, told)
