@@ -19,15 +19,16 @@ const boxesOf = (items, labels) => labels.map(({ text, x, y }, i) => {
 const overlap = ([a, b, c, d], [p, q, r, s]) => Math.min(b, q) - Math.max(a, p) > 0.01 && Math.min(d, s) - Math.max(c, r) > 0.01;
 
 test("a name that fits stays, another loses its middle and keeps its number", () => {
-  assert.equal(shortened("Client 12", 80), "Client 12");
+  assert.equal(shortened("Client 12", 80, 12), "Client 12");
   for (const name of ["Universitätsklinikum Hamburg-Eppendorf 17", "W".repeat(40) + "17", "東京大学医学部附属病院".repeat(3) + "17", "😀".repeat(30) + "17"]) {
     for (const room of [60, 85, 160]) {
-      const short = shortened(name, room);
+      const short = shortened(name, room, 12);
       assert.ok(nameWidth(short) <= room, `${short} in ${room}`);
       assert.match(short, /^.+….*17$/u);
     }
   }
   assert.equal(shortened("WWWW", 1), "W…");
+  assert.equal(shortened("Generator 1", 75), "Generator 1"); // in a chart
 });
 
 test("wide letters count for more than narrow ones", () => {
