@@ -12,8 +12,25 @@ import os
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("search", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture
+def memo_lab():
+    """memo_lab(*args, **settings) -> MemorizationLab, closed after the test."""
+    import nbmetrics as nm
+
+    labs = []
+
+    def make(*args, **settings):
+        labs.append(nm.MemorizationLab(*args, **settings))
+        return labs[-1]
+
+    yield make
+    for lab in labs:
+        lab.close()

@@ -4,7 +4,6 @@ import base64
 import json
 import sys
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -17,30 +16,10 @@ from nbmetrics.labs.memorizing_cards import CARDS
 from nbmetrics.labs.memorizing_charts import SWEPT, curve, heat_maps
 from nbmetrics.scene.memorization import MemorizationScene, presets
 from tests.test_fld import DEGENERATE, peers, rows
+from tests.waiting import until
 
 PLANTED = 50
 COPY_SETS = ("copy2", "copy32", "copyshift16")
-
-
-@pytest.fixture
-def opened():
-    labs = []
-
-    def make(*args, **settings):
-        labs.append(nm.MemorizationLab(*args, **settings))
-        return labs[-1]
-
-    yield make
-    for lab in labs:
-        lab.close()
-
-
-def until(holds, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not (found := holds()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return found
 
 
 def move(lab, **changes):
@@ -146,8 +125,8 @@ class TestGenerated:
 
 
 class TestOutcomes:
-    def test_the_copycat_is_perfect_by_fid_train_and_the_worst_by_fld(self, opened):
-        tables = {name: opened(preset=name).scores() for name, s in presets().items() if s.data == "moons"}
+    def test_the_copycat_is_perfect_by_fid_train_and_the_worst_by_fld(self, memo_lab):
+        tables = {name: memo_lab(preset=name).scores() for name, s in presets().items() if s.data == "moons"}
         fld = {name: table.loc["fld", "value"] for name, table in tables.items()}
         fid = {name: table.loc["fid_train", "value"] for name, table in tables.items()}
         assert max(fld, key=fld.get) == "Copycat" and min(fid, key=fid.get) == "Copycat"
@@ -155,8 +134,8 @@ class TestOutcomes:
         assert tables["Copycat"].loc["auth_pct", "value"] == 0 and tables["Copycat"].loc["c_t", "value"] < -5
         assert tables["Copycat"].loc["recall", "value"] > 0.9
 
-    def test_shrinking_digits_is_the_blind_spot(self, opened):
-        table = opened(preset="Digits: shrunk ×0.8").scores()
+    def test_shrinking_digits_is_the_blind_spot(self, memo_lab):
+        table = memo_lab(preset="Digits: shrunk ×0.8").scores()
         assert table.loc["fld", "value"] < table.loc["fld", "honest"] - 2
         assert table.loc["recall", "value"] < table.loc["recall", "honest"] - 0.05
 
@@ -177,7 +156,7 @@ class TestOutcomes:
         assert all(best_low <= fid.loc[f"{h}", "all"] <= best_high for h in below)
 
     @pytest.mark.slow
-    def test_planted_digits_are_found(self, opened):
+    def test_planted_digits_are_found(self, memo_lab):
         study = study_of("digits", 1000, 0)
         train, test, fresh = (study.features(x) for x in (study.train, study.test, study.fresh))
         rng = np.random.default_rng(0)
@@ -185,7 +164,7 @@ class TestOutcomes:
         made = fresh.copy()
         made[:PLANTED] = train[exact]
         made[PLANTED : 2 * PLANTED] = train[near] + 1e-3 * rng.standard_normal(train[near].shape)
-        lab = opened(train, test, made)
+        lab = memo_lab(train, test, made)
         found = lab.most_memorized(len(made)).set_index("generated")
         top = found[found["rank"] <= len(made) // 10]
         planted = np.arange(PLANTED)
@@ -205,9 +184,9 @@ class TestOutcomes:
 
     @pytest.mark.parametrize("name", COPY_SETS)
     @pytest.mark.parametrize("generated", ["fresh", "half_copied", "copied"])
-    def test_golden_sets_score_as_the_authors_do(self, opened, name, generated):
+    def test_golden_sets_score_as_the_authors_do(self, memo_lab, name, generated):
         z = rows(name)
-        cards = opened(z["train"], z["test"], z[generated]).result["cards"]
+        cards = memo_lab(z["train"], z["test"], z[generated]).result["cards"]
         theirs = peers(name, generated)
         for key, ours in (("fld_test", "fld"), ("fld_train", "fld_train"), ("fld_gap", "fld_gap")):
             mean = theirs[key]["mean"]
@@ -217,10 +196,10 @@ class TestOutcomes:
                 allowed = max(3 * theirs[key]["sd_over_8_shuffles"] + 1.5, 0.03 * abs(mean))
                 assert abs(cards[ours] - mean) <= allowed, key
 
-    def test_the_cards_are_the_packages_own_scores(self, opened):
+    def test_the_cards_are_the_packages_own_scores(self, memo_lab):
         z = rows("copy2")
         train, test, made = z["train"], z["test"], z["half_copied"]
-        lab = opened(train, test, made)
+        lab = memo_lab(train, test, made)
         overlap = nm.prdc(test, made)
         expected = {
             "fld": nm.fld(train, test, made),
@@ -238,8 +217,8 @@ class TestOutcomes:
 
 
 class TestLab:
-    def test_the_newest_scene_is_answered_and_the_base_follows(self, opened):
-        lab = opened(points=60)
+    def test_the_newest_scene_is_answered_and_the_base_follows(self, memo_lab):
+        lab = memo_lab(points=60)
         for step in range(20):
             lab.scene = {**lab.scene, "copied": step / 20, "rev": lab.scene["rev"] + 1}
         result = move(lab, copied=1.0)
@@ -248,8 +227,8 @@ class TestLab:
         move(lab, points=70, data="digits")
         assert lab.base["key"] == "digits 70 0" and len(lab.base["fresh"]) == len(lab.result["memorization"]) == 70
 
-    def test_what_a_thread_writes_while_the_page_writes_is_not_lost(self, opened):
-        lab, seen, over, before = opened(points=30), [], threading.Event(), sys.getswitchinterval()
+    def test_what_a_thread_writes_while_the_page_writes_is_not_lost(self, memo_lab):
+        lab, seen, over, before = memo_lab(points=30), [], threading.Event(), sys.getswitchinterval()
         lab.observe(lambda change: seen.append(lab.curve["at"]), "curve")
 
         def page():
@@ -268,8 +247,8 @@ class TestLab:
             thread.join()
         assert seen == list(range(5000))
 
-    def test_a_scene_asked_and_then_committed_is_answered_once(self, opened):
-        lab, seen = opened(points=30), []
+    def test_a_scene_asked_and_then_committed_is_answered_once(self, memo_lab):
+        lab, seen = memo_lab(points=30), []
         until(lambda: lab.result["noise"])
         lab.observe(lambda change: seen.append(change["new"]["rev"]), "result")
         scene = {**lab.scene, "copied": 0.5, "rev": 1}
@@ -279,8 +258,8 @@ class TestLab:
         lab._answer(MemorizationScene.parse({**scene, "copied": 0.2}))
         assert seen == [1, 1] and lab.result["cards"] != lab.result["honest"]
 
-    def test_noise_that_became_known_meanwhile_is_not_left_out(self, opened):
-        lab = opened(points=30)
+    def test_noise_that_became_known_meanwhile_is_not_left_out(self, memo_lab):
+        lab = memo_lab(points=30)
         noise = until(lambda: lab.result["noise"])
         lab.result = {**lab.result, "noise": None}
         lab._add_noise()
@@ -289,30 +268,30 @@ class TestLab:
         lab._add_noise()
         assert lab.result["noise"] is None
 
-    def test_digits_that_leave_few_for_train_say_so(self, opened):
-        assert "are left for train" not in opened(data="digits", points=500).base["about"]
-        lab = opened(data="digits", points=900)
+    def test_digits_that_leave_few_for_train_say_so(self, memo_lab):
+        assert "are left for train" not in memo_lab(data="digits", points=500).base["about"]
+        lab = memo_lab(data="digits", points=900)
         sizes = lab.base["sizes"]
         assert sizes["generated"] == 900 > sizes["train"] == sizes["test"]
         assert f"with 900 of them generated, {sizes['train']} are left for train" in lab.base["about"]
 
-    def test_what_only_the_page_minds_is_not_computed_again(self, opened):
-        lab = opened(points=60)
+    def test_what_only_the_page_minds_is_not_computed_again(self, memo_lab):
+        lab = memo_lab(points=60)
         known = lab._judged(lab._scene)
         move(lab, selected=3, view={"panel": "items"})
         assert lab._judged(lab._scene) is known
         move(lab, copied=0.5)
         assert lab._judged(lab._scene) is not known
 
-    def test_the_noise_of_honest_generators_comes_after_and_stays(self, opened):
-        lab = opened(points=100)
+    def test_the_noise_of_honest_generators_comes_after_and_stays(self, memo_lab):
+        lab = memo_lab(points=100)
         assert lab.result["noise"] is None
         noise = until(lambda: lab.result["noise"])
         assert set(noise) == set(CARDS) and 0 < noise["fld"] < 20
         assert move(lab, copied=0.5)["noise"] == noise
 
-    def test_the_curve_comes_value_by_value_and_the_newest_wins(self, opened):
-        lab = opened(points=60)
+    def test_the_curve_comes_value_by_value_and_the_newest_wins(self, memo_lab):
+        lab = memo_lab(points=60)
         seen = []
         lab.observe(lambda change: seen.append(change["new"]), "curve")
         for key, sweep in (("first", "bandwidth"), ("second", "copied")):
@@ -333,8 +312,8 @@ class TestLab:
         assert moved["fld"][found["values"].index(0.5)] and not moved["fid_test"].any()
 
     @pytest.mark.parametrize("data", ["moons", "digits"])
-    def test_the_heat_maps_are_the_experiments_faces(self, opened, data):
-        lab = opened(data=data, points=40)
+    def test_the_heat_maps_are_the_experiments_faces(self, memo_lab, data):
+        lab = memo_lab(data=data, points=40)
         lab._asked(lab, {"kind": "interactions", "scene": lab.scene, "key": "k"}, None)
         found = until(lambda: lab.interactions)
         assert found["key"] == "k" and json.loads(json.dumps(found)) == found
@@ -343,12 +322,12 @@ class TestLab:
         assert {table["x"] for table in found["tables"]} == {"diversity", "copied"}
         assert found["tables"][0]["fld"][0][0] == found["tables"][1]["fld"][0][0]
 
-    def test_own_rows_make_heat_maps_too(self, opened):
-        lab = opened(*(np.random.default_rng(k).standard_normal((40, 5)) for k in range(3)))
+    def test_own_rows_make_heat_maps_too(self, memo_lab):
+        lab = memo_lab(*(np.random.default_rng(k).standard_normal((40, 5)) for k in range(3)))
         assert len(heat_maps(lab._own)["tables"]) == 3
 
-    def test_digits_come_as_pixels(self, opened):
-        lab = opened(data="digits", points=40, copied=0.5)
+    def test_digits_come_as_pixels(self, memo_lab):
+        lab = memo_lab(data="digits", points=40, copied=0.5)
         study, pictures = lab._study(lab._scene), lab.pictures
         assert (pictures["width"], pictures["height"], pictures["channels"]) == (8, 8, 1)
         made = np.frombuffer(base64.b64decode(pictures["generated"]), np.uint8).reshape(40, 64)
@@ -360,8 +339,8 @@ class TestLab:
         move(lab, data="moons")
         assert lab.pictures == {}
 
-    def test_code_rebuilds_the_scene_and_its_scores(self, opened, capsys):
-        lab = opened(data="digits", copied=1, jitter=0.001, bandwidth=0.5, spread=0.9, points=80, seed=3)
+    def test_code_rebuilds_the_scene_and_its_scores(self, memo_lab, capsys):
+        lab = memo_lab(data="digits", copied=1, jitter=0.001, bandwidth=0.5, spread=0.9, points=80, seed=3)
         space = {}
         exec(lab.to_code(), space)
         again = space["lab"]
@@ -369,26 +348,26 @@ class TestLab:
         assert again.result["cards"] == pytest.approx(lab.result["cards"], rel=1e-12)
         again.close()
 
-    def test_a_share_string_holds_the_state(self, opened):
-        lab = opened(copied=0.25, points=60, seed=4)
+    def test_a_share_string_holds_the_state(self, memo_lab):
+        lab = memo_lab(copied=0.25, points=60, seed=4)
         again = nm.MemorizationLab.from_share(lab.share())
         assert again._scene.bare == lab._scene.bare
         until(lambda: again.base == lab.base and again.result["cards"] == lab.result["cards"])
         again.close()
 
-    def test_presets_undo_and_reset(self, opened):
-        lab = opened(preset="Half copied")
+    def test_presets_undo_and_reset(self, memo_lab):
+        lab = memo_lab(preset="Half copied")
         assert lab.scene["preset"] == "Half copied" and list(lab.presets) == list(presets())
-        lab.from_share(opened(copied=0.1).share())
+        lab.from_share(memo_lab(copied=0.1).share())
         lab.undo()
         assert lab.scene["copied"] == 0.5
-        assert opened(copied=0.5).scene["preset"] == "Half copied"
-        assert opened(copied=0.45).scene["preset"] == "Your own"
+        assert memo_lab(copied=0.5).scene["preset"] == "Half copied"
+        assert memo_lab(copied=0.45).scene["preset"] == "Your own"
         with pytest.raises(nm.InvalidInput, match=r"^preset.*Copycat"):
             nm.MemorizationLab(preset="Copy cat")
 
     @pytest.mark.parametrize("name", ["Copycat", "Digits: planted copies"])
-    def test_it_is_drawn_and_described(self, opened, name):
-        lab = opened(preset=name)
+    def test_it_is_drawn_and_described(self, memo_lab, name):
+        lab = memo_lab(preset=name)
         assert isinstance(lab._picture(), Drawing) and lab._picture()._repr_png_()[:4] == b"\x89PNG"
         assert name in lab._described() and "AuthPct" in lab._described()

@@ -2,7 +2,6 @@
 
 import base64
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -12,27 +11,7 @@ from nbmetrics.experiments.copies import Sets
 from nbmetrics.labs.memorizing import REDRAWS
 from nbmetrics.labs.memorizing_cards import CARDS, Judge, silent
 from nbmetrics.labs.memorizing_own import own_study
-
-
-@pytest.fixture
-def opened():
-    labs = []
-
-    def make(*args, **settings):
-        labs.append(nm.MemorizationLab(*args, **settings))
-        return labs[-1]
-
-    yield make
-    for lab in labs:
-        lab.close()
-
-
-def until(holds, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not (found := holds()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return found
+from tests.waiting import until
 
 
 def departures(sets):
@@ -85,8 +64,8 @@ class TestOwn:
         rng = np.random.default_rng(0)
         return [rng.standard_normal((n, 6)) * np.arange(1, 7) for n in (60, 50, 40)]
 
-    def test_metrics_in_full_and_a_projected_picture(self, opened, sets):
-        lab = opened(*sets)
+    def test_metrics_in_full_and_a_projected_picture(self, memo_lab, sets):
+        lab = memo_lab(*sets)
         assert lab.scene["data"] == "own" and lab.base["projected"] and lab.base["features"] == 6
         assert np.shape(lab.base["fresh"]) == (40, 2) and lab.base["partner"] == []
         assert "principal components" in lab.base["about"] and lab.result["sigma"] is None
@@ -96,36 +75,36 @@ class TestOwn:
         assert np.square(np.array(lab.base["train"])).sum(axis=0) == pytest.approx(variance)
 
     @pytest.mark.parametrize("dim", [1, 2, 3])
-    def test_any_dimension(self, opened, sets, dim):
-        lab = opened(*(x[:, :dim] for x in sets))
+    def test_any_dimension(self, memo_lab, sets, dim):
+        lab = memo_lab(*(x[:, :dim] for x in sets))
         assert np.shape(lab.base["train"]) == (60, 2) and lab.base["projected"] == (dim != 2)
         assert (lab.result["sigma"] is None) == (dim != 2) and lab.result["cards"]["fld"] is not None
 
-    def test_constant_features_are_left_out_and_told(self, opened, sets):
+    def test_constant_features_are_left_out_and_told(self, memo_lab, sets):
         padded = [np.column_stack([x, np.ones(len(x))]) for x in sets]
-        lab = opened(*padded)
+        lab = memo_lab(*padded)
         assert "1 do not" in lab.base["about"]
-        assert lab.result["cards"] == pytest.approx(opened(*sets).result["cards"])
+        assert lab.result["cards"] == pytest.approx(memo_lab(*sets).result["cards"])
 
-    def test_torch_rows_are_taken(self, opened, sets):
+    def test_torch_rows_are_taken(self, memo_lab, sets):
         torch = pytest.importorskip("torch")
-        lab = opened(*(torch.tensor(x) for x in sets))
-        assert lab.result["cards"] == pytest.approx(opened(*sets).result["cards"])
+        lab = memo_lab(*(torch.tensor(x) for x in sets))
+        assert lab.result["cards"] == pytest.approx(memo_lab(*sets).result["cards"])
 
-    def test_an_honest_generator_is_not_accused(self, opened):
+    def test_an_honest_generator_is_not_accused(self, memo_lab):
         rng = np.random.default_rng(5)
-        lab = opened(*(rng.standard_normal((300, 8)) for _ in range(3)))
+        lab = memo_lab(*(rng.standard_normal((300, 8)) for _ in range(3)))
         noise = until(lambda: lab.result["noise"])
         honest, comparable = lab.result["honest"], lab.result["comparable"]
         assert abs(comparable["fld_gap"] - honest["fld_gap"]) < 5 * noise["fld_gap"]
 
     @pytest.mark.parametrize("as_one", [False, True])
     @pytest.mark.parametrize("shape", [(9, 7), (64, 48, 3)])
-    def test_items_come_as_thumbnails(self, opened, sets, shape, as_one):
+    def test_items_come_as_thumbnails(self, memo_lab, sets, shape, as_one):
         rng = np.random.default_rng(1)
         train, made = (rng.random((len(x), *shape)) for x in (sets[0], sets[2]))
         items = np.concatenate([made, train]) if as_one else {"train": train, "generated": made}
-        pictures = opened(*sets, items).pictures
+        pictures = memo_lab(*sets, items).pictures
         height, width = pictures["height"], pictures["width"]
         assert (height, width) == ((9, 7) if shape == (9, 7) else (32, 24))
         pixels = np.frombuffer(base64.b64decode(pictures["generated"]), np.uint8)
@@ -133,7 +112,7 @@ class TestOwn:
         wanted = made[..., None] if made.ndim == 3 else made.reshape(40, 32, 2, 24, 2, 3).mean(axis=(2, 4))
         np.testing.assert_allclose(pixels, wanted, atol=0.51 / 255)
 
-    def test_items_of_any_layout(self, opened, sets):
+    def test_items_of_any_layout(self, memo_lab, sets):
         torch, image = pytest.importorskip("torch"), pytest.importorskip("PIL.Image")
         pixels = np.random.default_rng(2).integers(0, 256, (100, 6, 5, 3)).astype(np.uint8)
         alpha = np.full((100, 6, 5, 1), 9, np.uint8)
@@ -144,22 +123,22 @@ class TestOwn:
             [torch.tensor(x) for x in pixels],
             np.concatenate([pixels, alpha], axis=3),
         ]
-        wanted = opened(*sets, pixels).pictures
+        wanted = memo_lab(*sets, pixels).pictures
         assert np.frombuffer(base64.b64decode(wanted["train"]), np.uint8).tolist() == pixels[40:].ravel().tolist()
         for items in given:
-            assert {**opened(*sets, items).pictures, "rev": 0} == {**wanted, "rev": 0}
-        grey = opened(*sets, pixels[..., :1]).pictures
-        assert grey["channels"] == 1 and {**opened(*sets, pixels[..., 0]).pictures, "rev": 0} == {**grey, "rev": 0}
+            assert {**memo_lab(*sets, items).pictures, "rev": 0} == {**wanted, "rev": 0}
+        grey = memo_lab(*sets, pixels[..., :1]).pictures
+        assert grey["channels"] == 1 and {**memo_lab(*sets, pixels[..., 0]).pictures, "rev": 0} == {**grey, "rev": 0}
 
-    def test_images_differ_as_they_were_given_not_as_they_are_shown(self, opened, sets):
+    def test_images_differ_as_they_were_given_not_as_they_are_shown(self, memo_lab, sets):
         train, _, made = sets
         images = {"train": np.zeros((60, 256, 256), np.uint8), "generated": np.zeros((40, 256, 256), np.uint8)}
         made[:3] = train[:3]
         images["generated"][1, 100, 7] = 11
-        lab = opened(*sets, images)
+        lab = memo_lab(*sets, images)
         assert lab.result["apart"] == [0, 11, *[0] * 38]
         floats = {name: value / 255 for name, value in images.items()}
-        assert opened(*sets, floats).result["apart"] == pytest.approx(lab.result["apart"])
+        assert memo_lab(*sets, floats).result["apart"] == pytest.approx(lab.result["apart"])
 
     @pytest.mark.parametrize(
         ("items", "seen"),
@@ -198,18 +177,18 @@ class TestOwn:
             nm.MemorizationLab(**{**dict(zip(("train", "test", "generated"), sets)), **change})
 
     @pytest.mark.parametrize("test", [[0, 0, 0, 1], [0, 0, 1, 2], [0] * 9 + [1, 2, 3]])
-    def test_so_few_different_test_rows_that_the_held_out_may_be_alike_are_scored_alone(self, opened, sets, test):
+    def test_so_few_different_test_rows_that_the_held_out_may_be_alike_are_scored_alone(self, memo_lab, sets, test):
         train, _, generated = sets
-        lab = opened(train, train[test], generated)
+        lab = memo_lab(train, train[test], generated)
         assert lab.result["cards"]["fld"] == pytest.approx(nm.fld(train, train[test], generated))
         assert (
             set(lab.result["honest"].values()) == {None} and "too many test rows are the same" in lab.base["stand_in"]
         )
         assert until(lambda: lab.result["noise"]) == dict.fromkeys(CARDS) and lab.scores()["honest"].isna().all()
 
-    def test_half_of_test_the_same_is_compared(self, opened, sets):
+    def test_half_of_test_the_same_is_compared(self, memo_lab, sets):
         train, test, generated = sets
-        lab = opened(train, np.where(np.arange(50)[:, None] < 16, test[0], test), generated)
+        lab = memo_lab(train, np.where(np.arange(50)[:, None] < 16, test[0], test), generated)
         assert lab.result["honest"]["fld"] is not None
 
     def test_train_rows_that_are_the_same_are_refused(self, sets):
@@ -222,20 +201,20 @@ class TestOwn:
         with pytest.raises(nm.InvalidInput, match="in the features that vary in test"):
             nm.MemorizationLab(train, test, generated)
 
-    def test_a_card_that_has_a_value_and_no_comparison_says_why(self, opened):
+    def test_a_card_that_has_a_value_and_no_comparison_says_why(self, memo_lab):
         sets = np.random.default_rng(4).standard_normal((3, 14, 2))
-        result = opened(*sets).result
+        result = memo_lab(*sets).result
         assert result["cards"]["recall"] is not None and "recall" not in result["missing"]
         assert "4 rows on one side" in result["uncompared"]["recall"]
-        few = opened(*(x[:4] for x in sets)).result
+        few = memo_lab(*(x[:4] for x in sets)).result
         assert "drop this client" not in str(few["uncompared"]) and "1 rows" not in str(few)
 
     def test_items_without_rows(self):
         with pytest.raises(nm.InvalidInput, match=r"^items"):
             nm.MemorizationLab(items=np.zeros((3, 8, 8)))
 
-    def test_own_rows_are_neither_shared_nor_exchanged(self, opened, sets):
-        lab, other = opened(*sets), opened(points=30)
+    def test_own_rows_are_neither_shared_nor_exchanged(self, memo_lab, sets):
+        lab, other = memo_lab(*sets), memo_lab(points=30)
         with pytest.raises(nm.InvalidInput, match=r"^scene.*your own"):
             lab.share()
         with pytest.raises(nm.InvalidInput, match=r"^data"):
@@ -245,19 +224,19 @@ class TestOwn:
         assert "train, test, generated" in lab.to_code()
 
     @pytest.mark.parametrize("with_items", [False, True])
-    def test_code_rebuilds_the_scores_and_names_the_items(self, opened, sets, with_items):
+    def test_code_rebuilds_the_scores_and_names_the_items(self, memo_lab, sets, with_items):
         items = np.random.default_rng(1).random((100, 8, 8)) if with_items else None
-        lab = opened(*sets, items, seed=7)
+        lab = memo_lab(*sets, items, seed=7)
         space = dict(zip(("train", "test", "generated"), sets), items=items)
         exec(lab.to_code(), space)
         again = space["lab"]
-        assert again.result["cards"] == lab.result["cards"] != opened(*sets).result["cards"]
+        assert again.result["cards"] == lab.result["cards"] != memo_lab(*sets).result["cards"]
         assert again.pictures == lab.pictures and bool(again.pictures) == with_items
         again.close()
 
     @pytest.mark.parametrize("change", [{"seed": 3}, {"points": 99_999}, {"data": "moons"}])
-    def test_a_scene_of_other_rows_is_refused(self, opened, sets, change):
-        lab = opened(*sets, seed=7)
+    def test_a_scene_of_other_rows_is_refused(self, memo_lab, sets, change):
+        lab = memo_lab(*sets, seed=7)
         before, (name,) = lab.scene, change
         with pytest.raises(nm.InvalidInput, match=f"^{name}"):
             lab.scene = {**before, **change, "rev": 1}
@@ -265,14 +244,14 @@ class TestOwn:
         lab._asked(lab, {"kind": "ask", "scene": {**before, **change, "rev": 2}}, None)
         assert name in lab.result["error"]["message"] and lab.result["rev"] == 2
 
-    def test_nothing_is_swept(self, opened, sets):
-        lab = opened(*sets)
+    def test_nothing_is_swept(self, memo_lab, sets):
+        lab = memo_lab(*sets)
         lab._asked(lab, {"kind": "curve", "scene": lab.scene, "key": "k"}, None)
         assert "own" in until(lambda: lab.curve)["error"]
 
-    def test_many_rows_are_scored_beside_the_notebook_and_their_progress_is_told(self, opened, monkeypatch):
+    def test_many_rows_are_scored_beside_the_notebook_and_their_progress_is_told(self, memo_lab, monkeypatch):
         sets = [np.random.default_rng(k).standard_normal((300, 40)) for k in range(3)]
-        wanted = opened(*sets)
+        wanted = memo_lab(*sets)
         monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
         seen, may_go = [], threading.Event()
 
@@ -282,7 +261,7 @@ class TestOwn:
 
         judged = Judge.judged
         monkeypatch.setattr(Judge, "judged", later)
-        lab = opened(*sets)
+        lab = memo_lab(*sets)
         assert "cards" not in lab.result and lab.result["doing"] and lab.result["done"] == 0
         assert "none" in lab._described() and lab._repr_mimebundle_() is not None
         lab.observe(lambda change: seen.append(change["new"]), "result")
@@ -297,15 +276,15 @@ class TestOwn:
         assert "cards" in lab.result and lab.most_memorized(5).equals(wanted.most_memorized(5))
 
     @pytest.mark.parametrize("does", ["scores", "most_memorized", "snapshot", "export_html"])
-    def test_what_asks_for_the_scores_waits_for_them(self, opened, sets, monkeypatch, tmp_path, does):
+    def test_what_asks_for_the_scores_waits_for_them(self, memo_lab, sets, monkeypatch, tmp_path, does):
         monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
-        lab = opened(*sets)
+        lab = memo_lab(*sets)
         found = getattr(lab, does)(*([tmp_path / "page.html"] if does == "export_html" else []))
         text = found.read_text() if does == "export_html" else getattr(found, "alt", "none of it")
         assert '"auth_pct"' in text if does == "export_html" else "FLD none" not in text
         assert lab.scores()["value"].notna().all()
 
-    def test_who_hears_of_the_progress_may_ask_for_the_scores(self, opened, sets, monkeypatch):
+    def test_who_hears_of_the_progress_may_ask_for_the_scores(self, memo_lab, sets, monkeypatch):
         monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
         started, may_go = threading.Event(), threading.Event()
         told = Judge.__init__
@@ -316,23 +295,23 @@ class TestOwn:
             told(self, *given)
 
         monkeypatch.setattr(Judge, "__init__", held)
-        lab, seen = opened(*sets), []
+        lab, seen = memo_lab(*sets), []
         lab.observe(lambda change: seen.append(lab.snapshot().alt) if "doing" in change["new"] else None, "result")
         started.wait(60)
         may_go.set()
         assert "FLD none" not in until(lambda: seen)[0]
 
     def test_an_exported_page_has_the_scores_though_the_view_was_used_meanwhile(
-        self, opened, sets, monkeypatch, tmp_path
+        self, memo_lab, sets, monkeypatch, tmp_path
     ):
         monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
         for k in range(1, 6):
-            lab = opened(*sets)
+            lab = memo_lab(*sets)
             lab.scene = {**lab.scene, "selected": k, "rev": k}
             text = lab.export_html(tmp_path / f"{k}.html").read_text()
             assert '"auth_pct"' in text and '"doing"' not in text
 
-    def test_a_lab_that_computes_holds_up_no_other(self, opened, sets, monkeypatch):
+    def test_a_lab_that_computes_holds_up_no_other(self, memo_lab, sets, monkeypatch):
         monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
         may_go, scored = threading.Event(), Judge.scored
 
@@ -342,25 +321,25 @@ class TestOwn:
             return scored(self, made)
 
         monkeypatch.setattr(Judge, "scored", held)
-        lab = opened(*sets)
+        lab = memo_lab(*sets)
         until(lambda: lab._last[1])  # its stand-in comes next
         other = []
-        thread = threading.Thread(target=lambda: other.append(opened(points=37).result["cards"]))
+        thread = threading.Thread(target=lambda: other.append(memo_lab(points=37).result["cards"]))
         thread.start()
         thread.join(20)
         is_waiting = "cards" not in lab.result
         may_go.set()
         assert other and is_waiting
 
-    def test_what_fails_beside_the_notebook_is_told(self, opened, sets, monkeypatch):
+    def test_what_fails_beside_the_notebook_is_told(self, memo_lab, sets, monkeypatch):
         monkeypatch.setattr("nbmetrics.labs.memorizing_own.QUICK", 0)
         monkeypatch.setattr(Judge, "judged", lambda self, made: 1 / 0)
-        lab = opened(*sets)
+        lab = memo_lab(*sets)
         assert "division" in until(lambda: lab.result.get("error"))["message"]
         with pytest.raises(ZeroDivisionError):
             lab.scores()
 
-    def test_few_rows_leave_cards_out_and_say_why(self, opened, sets):
-        result = opened(sets[0][:4], sets[1][:4], sets[2][:3]).result
+    def test_few_rows_leave_cards_out_and_say_why(self, memo_lab, sets):
+        result = memo_lab(sets[0][:4], sets[1][:4], sets[2][:3]).result
         assert set(result["missing"]) == {"c_t", "precision", "recall"} and "needs 6" in result["missing"]["recall"]
         assert {name for name, value in result["cards"].items() if value is None} == set(result["missing"])

@@ -4,21 +4,7 @@ import json
 
 import pytest
 
-import nbmetrics as nm
-from tests.test_memorization_lab import until
-
-
-@pytest.fixture
-def opened():
-    labs = []
-
-    def make(**settings):
-        labs.append(nm.MemorizationLab(**settings))
-        return labs[-1]
-
-    yield make
-    for lab in labs:
-        lab.close()
+from tests.waiting import until
 
 
 def saved_state(path):
@@ -26,8 +12,8 @@ def saved_state(path):
     return json.loads(path.read_text().split('<script type="application/json">')[1].split("</script>")[0])
 
 
-def test_a_scene_that_cannot_be_is_told_to_the_page_and_freezes_nothing(opened):
-    lab = opened(points=30)
+def test_a_scene_that_cannot_be_is_told_to_the_page_and_freezes_nothing(memo_lab):
+    lab = memo_lab(points=30)
     before = lab.scene
     for kind, bad in (("commit", {"copied": 7}), ("ask", {"copied": 7}), ("commit", {"data": "own"})):
         rev = lab.result["rev"] + 5
@@ -42,8 +28,8 @@ def test_a_scene_that_cannot_be_is_told_to_the_page_and_freezes_nothing(opened):
     assert until(lambda: lab.result["rev"] == rev + 1 and lab.result)["cards"]["auth_pct"] == 0
 
 
-def test_what_python_shows_after_a_refusal_is_newer_than_what_the_page_shows(opened):
-    lab = opened(points=30)
+def test_what_python_shows_after_a_refusal_is_newer_than_what_the_page_shows(memo_lab):
+    lab = memo_lab(points=30)
     lab.set_state({"scene": {**lab.scene, "copied": 7, "rev": 9}})
     lab.scene = {**lab.scene, "copied": 1.0, "rev": 1}
     assert lab.scene["rev"] > 9
@@ -51,23 +37,23 @@ def test_what_python_shows_after_a_refusal_is_newer_than_what_the_page_shows(ope
 
 
 @pytest.mark.parametrize("kind", ["curve", "interactions"])
-def test_a_bad_request_is_answered_with_the_reason(opened, kind):
-    lab = opened(points=30)
+def test_a_bad_request_is_answered_with_the_reason(memo_lab, kind):
+    lab = memo_lab(points=30)
     lab._asked(lab, {"kind": kind, "scene": {"copied": 7, "rev": 4}}, None)
     assert "copied" in lab.result["error"]["message"] and lab.result["rev"] == 4
 
 
-def test_a_saved_page_holds_the_points_and_their_scores(opened, tmp_path):
-    text = opened(preset="Half copied").export_html(tmp_path / "page.html").read_text()
+def test_a_saved_page_holds_the_points_and_their_scores(memo_lab, tmp_path):
+    text = memo_lab(preset="Half copied").export_html(tmp_path / "page.html").read_text()
     assert '"kde_noise"' in text and '"memorization"' in text
 
 
-def test_a_saved_page_holds_all_that_python_knows_of_the_scene_as_it_is_now(opened, tmp_path):
-    wanted = opened(points=40, copied=0.5, seed=3)
+def test_a_saved_page_holds_all_that_python_knows_of_the_scene_as_it_is_now(memo_lab, tmp_path):
+    wanted = memo_lab(points=40, copied=0.5, seed=3)
     until(lambda: wanted.result["noise"])
     wanted._asked(wanted, {"kind": "curve", "scene": wanted.scene, "key": "k"}, None)
     until(lambda: wanted.curve.get("done") == 1)
-    lab = opened(points=30)
+    lab = memo_lab(points=30)
     lab.scene = {**lab.scene, "points": 40, "copied": 0.5, "seed": 3, "rev": 1}
     lab.set_state({"scene": {**lab.scene, "copied": 7, "rev": 9}})
     state, other = (saved_state(x.export_html(tmp_path / "page.html")) for x in (lab, wanted))
