@@ -1,10 +1,13 @@
 """The Playground without a page: what is attached, laws of other clients, metrics from points, shared lessons."""
 
+import threading
+
 import numpy as np
 import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.playing import computed
+from tests.waiting import until
 
 TOY = nm.Federation({"A": nm.Gaussian([-1, 0]), "B": nm.Gaussian([1, 0])})
 FAR = nm.Federation({"A": nm.Gaussian([-6, 0]), "B": nm.Gaussian([6, 3])})
@@ -72,6 +75,19 @@ def test_a_scene_that_was_asked_about_and_answered_is_committed_under_its_own_nu
     assert lab.result["rev"] == 5 and lab.scene["rev"] == 0
     lab.set_state({"scene": scene})
     assert (lab.scene["rev"], lab.scene["half"]) == (5, 4.0)
+
+
+def test_a_question_that_a_commit_overtook_does_not_displace_it(monkeypatch):
+    lab, gate = nm.Playground(), threading.Event()
+    answer = lab._answered
+    monkeypatch.setattr(lab, "_answered", lambda scene: gate.wait(30) and answer(scene))
+    first, overtaken, last = ({**lab.scene, "rev": rev, "half": half} for rev, half in ((2, 4.0), (3, 5.0), (20, 6.0)))
+    lab.set_state({"scene": first})
+    until(lambda: lab._worker._newest is None)  # under way
+    lab.set_state({"scene": last})
+    lab._asked(lab, {"kind": "ask", "scene": overtaken}, [])
+    gate.set()
+    until(lambda: lab.result["rev"] == 20)
 
 
 def test_what_is_refused_leaves_the_numbers_of_the_scene(monkeypatch):

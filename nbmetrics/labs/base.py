@@ -148,7 +148,10 @@ class Lab(anywidget.AnyWidget):
     def _asked(self, _: Any, message: dict[str, Any], buffers: Any) -> None:
         if message.get("kind") == "ask":
             try:
-                self._worker.put(self._read(message.get("scene")))
+                scene = self._read(message.get("scene"))
+                # JupyterLab moves a comm to a subshell once that has begun: a commit there can overtake a question
+                if scene.rev >= self.scene["rev"]:
+                    self._worker.put(scene)
             except Exception as error:  # shown in the view, which waits for an answer
                 self._refused(error, message.get("scene"))
 
