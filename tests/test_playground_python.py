@@ -77,17 +77,33 @@ def test_a_scene_that_was_asked_about_and_answered_is_committed_under_its_own_nu
     assert (lab.scene["rev"], lab.scene["half"]) == (5, 4.0)
 
 
-def test_a_question_that_a_commit_overtook_does_not_displace_it(monkeypatch):
+@pytest.mark.parametrize("order", ["a commit overtakes a question", "a question overtakes a commit"])
+def test_the_newest_scene_is_answered_in_whatever_order_they_come(monkeypatch, order):
     lab, gate = nm.Playground(), threading.Event()
     answer = lab._answered
     monkeypatch.setattr(lab, "_answered", lambda scene: gate.wait(30) and answer(scene))
-    first, overtaken, last = ({**lab.scene, "rev": rev, "half": half} for rev, half in ((2, 4.0), (3, 5.0), (20, 6.0)))
+    first, committed, asked = ({**lab.scene, "rev": rev, "half": half} for rev, half in ((2, 4.0), (9, 5.0), (9, 6.0)))
     lab.set_state({"scene": first})
     until(lambda: lab._worker._newest is None)  # under way
-    lab.set_state({"scene": last})
-    lab._asked(lab, {"kind": "ask", "scene": overtaken}, [])
+    if order == "a commit overtakes a question":
+        lab.set_state({"scene": {**committed, "rev": 10}})
+        lab._asked(lab, {"kind": "ask", "scene": asked}, [])
+    else:
+        lab._asked(lab, {"kind": "ask", "scene": {**asked, "rev": 10}}, [])
+        lab.set_state({"scene": committed})
     gate.set()
-    until(lambda: lab.result["rev"] == 20)
+    until(lambda: lab.result["rev"] == 10)
+
+
+def test_what_comes_late_is_not_worked_on(memo_lab):
+    lab = memo_lab(points=30)
+    older, newer = ({**lab.scene, "points": points, "rev": rev} for points, rev in ((40, 5), (50, 6)))
+    lab._asked(lab, {"kind": "ask", "scene": newer}, [])
+    until(lambda: lab.result["rev"] == 6)
+    shown = lab.base
+    lab.set_state({"scene": older})
+    with pytest.raises(AssertionError):
+        until(lambda: lab.base is not shown or lab.result["rev"] != 6, seconds=0.5)
 
 
 def test_what_is_refused_leaves_the_numbers_of_the_scene(monkeypatch):

@@ -115,6 +115,11 @@ export class Store {
     for (const listener of this.listeners) listener();
   }
 
+  /** The next revision: above what Python answered to a page that was closed in the middle of a drag, too. */
+  get following() {
+    return Math.max(this.scene.rev, this.model.get("result")?.rev ?? 0) + 1;
+  }
+
   /** @param {Place | null} place */
   select(place) {
     this.selected = place;
@@ -141,7 +146,7 @@ export class Store {
   /** @param {Scene} scene */
   show(scene) {
     this.before ??= this.scene;
-    this.scene = { ...scene, rev: this.scene.rev + 1 };
+    this.scene = { ...scene, rev: this.following };
     this.keepSelection();
     this.notice = "";
     this.changed();
@@ -205,7 +210,7 @@ export class Store {
 
   /** @param {Scene} scene */
   replace(scene) {
-    this.scene = { ...scene, rev: this.scene.rev + 1 };
+    this.scene = { ...scene, rev: this.following };
     this.keepSelection();
     this.notice = "";
     this.commit();

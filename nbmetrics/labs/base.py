@@ -31,7 +31,11 @@ LOCKS = ("drag", "items", "presets", "history", "code")
 
 
 class Worker:
-    """Calls `answer` with the newest item put to it, one at a time, on a thread of its own."""
+    """Calls `answer` with the newest item put to it, one at a time, on a thread of its own.
+
+    Newest by its `rev`: ipywidgets holds a commit back while one is open, so later questions come before it, and
+    JupyterLab may hand a question and a commit to two threads.
+    """
 
     def __init__(self, answer: Callable[[Any], None], name: str) -> None:
         self._answer = answer
@@ -42,9 +46,9 @@ class Worker:
         self._thread: threading.Thread | None = None
 
     def put(self, item: Any) -> None:
-        """Make `item` the next to be answered, in place of any that still waits."""
+        """Make `item` the next to be answered, in place of any that still waits and is not newer."""
         with self._ready:
-            if self._closed:
+            if self._closed or (self._newest is not None and item.rev < self._newest.rev):
                 return
             self._newest = item
             if self._thread is None:
@@ -148,10 +152,7 @@ class Lab(anywidget.AnyWidget):
     def _asked(self, _: Any, message: dict[str, Any], buffers: Any) -> None:
         if message.get("kind") == "ask":
             try:
-                scene = self._read(message.get("scene"))
-                # JupyterLab moves a comm to a subshell once that has begun: a commit there can overtake a question
-                if scene.rev >= self.scene["rev"]:
-                    self._worker.put(scene)
+                self._worker.put(self._read(message.get("scene")))
             except Exception as error:  # shown in the view, which waits for an answer
                 self._refused(error, message.get("scene"))
 
@@ -163,6 +164,8 @@ class Lab(anywidget.AnyWidget):
         self._write(result={**kept, "rev": rev, "error": _told(error)})
 
     def _answer(self, scene: State) -> None:
+        if scene.rev < self.result["rev"]:
+            return
         result = self._answered(scene)
         with self._lock:
             if result["rev"] >= self.result["rev"]:

@@ -20,7 +20,7 @@ from . import page, saved
 from .base import Lab, Worker
 from .memorizing import REDRAWS, Study, study_of
 from .memorizing_cards import BETTER, CARDS, PARTS, Card, Judged
-from .memorizing_charts import curve, heat_maps
+from .memorizing_charts import Request, curve, heat_maps
 from .memorizing_items import Items
 from .memorizing_own import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
 
@@ -194,6 +194,8 @@ class MemorizationLab(Lab):
 
     def _answer(self, scene: Any) -> None:
         """On the worker's thread: what the page draws from first, if that has changed, then the numbers."""
+        if scene.rev < self.result["rev"]:
+            return
         with suppress(Exception):  # what goes wrong here does so again in the numbers, where it is told
             self._show(scene)
         is_answered = "cards" in self.result and (self.result["rev"], self._last[0]) == (scene.rev, scene.bare)
@@ -253,10 +255,10 @@ class MemorizationLab(Lab):
         except InvalidInput as error:
             self._refused(error, message.get("scene"))
             return
-        self._wanted[kind] = request = (scene, str(message.get("key", "")))
+        self._wanted[kind] = request = Request(scene, str(message.get("key", "")))
         self._background[kind].put(request)
 
-    def _curve(self, request: tuple[MemorizationScene, str]) -> None:
+    def _curve(self, request: Request) -> None:
         """On a thread of its own: the curve over the chosen slider, value by value."""
         scene, key = request
         try:
@@ -267,7 +269,7 @@ class MemorizationLab(Lab):
         except Exception as error:  # shown in the view instead of vanishing in a thread
             self._write(curve={"key": key, "error": str(error)})
 
-    def _heat_maps(self, request: tuple[MemorizationScene, str]) -> None:
+    def _heat_maps(self, request: Request) -> None:
         """On a thread of its own: FLD over two faults at a time."""
         scene, key = request
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,18 @@ FACES = (
     ("novelty", "fidelity", "diversity"),
     ("novelty", "diversity", "fidelity"),
 )
+
+
+class Request(NamedTuple):
+    """For one of the charts; `key` is the page's name of what it will show."""
+
+    scene: MemorizationScene
+    key: str
+
+    @property
+    def rev(self) -> int:
+        """That of the scene."""
+        return self.scene.rev
 
 
 def curve(study: Study, scene: MemorizationScene) -> Iterator[dict[str, Any]]:
