@@ -111,6 +111,8 @@ OPEN = """async path => {
 CLOSE = "() => { if (window.__panel) { window.__panel.dispose(); window.__panel = null; } }"
 # JupyterLab throws this of what it had asked a kernel that is gone, when it learns of that: maybe in the next test.
 UNANSWERED = "Canceled future"
+OCCUPY = """() => { window.__panel.sessionContext.session.kernel.requestExecute({ code:
+  'import os, time\\nwhile os.path.exists("busy"): time.sleep(0.02)' }); }"""
 KERNEL_ID = "() => window.__panel.sessionContext.session.kernel.id"
 # JupyterLab hides the page behind its splash while it loads a theme's styles.
 SET_THEME = """async theme => {
@@ -163,6 +165,7 @@ class Kernel:
     def __init__(self, server, page):
         self.server, self.page = server, page
         self.frozen = []
+        self.busy = server.work / "busy"
 
     @property
     def id(self):
@@ -188,6 +191,14 @@ class Kernel:
         """As the memory killer would; Jupyter starts another under the same id after a few seconds."""
         os.kill(self.pid, signal.SIGKILL)
 
+    def occupy(self):
+        """In a long computation of the user's, until `release`."""
+        self.busy.touch()
+        self.page.evaluate(OCCUPY)
+
+    def release(self):
+        self.busy.unlink(missing_ok=True)
+
     def freeze(self):
         """Alive, and answering nothing."""
         self.frozen.append(self.pid)
@@ -203,7 +214,8 @@ class Kernel:
 def kernel(lab_server, lab_page, run_cells):
     kernel = Kernel(lab_server, lab_page)
     yield kernel
-    kernel.thaw()  # a stopped kernel would hold up its own shutdown
+    kernel.thaw()  # a kernel that is stopped or busy would hold up its own shutdown
+    kernel.release()
 
 
 @pytest.fixture

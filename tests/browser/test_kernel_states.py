@@ -11,12 +11,6 @@ SIX = "import nbmetrics as nm\nlab = nm.Playground('Heterogeneous six'); lab"
 SOURCES = {name: case.source for name, case in LABS.items()} | {"Playground": SIX}
 
 
-def start_busy(page, kernel):
-    page.evaluate(
-        "() => { window.__panel.sessionContext.session.kernel.requestExecute({ code: 'import time; time.sleep(5)' }); }"
-    )
-
-
 def kill(page, kernel):
     kernel.kill()
     page.get_by_role("dialog").get_by_role("button", name="Ok").click()
@@ -33,7 +27,7 @@ RINGED = """root => {
   requestAnimationFrame(frame);
 }"""
 POINTS = 60
-STATES = {"idle": lambda page, kernel: None, "busy": start_busy, "killed": kill}
+STATES = {"idle": lambda page, kernel: None, "busy": lambda page, kernel: kernel.occupy(), "killed": kill}
 
 
 @pytest.mark.parametrize("lab", sorted(LABS.keys() - {"MemorizationLab"}))
@@ -78,6 +72,7 @@ def test_the_picture_of_copies_follows_without_python(run_cells, kernel, state):
     )
     assert shown(root) == before
     if state == "busy":
+        kernel.release()
         settle(root)
         assert shown(root) != before
 
