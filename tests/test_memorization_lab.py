@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.neighbors import NearestNeighbors
 
 import nbmetrics as nm
 from nbmetrics.figures.drawing import Drawing
@@ -214,6 +215,9 @@ class TestOutcomes:
         assert {k: lab.result["cards"][k] for k in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
         assert lab.result["memorization"] == pytest.approx(nm.memorization_scores(train, test, made).tolist())
         assert lab.result["quality"] == pytest.approx(nm.quality_scores(train, test, made).tolist())
+        distance, nearest = (found[:, 0] for found in NearestNeighbors(n_neighbors=1).fit(train).kneighbors(made))
+        assert lab.result["distance"] == pytest.approx(distance.tolist(), abs=1e-9)
+        assert lab.result["nearest"] == nearest.tolist()
 
 
 class TestLab:
