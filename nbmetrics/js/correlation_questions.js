@@ -84,7 +84,7 @@ export function veiledIn(scene) {
 export function isAnswered(scene) {
   if (questionOf(scene).right) return !["open", "explored"].includes(scene.question.answer);
   const { rfid, cfid } = scoresOf(scene);
-  return cfid > 0 && Math.abs(rfid / cfid - HALF) <= CLOSE;
+  return Math.abs(rfid / cfid - HALF) <= CLOSE;
 }
 
 /**

@@ -100,6 +100,12 @@ test("the verdict and the words of it do not depend on what was tried before", (
   }
 });
 
+test("a question brings its example with it", () => {
+  const elsewhere = { ...opened, rho: 0.1, rho_hat: 0.3, scale: 4 };
+  const examples = [1, 2, 3].map((step) => withQuestion(elsewhere, step, false)).map(({ rho, rho_hat, scale }) => [rho, rho_hat, scale]);
+  assert.deepEqual(examples, [[0.8, -0.8, 1], [0.8, -0.8, 1], [0.8, -0.8, 10]]);
+});
+
 test("where nothing may move, questions are asked and answered and the pair stays", () => {
   const own = { ...opened, rho: 0.1 };
   const answered = withAnswer(withQuestion(own, 2, true), "rfid", true);
@@ -123,7 +129,14 @@ test("a task is done while it holds", () => {
   // RFID = 2(t − √(t² − α² CFID)), with t = 1 + α², is half of CFID where α² = 1 − CFID / 8
   const done = withParts(asked, { scale: Math.sqrt(1 - 2.56 / 8) });
   assert.deepEqual([isAnswered(done), toldOf(done).slice(0, 6)], [true, "There."]);
-  assert.ok(!isAnswered(withParts(done, { scale: 2 })));
+  assert.ok(!isAnswered(withParts(asked, { rho_hat: 0.8 })), "nothing over nothing is no half");
+  const shares = [2, 0.85, 0.84, 0.83, 0.82, 0.81, 0.8].map((scale) => {
+    const moved = withParts(asked, { scale });
+    const { rfid, cfid } = scoresOf(moved);
+    return { share: rfid / cfid, isDone: isAnswered(moved) };
+  });
+  assert.ok(shares.some(({ share }) => share > 0.51 && share < 0.53) && shares.some(({ share }) => share < 0.49 && share > 0.47));
+  for (const { share, isDone } of shares) assert.equal(isDone, share >= 0.49 && share <= 0.51, `${share} of CFID`);
 });
 
 const vectors = process.env.NBMETRICS_CORRELATIONS;
