@@ -8,6 +8,7 @@ HYPOTHESIS_PROFILE=search make test-python
 """
 
 import os
+from functools import partial
 
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
@@ -21,16 +22,22 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture
-def memo_lab():
-    """memo_lab(*args, **settings) -> MemorizationLab, closed after the test."""
-    import nbmetrics as nm
-
+def opened():
+    """opened(kind, *args, **settings) -> a lab of that class, closed after the test."""
     labs = []
 
-    def make(*args, **settings):
-        labs.append(nm.MemorizationLab(*args, **settings))
+    def make(kind, *args, **settings):
+        labs.append(kind(*args, **settings))
         return labs[-1]
 
     yield make
     for lab in labs:
         lab.close()
+
+
+@pytest.fixture
+def memo_lab(opened):
+    """memo_lab(*args, **settings) -> MemorizationLab, closed after the test."""
+    import nbmetrics as nm
+
+    return partial(opened, nm.MemorizationLab)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,16 +27,8 @@ EVIL = '<img src=x onerror=alert(1)> "\\\n é'
 
 
 @pytest.fixture
-def opened():
-    labs = []
-
-    def make(*args, **settings):
-        labs.append(nm.TwinsLab(*args, **settings))
-        return labs[-1]
-
-    yield make
-    for lab in labs:
-        lab.close()
+def twins_lab(opened):
+    return partial(opened, nm.TwinsLab)
 
 
 def client(x=0.0, y=0.0, width=1.0, height=1.0, angle=0.0, weight=1.0, name="A"):
@@ -116,29 +109,29 @@ class TestScene:
 
 class TestNumbers:
     @pytest.mark.parametrize("name", ["Two clients", "Three on a line", "Triangle (no direction left)"])
-    def test_clients_score_alike_and_pooled_scores_differ(self, opened, name):
-        scores = opened(name).result["scores"]
+    def test_clients_score_alike_and_pooled_scores_differ(self, twins_lab, name):
+        scores = twins_lab(name).result["scores"]
         first, second = np.array(scores["first"]), np.array(scores["second"])
         np.testing.assert_allclose(first[:-1], second[:-1], atol=1e-8 * first.max())
         assert abs(first[-1]) < 1e-12 and second[-1] > 0.1
 
-    def test_a_twin_for_unequal_shapes_is_searched_for_and_found(self, opened):
-        lab = opened("Unequal shapes (numerical)")
+    def test_a_twin_for_unequal_shapes_is_searched_for_and_found(self, twins_lab):
+        lab = twins_lab("Unequal shapes (numerical)")
         assert lab.result["trying"] and lab.result["second"] is None
         scores = answered(lab)["scores"]
         first, second = np.array(scores["first"]), np.array(scores["second"])
         np.testing.assert_allclose(first[:-1], second[:-1], atol=1e-8 * first.max())
         assert second[-1] - first[-1] == pytest.approx(lab.twin().all_gap, rel=1e-9) and second[-1] > 0.1
 
-    def test_a_snapshot_waits_for_the_search_and_the_view_hears_of_it(self, opened, monkeypatch):
+    def test_a_snapshot_waits_for_the_search_and_the_view_hears_of_it(self, twins_lab, monkeypatch):
         monkeypatch.setattr("nbmetrics.labs.twins.STILL", 3)  # the snapshot is first, and the search then gives up
-        lab = opened("Unequal shapes (numerical)")
+        lab = twins_lab("Unequal shapes (numerical)")
         assert lab.result["trying"]
         assert "Every client scores both generators alike" in lab.snapshot().alt
         assert answered(lab, seconds=10)["second"]
 
-    def test_a_search_for_clients_that_moved_on_is_given_up(self, opened):
-        lab = opened("Unequal shapes (numerical)")
+    def test_a_search_for_clients_that_moved_on_is_given_up(self, twins_lab):
+        lab = twins_lab("Unequal shapes (numerical)")
         start = lab.scene
         lab.scene = {**PRESETS["Two clients"].to_json(), "rev": start["rev"] + 1}
         assert answered(lab)["scores"]["second"]
@@ -146,49 +139,49 @@ class TestNumbers:
         assert answered(lab)["scores"]["second"]
 
     @pytest.mark.slow
-    def test_more_scores_held_than_there_are_numbers_leave_no_twin_as_a_rule(self, opened):
+    def test_more_scores_held_than_there_are_numbers_leave_no_twin_as_a_rule(self, twins_lab):
         rng = np.random.default_rng(5)
         laws = [nm.Gaussian.ellipse(rng.normal(0, 1.5, 2), *rng.uniform(0.3, 1.5, 2), 20 * k) for k in range(6)]
-        result = answered(opened(laws), seconds=150)
+        result = answered(twins_lab(laws), seconds=150)
         assert result["reason"].startswith("6 clients hold 6 scores fixed") and result["scores"]["second"] is None
 
-    def test_copied_code_shows_the_lab_and_says_why_where_there_is_no_twin(self, opened, capsys):
+    def test_copied_code_shows_the_lab_and_says_why_where_there_is_no_twin(self, twins_lab, capsys):
         made = {}
-        exec(opened("Identical clients (no twin)").to_code(), made)
+        exec(twins_lab("Identical clients (no twin)").to_code(), made)
         made["lab"].close()
         assert "one mean and covariance" in capsys.readouterr().out and "pair" not in made
 
-    def test_where_there_is_no_twin_the_reason_is_given(self, opened):
-        lab = opened("Identical clients (no twin)")
+    def test_where_there_is_no_twin_the_reason_is_given(self, twins_lab):
+        lab = twins_lab("Identical clients (no twin)")
         assert "one mean and covariance" in lab.result["reason"] and lab.result["second"] is None
         with pytest.raises(theory.NoTwin, match="one mean and covariance"):
             lab.twin()
 
-    def test_a_client_without_weight_elsewhere_makes_no_twin_of_one_client(self, opened):
-        lab = opened([nm.Client(nm.Gaussian([0, 0]), weight=1), nm.Client(nm.Gaussian([2, 0]), weight=0)])
+    def test_a_client_without_weight_elsewhere_makes_no_twin_of_one_client(self, twins_lab):
+        lab = twins_lab([nm.Client(nm.Gaussian([0, 0]), weight=1), nm.Client(nm.Gaussian([2, 0]), weight=0)])
         assert "one mean and covariance" in lab.result["reason"]
 
-    def test_the_printed_construction_does_not_score_alike(self, opened):
-        lab = opened([nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])], construction="printed")
+    def test_the_printed_construction_does_not_score_alike(self, twins_lab):
+        lab = twins_lab([nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])], construction="printed")
         scores = lab.result["scores"]
         assert scores["first"][:2] == pytest.approx([4 - 2 * np.sqrt(2)] * 2) and scores["second"][:2] == pytest.approx(
             [2, 2]
         )
 
-    def test_the_printed_construction_needs_a_direction_orthogonal_to_the_means(self, opened):
-        lab = opened([nm.Gaussian([-1, 1]), nm.Gaussian([1, 1])], construction="printed")
+    def test_the_printed_construction_needs_a_direction_orthogonal_to_the_means(self, twins_lab):
+        lab = twins_lab([nm.Gaussian([-1, 1]), nm.Gaussian([1, 1])], construction="printed")
         assert "orthogonal" in lab.result["reason"] and lab.result["second"] is None
 
-    def test_scores_are_those_of_evaluate_and_of_the_view(self, opened):
-        lab = opened("Three on a line")
+    def test_scores_are_those_of_evaluate_and_of_the_view(self, twins_lab):
+        lab = twins_lab("Three on a line")
         table = lab.scores().table
         assert table["avg"].tolist() == pytest.approx([lab.result["scores"][g][-2] for g in ("first", "second")])
         assert table["all"].tolist() == pytest.approx(
             [lab.result["scores"][g][-1] for g in ("first", "second")], abs=1e-12
         )
 
-    def test_the_published_pair_is_the_papers(self, opened):
-        lab = opened(construction="published")
+    def test_the_published_pair_is_the_papers(self, twins_lab):
+        lab = twins_lab(construction="published")
         table = nm.experiments.published("twin_generators_ffhq")
         assert lab.published["second"] == table.iloc[1, 1:].tolist() == lab.result["scores"]["second"]
         assert lab.published["clients"] == [f"Client {k}" for k in range(1, 7)]
@@ -200,17 +193,17 @@ class TestCode:
     @pytest.mark.parametrize(
         ("name", "construction"), list(itertools.product(PRESETS, ["corrected", "printed", "published"]))
     )
-    def test_code_rebuilds_the_scene(self, opened, name, construction):
-        lab = opened(name, construction=construction)
+    def test_code_rebuilds_the_scene(self, twins_lab, name, construction):
+        lab = twins_lab(name, construction=construction)
         lines = [line for line in lab.to_code().splitlines(keepends=True) if not line.startswith(("pair", "diff"))]
         made: dict = {}
         exec("".join(lines), made)
         made["lab"].close()
         assert_same_state(made["lab"].scene, lab.scene)
 
-    def test_code_makes_the_pair_of_the_view(self, opened):
+    def test_code_makes_the_pair_of_the_view(self, twins_lab):
         for name, construction in [("Triangle (no direction left)", "corrected"), ("Two clients", "printed")]:
-            lab = opened(name, construction=construction)
+            lab = twins_lab(name, construction=construction)
             made: dict = {}
             exec(lab.to_code(), made)
             made["lab"].close()
@@ -219,8 +212,8 @@ class TestCode:
             assert made["pair"].all_gap == pytest.approx(gaps[-1], rel=1e-12)
             np.testing.assert_allclose(made["differences"], gaps[:-2], atol=1e-12)
 
-    def test_code_keeps_a_switch_that_the_shapes_do_not_tell(self, opened):
-        lab = opened("Two clients", shared=False)
+    def test_code_keeps_a_switch_that_the_shapes_do_not_tell(self, twins_lab):
+        lab = twins_lab("Two clients", shared=False)
         assert "shared=False" in lab.to_code() and not lab.scene["shared"]
 
     @needs_node
@@ -247,8 +240,8 @@ class TestPicture:
             ("Two clients", "published", 1, "90.440 worse"),
         ],
     )
-    def test_draws_and_describes_the_state(self, opened, name, construction, panels, words):
-        lab = opened(name, construction=construction)
+    def test_draws_and_describes_the_state(self, twins_lab, name, construction, panels, words):
+        lab = twins_lab(name, construction=construction)
         figure = lab._picture()
         assert isinstance(figure, Drawing) and len(figure.axes) == panels
         rows = [label.get_text() for label in figure.axes[-1].get_yticklabels()]
