@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -69,6 +70,14 @@ class Strata(Generic[S]):
     def effective(self) -> float:
         """How many equal rows would be as noisy."""
         return 1.0 / self.lost if self.lost else math.inf
+
+    @cached_property
+    def scores(self) -> WeakKeyDictionary[Strata[S], dict[str, float]]:
+        """The terms of scores with others, where they are known."""
+        return WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "scores"}
 
     @property
     def nbytes(self) -> int:
