@@ -28,6 +28,9 @@ class InvalidInput(ValueError):
         self.argument, self.seen, self.fix = argument, seen, fix
         super().__init__(f"{argument}: {seen}. {fix}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InvalidInput, (self.argument, self.seen, self.fix)
+
     def of(self, who: str) -> InvalidInput:
         """The same complaint, about one of several: `who` it is comes first."""
         return InvalidInput(f"{who}, {self.argument}", self.seen, self.fix)
@@ -54,6 +57,23 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     raise InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
 
 
+def _number(value: Any) -> float:
+    """`value` as a float, NaN where it is no number."""
+    try:
+        # an array of one number still converts, with a warning of NumPy's
+        return math.nan if getattr(value, "ndim", 0) else float(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return math.nan
+
+
+def check_list(items: Iterable[Any], argument: str, most: int = MOST_ITEMS) -> list[Any]:
+    """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
+    found = list(islice(items, most + 1))
+    if len(found) > most:
+        raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
+    return found
+
+
 def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     """`value` as a finite float within [minimum, maximum]."""
     number = _number(value)
@@ -66,29 +86,12 @@ def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maxim
     return number
 
 
-def _number(value: Any) -> float:
-    """`value` as a float, NaN where it is no number."""
-    try:
-        # an array of one number still converts, with a warning of NumPy's
-        return math.nan if getattr(value, "ndim", 0) else float(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        return math.nan
-
-
 def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float = math.inf) -> int:
     """`value` as an int within [minimum, maximum]."""
     number = check_number(value, argument, minimum=minimum, maximum=maximum)
     if number != int(number):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a whole number")
-    return int(value) if hasattr(value, "__index__") else int(number)  # beyond 2**53 a float has not every digit
-
-
-def check_list(items: Iterable[Any], argument: str, most: int = MOST_ITEMS) -> list[Any]:
-    """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
-    found = list(islice(items, most + 1))
-    if len(found) > most:
-        raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
-    return found
+    return int(value) if isinstance(value, int) else int(number)  # a float does not hold every digit
 
 
 def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
