@@ -60,8 +60,8 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
 def _number(value: Any) -> float:
     """`value` as a float, NaN where it is no number."""
     try:
-        # an array of one number still converts, with a warning of NumPy's
-        return math.nan if getattr(value, "ndim", 0) else float(value)
+        # an array of one number converts, but NumPy warns; so does torch, of a number that needs a gradient
+        return math.nan if getattr(value, "ndim", 0) else float(value.detach() if hasattr(value, "detach") else value)
     except (TypeError, ValueError, OverflowError, RuntimeError):
         return math.nan
 
