@@ -8,7 +8,11 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
+
+# An iterator that has given so many items is taken for an endless one.
+MOST_ITEMS = 1_000_000
 
 
 class InvalidInput(ValueError):
@@ -23,6 +27,9 @@ class InvalidInput(ValueError):
     def __init__(self, argument: str, seen: str, fix: str) -> None:
         self.argument, self.seen, self.fix = argument, seen, fix
         super().__init__(f"{argument}: {seen}. {fix}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InvalidInput, (self.argument, self.seen, self.fix)
 
     def of(self, who: str) -> InvalidInput:
         """The same complaint, about one of several: `who` it is comes first."""
@@ -50,14 +57,28 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     raise InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
 
 
+def _number(value: Any) -> float:
+    """`value` as a float, NaN where it is no number."""
+    try:
+        # an array of one number converts, but NumPy warns; so does torch, of a number that needs a gradient
+        return math.nan if getattr(value, "ndim", 0) else float(value.detach() if hasattr(value, "detach") else value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return math.nan
+
+
+def check_list(items: Iterable[Any], argument: str, most: int = MOST_ITEMS) -> list[Any]:
+    """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
+    found = list(islice(items, most + 1))
+    if len(found) > most:
+        raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
+    return found
+
+
 def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     """`value` as a finite float within [minimum, maximum]."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(argument, f"got {shown(value)}", "Give a finite number") from None
+    number = _number(value)
     if not math.isfinite(number):
-        raise InvalidInput(argument, f"got {number}", "Give a finite number")
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a finite number")
     if not minimum <= number <= maximum:
         both = f"from {minimum:g} to {maximum:g}"
         limits = f"of at least {minimum:g}" if maximum == math.inf else both
@@ -65,25 +86,27 @@ def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maxim
     return number
 
 
-def check_count(value: Any, argument: str, *, minimum: int = 1) -> int:
-    """`value` as an int of at least `minimum`."""
-    number = check_number(value, argument, minimum=minimum)
+def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float = math.inf) -> int:
+    """`value` as an int within [minimum, maximum]."""
+    number = check_number(value, argument, minimum=minimum, maximum=maximum)
     if number != int(number):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a whole number")
-    return int(number)
+    return int(value) if isinstance(value, int) else int(number)  # a float does not hold every digit
 
 
 def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
     """`count` non-negative finite weights, divided by their sum."""
     try:
-        values = [float(w) for w in weights]
-    except (TypeError, ValueError):
+        given = list(weights if hasattr(weights, "__len__") else islice(weights, count + 1))
+    except TypeError:
         raise InvalidInput(argument, f"got {shown(weights)}", "Give a sequence of numbers") from None
-    if len(values) != count:
-        raise InvalidInput(argument, f"got {len(values)} weights for {count} parts", "Give one weight each")
+    if len(given) != count:
+        raise InvalidInput(argument, f"got {len(given)} weights for {count} parts", "Give one weight each")
+    values = [_number(w) for w in given]
     for position, value in enumerate(values):
         if not math.isfinite(value) or value < 0:
-            raise InvalidInput(argument, f"weight {position} is {value}", "Weights are finite and 0 or more")
+            seen = f"weight {position} is {shown(given[position])}"
+            raise InvalidInput(argument, seen, "Weights are finite numbers, 0 or more")
     largest = max(values)
     if largest == 0:
         raise InvalidInput(argument, "all weights are 0", "Make at least one of them positive")

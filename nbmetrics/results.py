@@ -1,16 +1,25 @@
-"""One metric on all clients and generators, before any aggregate: what `Scores` is made from."""
+"""One metric on all clients and generators, before any aggregate: what `Scores` is made from.
+
+A score that the metric refuses (weights it cannot use, too few rows in a cell) is NaN, and the refusal is kept: the
+scores that stand are shown, and `refusals` says beside them why the others do not.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from .errors import InvalidInput, shown
 from .uncertainty import Replicas
+
+ENDS = ("low", "high")
+# The named addends of a score, or why there is none.
+Terms = Mapping[str, float] | InvalidInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +33,7 @@ class Result:
     metric: Any
     real: tuple[Any, ...]
     generated: tuple[Any, ...]
-    terms: tuple[tuple[Mapping[str, float], ...], ...]
+    terms: tuple[tuple[Terms, ...], ...] = ()
     answers: tuple[tuple[Any, ...] | None, ...] = ()
     replicas: Replicas | None = None
     cautions: tuple[str, ...] = ()
@@ -45,7 +54,7 @@ class Result:
     @cached_property
     def by_client(self) -> np.ndarray:
         """Scores of shape (generators, clients)."""
-        return np.array([[math.fsum(pair.values()) for pair in row] for row in self.terms])
+        return np.array([[_value(pair) for pair in row] for row in self.terms])
 
     def under(self, weights: Sequence[float]) -> Result:
         """The same summaries, with the answers to the clients' conditions pooled under other weights."""
@@ -64,31 +73,78 @@ class Result:
 
     def pooled(self, weights: Sequence[float]) -> np.ndarray:
         """D(pool(S_i), S_G) for each generator."""
-        together = self.metric.pool(self.real, weights)
-        return np.array([math.fsum(self.metric.terms(together, s).values()) for s in self.generated])
+        return np.array([_value(found) for found in self._pooled_terms(weights)])
+
+    def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
+        found = self._attempt("all", weights, lambda: self._against_all(self.metric.pool(self.real, weights)))
+        return [found] * len(self.generated) if isinstance(found, InvalidInput) else found
+
+    def _against_all(self, together: Any) -> list[Terms]:
+        return [terms_of(self.metric, together, summary) for summary in self.generated]
+
+    def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
+        """What `compute` gives, or the InvalidInput it raises: computed once for each weights."""
+        key = what, tuple(weights)
+        if key not in self._attempts:
+            try:
+                self._attempts[key] = compute()
+            except InvalidInput as error:
+                self._attempts[key] = error
+        return self._attempts[key]
+
+    @cached_property
+    def _attempts(self) -> dict[tuple[str, tuple[float, ...]], Any]:
+        return {}
+
+    def refusals(self, weights: Sequence[float]) -> list[str]:
+        """Why scores are NaN, and intervals where they were asked for: one line each."""
+        pairs = [pair for row in self.terms for pair in row]
+        cells = {"": (pairs, "pairs of client and generator"), " all": (self._pooled_terms(weights), "generators")}
+        lines = []
+        for part, (found, unit) in cells.items():
+            refused = [terms for terms in found if isinstance(terms, InvalidInput)]
+            share = f" for {len(refused)} of {len(found)} {unit}" if len(refused) < len(found) else ""
+            lines += [f"{self.label}{part} has no value{share}: {refused[0]}"] if refused else []
+        drawn = self._attempts.get(("drawn", tuple(weights)))
+        return [*lines, f"{self.label} has no intervals: {drawn}"] if isinstance(drawn, InvalidInput) else lines
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
-        """The ends of avg, all and gap, or nothing without uncertainty."""
+        """The ends of avg, all and gap, or nothing without uncertainty; NaN where a replicate is refused."""
         if self.replicas is None:
             return {}
-        drawn_avg, drawn_all = self.replicas.average(weights), self.replicas.scores(weights)[1]
-        lowest, highest = self._range
+        drawn = self._drawn(weights)
+        if isinstance(drawn, InvalidInput):
+            return {f"{part}_{end}": np.full_like(avg, np.nan) for part in ("avg", "all", "gap") for end in ENDS}
+        _, drawn_avg, drawn_all = drawn
         ends: dict[str, np.ndarray] = {}
-        for name, estimate, drawn, edges in (
-            ("avg", avg, drawn_avg, (lowest, highest)),
-            ("all", pooled, drawn_all, (lowest, highest)),
+        for name, estimate, replicates, edges in (
+            ("avg", avg, drawn_avg, self._range),
+            ("all", pooled, drawn_all, self._range),
             ("gap", avg - pooled, drawn_avg - drawn_all, (-math.inf, math.inf)),
         ):
-            low, high = self.replicas.resamples.interval(estimate, drawn)
-            ends |= {f"{name}_low": np.clip(low, *edges), f"{name}_high": np.clip(high, *edges)}
+            found = self.replicas.resamples.interval(estimate, replicates)
+            ends |= {f"{name}_{end}": np.clip(side, *edges) for end, side in zip(ENDS, found, strict=True)}
         return ends
 
     def client_intervals(self, weights: Sequence[float]) -> dict[str, np.ndarray]:
         """The ends of each client's score, generators by clients, or nothing without uncertainty."""
         if self.replicas is None:
             return {}
-        low, high = self.replicas.resamples.interval(self.by_client, self.replicas.scores(weights)[0])
-        return {"low": np.clip(low, *self._range).ravel(), "high": np.clip(high, *self._range).ravel()}
+        drawn = self._drawn(weights)
+        if isinstance(drawn, InvalidInput):
+            return {end: np.full(self.by_client.size, np.nan) for end in ENDS}
+        found = self.replicas.resamples.interval(self.by_client, drawn[0])
+        return {end: np.clip(side, *self._range).ravel() for end, side in zip(ENDS, found, strict=True)}
+
+    def _drawn(self, weights: Sequence[float]) -> Any:
+        """The replicates' scores by client, their avg and all, or why there are none."""
+        replicas = cast(Replicas, self.replicas)
+
+        def compute() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            by_client, pooled = replicas.scores(weights)
+            return by_client, replicas.average(weights), pooled
+
+        return self._attempt("drawn", weights, compute)
 
     @property
     def _range(self) -> tuple[float, float]:
@@ -102,9 +158,22 @@ def is_conditional(metric: Any) -> bool:
     return bool(getattr(metric, "is_conditional", False))
 
 
-def pair_terms(
-    metric: Any, real: Sequence[Any], made: Any, answers: Sequence[Any] | None
-) -> Iterator[dict[str, float]]:
+def pair_terms(metric: Any, real: Sequence[Any], made: Any, answers: Sequence[Any] | None) -> Iterator[Terms]:
     """The terms of each client with one generator: with its answers to that client, or with all of it."""
     own = answers if answers is not None and is_conditional(metric) else [made] * len(real)
-    return (metric.terms(client, summary) for client, summary in zip(real, own, strict=True))
+    return (terms_of(metric, client, summary) for client, summary in zip(real, own, strict=True))
+
+
+def terms_of(metric: Any, real: Any, generated: Any) -> Terms:
+    """The terms of one pair of summaries, or why there are none."""
+    try:
+        found = metric.terms(real, generated)
+    except InvalidInput as error:
+        return error
+    if not isinstance(found, Mapping):
+        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
+    return found
+
+
+def _value(terms: Terms) -> float:
+    return math.nan if isinstance(terms, InvalidInput) else math.fsum(terms.values())

@@ -85,7 +85,7 @@ class Scores:
         """How the numbers were made, one line a metric."""
         lines = [f"{getattr(r.metric, 'convention', '') or r.label}; {r.span}" for r in self._results]
         lines += [f"{r.label} intervals: {r.replicas.design}" for r in self._results if r.replicas is not None]
-        cautions = [line for r in self._results for line in r.cautions]
+        cautions = [line for r in self._results for line in (*r.cautions, *r.refusals(self.weights))]
         return [line for line in lines if line] + [self._convention, *cautions]
 
     @cached_property
@@ -204,7 +204,7 @@ class Scores:
         for name in self.metrics:
             found, label = self.inversions(name), self.label(name)
             pairs = math.comb(len(self.generators), 2)
-            if not pairs:
+            if not pairs or self._aggregates(name)[["avg", "all"]].isna().any(axis=None):
                 continue
             if found.empty:
                 lines.append(f"{label}: {self._agreement(name)}.")

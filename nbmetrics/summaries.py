@@ -29,6 +29,7 @@ from .arrays import (
     to_float64,
     triangular,
 )
+from .distributions import Gaussian, Mixture
 
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
 SMALL = 64
@@ -102,13 +103,14 @@ class Moments:
     @classmethod
     def of_distribution(cls, distribution: Any) -> Moments:
         """The population moments of anything with `.mean` and `.cov`."""
-        root = getattr(distribution, "root", None)
-        parts = getattr(distribution, "components", None)
-        if parts is not None:
-            return cls.pool([cls.of_distribution(part) for part in parts], distribution.weights)
+        if isinstance(distribution, Mixture):
+            parts = [cls.of_distribution(part) for part in distribution.components]
+            return cls.pool(parts, distribution.weights)
+        mean = np.asarray(distribution.mean, dtype=np.float64)
+        root = distribution.root if isinstance(distribution, Gaussian) else None
         if root is not None and (root.shape[1] <= SMALL or root.shape[0] < root.shape[1]):
-            return cls(math.inf, distribution.mean, root, None)
-        return cls(math.inf, distribution.mean, None, distribution.cov)
+            return cls(math.inf, mean, root, None)
+        return cls(math.inf, mean, None, np.asarray(distribution.cov, dtype=np.float64))
 
     @classmethod
     def pool(cls, parts: Sequence[Moments], weights: Sequence[float]) -> Moments:
