@@ -17,7 +17,7 @@ import numpy as np
 from ..distributions import Gaussian
 from ..errors import InvalidInput, check_choice, check_names, shown
 from .laws import Bumps, Copycat, Truncated
-from .reading import fields_of, number, whole
+from .reading import BOUNDS, fields_of, number, whole
 
 GEOMETRY = ("x", "y", "width", "height", "angle")
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -70,6 +70,7 @@ class Item:
             return cls(name, kind="truncated", psi=source.psi)
         if isinstance(source, Copycat):
             return cls(name, kind="copycat", of=source.client, count=source.count)
+        check_reach(name, source.ellipse if isinstance(source, Bumps) else source)
         if isinstance(source, Bumps):
             x, y = map(float, source.ellipse.mean)
             return cls(name, x, y, source.width, source.height, source.angle, weight, "bumps")
@@ -110,6 +111,13 @@ def _checked(value: Any, field: str, where: str) -> Any:
     if field in ("of", "data"):
         return check_names([value], where)[0]
     return whole(value, field, where) if field == "count" else number(value, field, where)
+
+
+def check_reach(name: str, law: Any) -> None:
+    """Raise InvalidInput about `name` where its law is wider, or farther away, than an item may be."""
+    reach, most = max(np.abs(law.mean).max(), np.linalg.eigvalsh(law.cov)[-1] ** 0.5), BOUNDS["width"][1]
+    if not reach <= most * (1 + 1e-9):
+        raise InvalidInput(name, f"has its mean or a standard deviation at {reach:.3g}", f"Rescale it below {most:g}")
 
 
 def _axes(root: np.ndarray) -> tuple[float, float, float]:

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_rows
-from ..distributions import Distribution, Gaussian, Mixture
+from ..arrays import as_rows, to_numpy
+from ..distributions import Distribution, Empirical, Gaussian, Mixture
 from ..errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights, shown
 from ..federation import Client, Federation, as_generators
 from ..metrics.kernel import KID
 from .draws import draw
-from .items import Item, text
+from .items import Item, check_reach, text
 from .laws import Bumps, Copycat, Truncated
 from .reading import MOST_SAMPLES, fields_of, flag, listed, number, scene_fields, whole
 
@@ -212,7 +212,9 @@ def _item(name: str, source: Any, data: dict[str, Any], weight: float | None = N
             raise InvalidInput(name, f"has {source.dim} dimensions", "The Playground shows the plane: give 2")
         return Item.of_source(name, source, weight)
     data[name] = held(source, name)
-    law = data[name] if isinstance(data[name], Distribution) else Gaussian.fit(data[name])
+    is_law = isinstance(data[name], Distribution)
+    check_reach(name, data[name] if is_law else Empirical(to_numpy(data[name])))
+    law = data[name] if is_law else Gaussian.fit(data[name])
     return replace(Item.of_source(name, Gaussian(law.mean, law.cov), weight), kind="data")
 
 

@@ -18,7 +18,7 @@ from ..errors import LONGEST_NAME, InvalidInput, check_choice, check_names, chec
 from ..federation import Client, Federation
 from .items import Item, text
 from .plane import MOST
-from .reading import flag, listed, number, scene_fields, whole
+from .reading import BOUNDS, flag, listed, number, scene_fields, whole
 
 CONSTRUCTIONS = ("corrected", "printed", "published")
 FIELDS = {"rev", "preset", "half", "shared", "construction", "clients"}
@@ -54,13 +54,15 @@ class TwinsScene:
         """The scene of a federation of 2-D Gaussians."""
         if not isinstance(federation, Federation):
             federation = Federation(federation)
+        given = [1.0 if client.weight is None else client.weight for client in federation]
+        weights = given if max(given) <= BOUNDS["weight"][1] else federation.weights
         items = []
-        for client in federation:
+        for client, weight in zip(federation, weights, strict=True):
             law = client.distribution
             if not isinstance(law, Gaussian) or law.dim != 2:
                 fix = "Fit one with nm.Gaussian.fit(rows) in 2-D; nm.theory.twin takes data of any dimension"
                 raise InvalidInput(client.name or "client", "is no 2-D Gaussian, and TwinsLab draws those", fix)
-            items.append(Item.of_source(client.name or "", law, 1.0 if client.weight is None else client.weight))
+            items.append(Item.of_source(client.name or "", law, weight))
         reach = max(max(abs(i.x or 0), abs(i.y or 0)) + 2 * max(i.width or 0, i.height or 0) for i in items)
         half = 5.0 if 1.0 <= reach <= 5.0 else max(reach * 1.1, 1e-3)
         return cls.parse({"clients": [item.to_json() for item in items], "half": half, **settings})
