@@ -80,7 +80,9 @@ class Stratum:
     norms : mean and mean square of ‖y‖²
     """
 
-    def __init__(self, rows: Array, share: float, lost: float, mean: Array, axes: Array, grid: Grid, weight: np.ndarray):
+    def __init__(
+        self, rows: Array, share: float, lost: float, mean: Array, axes: Array, grid: Grid, weight: np.ndarray
+    ):
         n = rows.shape[0]
         self.n, self.share, self.v = n, share, share / n / (1.0 - lost)
         reach, points = self.v / (1.0 - share / n), grid.t.size

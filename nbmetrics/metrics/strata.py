@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -72,8 +73,8 @@ class Strata(Generic[S]):
         return 1.0 / self.lost if self.lost else math.inf
 
     @cached_property
-    def scores(self) -> WeakKeyDictionary[Strata[S], dict[str, float]]:
-        """The terms of scores with others, where they are known."""
+    def scores(self) -> WeakKeyDictionary[Strata[S], Any]:
+        """What a metric knows of the scores with others."""
         return WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -97,3 +98,19 @@ class Pulls(NamedTuple):
     value: float
     real: tuple[np.ndarray | None, ...]
     generated: tuple[np.ndarray | None, ...]
+
+
+class Pulled(ABC, Generic[S]):
+    """A metric whose rows' influence values are known."""
+
+    @abstractmethod
+    def pulls(self, real: Strata[S], generated: Strata[S]) -> Pulls:
+        """The score without its bias, and how each row pulls on it; NaN pulls where the rows are too few."""
+
+    def strata(self, summary: S, rows: Array | None) -> Strata[S]:
+        """A summary of this metric beside its rows."""
+        return Strata.of(summary, rows)
+
+    def pool_strata(self, strata: Sequence[Strata[S]], weights: Sequence[float]) -> Strata[S]:
+        """The mixture Σ λ_i P_i."""
+        return Strata.pool(strata, weights, cast(Any, self).pool)
