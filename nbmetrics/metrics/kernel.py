@@ -46,10 +46,9 @@ class KID(Metric[Any]):
         return self.estimator.summarize(sample)
 
     def prepare(self, real: Sequence[Any], generated: Sequence[Any]) -> None:
-        """Before all pairs are scored: the kernel means of many small clients in few large products."""
+        """Before all pairs are scored: the kernel means of all clients and generators in few large products."""
         if isinstance(self.estimator, AllPairs):
-            clients = [part for summary in real for part in summary.parts]
-            remember_means(self.kernel, clients, [*clients, *(p for summary in generated for p in summary.parts)])
+            remember_means(self.kernel, *([p for summary in side for p in summary.parts] for side in (real, generated)))
 
     def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
         """The summary of the pooled data."""
