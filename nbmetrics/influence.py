@@ -60,6 +60,7 @@ class Spread:
     def __init__(self, generators: int, clients: int) -> None:
         self.client = np.full((generators, clients), np.nan)
         self.avg, self.all = np.zeros(generators), np.zeros(generators)
+        self.cautions: list[str] = []
         shapes = {"avg": (generators,), "all": (generators,), "gap": (generators,), "client": (generators, clients)}
         self.variance = {part: Variance.none(*shape) for part, shape in shapes.items()}
         self.covariance = {part: np.zeros((generators, generators)) for part in ("avg", "all")}
@@ -124,11 +125,13 @@ class Influences:
         together = self.metric.pool_strata(self.real, weights)
         pooled = [self._pulls(together, g) for g in self.generated]
         spread.all[:] = [found.value for found in pooled]
+        spread.cautions += [found.caution for found in pooled]
         sums: list[Any] = [0.0] * len(self.generated)
         position = 0
         for i, (client, share) in enumerate(zip(self.real, weights, strict=True)):
             found = [self._pulls(client, g) for g in self.generated]
             spread.client[:, i] = [pulls.value for pulls in found]
+            spread.cautions += [pulls.caution for pulls in found]
             own = _stacked(found, 0)
             if own is not None:
                 spread.variance["client"].add(own, at=(slice(None), i))
@@ -149,12 +152,16 @@ class Influences:
                 spread.add_generator(g, avg, of_all.generated[0])
         return spread
 
+    def cautions(self, weights: Sequence[float]) -> list[str]:
+        """Of every score, clients' and pooled: why its interval is missing or doubtful, or nothing."""
+        return self.spread(weights).cautions
+
     def _pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
         """NaN where the metric refuses the pair."""
         try:
             return self.metric.pulls(real, generated)
-        except InvalidInput:
-            return Pulls(math.nan, *(_unknown(side) for side in (real, generated)))
+        except InvalidInput as error:
+            return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
 
 
 def _stacked(found: Sequence[Pulls], position: int) -> Any:

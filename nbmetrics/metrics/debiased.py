@@ -96,9 +96,9 @@ class Debiased:
         NaN where the rows are too few for an interval.
         """
         value = math.fsum(self.terms.values())
-        trace_pulls = self._trace.real, self._trace.generated
-        found = [self._of_side(*args) for args in zip(self.sides, trace_pulls, (2.0, -2.0), strict=True)]
-        return Pulls(value, *found)
+        real, generated = self.sides
+        of_real = self._of_side(real, self._trace.real, 2.0)
+        return Pulls(value, of_real, self._of_side(generated, self._trace.generated, -2.0), self.caution)
 
     def _of_side(
         self, side: Strata[Moments], trace_pulls: Sequence[np.ndarray | None], sign: float

@@ -14,13 +14,15 @@ from typing import Any
 from .base import Metric, between
 from .kernel_batches import remember_means
 from .kernel_estimators import AllPairs, as_estimator
+from .kernel_pulls import kernel_pulls
 from .kernel_replicates import replicates
 from .kernels import Polynomial, as_kernel
+from .strata import Pulled, Pulls, Strata
 
 CUBIC = Polynomial(3)
 
 
-class KID(Metric[Any]):
+class KID(Metric[Any], Pulled[Any]):
     """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 2 of the papers).
 
     Parameters
@@ -71,6 +73,15 @@ class KID(Metric[Any]):
     ) -> tuple[Any, Any]:
         """All scores on resampled rows, see `base.replicate`; pairs of copies of one row are left out."""
         return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, [*counts[0], *counts[1]])
+
+    @property
+    def has_pulls(self) -> bool:
+        return isinstance(self.estimator, AllPairs)
+
+    def pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
+        """KID and how each row pulls on it; for the estimators on all pairs."""
+        value = self.distance(real.summary, generated.summary)
+        return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
 
     def resolve(self, clients: Sequence[Any]) -> KID:
         return KID(self.kernel.resolve(clients), self.given, self.name)

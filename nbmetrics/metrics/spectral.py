@@ -118,6 +118,10 @@ class Side:
         ]
         self.noisy = [part for part in self.parts if part is not None]
 
+    @property
+    def pulls(self) -> tuple[np.ndarray | None, ...]:
+        return tuple(None if part is None else part.pulls for part in self.parts)
+
     def _average(self, values: Sequence[np.ndarray]) -> np.ndarray:
         """Over the parts, as they move Tr (M̂+t)^{-1}."""
         forces = np.array([part.share * part.force for part in self.noisy])
@@ -212,8 +216,8 @@ class Pair:
         (a, r, p, scale), (values, vectors) = self._scaled, self._spectrum
         sides = self.real, self.generated
         if not len(values):
-            still = [tuple(None if x is None else np.zeros(x.shape[0]) for x in side.rows) for side in sides]
-            return TraceEstimate(0.0, False, *still)
+            still, also = ([None if x is None else np.zeros(x.shape[0]) for x in side.rows] for side in sides)
+            return TraceEstimate(0.0, False, tuple(still), tuple(also))
         grid = Grid(values)
         about = grid.t
         for side in sides:
@@ -227,5 +231,4 @@ class Pair:
         bounded = min(max(kappa, -LARGEST_KAPPA * shift), LARGEST_KAPPA * shift)
         plain = nuclear_norm(p, PRECISION * (self.real.summary.trace + self.generated.summary.trace) / scale)
         strained = bounded != kappa or max(first.norm_spread, second.norm_spread) > STRAINED
-        pulls = (tuple(part and part.pulls for part in side.parts) for side in (first, second))
-        return TraceEstimate(scale * (plain + shift + bounded), strained, *pulls)
+        return TraceEstimate(scale * (plain + shift + bounded), strained, first.pulls, second.pulls)

@@ -92,16 +92,20 @@ class Pulls(NamedTuple):
     """A score and how each row pulls on it (its influence values).
 
     `real` and `generated` hold one array of a value a row for each part, None for laws. The parts' own shares are
-    not in them: the variance of the score is Σ λ_i² Var(pulls_i)/n_i over both sides.
+    not in them: the variance of the score is Σ λ_i² Var(pulls_i)/n_i over both sides. `caution` says why they are NaN,
+    or not to be trusted.
     """
 
     value: float
     real: tuple[np.ndarray | None, ...]
     generated: tuple[np.ndarray | None, ...]
+    caution: str = ""
 
 
 class Pulled(ABC, Generic[S]):
-    """A metric whose rows' influence values are known."""
+    """A metric whose rows' influence values are known, unless `has_pulls` says otherwise."""
+
+    has_pulls = True
 
     @abstractmethod
     def pulls(self, real: Strata[S], generated: Strata[S]) -> Pulls:
