@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -78,11 +78,13 @@ class Result:
         return np.array([_value(found) for found in self._pooled_terms(weights)])
 
     def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
-        found = self._attempt("all", weights, lambda: self._against_all(self.metric.pool(self.real, weights)))
-        return [found] * len(self.generated) if isinstance(found, InvalidInput) else found
-
-    def _against_all(self, together: Any) -> list[Terms]:
-        return [terms_of(self.metric, together, summary) for summary in self.generated]
+        together = self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+        if isinstance(together, InvalidInput):
+            return [together] * len(self.generated)
+        return [
+            cast(Terms, self._attempt(f"all {g}", weights, partial(terms_of, self.metric, together, summary)))
+            for g, summary in enumerate(self.generated)
+        ]
 
     def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
         """What `compute` gives, or the InvalidInput it raises: computed once for each weights."""
@@ -112,15 +114,17 @@ class Result:
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
-        if isinstance(self.replicas, Influences):
+        if hasattr(self.metric, "caution"):
+            together = self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+            found = [self.metric.caution(c, g) for g in self.generated for c in (*self.real, together)]
+        elif isinstance(self.replicas, Influences):
             found = self.replicas.cautions(weights)
-        elif hasattr(self.metric, "caution"):
-            cells = [(c, g) for g in self.generated for c in (*self.real, self.metric.pool(self.real, weights))]
-            found = [self.metric.caution(*cell) for cell in cells]
         else:
             return []
-        said = [line for line in found if line]
-        return [f"{self.label}, {len(said)} of {len(found)} scores: {said[0]}."] if said else []
+        by_kind: dict[str, list[str]] = {}
+        for line in filter(None, found):
+            by_kind.setdefault(line.split(":")[0], []).append(line)
+        return [f"{self.label}, {len(lines)} of {len(found)} scores: {lines[0]}." for lines in by_kind.values()]
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
         """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""
