@@ -91,7 +91,7 @@ class Scores:
 
     @cached_property
     def clients(self) -> pd.DataFrame:
-        """Tidy scores client by client: generator, client, metric, value; with uncertainty also corrected, low, high."""
+        """Tidy scores client by client: generator, client, metric, value; with uncertainty corrected, low and high."""
         frames = []
         for result in self._results:
             pairs = [(g, c, result.name) for g in self.generators for c in self.names]

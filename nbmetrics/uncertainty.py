@@ -7,6 +7,7 @@ gives all scores anew, client by client and pooled, so averages, gaps and orders
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -117,8 +118,9 @@ class JackknifeResamples(Resamples):
 class Bootstrap:
     """Rows drawn with replacement, `replicates` times.
 
-    The intervals correct the bias, so they hold for FID too, whose bias falls like 1/N. Between equal laws, where
-    the score sits at its minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD,
+    The intervals correct the bias to first order in 1/N. That is enough for FID only with many rows for the features
+    (5 d, and d²/8), and refused below; `Influence` needs fewer. Between equal laws, where the score sits at its
+    minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD,
     precision, AuthPct, …) would take repeated rows for copies: they get a `Jackknife` of 20 groups instead.
 
     Parameters
@@ -157,7 +159,7 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Jackknife:
-    """One group of rows of one party left out at a time; for KID and other nearly unbiased scores.
+    """One group of rows of one party left out at a time; for scores of nearest rows, KID and other nearly unbiased ones.
 
     Parameters
     ----------
@@ -207,7 +209,7 @@ class Replicas:
         self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
         self.design = design
         sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]
-        _check_sizes(metric, sizes)
+        _check_sizes(metric, sizes, real[0].dim)
         self.resamples = design.resample(sizes)
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
@@ -247,12 +249,18 @@ class Replicas:
         return average if part == "avg" else average - self.scores(weights)[1]
 
 
-def _check_sizes(metric: Any, sizes: Sequence[int]) -> None:
+def _check_sizes(metric: Any, sizes: Sequence[int], dim: int) -> None:
     if getattr(metric, "no_resampling", ""):
         raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
-    few = min((n for n in sizes if n), default=FEWEST)
+    few = min((n for n in sizes if n), default=math.inf)
     if few < FEWEST:
         raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
+    fewest = metric.rows_to_resample(dim) if hasattr(metric, "rows_to_resample") else FEWEST
+    if few < fewest:
+        seen = (
+            f"resampling cannot take the bias off {metric.label} of {few} rows with {dim} features: it needs {fewest:,}"
+        )
+        raise InvalidInput("uncertainty", seen, "Use nm.Influence(), or fewer features")
 
 
 @dataclass(frozen=True)
