@@ -120,7 +120,10 @@ def _result(
     replicas = None if design is None else _replicas(metric, seen, generators, design)
     cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
     rows = [s.rows.shape[0] for s in seen if s.rows is not None]
-    return Result(metric, tuple(real), made, tuple(terms), answered, replicas, cautions, _span(rows))
+    drawn = tuple(g.of(metric) if g.answers(metric) is None else None for g in generators)
+    return Result(
+        metric, tuple(real), made, tuple(terms), answered, replicas, cautions, _span(rows), tuple(seen), drawn
+    )
 
 
 def _span(rows: Sequence[int]) -> str:

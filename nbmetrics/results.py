@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .metrics.base import Sample
 from .uncertainty import Replicas
 
 
@@ -18,7 +19,8 @@ class Result:
     """One metric on all clients and generators: its summaries and the terms of every pair.
 
     A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
-    others); pooled with the weights they are its summary in `generated`.
+    others); pooled with the weights they are its summary in `generated`. `clients` and `generators` are what was
+    summarised (a generator that only answered conditions has None).
     """
 
     metric: Any
@@ -29,6 +31,8 @@ class Result:
     replicas: Replicas | None = None
     cautions: tuple[str, ...] = ()
     span: str = ""
+    clients: tuple[Sample, ...] = ()
+    generators: tuple[Sample | None, ...] = ()
 
     @property
     def name(self) -> str:
@@ -64,8 +68,26 @@ class Result:
 
     def pooled(self, weights: Sequence[float]) -> np.ndarray:
         """D(pool(S_i), S_G) for each generator."""
-        together = self.metric.pool(self.real, weights)
-        return np.array([math.fsum(self.metric.terms(together, s).values()) for s in self.generated])
+        return self._pooled(tuple(weights))[0].copy()
+
+    def size_gaps(self, weights: Sequence[float]) -> np.ndarray:
+        """For each generator, the avg − all there would be if all clients were alike; 0 where no metric says."""
+        return self._pooled(tuple(weights))[1].copy()
+
+    def _pooled(self, weights: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+        if weights not in self._known:
+            together, expect = self.metric.pool(self.real, weights), getattr(self.metric, "size_gap", None)
+            found = []
+            for s in self.generated:
+                score = math.fsum(self.metric.terms(together, s).values())
+                found.append((score, expect(self.real, weights, together, s) if expect else 0.0))
+            scores, gaps = np.array(found).T
+            self._known[weights] = scores, gaps
+        return self._known[weights]
+
+    @cached_property
+    def _known(self) -> dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]]:
+        return {}
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
         """The ends of avg, all and gap, or nothing without uncertainty."""

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import InvalidInput, check_choice, check_weights, shown
+from .heterogeneity import gap_caution, heterogeneity
 from .results import Result, is_conditional
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class Scores:
         """How the numbers were made, one line a metric."""
         lines = [f"{getattr(r.metric, 'convention', '') or r.label}; {r.span}" for r in self._results]
         lines += [f"{r.label} intervals: {r.replicas.design}" for r in self._results if r.replicas is not None]
-        cautions = [line for r in self._results for line in r.cautions]
+        gaps = {r.name: gap_caution(r, self.weights, self.generators) for r in self._results}
+        cautions = [line for r in self._results for line in (*r.cautions, *gaps[r.name])]
         return [line for line in lines if line] + [self._convention, *cautions]
 
     @cached_property
@@ -146,6 +148,40 @@ class Scores:
             first, over = self.generators[a], self.generators[b]
             rows.append((row[0], over if row[0] == first else first, *row[1:]))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
+
+    def heterogeneity(self, metric: str = "fid", shuffles: int = 19, seed: int = 0) -> pd.DataFrame:
+        """Is the gap of FID heterogeneity of the clients, or the number of their rows?
+
+        The rows are dealt to the clients at random, sizes and weights kept: what gap is left then is sample size.
+        If all clients have one law, every deal is as likely as the one given, so both p-values hold for any number
+        of rows, dimension and weights, given the generators' rows and as long as the rows are independent draws.
+
+        Parameters
+        ----------
+        metric : "fid" or "fid_infinity", as evaluated
+        shuffles : deals for the FID gap; the smallest p is 1/(shuffles + 1)
+        seed : of the deals
+
+        Returns
+        -------
+        DataFrame, one row a generator:
+
+        - generator
+        - gap, of FID: avg − all
+        - shuffled: its mean over the deals. gap − shuffled is no estimate of heterogeneity: it is too small.
+        - debiased, debiased_low, debiased_high: debiased FID-avg − debiased FID-all and its 90 % interval, the
+          estimate of heterogeneity; NaN where clients have too few rows for it
+        - p: how many of the deals and the gap itself have at least this gap
+        - p_kid: the same of the gap of KID (unbiased, cubic kernel), which no generator takes part in, by 999 deals;
+          the more powerful of the two, and the one to look at first
+
+        Raises
+        ------
+        InvalidInput
+            For another metric, a client that is an exact law, answers to a condition, or fewer than two clients.
+        """
+        check_choice(metric, ("fid", "fid_infinity"), "metric")
+        return self._noted(heterogeneity(self._result(metric), self, shuffles, seed))
 
     def agreement(self, metric: str) -> float:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
