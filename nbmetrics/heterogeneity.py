@@ -243,9 +243,10 @@ def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[s
         return []
     worst = said[np.argmax(expected[said] / np.maximum(np.abs(gaps[said]), 1e-300))]
     others = f", likewise for {len(said) - 1} other generator{'s' * (len(said) > 2)}" if len(said) > 1 else ""
+    of_which = "of which" if expected[worst] <= gaps[worst] else "and"
     line = (
-        f"{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, of which about {expected[worst]:.3g} would be "
-        f"there if all clients were alike ({result.span}, {result.clients[0].dim} features){others}: "
+        f"{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, {of_which} about {expected[worst]:.3g} would "
+        f"be there if all clients were alike ({result.span}, {result.clients[0].dim} features){others}: "
         f"see scores.heterogeneity('{result.name}')"
     )
     return [line]
