@@ -154,7 +154,7 @@ class Scores:
 
         The rows are dealt to the clients at random, sizes and weights kept: what gap is left then is sample size.
         If all rows are independent draws of one law, every deal is as likely as the one given, so both p-values hold
-        for any number of rows, dimension and weights; not for generators trained on the clients' own rows.
+        for any number of rows, dimension and weights; p if the generators do not depend on which client holds what.
 
         Parameters
         ----------
@@ -191,8 +191,8 @@ class Scores:
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one law with so many rows would show, (generators,); 0 for exact laws.
 
-        From the eigenvalues of the pooled rows, to within about a tenth (less than the truth where lengths of rows
-        vary much); known for FID alone, 0 for other metrics. `heterogeneity` tests the gap.
+        From the eigenvalues of the pooled rows, to within about a tenth (a fifth too small with two features, or
+        where lengths of rows vary much); known for FID alone, 0 for other metrics. `heterogeneity` tests the gap.
         """
         return self._result(metric).size_gaps(self.weights)
 
