@@ -22,10 +22,14 @@ import pandas as pd
 
 from .arrays import nuclear_norm, row_blocks, times_root, to_float64, to_numpy
 from .errors import InvalidInput, check_count
+from .influence import Influences
+from .metrics.base import Sample
 from .metrics.frechet import FID
 from .metrics.kernel import CUBIC
+from .metrics.strata import Strata
 from .sampling import shares_of
 from .summaries import Moments
+from .uncertainty import Ends
 
 if TYPE_CHECKING:
     from .results import Result
@@ -96,13 +100,12 @@ def heterogeneity(result: Result, scores: Scores, shuffles: int, seed: int) -> p
     shuffles, seed = check_count(shuffles, "shuffles"), check_count(seed, "seed", minimum=0)
     parties = _parties(result, scores)
     deals = parties.deals(shuffles, [seed, 0])
-    made = [
-        summary if isinstance(summary, Moments) else FID().summarize(sample)
-        for summary, sample in zip(result.generated, result.generators, strict=True)
-    ]
-    rows = [(gaps[0], gaps[1:].mean(), p_value(gaps, tie)) for gaps, tie in fid_gaps(parties, deals, made)]
+    real = _strata(result.real, result.clients)
+    made = _strata(result.generated, result.generators)
+    found = fid_gaps(parties, deals, [strata.summary for strata in made])
+    rows = [(gaps[0], gaps[1:].mean(), p_value(gaps, tie)) for gaps, tie in found]
     gap, shuffled, p = (np.array(column) for column in zip(*rows, strict=True))
-    debiased, low, high = _debiased(result, scores.weights)
+    debiased, low, high = _debiased(real, made, scores.weights)
     columns = {"gap": gap, "shuffled": shuffled, "debiased": debiased, "debiased_low": low, "debiased_high": high}
     return pd.DataFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
 
@@ -169,12 +172,18 @@ def p_value(gaps: np.ndarray, tie: float) -> float:
     return float(np.mean(gaps >= gaps[0] - tie))
 
 
-def _debiased(result: Result, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Debiased FID-avg − debiased FID-all, and the ends of its interval."""
-    from .influence import debiased_gaps
+def _strata(summaries: Sequence[Any], samples: Sequence[Sample | None]) -> list[Strata[Moments]]:
+    """Moments beside the rows they came from."""
+    found = []
+    for summary, sample in zip(summaries, samples, strict=True):
+        rows = None if sample is None else sample.rows
+        found.append(summary if isinstance(summary, Strata) else FID().strata(summary, rows))
+    return found
 
-    generated = [sample for sample in result.generators if sample is not None]
-    return debiased_gaps(result.clients, generated, weights, LEVEL)
+
+def _debiased(real: Sequence[Strata[Moments]], generated: Sequence[Strata[Moments]], weights: Sequence[float]) -> Ends:
+    """Debiased FID-avg − debiased FID-all, and the ends of its interval; NaN where rows are too few."""
+    return Influences(FID(), real, generated, LEVEL).ends(weights, "gap", np.zeros(len(generated)))
 
 
 def p_kid(parties: Parties, seed: int, shuffles: int = KID_SHUFFLES) -> float:

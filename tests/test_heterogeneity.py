@@ -17,7 +17,7 @@ from tests.calibration.heterogeneity import CASES, draw, p_values, rejected
 @pytest.fixture
 def without_debiased(monkeypatch):
     """The debiased gap has tests of its own; here it costs nothing."""
-    monkeypatch.setattr(heterogeneity, "_debiased", lambda result, weights: (math.nan,) * 3)
+    monkeypatch.setattr(heterogeneity, "_debiased", lambda real, generated, weights: (math.nan,) * 3)
 
 
 def clients_of(sizes, d, *, law="iso", shift=0.0, seed=0):
@@ -166,24 +166,27 @@ def test_laws_drawn_as_rows_and_tensors_can_be_dealt():
     )
 
 
-def test_the_debiased_columns_come_from_the_samples_and_weights_given(monkeypatch):
-    rows, made = clients_of((30, 20), 4), {"g": clients_of((50,), 4)[0], "law": nm.Gaussian(np.zeros(4))}
-    seen = []
+def test_the_debiased_gap_is_that_of_influence_values_under_the_weights_given():
+    rows, made = clients_of((90, 60), 4), {"g": clients_of((150,), 4)[0], "law": nm.Gaussian(np.zeros(4))}
+    for metric in ("fid", "fid_infinity"):
+        plan = nm.Influence(level=0.9)
+        scores = nm.evaluate(rows, made, metric, uncertainty=plan, progress=False).with_weights([1, 3])
+        found = scores.heterogeneity(metric)
+        wanted = scores.table[["gap_corrected", "gap_low", "gap_high"]]
+        np.testing.assert_allclose(found[["debiased", "debiased_low", "debiased_high"]], wanted, rtol=1e-9)
+        assert found["debiased"][0] < found["gap"][0]
+        np.testing.assert_allclose(
+            found["gap"],
+            nm.evaluate(nm.Federation(rows).with_weights([1, 3]), made, "fid", progress=False).table["gap"],
+            rtol=1e-9,
+        )
 
-    def debiased_gaps(real, generated, weights, level):
-        seen.append(([s.rows for s in real], [s.rows for s in generated], tuple(weights), level))
-        return np.array([1.0, np.nan]), np.array([0.5, np.nan]), np.array([1.5, np.nan])
 
-    module = type(heterogeneity)("nbmetrics.influence")
-    module.debiased_gaps = debiased_gaps
-    monkeypatch.setitem(__import__("sys").modules, "nbmetrics.influence", module)
-    scores = nm.evaluate(rows, made, "fid", progress=False).with_weights([1, 3])
-    found = scores.heterogeneity()
-    [(real, generated, weights, level)] = seen
-    assert real[0] is rows[0] and real[1] is rows[1] and generated[0] is made["g"] and generated[1] is None
-    assert (weights, level) == ((0.25, 0.75), 0.9)
-    columns = found[["debiased", "debiased_low", "debiased_high"]].to_numpy()
-    np.testing.assert_array_equal(columns, [[1.0, 0.5, 1.5], [np.nan] * 3])
+def test_the_debiased_gap_of_alike_clients_is_about_0_and_of_too_few_rows_not_there():
+    found = alike(300, 128).heterogeneity().iloc[0]
+    assert abs(found["debiased"]) < 0.1 and found["debiased_low"] < 0 < found["debiased_high"]
+    few = alike(30, 128, clients=3, made=500).heterogeneity().iloc[0]
+    assert few[["debiased", "debiased_low", "debiased_high"]].isna().all() and 0 < few["p"] <= 1
 
 
 X = np.random.default_rng(0).normal(size=(40, 3))

@@ -17,13 +17,15 @@ from ..arrays import align, nuclear_norm, singular_values, subtract, times_root,
 from ..errors import InvalidInput
 from ..summaries import Moments
 from .base import Metric, between
+from .debiased import Debiased
 from .size_gap import size_gap
+from .strata import Pulled, Pulls, Strata
 
 # Of Tr C + Tr C_G: how exactly the trace term is computed.
 PRECISION = 1e-11
 
 
-class FID(Metric[Moments]):
+class FID(Metric[Moments], Pulled[Moments]):
     """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 1 of the papers).
 
     Range [0, ∞), lower is better; units are squared feature units. Covariances use ddof 1 for rows and are
@@ -88,6 +90,10 @@ class FID(Metric[Moments]):
         """How much of avg − all would be there if all clients were alike, from their numbers of rows."""
         counts = [client.count for client in clients]
         return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
+
+    def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
+        """FID without the bias of few rows, and each row's pull on it."""
+        return Debiased(real, generated).pulls()
 
     def has_closed_form(self, distribution: Any) -> bool:
         return hasattr(distribution, "mean") and hasattr(distribution, "cov")
