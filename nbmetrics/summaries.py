@@ -151,11 +151,16 @@ class Moments:
         return self.kept_root if self.kept_root is not None else psd_root(self.dense)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "crosses"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("crosses", "spectra")}
 
     @cached_property
     def crosses(self) -> WeakKeyDictionary[Moments, float]:
         """Tr (C C_other)^{1/2} with others, where it was computed ahead of the pairs."""
+        return WeakKeyDictionary()
+
+    @cached_property
+    def spectra(self) -> WeakKeyDictionary[Moments, np.ndarray]:
+        """The singular values of root_other rootᵀ for the last other that was scored."""
         return WeakKeyDictionary()
 
     @cached_property

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import align, nuclear_norm, subtract, times_root
+from ..arrays import align, nuclear_norm, singular_values, subtract, times_root, to_numpy
 from ..errors import InvalidInput
 from ..summaries import Moments
 from .base import Metric, between
 from .debiased import Debiased
+from .size_gap import size_gap
 from .strata import Pulled, Pulls, Strata
 
 # Of Tr C + Tr C_G: how exactly the trace term is computed.
@@ -72,9 +73,24 @@ class FID(Metric[Moments], Pulled[Moments]):
         traces = real.trace + generated.trace
         cross = generated.crosses.get(real)
         if cross is None:
-            root_a, root_b = align(real.root, generated.root)
-            cross = nuclear_norm(root_a @ root_b.T, PRECISION * traces)
+            cross = float(self._spectrum(real, generated).sum())
         return {"mean": float(shift @ shift), "covariance": max(0.0, traces - 2.0 * cross)}
+
+    def _spectrum(self, real: Moments, generated: Moments) -> np.ndarray:
+        """The singular values of A Bᵀ; the last ones are kept, as `size_gap` asks after `terms`."""
+        if real not in generated.spectra:
+            root_a, root_b = align(real.root, generated.root)
+            values = singular_values(root_a @ root_b.T, PRECISION * (real.trace + generated.trace))
+            generated.spectra.clear()
+            generated.spectra[real] = to_numpy(values)
+        return generated.spectra[real]
+
+    def size_gap(
+        self, clients: Sequence[Moments], weights: Sequence[float], pooled: Moments, generated: Moments
+    ) -> float:
+        """How much of avg − all would be there if all clients were alike, from their numbers of rows."""
+        counts = [client.count for client in clients]
+        return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
 
     def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
         """FID without the bias of few rows, and each row's pull on it."""
