@@ -64,7 +64,7 @@ class Sample:
             held = test.shape[0]
             test = test[np.repeat(np.arange(held), counts[np.arange(held) * len(counts) // held])]
         condition = None if self.condition is None else self.condition[rows]
-        return Sample(cast(Array, self.rows)[rows], None, test, condition)
+        return Sample(cast(Array, self.rows)[rows], None, test, condition, self.is_drawn)
 
     @property
     def dim(self) -> int:
