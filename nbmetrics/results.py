@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .metrics.base import losses
 from .uncertainty import Replicas
 
 
@@ -38,9 +39,9 @@ class Result:
     def label(self) -> str:
         return str(getattr(self.metric, "label", self.metric.name))
 
-    @property
-    def higher_is_better(self) -> bool:
-        return bool(getattr(self.metric, "higher_is_better", False))
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """What generators are ranked by, lower is better."""
+        return losses(self.metric, scores)
 
     @cached_property
     def by_client(self) -> np.ndarray:

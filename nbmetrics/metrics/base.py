@@ -79,6 +79,7 @@ class Metric(ABC, Generic[S]):
     name : the key in tables, such as "fid"
     label : the name people read, such as "FID"
     higher_is_better : direction of the score
+    best : the score of a perfect generator where a score is worse the farther it is from it, on either side; else None
     copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
     lowest, highest : no score is beyond them, so no interval is either
     min_rows : rows below which there is no score
@@ -87,6 +88,7 @@ class Metric(ABC, Generic[S]):
     name: str
     label: str
     higher_is_better = False
+    best: float | None = None
     copies_matter = False
     lowest, highest = -math.inf, math.inf
     min_rows = 2
@@ -204,6 +206,14 @@ def _shares_left(metric: Any, weights: Sequence[float], counts: Sequence[Any]) -
         return weights
     left = [w * (c.sum() / len(c) if len(c) else 1.0) for w, c in zip(weights, counts, strict=True)]
     return [w / math.fsum(left) for w in left]
+
+
+def losses(metric: Any, scores: Any) -> np.ndarray:
+    """Scores (any shape) as what generators are ranked by, lower is better: as they are, negated, or off the best."""
+    values, best = np.asarray(scores, dtype=np.float64), getattr(metric, "best", None)
+    if best is not None:
+        return np.abs(values - best)
+    return -values if getattr(metric, "higher_is_better", False) else values
 
 
 def _score(metric: Any, real: Any, generated: Any) -> float:
