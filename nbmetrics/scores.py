@@ -85,7 +85,8 @@ class Scores:
         """How the numbers were made, one line a metric."""
         lines = [f"{getattr(r.metric, 'convention', '') or r.label}; {r.span}" for r in self._results]
         lines += [f"{r.label} intervals: {r.replicas.design}" for r in self._results if r.replicas is not None]
-        cautions = [line for r in self._results for line in r.cautions]
+        own = [(*r.cautions, *r.refusals(self.weights), *r.remarks(self.weights)) for r in self._results]
+        cautions = [line for lines_of in own for line in lines_of]
         return [line for line in lines if line] + [self._convention, *cautions]
 
     @cached_property
@@ -135,15 +136,14 @@ class Scores:
         if result.replicas is None:
             raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Bootstrap())")
         avg, pooled = self._losses(metric)
-        drawn = result.replicas.average(self.weights), result.replicas.scores(self.weights)[1]
         rows = []
-        for a, b in itertools.combinations(range(len(self.generators)), 2):
+        for pair in itertools.combinations(range(len(self.generators)), 2):
             row = []
-            for estimate, reps in zip((avg, pooled), map(result.losses, drawn), strict=True):
-                difference = np.array(estimate[a] - estimate[b])
-                flip = result.replicas.resamples.flips(difference, reps[:, a] - reps[:, b])
-                row += [self.generators[a if difference < 0 else b], float(flip)]
-            first, over = self.generators[a], self.generators[b]
+            for part, estimate in (("avg", avg), ("all", pooled)):
+                difference = estimate[pair[0]] - estimate[pair[1]]
+                flip = result.replicas.flip(self.weights, part, pair, difference)
+                row += [self.generators[pair[0 if difference < 0 else 1]], flip]
+            first, over = (self.generators[g] for g in pair)
             rows.append((row[0], over if row[0] == first else first, *row[1:]))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
 
@@ -206,7 +206,7 @@ class Scores:
         for name in self.metrics:
             found, label = self.inversions(name), self.label(name)
             pairs = math.comb(len(self.generators), 2)
-            if not pairs:
+            if not pairs or np.isnan(self._losses(name)).any():
                 continue
             if found.empty:
                 lines.append(f"{label}: {self._agreement(name)}.")

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 
 from ..arrays import Array, as_rows
-from ..distributions import Distribution
+from ..distributions import as_law, draw_rows
 from ..errors import InvalidInput, check_choice, shown
 from ..summaries import Rows
 
@@ -49,13 +49,13 @@ class Sample:
         """A sample from rows, a distribution, or anything with `to_sample`, such as a client."""
         if hasattr(data, "to_sample"):
             data = data.to_sample()
-        if isinstance(data, Sample):
-            return data
-        if isinstance(data, Distribution):
-            if dim is not None and data.dim != dim:
-                raise InvalidInput(argument, f"has dimension {data.dim} where {dim} was expected", "Use one space")
-            return cls(distribution=data)
-        return cls(rows=as_rows(data, argument, dim=dim, min_rows=min_rows))
+        law = data.distribution if isinstance(data, Sample) else as_law(data, argument)
+        if law is None:
+            rows = as_rows(data.rows if isinstance(data, Sample) else data, argument, dim=dim, min_rows=min_rows)
+            return data if isinstance(data, Sample) else cls(rows=rows)
+        if dim is not None and law.dim != dim:
+            raise InvalidInput(argument, f"has dimension {law.dim} where {dim} was expected", "Use one space")
+        return data if isinstance(data, Sample) else cls(distribution=law)
 
     def repeated(self, counts: Any) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
@@ -163,8 +163,7 @@ def drawn(metric: Any, sample: Sample, n: int, seed: Any) -> Sample:
     closed_form = getattr(metric, "has_closed_form", lambda _: False)
     if sample.rows is not None or closed_form(sample.distribution):
         return sample
-    rows = as_rows(sample.distribution.sample(n, np.random.default_rng(seed)), "sample", dim=sample.dim)
-    return Sample(rows=rows)
+    return Sample(rows=draw_rows(sample.distribution, n, np.random.default_rng(seed), "sample"))
 
 
 def replicate(
