@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from .errors import InvalidInput, shown
 from .influence import Influences
-from .metrics.base import Sample
+from .metrics.base import Sample, losses
 from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
@@ -53,9 +53,9 @@ class Result:
     def label(self) -> str:
         return str(getattr(self.metric, "label", self.metric.name))
 
-    @property
-    def higher_is_better(self) -> bool:
-        return bool(getattr(self.metric, "higher_is_better", False))
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """What generators are ranked by, lower is better."""
+        return losses(self.metric, scores)
 
     @cached_property
     def by_client(self) -> np.ndarray:
