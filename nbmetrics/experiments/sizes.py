@@ -149,7 +149,7 @@ def timing(
     """
     from threadpoolctl import threadpool_limits
 
-    sizes = [check_count(n, "train_rows") for n in grid(train_rows, "train_rows", minimum=10)]
+    sizes = [check_count(n, "train_rows") for n in grid(train_rows, "train_rows", minimum=10, maximum=MOST)]
     listed = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
     names = [check_choice(name, TIMED, "metrics") for name in listed]
     if not names:
