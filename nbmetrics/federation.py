@@ -335,7 +335,7 @@ class Federation:
         return iter(self.clients)
 
     def __getitem__(self, name: str) -> Client:
-        if name not in self.names:
+        if not isinstance(name, str) or name not in self.names:
             raise InvalidInput("name", f"no client is called {shown(name)}", f"The names are {', '.join(self.names)}")
         return self.clients[self.names.index(name)]
 

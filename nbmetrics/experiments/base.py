@@ -30,8 +30,8 @@ def experiment(row: str, source: str) -> Callable[[Callable[P, pd.DataFrame]], C
 
     The first line of its docstring is the caption of its figure: it names what is shown, not what comes out of it, as
     that depends on the arguments. A `seed` and counts (arguments annotated int) are checked here, for all experiments,
-    so that none works for years. The table's `attrs` then carry `experiment`, `id`, `source`, `title` and the `arguments`
-    it was called with, beside the `conventions` it sets itself.
+    so that none works for years. The table's `attrs` then carry `experiment`, `id`, `source`, `title` and the
+    `arguments` it was called with, beside the `conventions` it sets itself.
     """
 
     def wrap(function: Callable[P, pd.DataFrame]) -> Callable[P, pd.DataFrame]:
@@ -68,8 +68,9 @@ def _is_small(value: Any) -> bool:
 def grid(values: Any, argument: str, *, minimum: float = -np.inf, maximum: float = np.inf) -> list[float]:
     """The numbers to sweep over, at least one, each finite and within the limits."""
     try:
+        values = values.detach() if hasattr(values, "detach") else values
         flat = np.ravel(check_list(values, argument) if isinstance(values, Iterator) else values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise InvalidInput(argument, f"got {shown(values)}", "Give numbers to sweep over") from None
     found = [check_number(v, argument, minimum=minimum, maximum=maximum) for v in flat]
     if not found:

@@ -16,7 +16,7 @@ from ..metrics.frechet import fid
 from ..metrics.kernel import KID, kid
 from ..metrics.likelihood import FLD, fld
 from ..metrics.neighbors import prdc
-from .base import FLD_PAPER, experiment, grid
+from .base import FLD_PAPER, MOST, experiment, grid
 from .data import SOURCES, published
 from .images import AGAINST_TEST, DIGITS, all_or_none, digit_parts, judge, principal
 
