@@ -206,6 +206,7 @@ ELSEWHERE = {
     "set_memory_limit": "changes a setting of the process: test_arrays",
     "Scores": "what evaluate returns: checked in every evaluation here",
     "metrics": "by name, in evaluate",
+    "scene": "test_fuzz_labs",
     "figures": "drawn from the tables of experiments: test_figures",
     **dict.fromkeys(["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"], "test_fuzz_labs"),
 }
@@ -317,7 +318,7 @@ MOMENTS += [
 sane = [name for name in VALUES if name not in ("NaN", "infinity", "too large")]
 plain_laws = st.builds(
     lambda k, moment, kind: Plain([np.zeros(2), np.array([np.nan, 0]), [0, 0], np.zeros(3)][k], moment, VALUES[kind]),
-    st.sampled_from([0, 0, 0, 0, 0, 1, 2, 3]),
+    st.sampled_from([0] * 12 + [1, 2, 3]),
     st.sampled_from([np.eye(2), np.zeros((2, 2))] * 6 + MOMENTS),
     st.sampled_from(["normal"] * 40 + list(VALUES)),
 )
@@ -329,7 +330,7 @@ good_laws = st.sampled_from(
 @st.composite
 def parties(draw):
     """Rows (mostly) or a law, in two features."""
-    if draw(st.integers(0, 4)) == 0:
+    if draw(st.integers(0, 4)) == 3:
         return draw(st.one_of(good_laws, plain_laws))
     n, kind = draw(st.sampled_from([1, 2, 5, 12, 24, 24, 40, 40, 40])), draw(st.sampled_from(sane))
     return VALUES[kind](np.random.default_rng(draw(st.integers(0, 99))), n, 2)
@@ -351,25 +352,21 @@ def answer(x, rng):
 @st.composite
 def studies(draw):
     """The arguments of one evaluation, small enough to be quick."""
-    conditional = draw(st.integers(0, 3)) == 0
+    conditional = draw(st.integers(0, 3)) == 2
     made = draw(st.lists(clients(conditional), min_size=1, max_size=3))
-    count = len(made) + (draw(st.integers(0, 9)) == 0)
-    shares = st.sampled_from([0, 1, 1, 1, 2, 2, 3, 1e-9, 1e9, 1e-300, *([-1, np.nan] if draw(st.booleans()) else [])])
-    weights = draw(st.lists(shares, min_size=count, max_size=count))
+    count = len(made) + (draw(st.integers(0, 19)) == 7)
+    shares = [0, 1, 1, 1, 2, 2, 3, 1e-9, 1e9, 1e-300, *([-1, np.nan] if draw(st.integers(0, 9)) == 7 else [])]
+    weights = draw(st.lists(st.sampled_from(shares), min_size=count, max_size=count))
     generators = draw(st.lists(parties() | st.just(answer), min_size=1, max_size=3))
-    design = st.sampled_from([None, None, None, nm.Bootstrap(20), nm.Jackknife(10)])
     samples = draw(st.sampled_from([None, 8, 20, 60]))
     exact = ["fid", "kid", "log_likelihood"]  # of laws; the others would draw 10,000 rows, and take seconds
     laws = any(not isinstance(p, np.ndarray) for p in (*generators, *(c["data"] for c in made)))
     names = exact if samples is None and laws else METRICS
     metrics = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True))
-    return (
-        made,
-        weights,
-        generators,
-        metrics,
-        dict(samples=samples, uncertainty=draw(design), seed=draw(st.integers(0, 9))),
-    )
+    slow = {"c_t", "fld"} & set(metrics)  # every replicate is fitted anew
+    design = None if slow else draw(st.sampled_from([None, None, None, nm.Bootstrap(20), nm.Jackknife(10)]))
+    options = dict(samples=samples, uncertainty=design, seed=draw(st.integers(0, 9)))
+    return made, weights, generators, metrics, options
 
 
 def test_every_metric_on_studies_of_every_kind():
@@ -379,9 +376,8 @@ def test_every_metric_on_studies_of_every_kind():
         @given(studies())
         def attempt(study):
             made, weights, generators, metrics, options = study
-            arrays = [
-                x for part in (*(c.values() for c in made), generators) for x in part if isinstance(x, np.ndarray)
-            ]
+            passed = [x for part in (*(c.values() for c in made), generators) for x in part]
+            arrays = [x for x in passed if isinstance(x, np.ndarray)]
             held = [x.tobytes() for x in arrays]
 
             def call():
