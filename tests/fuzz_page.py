@@ -6,12 +6,12 @@ from pathlib import Path
 
 HEAD = """# What became of hostile input
 
-`make fuzz` passes strange values (NaN, infinity, 1e-320, 1e200, ties, copies, offsets, 10⁴⁰⁰), strange containers (arrays
-of every type and layout, tensors, data frames, iterators, files) and strange settings to every public function, every
-metric and every lab. Each input ends as **answered** (finite numbers of the right shape, or NaN with its reason beside it)
-or **refused** (`nm.InvalidInput`, which names the argument and says the fix). Anything else fails the run: another error,
-a warning that is not the package's own, an input that was changed, a moved random state of NumPy, torch or Python.
-The same inputs are tried in every run; `make fuzz HYPOTHESIS_PROFILE=search` looks for others.
+`make fuzz` passes strange values (NaN, infinity, 1e-320, 1e200, ties, copies, offsets, 10⁴⁰⁰), strange containers
+(arrays of every type and layout, tensors, data frames, iterators, files) and strange settings to every public function,
+every metric and every lab. Each input ends as **answered** (finite numbers of the right shape, or NaN with its reason
+beside it) or **refused** (`nm.InvalidInput`, which names the argument and says the fix). Anything else fails the run:
+another error, a warning that is not the package's own, an input that was changed, a moved random state of NumPy, torch
+or Python. Every run tries the same inputs; `make fuzz HYPOTHESIS_PROFILE=search` looks for others.
 
 The last run:
 
