@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from numbers import Complex, Real
@@ -14,6 +15,13 @@ from typing import Any
 
 # An iterator that has given so many items is taken for an endless one.
 MOST_ITEMS = 1_000_000
+LONGEST_NAME = 300
+LONGEST_TEXT = 10_000
+# Letters of each part of a message: those of the package are shorter, and what a user gave may have any length.
+LONGEST_PART = 1000
+# What a terminal, XML or UTF-8 cannot take in one line: control characters, ends of lines, halves of pairs.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_LINE_BREAKS = "\t\n\r"
 
 
 class InvalidInput(ValueError):
@@ -26,8 +34,8 @@ class InvalidInput(ValueError):
     """
 
     def __init__(self, argument: str, seen: str, fix: str) -> None:
-        self.argument, self.seen, self.fix = argument, seen, fix
-        super().__init__(f"{argument}: {seen}. {fix}")
+        self.argument, self.seen, self.fix = (printable(part, LONGEST_PART) for part in (argument, seen, fix))
+        super().__init__(f"{self.argument}: {self.seen}. {self.fix}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return InvalidInput, (self.argument, self.seen, self.fix)
@@ -46,12 +54,22 @@ def shown(value: Any, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def printable(text: str, limit: int) -> str:
+    """At most `limit` letters of a text, cut at its end, with \\x1b and \\ud800 for what cannot be shown."""
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return _UNPRINTABLE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0] if found[0] in _LINE_BREAKS else found[0].encode("unicode_escape").decode()
+
+
 def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     """`value`, if it is one of `choices`; otherwise the closest name is offered."""
     names = list(choices)
     if isinstance(value, str) and value in names:
         return value
-    given = str(value).lower()
+    given = (value if isinstance(value, str) else shown(value)).lower()[:LONGEST_NAME]
     close = [name for name in names if sorted(name) == sorted(given)]
     close = close or difflib.get_close_matches(given, names, n=1, cutoff=0.4)
     hint = f"Did you mean {close[0]!r}? " if close else ""
@@ -122,12 +140,31 @@ def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[
 
 
 def check_names(names: Sequence[Any], argument: str) -> tuple[str, ...]:
-    """`names` as distinct, non-empty texts."""
+    """`names` as distinct, non-empty texts of one line that every table, figure and file can hold."""
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name.strip():
             raise InvalidInput(argument, f"a name is {shown(name)}", "Give every item a non-empty text name")
+        if len(name) > LONGEST_NAME:
+            said = f"the name {shown(name)} has {len(name):,} letters"
+            raise InvalidInput(argument, said, f"Give at most {LONGEST_NAME}")
+        if found := _UNPRINTABLE.search(name):
+            said = f"the name {shown(name)} has the letter {shown(found[0])}, which cannot be shown"
+            raise InvalidInput(argument, said, "Give names of one line, without control characters or halves of pairs")
         if name in seen:
             raise InvalidInput(argument, f"the name {shown(name)} appears twice", "Give every item a name of its own")
         seen.add(name)
     return tuple(names)
+
+
+def check_text(value: Any, argument: str, longest: int = LONGEST_TEXT) -> str:
+    """`value` as a text of any number of lines that can be shown, of at most `longest` letters."""
+    if not isinstance(value, str):
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a text")
+    if len(value) > longest:
+        raise InvalidInput(argument, f"{shown(value)} has {len(value):,} letters", f"Give at most {longest:,}")
+    for found in _UNPRINTABLE.finditer(value):
+        if found[0] not in _LINE_BREAKS:
+            seen = f"{shown(value)} has the letter {shown(found[0])}, which cannot be shown"
+            raise InvalidInput(argument, seen, "Leave control characters and halves of pairs away")
+    return value

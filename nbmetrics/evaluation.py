@@ -15,11 +15,12 @@ from typing import Any
 from .distributions import check_draw
 from .errors import InvalidInput, check_choice, check_count, check_list, check_names
 from .federation import Federation, as_generators
+from .influence import Influences
 from .metrics import Sample, metric_of
 from .results import Result, pair_terms
 from .sampling import Answers, ClientSamples, GeneratorSample
 from .scores import Scores
-from .uncertainty import BiasWarning, Replicas, check_design
+from .uncertainty import BiasWarning, Influence, Replicas, check_design
 
 
 def evaluate(
@@ -121,7 +122,18 @@ def _summarised(
     made, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
     cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
     rows = [s.rows.shape[0] for s in seen if s.rows is not None]
-    return Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows))
+    result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows))
+    if isinstance(design, Influence) and replicas is None:
+        return replace(result, replicas=_influences(metric, seen, generators, result, design.level))
+    return result
+
+
+def _influences(
+    metric: Any, clients: Sequence[Sample], generators: Sequence[Any], result: Result, level: float
+) -> Influences:
+    real = [metric.strata(s, sample.rows) for s, sample in zip(result.real, clients, strict=True)]
+    made = [metric.strata(s, g.of(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
+    return Influences(metric, real, made, level)
 
 
 def _scored(result: Result, bar: Any) -> Result:
@@ -163,10 +175,15 @@ def _span(rows: Sequence[int]) -> str:
     return f"{min(rows):,} to {max(rows):,} rows a client" if min(rows) < max(rows) else f"{rows[0]:,} rows a client"
 
 
-def _replicas(metric: Any, clients: Sequence[Sample], generators: Sequence[Any], design: Any) -> Replicas:
+def _replicas(metric: Any, clients: Sequence[Sample], generators: Sequence[Any], design: Any) -> Replicas | None:
+    """The resampled rows, unless influence values serve."""
     if any(g.answers(metric) is not None for g in generators):
         fix = "Leave uncertainty out, or score outputs without their conditions"
         raise InvalidInput("uncertainty", f"{metric.name} of answers to a condition has no intervals yet", fix)
+    if isinstance(design, Influence):
+        if getattr(metric, "has_pulls", False):
+            return None
+        design = design.otherwise
     return Replicas(metric, clients, [g.of(metric) for g in generators], design)
 
 

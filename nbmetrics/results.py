@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
 
 from .errors import InvalidInput, shown
-from .uncertainty import Replicas
+from .influence import Influences
+from .uncertainty import Ends, Replicas
 
-ENDS = ("low", "high")
+ENDS = ("corrected", "low", "high")
+EVERYTHING = (-math.inf, math.inf)
 # The named addends of a score, or why there is none.
 Terms = Mapping[str, float] | InvalidInput
 
@@ -35,7 +37,7 @@ class Result:
     generated: tuple[Any, ...]
     terms: tuple[tuple[Terms, ...], ...] = ()
     answers: tuple[tuple[Any, ...] | None, ...] = ()
-    replicas: Replicas | None = None
+    replicas: Replicas | Influences | None = None
     cautions: tuple[str, ...] = ()
     span: str = ""
 
@@ -76,11 +78,13 @@ class Result:
         return np.array([_value(found) for found in self._pooled_terms(weights)])
 
     def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
-        found = self._attempt("all", weights, lambda: self._against_all(self.metric.pool(self.real, weights)))
-        return [found] * len(self.generated) if isinstance(found, InvalidInput) else found
-
-    def _against_all(self, together: Any) -> list[Terms]:
-        return [terms_of(self.metric, together, summary) for summary in self.generated]
+        together = self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+        if isinstance(together, InvalidInput):
+            return [together] * len(self.generated)
+        return [
+            cast(Terms, self._attempt(f"all {g}", weights, partial(terms_of, self.metric, together, summary)))
+            for g, summary in enumerate(self.generated)
+        ]
 
     def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
         """What `compute` gives, or the InvalidInput it raises: computed once for each weights."""
@@ -105,46 +109,45 @@ class Result:
             refused = [terms for terms in found if isinstance(terms, InvalidInput)]
             share = f" for {len(refused)} of {len(found)} {unit}" if len(refused) < len(found) else ""
             lines += [f"{self.label}{part} has no value{share}: {refused[0]}"] if refused else []
-        drawn = self._attempts.get(("drawn", tuple(weights)))
+        drawn = self._attempts.get(("avg ends", tuple(weights)))
         return [*lines, f"{self.label} has no intervals: {drawn}"] if isinstance(drawn, InvalidInput) else lines
 
+    def remarks(self, weights: Sequence[float]) -> list[str]:
+        """Which scores or intervals are to be read with caution, or are missing for want of rows."""
+        if hasattr(self.metric, "caution"):
+            together = self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+            found = [self.metric.caution(c, g) for g in self.generated for c in (*self.real, together)]
+        elif isinstance(self.replicas, Influences):
+            found = self.replicas.cautions(weights)
+        else:
+            return []
+        by_kind: dict[str, list[str]] = {}
+        for line in filter(None, found):
+            by_kind.setdefault(line.split(":")[0], []).append(line)
+        return [f"{self.label}, {len(lines)} of {len(found)} scores: {lines[0]}." for lines in by_kind.values()]
+
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
-        """The ends of avg, all and gap, or nothing without uncertainty; NaN where a replicate is refused."""
-        if self.replicas is None:
-            return {}
-        drawn = self._drawn(weights)
-        if isinstance(drawn, InvalidInput):
-            return {f"{part}_{end}": np.full_like(avg, np.nan) for part in ("avg", "all", "gap") for end in ENDS}
-        _, drawn_avg, drawn_all = drawn
-        ends: dict[str, np.ndarray] = {}
-        for name, estimate, replicates, edges in (
-            ("avg", avg, drawn_avg, self._range),
-            ("all", pooled, drawn_all, self._range),
-            ("gap", avg - pooled, drawn_avg - drawn_all, (-math.inf, math.inf)),
-        ):
-            found = self.replicas.resamples.interval(estimate, replicates)
-            ends |= {f"{name}_{end}": np.clip(side, *edges) for end, side in zip(ENDS, found, strict=True)}
-        return ends
+        """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""
+        parts = {"avg": (avg, self._range), "all": (pooled, self._range), "gap": (avg - pooled, EVERYTHING)}
+        found = {part: self._ends(weights, part, *given) for part, given in parts.items()}
+        return {f"{part}_{end}": column for part, ends in found.items() for end, column in ends.items()}
 
     def client_intervals(self, weights: Sequence[float]) -> dict[str, np.ndarray]:
-        """The ends of each client's score, generators by clients, or nothing without uncertainty."""
+        """Columns corrected, low and high of each client's score, generators by clients."""
+        ends = self._ends(weights, "client", self.by_client, self._range)
+        return {end: column.ravel() for end, column in ends.items()}
+
+    def _ends(
+        self, weights: Sequence[float], part: str, estimate: np.ndarray, edges: tuple[float, float]
+    ) -> dict[str, np.ndarray]:
+        """NaN where a replicate is refused; within the edges, beyond which no score lies."""
         if self.replicas is None:
             return {}
-        drawn = self._drawn(weights)
-        if isinstance(drawn, InvalidInput):
-            return {end: np.full(self.by_client.size, np.nan) for end in ENDS}
-        found = self.replicas.resamples.interval(self.by_client, drawn[0])
-        return {end: np.clip(side, *self._range).ravel() for end, side in zip(ENDS, found, strict=True)}
-
-    def _drawn(self, weights: Sequence[float]) -> Any:
-        """The replicates' scores by client, their avg and all, or why there are none."""
-        replicas = cast(Replicas, self.replicas)
-
-        def compute() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            by_client, pooled = replicas.scores(weights)
-            return by_client, replicas.average(weights), pooled
-
-        return self._attempt("drawn", weights, compute)
+        compute = partial(self.replicas.ends, weights, part, estimate)
+        found = self._attempt(part + " ends", weights, compute)
+        if isinstance(found, InvalidInput):
+            found = Ends(*[np.full_like(estimate, np.nan)] * 3)
+        return dict(zip(ENDS, (np.clip(column, *edges) for column in found), strict=True))
 
     @property
     def _range(self) -> tuple[float, float]:

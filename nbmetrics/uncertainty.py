@@ -1,7 +1,8 @@
-"""How sure a score is: intervals, flip probabilities, and FID at infinite N.
+"""How sure a score is: intervals and flip probabilities.
 
 A design (`Bootstrap` or `Jackknife`) resamples the rows of every client and generator together; each replicate
 gives all scores anew, client by client and pooled, so averages, gaps and orders of generators carry over.
+`Influence` needs no replicates; what it does is in `influence`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import as_rows
 from .errors import InvalidInput, check_count, check_number, shown
 from .metrics.base import Sample, replicate
-from .metrics.frechet import fid
 
 # Of the jackknife that stands in for the bootstrap where repeated rows would read as copies.
 GROUPS = 20
@@ -27,6 +26,14 @@ FEWEST = 10
 
 class BiasWarning(UserWarning):
     """A number that is mostly an artefact of too few rows."""
+
+
+class Ends(NamedTuple):
+    """Scores without the bias of few rows, where it can be taken off, and the ends of their intervals."""
+
+    centre: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +51,10 @@ class Resamples(ABC):
         """Lower and upper ends; `replicates` runs along axis 0."""
 
     @abstractmethod
+    def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
+        """The estimate, less its bias where that is known."""
+
+    @abstractmethod
     def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         """The probability that a difference has the other sign than estimated."""
 
@@ -58,6 +69,9 @@ class BootstrapResamples(Resamples):
         tail = (1.0 - self.level) / 2.0
         low, high = np.quantile(self._moved(estimate, replicates), [tail, 1.0 - tail], axis=0)
         return low, high
+
+    def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
+        return 2.0 * estimate - replicates.mean(axis=0)
 
     def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         return np.mean(np.sign(self._moved(difference, replicates)) != np.sign(difference), axis=0)
@@ -90,6 +104,9 @@ class JackknifeResamples(Resamples):
         reach = float(t.ppf(0.5 + self.level / 2.0, min(self.groups, default=2) - 1)) * error
         return centre - reach, centre + reach
 
+    def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
+        return self._spread(estimate, replicates)[0]
+
     def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         centre, error = self._spread(difference, replicates)
         away = np.divide(np.sign(difference) * centre, error, out=np.full_like(error, np.inf), where=error > 0)
@@ -117,8 +134,8 @@ class Bootstrap:
 
     def __str__(self) -> str:
         return (
-            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, with the bias of few rows taken off "
-            "(so a biased score may lie outside its own interval)"
+            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, about the score with the bias of few "
+            "rows taken off (the plain score may lie outside)"
         )
 
     def __post_init__(self) -> None:
@@ -210,6 +227,25 @@ class Replicas:
         shares = np.asarray(weights)
         return self.scores(weights)[0][:, :, shares > 0] @ shares[shares > 0]
 
+    def ends(self, weights: Sequence[float], part: str, estimate: np.ndarray) -> Ends:
+        """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
+        replicates = self._of(part, weights)
+        return Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
+
+    def flip(self, weights: Sequence[float], part: str, pair: tuple[int, int], difference: float) -> float:
+        """The probability that avg or all orders two generators otherwise than their `difference` says."""
+        replicates = self._of(part, weights)
+        first, second = pair
+        return float(self.resamples.flips(np.array(difference), replicates[:, first] - replicates[:, second]))
+
+    def _of(self, part: str, weights: Sequence[float]) -> np.ndarray:
+        if part == "client":
+            return self.scores(weights)[0]
+        if part == "all":
+            return self.scores(weights)[1]
+        average = self.average(weights)
+        return average if part == "avg" else average - self.scores(weights)[1]
+
 
 def _check_sizes(metric: Any, sizes: Sequence[int]) -> None:
     if getattr(metric, "no_resampling", ""):
@@ -219,45 +255,33 @@ def _check_sizes(metric: Any, sizes: Sequence[int]) -> None:
         raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
 
 
-def check_design(design: Any) -> Bootstrap | Jackknife:
-    """A design of resampling, or InvalidInput."""
-    if isinstance(design, (Bootstrap, Jackknife)):
-        return design
-    raise InvalidInput("uncertainty", f"got {shown(design)}", "Give nm.Bootstrap(200, seed=0) or nm.Jackknife()")
+@dataclass(frozen=True)
+class Influence:
+    """Influence values, how each row pulls on the score, for FID, FID∞ and KID; the jackknife for other metrics.
 
-
-def fid_infinity(real: Any, generated: Any, *, splits: int = 10, seed: int = 0) -> float:
-    """FID at infinitely many rows, by extrapolation in 1/N (Chong & Forsyth 2020).
-
-    The bias of FID falls like 1/N, so twice the FID on all rows minus the mean FID on random halves has none to
-    first order. It needs more than about 2·d rows a side; the estimate may be slightly negative for equal laws.
+    The interval of FID is that of the FID of the laws behind the rows: it lies about FID∞, not about the plain value,
+    which is too large. It needs 1.5 rows, of client and generator, for each direction in which both vary, and 20 at
+    least. Nothing is scored again.
 
     Parameters
     ----------
-    real, generated : (n, d) and (m, d) rows, n, m ≥ 4
-    splits : random cuts into halves; more of them lessen the noise
-    seed : of the cuts
-
-    Returns
-    -------
-    float, squared feature units; lower is better
-
-    Raises
-    ------
-    InvalidInput
-        For bad rows, or fewer than 4 of them.
+    level : coverage asked for, between 0.5 and 0.999
     """
-    x = as_rows(real, "real", min_rows=4)
-    y = as_rows(generated, "generated", min_rows=4, dim=x.shape[1])
-    rng = np.random.default_rng(check_count(seed, "seed", minimum=0))
-    halves = []
-    for _ in range(check_count(splits, "splits")):
-        for a, b in zip(_halves(x, rng), _halves(y, rng), strict=True):
-            halves.append(fid(a, b))
-    return 2.0 * fid(x, y) - float(np.mean(halves))
+
+    level: float = 0.9
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
+
+    @property
+    def otherwise(self) -> Jackknife:
+        """What metrics without influence values get."""
+        return Jackknife(level=self.level)
 
 
-def _halves(rows: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-    order = rng.permutation(rows.shape[0])
-    middle = rows.shape[0] // 2
-    return rows[order[:middle]], rows[order[middle:]]
+def check_design(design: Any) -> Bootstrap | Jackknife | Influence:
+    """A design, or InvalidInput."""
+    if isinstance(design, (Bootstrap, Jackknife, Influence)):
+        return design
+    fix = "Give nm.Influence(), nm.Jackknife() or nm.Bootstrap(200, seed=0)"
+    raise InvalidInput("uncertainty", f"got {shown(design)}", fix)

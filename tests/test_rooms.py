@@ -19,8 +19,8 @@ GROUPS = [
     {"metrics"},
     {"partition"},
     {"federation"},
-    {"uncertainty", "theory", "scene"},
-    {"results", "sampling", "scores", "evaluation", "figures"},
+    {"uncertainty", "influence", "orders", "theory", "scene"},
+    {"results", "display", "sampling", "scores", "evaluation", "figures"},
     {"experiments", "features", "training", "cluster"},
     {"labs"},
 ]
