@@ -147,7 +147,7 @@ class Bootstrap:
 
     Parameters
     ----------
-    replicates : number of resamples, at least 20
+    replicates : number of resamples, from 20 to 100,000
     seed : of the resampling
     level : coverage asked for, between 0.5 and 0.999
     """
@@ -163,9 +163,9 @@ class Bootstrap:
         )
 
     def __post_init__(self) -> None:
-        check_count(self.replicates, "replicates", minimum=20)
-        check_count(self.seed, "seed", minimum=0)
-        check_number(self.level, "level", minimum=0.5, maximum=0.999)
+        object.__setattr__(self, "replicates", check_count(self.replicates, "replicates", minimum=20, maximum=100_000))
+        object.__setattr__(self, "seed", check_count(self.seed, "seed", minimum=0))
+        object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
         """Multinomial counts for parties of `sizes` rows (0 for an exact law)."""
@@ -200,9 +200,9 @@ class Jackknife:
         return f"{self.level:.0%}, jackknife of {self.groups} groups of rows, seed {self.seed}"
 
     def __post_init__(self) -> None:
-        check_count(self.groups, "groups", minimum=10)
-        check_count(self.seed, "seed", minimum=0)
-        check_number(self.level, "level", minimum=0.5, maximum=0.999)
+        object.__setattr__(self, "groups", check_count(self.groups, "groups", minimum=10))
+        object.__setattr__(self, "seed", check_count(self.seed, "seed", minimum=0))
+        object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
         """Counts of one, and of zero for the group left out, for parties of `sizes` rows (0 for an exact law)."""
@@ -316,7 +316,7 @@ class Influence:
     level: float = 0.9
 
     def __post_init__(self) -> None:
-        check_number(self.level, "level", minimum=0.5, maximum=0.999)
+        object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
 
     @property
     def otherwise(self) -> Jackknife:

@@ -17,7 +17,7 @@ from ..metrics.base import Sample
 from ..metrics.likelihood import FLD, fitted_density
 from ..metrics.neighbors import prdc
 from ..summaries import Rows
-from ..uncertainty import Bootstrap
+from ..uncertainty import Bootstrap, check_design
 from .base import FLD_PAPER, experiment, grid
 from .copies import Reference, Sets
 
@@ -117,6 +117,7 @@ def bandwidth_sweep(
     at 1e-4 it is 64 to 96 over five seeds with 1,000 generated points, the paper's number, and 200 to 300 with 2,000.
     """
     widths = grid(bandwidth, "bandwidth", minimum=1e-12)
+    design = Bootstrap(seed=seed) if uncertainty is None else check_design(uncertainty)
     try:
         counts = [check_count(n, "sizes", minimum=10) for n in sizes]
     except TypeError:
@@ -128,7 +129,6 @@ def bandwidth_sweep(
     made = [KernelDensity(train, h).sample(counts[2], np.random.default_rng([seed, 1])) for h in widths]
     reference = Reference(train, test, seed)
     table = pd.DataFrame([reference.scores(rows) for rows in made]).assign(bandwidth=widths)
-    design = Bootstrap(seed=seed) if uncertainty is None else uncertainty
     generators = {f"{k}: bandwidth {h:g}": rows for k, (h, rows) in enumerate(zip(widths, made))}
     scores = evaluate([Client(test)], generators, ["fid"], uncertainty=design, progress=False)
     ends = {f"fid_test_{end}": scores.table[f"all_{end}"].to_numpy() for end in ("low", "high")}

@@ -16,7 +16,7 @@ from ..metrics.frechet import fid
 from ..metrics.kernel import KID, kid
 from ..metrics.likelihood import FLD, fld
 from ..metrics.neighbors import prdc
-from .base import FLD_PAPER, experiment, grid
+from .base import FLD_PAPER, MOST, experiment, grid
 from .data import SOURCES, published
 from .images import AGAINST_TEST, DIGITS, all_or_none, digit_parts, judge, principal
 
@@ -149,7 +149,7 @@ def timing(
     """
     from threadpoolctl import threadpool_limits
 
-    sizes = [check_count(n, "train_rows") for n in grid(train_rows, "train_rows", minimum=10)]
+    sizes = [check_count(n, "train_rows") for n in grid(train_rows, "train_rows", minimum=10, maximum=MOST)]
     listed = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
     names = [check_choice(name, TIMED, "metrics") for name in listed]
     if not names:

@@ -137,7 +137,7 @@ def timing(table: pd.DataFrame) -> Drawing:
 
 def ranked_samples(table: pd.DataFrame, pairs: int = 7) -> Drawing:
     """Generated images, each left of its nearest train image, of the highest and the lowest scores (F7)."""
-    check_count(pairs, "pairs")
+    pairs = check_count(pairs, "pairs")
     pictures = table.attrs.get("pictures")
     if pictures is None:
         raise InvalidInput("table", "has lost its images", "Give what nm.experiments.ranked_samples() returned")

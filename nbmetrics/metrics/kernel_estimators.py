@@ -99,7 +99,7 @@ class Subsets:
 
     Parameters
     ----------
-    count : number of subsets
+    count : number of subsets, up to 100,000
     size : rows a side in each, without replacement; at most the number of rows there are
     seed : of the choice, the same for every client and generator
 
@@ -112,9 +112,9 @@ class Subsets:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_count(self.count, "count")
-        check_count(self.size, "size", minimum=2)
-        check_count(self.seed, "seed", minimum=0)
+        object.__setattr__(self, "count", check_count(self.count, "count", maximum=100_000))
+        object.__setattr__(self, "size", check_count(self.size, "size", minimum=2))
+        object.__setattr__(self, "seed", check_count(self.seed, "seed", minimum=0))
 
 
 @dataclass(frozen=True)

@@ -56,10 +56,11 @@ class Polynomial(Kernel):
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", check_count(self.degree, "degree"))
-        check_number(self.coef0, "coef0", minimum=0, maximum=EXTREME)
+        object.__setattr__(self, "degree", check_count(self.degree, "degree", maximum=1000))
+        object.__setattr__(self, "coef0", check_number(self.coef0, "coef0", minimum=0, maximum=EXTREME))
         if self.gamma is not None:
-            check_number(self.gamma, "gamma", minimum=1 / EXTREME, maximum=EXTREME)
+            gamma = check_number(self.gamma, "gamma", minimum=1 / EXTREME, maximum=EXTREME)
+            object.__setattr__(self, "gamma", gamma)
 
     def __str__(self) -> str:
         return f"(γ x·y + {self.coef0:g})^{self.degree}, γ = {'1/d' if self.gamma is None else f'{self.gamma:g}'}"
