@@ -217,6 +217,11 @@ def answered(lab):
     return found
 
 
+def told(lab, before):
+    """Whether the view says that something cannot be, and did not say so before."""
+    return lab.result is not before and "error" in lab.result
+
+
 def scene_of(lab, message):
     try:
         return lab._state.parse(message["scene"])
@@ -232,7 +237,9 @@ def test_labs_outlive_broken_messages(labs, tally, data, name):
         if is_slow(scene_of(lab, message)):
             continue
         send = lab.set_state if how == "traits" else lambda m: lab._asked(lab, m, [])
+        shown = lab.result
         judged(send, message, f"{name} {how}", tally)
+        tally.add(f"{name} {how}: {'said in the view' if told(lab, shown) else 'taken'}")
         assert sent(dict(lab.result)) and sent(dict(lab.scene)) and sent(dict(lab.history))
         assert "error" not in lab.result or is_short(lab.result["error"]["message"])
     assert sent(answered(lab))
