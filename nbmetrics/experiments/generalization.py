@@ -73,8 +73,8 @@ def novelty(
     share : shares of the generated rows that are copies, each in [0, 1]
     data : "digits" (thirds of 599), "moons" (1,000 each), or (train, test, fresh) rows
     transforms : name → function (rows, rng) -> rows; by default five for digits (none, posterize, light blur, crop of
-        `image_transforms`, and a blur of 1 pixel), and none and noise in standard deviations of each feature for other
-        rows
+        `image_transforms`, and a heavy blur of σ 1 pixel, where the paper has σ 1.4 on larger images), and none and
+        noise in standard deviations of each feature for other rows
     seed : of the sets, the copies, the transforms and the metrics
 
     Returns
