@@ -49,20 +49,21 @@ class TestCopiedWidth:
 
 
 class TestGeneratedSize:
-    def test_fld_has_no_trend_and_fid_falls(self):
+    def test_fld_stays_where_it_is_and_fid_falls(self):
         rng = np.random.default_rng(0)
         train, test, made = rng.normal(size=(800, 8)), rng.normal(size=(500, 8)), 1.2 * rng.normal(size=(900, 8))
         rows = {"train": train, "test": test, "generated": made}
         table = experiments.generated_size((50, 100, 400), repeats=4, **rows)
-        assert (np.abs(table["fld"] - table["fld"].iloc[-1]) < 3 * table["fld_sd"].max() + 0.5).all()
+        assert (np.abs(table["fld"] - table["fld"].iloc[-1]) < 2 * table["fld_sd"].max()).all()
         assert table["fid"].is_monotonic_decreasing and table["fid"][0] > 1.5 * table["fid"].iloc[-1]
 
     def test_a_row_is_the_mean_over_draws(self):
         rng = np.random.default_rng(1)
         train, test, made = rng.normal(size=(3, 60, 3))
         table = experiments.generated_size((20, 60), train=train, test=test, generated=made, repeats=2)
-        whole = table.iloc[1]  # all the rows there are, in two orders
-        assert whole["fld"] == pytest.approx(nm.fld(train, test, made), abs=1e-6)
+        whole = table.iloc[1]  # all the rows there are, by two baselines
+        flds = [nm.fld(train, test, made, seed) for seed in (0, 1)]
+        assert whole["fld"] == pytest.approx(np.mean(flds), abs=1e-6) and flds[0] != flds[1]
         assert whole["fid"] == pytest.approx(nm.fid(test, made), rel=1e-9)
         assert whole["fid_sd"] == pytest.approx(0, abs=1e-9) and table["fid_sd"][0] > 0.01
 

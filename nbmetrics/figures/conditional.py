@@ -112,9 +112,10 @@ def published_conditional(table: pd.DataFrame) -> Drawing:
         for paired, look in looks.items():
             part = rows[rows["paired"] == paired]
             ax.scatter(part["mfid"], part["cfid"], s=46, edgecolors="white", linewidths=0.5, **look)
-        for row in rows.to_dict("records"):
+        for k, row in enumerate(rows.sort_values("cfid").to_dict("records")):
+            where = {"xytext": (0, 7 if k % 2 else -7), "va": "bottom" if k % 2 else "top", "ha": "center"}
             place = (row["mfid"], row["cfid"])
-            ax.annotate(plain(row["model"]), place, (0, 7), textcoords="offset points", ha="center", fontsize=8)
+            ax.annotate(plain(row["model"]), place, textcoords="offset points", fontsize=8, **where)
         apart = [METRICS[m]["label"] for m in METRICS if _parts(rows, m)]
         ax.set_title(f"{plain(dataset)}: {', '.join(apart) or 'no score'} parts the two kinds", fontsize=10)
         ax.margins(0.2)
