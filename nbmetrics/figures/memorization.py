@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -217,12 +218,12 @@ def novelty(table: pd.DataFrame) -> Drawing:
 
 
 def _note_outside(ax: Any, table: pd.DataFrame, column: str) -> None:
-    """Says where a point lies that would squeeze all others."""
-    outside = table[table[column].abs() >= DEGENERATE]
+    """Says where a point lies that would squeeze all others, and where there is none."""
+    outside = table[~(table[column].abs() < DEGENERATE)]
     for position, (_, row) in enumerate(outside.iterrows()):
-        text = f"{plain(row['transform'])}, at share {row['share']:g}: {_short(row[column])} ↓"
-        where = (0.02, 0.03 + 0.07 * position)
-        ax.annotate(text, where, xycoords="axes fraction", fontsize=8)
+        where = "no value" if math.isnan(row[column]) else f"{_short(row[column])} ↓"
+        text = f"{plain(row['transform'])}, at share {row['share']:g}: {where}"
+        ax.annotate(text, (0.02, 0.03 + 0.07 * position), xycoords="axes fraction", fontsize=8)
 
 
 def interactions(table: pd.DataFrame) -> Drawing:
