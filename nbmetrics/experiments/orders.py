@@ -53,8 +53,9 @@ def single_class(
     -------
     DataFrame generator ("class 8", "noise 0.2"), and fid, kid, kid_rbf each with _avg, _all, _gap.
     On digits FID-avg prefers the single class and FID-all the copies for the labels 3, 8 and 9, and for 5 with most
-    seeds; for the other six both prefer the copies. In the paper KID prefers the perfect class slightly; on digits it prefers the noisy copies
-    clearly. In both it does so by avg and by all, since the gap is one number for both generators.
+    seeds; for the other six both prefer the copies. In the paper KID prefers the perfect class slightly; on digits it
+    prefers the noisy copies clearly. In both it does so by avg and by all, since the gap is one number for both
+    generators.
     """
     clients, (rows, labels) = halves(X, y, seed)
     check_choice(str(label), by_label(labels, len(labels)), "label")
