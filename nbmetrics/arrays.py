@@ -7,6 +7,7 @@ CPU and CUDA, share one code path. Rows enter through `as_rows`, which checks th
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,8 @@ class Memory:
 
 
 memory = Memory()
+
+_one_module = threading.RLock()
 
 
 def set_memory_limit(megabytes: float) -> None:
@@ -78,6 +81,10 @@ def _floating(value: Any, argument: str) -> Array:
             raise InvalidInput(argument, f"has dtype {value.dtype}", "Give real numbers")
         if value.layout != torch.strided:
             raise InvalidInput(argument, f"is a sparse tensor ({value.layout})", "Use x.to_dense()")
+        if value.is_quantized:
+            raise InvalidInput(argument, f"is a quantised tensor ({value.dtype})", "Use x.dequantize()")
+        if value.is_meta:
+            raise InvalidInput(argument, "is a meta tensor, which holds no numbers", "Give a tensor on a device")
         value = value.detach()
         if value.dtype in (torch.float32, torch.float64):
             return value
@@ -86,7 +93,7 @@ def _floating(value: Any, argument: str) -> Array:
         raise InvalidInput(argument, "has masked values", "Drop those rows, or fill them, first")
     try:
         array = np.asarray(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
     if array.dtype.kind not in "biuf":
         seen = f"has dtype {array.dtype}" if array.ndim else f"got {shown(value)}"
@@ -130,18 +137,28 @@ def to_numpy(x: Array) -> np.ndarray:
 def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
     """What a torch module makes of latents: in evaluation mode, without gradients, its own randomness seeded.
 
-    The module's mode and torch's random stream are left as they were.
+    The mode of every submodule and torch's random stream are left as they were. Modules draw from torch's one
+    stream and may share submodules, so calls from several threads take turns, whichever module they have. A thread of
+    the user's own that draws from torch, or trains the module, at the same time still gets in the way.
     """
     torch = sys.modules["torch"]
-    given = next(iter(module.parameters()), torch.zeros(0))
-    was_training = module.training
-    module.eval()
-    try:
-        with torch.no_grad(), torch.random.fork_rng():
-            torch.manual_seed(seed)
-            return module(given.new_tensor(latent)).detach()
-    finally:
-        module.train(was_training)
+    given = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
+    gpu = [given.device] if given.device.type == "cuda" else []
+    with _one_module, torch.no_grad(), torch.random.fork_rng(devices=gpu):
+        modes = {part: part.training for part in module.modules()}
+        module.eval()
+        try:
+            torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed all other devices too
+            for place in gpu:
+                with torch.cuda.device(place):
+                    torch.cuda.manual_seed(seed)
+            made = module(given.new_tensor(latent))
+        finally:
+            for part, mode in modes.items():
+                part.training = mode
+    if not is_torch_array(made):
+        raise InvalidInput("source", f"the module gives {shown(made)}", "Let forward return one tensor of rows")
+    return made.detach()
 
 
 def align(*arrays: Array) -> tuple[Array, ...]:

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_rows, to_float64, to_numpy
-from .distributions import Empirical, Rng
-from .errors import InvalidInput, check_count, check_number
+from .arrays import LARGEST, as_rows, to_float64, to_numpy
+from .distributions import Empirical, Rng, check_draw, random_stream
+from .errors import check_number
+
+# Squares of distances in units of the bandwidth stay inside float64 above it.
+NARROWEST = 1e-100
 
 
 class KernelDensity:
@@ -19,20 +22,18 @@ class KernelDensity:
     Parameters
     ----------
     rows : (n, d), the centres
-    bandwidth : standard deviation of each kernel, in the units of the rows, above 0
+    bandwidth : standard deviation of each kernel, in the units of the rows, from 1e-100 to 1e45
 
     Raises
     ------
     InvalidInput
-        For bad rows, or a bandwidth that is not a positive number.
+        For bad rows, or a bandwidth beyond these limits.
     """
 
     def __init__(self, rows: Any, bandwidth: float) -> None:
         self.centres = Empirical(rows)
         self.rows = to_float64(self.centres.rows)
-        self.bandwidth = check_number(bandwidth, "bandwidth", minimum=0)
-        if self.bandwidth == 0:
-            raise InvalidInput("bandwidth", "is 0, so there is no density", "Give a positive number")
+        self.bandwidth = check_number(bandwidth, "bandwidth", minimum=NARROWEST, maximum=LARGEST)
 
     @property
     def dim(self) -> int:
@@ -50,7 +51,7 @@ class KernelDensity:
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray:
         """`n` rows, shape (n, d), drawn with `rng` (a NumPy Generator, or a seed)."""
-        rng = np.random.default_rng(rng)
+        rng = random_stream(rng)
         chosen = self.centres.sample(n, rng)
         return chosen + self.bandwidth * rng.standard_normal(chosen.shape)
 
@@ -76,7 +77,7 @@ class TwoMoons:
 
     Parameters
     ----------
-    noise : standard deviation of the blur, 0 or more
+    noise : standard deviation of the blur, from 0 to 1e45
 
     The upper moon is (cos t, sin t), the lower (1 − cos t, ½ − sin t), t even on [0, π]. Mean and covariance are
     those of the curves; there is no `log_prob`.
@@ -85,7 +86,7 @@ class TwoMoons:
     dim = 2
 
     def __init__(self, noise: float = 0.1) -> None:
-        self.noise = check_number(noise, "noise", minimum=0)
+        self.noise = check_number(noise, "noise", minimum=0, maximum=LARGEST)
 
     @property
     def mean(self) -> np.ndarray:
@@ -102,12 +103,12 @@ class TwoMoons:
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray:
         """`n` rows, shape (n, 2), drawn with `rng` (a NumPy Generator, or a seed)."""
-        rng = np.random.default_rng(rng)
-        angle = math.pi * rng.random(check_count(n, "n", minimum=0))
-        lower = rng.random(n) < 0.5
+        rng, count = random_stream(rng), check_draw(n, self.dim)
+        angle = math.pi * rng.random(count)
+        lower = rng.random(count) < 0.5
         x = np.where(lower, 1.0 - np.cos(angle), np.cos(angle))
         y = np.where(lower, 0.5 - np.sin(angle), np.sin(angle))
-        return np.column_stack([x, y]) + self.noise * rng.standard_normal((n, 2))
+        return np.column_stack([x, y]) + self.noise * rng.standard_normal((count, 2))
 
     def __repr__(self) -> str:
         return f"TwoMoons(noise={self.noise:g})"

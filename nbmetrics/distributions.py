@@ -1,22 +1,26 @@
 """Distributions a client or a generator may have: each knows its mean, its covariance and how to sample.
 
 `Gaussian` and `Mixture` have closed forms in the metrics; `Empirical` is a set of rows taken as the whole
-population (ddof 0, self-pairs included), where rows given as data are a sample of something larger.
+population (ddof 0, self-pairs included), where rows given as data are a sample of something larger. A law of the
+user's own enters through `as_law`, which checks its moments once, and is drawn from by `draw_rows`, which checks rows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .arrays import as_rows, mean_rows, psd_root, scatter, to_numpy
-from .errors import InvalidInput, check_count, check_number, check_weights, shown
+from .errors import InvalidInput, check_count, check_list, check_number, check_weights, shown
 
 Rng = np.random.Generator | int | None
+
+# Numbers in one draw: 80 GB.
+LARGEST_DRAW = 10**10
 
 
 @runtime_checkable
@@ -27,6 +31,61 @@ class Distribution(Protocol):
     def dim(self) -> int: ...
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray: ...
+
+
+def as_law(value: Any, argument: str) -> Any:
+    """`value` itself if it is a distribution, else None.
+
+    The mean and covariance of a user's own law, where it has them, are checked as a Gaussian's are.
+    """
+    if not isinstance(value, Distribution):
+        return None
+    if isinstance(value, (Gaussian, Mixture, Empirical)):
+        return value
+    if not isinstance(value.dim, (int, np.integer)) or value.dim < 1:
+        raise InvalidInput(argument, f"has dim {shown(value.dim)}", "It is the number of features, 1 or more")
+    try:
+        if hasattr(value, "mean"):
+            _check_shape(value.mean, "mean", (value.dim,))
+            _vector(value.mean, "mean")
+        if hasattr(value, "cov"):
+            _check_shape(value.cov, "cov", (value.dim, value.dim))
+            _covariance(value.cov, value.dim)
+    except InvalidInput as error:
+        raise error.of(argument) from None
+    return value
+
+
+def _check_shape(moment: Any, argument: str, shape: tuple[int, ...]) -> None:
+    if not isinstance(moment, np.ndarray) or moment.shape != shape:
+        seen = f"has shape {moment.shape}" if isinstance(moment, np.ndarray) else f"is {shown(moment)}"
+        raise InvalidInput(argument, seen, f"Give a NumPy array of shape {shape}")
+
+
+def draw_rows(law: Any, n: int, rng: Rng, argument: str) -> np.ndarray:
+    """`n` ≥ 1 rows of a law, shape (n, d), checked: `argument` says whose they are."""
+    rows = to_numpy(as_rows(law.sample(n, rng), argument, dim=law.dim))
+    if len(rows) != n:
+        raise InvalidInput(argument, f"are {len(rows)} where {n} were asked for", "Return n rows from sample(n, rng)")
+    return rows
+
+
+def check_draw(n: Any, dim: int, argument: str = "n", *, minimum: int = 0) -> int:
+    """`n` as a number of rows that may be drawn in `dim` features."""
+    count = check_count(n, argument, minimum=minimum)
+    if count * dim > LARGEST_DRAW:
+        seen = f"got {count:,}: rows of {dim} features that take {8 * count * dim / 1e9:,.0f} GB"
+        raise InvalidInput(argument, seen, f"Give at most {LARGEST_DRAW // dim:,}")
+    return count
+
+
+def random_stream(rng: Any) -> np.random.Generator:
+    """The NumPy Generator of a Generator, a seed, or None (a fresh one)."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        fix = "Give a NumPy Generator, a seed (a whole number, 0 or more), or None"
+        raise InvalidInput("rng", f"got {shown(rng)}", fix) from None
 
 
 class Gaussian:
@@ -93,7 +152,7 @@ class Gaussian:
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray:
         """`n` rows, shape (n, d), drawn with `rng` (a NumPy Generator, or a seed)."""
-        noise = np.random.default_rng(rng).standard_normal((check_count(n, "n", minimum=0), len(self.root)))
+        noise = random_stream(rng).standard_normal((check_draw(n, self.dim), len(self.root)))
         return self.mean + noise @ self.root
 
     def log_prob(self, x: Any) -> np.ndarray:
@@ -124,11 +183,13 @@ class Mixture:
     """
 
     def __init__(self, components: Sequence[Any], weights: Any = None) -> None:
-        self.components = tuple(components)
+        if not isinstance(components, Iterable):
+            raise InvalidInput("components", f"got {shown(components)}", "Give a list of distributions")
+        self.components = tuple(check_list(components, "components"))
         if not self.components:
             raise InvalidInput("components", "is empty", "Give at least one distribution")
         for position, part in enumerate(self.components):
-            if not isinstance(part, Distribution):
+            if as_law(part, f"components[{position}]") is None:
                 seen = f"item {position} is {shown(part)}"
                 raise InvalidInput("components", seen, "Give distributions, such as nm.Gaussian(mean, cov)")
             if part.dim != self.components[0].dim:
@@ -156,13 +217,17 @@ class Mixture:
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray:
         """`n` rows in random order, shape (n, d), drawn with `rng` (a NumPy Generator, or a seed)."""
-        rng = np.random.default_rng(rng)
-        counts = rng.multinomial(check_count(n, "n", minimum=0), self.weights)
-        drawn = [part.sample(int(k), rng) for part, k in zip(self.components, counts, strict=True)]
-        return rng.permutation(np.concatenate(drawn), axis=0)
+        rng = random_stream(rng)
+        counts = rng.multinomial(check_draw(n, self.dim), self.weights)
+        parts = zip(self.components, counts, strict=True)
+        drawn = [draw_rows(part, int(k), rng, "rows of a component") for part, k in parts if k]
+        return rng.permutation(np.concatenate([np.empty((0, self.dim)), *drawn]), axis=0)
 
     def log_prob(self, x: Any) -> np.ndarray:
         """Log-density (nats) at each row of `x`."""
+        for part in self.components:
+            if not hasattr(part, "log_prob"):
+                raise InvalidInput("components", f"{shown(part)} has no log_prob", "Give laws with a density")
         parts = [(math.log(w), part.log_prob(x)) for w, part in self._parts() if w > 0]
         return np.logaddexp.reduce([log_w + values for log_w, values in parts], axis=0)
 
@@ -195,8 +260,7 @@ class Empirical:
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray:
         """`n` rows drawn with replacement, shape (n, d)."""
-        rng = np.random.default_rng(rng)
-        return self.rows[rng.integers(len(self.rows), size=check_count(n, "n", minimum=0))]
+        return self.rows[random_stream(rng).integers(len(self.rows), size=check_draw(n, self.dim))]
 
     def __repr__(self) -> str:
         return f"Empirical({len(self.rows)} rows, dim={self.dim})"
@@ -209,8 +273,8 @@ def _vector(value: Any, argument: str) -> np.ndarray:
 
 def _plain(value: Any, argument: str) -> np.ndarray:
     try:
-        return np.asarray(to_numpy(value) if hasattr(value, "detach") else value)
-    except (TypeError, ValueError):
+        return to_numpy(value.detach()) if hasattr(value, "detach") else np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a rectangular array of numbers") from None
 
 

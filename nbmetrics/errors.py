@@ -7,8 +7,20 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
+
+# An iterator that has given so many items is taken for an endless one.
+MOST_ITEMS = 1_000_000
+LONGEST_NAME = 300
+LONGEST_TEXT = 10_000
+# Letters of each part of a message: those of the package are shorter, and what a user gave may have any length.
+LONGEST_PART = 1000
+# What a terminal, XML or UTF-8 cannot take in one line: control characters, ends of lines, halves of pairs.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_LINE_BREAKS = "\t\n\r"
 
 
 class InvalidInput(ValueError):
@@ -21,8 +33,11 @@ class InvalidInput(ValueError):
     """
 
     def __init__(self, argument: str, seen: str, fix: str) -> None:
-        self.argument, self.seen, self.fix = argument, seen, fix
-        super().__init__(f"{argument}: {seen}. {fix}")
+        self.argument, self.seen, self.fix = (printable(part, LONGEST_PART) for part in (argument, seen, fix))
+        super().__init__(f"{self.argument}: {self.seen}. {self.fix}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InvalidInput, (self.argument, self.seen, self.fix)
 
     def of(self, who: str) -> InvalidInput:
         """The same complaint, about one of several: `who` it is comes first."""
@@ -38,26 +53,50 @@ def shown(value: Any, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def printable(text: str, limit: int) -> str:
+    """At most `limit` letters of a text, cut at its end, with \\x1b and \\ud800 for what cannot be shown."""
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return _UNPRINTABLE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0] if found[0] in _LINE_BREAKS else found[0].encode("unicode_escape").decode()
+
+
 def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     """`value`, if it is one of `choices`; otherwise the closest name is offered."""
     names = list(choices)
     if isinstance(value, str) and value in names:
         return value
-    given = str(value).lower()
+    given = (value if isinstance(value, str) else shown(value)).lower()[:LONGEST_NAME]
     close = [name for name in names if sorted(name) == sorted(given)]
     close = close or difflib.get_close_matches(given, names, n=1, cutoff=0.4)
     hint = f"Did you mean {close[0]!r}? " if close else ""
     raise InvalidInput(argument, f"got {shown(value)}", f"{hint}Choose one of: {', '.join(names)}")
 
 
+def _number(value: Any) -> float:
+    """`value` as a float, NaN where it is no number."""
+    try:
+        # an array of one number converts, but NumPy warns; so does torch, of a number that needs a gradient
+        return math.nan if getattr(value, "ndim", 0) else float(value.detach() if hasattr(value, "detach") else value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return math.nan
+
+
+def check_list(items: Iterable[Any], argument: str, most: int = MOST_ITEMS) -> list[Any]:
+    """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
+    found = list(islice(items, most + 1))
+    if len(found) > most:
+        raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
+    return found
+
+
 def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     """`value` as a finite float within [minimum, maximum]."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(argument, f"got {shown(value)}", "Give a finite number") from None
+    number = _number(value)
     if not math.isfinite(number):
-        raise InvalidInput(argument, f"got {number}", "Give a finite number")
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a finite number")
     if not minimum <= number <= maximum:
         both = f"from {minimum:g} to {maximum:g}"
         limits = f"of at least {minimum:g}" if maximum == math.inf else both
@@ -65,25 +104,27 @@ def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maxim
     return number
 
 
-def check_count(value: Any, argument: str, *, minimum: int = 1) -> int:
-    """`value` as an int of at least `minimum`."""
-    number = check_number(value, argument, minimum=minimum)
+def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float = math.inf) -> int:
+    """`value` as an int within [minimum, maximum]."""
+    number = check_number(value, argument, minimum=minimum, maximum=maximum)
     if number != int(number):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a whole number")
-    return int(number)
+    return int(value) if isinstance(value, int) else int(number)  # a float does not hold every digit
 
 
 def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
     """`count` non-negative finite weights, divided by their sum."""
     try:
-        values = [float(w) for w in weights]
-    except (TypeError, ValueError):
+        given = list(weights if hasattr(weights, "__len__") else islice(weights, count + 1))
+    except TypeError:
         raise InvalidInput(argument, f"got {shown(weights)}", "Give a sequence of numbers") from None
-    if len(values) != count:
-        raise InvalidInput(argument, f"got {len(values)} weights for {count} parts", "Give one weight each")
+    if len(given) != count:
+        raise InvalidInput(argument, f"got {len(given)} weights for {count} parts", "Give one weight each")
+    values = [_number(w) for w in given]
     for position, value in enumerate(values):
         if not math.isfinite(value) or value < 0:
-            raise InvalidInput(argument, f"weight {position} is {value}", "Weights are finite and 0 or more")
+            seen = f"weight {position} is {shown(given[position])}"
+            raise InvalidInput(argument, seen, "Weights are finite numbers, 0 or more")
     largest = max(values)
     if largest == 0:
         raise InvalidInput(argument, "all weights are 0", "Make at least one of them positive")
@@ -93,12 +134,31 @@ def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[
 
 
 def check_names(names: Sequence[Any], argument: str) -> tuple[str, ...]:
-    """`names` as distinct, non-empty texts."""
+    """`names` as distinct, non-empty texts of one line that every table, figure and file can hold."""
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name.strip():
             raise InvalidInput(argument, f"a name is {shown(name)}", "Give every item a non-empty text name")
+        if len(name) > LONGEST_NAME:
+            said = f"the name {shown(name)} has {len(name):,} letters"
+            raise InvalidInput(argument, said, f"Give at most {LONGEST_NAME}")
+        if found := _UNPRINTABLE.search(name):
+            said = f"the name {shown(name)} has the letter {shown(found[0])}, which cannot be shown"
+            raise InvalidInput(argument, said, "Give names of one line, without control characters or halves of pairs")
         if name in seen:
             raise InvalidInput(argument, f"the name {shown(name)} appears twice", "Give every item a name of its own")
         seen.add(name)
     return tuple(names)
+
+
+def check_text(value: Any, argument: str, longest: int = LONGEST_TEXT) -> str:
+    """`value` as a text of any number of lines that can be shown, of at most `longest` letters."""
+    if not isinstance(value, str):
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a text")
+    if len(value) > longest:
+        raise InvalidInput(argument, f"{shown(value)} has {len(value):,} letters", f"Give at most {longest:,}")
+    for found in _UNPRINTABLE.finditer(value):
+        if found[0] not in _LINE_BREAKS:
+            seen = f"{shown(value)} has the letter {shown(found[0])}, which cannot be shown"
+            raise InvalidInput(argument, seen, "Leave control characters and halves of pairs away")
+    return value

@@ -1,22 +1,26 @@
 """evaluate(): summaries of every client and generator, once; from them every score, client by client.
 
 Flow: check the input → settle the metrics on the federation → exact laws where a metric has a closed form,
-rows otherwise → summarise → terms of each client–generator pair → `Scores`, which aggregates.
+rows otherwise → summarise, for every metric, as that is where most is refused → terms of each client–generator pair →
+`Scores`, which aggregates.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from .errors import InvalidInput, check_choice, check_count, check_names
+from .distributions import check_draw
+from .errors import InvalidInput, check_choice, check_count, check_list, check_names
 from .federation import Federation, as_generators
+from .influence import Influences
 from .metrics import Sample, metric_of
 from .results import Result, pair_terms
 from .sampling import Answers, ClientSamples, GeneratorSample
 from .scores import Scores
-from .uncertainty import BiasWarning, Replicas, check_design
+from .uncertainty import BiasWarning, Influence, Replicas, check_design
 
 
 def evaluate(
@@ -50,7 +54,10 @@ def evaluate(
     and for *all* pool both sides; the others see the generator as the law P_G = Σ λ_i P(ŷ | x of client i), so
     that for them *avg* and *all* share one generator, which depends on the weights.
 
-    Raises `InvalidInput`, naming the argument, what was seen and how to mend it.
+    A score that a metric refuses, such as precision-all under weights that are not the row counts, is NaN, and
+    `scores.conventions` says why, so that the scores that stand are not lost with it.
+
+    Raises `InvalidInput`, naming the argument, what was seen and how to mend it; where no score at all would stand too.
     """
     design = None if uncertainty is None else check_design(uncertainty)
     if cluster is not None:
@@ -60,28 +67,32 @@ def evaluate(
     named = as_generators(generators)
     seed = check_count(seed, "seed", minimum=0)
     if samples is not None:
-        check_count(samples, "samples", minimum=2 * len(federation))
+        samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))
     settled = _metrics(metrics, federation)
     clients = ClientSamples(federation, samples, seed)
     kind = Answers if federation.is_conditional else GeneratorSample
     made = [kind(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
     with _bar(progress, steps) as bar:
-        results = tuple(_result(metric, clients, made, federation.weights, design, bar) for metric in settled)
+        unscored = [_summarised(metric, clients, made, federation.weights, design, bar) for metric in settled]
+        results = tuple(_scored(result, bar) for result in unscored)
+    _check_any(results)
     if design is not None:
         for line in (caution for result in results for caution in result.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
-    drawn = (
-        "laws exact where a closed form exists, else 10,000 rows drawn"
-        if samples is None
-        else f"{samples} rows drawn for each law"
-    )
-    note = f"features as given; {drawn}; seed {seed}"
+    note = _note(samples, seed)
     return Scores(federation.names, federation.weights, [g.name or "" for g in named], results, note)
 
 
+def _note(samples: int | None, seed: int) -> str:
+    exact = "laws exact where a closed form exists, else 10,000 rows drawn"
+    drawn = exact if samples is None else f"{samples} rows drawn for each law"
+    return f"features as given; {drawn}; seed {seed}"
+
+
 def _metrics(metrics: Any, federation: Federation) -> list[Any]:
-    listed = [metrics] if isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable) else list(metrics)
+    is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
+    listed = [metrics] if is_one else check_list(metrics, "metrics")
     if not listed:
         raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
     found = [metric_of(item) for item in listed]
@@ -98,29 +109,65 @@ def _bar(progress: Any, steps: int) -> Any:
     return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
 
 
-def _result(
+def _summarised(
     metric: Any, clients: ClientSamples, generators: Sequence[Any], weights: Sequence[float], design: Any, bar: Any
 ) -> Result:
+    """All but the scores."""
     real, seen = [], [clients.of(position, metric) for position in range(len(clients))]
+    _check_tests(metric, clients.names, seen)
+    replicas = None if design is None else _replicas(metric, seen, generators, design)
     for name, sample in zip(clients.names, seen, strict=True):
         real.append(_summary(metric, sample, f"client {name!r}"))
         bar.update()
-    generated = [_generated(metric, generator, weights) for generator in generators]
-    if hasattr(metric, "prepare"):
-        metric.prepare(real, [summary for summary, _ in generated])
+    made, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
+    cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
+    rows = [s.rows.shape[0] for s in seen if s.rows is not None]
+    result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows))
+    if isinstance(design, Influence) and replicas is None:
+        return replace(result, replicas=_influences(metric, seen, generators, result, design.level))
+    return result
+
+
+def _influences(
+    metric: Any, clients: Sequence[Sample], generators: Sequence[Any], result: Result, level: float
+) -> Influences:
+    made = [g.of(metric) for g in generators]
+    sides = ((result.real, clients), (result.generated, made))
+    return Influences(
+        metric, *([metric.strata(s, x.rows) for s, x in zip(*side, strict=True)] for side in sides), level
+    )
+
+
+def _scored(result: Result, bar: Any) -> Result:
+    """The result with the terms of every pair."""
+    if hasattr(result.metric, "prepare"):
+        result.metric.prepare(result.real, result.generated)
     terms = []
-    for summary, answers in generated:
+    for summary, answers in zip(result.generated, result.answers, strict=True):
         row = []
-        for pair in pair_terms(metric, real, summary, answers):
+        for pair in pair_terms(result.metric, result.real, summary, answers):
             row.append(pair)
             bar.update()
         terms.append(tuple(row))
         bar.update()
-    made, answered = zip(*generated, strict=True)
-    replicas = None if design is None else _replicas(metric, seen, generators, design)
-    cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
-    rows = [s.rows.shape[0] for s in seen if s.rows is not None]
-    return Result(metric, tuple(real), made, tuple(terms), answered, replicas, cautions, _span(rows))
+    return replace(result, terms=tuple(terms))
+
+
+def _check_tests(metric: Any, names: Sequence[str], clients: Sequence[Sample]) -> None:
+    if not getattr(metric, "needs_test", False):
+        return
+    for name, sample in zip(names, clients, strict=True):
+        if sample.test is None:
+            seen = f"client {name!r} has none, and {metric.name} compares with rows the generator has not seen"
+            raise InvalidInput("test", seen, "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)")
+
+
+def _check_any(results: Sequence[Result]) -> None:
+    """Refuse a table in which nothing would stand, with the reason of its first score."""
+    pairs = [pair for result in results for row in result.terms for pair in row]
+    refused = [pair for pair in pairs if isinstance(pair, InvalidInput)]
+    if len(refused) == len(pairs):
+        raise refused[0]
 
 
 def _span(rows: Sequence[int]) -> str:
@@ -130,10 +177,15 @@ def _span(rows: Sequence[int]) -> str:
     return f"{min(rows):,} to {max(rows):,} rows a client" if min(rows) < max(rows) else f"{rows[0]:,} rows a client"
 
 
-def _replicas(metric: Any, clients: Sequence[Sample], generators: Sequence[Any], design: Any) -> Replicas:
+def _replicas(metric: Any, clients: Sequence[Sample], generators: Sequence[Any], design: Any) -> Replicas | None:
+    """The resampled rows, unless influence values serve."""
     if any(g.answers(metric) is not None for g in generators):
         fix = "Leave uncertainty out, or score outputs without their conditions"
         raise InvalidInput("uncertainty", f"{metric.name} of answers to a condition has no intervals yet", fix)
+    if isinstance(design, Influence):
+        if getattr(metric, "has_pulls", False):
+            return None
+        design = design.otherwise
     return Replicas(metric, clients, [g.of(metric) for g in generators], design)
 
 

@@ -11,11 +11,14 @@ import numpy as np
 
 from . import partition
 from .arrays import Array, as_rows, concat, is_array, run_module, to_numpy
-from .distributions import Distribution, Empirical, Mixture
-from .errors import InvalidInput, check_count, check_names, check_number, check_weights, shown
+from .distributions import Distribution, Empirical, Mixture, as_law, draw_rows
+from .errors import InvalidInput, check_count, check_list, check_names, check_number, check_weights, shown
 from .metrics.base import Sample
 
 Source = Callable[..., Any]
+
+# An iterator that has given so many clients or generators is taken for an endless one.
+MOST_PARTIES = 100_000
 
 
 class Client:
@@ -68,12 +71,13 @@ class Client:
 
 
 def _data(data: Any, argument: str) -> tuple[Any, Array | None]:
-    if isinstance(data, Distribution):
-        return data, None
+    law = as_law(data, argument)
+    if law is not None:
+        return law, None
     if isinstance(data, (str, os.PathLike)):
         return None, as_rows(_load(data, argument), argument)
     if not is_array(data) and not hasattr(data, "__array__") and isinstance(data, Iterable):
-        items = list(data)
+        items = check_list(data, argument)
         if items and all(is_array(item) and item.ndim == 2 for item in items):
             widths = {item.shape[1] for item in items}
             if len(widths) > 1:
@@ -133,7 +137,7 @@ class Generator:
         """ŷ for each row x of `condition`, seeded; a distribution is drawn from whatever the x."""
         rng = np.random.default_rng(seed)
         if isinstance(self.source, Distribution):
-            rows = self.source.sample(len(condition), rng)
+            rows = draw_rows(self.source, len(condition), rng, f"rows from generator {self.name!r}")
         elif callable(self.source):
             rows = self.source(condition, rng)
         else:
@@ -148,9 +152,11 @@ class Generator:
 
 def _module_source(module: Any) -> Source:
     size = getattr(module, "latent_dim", None)
-    if not isinstance(size, (int, np.integer)):
-        fix = "Set module.latent_dim, or give a function (n, rng) -> rows"
-        raise InvalidInput("source", f"the module {type(module).__name__} has no latent_dim", fix)
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        seen = (
+            f"the module {type(module).__name__} has {'no latent_dim' if size is None else f'latent_dim {shown(size)}'}"
+        )
+        raise InvalidInput("source", seen, "Set module.latent_dim to 1 or more, or give a function (n, rng) -> rows")
 
     def source(n: Any, rng: np.random.Generator) -> Any:
         # a network of latents alone gives as many rows as there are conditions, whatever they are
@@ -168,7 +174,8 @@ def as_generators(generators: Any) -> tuple[Generator, ...]:
     elif isinstance(generators, (Generator, Distribution)) or callable(generators) or is_array(generators):
         items = [_as_generator(generators, "generator")]
     elif isinstance(generators, Iterable) and not isinstance(generators, str):
-        items = [_as_generator(item, f"generator {k}") for k, item in enumerate(generators, 1)]
+        listed = check_list(generators, "generators", MOST_PARTIES)
+        items = [_as_generator(item, f"generator {k}") for k, item in enumerate(listed, 1)]
     else:
         raise InvalidInput("generators", f"got {shown(generators)}", "Give a list of Generator, or a dict of sources")
     if not items:
@@ -224,7 +231,8 @@ class Federation:
             raise InvalidInput("clients", seen, "Give several: [rows_a, rows_b], or {'a': rows_a, 'b': rows_b}")
         if isinstance(clients, (str, bytes)) or not isinstance(clients, Iterable):
             raise InvalidInput("clients", f"got {shown(clients)}", "Give a list of Client, or a dict name -> data")
-        items = [_as_client(item, f"client {k}") for k, item in enumerate(clients, 1)]
+        listed = check_list(clients, "clients", MOST_PARTIES)
+        items = [_as_client(item, f"client {k}") for k, item in enumerate(listed, 1)]
         if not items:
             raise InvalidInput("clients", "is empty", "Give at least one client")
         self.clients: tuple[Client, ...] = _named(items, "Client", lambda item, name: item._with(name=name))

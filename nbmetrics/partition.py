@@ -12,11 +12,7 @@ from .errors import InvalidInput, check_count, check_number, shown
 
 def by_label(y: Any, rows: int, argument: str = "y") -> dict[str, np.ndarray]:
     """One client for each distinct label, in sorted order."""
-    labels = _labels(y, rows, argument)
-    try:
-        distinct = np.unique(labels)
-    except TypeError:
-        raise InvalidInput(argument, f"mixes types: {shown(labels[:4].tolist())}", "Give labels of one type") from None
+    labels, distinct = _labels(y, rows, argument)
     return {str(label): np.flatnonzero(labels == label) for label in distinct}
 
 
@@ -34,12 +30,14 @@ def dirichlet(y: Any, rows: int, clients: Any, alpha: Any, seed: Any) -> dict[st
 
     Shares are drawn again, up to 1,000 times, until every client has at least 2 rows.
     """
-    labels, count = _labels(y, rows), check_count(clients, "clients")
+    (labels, distinct), count = _labels(y, rows), check_count(clients, "clients")
     spread = check_number(alpha, "alpha", minimum=1e-6, maximum=1e6)
     rng = np.random.default_rng(check_count(seed, "seed", minimum=0))
+    if 2 * count > rows:
+        raise InvalidInput("clients", f"are {count} for {rows} rows, and each needs 2", "Ask for fewer clients")
     owner = np.empty(rows, dtype=np.int64)
     for _ in range(1000):
-        for label in np.unique(labels):
+        for label in distinct:
             index = rng.permutation(np.flatnonzero(labels == label))
             shares = rng.dirichlet(np.full(count, spread))
             owner[index] = np.searchsorted(np.cumsum(shares), (np.arange(len(index)) + 0.5) / len(index)).clip(
@@ -70,11 +68,18 @@ def nearest(rows: np.ndarray, start: int) -> np.ndarray:
     return np.argsort(squared, kind="stable")
 
 
-def _labels(y: Any, rows: int, argument: str = "y") -> np.ndarray:
-    labels = to_numpy(y) if hasattr(y, "detach") else np.asarray(y)
+def _labels(y: Any, rows: int, argument: str = "y") -> tuple[np.ndarray, np.ndarray]:
+    """The labels, one for each row, and the distinct ones in sorted order."""
+    try:
+        labels = to_numpy(y.detach()) if hasattr(y, "detach") else np.asarray(y)
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidInput(argument, f"got {shown(y)}", "Give one label for each row") from None
     if labels.ndim != 1 or len(labels) != rows:
         raise InvalidInput(argument, f"has shape {labels.shape} for {rows} rows", "Give one label for each row")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         seen = f"has labels such as {shown(labels[~np.isfinite(labels)][0])}"
         raise InvalidInput(argument, seen, "Give finite labels")
-    return labels
+    try:
+        return labels, np.unique(labels)
+    except TypeError:
+        raise InvalidInput(argument, f"mixes types: {shown(labels[:4].tolist())}", "Give labels of one type") from None

@@ -1,16 +1,28 @@
-"""One metric on all clients and generators, before any aggregate: what `Scores` is made from."""
+"""One metric on all clients and generators, before any aggregate: what `Scores` is made from.
+
+A score that the metric refuses (weights it cannot use, too few rows in a cell) is NaN, and the refusal is kept: the
+scores that stand are shown, and `refusals` says beside them why the others do not.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from .uncertainty import Replicas
+from .errors import InvalidInput, shown
+from .influence import Influences
+from .metrics.base import losses
+from .uncertainty import Ends, Replicas
+
+ENDS = ("corrected", "low", "high")
+EVERYTHING = (-math.inf, math.inf)
+# The named addends of a score, or why there is none.
+Terms = Mapping[str, float] | InvalidInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +36,9 @@ class Result:
     metric: Any
     real: tuple[Any, ...]
     generated: tuple[Any, ...]
-    terms: tuple[tuple[Mapping[str, float], ...], ...]
+    terms: tuple[tuple[Terms, ...], ...] = ()
     answers: tuple[tuple[Any, ...] | None, ...] = ()
-    replicas: Replicas | None = None
+    replicas: Replicas | Influences | None = None
     cautions: tuple[str, ...] = ()
     span: str = ""
 
@@ -38,14 +50,14 @@ class Result:
     def label(self) -> str:
         return str(getattr(self.metric, "label", self.metric.name))
 
-    @property
-    def higher_is_better(self) -> bool:
-        return bool(getattr(self.metric, "higher_is_better", False))
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """What generators are ranked by, lower is better."""
+        return losses(self.metric, scores)
 
     @cached_property
     def by_client(self) -> np.ndarray:
         """Scores of shape (generators, clients)."""
-        return np.array([[math.fsum(pair.values()) for pair in row] for row in self.terms])
+        return np.array([[_value(pair) for pair in row] for row in self.terms])
 
     def under(self, weights: Sequence[float]) -> Result:
         """The same summaries, with the answers to the clients' conditions pooled under other weights."""
@@ -64,31 +76,75 @@ class Result:
 
     def pooled(self, weights: Sequence[float]) -> np.ndarray:
         """D(pool(S_i), S_G) for each generator."""
-        together = self.metric.pool(self.real, weights)
-        return np.array([math.fsum(self.metric.terms(together, s).values()) for s in self.generated])
+        return np.array([_value(found) for found in self._pooled_terms(weights)])
+
+    def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
+        found = self._attempt("all", weights, lambda: self._against_all(self.metric.pool(self.real, weights)))
+        return [found] * len(self.generated) if isinstance(found, InvalidInput) else found
+
+    def _against_all(self, together: Any) -> list[Terms]:
+        return [terms_of(self.metric, together, summary) for summary in self.generated]
+
+    def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
+        """What `compute` gives, or the InvalidInput it raises: computed once for each weights."""
+        key = what, tuple(weights)
+        if key not in self._attempts:
+            try:
+                self._attempts[key] = compute()
+            except InvalidInput as error:
+                self._attempts[key] = error
+        return self._attempts[key]
+
+    @cached_property
+    def _attempts(self) -> dict[tuple[str, tuple[float, ...]], Any]:
+        return {}
+
+    def refusals(self, weights: Sequence[float]) -> list[str]:
+        """Why scores are NaN, and intervals where they were asked for: one line each."""
+        pairs = [pair for row in self.terms for pair in row]
+        cells = {"": (pairs, "pairs of client and generator"), " all": (self._pooled_terms(weights), "generators")}
+        lines = []
+        for part, (found, unit) in cells.items():
+            refused = [terms for terms in found if isinstance(terms, InvalidInput)]
+            share = f" for {len(refused)} of {len(found)} {unit}" if len(refused) < len(found) else ""
+            lines += [f"{self.label}{part} has no value{share}: {refused[0]}"] if refused else []
+        drawn = self._attempts.get(("avg ends", tuple(weights)))
+        return [*lines, f"{self.label} has no intervals: {drawn}"] if isinstance(drawn, InvalidInput) else lines
+
+    def remarks(self, weights: Sequence[float]) -> list[str]:
+        """Which scores or intervals are to be read with caution, or are missing for want of rows."""
+        if isinstance(self.replicas, Influences):
+            found = self.replicas.cautions(weights)
+        elif hasattr(self.metric, "caution"):
+            cells = [(c, g) for g in self.generated for c in (*self.real, self.metric.pool(self.real, weights))]
+            found = [self.metric.caution(*cell) for cell in cells]
+        else:
+            return []
+        said = [line for line in found if line]
+        return [f"{self.label}, {len(said)} of {len(found)} scores: {said[0]}."] if said else []
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
-        """The ends of avg, all and gap, or nothing without uncertainty."""
-        if self.replicas is None:
-            return {}
-        drawn_avg, drawn_all = self.replicas.average(weights), self.replicas.scores(weights)[1]
-        lowest, highest = self._range
-        ends: dict[str, np.ndarray] = {}
-        for name, estimate, drawn, edges in (
-            ("avg", avg, drawn_avg, (lowest, highest)),
-            ("all", pooled, drawn_all, (lowest, highest)),
-            ("gap", avg - pooled, drawn_avg - drawn_all, (-math.inf, math.inf)),
-        ):
-            low, high = self.replicas.resamples.interval(estimate, drawn)
-            ends |= {f"{name}_low": np.clip(low, *edges), f"{name}_high": np.clip(high, *edges)}
-        return ends
+        """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""
+        parts = {"avg": (avg, self._range), "all": (pooled, self._range), "gap": (avg - pooled, EVERYTHING)}
+        found = {part: self._ends(weights, part, *given) for part, given in parts.items()}
+        return {f"{part}_{end}": column for part, ends in found.items() for end, column in ends.items()}
 
     def client_intervals(self, weights: Sequence[float]) -> dict[str, np.ndarray]:
-        """The ends of each client's score, generators by clients, or nothing without uncertainty."""
+        """Columns corrected, low and high of each client's score, generators by clients."""
+        ends = self._ends(weights, "client", self.by_client, self._range)
+        return {end: column.ravel() for end, column in ends.items()}
+
+    def _ends(
+        self, weights: Sequence[float], part: str, estimate: np.ndarray, edges: tuple[float, float]
+    ) -> dict[str, np.ndarray]:
+        """NaN where a replicate is refused; within the edges, beyond which no score lies."""
         if self.replicas is None:
             return {}
-        low, high = self.replicas.resamples.interval(self.by_client, self.replicas.scores(weights)[0])
-        return {"low": np.clip(low, *self._range).ravel(), "high": np.clip(high, *self._range).ravel()}
+        compute = partial(self.replicas.ends, weights, part, estimate)
+        found = self._attempt(part + " ends", weights, compute)
+        if isinstance(found, InvalidInput):
+            found = Ends(*[np.full_like(estimate, np.nan)] * 3)
+        return dict(zip(ENDS, (np.clip(column, *edges) for column in found), strict=True))
 
     @property
     def _range(self) -> tuple[float, float]:
@@ -102,9 +158,22 @@ def is_conditional(metric: Any) -> bool:
     return bool(getattr(metric, "is_conditional", False))
 
 
-def pair_terms(
-    metric: Any, real: Sequence[Any], made: Any, answers: Sequence[Any] | None
-) -> Iterator[dict[str, float]]:
+def pair_terms(metric: Any, real: Sequence[Any], made: Any, answers: Sequence[Any] | None) -> Iterator[Terms]:
     """The terms of each client with one generator: with its answers to that client, or with all of it."""
     own = answers if answers is not None and is_conditional(metric) else [made] * len(real)
-    return (metric.terms(client, summary) for client, summary in zip(real, own, strict=True))
+    return (terms_of(metric, client, summary) for client, summary in zip(real, own, strict=True))
+
+
+def terms_of(metric: Any, real: Any, generated: Any) -> Terms:
+    """The terms of one pair of summaries, or why there are none."""
+    try:
+        found = metric.terms(real, generated)
+    except InvalidInput as error:
+        return error
+    if not isinstance(found, Mapping):
+        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
+    return found
+
+
+def _value(terms: Terms) -> float:
+    return math.nan if isinstance(terms, InvalidInput) else math.fsum(terms.values())

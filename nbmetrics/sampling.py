@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .arrays import as_rows
+from .distributions import draw_rows
 from .errors import shown
 from .federation import Client, Federation, Generator
 from .metrics import Sample
@@ -55,8 +55,7 @@ class ClientSamples:
     def _rows(self, client: Client, position: int, part: int) -> Any:
         """Rows of a law; part 1 are held-out ones."""
         rng = np.random.default_rng([self._seed, 0, position, part])
-        drawn = client.distribution.sample(self._counts[position], rng)
-        return as_rows(drawn, f"rows of client {shown(client.name)}", dim=client.dim)
+        return draw_rows(client.distribution, self._counts[position], rng, f"rows of client {shown(client.name)}")
 
 
 def shares_of(weights: Sequence[float], n: int) -> list[int]:
@@ -80,9 +79,8 @@ class GeneratorSample:
         self._rows: Sample | None = self._given if self._given.rows is not None else None
 
     def _given_rows(self, n: int, seed: Any) -> Sample:
-        law = self._given.distribution
-        rows = law.sample(n, np.random.default_rng(seed))
-        return Sample(rows=as_rows(rows, f"rows from generator {self.name!r}", dim=law.dim))
+        rng = np.random.default_rng(seed)
+        return Sample(rows=draw_rows(self._given.distribution, n, rng, f"rows from generator {self.name!r}"))
 
     def answers(self, metric: Any) -> None:
         """No client carries a condition."""

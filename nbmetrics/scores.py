@@ -85,7 +85,8 @@ class Scores:
         """How the numbers were made, one line a metric."""
         lines = [f"{getattr(r.metric, 'convention', '') or r.label}; {r.span}" for r in self._results]
         lines += [f"{r.label} intervals: {r.replicas.design}" for r in self._results if r.replicas is not None]
-        cautions = [line for r in self._results for line in r.cautions]
+        own = [(*r.cautions, *r.refusals(self.weights), *r.remarks(self.weights)) for r in self._results]
+        cautions = [line for lines_of in own for line in lines_of]
         return [line for line in lines if line] + [self._convention, *cautions]
 
     @cached_property
@@ -100,10 +101,12 @@ class Scores:
         return self._noted(frame)
 
     def ranks(self, metric: str) -> pd.DataFrame:
-        """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place)."""
-        avg, pooled, _ = self.values(metric)
-        sign = -1 if self._result(metric).higher_is_better else 1
-        places = {"avg": _places(sign * avg), "all": _places(sign * pooled)}
+        """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place).
+
+        C_T is best near 0, and ranked by its distance from there.
+        """
+        avg, pooled = self._losses(metric)
+        places = {"avg": _places(avg), "all": _places(pooled)}
         return self._noted(pd.DataFrame({"generator": self.generators, **places}))
 
     def _noted(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -115,11 +118,10 @@ class Scores:
 
         Columns: `avg_prefers`, `all_prefers` (generator names), and by how much: `avg_margin`, `all_margin` > 0.
         """
-        chosen = self._aggregates(metric)
-        avg, pooled = (chosen[a].to_numpy() for a in ("avg", "all"))
+        avg, pooled = self._losses(metric)
         rows = []
         for pair in inverted_pairs(avg, pooled).tolist():
-            first, second = sorted(pair, key=lambda g: avg[g], reverse=self._result(metric).higher_is_better)
+            first, second = sorted(pair, key=lambda g: avg[g])
             names = self.generators[first], self.generators[second]
             rows.append((*names, abs(avg[second] - avg[first]), abs(pooled[second] - pooled[first])))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"]))
@@ -133,17 +135,15 @@ class Scores:
         result = self._result(metric)
         if result.replicas is None:
             raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Bootstrap())")
-        avg, pooled, _ = self.values(metric)
-        drawn = result.replicas.average(self.weights), result.replicas.scores(self.weights)[1]
-        sign = -1.0 if result.higher_is_better else 1.0
+        avg, pooled = self._losses(metric)
         rows = []
-        for a, b in itertools.combinations(range(len(self.generators)), 2):
+        for pair in itertools.combinations(range(len(self.generators)), 2):
             row = []
-            for estimate, reps in zip((avg, pooled), drawn, strict=True):
-                difference = np.array(sign * (estimate[a] - estimate[b]))
-                flip = result.replicas.resamples.flips(difference, sign * (reps[:, a] - reps[:, b]))
-                row += [self.generators[a if difference < 0 else b], float(flip)]
-            first, over = self.generators[a], self.generators[b]
+            for part, estimate in (("avg", avg), ("all", pooled)):
+                difference = estimate[pair[0]] - estimate[pair[1]]
+                flip = result.replicas.flip(self.weights, part, pair, difference)
+                row += [self.generators[pair[0 if difference < 0 else 1]], flip]
+            first, over = (self.generators[g] for g in pair)
             rows.append((row[0], over if row[0] == first else first, *row[1:]))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
 
@@ -151,8 +151,8 @@ class Scores:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
         from scipy.stats import kendalltau
 
-        chosen = self._aggregates(metric)
-        return float(kendalltau(chosen["avg"], chosen["all"]).statistic) if len(chosen) > 1 else math.nan
+        avg, pooled = self._losses(metric)
+        return float(kendalltau(avg, pooled).statistic) if len(avg) > 1 else math.nan
 
     def with_weights(self, weights: Any) -> Scores:
         """The same summaries under other client weights (sequence, or dict by name); nothing is sampled again."""
@@ -194,9 +194,11 @@ class Scores:
         check_choice(metric, self.metrics, "metric")
         return self._results[self.metrics.index(metric)]
 
-    def _aggregates(self, metric: str) -> pd.DataFrame:
-        self._result(metric)
-        return self.table[self.table["metric"] == metric].reset_index(drop=True)
+    def _losses(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """avg and all as what generators are ranked by, lower is better."""
+        avg, pooled, _ = self.values(metric)
+        result = self._result(metric)
+        return result.losses(avg), result.losses(pooled)
 
     def summary(self) -> list[str]:
         """In words, where avg and all order the generators differently."""
@@ -204,7 +206,7 @@ class Scores:
         for name in self.metrics:
             found, label = self.inversions(name), self.label(name)
             pairs = math.comb(len(self.generators), 2)
-            if not pairs:
+            if not pairs or np.isnan(self._losses(name)).any():
                 continue
             if found.empty:
                 lines.append(f"{label}: {self._agreement(name)}.")
@@ -218,7 +220,7 @@ class Scores:
 
     def _agreement(self, metric: str) -> str:
         """In words, how avg and all order the generators where they invert no pair."""
-        avg, pooled, _ = self.values(metric)
+        avg, pooled = self._losses(metric)
         half = half_tied_pairs(avg, pooled)
         if not len(half):
             return "avg and all order the generators alike"
@@ -226,7 +228,7 @@ class Scores:
             margins = np.nan_to_num(np.abs(np.diff([avg[half], pooled[half]], axis=2))[..., 0], posinf=math.inf)
         which = int(np.argmax(margins.max(axis=0)))
         blind, ranked, scores = ("avg", "all", pooled) if np.argmax(margins[:, which]) else ("all", "avg", avg)
-        better, worse = sorted(half[which], key=lambda g: scores[g], reverse=self._result(metric).higher_is_better)
+        better, worse = sorted(half[which], key=lambda g: scores[g])
         more = f" ({len(half)} such pairs)" if len(half) > 1 else ""
         names = self.generators[better], self.generators[worse]
         return f"{blind} cannot tell {names[0]} from {names[1]}, {ranked} prefers {names[0]}{more}"

@@ -29,6 +29,7 @@ from .arrays import (
     to_float64,
     triangular,
 )
+from .distributions import Gaussian, Mixture
 
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
 SMALL = 64
@@ -102,13 +103,14 @@ class Moments:
     @classmethod
     def of_distribution(cls, distribution: Any) -> Moments:
         """The population moments of anything with `.mean` and `.cov`."""
-        root = getattr(distribution, "root", None)
-        parts = getattr(distribution, "components", None)
-        if parts is not None:
-            return cls.pool([cls.of_distribution(part) for part in parts], distribution.weights)
+        if isinstance(distribution, Mixture):
+            parts = [cls.of_distribution(part) for part in distribution.components]
+            return cls.pool(parts, distribution.weights)
+        mean = np.asarray(distribution.mean, dtype=np.float64)
+        root = distribution.root if isinstance(distribution, Gaussian) else None
         if root is not None and (root.shape[1] <= SMALL or root.shape[0] < root.shape[1]):
-            return cls(math.inf, distribution.mean, root, None)
-        return cls(math.inf, distribution.mean, None, distribution.cov)
+            return cls(math.inf, mean, root, None)
+        return cls(math.inf, mean, None, np.asarray(distribution.cov, dtype=np.float64))
 
     @classmethod
     def pool(cls, parts: Sequence[Moments], weights: Sequence[float]) -> Moments:
@@ -196,35 +198,36 @@ class KernelPart:
     """One client's (or generator's) share in a kernel mean: its rows, embedding or exact law.
 
     Means with other parts are remembered, so each client–generator block is computed once.
+
+    Attributes
+    ----------
+    count, diagonal : rows that made it (infinity for an exact law) and their mean of k(x, x)
+    lean : the mean of what the kernel leaves out at each row, see `Kernel.pull`
+    table, position : means of every two parts of a federation, and where this part is in them; None until known
     """
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_means": None}  # weak references do not travel; the means are made again
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _means=WeakKeyDictionary())
 
     def __init__(self, kernel: Any, content: Any, count: float, diagonal: float) -> None:
         self.kernel = kernel
         self.content = content
         self.count = count
         self.diagonal = diagonal
-        self._means: WeakKeyDictionary[KernelPart, float] = WeakKeyDictionary()
+        self.lean = kernel.lean(content)
+        self.table: np.ndarray | None = None
+        self.position = 0
+        self._key = object()  # by which others remember their mean with this part, without keeping it alive
+        self._means: dict[object, float] = {}
 
     def mean_with(self, other: KernelPart) -> float:
         """E k(X, Y) over this part and the other, self-pairs included."""
-        if other not in self._means:
-            self.remember(other, self.kernel.mean(self.content, other.content))
-        return self._means[other]
-
-    def knows(self, other: KernelPart) -> bool:
-        """Whether the mean with the other part is there already."""
-        return other in self._means
+        mean = other._means.get(self._key, self._means.get(other._key))
+        if mean is None:
+            mean = self.kernel.mean(self.content, other.content)
+            self.remember(other, mean)
+        return mean
 
     def remember(self, other: KernelPart, mean: float) -> None:
-        """Keep the mean with the other part, for both."""
-        self._means[other] = mean
-        other._means[self] = mean
+        """Keep the mean with the other part, for both; it goes when the other part does."""
+        other._means[self._key] = mean
 
     @property
     def nbytes(self) -> int:
@@ -235,7 +238,7 @@ def _law_bytes(law: Any) -> int:
     return 8 * (law.dim + law.dim * (law.dim + 1) // 2) if hasattr(law, "dim") else 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KernelMean:
     """The mean embedding of Σ λ_i P_i under one kernel: a weighted list of parts; the summary of KID.
 
@@ -265,12 +268,39 @@ class KernelMean:
 
     def self_mean(self, *, unbiased: bool = True) -> float:
         """E k(X, X′); without the pairs of a row with itself where `unbiased`."""
-        full = self.mean_with(self)
-        if not unbiased:
-            return full
+        return self._unbiased if unbiased else self._square
+
+    def row_means(self, rows: Array) -> np.ndarray:
+        """E k(x_a, Y), Y from this mixture, for each row x_a, (n,) float64."""
+        if self._embedding is not None:
+            return np.asarray(self.parts[0].kernel.row_means(rows, self._embedding))
+        weighed = zip(self.parts, self.weights, strict=True)
+        return np.asarray(sum(w * p.kernel.row_means(rows, p.content) for p, w in weighed if w))
+
+    @cached_property
+    def _square(self) -> float:
+        """E k(X, X′), self-pairs included."""
+        first = self.parts[0]
+        if len(self.parts) == 1:
+            return self.weights[0] ** 2 * first.mean_with(first)
+        has_table = first.table is not None and all(p.table is first.table for p in self.parts)
+        if not has_table and self._embedding is not None:
+            return float(self._embedding.vector @ self._embedding.vector)
+        return float(first.kernel.square(self.parts, self.weights))
+
+    @cached_property
+    def _embedding(self) -> Any:
+        """This mixture as one embedding, or None where its pairs cost less."""
+        kernel = self.parts[0].kernel
+        return kernel.pooled(self.parts, self.weights) if kernel.pools(self.parts) else None
+
+    @cached_property
+    def _unbiased(self) -> float:
         shares = list(zip(self.parts, self.weights, strict=True))
+        lost = math.fsum(w * w / p.count for p, w in shares)
         own = math.fsum(w * w * p.diagonal / p.count for p, w in shares)
-        return (full - own) / (1.0 - math.fsum(w * w / p.count for p, w in shares))
+        leaning = math.fsum(w * (lost - w / p.count) * p.lean for p, w in shares)
+        return (self._square - own + 2.0 * leaning) / (1.0 - lost)
 
     @property
     def nbytes(self) -> int:
@@ -287,6 +317,7 @@ class Rows:
     rows : (n, d)
     weights : (n,) float64, sum 1; λ_i/n_i for a row of client i after pooling
     test, condition : further rows, where every part has them
+    is_drawn : whether the rows were drawn from laws in proportion to their weights, up to one row a law
     """
 
     rows: Array
@@ -305,27 +336,24 @@ class Rows:
 
     @classmethod
     def pool(cls, parts: Sequence[Rows], weights: Sequence[float]) -> Rows:
-        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out.
-
-        Rows drawn from laws in proportion to the weights weigh alike: their numbers are rounded, not their weights.
-        """
+        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out."""
         kept = [(part, w) for part, w in zip(parts, weights, strict=True) if w > 0]
         sizes = [part.rows.shape[0] for part, _ in kept]
-        if all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(kept, sizes, strict=True)):
-            kept = [(part, n / sum(sizes)) for (part, _), n in zip(kept, sizes, strict=True)]
+        is_drawn = all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(kept, sizes, strict=True))
         joined: dict[str, Any] = {
             field: None
             if any(getattr(p, field) is None for p, _ in kept)
             else concat([getattr(p, field) for p, _ in kept])
             for field in ("test", "condition")
         }
-        return cls(concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept]), **joined)
+        rows, shares = concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept])
+        return cls(rows, shares, **joined, is_drawn=is_drawn)
 
     @property
     def is_uniform(self) -> bool:
-        """Whether every row weighs the same, so that pooling is plain concatenation."""
+        """Whether plain concatenation pools the rows: they weigh alike, but for the rounding of numbers drawn."""
         xp = namespace(self.weights)
-        return float(xp.max(self.weights)) <= (1.0 + 1e-9) * float(xp.min(self.weights))
+        return self.is_drawn or float(xp.max(self.weights)) <= (1.0 + 1e-9) * float(xp.min(self.weights))
 
     @property
     def nbytes(self) -> int:

@@ -1,26 +1,28 @@
-"""How sure a score is: intervals, flip probabilities, and FID at infinite N.
+"""How sure a score is: intervals and flip probabilities.
 
 A design (`Bootstrap` or `Jackknife`) resamples the rows of every client and generator together; each replicate
 gives all scores anew, client by client and pooled, so averages, gaps and orders of generators carry over.
+`Influence` needs no replicates; what it does is in `influence`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import as_rows
+from .arrays import memory, uniform_blocks
 from .errors import InvalidInput, check_count, check_number, shown
-from .metrics.base import Sample, replicate
-from .metrics.frechet import fid
+from .metrics.base import Sample, losses, replicate
 
 # Of the jackknife that stands in for the bootstrap where repeated rows would read as copies.
 GROUPS = 20
+# Of all memory allowed (8 blocks), and arrays of the counts' size that a metric makes of them: weights, their squares.
+BLOCKS, COPIES = 4, 3
 # Rows below which a resample may be all one row.
 FEWEST = 10
 
@@ -29,19 +31,32 @@ class BiasWarning(UserWarning):
     """A number that is mostly an artefact of too few rows."""
 
 
+class Ends(NamedTuple):
+    """Scores without the bias of few rows, where it can be taken off, and the ends of their intervals."""
+
+    centre: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Resamples(ABC):
     """How often each row counts in each replicate, and what the spread of the replicates says.
 
-    `counts` holds a (replicates, n) array for each party, clients first, then generators; n = 0 for exact laws.
+    `counts` holds a (replicates, n) array for each party, or what gives its rows when asked, clients first, then
+    generators; n = 0 for exact laws.
     """
 
-    counts: Sequence[np.ndarray]
+    counts: Sequence[Any]
     level: float
 
     @abstractmethod
     def interval(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends; `replicates` runs along axis 0."""
+
+    @abstractmethod
+    def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
+        """The estimate, less its bias where that is known."""
 
     @abstractmethod
     def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
@@ -59,8 +74,29 @@ class BootstrapResamples(Resamples):
         low, high = np.quantile(self._moved(estimate, replicates), [tail, 1.0 - tail], axis=0)
         return low, high
 
+    def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
+        return 2.0 * estimate - replicates.mean(axis=0)
+
     def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         return np.mean(np.sign(self._moved(difference, replicates)) != np.sign(difference), axis=0)
+
+
+class LeftOut:
+    """Counts (replicates, n) of one party under the jackknife: 1, but 0 for the rows of the group that is left out.
+
+    They are made when asked for: for all parties at once they would be as many as groups × rows.
+    """
+
+    def __init__(self, first: int, group: np.ndarray, replicates: int) -> None:
+        self._first, self._group, self._replicates = first, group, replicates
+
+    def __len__(self) -> int:
+        return self._replicates
+
+    def __getitem__(self, chosen: int | slice) -> np.ndarray:
+        """(n,) of one replicate, or (b, n) of several."""
+        replicate = np.arange(self._replicates)[chosen]
+        return np.not_equal(replicate[..., None], self._first + self._group).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +125,9 @@ class JackknifeResamples(Resamples):
 
         reach = float(t.ppf(0.5 + self.level / 2.0, min(self.groups, default=2) - 1)) * error
         return centre - reach, centre + reach
+
+    def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
+        return self._spread(estimate, replicates)[0]
 
     def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         centre, error = self._spread(difference, replicates)
@@ -168,10 +207,10 @@ class Jackknife:
         streams = np.random.SeedSequence(self.seed).spawn(len(sizes))
         groups = [min(self.groups, n) for n in sizes]
         starts = np.cumsum([0, *groups])
-        counts = [np.ones((starts[-1], n), dtype=np.int64) for n in sizes]
-        for party, (stream, n, g) in enumerate(zip(streams, sizes, groups, strict=True)):
-            member = np.random.default_rng(stream).permutation(n) % max(g, 1)
-            counts[party][starts[party] + member, np.arange(n)] = 0
+        counts = [
+            LeftOut(int(start), np.random.default_rng(stream).permutation(n) % max(g, 1), int(starts[-1]))
+            for stream, start, n, g in zip(streams, starts[:-1], sizes, groups, strict=True)
+        ]
         return JackknifeResamples(counts, self.level, [g for g in groups if g], self.is_smooth)
 
 
@@ -198,17 +237,51 @@ class Replicas:
         """By client (replicates, generators, clients) and pooled (replicates, generators)."""
         key = tuple(weights)
         if key not in self._scores:
-            counts = self.resamples.counts
-            split = len(self.real)
-            compute = getattr(self.metric, "replicates", None)
-            given = (self.real, self.generated, key, counts[:split], counts[split:])
-            self._scores[key] = compute(*given) if compute else replicate(self.metric, *given)
+            counts, split = self.resamples.counts, len(self.real)
+            if hasattr(self.metric, "replicates"):
+                parts = [
+                    self.metric.replicates(self.real, self.generated, key, held[:split], held[split:])
+                    for block in self._blocks()
+                    if (held := [c[block] for c in counts])
+                ]
+                by_client, pooled = (np.concatenate(part) for part in zip(*parts, strict=True))
+                self._scores[key] = by_client, pooled
+            else:
+                self._scores[key] = replicate(
+                    self.metric, self.real, self.generated, key, counts[:split], counts[split:]
+                )
         return self._scores[key]
+
+    def _blocks(self) -> Iterator[slice]:
+        """Replicates whose counts, and weights made of them, fit into memory together."""
+        counts = self.resamples.counts
+        rows = sum(c[0].size for c in counts)
+        step = max(1, int(BLOCKS * memory.block_bytes // (COPIES * 8 * max(rows, 1))))
+        return uniform_blocks(len(counts[0]), step)
 
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) of each replicate: (replicates, generators)."""
         shares = np.asarray(weights)
         return self.scores(weights)[0][:, :, shares > 0] @ shares[shares > 0]
+
+    def ends(self, weights: Sequence[float], part: str, estimate: np.ndarray) -> Ends:
+        """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
+        replicates = self._of(part, weights)
+        return Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
+
+    def flip(self, weights: Sequence[float], part: str, pair: tuple[int, int], difference: float) -> float:
+        """The probability that avg or all orders two generators otherwise than the `difference` of their losses."""
+        replicates = losses(self.metric, self._of(part, weights))
+        first, second = pair
+        return float(self.resamples.flips(np.array(difference), replicates[:, first] - replicates[:, second]))
+
+    def _of(self, part: str, weights: Sequence[float]) -> np.ndarray:
+        if part == "client":
+            return self.scores(weights)[0]
+        if part == "all":
+            return self.scores(weights)[1]
+        average = self.average(weights)
+        return average if part == "avg" else average - self.scores(weights)[1]
 
 
 def _check_sizes(metric: Any, sizes: Sequence[int]) -> None:
@@ -219,45 +292,33 @@ def _check_sizes(metric: Any, sizes: Sequence[int]) -> None:
         raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
 
 
-def check_design(design: Any) -> Bootstrap | Jackknife:
-    """A design of resampling, or InvalidInput."""
-    if isinstance(design, (Bootstrap, Jackknife)):
-        return design
-    raise InvalidInput("uncertainty", f"got {shown(design)}", "Give nm.Bootstrap(200, seed=0) or nm.Jackknife()")
+@dataclass(frozen=True)
+class Influence:
+    """Influence values, how each row pulls on the score, for FID, FID∞ and KID; the jackknife for other metrics.
 
-
-def fid_infinity(real: Any, generated: Any, *, splits: int = 10, seed: int = 0) -> float:
-    """FID at infinitely many rows, by extrapolation in 1/N (Chong & Forsyth 2020).
-
-    The bias of FID falls like 1/N, so twice the FID on all rows minus the mean FID on random halves has none to
-    first order. It needs more than about 2·d rows a side; the estimate may be slightly negative for equal laws.
+    The interval of FID is that of the FID of the laws behind the rows: it lies about FID∞, not about the plain value,
+    which is too large. It needs 1.5 rows, of client and generator, for each direction in which both vary, and 20 at
+    least. Nothing is scored again.
 
     Parameters
     ----------
-    real, generated : (n, d) and (m, d) rows, n, m ≥ 4
-    splits : random cuts into halves; more of them lessen the noise
-    seed : of the cuts
-
-    Returns
-    -------
-    float, squared feature units; lower is better
-
-    Raises
-    ------
-    InvalidInput
-        For bad rows, or fewer than 4 of them.
+    level : coverage asked for, between 0.5 and 0.999
     """
-    x = as_rows(real, "real", min_rows=4)
-    y = as_rows(generated, "generated", min_rows=4, dim=x.shape[1])
-    rng = np.random.default_rng(check_count(seed, "seed", minimum=0))
-    halves = []
-    for _ in range(check_count(splits, "splits")):
-        for a, b in zip(_halves(x, rng), _halves(y, rng), strict=True):
-            halves.append(fid(a, b))
-    return 2.0 * fid(x, y) - float(np.mean(halves))
+
+    level: float = 0.9
+
+    def __post_init__(self) -> None:
+        check_number(self.level, "level", minimum=0.5, maximum=0.999)
+
+    @property
+    def otherwise(self) -> Jackknife:
+        """What metrics without influence values get."""
+        return Jackknife(level=self.level)
 
 
-def _halves(rows: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-    order = rng.permutation(rows.shape[0])
-    middle = rows.shape[0] // 2
-    return rows[order[:middle]], rows[order[middle:]]
+def check_design(design: Any) -> Bootstrap | Jackknife | Influence:
+    """A design, or InvalidInput."""
+    if isinstance(design, (Bootstrap, Jackknife, Influence)):
+        return design
+    fix = "Give nm.Influence(), nm.Jackknife() or nm.Bootstrap(200, seed=0)"
+    raise InvalidInput("uncertainty", f"got {shown(design)}", fix)

@@ -17,8 +17,10 @@ def test_metrics_on_rows_take_laws_with_any_weights(weights):
     federation = nm.Federation(LAWS).with_weights(weights)
     scores = nm.evaluate(federation, {"g": nm.Gaussian([0, 0])}, ROWS, samples=500, progress=False)
     assert np.isfinite(scores.table[["avg", "all"]]).all(axis=None)
-    with pytest.raises(nm.InvalidInput, match="proportional"):
-        scores.with_weights([5, 1, 1]).table  # noqa: B018
+    moved = scores.with_weights([5, 1, 1])
+    assert np.isfinite(moved.table["avg"]).all()
+    assert moved.table[moved.table["metric"] == "precision"]["all"].isna().all()
+    assert any(line.startswith("Precision all has no value") and "proportional" in line for line in moved.conventions)
 
 
 def test_intervals_of_neighbour_metrics_hold_their_score():

@@ -93,7 +93,7 @@ class TestScene:
 
     def test_history_keeps_twins_scenes(self):
         before, after = PRESETS["Two clients"], PRESETS["Three on a line"]
-        history = History.parse(History().record(before).to_json(), TwinsScene)
+        history = History.parse(History().record(before).to_json(), TwinsScene.parse)
         assert history.undo(after)[1] == before
 
     def test_only_gaussians_in_the_plane_can_be_clients(self):

@@ -13,6 +13,8 @@ from ..arrays import as_rows, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, check_names, check_number, shown
 from ..evaluation import evaluate
 from ..federation import Federation
+from ..metrics.base import losses
+from ..metrics.frechet import FID
 from ..metrics.kernel import KID
 from ..metrics.kernels import RBF
 from ..partition import by_label
@@ -112,7 +114,7 @@ def published_ranks(
             if value is not None:
                 raise InvalidInput(name, f"is {shown(value)}, and there is no data", "Give X and y, or leave it out")
         scores = _checked(published("cifar100_on_federated_cifar10") if table is None else table)
-    return with_ranks(scores, {"fid": False, "kid": False})
+    return with_ranks(scores, {"fid": FID, "kid": KID})
 
 
 def order_summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -151,10 +153,10 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def with_ranks(table: pd.DataFrame, higher_is_better: Mapping[str, bool]) -> pd.DataFrame:
+def with_ranks(table: pd.DataFrame, metrics: Mapping[str, Any]) -> pd.DataFrame:
     """The table with the place of each row, `<metric>_avg_rank` and `<metric>_all_rank`: 1 = best, ties share it."""
-    for metric, is_higher in higher_is_better.items():
-        values = table[[f"{metric}_avg", f"{metric}_all"]].to_numpy(float) * (-1 if is_higher else 1)
+    for metric, kind in metrics.items():
+        values = losses(kind, table[[f"{metric}_avg", f"{metric}_all"]])
         floor = TIE * np.abs(values).max()
         for aggregate, x in zip(("avg", "all"), values.T, strict=True):
             table[f"{metric}_{aggregate}_rank"] = 1 + np.searchsorted(np.sort(x), x - floor)

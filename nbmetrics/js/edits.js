@@ -3,6 +3,7 @@
  *
  * @import { History, Item, Kind, Place, Scene } from "./types.js"
  */
+import { LONGEST_NAME, UNPRINTABLE } from "./bounds.js";
 
 export const MOST = { clients: 24, generators: 12 };
 const REMEMBERED = 50;
@@ -68,6 +69,8 @@ export function withRemoved(scene, { kind, index }) {
 export function nameBar(scene, name, old) {
   const next = name.trim();
   if (!next) return "A name cannot be empty";
+  if ([...next].length > LONGEST_NAME) return `A name has at most ${LONGEST_NAME} letters`;
+  if (UNPRINTABLE.test(next)) return "A name cannot hold control characters";
   return next !== old && namesOf(scene).includes(next) ? "That name is taken" : "";
 }
 

@@ -4,6 +4,7 @@
  *
  * @import { Model } from "./types.js"
  */
+import { stateBar } from "./bounds.js";
 import { el, framed, put } from "./dom.js";
 import { Locks } from "./locks.js";
 import { Store } from "./store.js";
@@ -19,13 +20,16 @@ export function lab(name, compute, view) {
   return () => {
     /** @type {Store} */
     let store;
+    let bar = "";
     return {
       /** @param {{model: Model, signal?: AbortSignal}} context */
       initialize({ model, signal }) {
-        store = new Store(model, signal, compute);
+        bar = stateBar(model);
+        if (!bar) store = new Store(model, signal, compute);
       },
       /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} context */
       render({ el: host, signal }) {
+        if (bar) return void host.append(el("p", { class: "nbm", role: "alert" }, [bar]));
         const { nodes, paint } = view(store, signal);
         const root = el("div", { class: "nbm", role: "group", "aria-label": name }, nodes);
         root.addEventListener("keydown", (event) => undoKeys(event, store), { signal });

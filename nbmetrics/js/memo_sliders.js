@@ -6,10 +6,10 @@
  * @import { MemoState } from "./memo_state.js"
  * @import { Store } from "./store.js"
  */
+import { BOUNDS } from "./bounds.js";
 import { el, put, say } from "./dom.js";
 import { KNOBS, KNOB_WORDS, SCALES, withMemo } from "./memo_maths.js";
 
-const MOST_SEED = 2 ** 31;
 const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
 
 /** One native range input with its label and value. */
@@ -67,7 +67,7 @@ export class MemoSliders {
     this.state = state;
     this.first = new Knobbed(state, signal, "copied");
     this.others = /** @type {const} */ (["jitter", "bandwidth", "spread", "points"]).map((name) => new Knobbed(state, signal, name));
-    this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(MOST_SEED), step: "1" });
+    this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(BOUNDS.seed[1]), step: "1" });
     this.seed.addEventListener("change", () => this.reseed(), { signal });
     closeOnSaved(state.store, this.seed);
     const seed = el("label", { class: "nbm-memo-knob nbm-memo-seed", title: "of the points" }, [el("span", { class: "nbm-memo-name" }, ["Seed"]), this.seed]);
@@ -76,7 +76,7 @@ export class MemoSliders {
 
   reseed() {
     const seed = this.seed.valueAsNumber;
-    const isGood = Number.isInteger(seed) && seed >= 0 && seed <= MOST_SEED;
+    const isGood = Number.isInteger(seed) && seed >= 0 && seed <= BOUNDS.seed[1];
     this.seed.classList.toggle("nbm-bad", !isGood);
     if (!isGood) return this.state.store.say("A seed is a whole number from 0.");
     this.state.store.edit(withMemo(this.state.scene, { seed }));

@@ -4,6 +4,7 @@
  * @import { Item, Kind, Place, Scene } from "./types.js"
  * @import { Store } from "./store.js"
  */
+import { BOUNDS } from "./bounds.js";
 import { el, put, say } from "./dom.js";
 import { nameBar, withItem, withName } from "./edits.js";
 import { stepIn } from "./geometry.js";
@@ -11,8 +12,6 @@ import { sharesOf } from "./laws.js";
 
 const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
 /** @typedef {typeof NUMBERS[number] | "weight" | "psi" | "count"} Field */
-/** @type {Partial<Record<Field, number>>} */
-const LEAST = { width: 0, height: 0, weight: 0, psi: 0, count: 2 };
 /** @type {Partial<Record<Field, string>>} what a reader is told the field is, where its name is not enough */
 const SPOKEN = { psi: "ψ", count: "points" };
 
@@ -126,13 +125,14 @@ class Row {
 
   /** @param {Field} field @param {Record<string, string>} limits */
   numberInput(field, limits) {
-    const input = el("input", { type: "number", class: "nbm-input", ...limits });
+    const [least, most] = BOUNDS[field];
+    const input = el("input", { type: "number", class: "nbm-input", max: String(most), ...limits });
     const { store, signal } = this;
     const read = () => {
       const value = input.valueAsNumber;
       const next = { ...this.item, [field]: value };
       const others = store.scene.clients.some((c, i) => i !== this.place.index && (c.weight ?? 0) > 0);
-      const isBad = !Number.isFinite(value) || Math.abs(value) > 1e6 || value < (LEAST[field] ?? -Infinity) || (field === "count" && value % 1 !== 0);
+      const isBad = !(value >= least && value <= most) || (field === "count" && value % 1 !== 0);
       const isEmpty = field === "weight" && value === 0 && !others;
       input.classList.toggle("nbm-bad", isBad || isEmpty);
       input.setAttribute("aria-invalid", String(isBad || isEmpty));
@@ -147,7 +147,7 @@ class Row {
         if (!bad) return;
         input.value = String(shown(this.item[field] ?? 0));
         read();
-        const range = `${field === "count" ? "a whole number" : "a number"} from ${LEAST[field] ?? "−1000000"} to 1000000`;
+        const range = `${field === "count" ? "a whole number" : "a number"} from ${String(least).replace("-", "−")} to ${most}`;
         store.say(`${this.item.name} ${SPOKEN[field] ?? field}: ${range} is needed${field === "weight" ? ", not all weights 0" : ""}`);
       },
       { signal },

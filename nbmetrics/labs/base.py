@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import anywidget
 import traitlets
 
-from ..errors import check_choice
+from ..errors import InvalidInput, check_choice, printable, shown
 from ..scene import History, Scene, State
 from . import page, saved, share
 from .files import checked_path, write
@@ -28,10 +28,14 @@ if TYPE_CHECKING:
 
 SHARED = "Shared"
 LOCKS = ("drag", "items", "presets", "history", "code")
+# How far the page's revisions may be ahead of Python's: in hours without Python it makes fewer.
+LEAP = 10**6
+LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 20_000
+_LOG = logging.getLogger(__name__)
 
 
 class Worker:
-    """Calls `answer` with the newest item put to it, one at a time, on a thread of its own.
+    """Calls `answer` with the newest item put to it, one at a time, on a thread of its own that outlives its errors.
 
     Newest by its `rev`: ipywidgets holds a commit back while one is open, so later questions come before it, and
     JupyterLab may hand a question and a commit to two threads.
@@ -69,7 +73,10 @@ class Worker:
                 if self._closed:
                     return
                 item, self._newest = self._newest, None
-            self._answer(item)
+            try:
+                self._answer(item)
+            except Exception:  # the next item must find somebody
+                _LOG.exception("%s could not answer", self._name)
 
 
 class Lab(anywidget.AnyWidget):
@@ -115,12 +122,23 @@ class Lab(anywidget.AnyWidget):
         """
         with self._lock:
             try:
-                if "scene" in sync_data:
-                    self._read(sync_data["scene"])
-            except Exception as error:  # shown in the view, which waits for an answer
-                self._refused(error, sync_data["scene"])
-            else:
+                self._check_written(sync_data)
                 super().set_state(sync_data)
+            except Exception as error:  # shown in the view, which waits for an answer
+                self._refused(error, sync_data.get("scene") if isinstance(sync_data, Mapping) else None)
+
+    def _check_written(self, sync_data: Any) -> None:
+        """Raise InvalidInput where the page may not write what it sends."""
+        if not isinstance(sync_data, Mapping):
+            raise InvalidInput("message", f"got {shown(sync_data)}", "Send a dict of traits")
+        others = {*anywidget.AnyWidget.class_trait_names(), "scene", "history"}
+        for name in sync_data:
+            if name not in others:
+                raise InvalidInput("message", f"writes {shown(name)}", "The page writes scene and history alone")
+        if "scene" in sync_data:
+            self._heard(sync_data["scene"])
+        if "history" in sync_data:
+            History.parse(sync_data["history"], self._read)
 
     def _write(self, **traits: dict[str, Any]) -> None:
         """Set synced traits, from any thread."""
@@ -136,30 +154,63 @@ class Lab(anywidget.AnyWidget):
         """The scene of a dict; raises InvalidInput where this lab cannot show it."""
         return self._state.parse(value)
 
+    def _heard(self, value: Any) -> Any:
+        """The scene that the page sends; its revisions must leave room for those that follow."""
+        scene = self._read(value)
+        most = self._following + LEAP
+        if scene.rev > most:
+            raise InvalidInput("rev", f"got {scene.rev}", f"Give at most {most}")
+        return scene
+
+    @property
+    def _following(self) -> int:
+        """The next revision: above what the page asked about, too."""
+        present: int = max(self.scene["rev"], self.result["rev"], self._refused_rev)
+        return present + 1
+
     @traitlets.validate("scene")
     def _valid_scene(self, proposal: Any) -> dict[str, Any]:
         scene = self._read(proposal["value"])
         if self.scene and scene != self._scene:
             present = max(self.scene["rev"], self._refused_rev)
-            scene = scene if scene.rev > present else scene.at(present + 1)
+            scene = scene if present < scene.rev <= self._following + LEAP else scene.at(self._following)
         return scene.to_json()
+
+    @traitlets.validate("history")
+    def _valid_history(self, proposal: Any) -> dict[str, Any]:
+        return History.parse(proposal["value"], self._read).to_json()
+
+    @traitlets.validate("result")
+    def _valid_result(self, proposal: Any) -> dict[str, Any]:
+        if not isinstance(proposal["value"].get("rev"), int):
+            raise InvalidInput("result", f"got {shown(proposal['value'])}", "Read it: Python answers each scene there")
+        return dict(proposal["value"])
 
     @traitlets.observe("scene")
     def _scene_changed(self, change: Any) -> None:
         if change["old"]:
             self._worker.put(self._state.parse(change["new"]))
 
-    def _asked(self, _: Any, message: dict[str, Any], buffers: Any) -> None:
-        if message.get("kind") == "ask":
-            try:
-                self._worker.put(self._read(message.get("scene")))
-            except Exception as error:  # shown in the view, which waits for an answer
-                self._refused(error, message.get("scene"))
+    def _asked(self, _: Any, message: Any, buffers: Any) -> None:
+        """What the page sends beside its traits: {"kind": …, …}."""
+        asked = message if isinstance(message, Mapping) else {}
+        try:
+            self._answer_to(asked.get("kind"), asked)
+        except Exception as error:  # shown in the view, which waits for an answer
+            self._refused(error, asked.get("scene"))
+
+    def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
+        """Do what a message asks for; raises what is wrong with it."""
+        if kind != "ask":
+            raise InvalidInput("message", f"is of kind {shown(kind)}", "Send one that this lab knows, such as 'ask'")
+        self._worker.put(self._heard(message.get("scene")))
 
     def _refused(self, error: Exception, asked: Any = None) -> None:
         """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
-        rev = asked.get("rev") if isinstance(asked, Mapping) else None
-        rev = self._refused_rev = max(rev, self.scene["rev"]) if isinstance(rev, int) else self.scene["rev"]
+        rev, present = asked.get("rev") if isinstance(asked, Mapping) else None, self.scene["rev"]
+        if not isinstance(rev, int) or not present <= rev <= self._following + LEAP:
+            rev = present
+        self._refused_rev = rev = int(rev)
         kept = self.result if self.result["rev"] == rev else {}
         self._write(result={**kept, "rev": rev, "error": _told(error)})
 
@@ -183,17 +234,21 @@ class Lab(anywidget.AnyWidget):
 
     def undo(self) -> None:
         """Back to the scene before the last edit; raises InvalidInput where there is none."""
-        self._travel(History.parse(self.history, self._state).undo(self._scene))
+        self._travel(self._history.undo(self._scene))
 
     def redo(self) -> None:
         """Forward again after undo; raises InvalidInput where there is nothing to redo."""
-        self._travel(History.parse(self.history, self._state).redo(self._scene))
+        self._travel(self._history.redo(self._scene))
 
     def reset(self) -> None:
         """Back to the preset (or the user's own scene) the lab started from; can be undone."""
         now = self._scene
         start = self._state.parse(self._starts.get(now.preset) or next(iter(self.presets.values())))
-        self._travel((History.parse(self.history, self._state).record(now), start))
+        self._travel((self._history.record(now), start))
+
+    @property
+    def _history(self) -> History:
+        return History.parse(self.history, self._state.parse)
 
     @property
     def _starts(self) -> dict[str, Any]:
@@ -207,7 +262,7 @@ class Lab(anywidget.AnyWidget):
         lab._accept(scene)
         if scene.preset not in lab._starts:
             lab.presets = {scene.preset or SHARED: scene.to_json(), **lab.presets}
-        lab.scene = scene.at(lab.scene["rev"] + 1).to_json()
+        lab.scene = scene.at(lab._following).to_json()
         return lab
 
     def _accept(self, scene: Any) -> None:
@@ -216,14 +271,14 @@ class Lab(anywidget.AnyWidget):
     def _loaded(self, scene: State) -> Self:
         """This lab, showing another scene; can be undone."""
         self._accept(scene)
-        self._travel((History.parse(self.history, self._state).record(self._scene), scene))
+        self._travel((self._history.record(self._scene), scene))
         return self
 
     def _travel(self, step: tuple[History, State]) -> None:
         history, scene = step
         with self._lock, self.hold_sync():
             self.history = history.to_json()
-            self.scene = scene.at(self.scene["rev"] + 1).to_json()
+            self.scene = scene.at(self._following).to_json()
 
     def to_code(self) -> str:
         """Python that rebuilds exactly this state."""
@@ -280,7 +335,7 @@ class Lab(anywidget.AnyWidget):
         try:
             still, words = picture(png_of(self._picture()), self._described())
         except Exception:  # the live view matters more
-            logging.getLogger(__name__).warning("No picture of this lab could be made", exc_info=True)
+            _LOG.warning("No picture of this lab could be made", exc_info=True)
             return bundle
         return data | still, metadata | words
 
@@ -294,6 +349,6 @@ class Lab(anywidget.AnyWidget):
 
 def _told(error: Exception) -> dict[str, str]:
     return {
-        "message": str(error) or type(error).__name__,
-        "traceback": "".join(traceback.format_exception(error)),
+        "message": printable(str(error) or type(error).__name__, LONGEST_MESSAGE),
+        "traceback": printable("".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:], LONGEST_TRACEBACK),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import traitlets
 
-from ..errors import InvalidInput, check_choice, check_count
+from ..errors import InvalidInput, check_choice, check_count, check_text
 from ..experiments.images import all_or_none
 from ..scene.memorization import LABELS, MemorizationScene, presets
 from . import page, saved
@@ -246,17 +246,12 @@ class MemorizationLab(Lab):
             if noise is not None and self.result["noise"] is None:
                 self.result = {**self.result, "noise": noise}
 
-    def _asked(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
-        kind = message.get("kind")
+    def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind not in ("curve", "interactions"):
-            super()._asked(widget, message, buffers)
+            super()._answer_to(kind, message)
             return
-        try:
-            scene = self._read(message.get("scene"))
-        except InvalidInput as error:
-            self._refused(error, message.get("scene"))
-            return
-        self._wanted[kind] = request = Request(scene, str(message.get("key", "")))
+        request = Request(self._heard(message.get("scene")), check_text(message.get("key", ""), "key"))
+        self._wanted[kind] = request
         self._background[kind].put(request)
 
     def _curve(self, request: Request) -> None:

@@ -320,8 +320,8 @@ def _digits(points: int, seed: int, key: str) -> Study:
     features = principal(train)
     about = (
         f"{len(rows):,} handwritten digits cut into sets that share no image, {2 * m:,} for train and {m:,} for test; "
-        f"the metrics see the first {features(train).shape[1]} principal components of the train pixels, the picture the "
-        "first 2 of them"
+        f"the metrics see the first {features(train).shape[1]} principal components of the train pixels, the picture "
+        "the first 2 of them"
     )
 
     def redrawn(k: int) -> np.ndarray:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from ..errors import InvalidInput, check_names
+from ..errors import LONGEST_NAME, InvalidInput, check_choice, check_names, shown
 from ..evaluation import evaluate
 from ..scene import Scene, presets
 from ..scene.laws import summary
@@ -120,9 +122,9 @@ class Playground(Lab):
         scene = self._scene
         name = check_names([name], "name")[0]
         if name in [client.name for client in scene.clients]:
-            raise InvalidInput("name", f"{name!r} is a client", "Give the generator another name")
+            raise InvalidInput("name", f"{shown(name)} is a client", "Give the generator another name")
         made = Scene.of(scene.laws, {name: source}, seed=scene.seed)
-        item, key = made.generators[0].to_json(), f"{name} {len(self._data) + 1}"
+        item, key = made.generators[0].to_json(), self._free_key(name)
         data = dict(self._data)
         if name in made.data:
             item, data = {**item, "data": key}, {**data, key: made.data[name]}
@@ -135,17 +137,20 @@ class Playground(Lab):
             self.data = {**self.data, key: summary(data[key])}
         self._loaded(following)
 
-    def _asked(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
-        kind = message.get("kind")
+    def _free_key(self, name: str) -> str:
+        """Under what another source is held: one of that name may be in the history."""
+        keys = (f"{name[: LONGEST_NAME // 2]} {number}" for number in count(len(self._data) + 1))
+        return next(key for key in keys if key not in self._data)
+
+    def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind == "names":
             self.namespace = sorted(suitable())
-        elif kind == "attach" and message.get("name") in suitable():
-            try:
-                self.attach(str(message["name"]), suitable()[message["name"]])
-            except Exception as error:  # a function of the user's own may raise anything
-                self._refused(error)
+        elif kind == "attach":
+            sources = suitable()
+            name = check_choice(message.get("name"), sources, "name")
+            self.attach(name, sources[name])
         else:
-            super()._asked(widget, message, buffers)
+            super()._answer_to(kind, message)
 
     def _computed(self, scene: Scene) -> dict[str, Any]:
         return computed(replace(scene, data=self._data))
@@ -154,7 +159,7 @@ class Playground(Lab):
         if scene.lesson is not None and scene.lesson["name"] not in self.lessons:
             fix = "Open it as its teacher does, nm.Playground(lesson=…), and use from_share on that lab"
             raise InvalidInput(
-                "lesson", f"{scene.lesson['name']!r} is a teacher's own, which is not in the string", fix
+                "lesson", f"{shown(scene.lesson['name'])} is a teacher's own, which is not in the string", fix
             )
         for item in (*scene.clients, *scene.generators):
             if item.kind == "data" and item.key not in self._data:

@@ -9,11 +9,13 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import InvalidInput, shown
+from ..errors import InvalidInput, printable, shown
 from ..scene import State
+from ..scene.reading import loaded
 
 MARK = "nbm1"
 LARGEST = 2**22  # bytes of JSON: far above any scene, and the most that reading a string may unpack
+LONGEST = 2 * LARGEST  # letters of a string, line breaks too
 _FORM = re.compile(r"nbm(\d+)\.(\w+)\.([A-Za-z0-9_-]*)", re.ASCII)
 _ARGUMENT = "share string"
 _AGAIN = "Copy the whole string again, from what lab.share() returned"
@@ -32,14 +34,17 @@ def unpacked(text: Any, lab: str, state: type[State]) -> Any:
     """The scene of a string that `lab` made; raises InvalidInput saying what is wrong with it."""
     if not isinstance(text, str):
         raise InvalidInput(_ARGUMENT, f"is {shown(text)}", "Give the text that lab.share() returned")
+    if len(text) > LONGEST:
+        raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab makes such a string")
     found = _FORM.fullmatch("".join(text.split()))  # mail programs break long lines
     if not found:
         raise InvalidInput(_ARGUMENT, f"got {shown(text)}", f"It looks like {MARK}.{lab}.eNq1… {_AGAIN}")
     version, maker, body = found.groups()
     if f"nbm{version}" != MARK:
-        seen = f"is of version {version}, and this nbmetrics reads version {MARK[3:]}"
+        seen = f"is of version {printable(version, 20)}, and this nbmetrics reads version {MARK[3:]}"
         raise InvalidInput(_ARGUMENT, seen, "Update the older of the two: pip install -U nbmetrics")
     if maker != lab:
+        maker = printable(maker, 40)
         raise InvalidInput(_ARGUMENT, f"is of a {maker}, not of a {lab}", f"Use nm.{maker}.from_share(…)")
     raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)) if len(body) % 4 != 1 else b""
     if raw[:4] != _sum(lab, raw[4:]):
@@ -62,11 +67,14 @@ def _inflated(data: bytes) -> bytes:
 
 def _scene(text: bytes, state: type[State]) -> Any:
     try:
-        return state.parse(json.loads(text))
-    except InvalidInput as error:
-        raise InvalidInput(_ARGUMENT, f"holds a scene that is not valid ({error})", _AGAIN) from None
-    except (ValueError, RecursionError):
+        value = loaded(text, "scene")
+    except InvalidInput:
         raise InvalidInput(_ARGUMENT, "holds no scene", _AGAIN) from None
+    try:
+        return state.parse(value)
+    except InvalidInput as error:
+        seen = f"holds a scene that is not valid ({error.argument}: {error.seen})"
+        raise InvalidInput(_ARGUMENT, seen, _AGAIN) from None
 
 
 def _sum(lab: str, data: bytes) -> bytes:

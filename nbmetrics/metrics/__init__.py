@@ -4,14 +4,16 @@ from .base import Metric, Sample, metric_of, register
 from .conditional import CFID, JFID, MFID, RFID
 from .copying import CT, AuthPct
 from .frechet import FID
+from .frechet_infinity import FIDInfinity
 from .kernel import KID
 from .likelihood import FLD, LogLikelihood
 from .neighbors import Coverage, Density, Precision, Recall
 from .transport import W1
 
-register({"fid": FID, "kid": KID, "fld": FLD, "mfid": MFID, "rfid": RFID, "cfid": CFID})
+register({"fid": FID, "fid_infinity": FIDInfinity, "kid": KID, "fld": FLD, "mfid": MFID, "rfid": RFID, "cfid": CFID})
 register({"log_likelihood": LogLikelihood, "auth_pct": AuthPct, "c_t": CT, "w1": W1})
 register({"precision": Precision, "recall": Recall, "density": Density, "coverage": Coverage})
 
 __all__ = ["CFID", "CT", "FID", "FLD", "JFID", "KID", "MFID", "RFID", "W1", "AuthPct", "Coverage", "Density"]
+__all__ += ["FIDInfinity"]
 __all__ += ["LogLikelihood", "Metric", "Precision", "Recall", "Sample", "metric_of", "register"]

@@ -17,12 +17,14 @@ from ..arrays import align, nuclear_norm, subtract, times_root
 from ..errors import InvalidInput
 from ..summaries import Moments
 from .base import Metric, between
+from .debiased import Debiased
+from .strata import Pulled, Pulls, Strata
 
 # Of Tr C + Tr C_G: how exactly the trace term is computed.
 PRECISION = 1e-11
 
 
-class FID(Metric[Moments]):
+class FID(Metric[Moments], Pulled[Moments]):
     """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 1 of the papers).
 
     Range [0, ∞), lower is better; units are squared feature units. Covariances use ddof 1 for rows and are
@@ -72,6 +74,10 @@ class FID(Metric[Moments]):
             root_a, root_b = align(real.root, generated.root)
             cross = nuclear_norm(root_a @ root_b.T, PRECISION * traces)
         return {"mean": float(shift @ shift), "covariance": max(0.0, traces - 2.0 * cross)}
+
+    def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
+        """FID without the bias of few rows, and each row's pull on it."""
+        return Debiased(real, generated).pulls()
 
     def has_closed_form(self, distribution: Any) -> bool:
         return hasattr(distribution, "mean") and hasattr(distribution, "cov")

@@ -14,13 +14,15 @@ from typing import Any
 from .base import Metric, between
 from .kernel_batches import remember_means
 from .kernel_estimators import AllPairs, as_estimator
+from .kernel_pulls import kernel_pulls
 from .kernel_replicates import replicates
 from .kernels import Polynomial, as_kernel
+from .strata import Pulled, Pulls, Strata
 
 CUBIC = Polynomial(3)
 
 
-class KID(Metric[Any]):
+class KID(Metric[Any], Pulled[Any]):
     """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 2 of the papers).
 
     Parameters
@@ -46,10 +48,9 @@ class KID(Metric[Any]):
         return self.estimator.summarize(sample)
 
     def prepare(self, real: Sequence[Any], generated: Sequence[Any]) -> None:
-        """Before all pairs are scored: the kernel means of many small clients in few large products."""
+        """Before all pairs are scored: the kernel means of all clients and generators in few large products."""
         if isinstance(self.estimator, AllPairs):
-            clients = [part for summary in real for part in summary.parts]
-            remember_means(self.kernel, clients, [*clients, *(p for summary in generated for p in summary.parts)])
+            remember_means(self.kernel, *([p for summary in side for p in summary.parts] for side in (real, generated)))
 
     def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
         """The summary of the pooled data."""
@@ -72,6 +73,15 @@ class KID(Metric[Any]):
     ) -> tuple[Any, Any]:
         """All scores on resampled rows, see `base.replicate`; pairs of copies of one row are left out."""
         return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, [*counts[0], *counts[1]])
+
+    @property
+    def has_pulls(self) -> bool:
+        return isinstance(self.estimator, AllPairs)
+
+    def pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
+        """KID and how each row pulls on it; for the estimators on all pairs."""
+        value = self.distance(real.summary, generated.summary)
+        return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
 
     def resolve(self, clients: Sequence[Any]) -> KID:
         return KID(self.kernel.resolve(clients), self.given, self.name)

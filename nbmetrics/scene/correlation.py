@@ -12,18 +12,16 @@ answered), "shown" without a prediction, or the score that was predicted.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..distributions import Gaussian
-from ..errors import InvalidInput, check_choice, check_count, check_number, shown
+from ..errors import LONGEST_NAME, check_choice, check_text
+from .reading import fields_of, number, scene_fields, whole
 
 SCORES = ("mfid", "rfid", "cfid", "squared_difference")
-SCALES = (0.01, 10.0)
 NEEDED = {"rho", "rho_hat"}
 FIELDS = NEEDED | {"rev", "preset", "scale", "metric", "question"}
-QUESTIONS = 3
 ANSWERS = ("open", "explored", "shown", "mfid", "rfid", "cfid")
 
 
@@ -37,10 +35,8 @@ class Question:
     @classmethod
     def parse(cls, value: Any) -> Question:
         """A question from a dict; raises `InvalidInput` naming the field that is wrong."""
-        if not isinstance(value, Mapping) or set(value) != {"step", "answer"}:
-            raise InvalidInput("question", f"got {shown(value)}", "Give the fields step, answer")
-        step = check_count(value["step"], "question.step")
-        check_number(step, "question.step", maximum=QUESTIONS)
+        fields_of(value, {"step", "answer"}, {"step", "answer"}, "question")
+        step = whole(value["step"], "step", "question.step")
         return cls(step, check_choice(value["answer"], ANSWERS, "question.answer"))
 
 
@@ -58,21 +54,15 @@ class CorrelationScene:
 
     @classmethod
     def parse(cls, value: Any) -> CorrelationScene:
-        """A scene from a dict; raises `InvalidInput` naming the field that is wrong."""
-        if not isinstance(value, Mapping) or not set(value) >= NEEDED or not set(value) <= FIELDS:
-            seen = sorted(map(str, value)) if isinstance(value, Mapping) else shown(value)
-            raise InvalidInput("scene", f"got {seen}", f"Give the fields {', '.join(sorted(FIELDS))}")
-        preset = value.get("preset", "")
-        if not isinstance(preset, str):
-            raise InvalidInput("preset", f"got {shown(preset)}", "Give a text")
-        low, high = SCALES
+        """A scene from a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
+        value = scene_fields(value, FIELDS, NEEDED)
         return cls(
-            rho=check_number(value["rho"], "rho", minimum=-1, maximum=1),
-            rho_hat=check_number(value["rho_hat"], "rho_hat", minimum=-1, maximum=1),
-            scale=check_number(value.get("scale", 1.0), "scale", minimum=low, maximum=high),
+            rho=number(value["rho"], "rho"),
+            rho_hat=number(value["rho_hat"], "rho_hat"),
+            scale=number(value.get("scale", 1.0), "scale"),
             metric=check_choice(value.get("metric", "cfid"), SCORES, "metric"),
-            preset=preset,
-            rev=check_count(value.get("rev", 0), "rev", minimum=0),
+            preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
+            rev=whole(value.get("rev", 0), "rev"),
             question=Question.parse(value["question"]) if "question" in value else Question(),
         )
 

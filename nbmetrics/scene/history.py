@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from ..errors import InvalidInput
+from .reading import fields_of, listed
+
+SIDES = ("past", "future")
 
 
 class State(Protocol):
@@ -45,11 +48,13 @@ class History:
     MOST = 50
 
     @classmethod
-    def parse(cls, value: Mapping[str, Any], kind: type[State]) -> History:
-        return cls(*(tuple(kind.parse(s) for s in value.get(side, ())) for side in ("past", "future")))
+    def parse(cls, value: Any, read: Callable[[Any], State]) -> History:
+        """From a dict, whose scenes `read` takes; raises `InvalidInput` naming what is wrong."""
+        sides = fields_of(value, SIDES, SIDES, "history")
+        return cls(*(tuple(map(read, listed(sides[side], f"history.{side}", 0, cls.MOST))) for side in SIDES))
 
     def to_json(self) -> dict[str, Any]:
-        return {side: [s.to_json() for s in getattr(self, side)] for side in ("past", "future")}
+        return {side: [s.to_json() for s in getattr(self, side)] for side in SIDES}
 
     def record(self, before: State) -> History:
         """After an edit of `before`: it can be undone, and what was undone is forgotten."""

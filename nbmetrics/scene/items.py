@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..distributions import Gaussian
-from ..errors import InvalidInput, check_choice, check_count, check_names, check_number, shown
+from ..errors import InvalidInput, check_choice, check_names, shown
 from .laws import Bumps, Copycat, Truncated
+from .reading import BOUNDS, fields_of, number, whole
 
-LARGEST = 1e6
 GEOMETRY = ("x", "y", "width", "height", "angle")
 FIELDS: dict[str, tuple[str, ...]] = {
     "gaussian": GEOMETRY,
@@ -57,8 +57,7 @@ class Item:
         fields = (
             ["name", *FIELDS[what]] + ["weight"] * (kind == "clients") + ["data"] * (what == "data" and "data" in value)
         )
-        if set(value) - {"kind"} != set(fields):
-            raise InvalidInput(where, f"got {sorted(map(str, value))}", f"Give the fields {', '.join(fields)}")
+        fields_of(value, {"kind", *fields}, fields, where)
         given: dict[str, Any] = {"name": check_names([value["name"]], f"{where}.name")[0], "kind": what}
         for field in fields[1:]:
             given[field] = _checked(value[field], field, f"{where}.{field}")
@@ -71,6 +70,7 @@ class Item:
             return cls(name, kind="truncated", psi=source.psi)
         if isinstance(source, Copycat):
             return cls(name, kind="copycat", of=source.client, count=source.count)
+        check_reach(name, source.ellipse if isinstance(source, Bumps) else source)
         if isinstance(source, Bumps):
             x, y = map(float, source.ellipse.mean)
             return cls(name, x, y, source.width, source.height, source.angle, weight, "bumps")
@@ -110,12 +110,14 @@ class Item:
 def _checked(value: Any, field: str, where: str) -> Any:
     if field in ("of", "data"):
         return check_names([value], where)[0]
-    if field == "count":
-        return check_count(value, where, minimum=2)
-    number = check_number(value, where, minimum=-LARGEST, maximum=LARGEST)
-    if field in ("width", "height", "weight", "psi") and number < 0:
-        raise InvalidInput(where, f"got {number:g}", "Give 0 or more")
-    return number
+    return whole(value, field, where) if field == "count" else number(value, field, where)
+
+
+def check_reach(name: str, law: Any) -> None:
+    """Raise InvalidInput about `name` where its law is wider, or farther away, than an item may be."""
+    reach, most = max(np.abs(law.mean).max(), np.linalg.eigvalsh(law.cov)[-1] ** 0.5), BOUNDS["width"][1]
+    if not reach <= most * (1 + 1e-9):
+        raise InvalidInput(name, f"has its mean or a standard deviation at {reach:.3g}", f"Rescale it below {most:g}")
 
 
 def _axes(root: np.ndarray) -> tuple[float, float, float]:

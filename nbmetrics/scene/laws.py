@@ -8,13 +8,14 @@ import numpy as np
 
 from ..arrays import to_numpy
 from ..distributions import Empirical, Gaussian, Mixture
-from ..errors import InvalidInput, check_count, check_number
+from ..errors import InvalidInput
 from ..federation import Federation
 from ..metrics.base import Sample
 from ..metrics.frechet import FID
 from ..metrics.kernel import KID
 from ..metrics.kernels import Embedding, Polynomial
 from .draws import displayed, draw
+from .reading import number, whole
 
 
 class Bumps(Mixture):
@@ -34,11 +35,11 @@ class Truncated(Mixture):
     Parameters
     ----------
     federation : clients that are Gaussians or rows
-    psi : 0 or more; every point x becomes μ̂ + ψ(x − μ̂)
+    psi : 0 to 1,000,000; every point x becomes μ̂ + ψ(x − μ̂)
     """
 
     def __init__(self, federation: Federation, psi: float = 1.0) -> None:
-        self.psi = check_number(psi, "psi", minimum=0)
+        self.psi = number(psi, "psi")
         laws = [c.distribution if c.rows is None else Empirical(to_numpy(c.rows)) for c in federation]
         centre = Mixture(laws, federation.weights).mean
         super().__init__([_shrunk(law, self.psi, centre) for law in laws], federation.weights)
@@ -50,14 +51,14 @@ class Copycat(Empirical):
     Parameters
     ----------
     federation, client : the clients, and the name of the one it copies
-    count : points it knows
+    count : points it knows, 2 to 2,000
     seed : of the client's draws, as in the Playground
     """
 
     def __init__(self, federation: Federation, client: str, count: int = 20, *, seed: int = 0) -> None:
-        self.client, self.seed = client, check_count(seed, "seed", minimum=0)
+        self.client, self.seed = client, whole(seed, "seed")
         source = federation[client]
-        self.count = check_count(count, "count", minimum=2)
+        self.count = whole(count, "count")
         if isinstance(source.distribution, Gaussian):
             stream = 2 * federation.names.index(client)
             super().__init__(draw(source.distribution, self.seed, stream, self.count))

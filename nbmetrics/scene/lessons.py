@@ -14,16 +14,16 @@ the other aggregate.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput, check_choice, check_count, check_names, check_number, shown
+from ..errors import InvalidInput, check_choice, check_names, check_text, shown
 from .plane import Scene
+from .reading import fields_of, listed, loaded, number, whole
 
 # What the page computes itself of any law or points, so that an answer needs no Python.
 CLOSED = ("fid", "kid", "mfid", "rfid", "cfid")
@@ -38,7 +38,9 @@ CHECKS = {
     "gap_constant": ("within",),
     "below": ("aggregate", "generator", "value"),
 }
-MOST_REDRAWS = 100
+MOST_TRIES = 24
+# Bytes of a file: far above any lesson.
+LARGEST = 2**20
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Lesson:
     @classmethod
     def parse(cls, value: Any) -> Lesson:
         """A lesson from a dict; raises `InvalidInput` naming the field that is wrong."""
-        _check_fields(value, "lesson", FIELDS)
+        fields_of(value, FIELDS, FIELDS, "lesson")
         name = check_names([value["name"]], "lesson.name")[0]
         scene = _scene(value["scene"], "lesson.scene")
         predict = None if value["predict"] is None else _predict(value["predict"], scene)
@@ -116,24 +118,32 @@ class Lesson:
 def lessons() -> dict[str, Lesson]:
     """The lessons that come with the package, by name."""
     content = resources.files(__package__).joinpath("lessons.json").read_text("utf-8")
-    found = [Lesson.parse(lesson) for lesson in json.loads(content)]
+    found = [Lesson.parse(lesson) for lesson in loaded(content, "lessons")]
     return dict(zip(check_names([lesson.name for lesson in found], "lessons"), found, strict=True))
 
 
 def _file(path: Path) -> Any:
+    name, fix = shown(str(path)), "Give the path of a JSON file"
     try:
-        return json.loads(path.expanduser().read_text("utf-8"))
+        target = path.expanduser()
+        if target.exists() and not target.is_file():  # a pipe may have no end
+            raise InvalidInput("lesson", f"{name} is no file", fix)
+        with target.open("rb") as file:
+            content = file.read(LARGEST + 1)
     except OSError as error:
-        raise InvalidInput("lesson", f"cannot read {path}: {error.strerror}", "Give the path of a JSON file") from None
-    except ValueError as error:
-        raise InvalidInput("lesson", f"{path} is not JSON: {error}", "Mend the file") from None
+        raise InvalidInput("lesson", f"cannot read {name}: {error.strerror}", fix) from None
+    except (ValueError, RuntimeError) as error:  # a name with a null byte, or of a user that is unknown
+        raise InvalidInput("lesson", f"cannot read {name}: {error}", fix) from None
+    if len(content) > LARGEST:
+        raise InvalidInput("lesson", f"{name} has more than {LARGEST:,} bytes", fix)
+    return loaded(content, f"lesson {name}")
 
 
 def _predict(value: Any, scene: Scene) -> dict[str, Any]:
     where = "lesson.predict"
     best = check_choice(value.get("best") if isinstance(value, Mapping) else None, BEST, f"{where}.best")
-    optional = {"redraws": 0} if best == "value" else {}
-    _check_fields({**optional, **value}, where, ("metric", "aggregate", "generator", "best", *BEST[best]))
+    fields = ("metric", "aggregate", "generator", "best", *BEST[best])
+    fields_of(value, fields, set(fields) - {"redraws"}, where)
     found = {
         "metric": check_choice(value["metric"], CLOSED, f"{where}.metric"),
         "aggregate": check_choice(value["aggregate"], AGGREGATES, f"{where}.aggregate"),
@@ -143,38 +153,32 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
     if best == "min":
         check_choice(value["aggregate"], AGGREGATES[:2], f"{where}.aggregate")
         return {**found, "sweep": _sweep(value["sweep"], found["generator"], scene, f"{where}.sweep")}
-    redraws = check_count(value.get("redraws", 0), f"{where}.redraws", minimum=0)
     then = _scene(_changed(scene, value["then"]), f"{where}.then")
     _generator(found["generator"], then, f"{where}.generator")
     return {
         **found,
         "axis": _axis(value["axis"], f"{where}.axis"),
         "then": dict(value["then"]),
-        "redraws": int(check_number(redraws, f"{where}.redraws", maximum=MOST_REDRAWS)),
+        "redraws": whole(value.get("redraws", 0), "redraws", f"{where}.redraws"),
     }
 
 
 def _check(value: Any, scene: Scene) -> dict[str, Any]:
     where = "lesson.check"
     kind = check_choice(value.get("kind") if isinstance(value, Mapping) else None, CHECKS, f"{where}.kind")
-    _check_fields({"metric": None, **value}, where, ("kind", "metric", *CHECKS[kind]))
+    fields = ("kind", "metric", *CHECKS[kind])
+    fields_of(value, fields, set(fields) - {"metric"}, where)
     found = dict(value)
     if "metric" in value:
         check_choice(value["metric"], CLOSED, f"{where}.metric")
     tests: dict[str, Callable[[Any, str], Any]] = {
-        "by": lambda given, field: check_number(given, field, minimum=0),
-        "within": lambda given, field: check_number(given, field, minimum=0),
-        "value": check_number,
-        "aggregate": lambda given, field: check_choice(given, AGGREGATES, field),
-        "generator": lambda given, field: _generator(given, scene, field),
+        "aggregate": lambda given, place: check_choice(given, AGGREGATES, place),
+        "generator": lambda given, place: _generator(given, scene, place),
     }
-    return found | {field: tests[field](value[field], f"{where}.{field}") for field in CHECKS[kind]}
-
-
-def _check_fields(value: Any, where: str, fields: Iterable[str]) -> None:
-    if not isinstance(value, Mapping) or set(value) != set(fields):
-        seen = sorted(map(str, value)) if isinstance(value, Mapping) else shown(value)
-        raise InvalidInput(where, f"got {seen}", f"Give a dict with the fields {', '.join(fields)}")
+    for field in CHECKS[kind]:
+        place = f"{where}.{field}"
+        found[field] = tests[field](value[field], place) if field in tests else number(value[field], field, place)
+    return found
 
 
 def _changed(scene: Scene, changes: Any) -> dict[str, Any]:
@@ -209,19 +213,17 @@ def _sweep(value: Any, generator: str, scene: Scene, where: str) -> str:
 
 
 def _axis(value: Any, where: str) -> list[float]:
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable) or len(ends := list(value)) != 2:
-        raise InvalidInput(where, f"got {shown(value)}", "Give two numbers, the lower end first")
-    low, high = (check_number(end, where) for end in ends)
+    low, high = (number(end, "axis", where) for end in listed(value, where, 2, 2))
     if not low < high:
         raise InvalidInput(where, f"got {shown(value)}", "Give two numbers, the lower end first")
     return [low, high]
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-        raise InvalidInput(where, f"got {shown(value)}", "Give a list of texts")
-    return tuple(_text(line, f"{where}[{position}]") for position, line in enumerate(value))
+    return tuple(_text(line, f"{where}[{k}]") for k, line in enumerate(listed(value, where, 0, MOST_TRIES)))
 
 
 def _text(value: Any, where: str) -> str:
-    return check_names([value], where)[0]
+    if not check_text(value, where).strip():
+        raise InvalidInput(where, "is empty", "Give a text")
+    return str(value)

@@ -17,19 +17,17 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from ..errors import InvalidInput, check_choice, check_count, check_number, shown
-from .reading import fields_of
+from ..errors import LONGEST_NAME, InvalidInput, check_choice, check_number, check_text
+from .reading import fields_of, flag, number, scene_fields, whole
 
 DATA = ("moons", "digits", "own")
-SLIDERS = {"copied": (0.0, 1.0), "jitter": (0.0, 1.0), "bandwidth": (0.0, 10.0), "spread": (0.1, 3.0)}
-# An honest generator.
+# The sliders of an honest generator.
 NEUTRAL = {"copied": 0.0, "jitter": 0.0, "bandwidth": 0.0, "spread": 1.0}
 POINTS = (20, 1000)
-MOST_SEEDS = 2**31
 VIEW = {"panel": "cards", "sweep": "copied", "sort": "memorization"}
 CHOICES: dict[str, tuple[str, ...]] = {
     "panel": ("cards", "curve", "items", "interactions"),
-    "sweep": tuple(SLIDERS),
+    "sweep": tuple(NEUTRAL),
     "sort": ("memorization", "quality"),
 }
 # The scores on the cards, in their order.
@@ -46,7 +44,6 @@ LABELS = {
 }
 LESSON = {"name", "guess", "revealed"}
 GUESSED = ("fid_test", "fld")
-LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -69,25 +66,21 @@ class MemorizationScene:
     @classmethod
     def parse(cls, value: Any) -> MemorizationScene:
         """A scene from a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
-        value = fields_of(value, cls.__dataclass_fields__)
+        value = scene_fields(value, cls.__dataclass_fields__)
         data = check_choice(value.get("data", "moons"), DATA, "data")
-        points = check_count(value.get("points", 400), "points")
+        points = whole(value.get("points", 400), "points")
         if data != "own":
             check_number(points, "points", minimum=POINTS[0], maximum=POINTS[1])
         return cls(
             data=data,
             **_sliders(value, data),
             points=points,
-            seed=int(
-                check_number(
-                    check_count(value.get("seed", 0), "seed", minimum=0), "seed", minimum=0, maximum=MOST_SEEDS
-                )
-            ),
+            seed=whole(value.get("seed", 0), "seed"),
             view=_view(value.get("view", {})),
             selected=_selected(value.get("selected"), points),
             lesson=_lesson(value.get("lesson")),
-            preset=_text(value.get("preset", ""), "preset"),
-            rev=check_count(value.get("rev", 0), "rev", minimum=0),
+            preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
+            rev=whole(value.get("rev", 0), "rev"),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -129,10 +122,7 @@ def presets() -> dict[str, MemorizationScene]:
 
 
 def _sliders(value: Mapping[str, Any], data: str) -> dict[str, float]:
-    found = {
-        name: check_number(value.get(name, NEUTRAL[name]), name, minimum=low, maximum=high)
-        for name, (low, high) in SLIDERS.items()
-    }
+    found = {name: number(value.get(name, neutral), name) for name, neutral in NEUTRAL.items()}
     for name, at in found.items():
         if data == "own" and at != NEUTRAL[name]:
             fix = f"Leave it at {NEUTRAL[name]:g}, or choose data 'moons' or 'digits'"
@@ -141,33 +131,24 @@ def _sliders(value: Mapping[str, Any], data: str) -> dict[str, float]:
 
 
 def _view(value: Any) -> dict[str, str]:
-    if not isinstance(value, Mapping) or not set(value) <= set(VIEW):
-        raise InvalidInput("view", f"got {shown(value)}", f"Give the fields {', '.join(VIEW)}")
+    fields_of(value, VIEW, (), "view")
     return {name: check_choice(value.get(name, VIEW[name]), CHOICES[name], f"view.{name}") for name in VIEW}
 
 
 def _selected(value: Any, points: int) -> int | None:
-    index = None if value is None else check_count(value, "selected", minimum=0)
+    index = None if value is None else whole(value, "selected")
     return None if index is None or index >= points else index
 
 
 def _lesson(value: Any) -> dict[str, Any] | None:
     if value is None:
         return None
-    if not isinstance(value, Mapping) or set(value) != LESSON or not isinstance(value["revealed"], bool):
-        raise InvalidInput("lesson", f"got {shown(value)}", "Give the fields name, guess and revealed (True or False)")
+    fields_of(value, LESSON, LESSON, "lesson")
     guess = value["guess"]
     if guess is not None:
-        if not isinstance(guess, Mapping) or not set(guess) <= set(GUESSED):
-            raise InvalidInput("lesson.guess", f"got {shown(guess)}", f"Give shares for {' and '.join(GUESSED)}")
         guess = {
-            name: None if share is None else check_number(share, f"lesson.guess.{name}", minimum=0, maximum=1)
-            for name, share in guess.items()
+            name: None if share is None else number(share, name, f"lesson.guess.{name}")
+            for name, share in fields_of(guess, GUESSED, (), "lesson.guess").items()
         }
-    return {"name": _text(value["name"], "lesson.name"), "guess": guess, "revealed": value["revealed"]}
-
-
-def _text(value: Any, argument: str) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_NAME:
-        raise InvalidInput(argument, f"got {shown(value)}", "Give a short text")
-    return value
+    name = check_text(value["name"], "lesson.name", LONGEST_NAME)
+    return {"name": name, "guess": guess, "revealed": flag(value["revealed"], "lesson.revealed")}

@@ -12,7 +12,7 @@ are drawn of every item (0: exact laws), and `rev` numbers the edits: the higher
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -20,18 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_rows
-from ..distributions import Distribution, Gaussian, Mixture
-from ..errors import InvalidInput, check_choice, check_count, check_names, check_number, check_weights, shown
+from ..arrays import as_rows, to_numpy
+from ..distributions import Distribution, Empirical, Gaussian, Mixture
+from ..errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights, shown
 from ..federation import Client, Federation, as_generators
 from ..metrics.kernel import KID
 from .draws import draw
-from .items import LARGEST, Item, text
+from .items import Item, check_reach, text
 from .laws import Bumps, Copycat, Truncated
-from .reading import fields_of
+from .reading import MOST_SAMPLES, fields_of, flag, listed, number, scene_fields, whole
 
 MOST = {"clients": 24, "generators": 12}
-MOST_SAMPLES = 2000
 SCENE_FIELDS = {"rev", "preset", "half", "clients", "generators", "samples", "seed", "view", "lesson"}
 PANELS = ("clients", "terms", "sweep", "samples")
 METRICS = ("fid", "kid", "kid_rbf", "mfid", "rfid", "cfid", "fld", "precision", "recall", "density", "coverage")
@@ -58,23 +57,20 @@ class Scene:
     @classmethod
     def parse(cls, value: Any, data: Mapping[str, Any] | None = None) -> Scene:
         """A scene from a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
-        value = fields_of(value, SCENE_FIELDS, ("clients", "generators"))
+        value = scene_fields(value, SCENE_FIELDS, ("clients", "generators"))
         parts = {kind: _items(value[kind], kind) for kind in ("clients", "generators")}
         check_names([item.name for items in parts.values() for item in items], "scene names")
         check_weights([item.weight for item in parts["clients"]], len(parts["clients"]), "client weights")
         for item in parts["generators"]:
             if item.kind == "copycat":
                 check_choice(item.of, [client.name for client in parts["clients"]], f"{item.name}.of")
-        preset = value.get("preset", "")
-        if not isinstance(preset, str):
-            raise InvalidInput("preset", f"got {shown(preset)}", "Give a text")
         return cls(
             **parts,
-            half=check_number(value.get("half", 5.0), "half", minimum=1e-6, maximum=LARGEST),
-            preset=preset,
-            rev=check_count(value.get("rev", 0), "rev", minimum=0),
+            half=number(value.get("half", 5.0), "half"),
+            preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
+            rev=whole(value.get("rev", 0), "rev"),
             samples=_sample_count(value.get("samples", 0)),
-            seed=int(check_number(check_count(value.get("seed", 0), "seed", minimum=0), "seed", maximum=2**31)),
+            seed=whole(value.get("seed", 0), "seed"),
             view=_view(value.get("view", {})),
             lesson=_progress(value.get("lesson")),
             data=data or {},
@@ -216,7 +212,9 @@ def _item(name: str, source: Any, data: dict[str, Any], weight: float | None = N
             raise InvalidInput(name, f"has {source.dim} dimensions", "The Playground shows the plane: give 2")
         return Item.of_source(name, source, weight)
     data[name] = held(source, name)
-    law = data[name] if isinstance(data[name], Distribution) else Gaussian.fit(data[name])
+    is_law = isinstance(data[name], Distribution)
+    check_reach(name, data[name] if is_law else Empirical(to_numpy(data[name])))
+    law = data[name] if is_law else Gaussian.fit(data[name])
     return replace(Item.of_source(name, Gaussian(law.mean, law.cov), weight), kind="data")
 
 
@@ -237,52 +235,45 @@ def _generator(name: str, source: Any, data: dict[str, Any], federation: Federat
 
 
 def _items(value: Any, kind: str) -> tuple[Item, ...]:
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-        raise InvalidInput(kind, f"got {shown(value)}", "Give a list of items")
-    items = tuple(Item.parse(item, kind, position) for position, item in enumerate(value))
-    if not 1 <= len(items) <= MOST[kind]:
-        raise InvalidInput(kind, f"has {len(items)} items", f"Give 1 to {MOST[kind]}")
-    return items
+    return tuple(Item.parse(item, kind, k) for k, item in enumerate(listed(value, kind, 1, MOST[kind])))
 
 
 def _sample_count(value: Any) -> int:
-    count = check_count(value, "samples", minimum=0)
-    if count and not 5 <= count <= MOST_SAMPLES:
+    count = whole(value, "samples")
+    if 0 < count < 5:
         raise InvalidInput("samples", f"got {count}", f"Give 0 for exact laws, or 5 to {MOST_SAMPLES} points an item")
     return count
 
 
 def _view(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping) or not set(value) <= set(VIEW):
-        raise InvalidInput("view", f"got {shown(value)}", f"Give the fields {', '.join(VIEW)}")
-    view = {**VIEW, **value}
+    view = {**VIEW, **fields_of(value, VIEW, (), "view")}
     for name, choices in (("metric", METRICS), ("panel", PANELS), ("sweep", SWEEPS)):
         check_choice(view[name], choices, f"view.{name}")
-    return {**view, "aligned": bool(view["aligned"])}
+    return {**view, "aligned": flag(view["aligned"], "view.aligned")}
 
 
 def _progress(value: Any) -> dict[str, Any] | None:
     if value is None:
         return None
-    if not isinstance(value, Mapping) or set(value) != PROGRESS:
-        raise InvalidInput("lesson", f"got {shown(value)}", f"Give the fields {', '.join(sorted(PROGRESS))}, or None")
+    fields_of(value, PROGRESS, PROGRESS, "lesson")
     numbers = {
-        name: None if value[name] is None else check_number(value[name], f"lesson.{name}")
+        name: None if value[name] is None else number(value[name], name, f"lesson.{name}")
         for name in ("guess", "answer", "other")
     }
-    about = value["about"]
-    if not isinstance(about, Mapping):
-        raise InvalidInput("lesson.about", f"got {shown(about)}", "Give the present name of each generator, by its own")
     return {
         "name": check_names([value["name"]], "lesson.name")[0],
         "guess": numbers["guess"],
-        "revealed": bool(value["revealed"]),
-        "about": {
-            name: check_names([about[name]], "lesson.about")[0] for name in check_names([*about], "lesson.about")
-        },
+        "revealed": flag(value["revealed"], "lesson.revealed"),
+        "about": _about(value["about"]),
         "answer": numbers["answer"],
         "other": numbers["other"],
     }
+
+
+def _about(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping) or len(value) > MOST["generators"]:
+        raise InvalidInput("lesson.about", f"got {shown(value)}", "Give the present name of each generator, by its own")
+    return {name: check_names([value[name]], "lesson.about")[0] for name in check_names([*value], "lesson.about")}
 
 
 def _readable(weights: tuple[float, ...]) -> list[float]:

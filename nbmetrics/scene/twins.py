@@ -9,16 +9,16 @@ generators is shown: the corrected one of `nm.theory.twin`, the papers' own (`pr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..distributions import Gaussian
-from ..errors import InvalidInput, check_choice, check_count, check_names, check_number, check_weights, shown
+from ..errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights
 from ..federation import Client, Federation
-from .items import LARGEST, Item, text
+from .items import Item, text
 from .plane import MOST
-from .reading import fields_of
+from .reading import BOUNDS, flag, listed, number, scene_fields, whole
 
 CONSTRUCTIONS = ("corrected", "printed", "published")
 FIELDS = {"rev", "preset", "half", "shared", "construction", "clients"}
@@ -38,17 +38,15 @@ class TwinsScene:
     @classmethod
     def parse(cls, value: Any) -> TwinsScene:
         """A scene from a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
-        value = fields_of(value, FIELDS, ("clients",))
-        clients, preset = _clients(value["clients"]), value.get("preset", "")
-        if not isinstance(preset, str):
-            raise InvalidInput("preset", f"got {shown(preset)}", "Give a text")
+        value = scene_fields(value, FIELDS, ("clients",))
+        clients = _clients(value["clients"])
         return cls(
             clients=clients,
             shared=_shared(value.get("shared", one_shape(clients)), clients),
             construction=check_choice(value.get("construction", "corrected"), CONSTRUCTIONS, "construction"),
-            half=check_number(value.get("half", 5.0), "half", minimum=1e-6, maximum=LARGEST),
-            preset=preset,
-            rev=check_count(value.get("rev", 0), "rev", minimum=0),
+            half=number(value.get("half", 5.0), "half"),
+            preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
+            rev=whole(value.get("rev", 0), "rev"),
         )
 
     @classmethod
@@ -56,13 +54,15 @@ class TwinsScene:
         """The scene of a federation of 2-D Gaussians."""
         if not isinstance(federation, Federation):
             federation = Federation(federation)
+        given = [1.0 if client.weight is None else client.weight for client in federation]
+        weights = given if max(given) <= BOUNDS["weight"][1] else federation.weights
         items = []
-        for client in federation:
+        for client, weight in zip(federation, weights, strict=True):
             law = client.distribution
             if not isinstance(law, Gaussian) or law.dim != 2:
                 fix = "Fit one with nm.Gaussian.fit(rows) in 2-D; nm.theory.twin takes data of any dimension"
                 raise InvalidInput(client.name or "client", "is no 2-D Gaussian, and TwinsLab draws those", fix)
-            items.append(Item.of_source(client.name or "", law, 1.0 if client.weight is None else client.weight))
+            items.append(Item.of_source(client.name or "", law, weight))
         reach = max(max(abs(i.x or 0), abs(i.y or 0)) + 2 * max(i.width or 0, i.height or 0) for i in items)
         half = 5.0 if 1.0 <= reach <= 5.0 else max(reach * 1.1, 1e-3)
         return cls.parse({"clients": [item.to_json() for item in items], "half": half, **settings})
@@ -120,11 +120,8 @@ def one_shape(clients: Iterable[Item]) -> bool:
 
 
 def _clients(value: Any) -> tuple[Item, ...]:
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-        raise InvalidInput("clients", f"got {shown(value)}", "Give a list of items")
-    items = tuple(Item.parse(item, "clients", position) for position, item in enumerate(value))
-    if not 1 <= len(items) <= MOST["clients"]:
-        raise InvalidInput("clients", f"has {len(items)} items", f"Give 1 to {MOST['clients']}")
+    given = listed(value, "clients", 1, MOST["clients"])
+    items = tuple(Item.parse(item, "clients", position) for position, item in enumerate(given))
     for position, item in enumerate(items):
         check_choice(item.kind, ["gaussian"], f"clients[{position}].kind")
     check_names([item.name for item in items], "client names")
@@ -133,12 +130,10 @@ def _clients(value: Any) -> tuple[Item, ...]:
 
 
 def _shared(value: Any, clients: tuple[Item, ...]) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidInput("shared", f"got {shown(value)}", "Give True or False")
-    if value and not one_shape(clients):
+    if flag(value, "shared") and not one_shape(clients):
         fix = "Give all clients one width, height and angle, or shared=False"
         raise InvalidInput("shared", "is True, and the clients' shapes differ", fix)
-    return value
+    return bool(value)
 
 
 def _preset(name: str, *places: tuple[float, ...], shape: tuple[float, ...] = ()) -> TwinsScene:

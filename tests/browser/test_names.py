@@ -108,8 +108,9 @@ def test_a_number_that_will_not_do_is_answered_by_its_label_and_range(saved):  #
     _, root = saved.open(nm.Playground(federation, generators))
     root.get_by_role("button", name="Table view").click()
     for label, typed, wanted in [
-        ("Copycat 1 points", "1", "Copycat 1 points: a whole number from 2 to 1000000 is needed"),
-        ("Copycat 1 points", "2.5", "Copycat 1 points: a whole number from 2 to 1000000 is needed"),
+        ("Copycat 1 points", "1", "Copycat 1 points: a whole number from 2 to 2000 is needed"),
+        ("Copycat 1 points", "2001", "Copycat 1 points: a whole number from 2 to 2000 is needed"),
+        ("Copycat 1 points", "2.5", "Copycat 1 points: a whole number from 2 to 2000 is needed"),
         ("Ideal ψ", "-1", "Ideal ψ: a number from 0 to 1000000 is needed"),
         ("A x", "1e9", "A x: a number from −1000000 to 1000000 is needed"),
         ("A weight", "-1", "A weight: a number from 0 to 1000000 is needed, not all weights 0"),

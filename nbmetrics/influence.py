@@ -1,0 +1,174 @@
+"""Intervals from influence values: how each row pulls on a score, instead of scoring resampled rows.
+
+The variance of a score is Σ λ_i² Var(pulls_i)/n_i over clients and generator. Pulls add up: those on avg are the
+weighted sum of those on the clients' scores, those on a gap or on the difference of two generators are differences,
+so what the scores share (the clients' rows, the generator's) is not counted twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from .errors import InvalidInput
+from .metrics.strata import Pulls, Strata
+from .uncertainty import Ends
+
+
+@dataclass
+class Variance:
+    """The variance of a sum over independent parts, and how surely it is known (Satterthwaite's degrees of freedom).
+
+    `of` and `doubt` are arrays of any one shape: the variances, and Σ variance²/(n−1) over the parts.
+    """
+
+    of: np.ndarray
+    doubt: np.ndarray
+
+    @classmethod
+    def none(cls, *shape: int) -> Variance:
+        return cls(np.zeros(shape), np.zeros(shape))
+
+    def add(self, pulls: np.ndarray, share: float = 1.0, at: Any = ...) -> None:
+        """One more part: the pulls of its rows along the last axis."""
+        n = pulls.shape[-1]
+        part = share * share * pulls.var(axis=-1, ddof=1) / n
+        self.of[at] += part
+        self.doubt[at] += part**2 / (n - 1)
+
+    def reach(self, level: float) -> np.ndarray:
+        """Half the width of an interval."""
+        from scipy.stats import t
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            degrees = np.where(self.of > 0, self.of**2 / self.doubt, np.inf)
+        return np.where(np.isnan(self.of), np.nan, t.ppf(0.5 + level / 2.0, degrees) * np.sqrt(self.of))
+
+
+class Spread:
+    """The corrected scores of all generators under one set of weights, and their variances.
+
+    `client` is (generators, clients); `avg`, `all` and `gap` are (generators,). `covariance` holds that of avg and of
+    all between generators, (generators, generators).
+    """
+
+    def __init__(self, generators: int, clients: int) -> None:
+        self.client = np.full((generators, clients), np.nan)
+        self.avg, self.all = np.zeros(generators), np.zeros(generators)
+        self.cautions: list[str] = []
+        shapes = {"avg": (generators,), "all": (generators,), "gap": (generators,), "client": (generators, clients)}
+        self.variance = {part: Variance.none(*shape) for part, shape in shapes.items()}
+        self.covariance = {part: np.zeros((generators, generators)) for part in ("avg", "all")}
+
+    @property
+    def gap(self) -> np.ndarray:
+        return self.avg - self.all
+
+    def add_client(self, avg: np.ndarray, pooled: np.ndarray, share: float) -> None:
+        """The pulls of one client's rows, (generators, n), on the scores of the client and of all clients."""
+        for part, pulls in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
+            self.variance[part].add(pulls, share)
+            if part != "gap":
+                self.covariance[part] += share * share * np.atleast_2d(np.cov(pulls)) / pulls.shape[1]
+
+    def add_generator(self, g: int, avg: np.ndarray, pooled: np.ndarray) -> None:
+        """The pulls of one generator's rows."""
+        for part, pulls in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
+            self.variance[part].add(pulls, at=g)
+            if part != "gap":
+                self.covariance[part][g, g] += pulls.var(ddof=1) / len(pulls)
+
+
+class Influences:
+    """The influence values of one metric: intervals and flips under any weights."""
+
+    def __init__(
+        self, metric: Any, real: Sequence[Strata[Any]], generated: Sequence[Strata[Any]], level: float
+    ) -> None:
+        self.metric, self.real, self.generated, self.level = metric, tuple(real), tuple(generated), level
+        self._spreads: dict[tuple[float, ...], Spread] = {}
+
+    @property
+    def design(self) -> str:
+        return f"{self.level:.0%}, influence values of the rows"
+
+    def ends(self, weights: Sequence[float], part: str, _: np.ndarray) -> Ends:
+        """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
+        spread = self.spread(weights)
+        centre, reach = getattr(spread, part), spread.variance[part].reach(self.level)
+        return Ends(centre, centre - reach, centre + reach)
+
+    def flip(self, weights: Sequence[float], part: str, pair: tuple[int, int], difference: float) -> float:
+        """The probability that avg or all orders two generators otherwise than their plain `difference` says."""
+        spread, (a, b) = self.spread(weights), pair
+        values, covariance = getattr(spread, part), spread.covariance[part]
+        variance = covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b]
+        away = math.copysign(1.0, difference) * float(values[a] - values[b])
+        if not variance > 0.0:
+            return math.nan if math.isnan(variance) else float(away < 0.0)
+        return NormalDist().cdf(-away / math.sqrt(variance))
+
+    def spread(self, weights: Sequence[float]) -> Spread:
+        """Scores and variances under these weights, computed once."""
+        key = tuple(weights)
+        if key not in self._spreads:
+            self._spreads[key] = self._spread(key)
+        return self._spreads[key]
+
+    def _spread(self, weights: Sequence[float]) -> Spread:
+        spread = Spread(len(self.generated), len(self.real))
+        together = self.metric.pool_strata(self.real, weights)
+        pooled = [self._pulls(together, g) for g in self.generated]
+        spread.all[:] = [found.value for found in pooled]
+        spread.cautions += [found.caution for found in pooled]
+        sums: list[Any] = [0.0] * len(self.generated)
+        position = 0
+        for i, (client, share) in enumerate(zip(self.real, weights, strict=True)):
+            found = [self._pulls(client, g) for g in self.generated]
+            spread.client[:, i] = [pulls.value for pulls in found]
+            spread.cautions += [pulls.caution for pulls in found]
+            own = _stacked(found, 0)
+            if own is not None:
+                spread.variance["client"].add(own, at=(slice(None), i))
+            for g, pulls in enumerate(found):
+                if pulls.generated[0] is not None:
+                    spread.variance["client"].add(pulls.generated[0], at=(g, i))
+            if not share:
+                continue
+            spread.avg += share * spread.client[:, i]
+            if own is not None:
+                spread.add_client(own, _stacked(pooled, position), share)
+            position += 1
+            sums = [
+                s if p.generated[0] is None else s + share * p.generated[0] for s, p in zip(sums, found, strict=True)
+            ]
+        for g, (avg, of_all) in enumerate(zip(sums, pooled, strict=True)):
+            if of_all.generated[0] is not None:
+                spread.add_generator(g, avg, of_all.generated[0])
+        return spread
+
+    def cautions(self, weights: Sequence[float]) -> list[str]:
+        """Of every score, clients' and pooled: why its interval is missing or doubtful, or nothing."""
+        return self.spread(weights).cautions
+
+    def _pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
+        """NaN where the metric refuses the pair."""
+        try:
+            return self.metric.pulls(real, generated)
+        except InvalidInput as error:
+            return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
+
+
+def _stacked(found: Sequence[Pulls], position: int) -> Any:
+    """The pulls of one part's rows on all generators' scores, (generators, n), or None for a law."""
+    rows = [pulls.real[position] for pulls in found]
+    return None if rows[0] is None else np.array(rows)
+
+
+def _unknown(side: Strata[Any]) -> tuple[np.ndarray | None, ...]:
+    return tuple(None if rows is None else np.full(rows.shape[0], np.nan) for rows in side.rows)

@@ -1,0 +1,81 @@
+/**
+ * From and to: of every number of every scene and lesson, by the name of its field; what Python refuses beyond them is
+ * not drawn here either. `nbmetrics/scene/reading.py` and `nbmetrics/errors.py` have the same. No DOM.
+ *
+ * @import { Model } from "./types.js"
+ */
+
+/** @type {Record<string, [number, number]>} */
+export const BOUNDS = {
+  "rev": [0, 9007199254740991],
+  "half": [1e-6, 1e6],
+  "samples": [0, 2000],
+  "seed": [0, 2147483648],
+  "x": [-1e6, 1e6],
+  "y": [-1e6, 1e6],
+  "width": [0, 1e6],
+  "height": [0, 1e6],
+  "angle": [-1e6, 1e6],
+  "weight": [0, 1e6],
+  "psi": [0, 1e6],
+  "count": [2, 2000],
+  "guess": [-1e100, 1e100],
+  "answer": [-1e100, 1e100],
+  "other": [-1e100, 1e100],
+  "axis": [-1e100, 1e100],
+  "redraws": [0, 100],
+  "by": [0, 1e100],
+  "within": [0, 1e100],
+  "value": [-1e100, 1e100],
+  "rho": [-1, 1],
+  "rho_hat": [-1, 1],
+  "scale": [0.01, 10],
+  "step": [1, 3],
+  "copied": [0, 1],
+  "jitter": [0, 1],
+  "bandwidth": [0, 10],
+  "spread": [0.1, 3],
+  "points": [1, 1e7],
+  "selected": [0, 1e7],
+  "fid_test": [0, 1],
+  "fld": [0, 1]
+};
+export const LONGEST_NAME = 300;
+/** What a name cannot hold: control characters, ends of lines, halves of pairs. */
+export const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\p{Cs}/u;
+
+/** What of a lab's state is scenes, or holds them. */
+const HOLDERS = ["scene", "history", "presets", "lessons"];
+const MOST_NESTED = 12;
+
+/** Why the state of a lab, such as an exported page that was edited, is not shown, or "". @param {Model} model */
+export function stateBar(model) {
+  const found = HOLDERS.map((name) => beyondBounds(model.get(name), name, "", 0)).find(Boolean);
+  return found ? `This lab is not shown: ${found}.` : "";
+}
+
+/**
+ * The first number beyond its bounds, or without any, in words.
+ * @param {any} value @param {string} where @param {string} field @param {number} depth @returns {string}
+ */
+function beyondBounds(value, where, field, depth) {
+  if (depth > MOST_NESTED) return `${where} is nested too deep`;
+  if (Array.isArray(value)) return firstSaid(value.map((part, i) => () => beyondBounds(part, `${where}[${i}]`, field, depth + 1)));
+  if (value && typeof value === "object") {
+    const parts = Object.entries(value).filter(([key]) => key !== "about"); // its keys are users' names, its values too
+    return firstSaid(parts.map(([key, part]) => () => beyondBounds(part, `${where}.${key}`, key, depth + 1)));
+  }
+  const [low, high] = Object.hasOwn(BOUNDS, field) ? BOUNDS[field] : [NaN, NaN];
+  if (typeof value === "string") return low <= high && value.trim() && Number.isFinite(Number(value)) ? `${where} is a text` : "";
+  if (typeof value !== "number" || (value >= low && value <= high)) return "";
+  return low <= high ? `${where} is ${value}, and should be from ${low} to ${high}` : `${where} is a number that no lab has`;
+}
+
+/** What the first of the calls says that says something. @param {(() => string)[]} calls */
+function firstSaid(calls) {
+  for (const call of calls) {
+    const said = call();
+    if (said) return said;
+  }
+  return "";
+}

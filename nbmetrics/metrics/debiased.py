@@ -1,0 +1,115 @@
+"""FID between two sides without the bias of few rows, and each row's pull on it, where the rows are enough to say it.
+
+FID of estimated moments is too large, by an amount that grows with the features and falls with the rows, differently
+for each client and for the pooled data. Here ‖μ̂−μ̂_G‖² loses Tr Ĉ/n + Tr Ĉ_G/m, the traces lose their part of that for
+pooled rows, and Tr (C C_G)^{1/2} is the estimate of `spectral`. The result may be negative between equal laws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ..arrays import Array, device, namespace, subtract, to_float64, to_numpy
+from ..errors import InvalidInput
+from ..summaries import Moments
+from .spectral import Pair, TraceEstimate
+from .strata import Pulls, Strata
+
+# Rows a direction in which both sides vary: below the first there is no value, below the second no interval.
+VALUE, INTERVAL = 1.1, 1.5
+# Rows, however few the features: with fewer, single rows decide.
+FEWEST, FEWEST_FOR_INTERVAL = 10, 20
+FIX = "Give more rows or fewer features, or use KID, which has no such bias"
+
+
+class Debiased:
+    """FID without its bias between a real side and a generated one."""
+
+    def __init__(self, real: Strata[Moments], generated: Strata[Moments]) -> None:
+        self.sides = real, generated
+        self._pair = Pair(real, generated)
+
+    @property
+    def rows(self) -> float:
+        """Of the side that has fewer: how many equal rows would be as noisy."""
+        return min(side.effective for side in self.sides)
+
+    @cached_property
+    def directions(self) -> int:
+        """In how many directions both sides vary; the number of features where the rows are ample for that."""
+        d = int(self.sides[0].summary.mean.shape[0])
+        return d if self.rows >= INTERVAL * d else self._pair.rank
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the rows are enough for an interval."""
+        return self.rows >= max(INTERVAL * self.directions, FEWEST_FOR_INTERVAL)
+
+    def check(self) -> None:
+        """Refuse sides for which no correction is known."""
+        for side, who in zip(self.sides, ("real", "generated"), strict=True):
+            if side.is_mixed:
+                seen = "laws and rows are pooled, and only the rows have a bias to take off"
+                raise InvalidInput(who, seen, "Give rows for all clients, or laws for all")
+        fewest = max(FEWEST, math.ceil(VALUE * self.directions))
+        if self.rows < fewest:
+            who = "real" if self.sides[0].effective <= self.sides[1].effective else "generated"
+            seen = f"has {self.rows:.0f} rows for {self.directions} directions, and {fewest} are needed for a value"
+            raise InvalidInput(who, seen, FIX)
+
+    @cached_property
+    def _shift(self) -> Array:
+        real, generated = self.sides
+        return subtract(real.summary.mean, generated.summary.mean)
+
+    @cached_property
+    def terms(self) -> dict[str, float]:
+        """`mean` and `covariance`, either of which may come out negative; InvalidInput where the rows are too few."""
+        self.check()
+        traces = [side.summary.trace for side in self.sides]
+        noise = math.fsum(trace * side.lost for trace, side in zip(traces, self.sides, strict=True))
+        covariance = math.fsum(traces) - 2.0 * self._trace.value
+        is_exact = all(side.is_exact for side in self.sides)
+        return {
+            "mean": float(self._shift @ self._shift) - noise,
+            "covariance": max(0.0, covariance) if is_exact else covariance,
+        }
+
+    @cached_property
+    def _trace(self) -> TraceEstimate:
+        return self._pair.estimate()
+
+    @property
+    def caution(self) -> str:
+        """Why the value is to be read with caution, or nothing."""
+        if not self.has_interval:
+            return f"fewer than {INTERVAL} rows for each direction (or {FEWEST_FOR_INTERVAL}): noisy, and no interval"
+        return "rows of very different norms: more error than the interval says" if self._trace.is_strained else ""
+
+    def pulls(self) -> Pulls:
+        """‖x̃‖² − 2·(pull on the trace) ± 2 x̃·(μ̂ − μ̂_G) of each row, x̃ its distance from the mean of its side.
+
+        NaN where the rows are too few for an interval.
+        """
+        value = math.fsum(self.terms.values())
+        real, generated = self.sides
+        of_real = self._of_side(real, self._trace.real, 2.0)
+        return Pulls(value, of_real, self._of_side(generated, self._trace.generated, -2.0), self.caution)
+
+    def _of_side(
+        self, side: Strata[Moments], trace_pulls: Sequence[np.ndarray | None], sign: float
+    ) -> tuple[np.ndarray | None, ...]:
+        found: list[np.ndarray | None] = []
+        for rows, pull in zip(side.rows, trace_pulls, strict=True):
+            if rows is None or pull is None:
+                found.append(None)
+                continue
+            centred = subtract(to_float64(rows), side.summary.mean)
+            shift = namespace(centred).asarray(self._shift, device=device(centred))
+            distances = namespace(centred).sum(centred * centred, axis=1) + sign * (centred @ shift)
+            found.append(to_numpy(distances) - 2.0 * pull if self.has_interval else np.full(len(pull), np.nan))
+        return tuple(found)

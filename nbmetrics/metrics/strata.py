@@ -1,0 +1,120 @@
+"""A summary beside the rows it came from, client by client: what corrections and influence values are computed from."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Array
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, eq=False)
+class Strata(Generic[S]):
+    """A summary and the rows behind it; a part without rows is an exact law.
+
+    Attributes
+    ----------
+    summary : of all parts together
+    rows : (n_i, d) rows of each part, None for a law
+    shares : λ_i of each part, sum 1
+    """
+
+    summary: S
+    rows: tuple[Array | None, ...]
+    shares: tuple[float, ...]
+
+    @classmethod
+    def of(cls, summary: S, rows: Array | None) -> Strata[S]:
+        """One client or generator."""
+        return cls(summary, (rows,), (1.0,))
+
+    @classmethod
+    def pool(
+        cls, parts: Sequence[Strata[S]], weights: Sequence[float], pool: Callable[[list[S], list[float]], S]
+    ) -> Strata[S]:
+        """The mixture Σ λ_i P_i; parts of weight 0 are left out."""
+        kept = [(p, w) for p, w in zip(parts, weights, strict=True) if w > 0]
+        summary = pool([p.summary for p, _ in kept], [w for _, w in kept])
+        rows = tuple(rows for p, _ in kept for rows in p.rows)
+        return cls(summary, rows, tuple(w * share for p, w in kept for share in p.shares))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every part is a law."""
+        return all(rows is None for rows in self.rows)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some parts are laws and others rows."""
+        return not self.is_exact and any(rows is None for rows in self.rows)
+
+    @property
+    def sizes(self) -> list[float]:
+        """Rows of each part, infinity for a law."""
+        return [math.inf if rows is None else float(rows.shape[0]) for rows in self.rows]
+
+    @cached_property
+    def lost(self) -> float:
+        """Σ λ_i²/n_i: one over the number of equal rows that would be as noisy; 0 for laws."""
+        return math.fsum(s * s / n for s, n in zip(self.shares, self.sizes, strict=True))
+
+    @property
+    def effective(self) -> float:
+        """How many equal rows would be as noisy."""
+        return 1.0 / self.lost if self.lost else math.inf
+
+    @cached_property
+    def scores(self) -> WeakKeyDictionary[Strata[S], Any]:
+        """What a metric knows of the scores with others."""
+        return WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "scores"}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to send it: its rows, or the summary of a law."""
+        held = [x for x in self.rows if x is not None]
+        rows = sum(x.shape[0] * x.shape[1] * (8 if "64" in str(x.dtype) else 4) for x in held)
+        return rows + (int(getattr(self.summary, "nbytes", 0)) if len(held) < len(self.rows) else 0)
+
+
+class Pulls(NamedTuple):
+    """A score and how each row pulls on it (its influence values).
+
+    `real` and `generated` hold one array of a value a row for each part, None for laws. The parts' own shares are
+    not in them: the variance of the score is Σ λ_i² Var(pulls_i)/n_i over both sides. `caution` says why they are NaN,
+    or not to be trusted.
+    """
+
+    value: float
+    real: tuple[np.ndarray | None, ...]
+    generated: tuple[np.ndarray | None, ...]
+    caution: str = ""
+
+
+class Pulled(ABC, Generic[S]):
+    """A metric whose rows' influence values are known, unless `has_pulls` says otherwise."""
+
+    has_pulls = True
+
+    @abstractmethod
+    def pulls(self, real: Strata[S], generated: Strata[S]) -> Pulls:
+        """The score without its bias, and how each row pulls on it; NaN pulls where the rows are too few."""
+
+    def strata(self, summary: S, rows: Array | None) -> Strata[S]:
+        """A summary of this metric beside its rows."""
+        return Strata.of(summary, rows)
+
+    def pool_strata(self, strata: Sequence[Strata[S]], weights: Sequence[float]) -> Strata[S]:
+        """The mixture Σ λ_i P_i."""
+        return Strata.pool(strata, weights, cast(Any, self).pool)
