@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 
-from ..arrays import align, nuclear_norm, subtract, times_root
+from ..arrays import align, subtract
 from ..errors import InvalidInput
+from ..roots import nuclear_norm, trace_of_root
 from ..summaries import Moments
 from .base import Metric, between
 
@@ -54,7 +56,7 @@ class FID(Metric[Moments]):
         for other in generated:
             if other.dense is None or not isinstance(other.dense, np.ndarray):
                 continue
-            product = times_root(stacked, other.root)
+            product = other.times_root(stacked)
             for m, end in zip(small, ends, strict=True):
                 tolerance = PRECISION * (m.trace + other.trace)
                 other.crosses[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
@@ -69,8 +71,7 @@ class FID(Metric[Moments]):
         traces = real.trace + generated.trace
         cross = generated.crosses.get(real)
         if cross is None:
-            root_a, root_b = align(real.root, generated.root)
-            cross = nuclear_norm(root_a @ root_b.T, PRECISION * traces)
+            cross = _cross(real, generated, PRECISION * traces)
         return {"mean": float(shift @ shift), "covariance": max(0.0, traces - 2.0 * cross)}
 
     def has_closed_form(self, distribution: Any) -> bool:
@@ -88,6 +89,19 @@ class FID(Metric[Moments]):
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
+
+
+def _cross(real: Moments, generated: Moments, tolerance: float) -> float:
+    """Tr (C C_G)^{1/2} to within `tolerance`."""
+    mixed = is_torch_array(real.mean) or is_torch_array(generated.mean)
+    if not mixed and real.dense is not None and generated.dense is not None:
+        found = trace_of_root(real.dense, generated.graded, tolerance)
+        if found is not None:
+            return found
+    if not mixed:
+        return nuclear_norm(generated.times_root(real.root), tolerance)
+    root_a, root_b = align(real.root, generated.root)
+    return nuclear_norm(root_a @ root_b.T, tolerance)
 
 
 def fid(real: Any, generated: Any) -> float:
