@@ -193,8 +193,8 @@ def replicate(
             known[what, parties] = make()
         return known[what, parties]
 
-    def score(what: str, party: tuple[int, ...], summary: Any, g: int) -> Any:
-        return once(what, (*party, g), partial(_score, metric, summary, drawn[g]))
+    def score(what: str, party: tuple[int, ...], summary: Any, made: int) -> Any:
+        return once(what, (*party, made), partial(_score, metric, summary, drawn[made]))
 
     def summary(party: int) -> Any:
         return metric.summarize(samples[party]) if whole[party] else counted(samples[party], counts[party])
