@@ -13,6 +13,7 @@ from typing import Any
 
 from .base import Metric, between
 from .kernel_batches import remember_means
+from .kernel_centred import centred
 from .kernel_estimators import AllPairs, as_estimator
 from .kernel_replicates import replicates
 from .kernels import Polynomial, as_kernel
@@ -73,7 +74,7 @@ class KID(Metric[Any]):
         return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, [*counts[0], *counts[1]])
 
     def resolve(self, clients: Sequence[Any]) -> KID:
-        return KID(self.kernel.resolve(clients), self.given, self.name)
+        return KID(centred(self.kernel.resolve(clients), clients), self.given, self.name)
 
     @property
     def convention(self) -> str:

@@ -11,7 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total, uniform_blocks
+from ..arrays import (
+    Array,
+    align,
+    each_pair,
+    is_array,
+    namespace,
+    row_blocks,
+    to_float64,
+    to_numpy,
+    total,
+    uniform_blocks,
+)
 from ..distributions import Empirical, Gaussian
 from ..errors import InvalidInput
 from . import kernel_batches
@@ -49,8 +60,8 @@ class Kernel:
         return self
 
     def place(self, rows: Array) -> Array:
-        """Rows as the other methods take them."""
-        return rows
+        """Rows as the other methods take them: float32 only where it is exact enough."""
+        return rows if magnitude(rows) < FLOAT32_LIMIT else to_float64(rows)
 
     def pull(self, rows: Array) -> np.ndarray:
         """What k leaves out at each placed row x: h(x), where the full kernel is k(x, y) + h(x) + h(y) + constant."""
@@ -73,7 +84,6 @@ class Kernel:
         if sample.rows is None:
             return sample.distribution, math.inf, 0.0
         rows = self.place(sample.rows)
-        rows = rows if magnitude(rows) < FLOAT32_LIMIT else to_float64(rows)
         return rows, rows.shape[0], self.finite(lambda: self.diagonal(rows))
 
     def paired_mean(self, x: Array, y: Array) -> float:
@@ -166,3 +176,16 @@ def magnitude(x: Array) -> float:
     """The largest |entry|."""
     xp = namespace(x)
     return max(-float(xp.min(x)), float(xp.max(x)))
+
+
+def some_of(rows: Array, most: int) -> np.ndarray:
+    """At most that many rows, evenly apart, in float64 NumPy."""
+    n = rows.shape[0]
+    return to_numpy(to_float64(rows[:: -(-n // most), :]))
+
+
+def some_rows(clients: Sequence[Any], most: int = 256) -> np.ndarray:
+    """A few rows of every client's sample together, drawn where it is a law."""
+    share = max(2, most // len(clients))
+    laws = (c.distribution.sample(share, np.random.default_rng(0)) if c.rows is None else c.rows for c in clients)
+    return np.concatenate([some_of(np.asarray(r) if not is_array(r) else r, share) for r in laws])
