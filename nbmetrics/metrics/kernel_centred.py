@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, like, namespace, row_blocks, to_float64, to_numpy, total
+from ..arrays import Array, like, namespace, row_blocks, to_float64, to_numpy
 from ..distributions import Gaussian
 from .kernel_base import some_rows
 from .kernel_embedding import Embedding, of_gaussian
@@ -33,14 +33,14 @@ def centred(kernel: Any, clients: Sequence[Any]) -> Any:
     rows = some_rows(clients)
     if not is_far(rows, kernel.gamma_of(rows.shape[1]), kernel.coef0):
         return kernel
-    # float32 has room for x − c without rounding where c is one of its numbers
+    # x − c then has room in float32 where x is near c
     centre = rows.mean(axis=0).astype(np.float32).astype(np.float64)
     return CentredPolynomial(kernel.degree, kernel.gamma, kernel.coef0, centre)
 
 
 @dataclass(frozen=True, eq=False)
 class CentredPolynomial(Polynomial):
-    """k(x, y) − k(x, c) − k(c, y) + k(c, c) for a polynomial k; placed rows are u = x − c."""
+    """k(x, y) − k(x, c) − k(c, y) + k(c, c) for a polynomial k."""
 
     centre: np.ndarray = field(default_factory=lambda: np.zeros(1))
 
@@ -52,24 +52,27 @@ class CentredPolynomial(Polynomial):
         """β = k(c, c)^{1/degree}."""
         return self.coef0 + self.gamma_of(self.centre.size) * float(self.centre @ self.centre)
 
-    def place(self, rows: Array) -> Array:
-        centre, xp = like(self.centre, rows), namespace(rows)
-        blocks = row_blocks(rows.shape[0], 16 * rows.shape[1])
-        return self.safe(xp.concat([xp.astype(to_float64(rows[b, :]) - centre, rows.dtype) for b in blocks]), 0.0)
+    def _is_far(self, rows: np.ndarray) -> bool:
+        return is_far(rows - self.centre, self.gamma_of(rows.shape[1]), 0.0)
+
+    def _from_centre(self, rows: Array) -> Array:
+        """u = x − c, subtracted in float64, in the type of the rows."""
+        return namespace(rows).astype(to_float64(rows) - like(self.centre, rows), rows.dtype)
 
     def _along(self, u: Array) -> Array:
-        """γ c·u for each placed row."""
-        xp = namespace(u)
-        return u @ xp.astype(like(self.gamma_of(u.shape[1]) * self.centre, u), u.dtype)
+        """γ c·u for each u."""
+        return u @ namespace(u).astype(like(self.gamma_of(u.shape[1]) * self.centre, u), u.dtype)
 
     def block(self, x: Array, y: Array) -> Array:
-        t = x @ y.T
+        u, v = self._from_centre(x), self._from_centre(y)
+        t = u @ v.T
         t *= self.gamma_of(x.shape[1])
-        return self._without_ends(self._along(x)[:, None], self._along(y)[None, :], t)
+        return self._without_ends(self._along(u)[:, None], self._along(v)[None, :], t)
 
     def paired(self, x: Array, y: Array) -> Array:
-        t = self.gamma_of(x.shape[1]) * namespace(x, y).sum(x * y, axis=1)
-        return self._without_ends(self._along(x), self._along(y), t)
+        u, v = self._from_centre(x), self._from_centre(y)
+        t = self.gamma_of(x.shape[1]) * namespace(x, y).sum(u * v, axis=1)
+        return self._without_ends(self._along(u), self._along(v), t)
 
     def _without_ends(self, a: Any, b: Any, t: Any) -> Any:
         """(β+a+b+t)^n − (β+a)^n − (β+b)^n + βⁿ for n = degree, by recursion over n from t, β^n and (β+a)^n − β^n."""
@@ -82,7 +85,7 @@ class CentredPolynomial(Polynomial):
         return found
 
     def pull(self, rows: Array) -> np.ndarray:
-        return to_numpy(self._beyond(self._along(to_float64(rows))))
+        return to_numpy(self._beyond(self._along(self._from_centre(to_float64(rows)))))
 
     def _beyond(self, a: Any) -> Any:
         """(β+a)^degree − β^degree."""
@@ -97,12 +100,8 @@ class CentredPolynomial(Polynomial):
         if isinstance(content, Gaussian):
             a, spread = self._law_along(content)
             return float(self._beyond(a) + 3.0 * (self.base + a) * spread)
-        sums = (total(self._beyond(self._along(to_float64(content[b, :])))) for b in self._blocks(content))
-        return math.fsum(sums) / content.shape[0]
-
-    @staticmethod
-    def _blocks(rows: Array) -> Any:
-        return row_blocks(rows.shape[0], 16 * rows.shape[1])
+        blocks = row_blocks(content.shape[0], 16 * content.shape[1])
+        return math.fsum(float(np.sum(self.pull(content[b, :]))) for b in blocks) / content.shape[0]
 
     def _law_along(self, law: Gaussian) -> tuple[float, float]:
         """Mean and variance of γ c·(X − c)."""
@@ -122,7 +121,7 @@ class CentredPolynomial(Polynomial):
         return float(own + mixed + 6.0 * g**3 * float((b.cov @ a.mean) @ c1m2))
 
     def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
-        return self._point_means(np.asarray(rows, dtype=np.float64), law)
+        return self._point_means(np.asarray(rows, dtype=np.float64) - self.centre, law)
 
     def _point_means(self, u: np.ndarray, law: Gaussian) -> np.ndarray:
         g = self.gamma_of(law.dim)
@@ -135,8 +134,10 @@ class CentredPolynomial(Polynomial):
 
     def linear(self, rows: Array) -> Array:
         """z − z(c), (n, d+1), turned so that z(c) is √β along the first coordinate."""
-        u, g = to_float64(rows), self.gamma_of(rows.shape[1])
-        xp, root = namespace(u), math.sqrt(self.base)
+        return self._turned(self._from_centre(to_float64(rows)))
+
+    def _turned(self, u: Array) -> Array:
+        xp, g, root = namespace(u), self.gamma_of(u.shape[1]), math.sqrt(self.base)
         c = like(self.centre, u)
         along, squared = u @ c, float(self.centre @ self.centre)
         turned = u if squared == 0.0 else u - ((1.0 - 1.0 / root) / squared * along)[:, None] * c
@@ -150,7 +151,7 @@ class CentredPolynomial(Polynomial):
 
     def _embed_gaussian(self, law: Gaussian) -> Embedding:
         root = math.sqrt(self.base)
-        w, spread = self.linear((law.mean - self.centre)[None])[0], self.linear(law.root)
+        w, spread = self.linear(law.mean[None])[0], self._turned(law.root)
         cov = spread.T @ spread
         first = w[0] * (3.0 * self.base + 3.0 * root * w[0] + w[0] ** 2) + 3.0 * cov[0, 0] * (root + w[0])
         w[0] += root

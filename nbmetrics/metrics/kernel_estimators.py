@@ -53,9 +53,9 @@ class AllPairs:
         }
 
 
-def _placed(kernel: Any, real: Rows, generated: Rows) -> tuple[Any, Any]:
-    """Both sides' rows for the kernel, in one library, on one device and of one type."""
-    x, y = (kernel.place(rows) for rows in align(real.rows, generated.rows))
+def _both(kernel: Any, real: Rows, generated: Rows) -> tuple[Any, Any]:
+    """Both sides' rows, in one library, on one device and of one type."""
+    x, y = (kernel.kept(rows) for rows in align(real.rows, generated.rows))
     return (x, y) if x.dtype == y.dtype else (to_float64(x), to_float64(y))
 
 
@@ -89,7 +89,7 @@ class LinearTime(_OnRows):
         return f"linear-time MMD², seed {self.seed}"
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
-        x, y = _placed(self.kernel, real, generated)
+        x, y = _both(self.kernel, real, generated)
         rng = np.random.default_rng(self.seed)
         pairs = min(x.shape[0], y.shape[0]) // 2
         x, y = x[rng.permutation(x.shape[0])[: 2 * pairs]], y[rng.permutation(y.shape[0])[: 2 * pairs]]
@@ -134,7 +134,7 @@ class OnSubsets(_OnRows):
         return f"mean unbiased MMD² of {self.plan.count} subsets of {self.plan.size} rows, seed {self.plan.seed}"
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
-        x, y = _placed(self.kernel, real, generated)
+        x, y = _both(self.kernel, real, generated)
         size = min(self.plan.size, x.shape[0], y.shape[0])
         rng = np.random.default_rng(self.plan.seed)
         sums = np.zeros(3)

@@ -82,15 +82,15 @@ class Polynomial(Kernel):
         """γ for rows of d features."""
         return 1.0 / d if self.gamma is None else self.gamma
 
-    def place(self, rows: Array) -> Array:
-        return self.safe(super().place(rows), self.coef0)
-
-    def safe(self, rows: Array, constant: float) -> Array:
-        """The rows, in float64 where they are so far from 0 that means in float32 would be mostly rounding."""
+    def kept(self, rows: Array) -> Array:
+        rows = super().kept(rows)
         if rows.dtype == namespace(rows).float64:
             return rows
-        few = some_of(rows, SOME)
-        return to_float64(rows) if is_far(few, self.gamma_of(rows.shape[1]), constant) else rows
+        return to_float64(rows) if self._is_far(some_of(rows, SOME)) else rows
+
+    def _is_far(self, rows: np.ndarray) -> bool:
+        """Whether means of k over such rows are so large that in float32 their differences are mostly rounding."""
+        return is_far(rows, self.gamma_of(rows.shape[1]), self.coef0)
 
     def block(self, x: Array, y: Array) -> Array:
         product = x @ y.T
@@ -134,13 +134,13 @@ class Polynomial(Kernel):
         return self.is_cubic and d <= WIDEST_EMBEDDING
 
     def coordinates(self, rows: Array) -> tuple[Array, Array]:
-        """z of placed rows in float64, (n, d+1), and the first number of φ, (n,)."""
+        """z of rows in float64, (n, d+1), and the first number of φ, (n,)."""
         x = math.sqrt(self.gamma_of(rows.shape[1])) * to_float64(rows)
         ones = namespace(x).ones_like(x[:, :1])
         return namespace(x).concat([ones, x], axis=1), ones[:, 0]
 
     def features(self, rows: np.ndarray) -> np.ndarray:
-        """φ of each placed row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
+        """φ of each row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
         z, first = self.coordinates(rows)
         found = kernel_embedding.features(z)
         found[:, 0] = first
@@ -160,7 +160,7 @@ class Polynomial(Kernel):
         return Embedding(kernel_embedding.of_gaussian(mean, np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))))
 
     def _sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
-        """Σ w_a φ(x_a) of placed rows."""
+        """Σ w_a φ(x_a) of rows."""
         matrix: Any = 0.0
         first, often = 0.0, like(weights, rows)
         for block in row_blocks(rows.shape[0], 8 * kernel_embedding.pairs_worth(rows.shape[1] + 1), CACHE):

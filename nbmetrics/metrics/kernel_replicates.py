@@ -33,7 +33,7 @@ class Weighted:
         self.kernel = kernel
         self.replicates = len(counts)
         self.embedded = embedded
-        self.rows = None if sample.rows is None else kernel.place(to_float64(sample.rows))
+        self.rows = None if sample.rows is None else to_float64(sample.rows)
         self.law = sample.distribution
         self.squares = self.own = self.pulled_own = np.zeros(self.replicates)
         self.weights = np.ones((self.replicates, 1))
@@ -66,7 +66,7 @@ class Weighted:
         return mean(law)
 
     def _held(self, law: Any) -> Any:
-        return law if isinstance(law, Gaussian) else self.kernel.place(law.rows)
+        return law if isinstance(law, Gaussian) else law.rows
 
     @staticmethod
     def _width(d: int) -> int:
