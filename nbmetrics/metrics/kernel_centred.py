@@ -21,7 +21,7 @@ import numpy as np
 
 from ..arrays import Array, like, namespace, row_blocks, to_float64, to_numpy
 from ..distributions import Gaussian
-from .kernel_base import some_rows
+from .kernel_base import FLOAT32_LIMIT, some_rows
 from .kernel_embedding import Embedding, of_gaussian
 from .kernel_polynomial import Polynomial, is_far
 
@@ -33,8 +33,9 @@ def centred(kernel: Any, clients: Sequence[Any]) -> Any:
     rows = some_rows(clients)
     if not is_far(rows, kernel.gamma_of(rows.shape[1]), kernel.coef0):
         return kernel
-    # x − c then has room in float32 where x is near c
-    centre = rows.mean(axis=0).astype(np.float32).astype(np.float64)
+    centre = rows.mean(axis=0)
+    if np.abs(centre).max() < FLOAT32_LIMIT:
+        centre = centre.astype(np.float32).astype(np.float64)  # x − c then has room in float32 where x is near c
     return CentredPolynomial(kernel.degree, kernel.gamma, kernel.coef0, centre)
 
 
