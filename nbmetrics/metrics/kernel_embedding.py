@@ -59,7 +59,7 @@ def contracted(z: Array, weights: Array) -> Array:
 def packed(matrix: Array) -> np.ndarray:
     """The mean of φ from the mean of z_i z_j z_k as `contracted` lays it out."""
     positions, roots = _triples(matrix.shape[1])
-    return to_numpy(matrix).reshape(-1)[positions] * roots
+    return to_numpy(matrix).reshape(-1).take(positions) * roots
 
 
 def features(z: np.ndarray) -> np.ndarray:

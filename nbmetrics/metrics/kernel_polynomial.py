@@ -18,7 +18,7 @@ from ..distributions import Empirical, Gaussian
 from ..errors import check_count, check_number
 from . import kernel_embedding
 from .kernel_base import EXTREME, Kernel, some_of
-from .kernel_batches import stacks
+from .kernel_batches import MATRIX, stacks
 from .kernel_embedding import Embedding
 
 # The embedding grows with the cube of the width; beyond this the rows are kept.
@@ -29,8 +29,6 @@ CACHE = 2**22
 FAR = 30.0
 # Rows that tell how far from 0 all of them are.
 SOME = 256
-# Writing and packing the matrix of an embedding costs about as much as this many rows.
-MATRIX = 10
 
 
 def _dim(content: Any) -> int:
