@@ -132,11 +132,9 @@ def _summarised(
 def _influences(
     metric: Any, clients: Sequence[Sample], generators: Sequence[Any], result: Result, level: float
 ) -> Influences:
-    made = [g.of(metric) for g in generators]
-    sides = ((result.real, clients), (result.generated, made))
-    return Influences(
-        metric, *([metric.strata(s, x.rows) for s, x in zip(*side, strict=True)] for side in sides), level
-    )
+    real = [metric.strata(s, sample.rows) for s, sample in zip(result.real, clients, strict=True)]
+    made = [metric.strata(s, g.of(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
+    return Influences(metric, real, made, level)
 
 
 def _scored(result: Result, bar: Any) -> Result:

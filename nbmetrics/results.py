@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -83,21 +83,22 @@ class Result:
 
     def size_gaps(self, weights: Sequence[float]) -> np.ndarray:
         """For each generator, the avg − all there would be if all clients were alike; 0 where no metric says."""
-        return np.array([gap for _, gap in self._against_all(weights)])
+        together, expect = self._together(weights), getattr(self.metric, "size_gap", None)
+        if expect is None or isinstance(together, InvalidInput):
+            return np.zeros(len(self.generated))
+        return np.array([expect(self.real, weights, together, summary) for summary in self.generated])
+
+    def _together(self, weights: Sequence[float]) -> Any:
+        """The summary of the pooled data, or why there is none."""
+        return self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
 
     def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
-        return [terms for terms, _ in self._against_all(weights)]
-
-    def _against_all(self, weights: Sequence[float]) -> Sequence[tuple[Terms, float]]:
-        """The terms of the pooled clients with each generator, and the gap that their numbers of rows would make."""
-        found = self._attempt("all", weights, lambda: self._scored_pool(weights))
-        return [(found, math.nan)] * len(self.generated) if isinstance(found, InvalidInput) else found
-
-    def _scored_pool(self, weights: Sequence[float]) -> list[tuple[Terms, float]]:
-        together, expect = self.metric.pool(self.real, weights), getattr(self.metric, "size_gap", None)
+        together = self._together(weights)
+        if isinstance(together, InvalidInput):
+            return [together] * len(self.generated)
         return [
-            (terms_of(self.metric, together, s), expect(self.real, weights, together, s) if expect else 0.0)
-            for s in self.generated
+            cast(Terms, self._attempt(f"all {g}", weights, partial(terms_of, self.metric, together, summary)))
+            for g, summary in enumerate(self.generated)
         ]
 
     def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
@@ -128,15 +129,17 @@ class Result:
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
-        if isinstance(self.replicas, Influences):
+        if hasattr(self.metric, "caution"):
+            together = self._together(weights)
+            found = [self.metric.caution(c, g) for g in self.generated for c in (*self.real, together)]
+        elif isinstance(self.replicas, Influences):
             found = self.replicas.cautions(weights)
-        elif hasattr(self.metric, "caution"):
-            cells = [(c, g) for g in self.generated for c in (*self.real, self.metric.pool(self.real, weights))]
-            found = [self.metric.caution(*cell) for cell in cells]
         else:
             return []
-        said = [line for line in found if line]
-        return [f"{self.label}, {len(said)} of {len(found)} scores: {said[0]}."] if said else []
+        by_kind: dict[str, list[str]] = {}
+        for line in filter(None, found):
+            by_kind.setdefault(line.split(":")[0], []).append(line)
+        return [f"{self.label}, {len(lines)} of {len(found)} scores: {lines[0]}." for lines in by_kind.values()]
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
         """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""

@@ -5,7 +5,6 @@ avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
 
 from __future__ import annotations
 
-import html
 import itertools
 import math
 import pickle
@@ -16,15 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from .display import as_html, as_text
 from .errors import InvalidInput, check_choice, check_weights, shown
 from .heterogeneity import KID_SHUFFLES, gap_caution, heterogeneity
+from .orders import half_tied_pairs, inverted_pairs, places
 from .results import Result, is_conditional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# Differences below this share of the scores are rounding, not an order.
-TIE = 1e-12
 
 
 class Values(NamedTuple):
@@ -62,8 +60,10 @@ class Scores:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Tidy scores: generator, metric, avg, all, gap; with uncertainty also their `*_low` and `*_high`.
+        """Tidy scores: generator, metric, avg, all, gap.
 
+        With uncertainty also `*_corrected`, each without the bias of few rows where that can be taken off, and the
+        ends `*_low` and `*_high` of the interval about it.
         `attrs["conventions"]` says how they were made.
         """
         frames = []
@@ -93,7 +93,7 @@ class Scores:
 
     @cached_property
     def clients(self) -> pd.DataFrame:
-        """Tidy scores client by client: generator, client, metric, value; with uncertainty also low and high."""
+        """Tidy scores client by client: generator, client, metric, value; with uncertainty also corrected, low, high."""
         frames = []
         for result in self._results:
             pairs = [(g, c, result.name) for g in self.generators for c in self.names]
@@ -106,8 +106,8 @@ class Scores:
         """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place)."""
         avg, pooled, _ = self.values(metric)
         sign = -1 if self._result(metric).higher_is_better else 1
-        places = {"avg": _places(sign * avg), "all": _places(sign * pooled)}
-        return self._noted(pd.DataFrame({"generator": self.generators, **places}))
+        columns = {"generator": self.generators, "avg": places(sign * avg), "all": places(sign * pooled)}
+        return self._noted(pd.DataFrame(columns))
 
     def _noted(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame.attrs["conventions"] = self.conventions
@@ -281,57 +281,10 @@ class Scores:
         return f"{blind} cannot tell {names[0]} from {names[1]}, {ranked} prefers {names[0]}{more}"
 
     def __repr__(self) -> str:
-        table = self.table.to_string(index=False, float_format=_figure)
-        return "\n".join([table, *self.summary(), *self.conventions])
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        labels = [self.label(name) for name in self.metrics]
-        heads = [f"{label} {part}" for label in labels for part in ("avg", "all", "gap")]
-        body = []
-        for generator in self.generators:
-            rows = self.table[self.table["generator"] == generator]
-            cells = [f"<td>{_figure(row[part])}</td>" for _, row in rows.iterrows() for part in ("avg", "all", "gap")]
-            body.append(f'<tr><th scope="row">{html.escape(generator)}</th>{"".join(cells)}</tr>')
-        head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in ["", *heads])
-        words = "".join(f"<p>{html.escape(line)}</p>" for line in self.summary())
-        small = html.escape(" · ".join(self.conventions))
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-        return f"<div>{table}{words}<p><small>{small}</small></p></div>"
-
-
-def inverted_pairs(avg: Any, pooled: Any) -> np.ndarray:
-    """The pairs, (m, 2) positions, that avg and all order differently; a tie in either is no order."""
-    pairs, first, second = _orders(avg, pooled)
-    return pairs[first * second < 0]
-
-
-def half_tied_pairs(avg: Any, pooled: Any) -> np.ndarray:
-    """The pairs, (m, 2) positions, that one of avg and all orders and the other does not."""
-    pairs, first, second = _orders(avg, pooled)
-    return pairs[(first == 0) != (second == 0)]
-
-
-def _orders(avg: Any, pooled: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every pair (m, 2), and the sign of its difference by avg and by all, 0 where that is only rounding."""
-    avg, pooled = (np.asarray(scores, dtype=np.float64) for scores in (avg, pooled))
-    i, j = np.triu_indices(len(avg), 1)
-    return np.column_stack([i, j]), _signs(avg[i], avg[j]), _signs(pooled[i], pooled[j])
-
-
-def _signs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):  # two scores of −∞ are no order
-        return np.where(np.isclose(first, second, rtol=TIE, atol=0), 0, np.nan_to_num(np.sign(first - second)))
-
-
-def _places(scores: np.ndarray) -> np.ndarray:
-    """From 1 for the lowest; what is the same but for rounding shares a place, and NaN comes last."""
-    beaten = (scores < scores[:, None]) & ~np.isclose(scores, scores[:, None], rtol=TIE, atol=0)
-    return np.where(np.isnan(scores), len(scores), 1 + beaten.sum(axis=1))
-
-
-def _figure(value: float) -> str:
-    """Five significant digits; what is only rounding reads as 0."""
-    return "0" if abs(value) < TIE else f"{value:.5g}"
+        return as_html(self)
 
 
 def _size(summary: Any) -> int:

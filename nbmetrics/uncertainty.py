@@ -134,8 +134,8 @@ class Bootstrap:
 
     def __str__(self) -> str:
         return (
-            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, with the bias of few rows taken off "
-            "(so a biased score may lie outside its own interval)"
+            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, about the score with the bias of few "
+            "rows taken off (the plain score may lie outside)"
         )
 
     def __post_init__(self) -> None:

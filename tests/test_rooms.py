@@ -19,8 +19,8 @@ GROUPS = [
     {"metrics"},
     {"partition"},
     {"federation"},
-    {"uncertainty", "influence", "theory", "scene"},
-    {"results", "sampling", "heterogeneity", "scores", "evaluation", "figures"},
+    {"uncertainty", "influence", "orders", "theory", "scene"},
+    {"results", "display", "sampling", "heterogeneity", "scores", "evaluation", "figures"},
     {"experiments", "features", "training", "cluster"},
     {"labs"},
 ]

@@ -15,8 +15,8 @@ from ..evaluation import evaluate
 from ..federation import Federation
 from ..metrics.kernel import KID
 from ..metrics.kernels import RBF
+from ..orders import TIE, inverted_pairs
 from ..partition import by_label
-from ..scores import TIE, inverted_pairs
 from .base import DISTRIBUTED, experiment, named_kernels, wide
 from .data import digits, published
 

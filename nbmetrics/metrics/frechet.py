@@ -105,7 +105,7 @@ class FID(Metric[Moments], Pulled[Moments]):
             return []
         least = f"fewer than {10 * few[0].dim} rows (10 for each feature)"
         who = "the client has" if len(clients) == 1 else f"{len(few)} of {len(clients)} clients have"
-        return [f"FID: {who} {least}, so much of the FID is bias."]
+        return [f"FID: {who} {least}: much of the plain FID is bias, which fid_infinity is without."]
 
     @property
     def convention(self) -> str:
