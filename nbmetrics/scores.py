@@ -93,7 +93,7 @@ class Scores:
 
     @cached_property
     def clients(self) -> pd.DataFrame:
-        """Tidy scores client by client: generator, client, metric, value; with uncertainty also corrected, low, high."""
+        """Tidy scores client by client: generator, client, metric, value; with uncertainty corrected, low and high."""
         frames = []
         for result in self._results:
             pairs = [(g, c, result.name) for g in self.generators for c in self.names]
@@ -103,10 +103,12 @@ class Scores:
         return self._noted(frame)
 
     def ranks(self, metric: str) -> pd.DataFrame:
-        """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place)."""
-        avg, pooled, _ = self.values(metric)
-        sign = -1 if self._result(metric).higher_is_better else 1
-        columns = {"generator": self.generators, "avg": places(sign * avg), "all": places(sign * pooled)}
+        """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place).
+
+        C_T is best near 0, and ranked by its distance from there.
+        """
+        avg, pooled = self._losses(metric)
+        columns = {"generator": self.generators, "avg": places(avg), "all": places(pooled)}
         return self._noted(pd.DataFrame(columns))
 
     def _noted(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -118,11 +120,10 @@ class Scores:
 
         Columns: `avg_prefers`, `all_prefers` (generator names), and by how much: `avg_margin`, `all_margin` > 0.
         """
-        chosen = self._aggregates(metric)
-        avg, pooled = (chosen[a].to_numpy() for a in ("avg", "all"))
+        avg, pooled = self._losses(metric)
         rows = []
         for pair in inverted_pairs(avg, pooled).tolist():
-            first, second = sorted(pair, key=lambda g: avg[g], reverse=self._result(metric).higher_is_better)
+            first, second = sorted(pair, key=lambda g: avg[g])
             names = self.generators[first], self.generators[second]
             rows.append((*names, abs(avg[second] - avg[first]), abs(pooled[second] - pooled[first])))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"]))
@@ -136,15 +137,14 @@ class Scores:
         result = self._result(metric)
         if result.replicas is None:
             raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Bootstrap())")
-        avg, pooled, _ = self.values(metric)
+        avg, pooled = self._losses(metric)
         rows = []
         for pair in itertools.combinations(range(len(self.generators)), 2):
             row = []
             for part, estimate in (("avg", avg), ("all", pooled)):
                 difference = estimate[pair[0]] - estimate[pair[1]]
                 flip = result.replicas.flip(self.weights, part, pair, difference)
-                prefers_first = difference > 0 if result.higher_is_better else difference < 0
-                row += [self.generators[pair[0 if prefers_first else 1]], flip]
+                row += [self.generators[pair[0 if difference < 0 else 1]], flip]
             first, over = (self.generators[g] for g in pair)
             rows.append((row[0], over if row[0] == first else first, *row[1:]))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
@@ -200,8 +200,8 @@ class Scores:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
         from scipy.stats import kendalltau
 
-        chosen = self._aggregates(metric)
-        return float(kendalltau(chosen["avg"], chosen["all"]).statistic) if len(chosen) > 1 else math.nan
+        avg, pooled = self._losses(metric)
+        return float(kendalltau(avg, pooled).statistic) if len(avg) > 1 else math.nan
 
     def with_weights(self, weights: Any) -> Scores:
         """The same summaries under other client weights (sequence, or dict by name); nothing is sampled again."""
@@ -243,9 +243,11 @@ class Scores:
         check_choice(metric, self.metrics, "metric")
         return self._results[self.metrics.index(metric)]
 
-    def _aggregates(self, metric: str) -> pd.DataFrame:
-        self._result(metric)
-        return self.table[self.table["metric"] == metric].reset_index(drop=True)
+    def _losses(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """avg and all as what generators are ranked by, lower is better."""
+        avg, pooled, _ = self.values(metric)
+        result = self._result(metric)
+        return result.losses(avg), result.losses(pooled)
 
     def summary(self) -> list[str]:
         """In words, where avg and all order the generators differently."""
@@ -253,7 +255,7 @@ class Scores:
         for name in self.metrics:
             found, label = self.inversions(name), self.label(name)
             pairs = math.comb(len(self.generators), 2)
-            if not pairs or self._aggregates(name)[["avg", "all"]].isna().any(axis=None):
+            if not pairs or np.isnan(self._losses(name)).any():
                 continue
             if found.empty:
                 lines.append(f"{label}: {self._agreement(name)}.")
@@ -267,7 +269,7 @@ class Scores:
 
     def _agreement(self, metric: str) -> str:
         """In words, how avg and all order the generators where they invert no pair."""
-        avg, pooled, _ = self.values(metric)
+        avg, pooled = self._losses(metric)
         half = half_tied_pairs(avg, pooled)
         if not len(half):
             return "avg and all order the generators alike"
@@ -275,7 +277,7 @@ class Scores:
             margins = np.nan_to_num(np.abs(np.diff([avg[half], pooled[half]], axis=2))[..., 0], posinf=math.inf)
         which = int(np.argmax(margins.max(axis=0)))
         blind, ranked, scores = ("avg", "all", pooled) if np.argmax(margins[:, which]) else ("all", "avg", avg)
-        better, worse = sorted(half[which], key=lambda g: scores[g], reverse=self._result(metric).higher_is_better)
+        better, worse = sorted(half[which], key=lambda g: scores[g])
         more = f" ({len(half)} such pairs)" if len(half) > 1 else ""
         names = self.generators[better], self.generators[worse]
         return f"{blind} cannot tell {names[0]} from {names[1]}, {ranked} prefers {names[0]}{more}"

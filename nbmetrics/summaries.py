@@ -23,13 +23,13 @@ from .arrays import (
     like,
     mean_rows,
     namespace,
-    psd_root,
     row_blocks,
     scatter,
     to_float64,
     triangular,
 )
 from .distributions import Gaussian, Mixture
+from .roots import GradedRoot
 
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
 SMALL = 64
@@ -146,9 +146,18 @@ class Moments:
         return self.dense if self.dense is not None else self.root.T @ self.root
 
     @cached_property
+    def graded(self) -> GradedRoot:
+        """The factor of a covariance kept as a matrix."""
+        return GradedRoot.of(self.dense)
+
+    @property
     def root(self) -> Array:
-        """A factor (r, d) of the covariance: rootᵀroot = cov."""
-        return self.kept_root if self.kept_root is not None else psd_root(self.dense)
+        """A factor (r, d) of the covariance: rootᵀroot = cov; rows from large to small where it comes of `dense`."""
+        return self.kept_root if self.kept_root is not None else self.graded.rows
+
+    def times_root(self, a: Array) -> Array:
+        """`a` @ rootᵀ."""
+        return a @ self.kept_root.T if self.kept_root is not None else self.graded.times(a)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in ("crosses", "spectra")}
@@ -322,6 +331,7 @@ class Rows:
     rows : (n, d)
     weights : (n,) float64, sum 1; λ_i/n_i for a row of client i after pooling
     test, condition : further rows, where every part has them
+    is_drawn : whether the rows were drawn from laws in proportion to their weights, up to one row a law
     """
 
     rows: Array
@@ -340,27 +350,24 @@ class Rows:
 
     @classmethod
     def pool(cls, parts: Sequence[Rows], weights: Sequence[float]) -> Rows:
-        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out.
-
-        Rows drawn from laws in proportion to the weights weigh alike: their numbers are rounded, not their weights.
-        """
+        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out."""
         kept = [(part, w) for part, w in zip(parts, weights, strict=True) if w > 0]
         sizes = [part.rows.shape[0] for part, _ in kept]
-        if all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(kept, sizes, strict=True)):
-            kept = [(part, n / sum(sizes)) for (part, _), n in zip(kept, sizes, strict=True)]
+        is_drawn = all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(kept, sizes, strict=True))
         joined: dict[str, Any] = {
             field: None
             if any(getattr(p, field) is None for p, _ in kept)
             else concat([getattr(p, field) for p, _ in kept])
             for field in ("test", "condition")
         }
-        return cls(concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept]), **joined)
+        rows, shares = concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept])
+        return cls(rows, shares, **joined, is_drawn=is_drawn)
 
     @property
     def is_uniform(self) -> bool:
-        """Whether every row weighs the same, so that pooling is plain concatenation."""
+        """Whether plain concatenation pools the rows: they weigh alike, but for the rounding of numbers drawn."""
         xp = namespace(self.weights)
-        return float(xp.max(self.weights)) <= (1.0 + 1e-9) * float(xp.min(self.weights))
+        return self.is_drawn or float(xp.max(self.weights)) <= (1.0 + 1e-9) * float(xp.min(self.weights))
 
     @property
     def nbytes(self) -> int:

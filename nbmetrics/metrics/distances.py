@@ -373,7 +373,7 @@ class Comparison:
 
     def _directly(self, i: np.ndarray, j: np.ndarray, rows: slice, columns: slice, radius: np.ndarray) -> np.ndarray:
         squared = direct(*self.rows, i + rows.start, j + columns.start)
-        limit = radius[i, 0] if radius.shape[1] == 1 else radius[0, j]
+        limit = np.broadcast_to(radius, (rows.stop - rows.start, columns.stop - columns.start))[i, j]
         return squared <= limit if self.inclusive else squared < limit
 
 

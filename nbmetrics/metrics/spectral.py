@@ -19,7 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array, align, like, namespace, nuclear_norm, row_blocks, subtract, to_float64, to_numpy
+from ..arrays import Array, align, like, namespace, row_blocks, subtract, to_float64, to_numpy
+from ..roots import nuclear_norm
 from ..summaries import Moments
 from .strata import Strata
 
