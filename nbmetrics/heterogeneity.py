@@ -252,10 +252,10 @@ def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[s
         return []
     worst = said[np.argmax(expected[said] / np.maximum(np.abs(gaps[said]), 1e-300))]
     others = f", likewise for {len(said) - 1} other generator{'s' * (len(said) > 2)}" if len(said) > 1 else ""
+    plain = "" if result.replicas is None else "plain "  # the table shows the corrected one first
     of_which = "of which" if expected[worst] <= gaps[worst] else "and"
-    line = (
-        f"{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, {of_which} about {expected[worst]:.3g} would "
-        f"be there if all clients were alike ({result.span}, {result.clients[0].dim} features){others}: "
-        f"see scores.heterogeneity('{result.name}')"
-    )
-    return [line]
+    clients = f"{result.span}, {result.clients[0].dim} features"
+    return [
+        f"{plain}{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, {of_which} about {expected[worst]:.3g} "
+        f"would be there if all clients were alike ({clients}){others}: see scores.heterogeneity('{result.name}')"
+    ]
