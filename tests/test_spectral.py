@@ -45,8 +45,8 @@ def dense_trace(x, y):
         return np.trace(matrix @ inverse @ inverse)
 
     def over_all(f):
-        lengths = np.log(np.linalg.eigvalsh(matrix)[[0, -1]]) + [-40, 30]
-        return quad(lambda u: f(np.exp(u)) * np.exp(u), *lengths, limit=400, epsabs=0, epsrel=1e-9)[0]
+        low, high = np.log(np.linalg.eigvalsh(matrix)[[0, -1]])
+        return quad(lambda u: f(np.exp(u)) * np.exp(u), low - 40, high + 30, limit=400, epsabs=0, epsrel=1e-9)[0]
 
     def moved(t):
         return t / ((1 - s(t) / n) * (1 - s(t) / m))

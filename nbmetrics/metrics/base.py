@@ -193,9 +193,6 @@ def replicate(
             known[what, parties] = make()
         return known[what, parties]
 
-    def score(what: str, party: tuple[int, ...], summary: Any, made: int) -> Any:
-        return once(what, (*party, made), partial(_score, metric, summary, found[made]))
-
     def summary(party: int) -> Any:
         return metric.summarize(samples[party]) if whole[party] else counted(samples[party], counts[party])
 
@@ -206,8 +203,10 @@ def replicate(
         shares = _shares_left(metric, weights, counts[: len(real)])
         together = once("pool", everyone, partial(metric.pool, found[: len(real)], shares))
         made = range(len(real), len(samples))
-        by_client.append([[score("client", (c,), found[c], g) for c in everyone] for g in made])
-        pooled.append([score("all", everyone, together, g) for g in made])
+        by_client.append(
+            [[once("client", (c, g), partial(_score, metric, found[c], found[g])) for c in everyone] for g in made]
+        )
+        pooled.append([once("all", (*everyone, g), partial(_score, metric, together, found[g])) for g in made])
     return np.array(by_client), np.array(pooled)
 
 
