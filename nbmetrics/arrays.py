@@ -244,7 +244,12 @@ def svdvals(a: Array) -> Array:
 
 
 def nuclear_norm(a: Array, tolerance: float) -> float:
-    """Σ singular values of `a`, to within `tolerance` (absolute).
+    """Σ singular values of `a`, to within `tolerance` (absolute)."""
+    return float(namespace(a).sum(singular_values(a, tolerance)))
+
+
+def singular_values(a: Array, tolerance: float) -> Array:
+    """The singular values of `a`, their sum to within `tolerance` (absolute).
 
     The eigenvalues of the Gram matrix are several times faster than singular values but lose half the
     digits of the small ones; they are used only where a bound on that loss stays below `tolerance`.
@@ -257,8 +262,8 @@ def nuclear_norm(a: Array, tolerance: float) -> float:
         values = xp.clip(values, 0.0, None)
         loss = xp.sqrt(values + error) - xp.sqrt(values)
         if float(xp.sum(loss)) <= tolerance:
-            return float(xp.sum(xp.sqrt(values)))
-    return float(xp.sum(svdvals(a)))
+            return xp.sqrt(values)
+    return svdvals(a)
 
 
 def psd_root(c: Array) -> Array:

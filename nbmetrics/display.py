@@ -28,7 +28,7 @@ class Cell(NamedTuple):
     plain: str = ""
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], part: str) -> Cell:
+    def of(cls, row: Mapping[Any, Any], part: str) -> Cell:
         """From a row of `Scores.table`."""
         plain = float(row[part])
         corrected = float(row.get(f"{part}_corrected", plain))

@@ -122,7 +122,8 @@ def _summarised(
     made, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
     cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
     rows = [s.rows.shape[0] for s in seen if s.rows is not None]
-    result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows))
+    drawn = tuple(g.of(metric) if g.answers(metric) is None else None for g in generators)
+    result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows), tuple(seen), drawn)
     if isinstance(design, Influence) and replicas is None:
         return replace(result, replicas=_influences(metric, seen, generators, result, design.level))
     return result

@@ -10,12 +10,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from .errors import InvalidInput, shown
 from .influence import Influences
+from .metrics.base import Sample, losses
 from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
@@ -29,7 +30,8 @@ class Result:
     """One metric on all clients and generators: its summaries and the terms of every pair.
 
     A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
-    others); pooled with the weights they are its summary in `generated`.
+    others); pooled with the weights they are its summary in `generated`. `clients` and `generators` are what was
+    summarised (a generator that only answered conditions has None).
     """
 
     metric: Any
@@ -40,6 +42,8 @@ class Result:
     replicas: Replicas | Influences | None = None
     cautions: tuple[str, ...] = ()
     span: str = ""
+    clients: tuple[Sample, ...] = ()
+    generators: tuple[Sample | None, ...] = ()
 
     @property
     def name(self) -> str:
@@ -49,9 +53,9 @@ class Result:
     def label(self) -> str:
         return str(getattr(self.metric, "label", self.metric.name))
 
-    @property
-    def higher_is_better(self) -> bool:
-        return bool(getattr(self.metric, "higher_is_better", False))
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """What generators are ranked by, lower is better."""
+        return losses(self.metric, scores)
 
     @cached_property
     def by_client(self) -> np.ndarray:
@@ -77,13 +81,29 @@ class Result:
         """D(pool(S_i), S_G) for each generator."""
         return np.array([_value(found) for found in self._pooled_terms(weights)])
 
+    def size_gaps(self, weights: Sequence[float]) -> np.ndarray:
+        """For each generator, the avg − all there would be if all clients were alike; 0 where no metric says."""
+        return np.array([gap for _, gap in self._against_all(weights)])
+
     def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
-        together = self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+        return [terms for terms, _ in self._against_all(weights)]
+
+    def _against_all(self, weights: Sequence[float]) -> Sequence[tuple[Terms, float]]:
+        """The terms of the pooled clients with each generator, and the gap that their numbers of rows would make."""
+        found = self._attempt("all", weights, lambda: self._scored_pool(weights))
+        return [(found, math.nan)] * len(self.generated) if isinstance(found, InvalidInput) else found
+
+    def _together(self, weights: Sequence[float]) -> Any:
+        """The summary of all clients, or why there is none."""
+        return self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+
+    def _scored_pool(self, weights: Sequence[float]) -> list[tuple[Terms, float]]:
+        together, expect = self._together(weights), getattr(self.metric, "size_gap", None)
         if isinstance(together, InvalidInput):
-            return [together] * len(self.generated)
+            raise together
         return [
-            cast(Terms, self._attempt(f"all {g}", weights, partial(terms_of, self.metric, together, summary)))
-            for g, summary in enumerate(self.generated)
+            (terms_of(self.metric, together, s), expect(self.real, weights, together, s) if expect else 0.0)
+            for s in self.generated
         ]
 
     def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
@@ -115,8 +135,9 @@ class Result:
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
         if hasattr(self.metric, "caution"):
-            together = self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
-            found = [self.metric.caution(c, g) for g in self.generated for c in (*self.real, together)]
+            together = self._together(weights)
+            real = self.real if isinstance(together, InvalidInput) else (*self.real, together)
+            found = [self.metric.caution(summary, g) for g in self.generated for summary in real]
         elif isinstance(self.replicas, Influences):
             found = self.replicas.cautions(weights)
         else:

@@ -151,11 +151,16 @@ class Moments:
         return self.kept_root if self.kept_root is not None else psd_root(self.dense)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "crosses"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("crosses", "spectra")}
 
     @cached_property
     def crosses(self) -> WeakKeyDictionary[Moments, float]:
         """Tr (C C_other)^{1/2} with others, where it was computed ahead of the pairs."""
+        return WeakKeyDictionary()
+
+    @cached_property
+    def spectra(self) -> WeakKeyDictionary[Moments, np.ndarray]:
+        """The singular values of root_other rootᵀ for the last other that was scored."""
         return WeakKeyDictionary()
 
     @cached_property
@@ -317,6 +322,7 @@ class Rows:
     rows : (n, d)
     weights : (n,) float64, sum 1; λ_i/n_i for a row of client i after pooling
     test, condition : further rows, where every part has them
+    is_drawn : whether the rows were drawn from laws in proportion to their weights, up to one row a law
     """
 
     rows: Array
@@ -335,27 +341,24 @@ class Rows:
 
     @classmethod
     def pool(cls, parts: Sequence[Rows], weights: Sequence[float]) -> Rows:
-        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out.
-
-        Rows drawn from laws in proportion to the weights weigh alike: their numbers are rounded, not their weights.
-        """
+        """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out."""
         kept = [(part, w) for part, w in zip(parts, weights, strict=True) if w > 0]
         sizes = [part.rows.shape[0] for part, _ in kept]
-        if all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(kept, sizes, strict=True)):
-            kept = [(part, n / sum(sizes)) for (part, _), n in zip(kept, sizes, strict=True)]
+        is_drawn = all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(kept, sizes, strict=True))
         joined: dict[str, Any] = {
             field: None
             if any(getattr(p, field) is None for p, _ in kept)
             else concat([getattr(p, field) for p, _ in kept])
             for field in ("test", "condition")
         }
-        return cls(concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept]), **joined)
+        rows, shares = concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept])
+        return cls(rows, shares, **joined, is_drawn=is_drawn)
 
     @property
     def is_uniform(self) -> bool:
-        """Whether every row weighs the same, so that pooling is plain concatenation."""
+        """Whether plain concatenation pools the rows: they weigh alike, but for the rounding of numbers drawn."""
         xp = namespace(self.weights)
-        return float(xp.max(self.weights)) <= (1.0 + 1e-9) * float(xp.min(self.weights))
+        return self.is_drawn or float(xp.max(self.weights)) <= (1.0 + 1e-9) * float(xp.min(self.weights))
 
     @property
     def nbytes(self) -> int:

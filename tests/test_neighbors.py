@@ -184,6 +184,24 @@ def test_recall_avg_is_recall_all_under_any_weights(weights):
     np.testing.assert_allclose(table["avg"], table["all"], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("samples", [50, 101, None])
+def test_recall_avg_is_recall_all_of_laws_drawn_in_whole_numbers(samples):
+    clients = nm.Federation([nm.Gaussian(np.full(2, mean)) for mean in range(3)]).with_weights([0.5, 0.3, 0.2001])
+    made = {"g": nm.Gaussian(np.ones(2), 0.1)}
+    scores = nm.evaluate(clients, made, ["recall", "precision"], samples=samples, progress=False)
+    table = scores.table.set_index("metric")
+    assert abs(table.loc["recall", "gap"]) < 1e-12
+    by_client = scores.clients[scores.clients["metric"] == "recall"]["value"]
+    assert table.loc["recall", "all"] == pytest.approx(np.dot(clients.weights, by_client), abs=1e-12)
+    assert np.ptp(by_client) > 0.1 and np.isfinite(table.loc["precision", "all"])
+
+
+def test_intervals_of_laws_drawn_in_whole_numbers():
+    clients = nm.Federation([nm.Gaussian(np.full(2, mean)) for mean in range(3)]).with_weights([0.5, 0.3, 0.2001])
+    scores = nm.evaluate(clients, [nm.Gaussian(np.ones(2))], ["precision"], samples=101, uncertainty=nm.Jackknife(10))
+    assert (scores.table["all_low"] < scores.table["all_high"]).all()
+
+
 def test_avg_and_all_of_the_four_in_one_pass(monkeypatch):
     passes = []
     whole = neighbors._overlap

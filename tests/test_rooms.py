@@ -20,7 +20,7 @@ GROUPS = [
     {"partition"},
     {"federation"},
     {"uncertainty", "influence", "orders", "theory", "scene"},
-    {"results", "display", "sampling", "scores", "evaluation", "figures"},
+    {"results", "display", "sampling", "heterogeneity", "scores", "evaluation", "figures"},
     {"experiments", "features", "training", "cluster"},
     {"labs"},
 ]

@@ -18,8 +18,8 @@ class Given:
 
     name, label = "given", "Given"
 
-    def __init__(self, values, pooled, *, higher_is_better=False):
-        self.values, self.pooled, self.higher_is_better = values, pooled, higher_is_better
+    def __init__(self, values, pooled, *, higher_is_better=False, best=None):
+        self.values, self.pooled, self.higher_is_better, self.best = values, pooled, higher_is_better, best
         self.calls = {"summarize": 0, "terms": 0, "pool": 0}
 
     def summarize(self, sample):
@@ -101,6 +101,40 @@ def test_ranks_put_the_best_first_and_let_ties_share(higher):
     assert ranks.columns.tolist() == ["generator", "avg", "all"]
     assert ranks["avg"].tolist() == ([3, 2, 1, 3] if higher else [1, 3, 4, 1])
     assert ranks["all"].tolist() == ([2, 4, 1, 2] if higher else [2, 1, 4, 2])
+
+
+# best at 5: by avg the distances are 1, 4, 2, by all 3, 1, 2
+AROUND, AROUND_POOLED = [[6.0], [1.0], [3.0]], [8.0, 4.0, 3.0]
+
+
+def test_a_score_that_is_best_at_a_number_ranks_by_the_distance_from_it():
+    scores, _ = given_scores(AROUND, AROUND_POOLED, best=5.0)
+    ranks = scores.ranks("given")
+    assert ranks["avg"].tolist() == [1, 3, 2] and ranks["all"].tolist() == [3, 1, 2]
+    found = scores.inversions("given").values.tolist()
+    assert found == [["g0", "g1", 3.0, 2.0], ["g0", "g2", 1.0, 1.0], ["g2", "g1", 2.0, 1.0]]
+    assert scores.agreement("given") == pytest.approx(-1)
+    assert "avg and all order 3 of 3 pairs differently; avg prefers g0, all prefers g1" in scores.summary()[0]
+    tied, _ = given_scores([[4.0], [6.0]], [4.0, 8.0], best=5.0)
+    assert "avg cannot tell g0 from g1, all prefers g0" in tied.summary()[0]
+    alike, _ = given_scores([[4.0], [9.0]], [4.0, 8.0], best=5.0)
+    assert alike.inversions("given").empty and alike.agreement("given") == 1
+    assert scores.plot("ranks").axes[0].lines[0].get_ydata().tolist() == [1, 3]
+
+
+def test_flips_of_such_a_score_are_those_of_the_distances():
+    class Centre(nm.metrics.base.RowsMetric):
+        name, label, best = "centre", "Centre", 0.0
+
+        def terms(self, real, generated):
+            return {"centre": float(generated.rows.mean() - real.rows.mean())}
+
+    rng = np.random.default_rng(0)
+    made = {"below": rng.normal(size=(200, 1)) - 3, "near": rng.normal(size=(200, 1)) + 1}
+    scores = nm.evaluate([rng.normal(size=(200, 1))], made, [Centre()], uncertainty=nm.Bootstrap(50), progress=False)
+    row = scores.flips("centre").iloc[0]
+    assert row["avg_prefers"] == row["all_prefers"] == "near" and row["over"] == "below"
+    assert row["avg_flip"] == row["all_flip"] == 0
 
 
 @pytest.mark.parametrize("higher", [False, True])

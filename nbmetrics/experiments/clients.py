@@ -13,6 +13,7 @@ from ..distributions import Gaussian
 from ..errors import check_choice, check_count, check_number
 from ..evaluation import evaluate
 from ..federation import Client, Federation
+from ..metrics.frechet import FID
 from ..metrics.kernel import KID
 from ..metrics.kernels import Kernel, Polynomial
 from ..metrics.neighbors import Coverage, Density, Precision, Recall
@@ -25,7 +26,7 @@ SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 PSI = (0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 NEAREST = (20, 40, 80, 150, 300, 500, 700)
-LOWER = {"fid": False, "kid": False}
+RANKED = {"fid": FID, "kid": KID}
 # Starts in one evaluation: it summarises each generator once, but compares all its clients with one another.
 TOGETHER = 5
 
@@ -124,7 +125,7 @@ def _on_each(federations: Sequence[Federation], scales: list[float], source: Sou
 
 def _ranked_within(table: pd.DataFrame, group: str) -> pd.DataFrame:
     """Places among the rows of one value of `group`."""
-    parts = [with_ranks(part.copy(), LOWER) for _, part in table.groupby(group, sort=False)]
+    parts = [with_ranks(part.copy(), RANKED) for _, part in table.groupby(group, sort=False)]
     ranked = pd.concat(parts, ignore_index=True)
     ranked.attrs["conventions"] = table.attrs["conventions"]
     return ranked
@@ -237,7 +238,7 @@ def neighbors_federated(
     for name, federation in federations.items():
         found = wide(evaluate(federation, generators, metrics, progress=False))
         found.insert(1, "clients", name)
-        tables.append(with_ranks(found, {m.name: True for m in metrics}))
+        tables.append(with_ranks(found, {m.name: m for m in metrics}))
     table = pd.concat(tables, ignore_index=True)
     table.attrs["conventions"] = tables[0].attrs["conventions"]
     return table
@@ -276,4 +277,4 @@ def transport_federated(
     clients, (rows, labels) = halves(X, y, seed)
     generators = classes_and_copies(rows, labels, grid(noise, "noise", minimum=0), seed)
     scores = evaluate(Federation.from_labels(*clients), generators, W1(method, seed=seed), progress=False)
-    return with_ranks(wide(scores), {"w1": False})
+    return with_ranks(wide(scores), {"w1": W1})

@@ -23,7 +23,10 @@ MOONS = 1000
 
 
 class Sets(NamedTuple):
-    """Rows of one law: what a generator learnt from, what it never saw, and what an honest one would make."""
+    """Rows of one law: what a generator learnt from, what it never saw, and what an honest one would make.
+
+    Of the last at most half as many as of the first, or FLD would call an honest generator better than perfect.
+    """
 
     train: np.ndarray
     test: np.ndarray
@@ -36,8 +39,9 @@ class Sets(NamedTuple):
         if isinstance(data, str):
             check_choice(data, ("digits", "moons"), "data")
             if data == "digits":
-                return cls(*np.split(rng.permutation(digits()[0]), 3))
-            return cls(*(TwoMoons().sample(MOONS, rng) for _ in range(3)))
+                rows = rng.permutation(digits()[0])
+                return cls(*np.split(rows, [len(rows) // 2, len(rows) - len(rows) // 4]))
+            return cls(*(TwoMoons().sample(n, rng) for n in (MOONS, MOONS, MOONS // 2)))
         if not isinstance(data, (tuple, list)) or len(data) != 3:
             raise InvalidInput("data", f"got {shown(data)}", 'Give "digits", "moons" or (train, test, fresh) rows')
         train = to_numpy(as_rows(data[0], "train", min_rows=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,23 @@ def _ellipses(ax: Any, part: pd.DataFrame) -> None:
         ax.add_collection(bumps)
 
 
+def copied_width(table: pd.DataFrame) -> Drawing:
+    """The fitted width of near-copies against their distance from train points (F12)."""
+    figure, (ax,) = panels(1, width=6.4, height=4.4)
+    near = table.sort_values("delta")
+    ax.plot(near["delta"], near["sigma"], color=BLUE, marker="o", label="fitted σ of the bump, median")
+    ax.plot(near["delta"], near["sigma"] / near["ratio"], color=GREY, linestyle=":", label="δ/√d")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    first = near.iloc[0]
+    found = f"{first['found']:.0%} of the near-copies have it within a factor of 2"
+    ax.set_title(f"σ√d/δ = {first['ratio']:.3g} at δ = {first['delta']:.2g}; {found}", fontsize=10)
+    ax.set_xlabel("distance from the nearest train point, δ (standard deviations)")
+    ax.set_ylabel("σ (standard deviations)")
+    legend(figure, ax)
+    return caption(figure, table)
+
+
 def bandwidth_sweep(table: pd.DataFrame) -> Drawing:
     """FLD, FID, C_T and AuthPct of a kernel density around train points, against its bandwidth (F2)."""
     figure, axes = panels(4, width=5.0, height=3.2, rows=2)
@@ -200,12 +218,12 @@ def novelty(table: pd.DataFrame) -> Drawing:
 
 
 def _note_outside(ax: Any, table: pd.DataFrame, column: str) -> None:
-    """Says where a point lies that would squeeze all others."""
-    outside = table[table[column].abs() >= DEGENERATE]
+    """Says where a point lies that would squeeze all others, and where there is none."""
+    outside = table[~(table[column].abs() < DEGENERATE)]
     for position, (_, row) in enumerate(outside.iterrows()):
-        text = f"{plain(row['transform'])}, at share {row['share']:g}: {_short(row[column])} ↓"
-        where = (0.02, 0.03 + 0.07 * position)
-        ax.annotate(text, where, xycoords="axes fraction", fontsize=8)
+        where = "no value" if math.isnan(row[column]) else f"{_short(row[column])} ↓"
+        text = f"{plain(row['transform'])}, at share {row['share']:g}: {where}"
+        ax.annotate(text, (0.02, 0.03 + 0.07 * position), xycoords="axes fraction", fontsize=8)
 
 
 def interactions(table: pd.DataFrame) -> Drawing:

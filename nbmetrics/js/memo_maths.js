@@ -139,7 +139,7 @@ export const KNOBS = {
   jitter: { label: "Jitter of copies", hint: "standard deviation of the noise added to each copy" },
   bandwidth: { label: "KDE bandwidth", hint: "of a kernel density around train points that draws the other points" },
   spread: { label: "Spread", hint: "how far all generated points lie from their mean" },
-  points: { label: "Points per set", hint: "in train, test and generated" },
+  points: { label: "Points per set", hint: "in train, test and generated; of digits twice as many in train" },
 };
 export const KNOB_NAMES = /** @type {const} */ (["copied", "jitter", "bandwidth", "spread"]);
 

@@ -53,7 +53,8 @@ class MemorizationLab(Lab):
     jitter : standard deviation of what is added to copies, 0 to 1; 0 for exact ones
     bandwidth : of a kernel density around the train points that makes the others, 0 to 10; 0 for fresh draws
     spread : how much further than drawn the generated points are from their mean, 0.1 to 3
-    points : generated, 20 to 1,000; as many train and test points, of digits no more than the 1,797 images allow
+    points : generated, 20 to 1,000, and as many test points; of moons as many train points, of digits twice as many,
+        and at most 449 generated, a quarter of the 1,797 images
     seed : of the points and of FLD's baseline
 
     Of many rows of your own, the scores take a while: the view says how far they are, `result` has them under "cards"

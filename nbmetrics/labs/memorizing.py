@@ -52,9 +52,12 @@ class Chance(NamedTuple):
         return cls((streams[0].random(m) * n).astype(int), normal[0], np.resize(order, m), normal[1], rank)
 
 
-def stand_ins(test: np.ndarray, generated: int) -> int:
-    """How many of the user's test rows (k, d) stand in for an honest generator, twice; 0 if the rest may be alike."""
-    count = max(1, min(generated, len(test) // 3, MOST_STAND_INS))
+def stand_ins(test: np.ndarray, train: int, generated: int) -> int:
+    """How many of the user's test rows (k, d) stand in for an honest generator, twice; 0 if the rest may be alike.
+
+    At most half as many as train rows, or FLD would call an honest generator better than perfect.
+    """
+    count = max(1, min(generated, train // 2, len(test) // 3, MOST_STAND_INS))
     alike = int(np.unique(test, axis=0, return_counts=True)[1].max())
     return count if len(test) - 2 * count > alike else 0
 
@@ -166,7 +169,7 @@ class Study:
     def stand_ins(self) -> int:
         """How many test rows stand in for an honest generator."""
         if "stand_ins" not in self._found:
-            self._found["stand_ins"] = stand_ins(self.features(self.test), len(self.fresh))
+            self._found["stand_ins"] = stand_ins(self.features(self.test), len(self.train), len(self.fresh))
         return self._found["stand_ins"]
 
     def honest_cards(self, k: int) -> dict[str, Card]:
@@ -290,12 +293,16 @@ def study_of(data: str, points: int, seed: int) -> Study:
 
 
 def _moons(points: int, seed: int, key: str) -> Study:
+    """As many generated as train points: what copies them all is perfect by FID-train."""
     law = TwoMoons()
 
     def drawn(*stream: int) -> np.ndarray:
         return law.sample(POINTS[1], np.random.default_rng([seed, *stream]))[:points]
 
-    about = "Points of two moons; the metrics see x and y as drawn"
+    about = (
+        "Points of two moons; the metrics see x and y as drawn. There are as many generated points as train points, so "
+        "that a copycat can copy them all, and FLD of honest ones is about 0 or a few points below"
+    )
     chance = Chance.of(seed, points, points, 2)
     sets = Sets(drawn(0), drawn(1), drawn(2))
     return Study(
@@ -304,24 +311,25 @@ def _moons(points: int, seed: int, key: str) -> Study:
 
 
 def _digits(points: int, seed: int, key: str) -> Study:
-    """Three sets without an image in common: thirds, or more generated and fewer train and test images."""
+    """Three sets without an image in common, train twice as large as the others: FLD of honest digits is about 0."""
     rows = np.random.default_rng([seed, 0]).permutation(digits()[0])
-    third = len(rows) // 3
-    n = min(points, (len(rows) - points) // 2)
-    train, test = rows[:n], rows[third : third + n]
-    unseen = np.concatenate([rows[2 * third :], rows[n:third], rows[third + n : 2 * third]])
+    quarter = len(rows) // 4
+    m = min(points, quarter)
+    train, test = rows[: 2 * m], rows[2 * quarter : 2 * quarter + m]
+    unseen = np.concatenate([rows[3 * quarter :], rows[2 * m : 2 * quarter], rows[2 * quarter + m : 3 * quarter]])
     features = principal(train)
     about = (
-        f"{len(rows):,} handwritten digits cut into sets that share no image; the metrics see the first "
-        f"{features(train).shape[1]} principal components of the train pixels, the picture the first 2 of them"
+        f"{len(rows):,} handwritten digits cut into sets that share no image, {2 * m:,} for train and {m:,} for test; "
+        f"the metrics see the first {features(train).shape[1]} principal components of the train pixels, the picture "
+        "the first 2 of them"
     )
 
     def redrawn(k: int) -> np.ndarray:
-        return np.random.default_rng([seed, 2, 1 + k]).choice(unseen, points)
+        return np.random.default_rng([seed, 2, 1 + k]).choice(unseen, m)
 
-    if n < points:
-        about += f"; with {points:,} of them generated, {n:,} are left for train and as many for test"
-    chance = Chance.of(seed, n, points, rows.shape[1])
-    sets = Sets(train, test, unseen[:points])
+    if m < points:
+        about += f"; {m:,} are generated, half as many as train"
+    chance = Chance.of(seed, 2 * m, m, rows.shape[1])
+    sets = Sets(train, test, unseen[:m])
     units = "pixel values from 0 to 1"
     return Study(key, seed, *sets, chance, features, lambda x: x[:, :2], redrawn, about, units, (8, 8))

@@ -104,8 +104,8 @@ class Judge:
         moments = cache(lambda: self.fid.summarize(Sample(rows=made)))
         scores: dict[str, Callable[[], float]] = {
             "fld": lambda: fitted.fld,
-            "fld_train": lambda: fitted.fld + fitted.gap,
-            "fld_gap": lambda: fitted.gap,
+            "fld_train": lambda: fitted.fld_train,
+            "fld_gap": partial(_gap, fitted),
             "fid_train": lambda: self.fid.distance(self.train, moments()),
             "fid_test": lambda: self.fid.distance(self.test, moments()),
             "c_t": lambda: self.c_t.distance(self.real, rows),
@@ -122,6 +122,13 @@ class Judge:
             except InvalidInput as error:
                 cards[name], missing[name] = None, f"{error.argument}: {error.seen}"
         return cards, missing, fitted, near
+
+
+def _gap(fitted: Fitted) -> float:
+    if np.isnan(fitted.gap):
+        seen = "every generated row is an exact copy: neither train nor test is likely, and their gap is chance"
+        raise InvalidInput("FLD gap", seen, "Read FLD, or add rows that are no copies")
+    return fitted.gap
 
 
 def _overlap(metric: Precision | Recall, test: Rows, made: Rows) -> float:

@@ -19,7 +19,7 @@ SWEPT = {
     "bandwidth": (0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 3, 10),
     "spread": (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3),
 }
-# Rows a set in the heat maps, which take some forty fits.
+# Generated rows in the heat maps, which take some forty fits; as many test rows, and twice as many of train.
 ROWS = 200
 DISTINCT, COPIED = (1.0, 0.5, 0.25, 0.1), (0.0, 0.25, 0.5, 0.75)
 NOISE, BLUR = (0.0, 0.1, 0.3, 1.0), (0.0, 0.4, 0.6, 1.0)
@@ -59,7 +59,8 @@ def curve(study: Study, scene: MemorizationScene) -> Iterator[dict[str, Any]]:
 
 def heat_maps(study: Study) -> dict[str, Any]:
     """FLD over each pair of fidelity, diversity and novelty (experiment F6), of some of the rows in view."""
-    sets = tuple(rows[:ROWS] for rows in (study.train, study.test, study.fresh))
+    train, test = study.train[: 2 * ROWS], study.test[:ROWS]
+    sets = train, test, study.fresh[: len(train) // 2]
     strengths, unit = (NOISE, "noise, in sd") if study.shape is None else (BLUR, "blur, in pixels")
     table = interactions(strengths, DISTINCT, COPIED, data=sets, degrade=_degrade(study), seed=study.seed)
     table = table.rename(columns={"novelty": "copied"})

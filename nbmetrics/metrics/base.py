@@ -14,6 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -64,7 +65,7 @@ class Sample:
             held = test.shape[0]
             test = test[np.repeat(np.arange(held), counts[np.arange(held) * len(counts) // held])]
         condition = None if self.condition is None else self.condition[rows]
-        return Sample(cast(Array, self.rows)[rows], None, test, condition)
+        return Sample(cast(Array, self.rows)[rows], None, test, condition, self.is_drawn)
 
     @property
     def dim(self) -> int:
@@ -79,6 +80,7 @@ class Metric(ABC, Generic[S]):
     name : the key in tables, such as "fid"
     label : the name people read, such as "FID"
     higher_is_better : direction of the score
+    best : the score of a perfect generator where a score is worse the farther it is from it, on either side; else None
     copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
     lowest, highest : no score is beyond them, so no interval is either
     min_rows : rows below which there is no score
@@ -87,6 +89,7 @@ class Metric(ABC, Generic[S]):
     name: str
     label: str
     higher_is_better = False
+    best: float | None = None
     copies_matter = False
     lowest, highest = -math.inf, math.inf
     min_rows = 2
@@ -175,25 +178,36 @@ def replicate(
     """All scores on resampled rows: by client (replicates, generators, clients) and pooled (replicates, generators).
 
     `counts` say how often each row of a party is there, (replicates, n); a metric with a faster way has it as its
-    own method `replicates`, with the same arguments.
+    own method `replicates`, with the same arguments. What a replicate leaves as it is, is computed once.
     """
     counted = getattr(metric, "summarize_repeated", lambda s, counts: metric.summarize(s.repeated(counts)))
+    samples, everyone = (*real, *generated), tuple(range(len(real)))
     by_client, pooled = [], []
-    originals: dict[int, Any] = {}
-    parties = list(zip((*real, *generated), (*real_counts, *generated_counts), strict=True))
+    known: dict[Any, Any] = {}
+
+    def once(what: str, parties: tuple[int, ...], make: Callable[[], Any]) -> Any:
+        """`make()`, kept where these parties are whole."""
+        if not all(whole[p] for p in parties):
+            return make()
+        if (what, parties) not in known:
+            known[what, parties] = make()
+        return known[what, parties]
+
+    def score(what: str, party: tuple[int, ...], summary: Any, g: int) -> Any:
+        return once(what, (*party, g), partial(_score, metric, summary, drawn[g]))
+
+    def summary(party: int) -> Any:
+        return metric.summarize(samples[party]) if whole[party] else counted(samples[party], counts[party])
+
     for b in range(len(real_counts[0])):
-        drawn = []
-        for party, (sample, counts) in enumerate(parties):
-            if sample.rows is None or (counts[b] == 1).all():
-                if party not in originals:
-                    originals[party] = metric.summarize(sample)
-                drawn.append(originals[party])
-            else:
-                drawn.append(counted(sample, counts[b]))
-        clients, made = drawn[: len(real)], drawn[len(real) :]
-        together = metric.pool(clients, _shares_left(metric, weights, [counts[b] for counts in real_counts]))
-        by_client.append([[_score(metric, s, g) for s in clients] for g in made])
-        pooled.append([_score(metric, together, g) for g in made])
+        counts = [c[b] for c in (*real_counts, *generated_counts)]
+        whole = [s.rows is None or bool((c == 1).all()) for s, c in zip(samples, counts, strict=True)]
+        drawn = [once("summary", (p,), partial(summary, p)) for p in range(len(samples))]
+        shares = _shares_left(metric, weights, counts[: len(real)])
+        together = once("pool", everyone, partial(metric.pool, drawn[: len(real)], shares))
+        made = range(len(real), len(samples))
+        by_client.append([[score("client", (c,), drawn[c], g) for c in everyone] for g in made])
+        pooled.append([score("all", everyone, together, g) for g in made])
     return np.array(by_client), np.array(pooled)
 
 
@@ -203,6 +217,14 @@ def _shares_left(metric: Any, weights: Sequence[float], counts: Sequence[Any]) -
         return weights
     left = [w * (c.sum() / len(c) if len(c) else 1.0) for w, c in zip(weights, counts, strict=True)]
     return [w / math.fsum(left) for w in left]
+
+
+def losses(metric: Any, scores: Any) -> np.ndarray:
+    """Scores (any shape) as what generators are ranked by, lower is better: as they are, negated, or off the best."""
+    values, best = np.asarray(scores, dtype=np.float64), getattr(metric, "best", None)
+    if best is not None:
+        return np.abs(values - best)
+    return -values if getattr(metric, "higher_is_better", False) else values
 
 
 def _score(metric: Any, real: Any, generated: Any) -> float:

@@ -6,6 +6,7 @@ among the train rows, C_T against the distances of unseen test rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import Array, align, to_float64, to_numpy
+from ..arrays import Array, align, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from ..summaries import Rows
 from .base import RowsMetric, Sample, drawn
@@ -28,8 +29,6 @@ FEWEST = 20
 
 class _Copying(RowsMetric):
     """What both have in common."""
-
-    higher_is_better = True
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
         """The score, under its name."""
@@ -50,6 +49,7 @@ class AuthPct(_Copying):
     """
 
     name = "auth_pct"
+    higher_is_better = True
     highest = 100.0
     copies_matter = True
     label = "AuthPct"
@@ -90,11 +90,11 @@ class CT(_Copying):
     test row; the others are averaged by their share of the test rows.
 
     A z-score, in standard deviations: far below 0 means copying, about 0 is right, far above 0 means that
-    generated rows lie away from the data. Ranks treat it as higher is better, since larger means less copying:
-    beside a high C_T look at precision or FID for underfitting.
+    generated rows lie away from the data. Generators are ranked by |C_T|: lower is better.
     """
 
     name = "c_t"
+    best = 0.0
     copies_matter = True
     needs_test = True
     label = "C_T"
@@ -112,8 +112,16 @@ class CT(_Copying):
     def convention(self) -> str:
         return (
             f"C_T: {CELLS} k-means cells on train (10 starts, seed {self.seed}), PCA to {DIMENSIONS} above that; "
-            "negative means copying"
+            "negative means copying, ranked by distance from 0"
         )
+
+
+def _centred(train: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """About the mean of train, in units of its largest deviation."""
+    mean = mean_rows(train)
+    largest = float(np.max(np.abs(train - mean)))
+    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0  # a power of two rounds nothing
+    return lambda rows: (rows - mean) / unit
 
 
 def _reduced(train: np.ndarray, seed: int) -> Callable[[np.ndarray], np.ndarray]:
@@ -132,7 +140,11 @@ def _plain(rows: Array) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """k-means cells of train rows, and in each how far its test rows are from its train rows."""
+    """k-means cells of train rows, and in each how far its test rows are from its train rows.
+
+    Rows are seen about the mean of train and in units of its largest deviation: k-means predicts from inner products,
+    which lose all digits at a large common offset, and squares of small features are 0.
+    """
 
     reduced: Callable[[np.ndarray], np.ndarray]
     model: Any
@@ -145,11 +157,15 @@ class _Cells:
 
         # scikit-learn takes 32 bits
         seed = seed if seed < 2**32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
-        reduced = _reduced(train, seed)
+        centred = _centred(train)
+        project = _reduced(centred(train), seed)
+
+        def reduced(rows: np.ndarray) -> np.ndarray:
+            return project(centred(rows))
+
         train, test = reduced(train), reduced(test)
-        centred = train - train.mean(axis=0)
         # k-means draws its starts by row number: by distance from the mean, they depend on the set of rows alone
-        train = train[np.argsort(np.sum(centred * centred, axis=1), kind="stable")]
+        train = train[np.argsort(np.sum(train * train, axis=1), kind="stable")]
         model = KMeans(min(CELLS, Distinct.of(train).size), n_init=10, random_state=seed).fit(train)
         near = tuple(Distinct.of(train[model.labels_ == cell]) for cell in range(model.n_clusters))
         return cls(reduced, model, near, tuple(map(_apart, _cut(model, test), near)))

@@ -5,10 +5,16 @@
 It is counted in points, hundredths of a nat per dimension. The density is an equal mixture of isotropic Gaussians
 centred on the generated rows, fitted to the train rows (`mixture_fit`). A generated row that copies a train row gets a
 tiny variance, and test rows pay for it.
+
+m generated rows are held against as many train rows, fitted to all the others, as the authors' code does. There are
+enough of those for m ≤ n_train/2 only: there a perfect generator scores about 0. More generated rows than that make a
+better density than half of train can, and a perfect generator scores below 0: with m = n_train, rows of N(0, I) score
+half a point to two points below, fresh digits 8.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +34,10 @@ from .mixture_fit import Density, Scale, fit
 # Points to a nat per dimension.
 POINTS = 100.0
 
-# Train rows below which the baseline, from halves of them, varies by points.
+# Nats per dimension below which rows are hopeless, whatever they are: bumps on exact copies have no width.
+HOPELESS = -1e6
+
+# Train rows below which the baseline, made from them, varies by points.
 FEW_ROWS = 500
 
 
@@ -37,11 +46,11 @@ class FLD(Metric[Rows]):
 
     Parameters
     ----------
-    seed : of the cut of the train rows into the halves that make the baseline, the only source of chance
+    seed : of the cut of the train rows that makes the baseline, the only source of chance
 
     In points: 1 is a hundredth of a nat per dimension (0.01 nats/dim) of features z-scored by the test rows. Lower is
-    better, about 0 for a perfect generator, and negative where one does better than half of the train rows do. Every
-    client needs a test set.
+    better. A perfect generator scores about 0 as long as it gives at most half as many rows as there are train rows,
+    and below 0 with more. Every client needs a test set.
     FLD-all is the FLD of the concatenated rows, so it needs weights proportional to the numbers of rows.
     Blind spot: in moderate or high dimension a mildly shrunken generator can score better than a perfect one.
     """
@@ -76,11 +85,14 @@ class FLD(Metric[Rows]):
         if not few:
             return []
         who = "the client has" if len(clients) == 1 else f"{len(few)} of {len(clients)} clients have"
-        return [f"FLD: {who} fewer than {FEW_ROWS} train rows, so its baseline, fitted to half of them, is noisy."]
+        return [f"FLD: {who} fewer than {FEW_ROWS} train rows, so its baseline, made from them, is noisy."]
 
     @property
     def convention(self) -> str:
-        return f"FLD: isotropic mixture fitted by EM, z-scored by the test rows (ddof 1), baseline seed {self.seed}"
+        return (
+            f"FLD: isotropic mixture fitted by EM, z-scored by the test rows (ddof 1), baseline seed {self.seed}; "
+            "about 0 for a perfect generator of at most half as many rows as train, below 0 with more"
+        )
 
 
 _REAL_SIDES: WeakKeyDictionary[Rows, _RealSide] = WeakKeyDictionary()
@@ -128,17 +140,17 @@ class _RealSide:
         return POINTS * (self.baseline(generated.shape[0], seed) - likelihood)
 
     def baseline(self, m: int, seed: int) -> float:
-        """The log-likelihood that the mixture centred on one half of train, fitted to the other, gives to test."""
+        """Mean log-likelihood of test under the mixture centred on m train rows, at most half, fitted to the rest."""
         n = self.train.shape[0]
         if n < 2:
             raise InvalidInput("train", "has 1 row, and a baseline needs 2", "Give more train rows")
-        half = min(m, n // 2)
+        count = min(m, n // 2)
         with self._lock:
-            if (half, seed) not in self._baselines:
+            if (count, seed) not in self._baselines:
                 order = self._order[np.random.default_rng(seed).permutation(n)]
-                density = fit(self.train[order[half : 2 * half]], self.train[order[:half]], self.scale)
-                self._baselines[half, seed] = _mean(density.at(self.test))
-            return self._baselines[half, seed]
+                density = fit(self.train[order[count:]], self.train[order[:count]], self.scale)
+                self._baselines[count, seed] = _mean(density.at(self.test))
+            return self._baselines[count, seed]
 
     @cached_property
     def held_out(self) -> Density:
@@ -147,7 +159,7 @@ class _RealSide:
 
     @cached_property
     def _order(self) -> np.ndarray:
-        # By distance from the centre, z-scored, so that the halves depend on the set of rows alone: neither on how a
+        # By distance from the centre, z-scored, so that the cut depends on the set of rows alone: neither on how a
         # client happens to sort them, nor on the order and units of the features.
         xp = namespace(self.train)
         norms = [
@@ -159,6 +171,11 @@ class _RealSide:
 
 def _mean(x: Array) -> float:
     return float(namespace(x).mean(x))
+
+
+def _gap(test: float, train: float) -> float:
+    """FLD-train − FLD-test of two mean log-likelihoods; NaN where both are hopeless, and their difference is chance."""
+    return math.nan if max(test, train) < HOPELESS else POINTS * (test - train)
 
 
 def _checked(train: Any, test: Any, generated: Any) -> tuple[_RealSide, Array]:
@@ -177,12 +194,13 @@ def fld(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     train : (n, d) rows the generator learnt from, n ≥ 2
     test : (k, d) rows it never saw, k ≥ 2
     generated : (m, d) rows
-    seed : of the baseline's cut of `train`, the only source of chance (standard deviation about 0.3–2 points)
+    seed : of the baseline's cut of `train`, the only source of chance (standard deviation 0.3 to 2 points; up to 4 at
+        d = 2 with fewer than 75 rows)
 
     Returns
     -------
-    float, in points: 1 is a hundredth of a nat per dimension (0.01 nats/dim); lower is better, about 0 for a perfect
-    generator
+    float, in points: 1 is a hundredth of a nat per dimension (0.01 nats/dim); lower is better. A perfect generator
+    scores about 0 for m ≤ n/2, and below 0 for larger m: the baseline has at most n/2 centres
 
     Raises
     ------
@@ -209,7 +227,8 @@ def fld_gap(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     Returns
     -------
     float, in points: 1 is a hundredth of a nat per dimension (0.01 nats/dim). A generator that copies `train` is far
-    below what fresh data of the same size score (which in low dimension is itself negative).
+    below what fresh data of the same size score (which in low dimension is itself negative). NaN where every generated
+    row is an exact copy and some train row has none: neither train nor test is likely then, and FLD says so.
 
     Raises
     ------
@@ -219,7 +238,7 @@ def fld_gap(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     check_count(seed, "seed", minimum=0)
     real, made = _checked(train, test, generated)
     density = real.fitted(made)
-    return POINTS * (_mean(density.at(real.test)) - _mean(density.at_fitted_rows()))
+    return _gap(_mean(density.at(real.test)), _mean(density.at_fitted_rows()))
 
 
 def memorization_scores(train: Any, test: Any, generated: Any) -> Array:
@@ -231,8 +250,8 @@ def memorization_scores(train: Any, test: Any, generated: Any) -> Array:
 
     Returns
     -------
-    (m,) float64 in the library given, nats per dimension of z-scored features; the highest are the copies,
-    19.08 for an exact one
+    (m,) float64 in the library given, nats per dimension of z-scored features; the highest are copies, 19.08 for an
+    exact one whose bump collapsed. Among dense points of few features the fit leaves up to half of the copies wide
 
     Raises
     ------
@@ -270,12 +289,14 @@ class Fitted:
     Attributes
     ----------
     fld, gap : as `fld` and `fld_gap`, in points (0.01 nats/dim)
+    fld_train : the same of the train rows
     sigma : (m, d) standard deviation of each generated row's bump, in the units of the features; NaN for constant ones
     variance : (m,) the same of z-scored features, squared: one number for all of them
     memorization : (m,) as `memorization_scores`
     """
 
     fld: float
+    fld_train: float
     gap: float
     sigma: Array
     variance: Array
@@ -292,8 +313,9 @@ def fitted_density(real: Rows, generated: Any, seed: int = 0) -> Fitted:
     kept = slice(None) if side.scale.kept is None else side.scale.kept
     variance = xp.exp(density.log_variance)
     sigma[:, kept] = xp.sqrt(variance)[:, None] * side.scale.spread
-    score = POINTS * (side.baseline(made.shape[0], seed) - test)
-    return Fitted(score, POINTS * (test - train), sigma, variance, density.peaks())
+    baseline = side.baseline(made.shape[0], seed)
+    scores = POINTS * (baseline - test), POINTS * (baseline - train), _gap(test, train)
+    return Fitted(*scores, sigma, variance, density.peaks())
 
 
 def fitted_quality(real: Rows, generated: Any) -> Array:
