@@ -54,7 +54,7 @@ def test_one_refused_replicate_costs_the_intervals_and_no_score():
         for counts in ((30, 30, 30), (20, 20, 20), (20, 20, 21))
     )  # one cell has more than 20 generated rows, until a replicate leaves one of them out
     client = nm.Client(train, test=test)
-    scores = nm.evaluate([client], {"g": made}, ["fid", "c_t"], uncertainty=nm.Bootstrap(20), progress=False)
+    scores = nm.evaluate([client], {"g": made, "h": made}, ["fid", "c_t"], uncertainty=nm.Bootstrap(20), progress=False)
     table = scores.table.set_index("metric")
     ends = [f"{part}_{end}" for part in ("avg", "all", "gap") for end in ("low", "high")]
     assert np.isfinite(table.loc["fid", [*ends, "avg", "all", "gap"]].astype(float)).all()
@@ -162,7 +162,7 @@ def test_counts_that_are_whole_numbers_of_another_type_are_counts():
 
 
 def is_check(node):
-    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("check_count", "check_number")
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("check_count", "check_number", "whole")
 
 
 def checks_thrown_away(source):
