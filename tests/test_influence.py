@@ -23,7 +23,9 @@ def score(metric, x, y):
     return metric.pulls(strata(metric, x), strata(metric, y)).value
 
 
-@pytest.mark.parametrize("metric", [FID(), FIDInfinity(), KID(), RBF, KID(estimator="biased")], ids=lambda m: m.convention)
+@pytest.mark.parametrize(
+    "metric", [FID(), FIDInfinity(), KID(), RBF, KID(estimator="biased")], ids=lambda m: m.convention
+)
 @pytest.mark.parametrize("side", ["real", "generated"])
 def test_a_pull_is_what_leaving_the_row_out_takes_away(metric, side):
     rng = np.random.default_rng(0)
@@ -96,7 +98,9 @@ def test_intervals_of_fid_hold_where_resampling_fails(case):
     weights = np.array(sizes) / sum(sizes)
     avg, whole = fid_avg_and_all(laws, weights, generator)
     hits = [
-        covered(scores, "fid", (avg, whole, avg - whole)) if len(laws) > 1 else covered(scores, "fid", (avg, whole, 0.0))
+        covered(scores, "fid", (avg, whole, avg - whole))
+        if len(laws) > 1
+        else covered(scores, "fid", (avg, whole, 0.0))
         for scores in simulated(laws, sizes, {"g": generator}, m, "fid", runs)
     ]
     share = np.mean(hits, axis=0)
@@ -109,7 +113,7 @@ def test_intervals_of_kid_hold(metric):
     truth = nm.evaluate(laws, {"g": generator}, metric, progress=False).table.iloc[0]
     hits = [
         covered(scores, "kid", (truth["avg"], truth["all"], truth["gap"]))
-        for scores in simulated(laws, [60, 60], {"g": generator}, 120, metric, 200)
+        for scores in simulated(laws, [200, 200], {"g": generator}, 400, metric, 150)
     ]
     share = np.mean(hits, axis=0)
     assert np.all((share > 0.84) & (share < 0.96)), share
