@@ -4,6 +4,8 @@ PYTHON = python3
 # What `make test` installs on top of the torch-free core: `make test EXTRAS=` leaves it at the core.
 EXTRAS = all
 PORT = 8888
+# How many times as many inputs `make fuzz` tries as the tests do.
+FUZZ = 20
 # More for pip, such as an index of CPU-only torch wheels.
 PIP_ARGS =
 
@@ -16,7 +18,7 @@ test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
 npm_ready := tests/js/node_modules/.ready
 
-.PHONY: help lab test lint format bench clean test-python test-browser test-js test-js-types
+.PHONY: help lab test lint format bench fuzz clean test-python test-browser test-js test-js-types
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -25,6 +27,7 @@ help:
 	@echo "make lint     ruff and mypy"
 	@echo "make format   ruff's fixes and layout"
 	@echo "make bench    a table of speeds beside other libraries"
+	@echo "make fuzz     hostile input to everything, more of it than in the tests; writes docs/fuzz.md   (FUZZ=20 times)"
 	@echo "make clean    remove .venv, caches and build output"
 	@echo "PYTHON=python3.12 names the Python that .venv is made from; PIP_ARGS=... is passed to pip."
 
@@ -98,6 +101,13 @@ format: $(test_ready)
 
 bench: $(test_ready)
 	@$(bin)/python -m tests.benchmarks
+
+# Nothing is written unless every input ended well.
+fuzz: $(test_ready)
+	@report=$$(mktemp) && trap 'rm -f "$$report"' EXIT && \
+	NBMETRICS_FUZZ=$(FUZZ) NBMETRICS_FUZZ_REPORT="$$report" \
+	  $(bin)/python -m pytest -q -n 2 --timeout=7200 $(wildcard tests/test_fuzz*.py) && \
+	$(bin)/python -m tests.fuzz_page "$$report" > docs/fuzz.md && cat docs/fuzz.md
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/js/node_modules tests/browser/shots

@@ -19,8 +19,8 @@ from .errors import InvalidInput, check_count, check_list, check_number, check_w
 
 Rng = np.random.Generator | int | None
 
-# Numbers in one draw: 80 GB.
-LARGEST_DRAW = 10**10
+# Numbers in one draw: 16 GB.
+LARGEST_DRAW = 2 * 10**9
 
 
 @runtime_checkable

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from numbers import Complex, Real
 from typing import Any
 
 # An iterator that has given so many items is taken for an endless one.
@@ -77,6 +78,8 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
 
 def _number(value: Any) -> float:
     """`value` as a float, NaN where it is no number."""
+    if isinstance(value, Complex) and not isinstance(value, Real):
+        return math.nan
     try:
         # an array of one number converts, but NumPy warns; so does torch, of a number that needs a gradient
         return math.nan if getattr(value, "ndim", 0) else float(value.detach() if hasattr(value, "detach") else value)
@@ -86,7 +89,10 @@ def _number(value: Any) -> float:
 
 def check_list(items: Iterable[Any], argument: str, most: int = MOST_ITEMS) -> list[Any]:
     """What `items` gives, one after the other; an endless iterator is stopped after `most`."""
-    found = list(islice(items, most + 1))
+    try:
+        found = list(islice(items, most + 1))
+    except TypeError:
+        raise InvalidInput(argument, f"got {shown(items)}", "Give a list") from None
     if len(found) > most:
         raise InvalidInput(argument, f"gives more than {most:,} items", "Give an iterator that ends sooner")
     return found

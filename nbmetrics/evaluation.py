@@ -122,7 +122,8 @@ def _summarised(
     made, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
     cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
     rows = [s.rows.shape[0] for s in seen if s.rows is not None]
-    result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows))
+    drawn = tuple(g.of(metric) if g.answers(metric) is None else None for g in generators)
+    result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows), tuple(seen), drawn)
     if isinstance(design, Influence) and replicas is None:
         return replace(result, replicas=_influences(metric, seen, generators, result, design.level))
     return result
@@ -131,11 +132,9 @@ def _summarised(
 def _influences(
     metric: Any, clients: Sequence[Sample], generators: Sequence[Any], result: Result, level: float
 ) -> Influences:
-    made = [g.of(metric) for g in generators]
-    sides = ((result.real, clients), (result.generated, made))
-    return Influences(
-        metric, *([metric.strata(s, x.rows) for s, x in zip(*side, strict=True)] for side in sides), level
-    )
+    real = [metric.strata(s, sample.rows) for s, sample in zip(result.real, clients, strict=True)]
+    made = [metric.strata(s, g.of(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
+    return Influences(metric, real, made, level)
 
 
 def _scored(result: Result, bar: Any) -> Result:

@@ -103,8 +103,9 @@ class Generator:
     Parameters
     ----------
     source : (m, d) rows already generated, a distribution, a function `(n, rng) -> rows`, or a
-        `torch.nn.Module` with `latent_dim` (fed standard normal latents); where the clients carry a condition,
-        a function `(x, rng) -> ŷ` that returns one row for each row of x, shape (n, dx)
+        `torch.nn.Module` with `latent_dim` (fed standard normal latents in evaluation mode, and left as it was; calls
+        from several threads take turns); where the clients carry a condition, a function `(x, rng) -> ŷ` that returns
+        one row for each row of x, shape (n, dx)
     name : how tables and views call it
     """
 
@@ -335,7 +336,7 @@ class Federation:
         return iter(self.clients)
 
     def __getitem__(self, name: str) -> Client:
-        if name not in self.names:
+        if not isinstance(name, str) or name not in self.names:
             raise InvalidInput("name", f"no client is called {shown(name)}", f"The names are {', '.join(self.names)}")
         return self.clients[self.names.index(name)]
 

@@ -43,11 +43,11 @@ class Variance:
 
     def reach(self, level: float) -> np.ndarray:
         """Half the width of an interval."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         with np.errstate(divide="ignore", invalid="ignore"):
             degrees = np.where(self.of > 0, self.of**2 / self.doubt, np.inf)
-        return np.where(np.isnan(self.of), np.nan, t.ppf(0.5 + level / 2.0, degrees) * np.sqrt(self.of))
+        return np.where(np.isnan(self.of), np.nan, stdtrit(degrees, 0.5 + level / 2.0) * np.sqrt(self.of))
 
 
 class Spread:

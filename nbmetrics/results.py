@@ -16,7 +16,7 @@ import numpy as np
 
 from .errors import InvalidInput, shown
 from .influence import Influences
-from .metrics.base import losses
+from .metrics.base import Sample, losses
 from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
@@ -30,7 +30,8 @@ class Result:
     """One metric on all clients and generators: its summaries and the terms of every pair.
 
     A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
-    others); pooled with the weights they are its summary in `generated`.
+    others); pooled with the weights they are its summary in `generated`. `clients` and `generators` are what was
+    summarised (a generator that only answered conditions has None).
     """
 
     metric: Any
@@ -41,6 +42,8 @@ class Result:
     replicas: Replicas | Influences | None = None
     cautions: tuple[str, ...] = ()
     span: str = ""
+    clients: tuple[Sample, ...] = ()
+    generators: tuple[Sample | None, ...] = ()
 
     @property
     def name(self) -> str:
@@ -78,12 +81,30 @@ class Result:
         """D(pool(S_i), S_G) for each generator."""
         return np.array([_value(found) for found in self._pooled_terms(weights)])
 
-    def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
-        found = self._attempt("all", weights, lambda: self._against_all(self.metric.pool(self.real, weights)))
-        return [found] * len(self.generated) if isinstance(found, InvalidInput) else found
+    def size_gaps(self, weights: Sequence[float]) -> np.ndarray:
+        """For each generator, the avg − all there would be if all clients were alike; 0 where no metric says."""
+        return np.array([gap for _, gap in self._against_all(weights)])
 
-    def _against_all(self, together: Any) -> list[Terms]:
-        return [terms_of(self.metric, together, summary) for summary in self.generated]
+    def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
+        return [terms for terms, _ in self._against_all(weights)]
+
+    def _against_all(self, weights: Sequence[float]) -> Sequence[tuple[Terms, float]]:
+        """The terms of the pooled clients with each generator, and the gap that their numbers of rows would make."""
+        found = self._attempt("all", weights, lambda: self._scored_pool(weights))
+        return [(found, math.nan)] * len(self.generated) if isinstance(found, InvalidInput) else found
+
+    def _together(self, weights: Sequence[float]) -> Any:
+        """The summary of all clients, or why there is none."""
+        return self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+
+    def _scored_pool(self, weights: Sequence[float]) -> list[tuple[Terms, float]]:
+        together, expect = self._together(weights), getattr(self.metric, "size_gap", None)
+        if isinstance(together, InvalidInput):
+            raise together
+        return [
+            (terms_of(self.metric, together, s), expect(self.real, weights, together, s) if expect else 0.0)
+            for s in self.generated
+        ]
 
     def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
         """What `compute` gives, or the InvalidInput it raises: computed once for each weights."""
@@ -113,15 +134,18 @@ class Result:
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
-        if isinstance(self.replicas, Influences):
+        if hasattr(self.metric, "caution"):
+            together = self._together(weights)
+            real = self.real if isinstance(together, InvalidInput) else (*self.real, together)
+            found = [self.metric.caution(summary, g) for g in self.generated for summary in real]
+        elif isinstance(self.replicas, Influences):
             found = self.replicas.cautions(weights)
-        elif hasattr(self.metric, "caution"):
-            cells = [(c, g) for g in self.generated for c in (*self.real, self.metric.pool(self.real, weights))]
-            found = [self.metric.caution(*cell) for cell in cells]
         else:
             return []
-        said = [line for line in found if line]
-        return [f"{self.label}, {len(said)} of {len(found)} scores: {said[0]}."] if said else []
+        by_kind: dict[str, list[str]] = {}
+        for line in filter(None, found):
+            by_kind.setdefault(line.split(":")[0], []).append(line)
+        return [f"{self.label}, {len(lines)} of {len(found)} scores: {lines[0]}." for lines in by_kind.values()]
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
         """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""

@@ -7,6 +7,7 @@ gives all scores anew, client by client and pooled, so averages, gaps and orders
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -158,13 +159,14 @@ class JackknifeResamples(Resamples):
 class Bootstrap:
     """Rows drawn with replacement, `replicates` times.
 
-    The intervals correct the bias, so they hold for FID too, whose bias falls like 1/N. Between equal laws, where
-    the score sits at its minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD,
-    precision, AuthPct, …) would take repeated rows for copies: they get a jackknife of thirds instead.
+    The intervals correct the bias to first order in 1/N. That is enough for FID only with many rows for the features
+    (5 d, and d²/8), and refused below; `Influence` needs fewer. Between equal laws, where the score sits at its
+    minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD, precision, AuthPct, …) would
+    take repeated rows for copies: they get a jackknife of thirds instead.
 
     Parameters
     ----------
-    replicates : number of resamples, at least 20
+    replicates : number of resamples, from 20 to 100,000
     seed : of the resampling
     level : coverage asked for, between 0.5 and 0.999
     """
@@ -175,15 +177,15 @@ class Bootstrap:
 
     def __str__(self) -> str:
         return (
-            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, with the bias of few rows taken off "
-            "(so a biased score may lie outside its own interval); at 90 % and 60 rows a client it covered gaps in 84 "
-            "to 87 % of simulations"
+            f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, about the score with the bias of few "
+            "rows taken off (the plain score may lie outside); at 90 % and 60 rows a client gaps were covered in 84 to "
+            "87 % of simulations"
         )
 
     def __post_init__(self) -> None:
-        check_count(self.replicates, "replicates", minimum=20)
-        check_count(self.seed, "seed", minimum=0)
-        check_number(self.level, "level", minimum=0.5, maximum=0.999)
+        object.__setattr__(self, "replicates", check_count(self.replicates, "replicates", minimum=20, maximum=100_000))
+        object.__setattr__(self, "seed", check_count(self.seed, "seed", minimum=0))
+        object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
         """Multinomial counts for parties of `sizes` rows (0 for an exact law)."""
@@ -199,7 +201,7 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Jackknife:
-    """One group of rows of one party left out at a time; for KID and other nearly unbiased scores.
+    """One group of rows of one party left out at a time; for nearest rows, KID and other nearly unbiased scores.
 
     Parameters
     ----------
@@ -218,9 +220,9 @@ class Jackknife:
         return f"{self.level:.0%}, jackknife of {self.groups} groups of rows, seed {self.seed}"
 
     def __post_init__(self) -> None:
-        check_count(self.groups, "groups", minimum=10)
-        check_count(self.seed, "seed", minimum=0)
-        check_number(self.level, "level", minimum=0.5, maximum=0.999)
+        object.__setattr__(self, "groups", check_count(self.groups, "groups", minimum=10))
+        object.__setattr__(self, "seed", check_count(self.seed, "seed", minimum=0))
+        object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
         """Counts of one, and of zero for the group left out, for parties of `sizes` rows (0 for an exact law)."""
@@ -250,8 +252,8 @@ class Thirds:
 
     def __str__(self) -> str:
         return (
-            f"{self.level:.0%}, jackknife of thirds of the rows, {self.cuts} cuts, seed {self.seed}; wider than need "
-            "be: at 90 % they covered 89 to 98 % of simulations (FLD 100 %)"
+            f"{self.level:.0%}, jackknife of thirds of the rows, {self.cuts} cuts, seed {self.seed}; wider than need be "
+            "(at 90 % they covered 89 to 98 % of simulations, FLD 100 %)"
         )
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
@@ -274,7 +276,7 @@ class Replicas:
             cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
             self.design = Thirds(cuts, design.seed, design.level)
         sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]
-        _check_sizes(metric, sizes)
+        _check_sizes(metric, sizes, real[0].dim)
         self.resamples = self.design.resample(sizes)
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
@@ -329,12 +331,18 @@ class Replicas:
         return average if part == "avg" else average - self.scores(weights)[1]
 
 
-def _check_sizes(metric: Any, sizes: Sequence[int]) -> None:
+def _check_sizes(metric: Any, sizes: Sequence[int], dim: int) -> None:
     if getattr(metric, "no_resampling", ""):
         raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
-    few = min((n for n in sizes if n), default=FEWEST)
+    few = min((n for n in sizes if n), default=math.inf)
     if few < FEWEST:
         raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
+    fewest = metric.rows_to_resample(dim) if hasattr(metric, "rows_to_resample") else FEWEST
+    if few < fewest:
+        seen = (
+            f"resampling cannot take the bias off {metric.label} of {few} rows with {dim} features: it needs {fewest:,}"
+        )
+        raise InvalidInput("uncertainty", seen, "Use nm.Influence(), or fewer features")
 
 
 @dataclass(frozen=True)
@@ -353,7 +361,7 @@ class Influence:
     level: float = 0.9
 
     def __post_init__(self) -> None:
-        check_number(self.level, "level", minimum=0.5, maximum=0.999)
+        object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
 
     @property
     def otherwise(self) -> Jackknife:

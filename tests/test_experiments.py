@@ -53,6 +53,28 @@ class TestLikelihoodToy:
         table = experiments.likelihood_toy()
         np.testing.assert_allclose(table["log_likelihood_avg"], table["log_likelihood_all"], atol=1e-12)
 
+    def test_no_generator_is_above_the_union_whose_own_value_is_its_entropy(self):
+        from scipy.integrate import quad
+        from scipy.stats import norm
+
+        def union(x):
+            return (norm.pdf(x, -1) + norm.pdf(x, 1)) / 2
+
+        along = quad(lambda x: union(x) * np.log(union(x)), -12, 12, epsabs=1e-13)[0]
+        table = experiments.likelihood_toy()
+        wanted = along - 0.5 * np.log(2 * np.pi * np.e)
+        np.testing.assert_allclose(table["log_likelihood_ref"], wanted, atol=1e-10)
+        assert (table["log_likelihood_all"] < table["log_likelihood_ref"]).all()
+        assert table["v"].max() == 40
+
+    def test_the_union_of_unequal_clients_has_its_entropy_too(self):
+        clients = [nm.Gaussian(m) for m in [(0, 0), (4, 1), (-2, 5)]]
+        union = nm.Mixture(clients)
+        drawn = union.log_prob(union.sample(200_000, 0))
+        table = experiments.likelihood_toy([1], [0], means=[c.mean for c in clients])
+        error = drawn.std() / np.sqrt(len(drawn))
+        assert table["log_likelihood_ref"][0] == pytest.approx(drawn.mean(), abs=4 * error) and error < 0.005
+
     def test_best_variance_is_that_of_the_union_and_best_shift_none(self):
         table = experiments.likelihood_toy()
         over_v, shifted = table[table["shift"] == 0], table[table["v"] == 2]
@@ -64,6 +86,14 @@ class TestLikelihoodToy:
         v, shift = table["v"], table["shift"]
         wanted = -np.log(2 * np.pi) - 0.5 * np.log(v) - 0.5 * (2 + shift**2) / v - 0.5
         np.testing.assert_allclose(table["log_likelihood_avg"], wanted, atol=1e-12)
+
+
+def test_samples_of_the_toy_are_those_of_its_laws():
+    table = experiments.gaussian_samples(3.0, points=20_000)
+    found = table.groupby("source", sort=False)[["x", "y"]].agg(["mean", "var"])
+    assert list(found.index) == ["C1", "C2", "generator"]
+    wanted = [(-1, 1, 0, 1), (1, 1, 0, 1), (0, 3, 0, 1)]
+    np.testing.assert_allclose(found.to_numpy(), wanted, atol=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +144,9 @@ def test_an_unknown_published_table_is_named():
         experiments.published("fld_model")
 
 
-def test_catalogue_has_every_row_once_with_a_title_and_a_source():
-    listed = experiments.catalogue()
-    wanted = "E1 E2 E4 E5 E6 E7 E9 E10 E12 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 C1 C2 C3 K1"
+def test_every_experiment_has_a_title_a_source_and_a_figure():
+    listed = experiments.titles()
+    wanted = "E1 E2 E4 E5 E6 E7 E9 E10 E12 E13 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 C1 C2 C3 C5 K1"
     assert " ".join(listed["id"]) == wanted
     assert listed["title"].str.len().between(10, 100).all() and listed["source"].str.len().gt(8).all()
     assert set(listed["name"]) <= set(dir(nm.figures)) and set(listed["name"]) <= set(experiments.__all__)
@@ -131,6 +161,7 @@ FEATURES = {name: images.reshape(-1, 16)[:, :3] for name, images in PICTURES.ite
 SMALL = {
     "gaussian_toy": {"v": (0.5, 1), "samples": 20},
     "likelihood_toy": {"v": (1, 2), "shift": (0, 1)},
+    "gaussian_samples": {"points": 5},
     "single_class": LABELLED | {"label": "a"},
     "published_ranks": LABELLED | {"parts": 2},
     "variance_limited": LABELLED | {"scale": (0.5, 1), "neighbors": 3, "starts": 2},
@@ -139,6 +170,7 @@ SMALL = {
     "transport_federated": LABELLED | {"noise": (0, 0.5)},
     "twin_generators": {"clients": 3, "dim": 3},
     "moons_density": {"copies": 5, "points": 20},
+    "copied_width": {"moved": (0.01, 1), "points": 30, "copies": 3},
     "bandwidth_sweep": {"bandwidth": (0.1, 0.5), "sizes": (90, 90, 150)},
     "copycat": {"data": SETS},
     "transforms": {"share": (0, 1), "names": ("rotate", "crop"), **PICTURES},
@@ -147,14 +179,16 @@ SMALL = {
     "novelty": {"share": (0, 1), "data": SETS},
     "interactions": {"fidelity": (0, 1), "diversity": (1, 0.5), "novelty": (0, 0.5), "data": SETS},
     "sample_size": {"test_size": (10, 20), "repeats": 2, **FEATURES},
+    "generated_size": {"size": (10, 20), "repeats": 2, **FEATURES},
     "published_models": {},
     "timing": {"train_rows": 20, "dim": 2, "others": 100, "repeats": 1},
     "correlation_contours": {"rho": (0, 0.5), "rho_hat": (0, 0.5)},
     "condition_scale": {"alpha": (0.5, 1)},
     "covariance_estimators": {"n": (3, 5), "draws": 10},
+    "published_conditional": {},
     "kid_estimators": {"n": (8, 16), "draws": 3, "subsets": 2, "size": 4},
 }
-EXACT = {"likelihood_toy", "published_models", "correlation_contours", "condition_scale"}
+EXACT = {"likelihood_toy", "published_models", "published_conditional", "correlation_contours", "condition_scale"}
 TAILS = ["avg", "all", "gap", "rank", "ref", "se", "sd", "low", "high", "seconds", "sc", "nsc1", "nsc2"]
 
 
@@ -196,7 +230,7 @@ def test_seeds_repeat_and_matter_and_nothing_is_drawn_without_one(name):
 
 
 def test_every_experiment_has_a_small_run():
-    assert set(SMALL) == set(experiments.catalogue()["name"])
+    assert set(SMALL) == set(experiments.titles()["name"])
 
 
 def test_captions_name_the_set_up_and_the_panels_say_what_came_out(toy):
@@ -216,13 +250,13 @@ def test_tables_know_where_they_come_from(toy):
     assert any("ddof" in line for line in toy.attrs["conventions"])
 
 
-@pytest.mark.parametrize("name", ["gaussian_toy", "likelihood_toy", "twin_generators"])
+@pytest.mark.parametrize("name", ["gaussian_toy", "likelihood_toy", "twin_generators", "published_conditional"])
 def test_figures_have_labelled_axes_and_a_caption(name):
     table = getattr(experiments, name)()
     figure = nm.figures.draw(table)
     assert table.attrs["source"] in figure.get_suptitle().replace("\n", " ")
     for ax in figure.axes:
-        assert ax.get_xlabel() and ax.get_ylabel() and ax.lines
+        assert ax.get_xlabel() and ax.get_ylabel() and (ax.lines or ax.collections)
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
@@ -245,6 +279,8 @@ class TestBadInput:
             (lambda: experiments.likelihood_toy([1], means=[(0, 0, 0)]), "means"),
             (lambda: experiments.likelihood_toy([1], shifted_v=0), "shifted_v"),
             (lambda: experiments.likelihood_toy([0.0]), "v"),
+            (lambda: experiments.gaussian_samples(-1), "v"),
+            (lambda: experiments.gaussian_samples(points=0), "points"),
             (lambda: experiments.twin_generators(clients=1), "clients"),
         ],
     )

@@ -1,4 +1,4 @@
-"""C1 to C3: what MFID, RFID and CFID see of a wrong correlation, of the scale of x and of covariance estimates."""
+"""C1 to C3, C5: what MFID, RFID and CFID see of a wrong correlation, a scale of x, an estimate; real models."""
 
 import numpy as np
 import pytest
@@ -223,3 +223,25 @@ def test_estimators_are_drawn_in_three_panels_on_one_scale(estimated):
         low, high = ax.get_ylim()
         assert low <= 0 and high >= estimated["cfid_sc"].max()
     assert figure.axes[0].get_ylabel() == "mean distance to the truth ± 2 se\n(squared units of y)"
+
+
+class TestPublished:
+    def test_the_numbers_are_those_of_the_papers_tables(self):
+        table = nm.experiments.published_conditional().set_index(["dataset", "model"])
+        assert table.loc[("CelebA rotation", "MUNIT"), ["mfid", "rfid", "cfid"]].tolist() == [53.65, 146.54, 265.37]
+        assert table.loc[("Edges2Shoes", "Pix2Pix"), ["mfid", "rfid", "cfid"]].tolist() == [239.64, 257.26, 308.03]
+        assert (table["cfid"] > table["rfid"]).all() and (table["rfid"] > table["mfid"]).all()
+
+    def test_only_cfid_puts_both_paired_models_first(self):
+        table = nm.experiments.published_conditional()
+        for _, rows in table.groupby("dataset"):
+            worst = rows[rows["paired"] == "yes"][["mfid_rank", "rfid_rank", "cfid_rank"]].max()
+            assert worst["cfid_rank"] == 2 and worst["mfid_rank"] == 4 and worst["rfid_rank"] >= 3
+            assert sorted(rows["cfid_rank"]) == [1, 2, 3, 4]
+
+    def test_its_figure_says_so_of_the_table_it_draws(self):
+        table = nm.experiments.published_conditional()
+        titles = [ax.get_title() for ax in nm.figures.published_conditional(table).axes]
+        assert titles == [f"{name}: CFID parts the two kinds" for name in ("CelebA rotation", "Edges2Shoes")]
+        swapped = table.assign(cfid=table["mfid"])
+        assert nm.figures.published_conditional(swapped).axes[0].get_title().endswith("no score parts the two kinds")

@@ -11,7 +11,7 @@ from nbmetrics import experiments, figures
 from nbmetrics.experiments.base import wide
 from nbmetrics.experiments.data import digits, published
 from nbmetrics.experiments.orders import order_summary, with_ranks
-from nbmetrics.scores import inverted_pairs
+from nbmetrics.orders import inverted_pairs
 
 X, Y = digits()
 FEW = np.arange(600)  # 60 or so digits of every class

@@ -45,7 +45,7 @@ def refusal(draw, table):
 
 
 def test_every_experiment_says_what_its_figure_needs():
-    assert set(COLUMNS) == set(experiments.catalogue()["name"])
+    assert set(COLUMNS) == set(experiments.titles()["name"])
 
 
 @pytest.mark.parametrize("name", sorted(set(COLUMNS) - set(LOST)))

@@ -133,6 +133,12 @@ def packed_bytes(lab, data, mark=share.MARK):
     return f"{mark}.{lab}.{body}"
 
 
+def packed_scene(**changes):
+    scene = {**nm.Scene.preset_named("Two clients").to_json(), **changes}
+    return packed_bytes("Playground", zlib.compress(json.dumps(scene).encode()))
+
+
+COPYCAT = {"name": "cc", "kind": "copycat", "of": "Client 1", "count": 50_000_000}
 GOOD = nm.Playground().share()
 BAD = {
     "truncated": (GOOD[:-9], "damaged.*Copy the whole string again"),
@@ -153,6 +159,12 @@ BAD = {
     "deep JSON": (packed_bytes("Playground", zlib.compress(b"[" * 10**6)), "holds no scene"),
     "no UTF-8": (packed_bytes("Playground", zlib.compress(b"\xff{}")), "holds no scene"),
     "another scene": (packed_bytes("Playground", zlib.compress(b'{"clients": 3, "generators": []}')), "clients"),
+    "a copycat of all memory": (packed_scene(generators=[COPYCAT]), r"count: got 5e\+07"),
+    "of 200,000 fields": (packed_scene(**{f"k{i}": 0 for i in range(200_000)}), "holds a scene that is not valid"),
+    "a name that ends lines": (packed_scene(preset="a\x00b"), "preset"),
+    "of version 10000000…": (f"nbm1{0:09999}.Playground.e", "of version 1000"),
+    "of a lab with a long name": (f"nbm1.{'L' * 10**6}.e", "not of a Playground"),
+    "of 10 MB": ("nbm1.Playground." + "e" * 10**7, "No lab makes such a string"),
     "infinite": (packed_bytes("Playground", zlib.compress(b'{"clients":[],"generators":[],"half":1e999}')), "clients"),
 }
 
@@ -163,8 +175,9 @@ def test_a_bad_string_is_refused_with_what_to_do(case, on):
     text, said = BAD[case]
     lab = nm.Playground()
     before = lab.scene
-    with pytest.raises(nm.InvalidInput, match=f"(?s)share string.*{said}"):
+    with pytest.raises(nm.InvalidInput, match=f"(?s)share string.*{said}") as caught:
         (nm.Playground if on == "class" else lab).from_share(text)
+    assert len(str(caught.value)) < 2500
     assert lab.scene == before and lab.history["past"] == []
 
 

@@ -216,6 +216,11 @@ VALUE = {
         (["reveal"], None, "lesson.reveal"),
         (["tries"], "one", "lesson.tries"),
         (["tries"], ["one", ""], "lesson.tries[1]"),
+        (["tries"], ["one"] * 25, "lesson.tries"),
+        (["reveal"], "x" * 10_001, "lesson.reveal"),
+        (["reveal"], "a\x1b[2J", "lesson.reveal"),
+        (["question"], "\ud800", "lesson.question"),
+        (["predict"], {**VALUE, "axis": [0, 1, 2]}, "lesson.predict.axis"),
     ],
 )
 def test_a_wrong_field_is_named(path, value, argument):
@@ -274,6 +279,25 @@ def test_a_file_that_is_not_json_is_refused(tmp_path):
     path.write_text("{")
     with pytest.raises(nm.InvalidInput, match="is not JSON"):
         nm.Playground(lesson=path)
+
+
+def test_a_file_that_is_no_lesson_is_refused_before_it_is_read_whole(tmp_path):
+    deep, pipe, folder, huge = (tmp_path / f"{name}.json" for name in ("deep", "pipe", "folder", "huge"))
+    deep.write_text("[" * 200_000)
+    os.mkfifo(pipe)
+    folder.mkdir()
+    with huge.open("wb") as file:
+        file.truncate(10**12)
+    cases = {deep: "nested too deep", pipe: "is no file", folder: "is no file", huge: "has more than 1,048,576 bytes"}
+    for path, words in {**cases, Path("a\0.json"): "cannot read", Path("n" * 9999 + ".json"): "cannot read"}.items():
+        for given in (path, str(path)):
+            with pytest.raises(nm.InvalidInput, match=words) as caught:
+                nm.Playground(lesson=given)
+            assert len(str(caught.value)) < 500
+
+
+def test_text_may_have_lines():
+    assert Lesson.parse({**OWN, "reveal": "One.\n\nTwo."}).reveal == "One.\n\nTwo."
 
 
 def test_undo_reset_and_share_keep_the_lesson():

@@ -149,6 +149,24 @@ def test_bands_are_the_spread_of_redrawn_points_around_the_exact_value():
     assert band["mean"][0] > band["exact"][0]  # FID of few points reads too high
 
 
+def test_the_band_of_the_gap_is_what_few_points_make_of_it():
+    alike = {"a": nm.Gaussian([0, 0]), "b": nm.Gaussian([0, 0])}
+    lab = nm.Playground(alike, {"g": nm.Gaussian([0, 0])}, samples=20)
+    scene = nm.Scene.parse({**lab.scene, "view": {**lab.scene["view"], "panel": "samples"}})
+    bands = computed(scene)["bands"]
+    gaps = []
+    for k in range(1, 21):
+        again = scene.drawn(20, scene.seed + k)
+        rows, made = [np.asarray(c.rows) for c in again.federation], nm.Gaussian.fit(again.sources["g"])
+        avg = np.mean([nm.fid(nm.Gaussian.fit(x), made) for x in rows])
+        gaps.append(avg - nm.fid(nm.Gaussian.fit(np.concatenate(rows)), made))
+    assert bands["fid"]["gap"]["exact"] == [pytest.approx(0, abs=1e-12)]
+    assert bands["fid"]["gap"]["mean"] == [pytest.approx(np.mean(gaps))]
+    assert bands["fid"]["gap"]["low"] == [pytest.approx(np.quantile(gaps, 0.05))]
+    # of clients that are alike, all of the gap is the number of points
+    assert bands["fid"]["gap"]["alike"] == [pytest.approx(np.mean(gaps), rel=0.3)]
+
+
 def test_a_teachers_own_lesson_is_not_opened_without_it():
     known = nm.Playground(lesson="Where is KID?").lessons["Where is KID?"]
     lesson = {k: v for k, v in known.items() if k != "after"} | {"name": "My own"}

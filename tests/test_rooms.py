@@ -14,13 +14,14 @@ PACKAGE = ROOT / "nbmetrics"
 GROUPS = [
     {"errors"},
     {"arrays"},
+    {"roots"},
     {"critic"},
     {"distributions", "densities", "summaries", "joint"},
     {"metrics"},
     {"partition"},
     {"federation"},
-    {"uncertainty", "theory", "scene"},
-    {"results", "sampling", "scores", "evaluation", "figures"},
+    {"uncertainty", "influence", "orders", "theory", "scene"},
+    {"results", "display", "sampling", "heterogeneity", "scores", "evaluation", "figures"},
     {"experiments", "features", "training", "cluster"},
     {"labs"},
 ]

@@ -1,35 +1,52 @@
-"""The figures and tables of the papers as functions that anyone can rerun, sweep and draw.
+"""Figures and tables of the papers as functions that anyone can rerun, sweep and draw.
 
     table = nm.experiments.gaussian_toy(samples=50_000)     a tidy DataFrame, first column what is swept
     nm.figures.gaussian_toy(table)                          its figure
 
-Seeds, sizes and ranges are arguments; the defaults give the paper's figure. `catalogue()` lists them all, and
-`python -m nbmetrics.experiments NAME --out figure.png --csv table.csv` runs one from a shell.
+Seeds, sizes and ranges are arguments. Images and trained networks are not in the package: digits, Gaussians and noisy
+copies stand for them. `catalogue()` says of every figure, table and statement of the papers what covers it and what
+differs, or why nothing does. `python -m nbmetrics.experiments NAME --out figure.png --csv table.csv` runs one from a
+shell.
 """
 
 from importlib import import_module as _import
 from typing import Any as _Any
 
 _ROOMS = {
-    "gaussians": ["gaussian_toy", "likelihood_toy"],
+    "gaussians": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
     "orders": ["single_class", "published_ranks"],
     "clients": ["variance_limited", "truncation", "neighbors_federated", "transport_federated"],
     "twins": ["twin_generators"],
-    "moons": ["moons_density", "bandwidth_sweep", "copycat"],
+    "moons": ["moons_density", "copied_width", "bandwidth_sweep", "copycat"],
     "images": ["transforms", "diversity", "ranked_samples"],
     "generalization": ["novelty", "interactions"],
-    "sizes": ["sample_size", "published_models", "timing"],
-    "conditional": ["correlation_contours", "condition_scale", "covariance_estimators"],
+    "sizes": ["sample_size", "generated_size", "published_models", "timing"],
+    "conditional": ["correlation_contours", "condition_scale", "covariance_estimators", "published_conditional"],
     "kernels": ["kid_estimators"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 _HELPERS = {"published": "data", "digits": "data", "order_summary": "orders"}
 
-__all__ = ["catalogue", *_HELPERS, *_HOME]
+__all__ = ["catalogue", "titles", *_HELPERS, *_HOME]
 
 
 def catalogue() -> _Any:
+    """What of the papers is here: a DataFrame with a row for each figure, table and statement.
+
+    Columns paper, item, function (of `nm.experiments`, or of `nm.theory` as "theory.kid_gap_identity"; "" for none),
+    id (of the experiment, such as "E1"), covered ("yes": the same design and range; "partly"; "no"), differs (the data,
+    network or range that is another one, what is wrong as printed, or why there is nothing).
+    """
+    from .data import covered
+
+    table = covered()
+    ids = {name: __getattr__(name).row for name in _HOME}
+    table.insert(3, "id", [ids.get(name, "") for name in table["function"]])
+    return table
+
+
+def titles() -> _Any:
     """All experiments: a DataFrame id, name, title, source, in the order of their ids."""
     import pandas as pd
 

@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     options = parser.parse_args(argv)
     if options.list or options.name is None:
-        print(experiments.catalogue()[["id", "name", "title"]].to_string(index=False, justify="left"))
+        print(experiments.titles()[["id", "name", "title"]].to_string(index=False, justify="left"))
         return 0
     try:
         _run(options)
@@ -78,7 +78,7 @@ def _write(name: str, path: str, write: Callable[[str], Any]) -> None:
 
 
 def _experiment(name: str) -> Callable[..., Any]:
-    listed = experiments.catalogue()
+    listed = experiments.titles()
     known = dict(zip(listed["id"], listed["name"], strict=True))
     name = known.get(name.upper(), name)
     return getattr(experiments, check_choice(name, known.values(), "name"))

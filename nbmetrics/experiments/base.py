@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ParamSpec
 
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_count, check_names, check_number, shown
+from ..errors import InvalidInput, check_count, check_list, check_names, check_number, shown
 from ..evaluation import evaluate
 from ..federation import Federation
 from ..metrics.kernels import Kernel, Polynomial, as_kernel
 
 P = ParamSpec("P")
+
+# Draws, repeats or points that an experiment takes.
+MOST = 1_000_000
 
 DISTRIBUTED, FLD_PAPER, CFID_PAPER = "Wang et al.", "Jiralerspong et al.", "Soloveitchik et al."
 KID_PAPER = "the KID explainer"
@@ -25,20 +29,24 @@ def experiment(row: str, source: str) -> Callable[[Callable[P, pd.DataFrame]], C
     """Mark a function as the experiment `row` (such as "E1"), after `source`, a figure or table of a paper.
 
     The first line of its docstring is the caption of its figure: it names what is shown, not what comes out of it, as
-    that depends on the arguments. A `seed` is checked here, for all experiments. The table's `attrs` then carry
-    `experiment`, `id`, `source`, `title` and the `arguments` it was called with, beside the `conventions` it sets
-    itself.
+    that depends on the arguments. A `seed` and counts (arguments annotated int) are checked here, for all experiments,
+    so that none works for years. The table's `attrs` then carry `experiment`, `id`, `source`, `title` and the
+    `arguments` it was called with, beside the `conventions` it sets itself.
     """
 
     def wrap(function: Callable[P, pd.DataFrame]) -> Callable[P, pd.DataFrame]:
         title = (function.__doc__ or "").strip().splitlines()[0].rstrip(".")
+        signature = inspect.signature(function)
+        numbers = [name for name, given in signature.parameters.items() if str(given.annotation).startswith("int")]
+        counts = {name: math.inf if name == "seed" else MOST for name in numbers}
 
         @functools.wraps(function)
         def run(*args: P.args, **kwargs: P.kwargs) -> pd.DataFrame:
-            bound = inspect.signature(function).bind(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
-            if "seed" in bound.arguments:
-                bound.arguments["seed"] = check_count(bound.arguments["seed"], "seed", minimum=0)
+            for name, value in bound.arguments.items():
+                if counts.get(name) and value is not None:
+                    bound.arguments[name] = check_count(value, name, minimum=0, maximum=counts[name])
             table = function(*bound.args, **bound.kwargs)
             arguments = {name: value for name, value in bound.arguments.items() if _is_small(value)}
             about: dict[Any, Any] = {"experiment": function.__name__, "id": row, "source": source, "title": title}
@@ -60,9 +68,11 @@ def _is_small(value: Any) -> bool:
 def grid(values: Any, argument: str, *, minimum: float = -np.inf, maximum: float = np.inf) -> list[float]:
     """The numbers to sweep over, at least one, each finite and within the limits."""
     try:
-        found = [check_number(v, argument, minimum=minimum, maximum=maximum) for v in np.ravel(values)]
-    except TypeError:
-        raise InvalidInput(argument, f"got {values!r}", "Give numbers to sweep over") from None
+        values = values.detach() if hasattr(values, "detach") else values
+        flat = np.ravel(check_list(values, argument) if isinstance(values, Iterator) else values)
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidInput(argument, f"got {shown(values)}", "Give numbers to sweep over") from None
+    found = [check_number(v, argument, minimum=minimum, maximum=maximum) for v in flat]
     if not found:
         raise InvalidInput(argument, "is empty", "Give at least one number")
     return found

@@ -74,8 +74,8 @@ def novelty(
     data : "digits" (898 train, 450 test, 449 fresh), "moons" (1,000, 1,000 and 500), or (train, test, fresh) rows,
         fresh at most half as many as train where FLD is to be about 0 for them
     transforms : name → function (rows, rng) -> rows; by default five for digits (none, posterize, light blur, crop of
-        `image_transforms`, and a blur of 1 pixel), and none and noise in standard deviations of each feature for other
-        rows
+        `image_transforms`, and a heavy blur of σ 1 pixel, where the paper has σ 1.4 on larger images), and none and
+        noise in standard deviations of each feature for other rows
     seed : of the sets, the copies, the transforms and the metrics
 
     Returns

@@ -150,7 +150,7 @@ def diversity(
     it draws FLD only, and conditional generators where this has held-out digits.
     """
     repeats = check_count(repeats, "repeats")
-    check_number(jitter, "jitter", minimum=0)
+    jitter = check_number(jitter, "jitter", minimum=0)
     real, held, made, groups = _labelled(train, test, generated, labels, seed)
     m, most = min(map(len, groups)), len(groups)
     swept = np.unique(np.linspace(1, most, min(most, 10)).round()) if classes is None else classes
@@ -217,7 +217,7 @@ def ranked_samples(
     dimension). `attrs["pictures"]` holds the images for the figure.
     """
     copies = check_count(copies, "copies", minimum=0)
-    check_number(jitter, "jitter", minimum=0)
+    jitter = check_number(jitter, "jitter", minimum=0)
     pictures, extract = _set_up(train, test, generated, features, seed)
     if generated is None:
         pictures = _planted(pictures, copies, jitter, np.random.default_rng([seed, 1]))

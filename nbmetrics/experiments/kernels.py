@@ -24,6 +24,8 @@ from .base import KID_PAPER, experiment, grid, named_kernels
 
 DIMENSION, SHIFT = 16, 0.25
 SIZES = (32, 64, 128, 256, 512, 1024)
+# Standard deviations take squares.
+LARGEST_KERNEL = 1e140
 KERNELS = {"cubic": Polynomial(3), "RBF": RBF()}
 SCORES = ["kid_biased", "kid_unbiased", "kid_linear", "kid_subsets"]
 
@@ -138,7 +140,11 @@ def _exact(kernel: Any, laws: list[Any]) -> tuple[KID, float]:
         if not metric.has_closed_form(law):
             fix = "Give Gaussians, a mixture of them, or rows, which are taken as the whole population"
             raise InvalidInput(name, f"has no exact KID under {metric.kernel}", fix)
-    return metric, metric.distance(*map(metric.summarize, samples))
+    terms = metric.terms(*map(metric.summarize, samples)).values()
+    if max(map(abs, terms)) > LARGEST_KERNEL:
+        seen = f"kernel values reach {max(map(abs, terms)):.2g}, too large for their squares"
+        raise InvalidInput("real", seen, "Rescale the features")
+    return metric, math.fsum(terms)
 
 
 def _drawn(laws: list[Any], count: int, seed: list[int]) -> list[Sample]:

@@ -7,7 +7,7 @@ from ..errors import InvalidInput as _InvalidInput
 
 _ROOMS = {
     "scores": ["scatter", "ranks", "clients"],
-    "sweeps": ["gaussian_toy", "likelihood_toy"],
+    "sweeps": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
     "twins": ["twin_generators"],
     "federated": [
         "single_class",
@@ -17,9 +17,17 @@ _ROOMS = {
         "neighbors_federated",
         "transport_federated",
     ],
-    "memorization": ["moons_density", "bandwidth_sweep", "novelty", "interactions", "copycat"],
-    "samples": ["transforms", "diversity", "ranked_samples", "sample_size", "published_models", "timing"],
-    "conditional": ["correlation_contours", "condition_scale", "covariance_estimators"],
+    "memorization": ["moons_density", "copied_width", "bandwidth_sweep", "novelty", "interactions", "copycat"],
+    "samples": [
+        "transforms",
+        "diversity",
+        "ranked_samples",
+        "sample_size",
+        "generated_size",
+        "published_models",
+        "timing",
+    ],
+    "conditional": ["correlation_contours", "condition_scale", "covariance_estimators", "published_conditional"],
     "kernels": ["kid_estimators"],
     "theorems": ["sides"],
 }

@@ -1,4 +1,4 @@
-"""Figures of MFID, RFID and CFID between two correlated numbers (C1 to C3)."""
+"""Figures of MFID, RFID and CFID between two correlated numbers (C1 to C3), and of published models (C5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput
-from .drawing import BLUE, GREEN, VERMILION, Drawing, caption, legend, panels
+from .drawing import BLUE, GREEN, VERMILION, Drawing, caption, legend, panels, plain
 
 METRICS: dict[str, dict[str, Any]] = {
     "mfid": {"label": "MFID", "color": BLUE, "linestyle": "-", "marker": "o"},
@@ -98,3 +98,34 @@ def covariance_estimators(table: pd.DataFrame) -> Drawing:
     axes[0].set_ylabel("mean distance to the truth ± 2 se\n(squared units of y)")
     legend(figure, axes[0])
     return caption(figure, table)
+
+
+def published_conditional(table: pd.DataFrame) -> Drawing:
+    """MFID against CFID of each data set's models, trained on pairs and without them (C5)."""
+    groups = list(table.groupby("dataset", sort=False))
+    figure, axes = panels(len(groups), width=4.8, height=4.0)
+    looks: dict[str, dict[str, Any]] = {
+        "yes": {"label": "trained on pairs", "color": BLUE, "marker": "o"},
+        "no": {"label": "trained without pairs", "color": VERMILION, "marker": "D"},
+    }
+    for ax, (dataset, rows) in zip(axes, groups, strict=True):
+        for paired, look in looks.items():
+            part = rows[rows["paired"] == paired]
+            ax.scatter(part["mfid"], part["cfid"], s=46, edgecolors="white", linewidths=0.5, **look)
+        for k, row in enumerate(rows.sort_values("cfid").to_dict("records")):
+            where = {"xytext": (0, 7 if k % 2 else -7), "va": "bottom" if k % 2 else "top", "ha": "center"}
+            place = (row["mfid"], row["cfid"])
+            ax.annotate(plain(row["model"]), place, textcoords="offset points", fontsize=8, **where)
+        apart = [METRICS[m]["label"] for m in METRICS if _parts(rows, m)]
+        ax.set_title(f"{plain(dataset)}: {', '.join(apart) or 'no score'} parts the two kinds", fontsize=10)
+        ax.margins(0.2)
+        ax.set_xlabel("MFID (squared units)")
+        ax.set_ylabel("CFID (squared units)")
+    legend(figure, axes[0])
+    return caption(figure, table)
+
+
+def _parts(rows: pd.DataFrame, metric: str) -> bool:
+    """Whether all models trained on pairs are better than all others."""
+    paired = rows["paired"] == "yes"
+    return bool(rows.loc[paired, metric].max() < rows.loc[~paired, metric].min())

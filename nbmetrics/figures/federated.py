@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..scores import inverted_pairs
+from ..orders import inverted_pairs
 from .drawing import (
     BLUE,
     COLOURS,

@@ -103,6 +103,23 @@ def _ellipses(ax: Any, part: pd.DataFrame) -> None:
         ax.add_collection(bumps)
 
 
+def copied_width(table: pd.DataFrame) -> Drawing:
+    """The fitted width of near-copies against their distance from train points (F12)."""
+    figure, (ax,) = panels(1, width=6.4, height=4.4)
+    near = table.sort_values("delta")
+    ax.plot(near["delta"], near["sigma"], color=BLUE, marker="o", label="fitted σ of the bump, median")
+    ax.plot(near["delta"], near["sigma"] / near["ratio"], color=GREY, linestyle=":", label="δ/√d")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    first = near.iloc[0]
+    found = f"{first['found']:.0%} of the near-copies have it within a factor of 2"
+    ax.set_title(f"σ√d/δ = {first['ratio']:.3g} at δ = {first['delta']:.2g}; {found}", fontsize=10)
+    ax.set_xlabel("distance from the nearest train point, δ (standard deviations)")
+    ax.set_ylabel("σ (standard deviations)")
+    legend(figure, ax)
+    return caption(figure, table)
+
+
 def bandwidth_sweep(table: pd.DataFrame) -> Drawing:
     """FLD, FID, C_T and AuthPct of a kernel density around train points, against its bandwidth (F2)."""
     figure, axes = panels(4, width=5.0, height=3.2, rows=2)

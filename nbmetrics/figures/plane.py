@@ -24,6 +24,7 @@ GREY, WARN = "0.35", "#FFF1D6"
 MARKS = {"client": ("o", BLUE, "-"), "generator": ("D", VERMILION, (0, (2, 2)))}
 _HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
 MOST_POINTS = 300
+TAIL = 4  # letters that stay of the end of a name that is cut
 NOTE = (
     "avg: the mean of the clients’ own scores. all: one score against the pooled clients. ≠: other places by the two."
 )
@@ -107,7 +108,7 @@ def _names(ax: Any, items: list[tuple[str, Gaussian, str]], inch: float) -> None
     taken: list[tuple[float, float, float]] = []
     edge = ax.get_ylim()[1]
     for name, law, kind in items:
-        label = textwrap.shorten(_printable(name), 24, placeholder="…") or "…"
+        label = brief(name, 24)
         wide = LETTER * inch * len(label)
         x = float(np.clip(law.mean[0], wide / 2 - edge, edge - wide / 2)) if wide < 2 * edge else 0.0
         rise = max(float(np.sqrt(law.cov[1, 1])), 0.09 * inch) + 0.12 * inch
@@ -153,8 +154,7 @@ def _table(ax: Any, scores: Scores) -> None:
     for k, generator in enumerate(scores.generators):
         y = 0.36 + height * (k + 0.5)
         ax.axhline(y - height / 2, color="0.8", linewidth=0.7)
-        label = textwrap.shorten(_printable(generator), 19, placeholder="…") or "…"
-        ax.text(0.05, y, plain(label), va="center", fontsize=9.5, fontweight="bold", color=VERMILION)
+        ax.text(0.05, y, plain(brief(generator, 19)), va="center", fontsize=9.5, fontweight="bold", color=VERMILION)
         for metric in scores.metrics:
             own = places[metric, generator]
             differs = bool(own["avg"] != own["all"])
@@ -176,7 +176,7 @@ def _cell(ax: Any, box: tuple[float, float, float, float], number: str, place: s
 
 def _words(ax: Any, scores: Scores, y: float, wide: float) -> None:
     for line, colour in [*((line, "black") for line in scores.summary()), (NOTE, GREY)]:
-        text = textwrap.fill(_printable(line), int(wide / 0.074))
+        text = textwrap.fill(line, int(wide / 0.074))
         ax.text(0.05, y, plain(text), va="top", fontsize=9, color=colour)
         y += 0.165 * (text.count("\n") + 1) + 0.1
 
@@ -195,6 +195,6 @@ def _ordinal(place: int) -> str:
     return f"{place}{suffix}"
 
 
-def _printable(name: str) -> str:
-    """What a font can draw: no control characters, no halves of pairs."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+def brief(name: str, most: int) -> str:
+    """A name of at most `most` letters; of a longer one the end stays, where numbers are."""
+    return name if len(name) <= most else f"{name[: most - TAIL - 1]}…{name[-TAIL:]}"

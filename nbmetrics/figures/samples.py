@@ -67,17 +67,31 @@ def sample_size(table: pd.DataFrame) -> Drawing:
     """FLD, FID and KID against the number of test rows, with the standard deviation of one draw (F8)."""
     figure, axes = panels(3, width=3.5, height=3.4)
     for k, (ax, metric) in enumerate(zip(axes, ("fld", "fid", "kid"), strict=True)):
-        _with_spread(ax, table, "test_size", metric, k)
-        ax.axhline(table[metric].iloc[-1], color=GREY, linestyle=":", label="value at the last size")
-        ax.set_xscale("log")
-        ax.set_xticks(table["test_size"], table["test_size"])
-        ax.minorticks_off()
+        _against_size(ax, table, "test_size", metric, k)
         ax.set_xlabel("test rows")
-        # Each panel down to 0, or a change of a tenth would look like one of ten times.
-        low, high = ax.get_ylim()
-        ax.set_ylim(min(low, 0), max(high, 0))
     legend(figure, *axes)
     return caption(figure, table)
+
+
+def generated_size(table: pd.DataFrame) -> Drawing:
+    """FLD and FID against the number of generated rows, with the standard deviation of one draw (F13)."""
+    figure, axes = panels(2, width=4.6, height=3.4)
+    for k, (ax, metric) in enumerate(zip(axes, ("fld", "fid"), strict=True)):
+        _against_size(ax, table, "size", metric, k)
+        ax.set_xlabel("generated rows")
+    legend(figure, *axes)
+    return caption(figure, table)
+
+
+def _against_size(ax: Any, table: pd.DataFrame, column: str, metric: str, k: int) -> None:
+    """The means of a metric against a number of rows, down to 0, or a tenth more would look like ten times as much."""
+    _with_spread(ax, table, column, metric, k)
+    ax.axhline(table[metric].iloc[-1], color=GREY, linestyle=":", label="value at the last size")
+    ax.set_xscale("log")
+    ax.set_xticks(table[column], table[column])
+    ax.minorticks_off()
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, 0), max(high, 0))
 
 
 def _with_spread(ax: Any, rows: pd.DataFrame, x: str, metric: str, k: int) -> None:
@@ -137,7 +151,7 @@ def timing(table: pd.DataFrame) -> Drawing:
 
 def ranked_samples(table: pd.DataFrame, pairs: int = 7) -> Drawing:
     """Generated images, each left of its nearest train image, of the highest and the lowest scores (F7)."""
-    check_count(pairs, "pairs")
+    pairs = check_count(pairs, "pairs")
     pictures = table.attrs.get("pictures")
     if pictures is None:
         raise InvalidInput("table", "has lost its images", "Give what nm.experiments.ranked_samples() returned")

@@ -1,11 +1,23 @@
-"""Curves of avg, all and gap over what the Gaussian toys sweep."""
+"""The Gaussian toys: curves of avg, all and gap over what they sweep, and samples."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from .drawing import Drawing, aggregates_of, best, caption, curve, legend, panels, with_unit
+from .drawing import (
+    COLOURS,
+    MARKERS,
+    Drawing,
+    aggregates_of,
+    best,
+    caption,
+    curve,
+    legend,
+    panels,
+    plain,
+    with_unit,
+)
 
 
 def gaussian_toy(table: pd.DataFrame) -> Drawing:
@@ -32,10 +44,24 @@ def likelihood_toy(table: pd.DataFrame) -> Drawing:
         for aggregate in ("avg", "all"):
             y = part[f"log_likelihood_{aggregate}"]
             curve(ax, part[column], y, aggregate, f"LL-{aggregate}", best="max")
+        curve(ax, part[column], part["log_likelihood_ref"], "ref", "LL of the union of the clients")
         apart = float(np.abs(part["log_likelihood_gap"]).max())
         ax.set_title(f"LL-avg and LL-all differ by at most {apart:.1g}", fontsize=10)
         ax.set_ylabel("log-likelihood (nats; higher is better)")
     axes[0].set_xlabel("variance of the generator along x, v")
     axes[1].set_xlabel("shift of the generator along x")
     legend(figure, axes[0])
+    return caption(figure, table)
+
+
+def gaussian_samples(table: pd.DataFrame) -> Drawing:
+    """Samples of clients and of a generator in the plane (E13)."""
+    figure, (ax,) = panels(1, width=6.4, height=4.8)
+    for k, (name, rows) in enumerate(table.groupby("source", sort=False)):
+        style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "alpha": 0.5, "s": 10}
+        ax.scatter(rows["x"], rows["y"], label=plain(name), **style)
+    ax.set_aspect("equal")
+    ax.set_xlabel("x")
+    ax.set_ylabel("y")
+    legend(figure, ax)
     return caption(figure, table)

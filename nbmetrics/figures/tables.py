@@ -19,7 +19,8 @@ _KIDS = [f"kid_{e}" for e in ("biased", "unbiased", "linear", "subsets")]
 # What is swept comes first; a star stands for the names of whatever clients or metrics the experiment was given.
 COLUMNS = {
     "gaussian_toy": "v fid_avg fid_all kid_avg kid_all",
-    "likelihood_toy": "v shift log_likelihood_avg log_likelihood_all log_likelihood_gap",
+    "likelihood_toy": "v shift log_likelihood_avg log_likelihood_all log_likelihood_gap log_likelihood_ref",
+    "gaussian_samples": "source x y",
     "single_class": "generator *_avg *_all",
     "published_ranks": f"generator {_SCORES} {_PLACES}",
     "variance_limited": f"scale neighbors {_SCORES} {_PLACES}",
@@ -28,6 +29,7 @@ COLUMNS = {
     "transport_federated": "generator w1_avg w1_all w1_avg_rank w1_all_rank",
     "twin_generators": "construction generator fid_avg fid_all fid_client_*",
     "moons_density": "copies kind x y sigma_x sigma_y fld",
+    "copied_width": "moved delta sigma ratio found",
     "bandwidth_sweep": "bandwidth fid_test fid_test_low fid_test_high fid_train fld fld_gap c_t auth_pct",
     "novelty": "share transform fld_gap fid_gap c_t auth_pct",
     "interactions": "fidelity diversity novelty fld",
@@ -36,11 +38,13 @@ COLUMNS = {
     "diversity": "classes copies fld fid fld_sd fid_sd",
     "ranked_samples": "rank by generated train distance score",
     "sample_size": "test_size fld fid kid fld_sd fid_sd kid_sd",
+    "generated_size": "size fld fid fld_sd fid_sd",
     "published_models": "model dataset features fld fld_rank fid fid_rank",
     "timing": "train_rows *_seconds",
     "correlation_contours": "rho rho_hat squared_difference rfid cfid",
     "condition_scale": "alpha mfid rfid cfid",
     "covariance_estimators": f"n {' '.join(f'{c} {c}_se' for c in _ESTIMATED)}",
+    "published_conditional": "dataset model paired mfid rfid cfid",
     "kid_estimators": f"n kernel kid_exact kid_std kid_doubled kid_pca {' '.join(f'{c} {c}_sd' for c in _KIDS)}",
 }
 # Arguments that a figure cannot do without, and that only `attrs` hold.

@@ -14,8 +14,10 @@ from ..scene.items import Item
 from ..scene.twins import TwinsScene
 from ..theory import Twin
 from .drawing import BLUE, PURPLE, VERMILION, Drawing, legend, panels, plain
+from .plane import brief
 
 HEADS = {"corrected": ("first", "twin"), "printed": ("first", "second, as printed"), "published": ("first", "second")}
+LONGEST = 24  # letters of a name
 STYLES: tuple[dict[str, Any], ...] = (
     {"color": VERMILION, "marker": "o", "markerfacecolor": "none", "markersize": 11, "markeredgewidth": 2},
     {"color": PURPLE, "marker": "D", "markersize": 6},
@@ -49,7 +51,7 @@ def _plane(ax: Any, scene: TwinsScene, pair: Twin | None) -> None:
         law = Gaussian.ellipse(*item.ellipse)
         _ellipse(ax, item, facecolor=BLUE, alpha=0.15)
         _ellipse(ax, item, facecolor="none", edgecolor=BLUE)
-        ax.annotate(plain(item.name), law.mean, ha="center", va="center", fontsize=9, color=BLUE)
+        ax.annotate(plain(brief(item.name, LONGEST)), law.mean, ha="center", va="center", fontsize=9, color=BLUE)
     laws = [] if pair is None else [pair.first, pair.second]
     for law, name, style, line in zip(laws, HEADS[scene.construction], STYLES, ("-", "--"), strict=False):
         item = Item.of_source(name, law)
@@ -64,7 +66,7 @@ def _ellipse(ax: Any, item: Item, **style: Any) -> None:
 
 
 def _scores(ax: Any, names: Sequence[str], scores: dict[str, Any], heads: Sequence[str]) -> None:
-    rows = [*map(plain, names), "avg", "all"]
+    rows = [*(plain(brief(name, LONGEST)) for name in names), "avg", "all"]
     places = np.arange(len(rows))
     for values, name, style in zip((scores["first"], scores["second"]), heads, STYLES, strict=True):
         if values is not None:

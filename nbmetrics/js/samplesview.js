@@ -1,6 +1,7 @@
 /**
- * What a finite sample does to FID and KID: the exact value, the estimate from the points drawn now, and the mean and
- * spread of estimates that Python finds by redrawing. Everything is shown as a distance from the exact value.
+ * What a finite sample does to FID and KID, and to the gap between avg and all: the exact value, the estimate from the
+ * points drawn now, and the mean and spread of estimates that Python finds by redrawing. Everything is shown as a
+ * distance from the exact value. Python says too what gap so many points would show if all clients were alike.
  *
  * @import { Scene } from "./types.js"
  * @import { Store } from "./store.js"
@@ -14,13 +15,13 @@ import { numbersOf } from "./maths.js";
 
 const POINT_COUNTS = [0, 10, 20, 50, 100, 200, 500, 1000];
 const DRAWN_METRICS = /** @type {const} */ (["fid", "kid"]);
-const DRAWN_PARTS = /** @type {const} */ (["avg", "all"]);
+const DRAWN_PARTS = /** @type {const} */ (["avg", "all", "gap"]);
 const DRAWN_ROW = 34;
 const REDRAWS = 20;
 // From the 5 % to the 95 % quantile there are 3.3 standard deviations.
 const QUANTILES = 3.3;
 
-/** @typedef {{name: string, exact: number, now: number | null, band: {mean: number, low: number, high: number} | null}} Estimate */
+/** @typedef {{name: string, exact: number, now: number | null, alike?: number, band: {mean: number, low: number, high: number} | null}} Estimate */
 
 export class SamplesView {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -63,7 +64,7 @@ export class SamplesView {
     const fits = samples > 0 && bands?.fid.avg.exact.length === scene.generators.length;
     const isCurrent = rev === scene.rev;
     const estimates = this.estimates(chart, samples, fits ? bands : null);
-    this.charts.forEach((errors, m) => errors.paint(estimates.slice(2 * m, 2 * m + 2), width, isCurrent));
+    this.charts.forEach((errors, m) => errors.paint(estimates.slice(DRAWN_PARTS.length * m, DRAWN_PARTS.length * (m + 1)), width, isCurrent));
     this.legend.hidden = samples === 0;
     say(this.wait, this.waiting(samples, fits));
     this.wait.hidden = this.wait.textContent === "";
@@ -100,17 +101,24 @@ export class SamplesView {
     const { numbers } = this.memo;
     return DRAWN_METRICS.flatMap((metric) =>
       DRAWN_PARTS.map((part) => {
-        const exact = numbers[metric][part][g];
+        const exact = aggregate(numbers[metric], part)[g];
         const found = bands?.[metric][part];
         const shift = found ? exact - found.exact[g] : 0; // an older answer is moved to the present value
         const band = found && { mean: found.mean[g] + shift, low: found.low[g] + shift, high: found.high[g] + shift };
-        return { name: `${metric.toUpperCase()} ${part}`, exact, now: samples ? this.store.numbers[metric][part][g] : null, band };
+        const now = samples ? aggregate(this.store.numbers[metric], part)[g] : null;
+        return { name: `${metric.toUpperCase()} ${part}`, exact, now, band, alike: found?.alike?.[g] };
       }),
     );
   }
 }
 
-/** The two rows of one metric, on one axis of distances from the exact value. */
+/** @param {{avg: ArrayLike<number>, all: ArrayLike<number>}} numbers @param {"avg" | "all" | "gap"} part */
+function aggregate({ avg, all }, part) {
+  if (part !== "gap") return part === "avg" ? avg : all;
+  return Array.from(avg, (value, g) => value - all[g]);
+}
+
+/** The three rows of one metric, on one axis of distances from the exact value. */
 class ErrorChart {
   /** @param {string} metric */
   constructor(metric) {
@@ -124,7 +132,7 @@ class ErrorChart {
 
   /** @param {Estimate[]} estimates @param {number} width @param {boolean} isCurrent */
   paint(estimates, width, isCurrent) {
-    this.plot.resize(width, 2 * DRAWN_ROW + 28);
+    this.plot.resize(width, DRAWN_PARTS.length * DRAWN_ROW + 28);
     const errors = estimates.flatMap(({ exact, now, band }) => [now, band?.low, band?.high].map((value) => (value ?? exact) - exact));
     const least = 0.02 * Math.max(1, ...estimates.map(({ exact }) => Math.abs(exact)));
     this.range = calmRange(this.range, Math.min(-least, ...errors), Math.max(least, ...errors));
@@ -164,8 +172,9 @@ function paintErrorRow(row, { name, exact, now, band }, at, y) {
 }
 
 /** @param {Estimate} estimate @param {number} samples */
-function biasWords({ name, exact, band }, samples) {
+function biasWords({ name, exact, now, band, alike }, samples) {
   if (!band) return "";
+  if (alike !== undefined && now !== null) return `${name}: ${figure(now)} in these points; about ${figure(alike)} would be there if all clients were alike.`;
   const bias = band.mean - exact;
   const chance = (2 * (band.high - band.low)) / QUANTILES / Math.sqrt(REDRAWS);
   if (Math.abs(bias) <= chance) return `${name} reads right on average at ${samples} points (within chance).`;

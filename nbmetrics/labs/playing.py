@@ -118,21 +118,33 @@ def _as_rows(source: Any) -> Any:
 
 
 def _bands(scene: Scene) -> dict[str, Any]:
-    """The exact value, and the mean and the 5 % and 95 % quantiles of the estimate over redrawn points."""
+    """The exact value, and the mean and the 5 % and 95 % quantiles of the estimate over redrawn points.
+
+    The gap of FID has also `alike`, the gap that so many points of clients of one law would show.
+    """
     exact = _plain(evaluate(scene.laws, replace(scene, samples=0).sources, ALWAYS, progress=False))
-    runs = []
+    runs, alike = [], []
     for k in range(REDRAWS):
         again = scene.drawn(scene.samples, scene.seed + 1 + k)
-        runs.append(_plain(evaluate(again.federation, again.sources, ALWAYS, progress=False)))
+        scores = evaluate(again.federation, again.sources, ALWAYS, progress=False)
+        runs.append(_plain(scores))
+        alike.append(scores.size_gap("fid"))
     bands: dict[str, Any] = {}
     for name in ALWAYS:
-        for part in ("avg", "all"):
-            values = np.array([run[name][part] for run in runs])
+        for part in ("avg", "all", "gap"):
+            values = np.array([_aggregate(run[name], part) for run in runs])
             low, high = np.quantile(values, [0.05, 0.95], axis=0)
             bands.setdefault(name, {})[part] = {
-                "exact": exact[name][part],
+                "exact": _aggregate(exact[name], part).tolist(),
                 "mean": values.mean(axis=0).tolist(),
                 "low": low.tolist(),
                 "high": high.tolist(),
             }
+    bands["fid"]["gap"]["alike"] = np.mean(alike, axis=0).tolist()
     return bands
+
+
+def _aggregate(numbers: dict[str, Any], part: str) -> np.ndarray:
+    """avg, all, or their gap, one for each generator."""
+    avg, pooled = np.array(numbers["avg"]), np.array(numbers["all"])
+    return {"avg": avg, "all": pooled, "gap": avg - pooled}[part]

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DPI = 110
-# XML cannot hold these characters, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -73,9 +71,5 @@ def _saved(figure: Figure, kind: str) -> bytes:
 
 
 def _described(svg: str, title: str, alt: str) -> str:
-    words = "".join(f"<{tag}>{_escaped(text)}</{tag}>" for tag, text in (("title", title), ("desc", alt)))
+    words = "".join(f"<{tag}>{escape(text, quote=False)}</{tag}>" for tag, text in (("title", title), ("desc", alt)))
     return re.sub(r"<svg\b([^>]*)>", lambda found: f'<svg role="img"{found[1]}>{words}', svg, count=1)
-
-
-def _escaped(text: str) -> str:
-    return escape(_NOT_XML.sub("\ufffd", text), quote=False)

@@ -18,9 +18,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..arrays import Array, align, as_rows, namespace, nuclear_norm
+from ..arrays import LARGEST, Array, align, as_rows, namespace
 from ..errors import InvalidInput, check_count, check_names, check_number
 from ..joint import JointMoments, short
+from ..roots import nuclear_norm
 from .base import Metric, Sample
 from .frechet import PRECISION
 
@@ -112,7 +113,7 @@ class JFID(Conditional):
 
     Parameters
     ----------
-    alpha : how much x counts beside y, 0 or more
+    alpha : how much x counts beside y, from 0 to 1e45
     condition_dim : as for the other conditional metrics
     name : the key in tables; give others to compare several α in one evaluation
 
@@ -121,7 +122,7 @@ class JFID(Conditional):
 
     def __init__(self, alpha: float = 1.0, *, condition_dim: int | None = None, name: str = "jfid") -> None:
         super().__init__(condition_dim=condition_dim)
-        self.alpha = check_number(alpha, "alpha", minimum=0)
+        self.alpha = check_number(alpha, "alpha", minimum=0, maximum=LARGEST)
         self.name = check_names([name], "name")[0]
         self.label = f"JFID (α = {self.alpha:g})"
 

@@ -155,6 +155,8 @@ class _Cells:
     def of(cls, train: np.ndarray, test: np.ndarray, seed: int) -> _Cells:
         from sklearn.cluster import KMeans
 
+        # scikit-learn takes 32 bits
+        seed = seed if seed < 2**32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
         centred = _centred(train)
         project = _reduced(centred(train), seed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import InvalidInput
 from ..summaries import Moments
 from .base import Metric, between
 from .debiased import Debiased
@@ -40,8 +41,11 @@ class FIDInfinity(Metric[Strata[Moments]], Pulled[Moments]):
         return self._known(real, generated)[0]
 
     def caution(self, real: Strata[Moments], generated: Strata[Moments]) -> str:
-        """Why the score of this pair is to be read with caution, or nothing."""
-        return self._known(real, generated)[1]
+        """Why the score of this pair is to be read with caution; nothing where there is no score."""
+        try:
+            return self._known(real, generated)[1]
+        except InvalidInput:
+            return ""
 
     def _known(self, real: Strata[Moments], generated: Strata[Moments]) -> tuple[dict[str, float], str]:
         if real not in generated.scores:

@@ -31,12 +31,13 @@ class RBF(Kernel):
     def __post_init__(self) -> None:
         if isinstance(self.sigma, str):
             check_choice(self.sigma, ("median",), "sigma")
-        elif self.sigma is not None and not 1 / EXTREME <= check_number(self.sigma, "sigma") <= EXTREME:
-            fix = f"Give a positive number from {1 / EXTREME:g} to {EXTREME:g}"
-            raise InvalidInput("sigma", f"got {self.sigma:g}", fix)
+        elif self.sigma is not None:
+            sigma = check_number(self.sigma, "sigma", minimum=1 / EXTREME, maximum=EXTREME)
+            object.__setattr__(self, "sigma", sigma)
 
     def __str__(self) -> str:
-        return f"RBF exp(−‖x−y‖²/2σ²), σ = {'√d' if self.sigma is None else self.sigma}"
+        sigma = "√d" if self.sigma is None else self.sigma if isinstance(self.sigma, str) else f"{self.sigma:g}"
+        return f"RBF exp(−‖x−y‖²/2σ²), σ = {sigma}"
 
     def _variance(self, d: int) -> float:
         if isinstance(self.sigma, str):

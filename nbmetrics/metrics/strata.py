@@ -105,7 +105,9 @@ class Pulls(NamedTuple):
 class Pulled(ABC, Generic[S]):
     """A metric whose rows' influence values are known, unless `has_pulls` says otherwise."""
 
-    has_pulls = True
+    @property
+    def has_pulls(self) -> bool:
+        return True
 
     @abstractmethod
     def pulls(self, real: Strata[S], generated: Strata[S]) -> Pulls:

@@ -54,7 +54,7 @@ class W1(Metric[Rows]):
 
     def __init__(self, method: str = "auto", projections: int = 128, seed: int = 0) -> None:
         self.method = check_choice(method, METHODS, "method")
-        self.projections = check_count(projections, "projections")
+        self.projections = check_count(projections, "projections", maximum=100_000)
         self.seed = check_count(seed, "seed", minimum=0)
 
     def resolve(self, clients: Sequence[Any]) -> W1:

@@ -1,8 +1,10 @@
 """The papers' theorems as functions that return both sides: what avg and all have to do with each other.
 
 A federation holds laws or rows, a generator is either; rows count as `evaluate` counts them (ddof 1, unbiased KID).
-Two claims are wrong as printed: FID-avg is not the FID to the barycenter plus a constant (`fid_avg_bound`), and the
-papers' twin generators do not score alike (`printed_twin`; `twin` mends them).
+Five claims are wrong as printed. Two are at the root: FID-avg is not the FID to the barycenter plus a constant
+(`fid_avg_bound`), and the papers' twin generators do not score alike (`printed_twin`; `twin` mends them). Three follow
+from these: the gap's constant (`printed_gap`; `fid_gap_identity` mends it), an order (`printed_order`) and a bound
+(`printed_twin_bound`).
 """
 
 from .aggregates import (
@@ -11,13 +13,16 @@ from .aggregates import (
     conditional_order,
     convexity,
     fid_all_identity,
+    fid_gap_identity,
     kid_gap,
     kid_gap_identity,
     linearity,
 )
 from .barycenter import AvgBound, Minimizers, barycenter, barycenter_residual, fid_avg_bound, minimizers
+from .printed import printed_gap, printed_order, printed_twin_bound
 from .twins import NoTwin, Twin, printed_twin, twin, twin_differences
 
 __all__ = ["AvgBound", "ConditionalOrder", "Minimizers", "NoTwin", "Sides", "Twin", "barycenter"]
-__all__ += ["barycenter_residual", "conditional_order", "convexity", "fid_all_identity", "fid_avg_bound", "kid_gap"]
-__all__ += ["kid_gap_identity", "linearity", "minimizers", "printed_twin", "twin", "twin_differences"]
+__all__ += ["barycenter_residual", "conditional_order", "convexity", "fid_all_identity", "fid_avg_bound"]
+__all__ += ["fid_gap_identity", "kid_gap", "kid_gap_identity", "linearity", "minimizers", "printed_gap"]
+__all__ += ["printed_order", "printed_twin", "printed_twin_bound", "twin", "twin_differences"]

@@ -137,6 +137,33 @@ def fid_all_identity(federation: Any, generator: Any) -> Sides:
     return Sides(FID().distance(together, made), FID().distance(centre, made))
 
 
+def fid_gap_identity(federation: Any, generator: Any) -> Sides:
+    """FID-avg − FID-all (left) by mean roots alone (right): Remark 3 of the papers' submission, corrected.
+
+    2 Tr (C_G Ĉ)^{1/2} − 2 Σ λ_i Tr (C_G C_i)^{1/2} + const, with a constant that no generator is in: 0 for laws, and
+    Σ λ_i Tr C_i + Σ λ_i ‖μ_i − μ̂‖² − Tr Ĉ for rows (ddof 1). Neither side has the generator's mean in it. The
+    submission has Tr (C_G C̃)^{1/2} in place of the mean over clients; see `printed_gap`.
+    """
+    clients = as_federation(federation)
+    real, made = summaries(FID(), clients, generator)
+    pooled = pooled_gaussian(clients)
+    gap = average(FID(), real, made, clients.weights) - FID().distance(FID().pool(real, clients.weights), made)
+    root = to_numpy(made.root)
+    roots = math.fsum(w * root_trace(root, to_numpy(s.root)) for s, w in zip(real, clients.weights, strict=True) if w)
+    return Sides(gap, 2 * root_trace(root, pooled.root) - 2 * roots + gap_constant(clients, pooled))
+
+
+def gap_constant(clients: Federation, pooled: Gaussian) -> float:
+    """Σ λ_i (Tr C_i + ‖μ_i − μ̂‖²) − Tr Ĉ: 0 for laws, and what ddof 1 leaves for rows."""
+    own = [np.sum(root**2) + np.sum((mean - pooled.mean) ** 2) for mean, root in moments_of(clients)]
+    return float(np.dot(clients.weights, own) - np.sum(pooled.root**2))
+
+
+def root_trace(first: np.ndarray, second: np.ndarray) -> float:
+    """Tr (AᵀA BᵀB)^{1/2} of two factors: the nuclear norm of ABᵀ."""
+    return float(np.linalg.svd(first @ second.T, compute_uv=False).sum())
+
+
 def pooled_gaussian(federation: Any) -> Gaussian:
     """N(μ̂, Ĉ), the best generator by FID-all (Theorem 1.1); see `fid_all_identity`."""
     clients = as_federation(federation)

@@ -74,7 +74,7 @@ def twin(
         Where there is none or none was found, with the reason. So it is where the clients nearly coincide: no twin's
         FID-all then reaches a millionth of FID-avg, or the scores drown in rounding.
     """
-    starts, seed = check_count(starts, "starts"), check_count(seed, "seed", minimum=0)
+    starts, seed = check_count(starts, "starts", maximum=10_000), check_count(seed, "seed", minimum=0)
     clients = as_federation(federation)
     found = moments_of(clients)
     first = pooled_gaussian(clients)

@@ -221,9 +221,14 @@ def test_samples_show_the_estimate_the_band_and_the_bias(explore):
     bands = result["bands"]
     bias = bands["fid"]["avg"]["mean"][0] - bands["fid"]["avg"]["exact"][0]
     expect(lab.locator(".nbm-bias li").first).to_have_text(f"FID avg reads {bias:.3f} too high at 50 points.")
+    alike = bands["fid"]["gap"]["alike"][0]
+    words = re.compile(rf"^FID gap: \d.* in these points; about {alike:.3f} would be there if all clients were alike.$")
+    expect(lab.locator(".nbm-bias li").nth(2)).to_have_text(words)
     lab.get_by_role("button", name="Table view").click()
     table = lab.get_by_role("table", name="Estimates")
     before = texts(table)
+    assert [row[0] for row in before] == [f"{m} {part}" for m in ("FID", "KID") for part in ("avg", "all", "gap")]
+    assert number(before[2][1]) == pytest.approx(number(before[0][1]) - number(before[1][1]), abs=2e-3)
     assert before[0][1] == "1.000" and number(before[0][4]) < number(before[0][3]) < number(before[0][5])
     lab.get_by_role("button", name="Redraw").click()
     expect(table.locator("tbody tr").first.locator("td").nth(1)).not_to_have_text(before[0][2])

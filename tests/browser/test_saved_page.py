@@ -1,5 +1,8 @@
 """Exported pages: opened from disk in Chromium with the network off, they look and drag like the live lab."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import expect
@@ -69,6 +72,32 @@ def test_dragging_gives_pythons_numbers_with_no_network(saved, preset):
     after = numbers(root)
     assert before != after
     np.testing.assert_allclose(after, python_numbers(root), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("where", ["scene", "presets", "history"])
+def test_a_page_that_was_edited_to_take_all_memory_says_so_instead(browser, tmp_path, where):
+    copycat = {"cc": nm.scene.Copycat(nm.Scene.preset_named("Two clients").laws, "Client 1", 20)}
+    lab = nm.Playground("Two clients", copycat)
+    lab.history = {"past": [lab.scene], "future": []}
+    text = lab.export_html(tmp_path / "page.html").read_text("utf-8")
+    before, state, after = re.split(r'(?<=json">)(.*?)(?=</script>)', text, maxsplit=1)
+    edited = json.loads(state)
+    parts = {
+        "scene": edited["scene"],
+        "presets": edited["presets"]["Your clients"],
+        "history": edited["history"]["past"][0],
+    }
+    parts[where]["generators"][0]["count"] = 1_000_000_000
+    path = tmp_path / "edited.html"
+    path.write_text(before + json.dumps(edited) + after, "utf-8")
+    wrong = []
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(path.as_uri())
+    expect(page.get_by_role("alert")).to_contain_text("count is 1000000000, and should be from 2 to 2000")
+    assert page.get_by_role("group", name="Playground").count() == 0 and wrong == []
+    context.close()
 
 
 def test_undo_redo_reset_and_keys_work(saved):

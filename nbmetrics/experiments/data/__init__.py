@@ -20,11 +20,19 @@ SOURCES = {
 def published(name: str) -> pd.DataFrame:
     """A published table as printed: "cifar100_on_federated_cifar10", "twin_generators_ffhq", "fld_models" or
     "cfid_celeba_edges2shoes". `attrs["source"]` says which paper and table."""
-    check_choice(name, SOURCES, "name")
-    with (files(__name__) / f"{name}.csv").open() as stream:
-        table = pd.read_csv(stream)
+    table = _read(check_choice(name, SOURCES, "name"))
     table.attrs["source"] = SOURCES[name]
     return table
+
+
+def covered() -> pd.DataFrame:
+    """paper, item, function, covered, differs: see `experiments.catalogue`."""
+    return _read("catalogue").fillna("")
+
+
+def _read(name: str) -> pd.DataFrame:
+    with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as stream:
+        return pd.read_csv(stream)
 
 
 def digits() -> tuple[np.ndarray, np.ndarray]:

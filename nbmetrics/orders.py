@@ -1,0 +1,40 @@
+"""Orders of generators by two scores: ties, places, and the pairs that the two order differently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Differences below this share of the scores are rounding, not an order.
+TIE = 1e-12
+
+
+def inverted_pairs(avg: Any, pooled: Any) -> np.ndarray:
+    """The pairs, (m, 2) positions, that avg and all order differently; a tie in either is no order."""
+    pairs, first, second = _orders(avg, pooled)
+    return pairs[first * second < 0]
+
+
+def half_tied_pairs(avg: Any, pooled: Any) -> np.ndarray:
+    """The pairs, (m, 2) positions, that one of avg and all orders and the other does not."""
+    pairs, first, second = _orders(avg, pooled)
+    return pairs[(first == 0) != (second == 0)]
+
+
+def _orders(avg: Any, pooled: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every pair (m, 2), and the sign of its difference by avg and by all, 0 where that is only rounding."""
+    avg, pooled = (np.asarray(scores, dtype=np.float64) for scores in (avg, pooled))
+    i, j = np.triu_indices(len(avg), 1)
+    return np.column_stack([i, j]), _signs(avg[i], avg[j]), _signs(pooled[i], pooled[j])
+
+
+def _signs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):  # two scores of −∞ are no order
+        return np.where(np.isclose(first, second, rtol=TIE, atol=0), 0, np.nan_to_num(np.sign(first - second)))
+
+
+def places(scores: np.ndarray) -> np.ndarray:
+    """From 1 for the lowest; what is the same but for rounding shares a place, and NaN comes last."""
+    beaten = (scores < scores[:, None]) & ~np.isclose(scores, scores[:, None], rtol=TIE, atol=0)
+    return np.where(np.isnan(scores), len(scores), 1 + beaten.sum(axis=1))

@@ -1,0 +1,142 @@
+"""Whatever a page sends, a lab outlives it: what is wrong is shown in the view, and the next scene is answered."""
+
+import copy
+import logging
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.base import LEAP, Worker
+from nbmetrics.scene.reading import BOUNDS
+from tests.waiting import until
+
+KINDS = {
+    "Playground": (lambda: nm.Playground(), {"half": 4.0}),
+    "TwinsLab": (lambda: nm.TwinsLab(), {"half": 4.0}),
+    "CorrelationLab": (lambda: nm.CorrelationLab(), {"scale": 2.0}),
+    "MemorizationLab": (lambda: nm.MemorizationLab(points=20), {"copied": 0.5}),
+}
+SCENES = [3, None, [], "x", {"strange": 1}, {"rev": 7, "strange": 1}, {"rev": True, "clients": 3}]
+REVS = [10**400, 2**53, BOUNDS["rev"][1], LEAP + 10, -1, 1.5, "1", None]
+HISTORIES = [3, None, [], {}, {"past": 3}, {"past": 3, "future": []}, {"past": [3], "future": []}, {"past": [{}] * 51}]
+TRAITS = [
+    *({"scene": scene} for scene in SCENES),
+    *({"history": history} for history in HISTORIES),
+    {"result": {}},
+    {"result": {"rev": 10**9}},
+    {"presets": {}},
+    {"data": 3},
+    {"lessons": {}},
+    {"locked": ["everything"]},
+    {"layout": 3},
+    {"strange": 1},
+    3,
+    None,
+    [],
+]
+MESSAGES = [
+    *({"kind": "ask", "scene": scene} for scene in SCENES),
+    *({"kind": kind} for kind in ("ask", "attach", "curve", "interactions", "strange", None, 3, [], {})),
+    {"kind": "attach", "name": []},
+    {"kind": "attach", "name": "a\ud800" * 9},
+    {},
+    [],
+    3,
+    None,
+]
+
+
+@pytest.fixture(params=KINDS)
+def lab(request, opened):
+    make, _ = KINDS[request.param]
+    return opened(make)
+
+
+def answered(lab):
+    """The numbers of a scene that the page commits next, as it would number it."""
+    rev = max(lab.scene["rev"], lab.result["rev"]) + 1
+    _, change = KINDS[type(lab).__name__]
+    name, value = next(iter(change.items()))
+    value = value if lab.scene[name] != value else value / 2
+    lab.set_state({"scene": {**lab.scene, name: value, "rev": rev}})
+    assert (lab.scene["rev"], lab.scene[name]) == (rev, value)
+    found = until(lambda: lab.result["rev"] == rev and "doing" not in lab.result and lab.result)
+    assert "error" not in found
+    return found
+
+
+def test_a_lab_outlives_every_broken_message(lab):
+    numbered = [{**lab.scene, "rev": rev} for rev in REVS]
+    traits = [*TRAITS, *({"scene": scene} for scene in numbered)]
+    messages = [*MESSAGES, *({"kind": "ask", "scene": scene} for scene in numbered)]
+    for send, sent in ((lab.set_state, traits), (lambda m: lab._asked(lab, m, []), messages)):
+        for message in sent:
+            before = copy.deepcopy((message, lab.scene, lab.history))
+            send(message)
+            assert (message, lab.scene, lab.history) == before
+            assert lab.result["error"]["message"].encode() and len(lab.result["error"]["message"]) < 3000, message
+        answered(lab)
+    lab.reset()
+    lab.undo()
+    lab.redo()
+    answered(lab)
+
+
+def test_python_cannot_break_a_lab_by_its_traits_either(lab):
+    for name in ("history", "result"):
+        for value in ({}, {"past": 3}, {"past": [{"rho": 3}], "future": []}):
+            with pytest.raises(nm.InvalidInput, match=f"{name}|scene"):
+                setattr(lab, name, value)
+    with pytest.raises(nm.InvalidInput, match="nothing to undo"):
+        lab.undo()
+    lab.scene = {**lab.scene, next(iter(KINDS[type(lab).__name__][1])): 1.0, "rev": BOUNDS["rev"][1]}
+    assert lab.scene["rev"] <= LEAP
+    answered(lab)
+
+
+def test_an_edit_by_python_is_answered_where_the_page_was_ahead(opened):
+    lab = opened(nm.Playground)
+    lab.scene = {**lab.scene, "half": 4.0}
+    lab.history = {"past": [lab.scene], "future": []}
+    lab._asked(lab, {"kind": "ask", "scene": {**lab.scene, "half": 3.0, "rev": 50}}, [])
+    until(lambda: lab.result["rev"] == 50)
+    lab.undo()
+    assert until(lambda: lab.result["rev"] == lab.scene["rev"]) and lab.scene["rev"] > 50
+
+
+def test_a_worker_outlives_its_errors(caplog):
+    told = []
+
+    def answer(item):
+        if item.bad:
+            raise KeyError("rev")
+        told.append(item.rev)
+
+    worker = Worker(answer, "the worker")
+    with caplog.at_level(logging.ERROR):
+        for rev in range(6):
+            worker.put(SimpleNamespace(rev=rev, bad=rev % 2 == 0))
+            until(lambda: worker._newest is None and (rev % 2 == 0 or rev in told))  # noqa: B023
+    assert told == [1, 3, 5] and "the worker could not answer" in caplog.text and "KeyError" in caplog.text
+    worker.close()
+
+
+def test_an_error_of_the_users_own_is_shown_short_and_encodable(monkeypatch, opened):
+    def boom(n, rng):
+        raise RuntimeError("\ud800\x1b" * 10**6)
+
+    lab = opened(nm.Playground)
+    monkeypatch.setattr("nbmetrics.labs.playground.suitable", lambda: {"boom": boom})
+    lab._asked(lab, {"kind": "attach", "name": "boom"}, [])
+    told = lab.result["error"]
+    assert len(told["message"]) < 25_000 and len(told["traceback"]) < 250_000
+    assert (told["message"] + told["traceback"]).encode() and "\x1b" not in told["traceback"]
+
+
+def test_a_name_that_the_notebook_lost_is_told(monkeypatch, opened):
+    lab = opened(nm.Playground)
+    monkeypatch.setattr("nbmetrics.labs.playground.suitable", lambda: {"rows": np.zeros((3, 2))})
+    lab._asked(lab, {"kind": "attach", "name": "rowz"}, [])
+    assert "Did you mean 'rows'" in lab.result["error"]["message"]
