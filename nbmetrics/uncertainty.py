@@ -252,8 +252,8 @@ class Thirds:
 
     def __str__(self) -> str:
         return (
-            f"{self.level:.0%}, jackknife of thirds of the rows, {self.cuts} cuts, seed {self.seed}; wider than need "
-            "be (at 90 % they covered 89 to 98 % of simulations, FLD 100 %)"
+            f"{self.level:.0%}, jackknife of thirds of the rows, {self.cuts} cuts, seed {self.seed}; rather wide "
+            "(at 90 % they covered 89 to 98 % of simulations, FLD 100 %)"
         )
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
