@@ -111,7 +111,7 @@ def test_inversions_and_their_lines_are_those_that_scores_counts():
     scores = nm.evaluate(nm.Federation.from_labels(ROWS, LABELS), generators, ["fid", "precision"])
     table = wide(scores)
     counted = order_summary(table).set_index("metric")
-    ranked = with_ranks(table, {"fid": False, "precision": True})
+    ranked = with_ranks(table, {"fid": nm.metrics.FID, "precision": nm.metrics.Precision})
     for metric in ("fid", "precision"):
         expected = scores.inversions(metric)
         assert counted.loc[metric, "inversions"] == len(expected) > 0
@@ -127,7 +127,7 @@ def test_inversions_and_their_lines_are_those_that_scores_counts():
 def test_ties_are_no_inversions_and_share_a_place():
     table = pd.DataFrame({"generator": list("abc"), "m_avg": [1.0, 1.0 + 1e-16, 2.0], "m_all": [3.0, 2.0, 1.0]})
     assert order_summary(table)["inversions"].item() == 2
-    assert with_ranks(table, {"m": False})["m_avg_rank"].tolist() == [1, 1, 3]
+    assert with_ranks(table, {"m": nm.metrics.FID})["m_avg_rank"].tolist() == [1, 1, 3]
 
 
 def test_a_table_of_ones_own_is_ranked_as_the_published_one():
