@@ -21,6 +21,10 @@ Array = Any
 
 # Squares, cubes of inner products and sums of those stay inside float64 below this magnitude.
 LARGEST = 1e45
+# Rows in float64 that are written, read once and left stay in the cache in blocks of this size.
+PASSING_BYTES = 8 * 2**20
+# Where all features differ by less between rows, squares of the differences underflow or lose digits.
+SMALLEST = 1e-140
 
 
 @dataclass
@@ -111,16 +115,19 @@ def _check_magnitude(rows: Array, argument: str) -> None:
     if rows.shape[0] == 0:
         return
     # min and max carry NaN and infinity along without a boolean copy of the data
-    low, high = float(xp.min(rows)), float(xp.max(rows))
+    lows, highs = xp.min(rows, axis=0), xp.max(rows, axis=0)
+    low, high = float(xp.min(lows)), float(xp.max(highs))
     if not (np.isfinite(low) and np.isfinite(high)):
         bad = int(xp.sum(xp.astype(~xp.isfinite(rows), xp.int64)))
         raise InvalidInput(argument, f"{bad} values are NaN or infinite", "Drop or mend those rows first")
-    if max(-low, high) > LARGEST:
-        raise InvalidInput(
-            argument,
-            f"has values of magnitude {max(-low, high):.3g}",
-            f"Rescale the features below {LARGEST:g}",
-        )
+    largest = max(-low, high)
+    if largest > LARGEST:
+        seen = f"has values of magnitude {largest:.3g}"
+        raise InvalidInput(argument, seen, f"Rescale the features below {LARGEST:g}")
+    spread = float(xp.max(to_float64(highs) - to_float64(lows)))
+    if 0.0 < spread < SMALLEST:
+        seen = f"has features that differ by {spread:.3g} at most, too little to be squared"
+        raise InvalidInput(argument, seen, f"Rescale the features above {SMALLEST:g}")
 
 
 def to_float64(x: Array) -> Array:
@@ -199,22 +206,31 @@ def row_blocks(n: int, bytes_per_row: float, limit: float | None = None) -> Iter
 
 def scatter(rows: Array, mean: Array) -> Array:
     """The (d, d) float64 matrix (rows - mean)ᵀ(rows - mean), accumulated in row blocks."""
-    d = rows.shape[1]
-    blocks = (to_float64(rows[block, :]) - mean for block in row_blocks(rows.shape[0], 16 * d))
+    n, d = rows.shape
     if is_torch_array(rows):
         xp = namespace(rows)
         total = xp.zeros((d, d), dtype=xp.float64, device=device(rows))
-        for centred in blocks:
+        for block in row_blocks(n, 16 * d):
+            centred = to_float64(rows[block, :]) - mean
             total += centred.T @ centred
         return total
-    from scipy.linalg.blas import (
-        dsyrk,
-    )  # adds in place to one triangle; numpy's product would copy and mirror
+    from scipy.linalg.blas import dsyrk  # adds in place to one triangle; numpy's product would copy and mirror
 
-    half = np.zeros((d, d), order="F")
-    for centred in blocks:
-        half = dsyrk(1.0, centred.T, beta=1.0, c=half, overwrite_c=1)
-    return half + np.triu(half, 1).T
+    half, blocks = np.zeros((d, d), order="F"), list(row_blocks(n, 8 * d, PASSING_BYTES))
+    centred = np.empty((blocks[0].stop if blocks else 0, d))  # one for all: fresh pages cost as much as the subtraction
+    for block in blocks:
+        part = np.subtract(rows[block, :], mean, out=centred[: block.stop - block.start])
+        half = dsyrk(1.0, part.T, beta=1.0, c=half, overwrite_c=1)
+    return _mirrored(half)
+
+
+def _mirrored(upper: np.ndarray) -> np.ndarray:
+    """The symmetric matrix whose upper triangle is given, in place, in tiles that stay in the cache."""
+    for rows in uniform_blocks(len(upper), 256):
+        upper[rows.stop :, rows] = upper[rows, rows.stop :].T
+        tile = np.triu(upper[rows, rows])
+        upper[rows, rows] = tile + np.triu(tile, 1).T
+    return upper
 
 
 def mean_rows(rows: Array) -> Array:
@@ -222,7 +238,7 @@ def mean_rows(rows: Array) -> Array:
     xp = namespace(rows)
     shift = to_float64(rows[0, :])
     total = xp.zeros_like(shift)
-    for block in row_blocks(rows.shape[0], 16 * rows.shape[1]):
+    for block in row_blocks(rows.shape[0], 8 * rows.shape[1], PASSING_BYTES):
         total += xp.sum(to_float64(rows[block, :]) - shift, axis=0)
     return shift + total / rows.shape[0]
 
@@ -243,60 +259,32 @@ def svdvals(a: Array) -> Array:
         return xp.linalg.svdvals(triangular(a.T))
 
 
-def nuclear_norm(a: Array, tolerance: float) -> float:
-    """Σ singular values of `a`, to within `tolerance` (absolute)."""
-    return float(namespace(a).sum(singular_values(a, tolerance)))
-
-
-def singular_values(a: Array, tolerance: float) -> Array:
-    """The singular values of `a`, their sum to within `tolerance` (absolute).
-
-    The eigenvalues of the Gram matrix are several times faster than singular values but lose half the
-    digits of the small ones; they are used only where a bound on that loss stays below `tolerance`.
-    """
-    xp = namespace(a)
-    if min(a.shape) > 64:
-        gram = a @ a.T if a.shape[0] <= a.shape[1] else a.T @ a
-        values = xp.linalg.eigvalsh(gram)
-        error = 8.0 * float(xp.finfo(xp.float64).eps) * float(values[-1])
-        values = xp.clip(values, 0.0, None)
-        loss = xp.sqrt(values + error) - xp.sqrt(values)
-        if float(xp.sum(loss)) <= tolerance:
-            return xp.sqrt(values)
-    return svdvals(a)
-
-
 def psd_root(c: Array) -> Array:
     """A factor R with RᵀR = c for a positive semi-definite c; rank-deficient ones give fewer rows.
 
     Cholesky where it succeeds; otherwise eigenvectors, dropping eigenvalues below d·eps·λmax.
     """
+    factor = cholesky(c)
+    return spectral_root(c) if factor is None else factor.T
+
+
+def spectral_root(c: Array) -> Array:
+    """A factor R with RᵀR = c, rows from small to large, without eigenvalues below d·eps·λmax."""
     xp = namespace(c)
-    factor = _cholesky(c)
-    if factor is not None:
-        return factor.T
     values, vectors = xp.linalg.eigh(c)
     keep = values > c.shape[0] * xp.finfo(xp.float64).eps * values[-1]
     return (vectors[:, keep] * xp.sqrt(values[keep])).T
 
 
-def times_root(a: Array, root: Array) -> Array:
-    """a @ root.T, at half the cost where the root is triangular, as Cholesky leaves it."""
-    if is_torch_array(a) or root.shape[0] != root.shape[1] or np.tril(root, -1).any():
-        return a @ root.T
-    from scipy.linalg.blas import dtrmm
-
-    return dtrmm(1.0, np.asfortranarray(root.T), a.T, lower=1, trans_a=1).T
-
-
-def _cholesky(c: Array) -> Array | None:
+def cholesky(c: Array) -> Array | None:
+    """The lower triangle L with LLᵀ = c, or None where c is not numerically positive definite."""
     if is_torch_array(c):
         factor, info = sys.modules["torch"].linalg.cholesky_ex(c)
         return factor if int(info) == 0 else None
-    from scipy.linalg import cholesky
+    import scipy.linalg
 
     try:
-        return cholesky(c, lower=True, check_finite=False)
+        return scipy.linalg.cholesky(c, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
 

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .arrays import nuclear_norm, row_blocks, times_root, to_float64, to_numpy
+from .arrays import row_blocks, to_float64, to_numpy
 from .errors import InvalidInput, check_count
 from .influence import Influences
 from .metrics.base import Sample
 from .metrics.frechet import FID
 from .metrics.kernel import CUBIC
 from .metrics.strata import Strata
+from .roots import nuclear_norm
 from .sampling import shares_of
 from .summaries import Moments
 from .uncertainty import Ends
@@ -153,8 +154,7 @@ class _Cross:
     """Tr (C C_G)^{1/2} of weighted rows, from their coordinates R x, computed once."""
 
     def __init__(self, rows: np.ndarray, generated: Moments) -> None:
-        root = to_numpy(to_float64(generated.root))
-        self.rows = times_root(rows - rows.mean(axis=0), root)
+        self.rows = (rows - rows.mean(axis=0)) @ to_numpy(to_float64(generated.root)).T
         self.tolerance = PRECISION * (generated.trace + float(np.var(rows, axis=0).sum()))
 
     def __call__(self, which: np.ndarray, weights: np.ndarray) -> float:
@@ -252,10 +252,10 @@ def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[s
         return []
     worst = said[np.argmax(expected[said] / np.maximum(np.abs(gaps[said]), 1e-300))]
     others = f", likewise for {len(said) - 1} other generator{'s' * (len(said) > 2)}" if len(said) > 1 else ""
+    plain = "" if result.replicas is None else "plain "  # the table shows the corrected one first
     of_which = "of which" if expected[worst] <= gaps[worst] else "and"
-    line = (
-        f"{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, {of_which} about {expected[worst]:.3g} would "
-        f"be there if all clients were alike ({result.span}, {result.clients[0].dim} features){others}: "
-        f"see scores.heterogeneity('{result.name}')"
-    )
-    return [line]
+    clients = f"{result.span}, {result.clients[0].dim} features"
+    return [
+        f"{plain}{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, {of_which} about {expected[worst]:.3g} "
+        f"would be there if all clients were alike ({clients}){others}: see scores.heterogeneity('{result.name}')"
+    ]

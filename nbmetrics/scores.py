@@ -132,11 +132,13 @@ class Scores:
         """How likely each pair of generators is in truth ordered the other way; needs `uncertainty`.
 
         Columns: `avg_prefers`, `over` (generator names) and `avg_flip`, the probability that avg orders them the
-        other way; `all_prefers` and `all_flip` likewise for all.
+        other way; `all_prefers` and `all_flip` likewise for all. Small ones are a little too small: in simulations with
+        60 to 140 rows a client pairs at .05 to .15 were ordered the other way in up to .15 of the runs. One above .5
+        says that the bias of few rows decides the order: with it taken off, the other generator is ahead.
         """
         result = self._result(metric)
         if result.replicas is None:
-            raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Bootstrap())")
+            raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Influence())")
         avg, pooled = self._losses(metric)
         rows = []
         for pair in itertools.combinations(range(len(self.generators)), 2):

@@ -23,13 +23,13 @@ from .arrays import (
     like,
     mean_rows,
     namespace,
-    psd_root,
     row_blocks,
     scatter,
     to_float64,
     triangular,
 )
 from .distributions import Gaussian, Mixture
+from .roots import GradedRoot
 
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
 SMALL = 64
@@ -146,9 +146,18 @@ class Moments:
         return self.dense if self.dense is not None else self.root.T @ self.root
 
     @cached_property
+    def graded(self) -> GradedRoot:
+        """The factor of a covariance kept as a matrix."""
+        return GradedRoot.of(self.dense)
+
+    @property
     def root(self) -> Array:
-        """A factor (r, d) of the covariance: rootᵀroot = cov."""
-        return self.kept_root if self.kept_root is not None else psd_root(self.dense)
+        """A factor (r, d) of the covariance: rootᵀroot = cov; rows from large to small where it comes of `dense`."""
+        return self.kept_root if self.kept_root is not None else self.graded.rows
+
+    def times_root(self, a: Array) -> Array:
+        """`a` @ rootᵀ."""
+        return a @ self.kept_root.T if self.kept_root is not None else self.graded.times(a)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in ("crosses", "spectra")}

@@ -20,8 +20,8 @@ from .arrays import memory, uniform_blocks
 from .errors import InvalidInput, check_count, check_number, shown
 from .metrics.base import Sample, losses, replicate
 
-# Of the jackknife that stands in for the bootstrap where repeated rows would read as copies.
-GROUPS = 20
+# Cuts into thirds, of the jackknife that stands in where repeated rows would read as copies.
+CUTS = 7
 # Of all memory allowed (8 blocks), and arrays of the counts' size that a metric makes of them: weights, their squares.
 BLOCKS, COPIES = 4, 3
 # Rows below which a resample may be all one row.
@@ -85,11 +85,12 @@ class BootstrapResamples(Resamples):
 class LeftOut:
     """Counts (replicates, n) of one party under the jackknife: 1, but 0 for the rows of the group that is left out.
 
-    They are made when asked for: for all parties at once they would be as many as groups × rows.
+    They are made when asked for: for all parties at once they would be as many as groups × rows. `left_in` (cuts, n)
+    says in which replicate each row is left out, once in every cut.
     """
 
-    def __init__(self, first: int, group: np.ndarray, replicates: int) -> None:
-        self._first, self._group, self._replicates = first, group, replicates
+    def __init__(self, left_in: np.ndarray, replicates: int) -> None:
+        self._left_in, self._replicates = left_in, replicates
 
     def __len__(self) -> int:
         return self._replicates
@@ -97,7 +98,7 @@ class LeftOut:
     def __getitem__(self, chosen: int | slice) -> np.ndarray:
         """(n,) of one replicate, or (b, n) of several."""
         replicate = np.arange(self._replicates)[chosen]
-        return np.not_equal(replicate[..., None], self._first + self._group).astype(np.int64)
+        return np.not_equal(replicate[..., None, None], self._left_in).all(axis=-2).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,23 +109,41 @@ class JackknifeResamples(Resamples):
     """
 
     groups: Sequence[int]
+    cuts: int
     is_smooth: bool
+
+    @classmethod
+    def of(
+        cls, sizes: Sequence[int], groups: int, *, cuts: int = 1, seed: int, level: float, is_smooth: bool
+    ) -> JackknifeResamples:
+        """For parties of `sizes` rows (0 for an exact law), each cut at random into as many groups, `cuts` times."""
+        streams = np.random.SeedSequence(seed).spawn(len(sizes))
+        held = [min(groups, n) for n in sizes]
+        starts = np.cumsum([0, *(cuts * g for g in held)])
+        counts = []
+        for stream, start, n, g in zip(streams, starts, sizes, held, strict=False):
+            rng = np.random.default_rng(stream)
+            left_in = [start + cut * g + rng.permutation(n) % max(g, 1) for cut in range(cuts)]
+            counts.append(LeftOut(np.array(left_in), int(starts[-1])))
+        return cls(counts, level, [g for g in held if g], cuts, is_smooth)
 
     def _spread(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         bias, variance, start = np.zeros_like(estimate), np.zeros_like(estimate), 0
         for groups in self.groups:
-            part = replicates[start : start + groups]
-            mean = part.mean(axis=0)
-            bias = bias + (groups - 1) * (mean - estimate)
-            variance = variance + (groups - 1) / groups * ((part - mean) ** 2).sum(axis=0)
-            start += groups
+            part = replicates[start : start + self.cuts * groups]
+            part = part.reshape(self.cuts, groups, *part.shape[1:])
+            mean = part.mean(axis=1, keepdims=True)
+            bias = bias + (groups - 1) * (mean.mean(axis=(0, 1)) - estimate)
+            variance = variance + (groups - 1) / groups * ((part - mean) ** 2).sum(axis=1).mean(axis=0)
+            start += self.cuts * groups
         return estimate - bias if self.is_smooth else estimate, np.sqrt(variance)
 
     def interval(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         centre, error = self._spread(estimate, replicates)
         from scipy.stats import t  # few groups leave the error itself uncertain
 
-        reach = float(t.ppf(0.5 + self.level / 2.0, min(self.groups, default=2) - 1)) * error
+        freedom = self.cuts * (min(self.groups, default=2) - 1)
+        reach = float(t.ppf(0.5 + self.level / 2.0, freedom)) * error
         return centre - reach, centre + reach
 
     def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
@@ -142,8 +161,8 @@ class Bootstrap:
 
     The intervals correct the bias to first order in 1/N. That is enough for FID only with many rows for the features
     (5 d, and d²/8), and refused below; `Influence` needs fewer. Between equal laws, where the score sits at its
-    minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD,
-    precision, AuthPct, …) would take repeated rows for copies: they get a `Jackknife` of 20 groups instead.
+    minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD, precision, AuthPct, …) would
+    take repeated rows for copies: they get a jackknife of thirds instead.
 
     Parameters
     ----------
@@ -159,7 +178,8 @@ class Bootstrap:
     def __str__(self) -> str:
         return (
             f"{self.level:.0%}, {self.replicates} bootstraps, seed {self.seed}, about the score with the bias of few "
-            "rows taken off (the plain score may lie outside)"
+            "rows taken off (the plain score may lie outside); at 90 % and 60 rows a client gaps were covered in 84 to "
+            "87 % of simulations"
         )
 
     def __post_init__(self) -> None:
@@ -206,14 +226,39 @@ class Jackknife:
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
         """Counts of one, and of zero for the group left out, for parties of `sizes` rows (0 for an exact law)."""
-        streams = np.random.SeedSequence(self.seed).spawn(len(sizes))
-        groups = [min(self.groups, n) for n in sizes]
-        starts = np.cumsum([0, *groups])
-        counts = [
-            LeftOut(int(start), np.random.default_rng(stream).permutation(n) % max(g, 1), int(starts[-1]))
-            for stream, start, n, g in zip(streams, starts[:-1], sizes, groups, strict=True)
-        ]
-        return JackknifeResamples(counts, self.level, [g for g in groups if g], self.is_smooth)
+        return JackknifeResamples.of(sizes, self.groups, seed=self.seed, level=self.level, is_smooth=self.is_smooth)
+
+
+@dataclass(frozen=True)
+class Thirds:
+    """A third of one party's rows left out at a time, in several cuts; for metrics that look at nearest rows.
+
+    Such a score jumps with single rows. Leaving out few rows at a time takes the jumps for a trend and makes intervals
+    1.1 to 2 times too wide; large groups average much of that away (delete-d jackknife, Shao & Wu 1989). What is left,
+    at 90 % with 7 cuts, as share of simulations covered (and width as a multiple of the right one), in 60 to 80 runs:
+
+        rows of each side                   precision   recall      density     coverage    AuthPct
+        N(0, I), d = 2, 100 and 80          .89 (1.4)   .96 (1.5)   .94 (1.2)   .98 (1.5)   .98 (1.5)
+        N(0, I), d = 8, 100 and 80          .92 (1.2)   .98 (1.5)   .90 (1.1)   .95 (1.5)
+        mixture of t, d = 16, 150 and 120   .95 (1.3)   .98 (1.3)   .92 (1.3)   .93 (1.3)
+
+    FLD's baseline is cut anew from the rows that are left, and its chance widens the interval: covered in all of 30
+    runs at d = 2, 8 and 16, at 1.2 to 2 times the right width. No factor is taken off: none fits all metrics and laws.
+    """
+
+    cuts: int
+    seed: int
+    level: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.level:.0%}, jackknife of thirds of the rows, {self.cuts} cuts, seed {self.seed}; rather wide "
+            "(at 90 % they covered 89 to 98 % of simulations, FLD 100 %)"
+        )
+
+    def resample(self, sizes: Sequence[int]) -> Resamples:
+        """As `Jackknife.resample`."""
+        return JackknifeResamples.of(sizes, 3, cuts=self.cuts, seed=self.seed, level=self.level, is_smooth=False)
 
 
 class Replicas:
@@ -225,14 +270,14 @@ class Replicas:
     def __init__(
         self, metric: Any, real: Sequence[Sample], generated: Sequence[Sample], design: Bootstrap | Jackknife
     ) -> None:
-        if getattr(metric, "copies_matter", False):
-            groups = GROUPS if isinstance(design, Bootstrap) else design.groups
-            design = Jackknife(groups, design.seed, design.level, is_smooth=False)
         self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
-        self.design = design
+        self.design: Bootstrap | Jackknife | Thirds = design
+        if getattr(metric, "copies_matter", False):
+            cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
+            self.design = Thirds(cuts, design.seed, design.level)
         sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]
         _check_sizes(metric, sizes, real[0].dim)
-        self.resamples = design.resample(sizes)
+        self.resamples = self.design.resample(sizes)
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
     def scores(self, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
+from nbmetrics import roots
+from nbmetrics.metrics import FID
+from nbmetrics.roots import GradedRoot
+from nbmetrics.summaries import Moments
 from tests import golden
 
 RNG = np.random.default_rng(20261120)
@@ -222,3 +226,154 @@ def test_torch_and_numpy_agree_on_fid(n, m, d):
     assert isinstance(value, float)
     assert value == pytest.approx(nm.fid(x, y), rel=1e-10)
     assert nm.fid(torch.from_numpy(x), y) == pytest.approx(value, rel=1e-12)
+
+
+def singular_values(a):
+    """Each right relative to itself: one-sided Jacobi rotations in extended precision."""
+    a = a.astype(np.longdouble)
+    a = np.concatenate([a, np.zeros((len(a), a.shape[1] % 2))], axis=1)
+    turn = np.arange(a.shape[1])
+    for _ in range(30):
+        largest = 0.0
+        for _ in turn[1:]:
+            p, q = turn[: len(turn) // 2], turn[len(turn) // 2 :][::-1]
+            x, y = a[:, p], a[:, q]
+            xx, yy, xy = (x * x).sum(0), (y * y).sum(0), (x * y).sum(0)
+            angle = np.abs(xy) / np.maximum(np.sqrt(xx * yy), np.longdouble(1e-4000))
+            largest, turned = max(largest, angle.max()), angle > 1e-18
+            z = (yy - xx) / np.where(turned, 2 * xy, 1)
+            t = np.where(turned, np.where(z >= 0, 1, -1) / (np.abs(z) + np.sqrt(1 + z * z)), 0)
+            c = 1 / np.sqrt(1 + t * t)
+            a[:, p], a[:, q] = c * x - c * t * y, c * t * x + c * y
+            turn = np.concatenate([turn[:1], np.roll(turn[1:], 1)])
+        if largest < 1e-17:
+            break
+    return np.sqrt((a * a).sum(0))
+
+
+def exact_cross(c, g):
+    """Tr (C G)^{1/2} of two positive definite matrices, from Cholesky factors in extended precision."""
+
+    def factor(matrix):
+        left, done = matrix.astype(np.longdouble), np.zeros(matrix.shape, np.longdouble)
+        for k in range(len(left)):
+            done[k:, k] = left[k:, k] / np.sqrt(left[k, k])
+            left[k + 1 :, k + 1 :] -= np.outer(done[k + 1 :, k], done[k + 1 :, k])
+        return done
+
+    return float(singular_values(factor(c).T @ factor(g)).sum())
+
+
+def decaying(power, seed, d=80, n=400, rectified=False):
+    """Rows whose features have standard deviations i^-power before they are mixed."""
+    rng = np.random.default_rng(seed)
+    mix = np.random.default_rng(3).normal(size=(d, d)) if rectified else np.linalg.qr(RNG_MIX.normal(size=(d, d)))[0]
+    rows = rng.normal(size=(n, d)) * (1.0 + np.arange(d)) ** -power
+    return np.maximum(0, rows @ mix.T) if rectified else rows @ mix
+
+
+RNG_MIX = np.random.default_rng(11)
+FIXED = RNG_MIX.normal(size=(80, 80))
+SPECTRA = {
+    "benign": (decaying(0.25, 1), decaying(0.25, 2)),
+    "rectified": (decaying(0.7, 1, rectified=True), 1.02 * decaying(0.7, 2, rectified=True)),
+    "rectified, steep": (decaying(1.2, 1, rectified=True), 1.02 * decaying(1.2, 2, rectified=True)),
+    "steep, one basis": (decaying(2, 1) @ FIXED, 1.02 * decaying(2, 2) @ FIXED),
+    "steep, two bases": (decaying(2, 1), decaying(2, 2)),
+    "steep against white": (decaying(2, 1), RNG_MIX.normal(size=(400, 80))),
+    "white against steep": (RNG_MIX.normal(size=(400, 80)), decaying(2, 1)),
+    "steep against decaying": (decaying(2, 1), decaying(0.7, 2)),
+    "heavy tails": tuple(RNG_MIX.standard_t(2.1, size=(400, 80)) @ FIXED for _ in range(2)),
+    "units from 1e-6 to 1e3": (decaying(0, 1) * np.geomspace(1e-6, 1e3, 80), decaying(0, 2)),
+    "far from 0": (1e6 + decaying(0.7, 1, rectified=True), 1e6 + decaying(0.7, 2, rectified=True)),
+}
+
+
+@pytest.mark.parametrize("case", SPECTRA)
+def test_trace_term_on_decaying_spectra(case):
+    real, generated = map(Moments.of_rows, SPECTRA[case])
+    shift = real.mean - generated.mean
+    traces = real.trace + generated.trace
+    expected = shift @ shift + traces - 2 * exact_cross(real.cov, generated.cov)
+    for a, b in ((real, generated), (generated, real)):
+        assert FID().distance(a, b) == pytest.approx(expected, rel=1e-12, abs=2e-11 * traces)
+    fast = roots.trace_of_root(real.cov, generated.graded, 1e-11 * traces)
+    assert fast is None or shift @ shift + traces - 2 * fast == pytest.approx(expected, abs=1e-12 * traces)
+
+
+@pytest.mark.parametrize(
+    "case", ["rectified", "rectified, steep", "far from 0", "heavy tails", "steep against decaying"]
+)
+def test_decaying_spectra_need_no_singular_values(case, monkeypatch):
+    def refuse(a):
+        raise AssertionError("singular values")
+
+    monkeypatch.setattr(roots, "svdvals", refuse)
+    nm.fid(*SPECTRA[case])
+
+
+def test_the_lower_triangle_of_a_descending_matrix_keeps_the_digits():
+    real, generated = map(Moments.of_rows, SPECTRA["steep, one basis"])
+    product = generated.times_root(real.root)
+    expected = float(singular_values(product).sum())
+    gram = product.T @ product
+    found, others = (np.sqrt(np.clip(np.linalg.eigvalsh(gram, which), 0, None)).sum() for which in "LU")
+    traces = real.trace + generated.trace
+    assert abs(others - expected) > 1e-11 * traces
+    assert abs(found - expected) < 1e-13 * traces
+    # and so does a matrix of which only that triangle is right
+    noisy = gram + np.triu(np.ones_like(gram), 1)
+    assert roots._sum_of_roots(noisy, 1e-9 * traces) == pytest.approx(expected, abs=1e-13 * traces)
+
+
+def singular_covariances():
+    rng = np.random.default_rng(5)
+    flat = rng.normal(size=(300, 30)) @ rng.normal(size=(30, 90))
+    twins = np.repeat(rng.normal(size=(300, 45)), 2, axis=1)
+    return {
+        "full": np.cov(rng.normal(size=(300, 90)), rowvar=False),
+        "rank 30": np.cov(flat, rowvar=False),
+        "dead features": np.cov(dead(rng.normal(size=(300, 90))), rowvar=False),
+        "twin features": np.cov(twins, rowvar=False),
+        "a small feature": np.diag(np.append(np.ones(89), 1e-30)),
+        "nothing": np.zeros((90, 90)),
+    }
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("case", singular_covariances())
+def test_graded_roots(case, library):
+    cov = singular_covariances()[case]
+    given = pytest.importorskip("torch").from_numpy(cov) if library == "torch" else cov
+    root = GradedRoot.of(given)
+    rows = np.asarray(root.rows)
+    ranks = {"full": 90, "rank 30": 30, "dead features": 45, "twin features": 45, "a small feature": 90, "nothing": 0}
+    kept = 89 if (case, library) == ("a small feature", "torch") else ranks[case]
+    assert rows.shape == (kept, 90)
+    np.testing.assert_allclose(rows.T @ rows, cov, rtol=0, atol=1e-12 * max(cov.max(), 1.0))
+    lengths = np.linalg.norm(rows, axis=1)
+    # pivots descend; what is left of other features may lengthen a row
+    assert (lengths[1:] <= 10 * np.minimum.accumulate(lengths)[:-1]).all()
+    other = np.cov(np.random.default_rng(6).normal(size=(200, 90)), rowvar=False)
+    a = other[:7]
+    if library == "torch":
+        a, other = given.new_tensor(a), given.new_tensor(other)
+    np.testing.assert_allclose(np.asarray(root.times(a)), np.asarray(a) @ rows.T, rtol=0, atol=1e-12)
+    lower = np.tril(np.asarray(root.congruent(other)))
+    np.testing.assert_allclose(lower, np.tril(rows @ np.asarray(other) @ rows.T), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("case", singular_covariances())
+def test_singular_covariances_score_as_their_definition(case):
+    covs = singular_covariances()
+    other, cov = nm.Gaussian(np.zeros(90), covs["full"]), covs[case]
+    # Tr (C_G^{1/2} C C_G^{1/2})^{1/2} with the root of the regular one; no noise may come of C's null directions
+    values, vectors = np.linalg.eigh(covs["full"])
+    half = vectors * np.sqrt(values)
+    found = np.linalg.eigvalsh(half.T @ cov @ half)
+    cross = np.sqrt(found[found > 1e-12 * max(found[-1], 1e-300)]).sum()
+    expected = np.trace(cov) + np.trace(covs["full"]) - 2 * cross
+    law = nm.Gaussian(np.zeros(90), cov)
+    assert nm.fid(law, other) == pytest.approx(expected, rel=1e-10)
+    assert nm.fid(other, law) == pytest.approx(expected, rel=1e-10)
+    assert nm.fid(law, law) <= 1e-10 * np.trace(cov)

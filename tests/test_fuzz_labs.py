@@ -20,6 +20,7 @@ from nbmetrics.scene.lessons import Lesson
 from nbmetrics.scene.reading import BOUNDS
 from tests.fuzzing import Tally, examples, unmoved
 from tests.test_scene_bounds import EXAMPLES, GENERATORS, PLAYED
+from tests.test_scene_bounds import numbers as paths_of_numbers
 from tests.waiting import until
 
 LABS = {
@@ -84,7 +85,7 @@ def changed(value, path, change):
 def broken(draw, example):
     """An example with other numbers, and mostly some parts replaced, left out, added or doubled."""
     value = copy.deepcopy(draw(example))
-    numbered = [path for path in places(value) if path[-1] in BOUNDS]
+    numbered = [path for path in paths_of_numbers(value) if path[-1] in BOUNDS]
     for path in draw(st.lists(st.sampled_from(numbered), max_size=5)) if numbered else ():
         changed(value, path, lambda part, last: part.update({last: draw(within(last))}))
     for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2, 3]))):
@@ -119,7 +120,7 @@ def labs():
         lab.close()
 
 
-def judged(act, value, kind, tally):
+def judged(act, value, kind, tally, outcome=lambda: "answered"):
     """What `act` makes of `value`, or None where it refused; anything else is a failure, and is counted too."""
     before = repr(value)
     try:
@@ -134,7 +135,7 @@ def judged(act, value, kind, tally):
         raise
     finally:
         assert repr(value) == before
-    tally.add(f"{kind}: answered")
+    tally.add(f"{kind}: {outcome()}")
     return found
 
 
@@ -217,9 +218,10 @@ def answered(lab):
     return found
 
 
-def told(lab, before):
-    """Whether the view says that something cannot be, and did not say so before."""
-    return lab.result is not before and "error" in lab.result
+def said(lab):
+    """Tells whether the view has come to say that something cannot be."""
+    before = lab.result
+    return lambda: "said in the view" if lab.result is not before and "error" in lab.result else "taken"
 
 
 def scene_of(lab, message):
@@ -237,9 +239,7 @@ def test_labs_outlive_broken_messages(labs, tally, data, name):
         if is_slow(scene_of(lab, message)):
             continue
         send = lab.set_state if how == "traits" else lambda m: lab._asked(lab, m, [])
-        shown = lab.result
-        judged(send, message, f"{name} {how}", tally)
-        tally.add(f"{name} {how}: {'said in the view' if told(lab, shown) else 'taken'}")
+        judged(send, message, f"{name} {how}", tally, said(lab))
         assert sent(dict(lab.result)) and sent(dict(lab.scene)) and sent(dict(lab.history))
         assert "error" not in lab.result or is_short(lab.result["error"]["message"])
     assert sent(answered(lab))

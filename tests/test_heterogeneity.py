@@ -267,6 +267,14 @@ def test_the_caution_names_the_share_of_sample_size():
     assert not line.startswith("FID gap of G: 13.6,") and " 128 features)" in line
 
 
+def test_beside_corrected_scores_the_caution_speaks_of_the_plain_gap():
+    rng = np.random.default_rng(0)
+    rows, made = [rng.normal(size=(60, 8)) for _ in range(3)], {"g": rng.normal(size=(200, 8))}
+    with pytest.warns(nm.BiasWarning):
+        [line] = said(nm.evaluate(rows, made, "fid", uncertainty=nm.Influence(), progress=False))
+    assert line.startswith("plain FID gap of g: ")
+
+
 def test_the_caution_counts_the_other_generators():
     rng = np.random.default_rng(0)
     made = {name: rng.normal(size=(500, 20)) for name in "abc"}

@@ -278,3 +278,46 @@ def test_torch_gives_the_same(precision):
 
 def test_distributions_are_drawn():
     assert prdc(nm.Gaussian([0, 0]), RNG.normal(size=(50, 2))).precision > 0.9
+
+
+@pytest.mark.parametrize("inclusive", [False, True])
+def test_a_generator_collapsed_on_a_real_row(inclusive):
+    """One distinct generated row is a block of one column, and its distances tie the radii of real rows."""
+    lattice = RNG.integers(0, 4, size=(60, 2)).astype(float)
+    for real, row in ((POINTS, POINTS[3]), (lattice, lattice[7]), (lattice, lattice[7] + [9, 0])):
+        generated = np.repeat(row[None], 50, axis=0)
+        for x, y in ((real, generated), (generated, real)):
+            close(prdc(x, y, inclusive=inclusive), naive(x, y, inclusive=inclusive))
+
+
+@given(seeds, st.integers(1, 4), st.booleans(), st.sampled_from([1, 2, 5]))
+@quick
+def test_ties_and_last_blocks_of_one_row_or_column(seed, k, inclusive, step):
+    """Integer rows tie; blocks of `step` rows leave a last one of a single row or column."""
+    rng = np.random.default_rng(seed)
+    sizes = k + 2 + step * rng.integers(1, 5, size=2)
+    pool = np.unique(rng.integers(-2, 3, size=(60, rng.integers(1, 3))), axis=0).astype(float)
+    real, generated = (
+        np.concatenate([rng.permutation(pool)[: step + 1], pool[rng.integers(0, len(pool), n)]]) for n in sizes
+    )
+    neighbors.forget()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "CACHE_BYTES", 4 * step * step)
+        close(prdc(real, generated, k, inclusive), naive(real, generated, k, inclusive))
+
+
+@pytest.mark.parametrize("scale", [1e-145, 1e-170, 1e-300])
+def test_rows_whose_squared_distances_underflow_are_refused(scale):
+    constant = np.ones((40, 1))
+    for rows in (scale * POINTS, np.hstack([constant, scale * POINTS])):
+        for score in (prdc, nm.fid, nm.auth_pct):
+            with pytest.raises(nm.InvalidInput, match=r"differ by .* at most"):
+                score(rows, rows[:20])
+
+
+@pytest.mark.parametrize("scale", [1e-139, 1e-60, 1e44])
+def test_scores_do_not_depend_on_the_unit(scale):
+    real, generated = POINTS, POINTS[::2] * 0.9
+    close(prdc(scale * real, scale * generated), prdc(real, generated))
+    assert nm.auth_pct(scale * real, scale * generated) == nm.auth_pct(real, generated)
+    assert nm.fid(scale * real, scale * generated) / scale / scale == pytest.approx(nm.fid(real, generated), rel=1e-9)

@@ -14,6 +14,7 @@ PACKAGE = ROOT / "nbmetrics"
 GROUPS = [
     {"errors"},
     {"arrays"},
+    {"roots"},
     {"critic"},
     {"distributions", "densities", "summaries", "joint"},
     {"metrics"},

@@ -1,11 +1,14 @@
 """Intervals cover what they say, replicates are what naive resampling gives, and FID at infinite N has no bias."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+import scipy.stats
 
 import nbmetrics as nm
 from nbmetrics.metrics.base import Sample, replicate
-from nbmetrics.uncertainty import Replicas
+from nbmetrics.uncertainty import JackknifeResamples, Replicas
 
 CUBIC, RBF = nm.metrics.KID(), nm.metrics.KID(nm.RBF(1.5))
 
@@ -143,3 +146,101 @@ def test_fid_infinity_removes_the_bias():
 def test_an_unknown_design_is_refused(bad):
     with pytest.raises(nm.InvalidInput, match="uncertainty"):
         nm.evaluate([np.eye(4)], {"g": np.eye(4)}, uncertainty=bad)
+
+
+# --- the jackknife: what it leaves out, what it holds, and how wide its intervals are
+
+
+class Mean(nm.metrics.base.RowsMetric):
+    """The difference of the means, whose variance is known."""
+
+    name, label, copies_matter = "mean", "Mean", True
+    scored = 0
+
+    def terms(self, real, generated):
+        type(self).scored += 1
+        return {"mean": float(real.rows.mean() - generated.rows.mean())}
+
+
+def error_of(replicas, estimate, level=0.9):
+    low, high = replicas.resamples.interval(np.array([estimate]), replicas.scores((1.0,))[0][:, 0, :])
+    return (high - low)[0] / 2
+
+
+def test_single_rows_left_out_give_the_textbook_variance():
+    x, y = samples(np.random.default_rng(0), (30, 20), d=1)
+    counts = nm.Jackknife(30).resample([30, 20]).counts
+    assert [c[0].shape for c in counts] == [(30,), (20,)] and [len(c) for c in counts] == [50, 50]
+    whole = np.array(counts[0][:])
+    assert (whole[:30].sum(axis=1) == 29).all() and (whole[30:] == 1).all() and (whole[:30].sum(axis=0) == 29).all()
+    drawn = np.array([np.mean(x.rows[a[b] == 1]) - np.mean(y.rows[c[b] == 1]) for a, c in [counts] for b in range(50)])
+    resamples = nm.Jackknife(30).resample([30, 20])
+    low, high = resamples.interval(np.array(drawn.mean()), drawn)
+    expected = scipy.stats.t.ppf(0.95, 19) * np.sqrt(x.rows.var(ddof=1) / 30 + y.rows.var(ddof=1) / 20)
+    assert (high - low) / 2 == pytest.approx(expected, rel=1e-9)
+
+
+def test_thirds_left_out_give_the_textbook_variance():
+    x, y = samples(np.random.default_rng(0), (30, 21), d=1)
+    replicas = Replicas(Mean(), [x], [y], nm.Jackknife(1500))
+    for c in replicas.resamples.counts:
+        assert set(np.asarray(c[:]).sum(axis=1)) == {len(c[0]) * 2 // 3, len(c[0])}
+    expected = 1.645 * np.sqrt(x.rows.var(ddof=1) / 30 + y.rows.var(ddof=1) / 21)
+    assert error_of(replicas, x.rows.mean() - y.rows.mean()) == pytest.approx(expected, rel=0.06)
+
+
+def test_the_line_under_a_table_says_what_was_measured():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 40, 2))
+    scores = nm.evaluate([x], {"g": y}, ["precision", "kid"], uncertainty=nm.Bootstrap(20), progress=False)
+    assert any("thirds of the rows" in s and "covered 89 to 98 % of simulations" in s for s in scores.conventions)
+    assert any("covered gaps in 84 to 87 % of simulations" in s for s in scores.conventions)
+
+
+def test_what_a_replicate_leaves_whole_is_scored_once():
+    real, made = samples(np.random.default_rng(0), (12, 15)), samples(np.random.default_rng(1), (10, 14, 11))
+    Mean.scored, replicas = 0, Replicas(Mean(), real, made, nm.Bootstrap(20))
+    by_client, pooled = replicas.scores((4 / 9, 5 / 9))
+    each = 21  # replicates a party: seven cuts into thirds
+    by_clients = 2 * each * 3 + 3 * each * 2 + 2 * 3
+    assert by_client.shape == (5 * each, 3, 2) and Mean.scored == by_clients + 2 * each * 3 + 3 * each + 3
+    counts = replicas.resamples.counts
+    for b in (0, 40, 41, 70, 104):
+        rows = [s.rows[c[b] == 1] for s, c in zip((*real, *made), counts, strict=True)]
+        expected = [[x.mean() - y.mean() for x in rows[:2]] for y in rows[2:]]
+        np.testing.assert_allclose(by_client[b], expected, rtol=1e-12)
+        expected = [np.concatenate(rows[:2]).mean() - y.mean() for y in rows[2:]]
+        np.testing.assert_allclose(pooled[b], expected, rtol=1e-12)
+
+
+def test_the_jackknife_stays_within_the_memory_allowed():
+    rng = np.random.default_rng(0)
+    real, made = [Sample(rows=rng.normal(size=(100, 2))) for _ in range(20)], samples(rng, (4000, 4000), d=2)
+    dense = 8 * (22 * 50) * (20 * 100 + 2 * 4000)  # bytes of all counts at once: 88 MB
+    before = nm.arrays.memory.block_bytes
+    nm.set_memory_limit(16)
+    try:
+        tracemalloc.start()
+        scores = Replicas(CUBIC, real, made, nm.Jackknife(50)).scores([1 / 20] * 20)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        nm.arrays.memory.block_bytes = before
+    assert peak < dense / 3
+    expected = Replicas(CUBIC, real, made, nm.Jackknife(50)).scores([1 / 20] * 20)
+    for part, all_at_once in zip(scores, expected, strict=True):
+        np.testing.assert_allclose(part, all_at_once, rtol=1e-9, atol=1e-12)
+
+
+def test_intervals_of_nearest_row_metrics_are_narrower_than_with_twentieths_left_out():
+    rng, metric, estimates, errors = np.random.default_rng(3), nm.metrics.Recall(), [], []
+    for _ in range(12):
+        real, made = Sample(rows=rng.normal(size=(100, 8))), Sample(rows=0.8 * rng.normal(size=(80, 8)) + 0.1)
+        estimates.append(metric.distance(metric.summarize(real), metric.summarize(made)))
+        thirds = Replicas(metric, [real], [made], nm.Bootstrap())
+        twentieths = JackknifeResamples.of((100, 80), 20, seed=0, level=0.9, is_smooth=False)
+        drawn, _ = replicate(metric, [real], [made], (1.0,), twentieths.counts[:1], twentieths.counts[1:])
+        low, high = twentieths.interval(np.array([estimates[-1]]), drawn[:, 0, :])
+        errors.append((error_of(thirds, estimates[-1]), (high - low)[0] / 2))
+    narrow, wide = np.sqrt(np.mean(np.square(errors), axis=0)) / 1.645
+    assert 0.8 * np.std(estimates, ddof=1) < narrow < 0.85 * wide

@@ -193,21 +193,20 @@ def replicate(
             known[what, parties] = make()
         return known[what, parties]
 
-    def score(what: str, party: tuple[int, ...], summary: Any, g: int) -> Any:
-        return once(what, (*party, g), partial(_score, metric, summary, drawn[g]))
-
     def summary(party: int) -> Any:
         return metric.summarize(samples[party]) if whole[party] else counted(samples[party], counts[party])
 
     for b in range(len(real_counts[0])):
         counts = [c[b] for c in (*real_counts, *generated_counts)]
         whole = [s.rows is None or bool((c == 1).all()) for s, c in zip(samples, counts, strict=True)]
-        drawn = [once("summary", (p,), partial(summary, p)) for p in range(len(samples))]
+        found = [once("summary", (p,), partial(summary, p)) for p in range(len(samples))]
         shares = _shares_left(metric, weights, counts[: len(real)])
-        together = once("pool", everyone, partial(metric.pool, drawn[: len(real)], shares))
+        together = once("pool", everyone, partial(metric.pool, found[: len(real)], shares))
         made = range(len(real), len(samples))
-        by_client.append([[score("client", (c,), drawn[c], g) for c in everyone] for g in made])
-        pooled.append([score("all", everyone, together, g) for g in made])
+        by_client.append(
+            [[once("client", (c, g), partial(_score, metric, found[c], found[g])) for c in everyone] for g in made]
+        )
+        pooled.append([once("all", (*everyone, g), partial(_score, metric, together, found[g])) for g in made])
     return np.array(by_client), np.array(pooled)
 
 

@@ -18,9 +18,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..arrays import LARGEST, Array, align, as_rows, namespace, nuclear_norm
+from ..arrays import LARGEST, Array, align, as_rows, namespace
 from ..errors import InvalidInput, check_count, check_names, check_number
 from ..joint import JointMoments, short
+from ..roots import nuclear_norm
 from .base import Metric, Sample
 from .frechet import PRECISION
 

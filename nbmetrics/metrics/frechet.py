@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 
-from ..arrays import align, nuclear_norm, singular_values, subtract, times_root, to_numpy
+from ..arrays import Array, align, subtract, to_numpy
 from ..errors import InvalidInput
+from ..roots import congruent_values, nuclear_norm, singular_values
 from ..summaries import Moments
 from .base import Metric, between
 from .debiased import Debiased
@@ -58,7 +60,7 @@ class FID(Metric[Moments], Pulled[Moments]):
         for other in generated:
             if other.dense is None or not isinstance(other.dense, np.ndarray):
                 continue
-            product = times_root(stacked, other.root)
+            product = other.times_root(stacked)
             for m, end in zip(small, ends, strict=True):
                 tolerance = PRECISION * (m.trace + other.trace)
                 other.crosses[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
@@ -79,10 +81,8 @@ class FID(Metric[Moments], Pulled[Moments]):
     def _spectrum(self, real: Moments, generated: Moments) -> np.ndarray:
         """The singular values of A Bᵀ; the last ones are kept, as `size_gap` asks after `terms`."""
         if real not in generated.spectra:
-            root_a, root_b = align(real.root, generated.root)
-            values = singular_values(root_a @ root_b.T, PRECISION * (real.trace + generated.trace))
             generated.spectra.clear()
-            generated.spectra[real] = to_numpy(values)
+            generated.spectra[real] = to_numpy(_spectrum(real, generated, PRECISION * (real.trace + generated.trace)))
         return generated.spectra[real]
 
     def size_gap(
@@ -115,6 +115,19 @@ class FID(Metric[Moments], Pulled[Moments]):
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
+
+
+def _spectrum(real: Moments, generated: Moments, tolerance: float) -> Array:
+    """The singular values of A Bᵀ; their sum, Tr (C C_G)^{1/2}, to within `tolerance`."""
+    mixed = is_torch_array(real.mean) or is_torch_array(generated.mean)
+    if not mixed and real.dense is not None and generated.dense is not None:
+        found = congruent_values(real.dense, generated.graded, tolerance)
+        if found is not None:
+            return found
+    if not mixed:
+        return singular_values(generated.times_root(real.root), tolerance)
+    root_a, root_b = align(real.root, generated.root)
+    return singular_values(root_a @ root_b.T, tolerance)
 
 
 def fid(real: Any, generated: Any) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .base import Metric, between
 from .kernel_batches import remember_means
+from .kernel_centred import centred
 from .kernel_estimators import AllPairs, as_estimator
 from .kernel_pulls import kernel_pulls
 from .kernel_replicates import replicates
@@ -84,7 +85,7 @@ class KID(Metric[Any], Pulled[Any]):
         return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
 
     def resolve(self, clients: Sequence[Any]) -> KID:
-        return KID(self.kernel.resolve(clients), self.given, self.name)
+        return KID(centred(self.kernel.resolve(clients), clients), self.given, self.name)
 
     @property
     def convention(self) -> str:

@@ -1,6 +1,6 @@
 """What every kernel of KID can do: k on blocks of rows, and its means over two parts, over a mixture, and at rows.
 
-A part holds what `content` keeps of a sample: rows where `place` puts them, an embedding, or an exact Gaussian.
+A part holds what `content` keeps of a sample: rows, an embedding, or an exact Gaussian.
 """
 
 from __future__ import annotations
@@ -11,7 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total, uniform_blocks
+from ..arrays import (
+    Array,
+    align,
+    each_pair,
+    is_array,
+    namespace,
+    row_blocks,
+    to_float64,
+    to_numpy,
+    total,
+    uniform_blocks,
+)
 from ..distributions import Empirical, Gaussian
 from ..errors import InvalidInput
 from . import kernel_batches
@@ -29,11 +40,11 @@ class Kernel:
     """A positive-definite kernel k(x, y) on rows of features."""
 
     def block(self, x: Array, y: Array) -> Array:
-        """The (n, m) matrix of k over placed rows x (n, d) and y (m, d)."""
+        """The (n, m) matrix of k over rows x (n, d) and y (m, d)."""
         raise NotImplementedError
 
     def paired(self, x: Array, y: Array) -> Array:
-        """The (n,) values k(x_a, y_a) of placed rows that belong together."""
+        """The (n,) values k(x_a, y_a) of rows that belong together."""
         raise NotImplementedError
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
@@ -41,19 +52,19 @@ class Kernel:
         raise NotImplementedError
 
     def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
-        """E k(x, Y), Y ~ law, for each placed row x."""
+        """E k(x, Y), Y ~ law, for each row x."""
         raise NotImplementedError
 
     def resolve(self, clients: Sequence[Any]) -> Kernel:
         """This kernel with data-dependent settings fixed by all clients together."""
         return self
 
-    def place(self, rows: Array) -> Array:
-        """Rows as the other methods take them."""
-        return rows
+    def kept(self, rows: Array) -> Array:
+        """The rows, in float64 where float32 is not exact enough."""
+        return rows if magnitude(rows) < FLOAT32_LIMIT else to_float64(rows)
 
     def pull(self, rows: Array) -> np.ndarray:
-        """What k leaves out at each placed row x: h(x), where the full kernel is k(x, y) + h(x) + h(y) + constant."""
+        """What k leaves out at each row x: h(x), where the full kernel is k(x, y) + h(x) + h(y) + constant."""
         return np.zeros(rows.shape[0])
 
     def lean(self, content: Any) -> float:
@@ -69,22 +80,21 @@ class Kernel:
     def content(self, sample: Any) -> tuple[Any, float, float]:
         """What a part keeps of a sample: rows or exact law, its count, and the mean of k(x, x)."""
         if isinstance(sample.distribution, Empirical):
-            return self.place(sample.distribution.rows), math.inf, 0.0
+            return sample.distribution.rows, math.inf, 0.0
         if sample.rows is None:
             return sample.distribution, math.inf, 0.0
-        rows = self.place(sample.rows)
-        rows = rows if magnitude(rows) < FLOAT32_LIMIT else to_float64(rows)
+        rows = self.kept(sample.rows)
         return rows, rows.shape[0], self.finite(lambda: self.diagonal(rows))
 
     def paired_mean(self, x: Array, y: Array) -> float:
-        """The mean of k(x_a, y_a) over placed rows, float64."""
+        """The mean of k(x_a, y_a) over rows, float64."""
         sums = (
             total(self.paired(to_float64(x[b, :]), to_float64(y[b, :]))) for b in row_blocks(len(x), 16 * x.shape[1])
         )
         return math.fsum(sums) / x.shape[0]
 
     def diagonal(self, x: Array) -> float:
-        """The mean of k(x_a, x_a) over placed rows."""
+        """The mean of k(x_a, x_a) over rows."""
         return self.paired_mean(x, x)
 
     def mean(self, a: Any, b: Any) -> float:
@@ -115,8 +125,8 @@ class Kernel:
         return math.fsum(sums) / (x.shape[0] * y.shape[0])
 
     def row_means(self, rows: Array, content: Any) -> np.ndarray:
-        """E k(x_a, Y), Y over a part, for each row x_a as it was given, (n,) float64."""
-        return self.finite(lambda: self._row_means(self.place(rows), content))
+        """E k(x_a, Y), Y over a part, for each row x_a, (n,) float64."""
+        return self.finite(lambda: self._row_means(rows, content))
 
     def _row_means(self, rows: Array, content: Any) -> np.ndarray:
         if isinstance(content, Gaussian):
@@ -166,3 +176,16 @@ def magnitude(x: Array) -> float:
     """The largest |entry|."""
     xp = namespace(x)
     return max(-float(xp.min(x)), float(xp.max(x)))
+
+
+def some_of(rows: Array, most: int) -> np.ndarray:
+    """At most that many rows, evenly apart, in float64 NumPy."""
+    n = rows.shape[0]
+    return to_numpy(to_float64(rows[:: -(-n // most), :]))
+
+
+def some_rows(clients: Sequence[Any], most: int = 256) -> np.ndarray:
+    """A few rows of every client's sample together, drawn where it is a law."""
+    share = max(2, most // len(clients))
+    laws = (c.distribution.sample(share, np.random.default_rng(0)) if c.rows is None else c.rows for c in clients)
+    return np.concatenate([some_of(np.asarray(r) if not is_array(r) else r, share) for r in laws])

@@ -15,6 +15,8 @@ from ..arrays import Array, align, concat, is_array, memory, namespace, to_float
 from ..summaries import KernelPart
 
 STACK = 1024
+# Writing and packing the matrix of an embedding costs about as much as this many of its rows.
+MATRIX = 40
 
 
 def remember_means(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
@@ -26,27 +28,46 @@ def remember_means(kernel: Any, clients: Sequence[KernelPart], others: Sequence[
         _tabulate(kernel, clients)
     real, made = ([p for p in parts if is_array(p.content)] for parts in (clients, others))
     for i, j, means in mean_blocks(kernel, [p.content for p in real], [p.content for p in made]):
-        for part, row in zip(real[i], means, strict=True):
-            for other, mean in zip(made[j], row.tolist(), strict=True):
-                part.remember(other, mean)
+        _remember_all(real[i], made[j], means)
 
 
 def _remember_embedded(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
-    """Each embedding is made once; those of the clients are kept together only where they fit in a block."""
-    made = [kernel.embed(p.content).vector for p in others]
-    step = max(1, int(memory.block_bytes // (8 * max(made[0].size, 1))))
+    """Every embedding is made once; those of the clients are kept together only where they fit in a block."""
+    made = [kernel.embed(p.content) for p in others]
+    rows = [p for p in clients if is_array(p.content)]
+    if sum(p.content.shape[0] for p in rows) * (len(made) - 1) < MATRIX * len(rows):
+        _remember_at_rows(kernel, rows, others, made)
+        clients = [p for p in clients if not is_array(p.content)]
+    step = max(1, int(memory.block_bytes // (8 * made[0].vector.size)))
     for i in uniform_blocks(len(clients), step):
-        vectors = np.stack([kernel.embed(p.content).vector for p in clients[i]])
+        vectors = np.empty((len(clients[i]), made[0].vector.size))
+        for vector, part in zip(vectors, clients[i], strict=True):
+            vector[:] = kernel.embed(part.content).vector
+            part.remember(part, float(vector @ vector))
         for j in uniform_blocks(len(made), step):
-            means = vectors @ np.stack(made[j]).T
-            for part, row in zip(clients[i], means.tolist(), strict=True):
-                for other, mean in zip(others[j], row, strict=True):
-                    part.remember(other, mean)
+            means = vectors @ np.stack([m.vector for m in made[j]]).T
+            _remember_all(clients[i], others[j], means)
         if len(clients) <= step:
             share_table(clients, vectors @ vectors.T)
-        else:
-            for part, vector in zip(clients[i], vectors, strict=True):
-                part.remember(part, float(vector @ vector))
+
+
+def _remember_at_rows(
+    kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart], made: Sequence[Any]
+) -> None:
+    """For clients of few rows: the polynomial that each embedding of the others is, at all their rows."""
+    contents = [p.content for p in clients]
+    for some in stacks(contents):
+        sizes = np.array([content.shape[0] for content in contents[some]])
+        stacked = concat(contents[some])
+        means = np.stack([kernel.row_means(stacked, embedding) for embedding in made], axis=1)
+        sums = np.add.reduceat(means, np.cumsum([0, *sizes[:-1]]), axis=0)
+        _remember_all(clients[some], others, sums / sizes[:, None])
+
+
+def _remember_all(clients: Sequence[KernelPart], others: Sequence[KernelPart], means: np.ndarray) -> None:
+    for part, row in zip(clients, means.tolist(), strict=True):
+        for other, mean in zip(others, row, strict=True):
+            part.remember(other, mean)
 
 
 def share_table(parts: Sequence[KernelPart], table: np.ndarray) -> None:

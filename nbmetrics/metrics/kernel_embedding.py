@@ -59,7 +59,7 @@ def contracted(z: Array, weights: Array) -> Array:
 def packed(matrix: Array) -> np.ndarray:
     """The mean of φ from the mean of z_i z_j z_k as `contracted` lays it out."""
     positions, roots = _triples(matrix.shape[1])
-    return to_numpy(matrix).reshape(-1)[positions] * roots
+    return to_numpy(matrix).reshape(-1).take(positions) * roots
 
 
 def features(z: np.ndarray) -> np.ndarray:
@@ -77,8 +77,8 @@ def witness(vector: np.ndarray, z: Array) -> Array:
     return namespace(z).sum((products(z) @ like(coefficients, z)) * z, axis=1)
 
 
-def gaussian_moment(m: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """E z_i z_j z_k of N(m, c), laid out as by `contracted`."""
-    moment = np.einsum("i,jk->ijk", m, c)
-    tensor = np.einsum("i,j,k->ijk", m, m, m) + moment + moment.transpose(1, 0, 2) + moment.transpose(1, 2, 0)
-    return tensor[np.triu_indices(len(m))]
+def of_gaussian(mean: np.ndarray, cov: np.ndarray) -> np.ndarray:
+    """The mean of φ where z is N(mean, cov)."""
+    moment = np.einsum("i,jk->ijk", mean, cov)
+    tensor = np.einsum("i,j,k->ijk", mean, mean, mean) + moment + moment.transpose(1, 0, 2) + moment.transpose(1, 2, 0)
+    return packed(tensor[np.triu_indices(len(mean))])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import align, namespace, total
+from ..arrays import align, namespace, to_float64, total
 from ..errors import InvalidInput, check_choice, check_count, shown
 from ..summaries import KernelMean, KernelPart, Rows
 
@@ -53,6 +53,12 @@ class AllPairs:
         }
 
 
+def _both(kernel: Any, real: Rows, generated: Rows) -> tuple[Any, Any]:
+    """Both sides' rows, in one library, on one device and of one type."""
+    x, y = (kernel.kept(rows) for rows in align(real.rows, generated.rows))
+    return (x, y) if x.dtype == y.dtype else (to_float64(x), to_float64(y))
+
+
 class _OnRows:
     """Shared by the estimators that look at rows."""
 
@@ -83,14 +89,14 @@ class LinearTime(_OnRows):
         return f"linear-time MMD², seed {self.seed}"
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
-        x, y = align(real.rows, generated.rows)
+        x, y = _both(self.kernel, real, generated)
         rng = np.random.default_rng(self.seed)
         pairs = min(x.shape[0], y.shape[0]) // 2
         x, y = x[rng.permutation(x.shape[0])[: 2 * pairs]], y[rng.permutation(y.shape[0])[: 2 * pairs]]
         (a, b), (c, d) = (x[:pairs], x[pairs:]), (y[:pairs], y[pairs:])
-        cross = self.kernel.paired_mean(a, d) + self.kernel.paired_mean(b, c)
-        own = {"real": self.kernel.paired_mean(a, b), "generated": self.kernel.paired_mean(c, d)}
-        return {**own, "cross": -cross}
+        pairs_of = ((a, b), (c, d), (a, d), (b, c))
+        means = self.kernel.finite(lambda: np.array([self.kernel.paired_mean(*both) for both in pairs_of]))
+        return {"real": float(means[0]), "generated": float(means[1]), "cross": -float(means[2] + means[3])}
 
 
 @dataclass(frozen=True)
@@ -128,15 +134,20 @@ class OnSubsets(_OnRows):
         return f"mean unbiased MMD² of {self.plan.count} subsets of {self.plan.size} rows, seed {self.plan.seed}"
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
-        x, y = align(real.rows, generated.rows)
+        x, y = _both(self.kernel, real, generated)
         size = min(self.plan.size, x.shape[0], y.shape[0])
         rng = np.random.default_rng(self.plan.seed)
         sums = np.zeros(3)
         for _ in range(self.plan.count):
-            a = x[rng.permutation(x.shape[0])[:size]]
-            b = y[rng.permutation(y.shape[0])[:size]]
-            sums += [self._own(a), self._own(b), -2.0 * total(self.kernel.block(a, b)) / size**2]
+            a, b = x[rng.permutation(x.shape[0])[:size]], y[rng.permutation(y.shape[0])[:size]]
+            if not self.kernel.is_single(a, b):
+                a, b = to_float64(a), to_float64(b)
+            sums += self.kernel.finite(lambda: self._terms(a, b))  # noqa: B023
         return dict(zip(("real", "generated", "cross"), (float(s) / self.plan.count for s in sums), strict=True))
+
+    def _terms(self, a: Any, b: Any) -> np.ndarray:
+        cross = total(self.kernel.block(a, b)) / (a.shape[0] * b.shape[0])
+        return np.array([self._own(a), self._own(b), -2.0 * cross])
 
     def _own(self, rows: Any) -> float:
         n = rows.shape[0]

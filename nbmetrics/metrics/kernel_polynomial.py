@@ -1,8 +1,7 @@
 """The polynomial kernel of KID, cubic by default: closed forms, the finite embedding, and features far from 0.
 
 In coordinates z = (1, √γ x) the kernel is (z·z′)^degree. Where the features share an offset that is large beside
-their spread, MMD² is a small difference of large means; then `CentredPolynomial` takes k about the clients' mean c,
-k(x, y) − k(x, c) − k(c, y) + k(c, c), which has the same MMD² and loses no digits.
+their spread, MMD² is a small difference of large means, and rounding shows; see `kernel_centred`.
 """
 
 from __future__ import annotations
@@ -18,16 +17,18 @@ from ..arrays import Array, concat, is_array, like, namespace, row_blocks, to_fl
 from ..distributions import Empirical, Gaussian
 from ..errors import check_count, check_number
 from . import kernel_embedding
-from .kernel_base import EXTREME, Kernel
-from .kernel_batches import stacks
+from .kernel_base import EXTREME, Kernel, some_of
+from .kernel_batches import MATRIX, stacks
 from .kernel_embedding import Embedding
 
 # The embedding grows with the cube of the width; beyond this the rows are kept.
 WIDEST_EMBEDDING = 128
 # Products of two coordinates made at a time: few enough to stay in the processor's cache.
 CACHE = 2**22
-# Writing and packing the matrix of an embedding costs about as much as this many rows.
-MATRIX = 10
+# Means of k this many times larger than the spread of k leave float32 too few digits of their difference.
+FAR = 30.0
+# Rows that tell how far from 0 all of them are.
+SOME = 256
 
 
 def _dim(content: Any) -> int:
@@ -42,6 +43,13 @@ def _row_cost(parts: Sequence[Any]) -> int:
 def _rows(parts: Sequence[Any]) -> int:
     """Rows of the parts together; a covariance has d directions and counts as d rows."""
     return sum(p.content.shape[0] if is_array(p.content) else _dim(p.content) for p in parts)
+
+
+def is_far(rows: np.ndarray, gamma: float, constant: float) -> bool:
+    """Whether the kernel at the mean of the rows is large beside the kernel of their deviations from it."""
+    mean = rows.mean(axis=0)
+    spread = gamma * float(np.mean(np.sum((rows - mean) ** 2, axis=1)))
+    return constant + gamma * float(mean @ mean) > FAR * spread
 
 
 @dataclass(frozen=True)
@@ -69,12 +77,23 @@ class Polynomial(Kernel):
     def is_cubic(self) -> bool:
         return self.degree == 3 and self.coef0 == 1.0
 
-    def _gamma(self, d: int) -> float:
+    def gamma_of(self, d: int) -> float:
+        """γ for rows of d features."""
         return 1.0 / d if self.gamma is None else self.gamma
+
+    def kept(self, rows: Array) -> Array:
+        rows = super().kept(rows)
+        if rows.dtype == namespace(rows).float64:
+            return rows
+        return to_float64(rows) if self._is_far(some_of(rows, SOME)) else rows
+
+    def _is_far(self, rows: np.ndarray) -> bool:
+        """Whether means of k over such rows are so large that in float32 their differences are mostly rounding."""
+        return is_far(rows, self.gamma_of(rows.shape[1]), self.coef0)
 
     def block(self, x: Array, y: Array) -> Array:
         product = x @ y.T
-        product *= self._gamma(x.shape[1])
+        product *= self.gamma_of(x.shape[1])
         product += self.coef0
         power = product
         for _ in range(self.degree - 1):
@@ -83,21 +102,21 @@ class Polynomial(Kernel):
 
     def paired(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
-        return (self._gamma(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
+        return (self.gamma_of(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
 
     def has_closed_form(self, law: Any) -> bool:
         return super().has_closed_form(law) and (self.is_cubic or isinstance(law, Empirical))
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """b³ + 3bγ² m₁ᵀC₂m₁ + 3γ²b (Tr C₁C₂ + m₂ᵀC₁m₂) + 6γ³ m₁ᵀC₂C₁m₂ with b = 1 + γ m₁·m₂."""
-        g = self._gamma(a.dim)
+        g = self.gamma_of(a.dim)
         c2m1, c1m2 = b.cov @ a.mean, a.cov @ b.mean
         base = 1.0 + g * float(a.mean @ b.mean)
         spread = float(a.mean @ c2m1 + b.mean @ c1m2 + np.sum(a.cov * b.cov))
         return base**3 + 3 * g * g * base * spread + 6 * g**3 * float(c2m1 @ c1m2)
 
     def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
-        g = self._gamma(law.dim)
+        g = self.gamma_of(law.dim)
         x = np.asarray(rows, dtype=np.float64)
         base = 1.0 + g * (x @ law.mean)
         projected = x @ law.root.T
@@ -114,13 +133,13 @@ class Polynomial(Kernel):
         return self.is_cubic and d <= WIDEST_EMBEDDING
 
     def coordinates(self, rows: Array) -> tuple[Array, Array]:
-        """z of placed rows in float64, (n, d+1), and the first number of φ, (n,)."""
-        x = math.sqrt(self._gamma(rows.shape[1])) * to_float64(rows)
+        """z of rows in float64, (n, d+1), and the first number of φ, (n,)."""
+        x = math.sqrt(self.gamma_of(rows.shape[1])) * to_float64(rows)
         ones = namespace(x).ones_like(x[:, :1])
         return namespace(x).concat([ones, x], axis=1), ones[:, 0]
 
     def features(self, rows: np.ndarray) -> np.ndarray:
-        """φ of each placed row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
+        """φ of each row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
         z, first = self.coordinates(rows)
         found = kernel_embedding.features(z)
         found[:, 0] = first
@@ -135,13 +154,12 @@ class Polynomial(Kernel):
         return Embedding(self._sum_of_features(content, np.full(content.shape[0], 1.0 / content.shape[0])))
 
     def _embed_gaussian(self, law: Gaussian) -> Embedding:
-        scale = math.sqrt(self._gamma(law.dim))
-        m = np.concatenate([[1.0], scale * law.mean])
-        c = np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))
-        return Embedding(kernel_embedding.packed(kernel_embedding.gaussian_moment(m, c)))
+        scale = math.sqrt(self.gamma_of(law.dim))
+        mean = np.concatenate([[1.0], scale * law.mean])
+        return Embedding(kernel_embedding.of_gaussian(mean, np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))))
 
     def _sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
-        """Σ w_a φ(x_a) of placed rows."""
+        """Σ w_a φ(x_a) of rows."""
         matrix: Any = 0.0
         first, often = 0.0, like(weights, rows)
         for block in row_blocks(rows.shape[0], 8 * kernel_embedding.pairs_worth(rows.shape[1] + 1), CACHE):

@@ -6,8 +6,8 @@ K is visited in blocks once, whatever the number of replicates; with a finite em
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class Weighted:
     ----------
     squares : (replicates,) Σ w_a²
     own : (replicates,) Σ w_a² k(x_a, x_a)
+    pulled, pulled_own : (replicates,) Σ w_a h(x_a) and Σ w_a² h(x_a), see `Kernel.pull`
     """
 
     def __init__(self, kernel: Any, sample: Any, counts: np.ndarray, embedded: bool) -> None:
@@ -34,13 +35,17 @@ class Weighted:
         self.embedded = embedded
         self.rows = None if sample.rows is None else to_float64(sample.rows)
         self.law = sample.distribution
-        self.squares = self.own = np.zeros(self.replicates)
+        self.squares = self.own = self.pulled_own = np.zeros(self.replicates)
         self.weights = np.ones((self.replicates, 1))
         if self.rows is not None:
             self.weights = counts / counts.sum(axis=1, keepdims=True)
             squared = self.weights**2
             diagonal = to_numpy(kernel.paired(self.rows, self.rows))
+            pulls = kernel.pull(self.rows)
             self.squares, self.own = squared.sum(axis=1), squared @ diagonal
+            self.pulled, self.pulled_own = self.weights @ pulls, squared @ pulls
+        else:
+            self.pulled = np.full(self.replicates, self._over(self.law, lambda law: kernel.lean(self._held(law))))
         self.vectors = self._embedding() if embedded else None
 
     def _embedding(self) -> np.ndarray:
@@ -52,9 +57,16 @@ class Weighted:
         return vectors
 
     def _law_vector(self, law: Any) -> np.ndarray:
+        return np.asarray(self._over(law, lambda part: self.kernel.embed(self._held(part)).vector))
+
+    def _over(self, law: Any, mean: Callable[[Any], Any]) -> Any:
+        """A mean that is linear in the law, over its components where it has some."""
         if hasattr(law, "components"):
-            return sum(w * self._law_vector(part) for w, part in zip(law.weights, law.components, strict=True))
-        return np.asarray(self.kernel.embed(law if isinstance(law, Gaussian) else law.rows).vector)
+            return sum(w * self._over(part, mean) for w, part in zip(law.weights, law.components, strict=True))
+        return mean(law)
+
+    def _held(self, law: Any) -> Any:
+        return law if isinstance(law, Gaussian) else law.rows
 
     @staticmethod
     def _width(d: int) -> int:
@@ -83,19 +95,19 @@ class Weighted:
         return sums
 
     def _exact(self, a: Any, b: Any) -> float:
-        for law, rest in ((a, b), (b, a)):
-            if hasattr(law, "components"):
-                parts = zip(law.weights, law.components, strict=True)
-                return math.fsum(w * self._exact(part, rest) for w, part in parts)
-        return float(self.kernel.mean(*(law if isinstance(law, Gaussian) else law.rows for law in (a, b))))
+        def towards(law: Any) -> float:
+            return float(self._over(b, lambda part: self.kernel.mean(self._held(law), self._held(part))))
+
+        return float(self._over(a, towards))
 
     def _towards(self, law: Any) -> np.ndarray:
         """E k(x_a, Y), Y ~ law, for each own row."""
-        if hasattr(law, "components"):
-            return sum(w * self._towards(part) for w, part in zip(law.weights, law.components, strict=True))
+        return np.asarray(self._over(law, self._towards_part))
+
+    def _towards_part(self, law: Any) -> np.ndarray:
         if isinstance(law, Gaussian):
             return np.asarray(self.kernel.point_means(to_numpy(self.rows), law))
-        return np.asarray(np.mean(to_numpy(self.kernel.block(self.rows, law.rows)), axis=1))
+        return np.asarray(np.mean(to_numpy(self.kernel.block(*align(self.rows, self._held(law)))), axis=1))
 
 
 def replicates(
@@ -115,18 +127,31 @@ def replicates(
     for i, p in enumerate(clients):
         for j in range(i + 1):
             pairs[i, j] = pairs[j, i] = p.mean_with(clients[j])
-    own = np.array([p.own for p in clients])
-    squares = np.array([p.squares for p in clients])
-
-    def without_self(full: np.ndarray, diagonal: np.ndarray, lost: np.ndarray) -> np.ndarray:
-        return (full - diagonal) / (1.0 - lost) if unbiased else full
-
-    each = without_self(np.einsum("iib->ib", pairs), own, squares)
-    whole = without_self(np.einsum("i,j,ijb->b", shares, shares, pairs), shares**2 @ own, shares**2 @ squares)
+    lost = Lost(*(np.array([getattr(p, f) for p in clients]) for f in ("own", "squares", "pulled", "pulled_own")))
+    squared = shares**2
+    together = Lost(squared @ lost.own, squared @ lost.squares, shares @ lost.pulled, squared @ lost.pulled_own)
+    each = lost.left_of(np.einsum("iib->ib", pairs), unbiased)
+    whole = together.left_of(np.einsum("i,j,ijb->b", shares, shares, pairs), unbiased)
     by_client, pooled = [], []
     for g in made:
         cross = np.array([p.mean_with(g) for p in clients])
-        self_term = without_self(g.mean_with(g), g.own, g.squares)
+        self_term = Lost(g.own, g.squares, g.pulled, g.pulled_own).left_of(g.mean_with(g), unbiased)
         by_client.append(each + self_term - 2.0 * cross)
         pooled.append(whole + self_term - 2.0 * (shares @ cross))
     return np.array(by_client).transpose(2, 0, 1), np.array(pooled).T
+
+
+class Lost(NamedTuple):
+    """What pairs of a row with itself add to wᵀKw: the fields of `Weighted` by these names."""
+
+    own: np.ndarray
+    squares: np.ndarray
+    pulled: np.ndarray
+    pulled_own: np.ndarray
+
+    def left_of(self, full: np.ndarray, unbiased: bool) -> np.ndarray:
+        """wᵀKw without those pairs, as in `KernelMean.self_mean`."""
+        if not unbiased:
+            return full
+        leaning = self.squares * self.pulled - self.pulled_own
+        return np.asarray((full - self.own + 2.0 * leaning) / (1.0 - self.squares))

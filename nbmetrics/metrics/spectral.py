@@ -7,7 +7,7 @@
 The map t → w takes the noise of both samples off (Marchenko & Pastur; for two samples Tiomoko & Couillet 2019, here on
 the real line): (M̂+t)^{-1} behaves like (w/t)(M+w)^{-1}. κ is the next order, the real-valued term of Bai & Silverstein
 (2004) and the fourth moments of the rows, from the spread of their leverages h = v yᵀ(M̂+t)^{-1}y. Integrals are
-trapezoids in ln t; only the difference √w − √t is integrated, which makes them right to 1e-11 of T̂.
+trapezoids in ln t; only the difference √w − √t is integrated, which makes that right to 1e-11 of T̂ (κ to 1e-5).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array, align, like, namespace, nuclear_norm, row_blocks, subtract, to_float64, to_numpy
+from ..arrays import Array, align, like, namespace, row_blocks, subtract, to_float64, to_numpy
+from ..roots import nuclear_norm
 from ..summaries import Moments
 from .strata import Strata
 

@@ -10,6 +10,7 @@ import numpy as np
 import nbmetrics as nm
 
 from . import peers
+from .laws import MILD, features
 
 PAIRS = 3
 
@@ -20,43 +21,43 @@ def seconds(act) -> float:
     return time.perf_counter() - start
 
 
-def federation_lines(clients=100, rows=100, generators=20, made=5_000, d=2048):
+def federation_lines(law=MILD, clients=100, rows=100, generators=20, made=5_000, d=2048):
     """FID and KID, avg and all, of every client and generator; the peer's pairs are timed and multiplied."""
-    from .__main__ import Line, features, moments
+    from .__main__ import Line, moments
 
-    federation = nm.Federation([features(rows, d, seed, np.float32) for seed in range(clients)])
-    sources = {f"g{g}": features(made, d, 1000 + g, np.float32) for g in range(generators)}
+    federation = nm.Federation([features(rows, d, seed, np.float32, law) for seed in range(clients)])
+    sources = {f"g{g}": features(made, d, 1000 + g, np.float32, law) for g in range(generators)}
     theirs = []
     name, distance = peers.pytorch_fid()
     for k in range(PAIRS):
         x, y = federation.clients[k].rows.astype(np.float64), sources[f"g{k}"].astype(np.float64)
         theirs.append(seconds(lambda: distance(*moments(x), *moments(y))))  # noqa: B023
-    total = float(np.median(theirs)) * generators * (clients + 1)
+    one, times = float(np.median(theirs)), generators * (clients + 1)
     own = {m: seconds(lambda: nm.evaluate(federation, sources, m, progress=False).table) for m in ("fid", "kid")}  # noqa: B023
     size = f"{clients} clients x {rows} rows, {generators} generators x {made:,}, d = {d}"
-    peer = f"np.cov, {name}, {PAIRS} pairs timed and multiplied"
-    yield Line(f"FID + KID, avg and all: {size}", peer + " (FID only)", total, own["fid"] + own["kid"])
-    yield Line("... its FID alone", peer, total, own["fid"])
+    peer = f"np.cov, {name}, median of {PAIRS} pairs"
+    for task, ours in (("FID + KID (the peer: FID only)", own["fid"] + own["kid"]), ("FID alone", own["fid"])):
+        yield Line(f"{task}, avg and all: {size}", peer, one, ours, rows=law, times=times)
 
 
-def bootstrap_lines(n=500, d=768, replicates=200):
+def bootstrap_lines(law=MILD, n=500, d=768, replicates=200):
     """FID with intervals, beside the same resampling by covariances and roots."""
-    from .__main__ import Line, features, moments
+    from .__main__ import Line, moments
 
-    x, y = features(n, d, 1, np.float64), features(n, d, 2, np.float64)
+    x, y = features(n, d, 1, np.float64, law), features(n, d, 2, np.float64, law)
     name, distance = peers.pytorch_fid()
     theirs = seconds(lambda: distance(*moments(x[np.arange(n) // 2]), *moments(y[np.arange(n) // 2]))) * replicates
     design = nm.Bootstrap(replicates)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nm.BiasWarning)
         ours = seconds(lambda: nm.evaluate([x], {"g": y}, "fid", uncertainty=design, progress=False).clients)
-    peer = f"np.cov, {name}, one timed and multiplied"
-    yield Line(f"FID with {replicates} bootstraps, n = {n}, d = {d}", peer, theirs, ours)
+    task = f"FID with {replicates} bootstraps, n = {n}, d = {d}"
+    yield Line(task, f"np.cov, {name}", theirs, ours, rows=law, times=replicates)
 
 
 def gemm_lines(n=8_192, d=2048):
     """The share of the machine's own matrix-product rate at which KID runs, in percent."""
-    from .__main__ import Line, features
+    from .__main__ import Line
 
     x, y = features(n, d, 1, np.float32), features(n, d, 2, np.float32)
     a, b = x[:4096], y[:4096]

@@ -7,15 +7,14 @@ import io
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 
 from nbmetrics.metrics.neighbors import forget, prdc
 
 from . import peers
+from .laws import MILD, features
 
-ROUNDS = 2
 FIELDS = ("precision", "recall", "density", "coverage")
 
 PEAK = """
@@ -35,14 +34,9 @@ print((read("VmHWM") - before) / 2**20)
 """
 
 
-def rows(n: int, d: int, dtype=np.float32) -> list[np.ndarray]:
-    """Two samples with a decaying spectrum and a mean, as network features have."""
-    found = []
-    for seed in (1, 2):
-        x = np.random.default_rng(seed).standard_normal((n, d), dtype=dtype)
-        x *= (1 + np.arange(d, dtype=dtype)) ** dtype(-0.25)
-        found.append(x + dtype(0.5 + 0.02 * seed))
-    return found
+def rows(n: int, d: int, dtype=np.float32, law: str = MILD) -> list[np.ndarray]:
+    """Two samples."""
+    return [features(n, d, seed, dtype, law) for seed in (1, 2)]
 
 
 def peer(x, y, k: int = 5):
@@ -52,38 +46,38 @@ def peer(x, y, k: int = 5):
     return tuple(float(found[name]) for name in FIELDS)
 
 
-def neighbors_lines(n: int = 5_000, d: int = 2048) -> list[tuple[str, str, float, float, str]]:
-    """(task, peer, peer's, ours, unit) for both dtypes' seconds and for peak memory; empty without prdc."""
+def lines(law: str, dtype, n: int = 5_000, d: int = 2048):
+    """Rows of the table: seconds of all four."""
+    from .__main__ import Line, timed
+
     if peers.imported("prdc") is None:
-        return []
-    lines = []
-    for dtype in (np.float64, np.float32):
-        x, y = rows(n, d, dtype)
-        seconds: tuple[list, list] = ([], [])
-        for _ in range(ROUNDS):
-            forget()
-            values = []
-            for which, act in enumerate((peer, prdc)):
-                start = time.perf_counter()
-                values.append(act(x, y))
-                seconds[which].append(time.perf_counter() - start)
-        if not np.allclose(*values, rtol=0, atol=3 / n):
-            raise AssertionError(f"prdc says {values[0]}, ours {values[1]}")
-        task = f"precision, recall, density, coverage, {n:,} x {n:,} rows, d = {d}, {np.dtype(dtype)}"
-        lines.append((task, "prdc", min(seconds[0]), min(seconds[1]), "s"))
-    if os.path.exists("/proc/self/clear_refs"):
+        return
+    x, y = rows(n, d, dtype, law)
+
+    def ours():
+        forget()
+        return prdc(x, y)
+
+    first, second, theirs, own = timed(lambda: peer(x, y), ours)
+    # the peer rounds distances, which decides where copies of a row lie on a radius
+    if law != "every row twice" and not np.allclose(theirs, own, rtol=0, atol=3 / n):
+        raise AssertionError(f"prdc says {theirs}, ours {own}")
+    task = f"precision, recall, density, coverage, {n:,} x {n:,} rows, d = {d}, {np.dtype(dtype)}"
+    yield Line(task, "prdc", first, second, rows=law)
+
+
+def memory_lines(n: int = 5_000, d: int = 2048):
+    """A row of the table: peak memory of the same, in float32."""
+    from .__main__ import Line
+
+    if peers.imported("prdc") is not None and os.path.exists("/proc/self/clear_refs"):
         peaks = [float(_child(who, n, d)) for who in ("theirs", "ours")]
-        task = f"Peak memory of that, float32, above {2 * n * d * 4 / 2**20:.0f} MiB inputs"
-        lines.append((task, "prdc", *peaks, "MiB"))
-    return lines
+        yield Line(
+            f"Peak memory of all four, float32, above {2 * n * d * 4 / 2**20:.0f} MiB inputs", "prdc", *peaks, "MiB"
+        )
 
 
 def _child(who: str, n: int, d: int) -> str:
     command = [sys.executable, "-c", PEAK, who, str(n), str(d)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.strip().splitlines()[-1]
-
-
-if __name__ == "__main__":
-    for line in neighbors_lines():
-        print(*line)
