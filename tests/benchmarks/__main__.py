@@ -63,7 +63,7 @@ def same(theirs: float, ours: float, rel: float) -> None:
 
 
 def moments(rows: np.ndarray):
-    return rows.mean(axis=0), np.cov(rows, rowvar=False)
+    return rows.mean(axis=0, dtype=np.float64), np.cov(rows, rowvar=False)
 
 
 def fid_lines(n: int, d: int, law: str, dtype):
