@@ -15,7 +15,6 @@ from ..arrays import (
     Array,
     align,
     each_pair,
-    is_array,
     namespace,
     row_blocks,
     to_float64,
@@ -187,5 +186,8 @@ def some_of(rows: Array, most: int) -> np.ndarray:
 def some_rows(clients: Sequence[Any], most: int = 256) -> np.ndarray:
     """A few rows of every client's sample together, drawn where it is a law."""
     share = max(2, most // len(clients))
-    laws = (c.distribution.sample(share, np.random.default_rng(0)) if c.rows is None else c.rows for c in clients)
-    return np.concatenate([some_of(np.asarray(r) if not is_array(r) else r, share) for r in laws])
+    return np.concatenate([some_of(_drawn(c, share) if c.rows is None else c.rows, share) for c in clients])
+
+
+def _drawn(client: Any, n: int) -> Array:
+    return as_rows(client.distribution.sample(n, np.random.default_rng(0)), "sample", dim=client.dim)
