@@ -201,6 +201,19 @@ def test_features_near_0_keep_the_kernel_as_it_is():
     assert centred(nm.RBF(), far) == nm.RBF()
 
 
+def test_exact_laws_far_from_0_have_their_digits():
+    def pair(offset):
+        return nm.Mixture([nm.Gaussian([offset, 0.0], 1.0), nm.Empirical([[offset, 1.0]])]), nm.Gaussian([offset, 0.3])
+
+    assert isinstance(centred(nm.Polynomial(), [Sample(distribution=pair(1e4)[0])]), CentredPolynomial)
+    first, second = pair(1e6)
+    shifted = CentredPolynomial(3, None, 1.0, np.array([1e6 - 3.0, 5.0]))  # another centre, the same MMD²
+    assert nm.kid(first, second) == pytest.approx(nm.kid(first, second, shifted), rel=1e-11)
+    first, second = pair(50.0)
+    about = nm.evaluate([first], {"g": second}, "kid", progress=False).table["all"][0]
+    assert about == pytest.approx(nm.kid(first, second, CentredPolynomial(3, None, 1.0, np.zeros(2))), rel=1e-9)
+
+
 def test_kid_gap_at_an_offset_is_the_same_for_every_generator():
     clients = [rows(1e5, 30, 3, s) for s in (0.0, 1.0)]
     generators = [rows(1e5, 20, 3, s) for s in (0.0, 2.0, 4.0)]

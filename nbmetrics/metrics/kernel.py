@@ -58,7 +58,11 @@ class KID(Metric[Any], Pulled[Any]):
         return self.estimator.pool(summaries, weights)
 
     def terms(self, real: Any, generated: Any) -> dict[str, float]:
-        """`real` = E k(X, X′), `generated` = E k(Y, Y′) and `cross` = −2 E k(X, Y)."""
+        """`real` = E k(X, X′), `generated` = E k(Y, Y′) and `cross` = −2 E k(X, Y).
+
+        Where `resolve` found features far from 0, k is the polynomial kernel about the clients' mean, see
+        `kernel_centred`: its terms are smaller, their sum is the same.
+        """
         return self.estimator.terms(real, generated)
 
     def has_closed_form(self, distribution: Any) -> bool:
@@ -85,6 +89,7 @@ class KID(Metric[Any], Pulled[Any]):
         return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
 
     def resolve(self, clients: Sequence[Any]) -> KID:
+        """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""
         return KID(centred(self.kernel.resolve(clients), clients), self.given, self.name)
 
     @property

@@ -30,7 +30,10 @@ def centred(kernel: Any, clients: Sequence[Any]) -> Any:
     """A polynomial kernel about the clients' mean where that saves digits; any other kernel as it is."""
     if not isinstance(kernel, Polynomial) or isinstance(kernel, CentredPolynomial):
         return kernel
-    rows = some_rows(clients)
+    found = some_rows(clients)
+    if not found:
+        return kernel
+    rows = np.concatenate(found)
     if not is_far(rows, kernel.gamma_of(rows.shape[1]), kernel.coef0):
         return kernel
     centre = rows.mean(axis=0)

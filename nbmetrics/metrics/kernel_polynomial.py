@@ -185,10 +185,11 @@ class Polynomial(Kernel):
         return any(isinstance(p.content, Embedding) for p in parts) or _rows(parts) > 2 * _row_cost(parts)
 
     def pooled(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
-        weighed = list(zip(parts, weights, strict=True))
-        laws = [w * self.embed(p.content).vector for p, w in weighed if not is_array(p.content)]
-        rows = [(p.content, w / p.content.shape[0]) for p, w in weighed if is_array(p.content)]
-        vector = np.sum(laws, axis=0)
+        vector: Any = 0.0
+        for part, w in zip(parts, weights, strict=True):
+            if not is_array(part.content):
+                vector = vector + w * self.embed(part.content).vector
+        rows = [(p.content, w / p.content.shape[0]) for p, w in zip(parts, weights, strict=True) if is_array(p.content)]
         for some in stacks([content for content, _ in rows]):
             stacked = concat([content for content, _ in rows[some]])
             each = np.concatenate([np.full(content.shape[0], w) for content, w in rows[some]])
