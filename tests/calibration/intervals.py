@@ -52,7 +52,7 @@ def single(d, ratio, client, generator):
 def grid():
     print("| rows | d | n/d | n | true FID | bias | sd | covered |\n|---|---|---|---|---|---|---|---|")
     for d, ratio in itertools.product(RUNS, RATIOS):
-        if d == 2 and ratio < 5 or d == 256 and ratio > 5:
+        if (d == 2 and ratio < 5) or (d == 256 and ratio > 5):
             continue
         for name, client, generator in pairs(d):
             if d == 256 and "perfect" in name:
