@@ -20,7 +20,7 @@ import scipy
 import nbmetrics as nm
 from nbmetrics.metrics import FID, Sample
 
-from . import federated, fld, neighbors, peers
+from . import federated, fld, growth, neighbors, peers
 from .laws import LAWS, MILD, features
 
 ROUNDS = 2
@@ -191,10 +191,11 @@ def main() -> None:
             lines.extend(fid_lines(*size, law, dtype))
             lines.extend(neighbors.lines(law, dtype))
         lines.extend(kid_lines(*size, law))
-        for kind in (fld.lines, federated.bootstrap_lines, federated.federation_lines):
+        for kind in (fld.lines, federated.interval_lines, federated.federation_lines):
             lines.extend(kind(law))
     print(where)
     print_table(lines)
+    growth.print_growth()
     print(f"Shorter of {ROUNDS} interleaved rounds (imports: 3); whole run {time.perf_counter() - start:.0f} s.")
 
 

@@ -40,18 +40,18 @@ def federation_lines(law=MILD, clients=100, rows=100, generators=20, made=5_000,
         yield Line(f"{task}, avg and all: {size}", peer, one, ours, rows=law, times=times)
 
 
-def bootstrap_lines(law=MILD, n=500, d=768, replicates=200):
-    """FID with intervals, beside the same resampling by covariances and roots."""
+def interval_lines(law=MILD, n=1_500, m=2_000, d=768, replicates=200):
+    """FID with intervals by influence values, beside resampling by covariances and roots."""
     from .__main__ import Line, moments
 
-    x, y = features(n, d, 1, np.float64, law), features(n, d, 2, np.float64, law)
+    x, y = features(n, d, 1, np.float64, law), features(m, d, 2, np.float64, law)
     name, distance = peers.pytorch_fid()
-    theirs = seconds(lambda: distance(*moments(x[np.arange(n) // 2]), *moments(y[np.arange(n) // 2]))) * replicates
-    design = nm.Bootstrap(replicates)
+    theirs = seconds(lambda: distance(*moments(x[np.arange(n) // 2]), *moments(y[np.arange(m) // 2])))
+    design = nm.Influence()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nm.BiasWarning)
         ours = seconds(lambda: nm.evaluate([x], {"g": y}, "fid", uncertainty=design, progress=False).clients)
-    task = f"FID with {replicates} bootstraps, n = {n}, d = {d}"
+    task = f"FID with intervals, n = {n:,}, m = {m:,}, d = {d} (the peer: {replicates} bootstraps, too narrow here)"
     yield Line(task, f"np.cov, {name}", theirs, ours, rows=law, times=replicates)
 
 

@@ -90,14 +90,19 @@ def case(growth: dict[str, Growth], sizes: dict[str, int], size: int, budget: fl
     return [*cells, f"{took[1] / took[0]:.1f}x" if len(took) == 2 else ""]
 
 
+def print_growth(budget: float = BUDGET) -> None:
+    """The table, row by row as it comes."""
+    sizes = ", ".join(f"{size:,} {name}" if name != "d" else f"d = {size}" for name, size in BASE.items())
+    print(f"Base case: {sizes} (rows a client, generated rows a generator), float32; processor seconds")
+    for row in itertools.chain([["varied", "size", "FID", "KID", "KID / FID"]], growth_lines(budget)):
+        print("  ".join(cell.rjust(width) for cell, width in zip(row, (10, 9, 22, 22, 9), strict=True)), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.growth", description=__doc__.splitlines()[0])
     parser.add_argument("--budget", type=float, default=BUDGET, help="seconds that one metric may take in one case")
     asked, start = parser.parse_args(), time.perf_counter()
-    sizes = ", ".join(f"{size:,} {name}" if name != "d" else f"d = {size}" for name, size in BASE.items())
-    print(f"Base case: {sizes} (rows a client, generated rows a generator), float32; processor seconds")
-    for row in itertools.chain([["varied", "size", "FID", "KID", "KID / FID"]], growth_lines(asked.budget)):
-        print("  ".join(cell.rjust(width) for cell, width in zip(row, (10, 9, 22, 22, 9), strict=True)), flush=True)
+    print_growth(asked.budget)
     print(f"Whole table {time.perf_counter() - start:.0f} s.")
 
 
