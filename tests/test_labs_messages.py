@@ -20,7 +20,7 @@ KINDS = {
 }
 SCENES = [3, None, [], "x", {"strange": 1}, {"rev": 7, "strange": 1}, {"rev": True, "clients": 3}]
 REVS = [10**400, 2**53, BOUNDS["rev"][1], LEAP + 10, -1, 1.5, "1", None]
-HISTORIES = [3, None, [], {}, {"past": 3}, {"past": 3, "future": []}, {"past": [3], "future": []}, {"past": [{}] * 51}]
+HISTORIES = [3, None, [], {}, {"past": 3}, {"past": 3, "future": []}, {"past": [{}] * 51}]
 TRAITS = [
     *({"scene": scene} for scene in SCENES),
     *({"history": history} for history in HISTORIES),
@@ -104,6 +104,14 @@ def test_an_edit_by_python_is_answered_where_the_page_was_ahead(opened):
     until(lambda: lab.result["rev"] == 50)
     lab.undo()
     assert until(lambda: lab.result["rev"] == lab.scene["rev"]) and lab.scene["rev"] > 50
+
+
+def test_a_refused_scene_in_the_pages_history_does_not_hold_up_the_next(lab):
+    refused, rev = {**lab.scene, "strange": 1}, lab.scene["rev"] + 1
+    good = dict(lab.scene)
+    lab.set_state({"scene": {**good, "rev": rev}, "history": {"past": [good, refused], "future": [3]}})
+    assert lab.scene["rev"] == rev and lab.history == {"past": [good], "future": []}
+    answered(lab)
 
 
 def test_a_worker_outlives_its_errors(caplog):

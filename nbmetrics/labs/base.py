@@ -122,13 +122,12 @@ class Lab(anywidget.AnyWidget):
         """
         with self._lock:
             try:
-                self._check_written(sync_data)
-                super().set_state(sync_data)
+                super().set_state(self._written(sync_data))
             except Exception as error:  # shown in the view, which waits for an answer
                 self._refused(error, sync_data.get("scene") if isinstance(sync_data, Mapping) else None)
 
-    def _check_written(self, sync_data: Any) -> None:
-        """Raise InvalidInput where the page may not write what it sends."""
+    def _written(self, sync_data: Any) -> dict[str, Any]:
+        """What the page writes, its history without what was refused; InvalidInput where it may not write that."""
         if not isinstance(sync_data, Mapping):
             raise InvalidInput("message", f"got {shown(sync_data)}", "Send a dict of traits")
         others = {*anywidget.AnyWidget.class_trait_names(), "scene", "history"}
@@ -138,7 +137,16 @@ class Lab(anywidget.AnyWidget):
         if "scene" in sync_data:
             self._heard(sync_data["scene"])
         if "history" in sync_data:
-            History.parse(sync_data["history"], self._read)
+            history = History.parse(sync_data["history"], self._readable)
+            kept = History(*(tuple(filter(None, side)) for side in (history.past, history.future)))
+            return {**sync_data, "history": kept.to_json()}
+        return dict(sync_data)
+
+    def _readable(self, value: Any) -> Any:
+        try:
+            return self._read(value)
+        except InvalidInput:
+            return None
 
     def _write(self, **traits: dict[str, Any]) -> None:
         """Set synced traits, from any thread."""
