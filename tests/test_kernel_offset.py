@@ -239,7 +239,11 @@ def test_huge_features_are_right_or_refused(estimator, dtype):
 
 
 @pytest.mark.parametrize("estimator", ["unbiased", "biased", "linear", nm.Subsets(3, 5)], ids=str)
-@pytest.mark.parametrize("kernel", [nm.Polynomial(), nm.Polynomial(2), nm.RBF(), lambda x, y: x @ y.T], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [nm.Polynomial(), nm.Polynomial(2), nm.RBF(), lambda x, y: x @ y.T],
+    ids=["cubic", "quadratic", "rbf", "user's"],
+)
 def test_libraries_and_types_mix(estimator, kernel):
     torch = pytest.importorskip("torch")
     x, y = RNG.normal(size=(20, 3)).astype(np.float32), RNG.normal(size=(25, 3))
