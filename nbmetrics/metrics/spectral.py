@@ -28,8 +28,9 @@ STEP = 0.35
 BELOW, ABOVE = 13.0, 14.0
 # Of the traces: how exactly the plug-in is computed.
 PRECISION = 1e-11
-# κ is a correction of the correction; a row that is almost alone in its direction can make it anything.
-LARGEST_KAPPA = 0.5
+# Of the mean of 1 − h: what is left of a row's direction without it counts as at least this much. A row almost alone
+# in a direction would otherwise decide κ; with 0.4 nothing is lost from 1.5 rows a direction on.
+LEAST_LEFT = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,11 @@ class Grid:
         return float(STEP * np.sum(f * self.t))
 
 
+def expected_q(grid: Grid, lost: float) -> np.ndarray:
+    """q as it would be if all rows weighed alike: 1 − S/(n−1)."""
+    return 1.0 - grid.s * lost / (1.0 - lost)
+
+
 class Stratum:
     """What the rows of one part say at every point of the grid.
 
@@ -87,6 +93,7 @@ class Stratum:
         n = rows.shape[0]
         self.n, self.share, self.v = n, share, share / n / (1.0 - lost)
         reach, points = self.v / (1.0 - share / n), grid.t.size
+        least = LEAST_LEFT / (1.0 + self.v * grid.s / expected_q(grid, lost))
         inverse, squared_inverse = (like(m, axes) for m in (grid.inverse.T, (grid.inverse**2).T))
         sums, norms = np.zeros((6, points)), np.zeros(2)
         self.pulls = np.empty(n)
@@ -94,7 +101,7 @@ class Stratum:
             centred, own_axes = align(subtract(to_float64(rows[block, :]), mean), axes)
             squares = (centred @ own_axes) ** 2
             form, form2 = to_numpy(squares @ inverse), to_numpy(squares @ squared_inverse)
-            left = np.maximum(1.0 - reach * form, 2.0**-40)
+            left = np.maximum(1.0 - reach * form, least)
             self.pulls[block] = (form2 / left) @ weight
             # about S(t), so that their variances lose no digits
             inside, outside = form * (reach / self.v) - grid.s, form * (reach / self.v) / left - grid.s
@@ -222,14 +229,13 @@ class Pair:
         grid = Grid(values)
         about = grid.t
         for side in sides:
-            about = about / (1.0 - grid.s * side.lost / (1.0 - side.lost))
+            about = about / expected_q(grid, side.lost)
         weight = scale * np.sqrt(about) * grid.t * STEP / math.pi
         axes = r.T @ vectors, a.T @ (p @ vectors) / like(np.sqrt(values), p)
         first, second = (Side(side, own, grid, weight) for side, own in zip(sides, axes, strict=True))
         moved = grid.t / (first.q * second.q)
         shift = 2.0 / math.pi * grid.integral((np.sqrt(moved) - np.sqrt(grid.t)) * grid.slope)
-        kappa = first.kappa + second.kappa
-        bounded = min(max(kappa, -LARGEST_KAPPA * shift), LARGEST_KAPPA * shift)
         plain = nuclear_norm(p, PRECISION * (self.real.summary.trace + self.generated.summary.trace) / scale)
-        strained = bounded != kappa or max(first.norm_spread, second.norm_spread) > STRAINED
-        return TraceEstimate(scale * (plain + shift + bounded), strained, first.pulls, second.pulls)
+        strained = max(first.norm_spread, second.norm_spread) > STRAINED
+        value = scale * (plain + shift + first.kappa + second.kappa)
+        return TraceEstimate(value, strained, first.pulls, second.pulls)
