@@ -250,7 +250,8 @@ def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[s
     said = np.flatnonzero((expected >= SHARE * np.abs(gaps)) & (expected > NEGLIGIBLE * scale))
     if not len(said):
         return []
-    worst = said[np.argmax(expected[said] / np.maximum(np.abs(gaps[said]), 1e-300))]
+    with np.errstate(divide="ignore", over="ignore"):
+        worst = said[np.argmax(expected[said] / np.abs(gaps[said]))]
     others = f", likewise for {len(said) - 1} other generator{'s' * (len(said) > 2)}" if len(said) > 1 else ""
     plain = "" if result.replicas is None else "plain "  # the table shows the corrected one first
     of_which = "of which" if expected[worst] <= gaps[worst] else "and"

@@ -1,6 +1,7 @@
 """AuthPct and C_T beside float64 loops, scipy's Mann–Whitney test, the authors' numbers, and invariances."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -286,3 +287,12 @@ def test_torch_gives_the_same():
     tensors = [torch.from_numpy(x) for x in (train, test, generated)]
     assert auth_pct(tensors[0], generated) == auth_pct(train, generated)
     assert c_t(*tensors) == pytest.approx(c_t(train, test, generated), rel=1e-12)
+
+
+def test_a_row_far_off_leaves_fewer_cells_and_no_warning():
+    rng = np.random.default_rng(31)
+    train, test, made = rng.normal(size=(60, 7)), rng.normal(size=(40, 7)), rng.normal(size=(50, 7))
+    train[3, 2] = 1e40
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(nm.c_t(train, test, made))

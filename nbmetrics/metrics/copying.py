@@ -7,6 +7,7 @@ among the train rows, C_T against the distances of unseen test rows.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -153,8 +154,6 @@ class _Cells:
 
     @classmethod
     def of(cls, train: np.ndarray, test: np.ndarray, seed: int) -> _Cells:
-        from sklearn.cluster import KMeans
-
         # scikit-learn takes 32 bits
         seed = seed if seed < 2**32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
         centred = _centred(train)
@@ -166,7 +165,7 @@ class _Cells:
         train, test = reduced(train), reduced(test)
         # k-means draws its starts by row number: by distance from the mean, they depend on the set of rows alone
         train = train[np.argsort(np.sum(train * train, axis=1), kind="stable")]
-        model = KMeans(min(CELLS, Distinct.of(train).size), n_init=10, random_state=seed).fit(train)
+        model = _clustered(train, seed)
         near = tuple(Distinct.of(train[model.labels_ == cell]) for cell in range(model.n_clusters))
         return cls(reduced, model, near, tuple(map(_apart, _cut(model, test), near)))
 
@@ -191,6 +190,21 @@ def _cells(real: Rows, seed: int) -> _Cells:
     if seed not in known:
         known[seed] = _Cells.of(_plain(real.rows), _plain(real.test), seed)
     return known[seed]
+
+
+def _clustered(train: np.ndarray, seed: int) -> Any:
+    """k-means with as many cells as hold rows: beside a row far off, distinct ones may be one to rounding."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    cells = min(CELLS, Distinct.of(train).size)
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = KMeans(cells, n_init=10, random_state=seed).fit(train)
+        if len(np.unique(model.labels_)) == cells:
+            return model
+        cells -= 1
 
 
 def _cut(model: Any, rows: np.ndarray) -> list[np.ndarray]:
