@@ -1,0 +1,73 @@
+"""Scores as people read them: intervals in the cells, the plain value apart, and no line that contradicts another."""
+
+import re
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.display import Cell, figure
+
+
+@pytest.fixture(scope="module")
+def scores():
+    rng = np.random.default_rng(0)
+    clients = [rng.normal(size=(60, 16)) for _ in range(3)]
+    made = {"<b>perfect</b>": rng.normal(size=(500, 16)), "wide": 1.3 * rng.normal(size=(500, 16))}
+    return nm.evaluate(clients, made, ["fid", "kid"], uncertainty=nm.Influence(), progress=False)
+
+
+def test_a_cell_shows_the_corrected_score_with_its_interval_and_the_plain_one_apart():
+    row = {"avg": 2.257, "avg_corrected": 0.1, "avg_low": 0.0, "avg_high": 0.206}
+    assert Cell.of(row, "avg") == ("0.1 [0, 0.206]", "plain 2.257")
+    assert str(Cell.of(row, "avg")) == "0.1 [0, 0.206] (plain 2.257)"
+    same = {"avg": 1.23, "avg_corrected": 1.23, "avg_low": 1.1, "avg_high": 1.4}
+    assert str(Cell.of(same, "avg")) == "1.23 [1.1, 1.4]"
+    assert str(Cell.of({"avg": -1.25}, "avg")) == "−1.25"
+
+
+def test_what_is_not_known_is_a_dash_beside_the_plain_score():
+    nan = float("nan")
+    assert str(Cell.of({"avg": 10.3, "avg_corrected": nan, "avg_low": nan, "avg_high": nan}, "avg")) == "– (plain 10.3)"
+    assert str(Cell.of({"avg": 10.3, "avg_corrected": 2.0, "avg_low": nan, "avg_high": nan}, "avg")) == "2 (plain 10.3)"
+    assert str(Cell.of({"avg": nan}, "avg")) == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1e-15, "0"), (-0.5, "−0.5"), (123456.0, "1.2346e+05"), (float("nan"), "–")]
+)
+def test_figures(value, text):
+    assert figure(value) == text
+
+
+def test_the_notebook_table_has_every_interval_of_the_table(scores):
+    page = scores._repr_html_()
+    cells = re.findall(r"<td>(.*?)</td>", page)
+    assert len(cells) == 2 * 2 * 3 and all("[" in cell for cell in cells)
+    for row in scores.table.to_dict("records"):
+        for part in ("avg", "all", "gap"):
+            interval = f"[{figure(row[f'{part}_low'], 3)}, {figure(row[f'{part}_high'], 3)}]"
+            assert any(interval in cell for cell in cells) and interval in repr(scores)
+    assert sum("plain" in cell for cell in cells) == 2 * 3  # KID has no bias to take off
+    assert "<b>perfect" not in page and "&lt;b&gt;perfect" in page
+
+
+def test_a_corrected_score_lies_in_its_interval(scores):
+    table = scores.table
+    for part in ("avg", "all", "gap"):
+        assert (table[f"{part}_low"] <= table[f"{part}_corrected"]).all()
+        assert (table[f"{part}_corrected"] <= table[f"{part}_high"]).all()
+
+
+def test_no_line_says_that_a_corrected_score_is_bias(scores):
+    biased = [line for line in scores.conventions if "is bias" in line]
+    assert biased and all("plain FID" in line for line in biased)
+
+
+def test_bootstraps_show_theirs_too():
+    rng = np.random.default_rng(1)
+    clients, made = [rng.normal(size=(40, 2)) for _ in range(2)], {"g": rng.normal(size=(60, 2)) + 0.5}
+    scores = nm.evaluate(clients, made, "fid", uncertainty=nm.Bootstrap(30), progress=False)
+    row, page = scores.table.iloc[0], scores._repr_html_()
+    assert f"{figure(row['avg_corrected'], 4)} [{figure(row['avg_low'], 3)}" in page
+    assert f"plain {figure(row['avg'], 4)}" in page
