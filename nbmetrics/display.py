@@ -33,7 +33,8 @@ class Cell(NamedTuple):
         plain = float(row[part])
         corrected = float(row.get(f"{part}_corrected", plain))
         low, high = (float(row.get(f"{part}_{end}", math.nan)) for end in ("low", "high"))
-        interval = "" if math.isnan(low) else f" [{figure(low, 3)}, {figure(high, 3)}]"
+        is_known = high - low > TIE * abs(high)  # what does not vary needs none, and NaN has none
+        interval = f" [{figure(low, 3)}, {figure(high, 3)}]" if is_known else ""
         value = figure(corrected) if not interval else figure(corrected, 4)
         is_same = corrected == plain or abs(corrected - plain) <= TIE * abs(plain) or math.isnan(plain)
         return cls(value + interval, "" if is_same else f"plain {figure(plain, 4)}")
@@ -55,7 +56,14 @@ def as_text(scores: Scores) -> str:
         {"generator": row["generator"], "metric": row["metric"], **{part: str(Cell.of(row, part)) for part in PARTS}}
         for row in scores.table.to_dict("records")
     ]
-    return "\n".join([pd.DataFrame(rows).to_string(index=False), *scores.summary(), *scores.conventions])
+    said = [*scores.summary(), *scores.cautions, *_how(scores)]
+    return "\n".join([pd.DataFrame(rows).to_string(index=False), *said])
+
+
+def _how(scores: Scores) -> list[str]:
+    """The conventions without the cautions, which come before them."""
+    cautions = scores.cautions
+    return [line for line in scores.conventions if line not in cautions]
 
 
 def as_html(scores: Scores) -> str:
@@ -69,11 +77,12 @@ def as_html(scores: Scores) -> str:
     )
     head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in heads)
     words = "".join(f"<p>{html.escape(line)}</p>" for line in scores.summary())
-    small = "<br>".join(html.escape(line) for line in scores.conventions)
+    words += "".join(f"<p><strong>{html.escape(line)}</strong></p>" for line in scores.cautions)
+    small = "<br>".join(html.escape(line) for line in _how(scores))
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div>{table}{words}<p><small>{small}</small></p></div>"
 
 
 def _cell(cell: Cell) -> str:
     plain = f"<br><small>{html.escape(cell.plain)}</small>" if cell.plain else ""
-    return f"<td>{html.escape(cell.value)}{plain}</td>"
+    return f'<td style="white-space: nowrap">{html.escape(cell.value)}{plain}</td>'

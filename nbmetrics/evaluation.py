@@ -44,8 +44,8 @@ def evaluate(
         rows otherwise; a number to draw that many rows on each side always (the clients share theirs in
         proportion to their weights). Rows given as data are used as they are.
     seed : of everything drawn
-    uncertainty : `nm.Bootstrap(200, seed=0)` or `nm.Jackknife()` for intervals (columns `*_low`, `*_high`) and
-        `scores.flips(metric)`; rows given as data are resampled, exact laws do not vary
+    uncertainty : `nm.Influence()` for intervals (columns `*_corrected`, `*_low`, `*_high`) and `scores.flips(metric)`;
+        or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact laws do not vary
     progress : "auto" shows a bar after a second; True or False
     cluster : not there yet
 
@@ -77,7 +77,7 @@ def evaluate(
         unscored = [_summarised(metric, clients, made, federation.weights, design, bar) for metric in settled]
         results = tuple(_scored(result, bar) for result in unscored)
     _check_any(results)
-    if design is not None:
+    if design is not None and not isinstance(design, Influence):
         for line in (caution for result in results for caution in result.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
     note = _note(samples, seed)
@@ -120,9 +120,10 @@ def _summarised(
         real.append(_summary(metric, sample, f"client {name!r}"))
         bar.update()
     made, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
-    cautions = tuple(metric.cautions(seen)) if hasattr(metric, "cautions") else ()
-    rows = [s.rows.shape[0] for s in seen if s.rows is not None]
     drawn = tuple(g.of(metric) if g.answers(metric) is None else None for g in generators)
+    known = [sample for sample in drawn if sample is not None]
+    cautions = tuple(metric.cautions(seen, known)) if hasattr(metric, "cautions") else ()
+    rows = [s.rows.shape[0] for s in seen if s.rows is not None]
     result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows), tuple(seen), drawn)
     if isinstance(design, Influence) and replicas is None:
         return replace(result, replicas=_influences(metric, seen, generators, result, design.level))

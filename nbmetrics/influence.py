@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from .errors import InvalidInput
 from .metrics.strata import Pulls, Strata
-from .uncertainty import Ends
+from .uncertainty import Ends, normal_above
 
 
 @dataclass
@@ -95,7 +94,7 @@ class Influences:
 
     @property
     def design(self) -> str:
-        return f"{self.level:.0%}, influence values of the rows"
+        return f"{self.level:.0%}, influence values of the rows; FID without the bias of few rows, plain beside it"
 
     def ends(self, weights: Sequence[float], part: str, _: np.ndarray) -> Ends:
         """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
@@ -103,15 +102,14 @@ class Influences:
         centre, reach = getattr(spread, part), spread.variance[part].reach(self.level)
         return Ends(centre, centre - reach, centre + reach)
 
-    def flip(self, weights: Sequence[float], part: str, pair: tuple[int, int], difference: float) -> float:
-        """The probability that avg or all orders two generators otherwise than their plain `difference` says."""
+    def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], _: np.ndarray) -> float:
+        """The probability that the first of two generators is the worse one by avg or all."""
         spread, (a, b) = self.spread(weights), pair
         values, covariance = getattr(spread, part), spread.covariance[part]
         variance = covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b]
-        away = math.copysign(1.0, difference) * float(values[a] - values[b])
-        if not variance > 0.0:
-            return math.nan if math.isnan(variance) else float(away < 0.0)
-        return NormalDist().cdf(-away / math.sqrt(variance))
+        if math.isnan(variance) or math.isnan(values[a] - values[b]):
+            return math.nan
+        return normal_above(float(values[a] - values[b]), math.sqrt(max(0.0, variance)))
 
     def spread(self, weights: Sequence[float]) -> Spread:
         """Scores and variances under these weights, computed once."""

@@ -120,13 +120,14 @@ class Result:
     def _attempts(self) -> dict[tuple[str, tuple[float, ...]], Any]:
         return {}
 
-    def refusals(self, weights: Sequence[float]) -> list[str]:
-        """Why scores are NaN, and intervals where they were asked for: one line each."""
-        pairs = [pair for row in self.terms for pair in row]
-        cells = {"": (pairs, "pairs of client and generator"), " all": (self._pooled_terms(weights), "generators")}
+    def refusals(self, weights: Sequence[float], names: Sequence[str]) -> list[str]:
+        """Why scores are NaN, and intervals where they were asked for: one line each; `names` of the clients."""
+        pairs = [(pair, f"client {name!r}, ") for row in self.terms for pair, name in zip(row, names, strict=True)]
+        pooled = [(pair, "") for pair in self._pooled_terms(weights)]
+        cells = {"": (pairs, "pairs of client and generator"), " all": (pooled, "generators")}
         lines = []
         for part, (found, unit) in cells.items():
-            refused = [terms for terms in found if isinstance(terms, InvalidInput)]
+            refused = [f"{who}{terms}" for terms, who in found if isinstance(terms, InvalidInput)]
             share = f" for {len(refused)} of {len(found)} {unit}" if len(refused) < len(found) else ""
             lines += [f"{self.label}{part} has no value{share}: {refused[0]}"] if refused else []
         drawn = self._attempts.get(("avg ends", tuple(weights)))
@@ -145,7 +146,8 @@ class Result:
         by_kind: dict[str, list[str]] = {}
         for line in filter(None, found):
             by_kind.setdefault(line.split(":")[0], []).append(line)
-        return [f"{self.label}, {len(lines)} of {len(found)} scores: {lines[0]}." for lines in by_kind.values()]
+        unit = "scores (of each client, and of all, by generator)"
+        return [f"{self.label}, {len(lines)} of {len(found)} {unit}: {lines[0]}." for lines in by_kind.values()]
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
         """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""

@@ -60,8 +60,8 @@ class Resamples(ABC):
         """The estimate, less its bias where that is known."""
 
     @abstractmethod
-    def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
-        """The probability that a difference has the other sign than estimated."""
+    def above(self, difference: np.ndarray, replicates: np.ndarray) -> float:
+        """The probability that a difference is above 0; ½ where it is 0 and does not vary."""
 
 
 class BootstrapResamples(Resamples):
@@ -78,8 +78,8 @@ class BootstrapResamples(Resamples):
     def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         return 2.0 * estimate - replicates.mean(axis=0)
 
-    def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
-        return np.mean(np.sign(self._moved(difference, replicates)) != np.sign(difference), axis=0)
+    def above(self, difference: np.ndarray, replicates: np.ndarray) -> float:
+        return float(np.mean(0.5 + 0.5 * np.sign(self._moved(difference, replicates))))
 
 
 class LeftOut:
@@ -149,10 +149,16 @@ class JackknifeResamples(Resamples):
     def centre(self, estimate: np.ndarray, replicates: np.ndarray) -> np.ndarray:
         return self._spread(estimate, replicates)[0]
 
-    def flips(self, difference: np.ndarray, replicates: np.ndarray) -> np.ndarray:
+    def above(self, difference: np.ndarray, replicates: np.ndarray) -> float:
         centre, error = self._spread(difference, replicates)
-        away = np.divide(np.sign(difference) * centre, error, out=np.full_like(error, np.inf), where=error > 0)
-        return np.vectorize(lambda z: NormalDist().cdf(-z), otypes=[float])(away)
+        return normal_above(float(centre), float(error))
+
+
+def normal_above(centre: float, error: float) -> float:
+    """The probability that a normal variable is above 0; ½ where it is 0 and does not vary."""
+    if error > 0.0:
+        return NormalDist().cdf(centre / error)
+    return 0.5 + 0.5 * math.copysign(1.0, centre) * (centre != 0.0)
 
 
 @dataclass(frozen=True)
@@ -316,11 +322,12 @@ class Replicas:
         replicates = self._of(part, weights)
         return Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
 
-    def flip(self, weights: Sequence[float], part: str, pair: tuple[int, int], difference: float) -> float:
-        """The probability that avg or all orders two generators otherwise than the `difference` of their losses."""
+    def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], estimate: np.ndarray) -> float:
+        """The probability that the first of two generators is the worse one by avg or all, of losses `estimate`."""
         replicates = losses(self.metric, self._of(part, weights))
         first, second = pair
-        return float(self.resamples.flips(np.array(difference), replicates[:, first] - replicates[:, second]))
+        difference = np.array(estimate[first] - estimate[second])
+        return self.resamples.above(difference, replicates[:, first] - replicates[:, second])
 
     def _of(self, part: str, weights: Sequence[float]) -> np.ndarray:
         if part == "client":

@@ -163,7 +163,7 @@ def test_avg_all_and_gap_of_clients_have_no_bias(case):
 def test_too_few_rows_have_no_value_and_say_so():
     rng = np.random.default_rng(4)
     few, some, many = (rng.normal(size=(n, 64)) for n in (66, 90, 400))
-    with pytest.raises(nm.InvalidInput, match=r"real: has 66 rows for 64 directions, and 71 are needed"):
+    with pytest.raises(nm.InvalidInput, match=r"real: has 66 rows for 64 features that vary, and 71 are needed"):
         nm.fid_infinity(few, many)
     with pytest.raises(nm.InvalidInput, match="generated: has 66 rows"):
         nm.fid_infinity(many, few)
@@ -176,7 +176,8 @@ def test_too_few_rows_have_no_value_and_say_so():
     assert np.isnan(row["avg"]) and np.isnan(row["gap"]) and np.isfinite(row["all"])
     said = "\n".join(scores.conventions)
     assert "no value for 1 of 3 pairs" in said and "71 are needed" in said
-    assert "2 of 4 scores: fewer than 1.5 rows" not in said and "1 of 4 scores: fewer than 1.5 rows" in said
+    assert "1 of 4 scores (of each client, and of all, by generator): fewer than 1.5 rows a feature" in said
+    assert "client 'Client 1', real: has 66 rows" in said
 
 
 def test_laws_and_rows_pooled_have_no_value_together():
@@ -191,9 +192,9 @@ def test_rows_of_very_different_lengths_are_cautioned():
     rng = np.random.default_rng(6)
     tails, made = elliptical(16, 1.0).sample(60, rng), normal(16).sample(400, rng)
     scores = nm.evaluate([tails], {"g": made}, "fid_infinity", progress=False)
-    assert any("very different norms" in line for line in scores.conventions)
+    assert any("lengths of rows vary" in line for line in scores.conventions)
     calm = nm.evaluate([normal(16).sample(60, rng)], {"g": made}, "fid_infinity", progress=False)
-    assert not any("norms" in line for line in calm.conventions)
+    assert not any("lengths" in line for line in calm.conventions)
 
 
 def test_one_row_alone_in_its_direction_does_not_decide():

@@ -16,7 +16,7 @@ def scatter(scores: Scores) -> Figure:
     """avg against all, one panel a metric; pairs that the two order differently are joined."""
     figure, axes = panels(len(scores.metrics))
     for ax, metric in zip(axes, scores.metrics, strict=True):
-        label = scores.label(metric)
+        label = scores.plain_label(metric)
         rows = scores.table[scores.table["metric"] == metric].set_index("generator")
         inverted = scores.inversions(metric)
         for _, pair in inverted.iterrows():
@@ -50,7 +50,7 @@ def ranks(scores: Scores) -> Figure:
         ax.set_yticks(range(1, len(scores.generators) + 1))
         ax.invert_yaxis()
         ax.set_ylabel("place (1 = best)")
-        ax.set_title(scores.label(metric), fontsize=10)
+        ax.set_title(scores.plain_label(metric), fontsize=10)
     return figure
 
 
@@ -64,6 +64,6 @@ def clients(scores: Scores) -> Figure:
             style = {"marker": MARKERS[k % len(MARKERS)], "color": COLOURS[k % len(COLOURS)]}
             ax.plot(range(len(values)), values, linestyle="none", label=plain(generator), **style)
         ax.set_xticks(range(len(scores.names)), [plain(n) for n in scores.names], rotation=45, ha="right")
-        ax.set_ylabel(scores.label(metric))
+        ax.set_ylabel(scores.plain_label(metric))
     legend(figure, axes[0])
     return figure

@@ -41,8 +41,11 @@ class Debiased:
     @cached_property
     def directions(self) -> int:
         """In how many directions both sides vary; the number of features where the rows are ample for that."""
-        d = int(self.sides[0].summary.mean.shape[0])
-        return d if self.rows >= INTERVAL * d else self._pair.rank
+        return self.features if self.rows >= INTERVAL * self.features else self._pair.rank
+
+    @property
+    def features(self) -> int:
+        return int(self.sides[0].summary.mean.shape[0])
 
     @property
     def has_interval(self) -> bool:
@@ -55,10 +58,13 @@ class Debiased:
             if side.is_mixed:
                 seen = "laws and rows are pooled, and only the rows have a bias to take off"
                 raise InvalidInput(who, seen, "Give rows for all clients, or laws for all")
-        fewest = max(FEWEST, math.ceil(VALUE * self.directions))
-        if self.rows < fewest:
-            who = "real" if self.sides[0].effective <= self.sides[1].effective else "generated"
-            seen = f"has {self.rows:.0f} rows for {self.directions} directions, and {fewest} are needed for a value"
+        if self.rows < max(FEWEST, VALUE * self.directions):
+            poorer = min(self.sides, key=lambda side: side.effective)
+            who = "real" if poorer is self.sides[0] else "generated"
+            # rows that are too few hide how many directions there are
+            varying = self.directions if self.directions < math.floor(poorer.effective) - 1 else self.features
+            fewest = max(FEWEST, math.ceil(VALUE * varying))
+            seen = f"has {self.rows:.0f} rows for {varying} features that vary, and {fewest} are needed for a value"
             raise InvalidInput(who, seen, FIX)
 
     @cached_property
@@ -87,8 +93,12 @@ class Debiased:
     def caution(self) -> str:
         """Why the value is to be read with caution, or nothing."""
         if not self.has_interval:
-            return f"fewer than {INTERVAL} rows for each direction (or {FEWEST_FOR_INTERVAL}): noisy, and no interval"
-        return "rows of very different norms: more error than the interval says" if self._trace.is_strained else ""
+            return f"fewer than {INTERVAL} rows a feature, or than {FEWEST_FOR_INTERVAL}: noisy, and no interval"
+        return (
+            "lengths of rows vary much (heavy tails, unlike clients): more error than the interval says"
+            if self._trace.is_strained
+            else ""
+        )
 
     def pulls(self) -> Pulls:
         """‖x̃‖² − 2·(pull on the trace) ± 2 x̃·(μ̂ − μ̂_G) of each row, x̃ its distance from the mean of its side.

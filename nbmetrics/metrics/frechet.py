@@ -37,7 +37,6 @@ class FID(Metric[Moments], Pulled[Moments]):
 
     name = "fid"
     label = "FID"
-    lowest = 0.0
 
     def summarize(self, sample: Any) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), or of its exact distribution."""
@@ -103,18 +102,31 @@ class FID(Metric[Moments], Pulled[Moments]):
     def has_closed_form(self, distribution: Any) -> bool:
         return hasattr(distribution, "mean") and hasattr(distribution, "cov")
 
-    def cautions(self, clients: Sequence[Any]) -> list[str]:
-        """Which clients have too few rows for their score to be more than bias."""
-        few = [c for c in clients if c.rows is not None and c.rows.shape[0] < 10 * c.dim]
-        if not few:
-            return []
-        least = f"fewer than {10 * few[0].dim} rows (10 for each feature)"
-        who = "the client has" if len(clients) == 1 else f"{len(few)} of {len(clients)} clients have"
-        return [f"FID: {who} {least}: much of the plain FID is bias, which fid_infinity is without."]
+    def cautions(self, clients: Sequence[Any], generators: Sequence[Any]) -> list[str]:
+        """Who has too few rows for a score to be more than bias, and generators that bias makes incomparable."""
+        needed, lines = 10 * clients[0].dim, []
+        who = " and ".join(filter(None, (_few(clients, "client", needed), _few(generators, "generator", needed))))
+        if who:
+            lines += [f"FID: {who} fewer than {needed:,} rows (10 a feature), so much of the plain FID is bias."]
+        sizes = [g.rows.shape[0] for g in generators if g.rows is not None] or [0]
+        if max(sizes) > 1.5 * min(sizes) and min(sizes) < 5 * needed:
+            span = f"{min(sizes):,} to {max(sizes):,}"
+            lines += [
+                f"FID: generators have {span} rows, and fewer rows make a plain FID larger: compare fid_infinity."
+            ]
+        return lines
 
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
+
+
+def _few(samples: Sequence[Any], name: str, needed: int) -> str:
+    """How many of the samples have fewer rows than needed, or nothing."""
+    few = sum(s.rows is not None and s.rows.shape[0] < needed for s in samples)
+    if not few:
+        return ""
+    return f"the {name} has" if len(samples) == 1 else f"{few} of {len(samples)} {name}s have"
 
 
 def _spectrum(real: Moments, generated: Moments, tolerance: float) -> Array:

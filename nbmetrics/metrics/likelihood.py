@@ -79,7 +79,7 @@ class FLD(Metric[Rows]):
         """`fld`; the baseline of `real` is fitted once for each size it is needed at."""
         return {"fld": _real_side(real).fld(generated.rows, self.seed)}
 
-    def cautions(self, clients: Sequence[Any]) -> list[str]:
+    def cautions(self, clients: Sequence[Any], generators: Sequence[Any]) -> list[str]:
         """Which clients have too few train rows for a steady baseline."""
         few = [c for c in clients if c.rows is not None and c.rows.shape[0] < FEW_ROWS]
         if not few:
