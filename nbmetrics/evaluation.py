@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from .distributions import check_draw
 from .errors import InvalidInput, check_choice, check_count, check_list, check_names
 from .federation import Federation, as_generators
@@ -76,7 +78,7 @@ def evaluate(
     with _bar(progress, steps) as bar:
         unscored = [_summarised(metric, clients, made, federation.weights, design, bar) for metric in settled]
         results = tuple(_scored(result, bar) for result in unscored)
-    _check_any(results)
+    _check_any(results, federation.weights)
     if design is not None and not isinstance(design, Influence):
         for line in (caution for result in results for caution in result.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
@@ -162,11 +164,11 @@ def _check_tests(metric: Any, names: Sequence[str], clients: Sequence[Sample]) -
             raise InvalidInput("test", seen, "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)")
 
 
-def _check_any(results: Sequence[Result]) -> None:
+def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
     """Refuse a table in which nothing would stand, with the reason of its first score."""
     pairs = [pair for result in results for row in result.terms for pair in row]
     refused = [pair for pair in pairs if isinstance(pair, InvalidInput)]
-    if len(refused) == len(pairs):
+    if len(refused) == len(pairs) and all(np.isnan(result.pooled(weights)).all() for result in results):
         raise refused[0]
 
 

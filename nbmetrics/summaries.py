@@ -118,15 +118,32 @@ class Moments:
 
         Equals `np.cov(rows, aweights)` for any weights and `np.cov` of the concatenation for λ_i = n_i/n.
         """
+        lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
+        scale = 1.0 / (1.0 - lost) if lost < 1.0 else 0.0
+        inner = [scale * w * (1.0 - 1.0 / p.count) for w, p in zip(weights, parts, strict=True)]
+        return cls._combined(parts, weights, inner, scale)
+
+    @classmethod
+    def mixture(cls, parts: Sequence[Moments], weights: Sequence[float]) -> Moments:
+        """Unbiased moments of Σ λ_i P_i for parts that are given, not drawn: Σ λ_i [C_i(1 − (1−λ_i)/n_i) + δ_iδ_iᵀ].
+
+        `pool` takes the differences between the parts for a part of the noise, and so enlarges them a little.
+        """
+        inner = [w * (1.0 - (1.0 - w) / p.count) for w, p in zip(weights, parts, strict=True)]
+        return cls._combined(parts, weights, inner, 1.0)
+
+    @classmethod
+    def _combined(
+        cls, parts: Sequence[Moments], weights: Sequence[float], inner: Sequence[float], between: float
+    ) -> Moments:
+        """Mean Σ λ_i μ_i and covariance Σ inner_i C_i + between·Σ λ_i δ_iδ_iᵀ."""
         if len(parts) == 1:
             return parts[0]
         parts = _aligned(parts)
         xp = namespace(parts[0].mean)
         mean = sum(w * p.mean for w, p in zip(weights, parts, strict=True))
         lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
-        scale = 1.0 / (1.0 - lost) if lost < 1.0 else 0.0
-        inner = [scale * w * (1.0 - 1.0 / p.count) for w, p in zip(weights, parts, strict=True)]
-        shifts = xp.stack([math.sqrt(scale * w) * (p.mean - mean) for w, p in zip(weights, parts, strict=True)])
+        shifts = xp.stack([math.sqrt(between * w) * (p.mean - mean) for w, p in zip(weights, parts, strict=True)])
         roots = [math.sqrt(w) * p.kept_root for w, p in zip(inner, parts, strict=True) if p.kept_root is not None]
         count = 1.0 / lost if lost else math.inf
         d = mean.shape[0]

@@ -53,7 +53,12 @@ def mixture(laws, weights):
     mean = sum(w * law.mean for w, law in zip(weights, laws, strict=True))
     shifts = [law.mean - mean for law in laws]
     cov = sum(w * (law.cov + np.outer(s, s)) for w, law, s in zip(weights, laws, shifts, strict=True))
-    return Law(mean, cov, None)
+
+    def draw(n, rng):
+        chosen = rng.choice(len(laws), size=n, p=weights)
+        return np.concatenate([law.sample(int((chosen == k).sum()), rng) for k, law in enumerate(laws)])
+
+    return Law(mean, cov, draw)
 
 
 def fid(a, b):

@@ -161,7 +161,7 @@ def test_few_rows_have_no_interval_and_others_keep_theirs():
     assert np.isfinite(table.loc["fid", ["all_low", "all_high"]].astype(float)).all()
     assert np.isfinite(table.loc["kid"].drop("generator").astype(float)).all()
     said = "\n".join(scores.conventions)
-    assert "has 30 rows for 32 features that vary, and 36 are needed" in said and "fewer than 1.5 rows" in said
+    assert "has 30 rows for 32 features that vary: a value needs 36" in said and "fewer than 1.5 rows" in said
 
 
 def test_a_client_without_weight_has_its_own_interval_and_no_say():

@@ -11,7 +11,7 @@ from nbmetrics.metrics.spectral import Pair
 from nbmetrics.metrics.strata import Strata
 from nbmetrics.summaries import Moments
 
-from .populations import elliptical, fid, fid_avg_and_all, normal, rectified
+from .populations import elliptical, fid, fid_avg_and_all, mixture, normal, rectified
 
 METRIC = nm.metrics.FIDInfinity()
 
@@ -72,7 +72,7 @@ def test_the_trace_is_that_of_dense_integrals(seed):
     rng = np.random.default_rng(seed)
     x, y = rng.uniform(-1, 1, size=(40, 5)) * [3, 2, 2, 1, 1], rng.normal(size=(60, 5)) + 0.3
     found = Pair(strata(x), strata(y)).estimate()
-    assert not found.is_strained
+    assert found.norm_spread < 0.5
     assert found.value == pytest.approx(dense_trace(x, y), rel=1e-5)
 
 
@@ -131,9 +131,11 @@ def test_the_bias_is_taken_off(case):
     assert abs(debiased.mean() - true) < 3.5 * error + 0.02 * (plain.mean() - true)
 
 
+FAR = np.random.default_rng(11).normal(scale=5.0, size=(4, 8))
 FEDERATIONS = {
     "alike": ([normal(32)] * 4, [64] * 4, None),
     "other means": ([normal(32, 0.3 * k) for k in range(4)], [64, 80, 100, 160], None),
+    "far apart, 8 features": ([normal(8, m) for m in FAR], [30] * 4, None),
     "other scales, weights not the sizes": ([normal(32, scale=s) for s in (0.7, 0.9, 1.1, 1.3)], [48, 90, 150, 300], 1),
     "rectified, one weighs most": ([rectified(32, k) for k in range(4)], [64] * 4, (5, 1, 1, 1)),
 }
@@ -144,7 +146,9 @@ def test_avg_all_and_gap_of_clients_have_no_bias(case):
     laws, sizes, weights = FEDERATIONS[case]
     shares = np.array(sizes if weights is None else np.broadcast_to(weights, 4), dtype=float)
     shares /= shares.sum()
-    generator, rng, found, plain = rectified(32, 9) if "rect" in case else normal(32), np.random.default_rng(3), [], []
+    d = len(laws[0].mean)
+    generator = rectified(32, 9) if "rect" in case else mixture(laws, shares) if d == 8 else normal(32)
+    rng, found, plain = np.random.default_rng(3), [], []
     true_avg, true_all = fid_avg_and_all(laws, shares, generator)
     for _ in range(25):
         parts = [law.sample(n, rng) for law, n in zip(laws, sizes, strict=True)]
@@ -163,11 +167,11 @@ def test_avg_all_and_gap_of_clients_have_no_bias(case):
 def test_too_few_rows_have_no_value_and_say_so():
     rng = np.random.default_rng(4)
     few, some, many = (rng.normal(size=(n, 64)) for n in (66, 90, 400))
-    with pytest.raises(nm.InvalidInput, match=r"real: has 66 rows for 64 features that vary, and 71 are needed"):
+    with pytest.raises(nm.InvalidInput, match=r"real: has 66 rows for 64 features that vary: a value needs 71"):
         nm.fid_infinity(few, many)
     with pytest.raises(nm.InvalidInput, match="generated: has 66 rows"):
         nm.fid_infinity(many, few)
-    with pytest.raises(nm.InvalidInput, match="10 are needed"):
+    with pytest.raises(nm.InvalidInput, match="a value needs 10"):
         nm.fid_infinity(many[:8, :2], many[:, :2])
     scores = nm.evaluate([few, some, many], {"g": rng.normal(size=(500, 64))}, "fid_infinity", progress=False)
     values = scores.clients["value"].to_numpy()
@@ -175,7 +179,7 @@ def test_too_few_rows_have_no_value_and_say_so():
     row = scores.table.iloc[0]
     assert np.isnan(row["avg"]) and np.isnan(row["gap"]) and np.isfinite(row["all"])
     said = "\n".join(scores.conventions)
-    assert "no value for 1 of 3 pairs" in said and "71 are needed" in said
+    assert "no value for 1 of 3 pairs" in said and "a value needs 71" in said
     assert "1 of 4 scores (of each client, and of all, by generator): fewer than 1.5 rows a feature" in said
     assert "client 'Client 1', real: has 66 rows" in said
 
@@ -211,5 +215,31 @@ def test_pooled_summaries_keep_their_rows_apart():
     parts = [rng.normal(size=(30, 3)), rng.normal(size=(50, 3))]
     both = pooled(parts, [0.375, 0.625])
     assert isinstance(both, Strata) and both.shares == (0.375, 0.625)
-    np.testing.assert_allclose(both.summary.cov, Moments.of_rows(np.concatenate(parts)).cov, rtol=1e-12)
+    exact = Moments.mixture([Moments.of_rows(x) for x in parts], both.shares).cov
+    np.testing.assert_allclose(both.summary.cov, exact, rtol=1e-12)
     assert both.effective == pytest.approx(80.0)
+
+
+def test_all_stands_alone_where_only_the_pool_suffices():
+    rng = np.random.default_rng(9)
+    clients = [rng.normal(size=(30, 32)) for _ in range(12)]
+    scores = nm.evaluate(clients, {"g": rng.normal(size=(640, 32))}, "fid_infinity", progress=False)
+    row = scores.table.iloc[0]
+    assert np.isnan(row["avg"]) and abs(row["all"]) < 0.5
+
+
+@pytest.mark.parametrize("n", [10, 11, 40])
+def test_rows_that_cannot_show_the_directions_do_not_pass_for_few_directions(n):
+    rng = np.random.default_rng(10)
+    made = rng.normal(size=(2000, 100))
+    with pytest.raises(nm.InvalidInput, match="100 features that vary: a value needs 110"):
+        nm.fid_infinity(rng.normal(size=(n, 100)), made)
+    with pytest.raises(nm.InvalidInput, match="a value needs 110"):
+        nm.fid_infinity(np.repeat(rng.normal(size=(n, 100)), 2, axis=0), made)
+
+
+def test_sparse_rows_have_no_interval():
+    rng = np.random.default_rng(12)
+    sparse = [(rng.random((n, 24)) < 0.05) * rng.exponential(size=(n, 24)) for n in (72, 2000)]
+    scores = nm.evaluate([sparse[0]], {"g": sparse[1]}, "fid", uncertainty=nm.Influence(), progress=False)
+    assert np.isnan(scores.table["avg_low"][0]) and any("sparse features" in line for line in scores.conventions)

@@ -91,6 +91,9 @@ class FID(Metric[Moments], Pulled[Moments]):
         counts = [client.count for client in clients]
         return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
 
+    def pool_strata(self, strata: Sequence[Strata[Moments]], weights: Sequence[float]) -> Strata[Moments]:
+        return Strata.pool(strata, weights, Moments.mixture)
+
     def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
         """FID without the bias of few rows, and each row's pull on it."""
         return Debiased(real, generated).pulls()

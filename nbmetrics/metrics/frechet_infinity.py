@@ -34,7 +34,7 @@ class FIDInfinity(Metric[Strata[Moments]], Pulled[Moments]):
 
     def pool(self, summaries: Sequence[Strata[Moments]], weights: Sequence[float]) -> Strata[Moments]:
         """The rows of all clients, client by client."""
-        return Strata.pool(summaries, weights, Moments.pool)
+        return Strata.pool(summaries, weights, Moments.mixture)
 
     def terms(self, real: Strata[Moments], generated: Strata[Moments]) -> dict[str, float]:
         """`mean` and `covariance` as in FID, each without its bias; InvalidInput where the rows are too few."""

@@ -69,78 +69,98 @@ class Grid:
         return float(STEP * np.sum(f * self.t))
 
 
-def expected_q(grid: Grid, lost: float) -> np.ndarray:
-    """q as it would be if all rows weighed alike: 1 − S/(n−1)."""
-    return 1.0 - grid.s * lost / (1.0 - lost)
-
-
 class Stratum:
     """What the rows of one part say at every point of the grid.
 
+    A row is z + δ: its distance z from the mean of its part is noise, that mean's distance δ from the mean of all is
+    given. With Q = (M̂+t)^{-1} and the weight v of a row in M̂, 1/(n−1) for one part:
+
     Attributes
     ----------
-    v : weight of a row in M̂ = Σ v yyᵀ, λ_i/n_i over 1 − Σ λ²/n, which is 1/(n−1) for one part
-    leverage, fall, force : mean h, mean −dh/dt, and mean of yᵀQ²y/(1−h)² with Q = (M̂+t)^{-1}
-    level : mean of h/v(1−h), which is about yᵀ(M+w)^{-1}y·t/w without the row's own part in M̂
-    within, without : variance of h/v and of h/v(1−h)
+    leverages, falls : mean of h = v(z+δ)ᵀQ(z+δ) and of −dh/dt, and the same of z alone
+    forces : mean of zᵀQ²z/(1−h)², and δᵀQ²δ
+    level : mean of h/v and of h/v(1−h) of z; q times the latter is about zᵀ(M+w)^{-1}z without the row's own part in M̂
+    within, without : variance of h/v and of h/v(1−h), less half of what 2zᵀQδ adds to it
     pulls : (n,) of each row on T̂
-    norms : mean and mean square of ‖y‖²
+    norms : mean and mean square of ‖z‖²
     """
 
-    def __init__(
-        self, rows: Array, share: float, lost: float, mean: Array, axes: Array, grid: Grid, weight: np.ndarray
-    ):
+    def __init__(self, rows: Array, share: float, mean: Array, shift: Array, axes: Array, grid: Grid, about: About):
         n = rows.shape[0]
-        self.n, self.share, self.v = n, share, share / n / (1.0 - lost)
-        reach, points = self.v / (1.0 - share / n), grid.t.size
-        least = LEAST_LEFT / (1.0 + self.v * grid.s / expected_q(grid, lost))
+        self.n, self.share, self.v = n, share, share * (n - 1.0 + share) / (n * (n - 1.0))
+        swell, given = n / (n - 1.0), to_numpy(shift) ** 2
+        least = LEAST_LEFT / (1.0 + self.v * about.e)
         inverse, squared_inverse = (like(m, axes) for m in (grid.inverse.T, (grid.inverse**2).T))
-        sums, norms = np.zeros((6, points)), np.zeros(2)
+        sums, norms = np.zeros((8, grid.t.size)), np.zeros(2)
         self.pulls = np.empty(n)
-        for block in row_blocks(n, 64 * points + 16 * axes.shape[0]):
+        for block in row_blocks(n, 80 * grid.t.size + 24 * axes.shape[0]):
             centred, own_axes = align(subtract(to_float64(rows[block, :]), mean), axes)
-            squares = (centred @ own_axes) ** 2
-            form, form2 = to_numpy(squares @ inverse), to_numpy(squares @ squared_inverse)
-            left = np.maximum(1.0 - reach * form, least)
-            self.pulls[block] = (form2 / left) @ weight
+            z = centred @ own_axes
+            form, form2 = swell * to_numpy(z**2 @ inverse), to_numpy(z**2 @ squared_inverse)
+            cross = 2.0 * to_numpy((z * shift) @ inverse)
+            left = np.maximum(1.0 - self.v * form, least)
+            self.pulls[block] = (to_numpy((z + shift) ** 2 @ squared_inverse) / left) @ about.weight
             # about S(t), so that their variances lose no digits
-            inside, outside = form * (reach / self.v) - grid.s, form * (reach / self.v) / left - grid.s
-            sums += [x.sum(axis=0) for x in (form, form2, form2 / left**2, inside**2, outside, outside**2)]
-            length = to_numpy(squares).sum(axis=1)
+            inside, outside = form - grid.s, form / left - grid.s
+            first = inside, outside, form2, form2 / left**2
+            second = (inside + cross) ** 2, cross**2, (outside + cross / left) ** 2, (cross / left) ** 2
+            sums += [x.sum(axis=0) for x in (*first, *second)]
+            length = to_numpy(z**2).sum(axis=1)
             norms += [length.sum(), (length**2).sum()]
-        form, form2, self.force, inside2, outside, outside2 = sums / n
-        self.leverage, self.fall, self.level = reach * form, reach * form2, outside + grid.s
-        self.within = inside2 - (reach / self.v * form - grid.s) ** 2
-        self.without = outside2 - outside**2
+        inside, outside, form2, force, inside2, cross2, outside2, cross_left2 = sums / n
+        self.level = inside + grid.s, outside + grid.s
+        self.within = inside2 - inside**2 - 0.5 * cross2
+        self.without = outside2 - outside**2 - 0.5 * cross_left2
+        between, between2 = grid.inverse @ given, grid.inverse**2 @ given
+        self.leverages = self.v * (self.level[0] + between), self.v * self.level[0]
+        self.falls = self.v * (swell * form2 + between2), self.v * swell * form2
+        self.forces = force, between2
         self.norms = norms / n
 
 
-class Side:
-    """One side of a pair, real or generated: how its noise moves t to t/q, and its κ."""
+@dataclass(frozen=True, eq=False)
+class About:
+    """A first guess that the pass over the rows starts from: as if all rows of a side weighed and varied alike.
 
-    def __init__(self, strata: Strata[Moments], axes: Array, grid: Grid, weight: np.ndarray) -> None:
-        self.grid, self.lost = grid, strata.lost
-        self.parts = [
-            None if rows is None else Stratum(rows, share, strata.lost, strata.summary.mean, axes, grid, weight)
-            for rows, share in zip(strata.rows, strata.shares, strict=True)
-        ]
+    Attributes
+    ----------
+    e : S/q; rows of weight v have leverages of about v e/(1 + v e)
+    weight : √w dt/π, of the pulls
+    """
+
+    e: np.ndarray
+    weight: np.ndarray
+
+
+class Side:
+    """One side of a pair, real or generated: how its noise moves t to t/q, and its κ.
+
+    What lies between the means of its parts is given and not drawn; only the noise of those means is noise.
+    """
+
+    def __init__(self, strata: Strata[Moments], axes: Array, grid: Grid, about: About) -> None:
+        self.grid, self.parts = grid, []
+        for rows, share, own in zip(strata.rows, strata.shares, strata.parts, strict=True):
+            shift, own_axes = align(subtract(own.mean, strata.summary.mean), axes)
+            known = None if rows is None else Stratum(rows, share, own.mean, shift @ own_axes, axes, grid, about)
+            self.parts.append(known)
         self.noisy = [part for part in self.parts if part is not None]
 
     @property
     def pulls(self) -> tuple[np.ndarray | None, ...]:
         return tuple(None if part is None else part.pulls for part in self.parts)
 
-    def _average(self, values: Sequence[np.ndarray]) -> np.ndarray:
-        """Over the parts, as they move Tr (M̂+t)^{-1}."""
-        forces = np.array([part.share * part.force for part in self.noisy])
-        return np.sum(forces * np.array(values), axis=0) / forces.sum(axis=0)
+    def _average(self, values: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+        """Over the noise and the means of all parts, as they move Tr (M̂+t)^{-1}."""
+        forces = np.array([[part.share * force for force in part.forces] for part in self.noisy])
+        return np.sum(forces * np.array(values), axis=(0, 1)) / forces.sum(axis=(0, 1))
 
     @cached_property
     def q(self) -> np.ndarray:
         """1 minus the leverage of a row."""
         if not self.noisy:
             return np.ones_like(self.grid.t)
-        return 1.0 - self._average([part.leverage for part in self.noisy])
+        return 1.0 - self._average([part.leverages for part in self.noisy])
 
     @cached_property
     def kappa(self) -> float:
@@ -148,16 +168,15 @@ class Side:
         if not self.noisy:
             return 0.0
         grid, q, t = self.grid, self.q, self.grid.t
-        stretch = (q - t * self._average([part.fall for part in self.noisy])) / q**2
+        stretch = (q - t * self._average([part.falls for part in self.noisy])) / q**2
         spread = grid.s - t / q * grid.slope / stretch
-        level = sum(part.share * part.level for part in self.noisy)
         outer, inner = np.zeros_like(t), np.zeros_like(t)
         for part in self.noisy:
-            own, squares = (part.level / level) ** 2, part.n * part.v**2
-            outer += squares * (part.without * q**2 - own * spread)
-            inner += squares * (part.within - own * grid.spread)
+            squares, (inside, outside) = (part.n - 1.0) * part.v**2, part.level
+            outer += squares * (part.without * q**2 - (q * outside / grid.s) ** 2 * spread)
+            inner += squares * (part.within - (inside / grid.s) ** 2 * grid.spread)
         both = grid.integral(np.sqrt(q / t) * outer * stretch + inner / np.sqrt(t))
-        return (1.0 - self.lost) * both / (8.0 * math.pi)
+        return both / (8.0 * math.pi)
 
     @property
     def norm_spread(self) -> float:
@@ -176,18 +195,14 @@ class TraceEstimate:
     Attributes
     ----------
     value : T̂
-    is_strained : whether the rows' norms vary too much for κ
+    norm_spread : how much the rows' squared lengths vary beyond those of normal rows, over their mean squared
     real, generated : each row's pull on T̂, part by part
     """
 
     value: float
-    is_strained: bool
+    norm_spread: float
     real: tuple[np.ndarray | None, ...]
     generated: tuple[np.ndarray | None, ...]
-
-
-# Beyond this excess of the squared norms' variance the correction was seen to fail.
-STRAINED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,17 +240,18 @@ class Pair:
         sides = self.real, self.generated
         if not len(values):
             still, also = ([None if x is None else np.zeros(x.shape[0]) for x in side.rows] for side in sides)
-            return TraceEstimate(0.0, False, tuple(still), tuple(also))
+            return TraceEstimate(0.0, 0.0, tuple(still), tuple(also))
         grid = Grid(values)
-        about = grid.t
-        for side in sides:
-            about = about / expected_q(grid, side.lost)
-        weight = scale * np.sqrt(about) * grid.t * STEP / math.pi
+        q = [1.0 - grid.s * side.lost / (1.0 - side.lost) for side in sides]
+        weight = scale * np.sqrt(grid.t / (q[0] * q[1])) * grid.t * STEP / math.pi
         axes = r.T @ vectors, a.T @ (p @ vectors) / like(np.sqrt(values), p)
-        first, second = (Side(side, own, grid, weight) for side, own in zip(sides, axes, strict=True))
+        first, second = (
+            Side(side, own, grid, About(grid.s / expected, weight))
+            for side, own, expected in zip(sides, axes, q, strict=True)
+        )
         moved = grid.t / (first.q * second.q)
         shift = 2.0 / math.pi * grid.integral((np.sqrt(moved) - np.sqrt(grid.t)) * grid.slope)
         plain = nuclear_norm(p, PRECISION * (self.real.summary.trace + self.generated.summary.trace) / scale)
-        strained = max(first.norm_spread, second.norm_spread) > STRAINED
+        norm_spread = max(first.norm_spread, second.norm_spread)
         value = scale * (plain + shift + first.kappa + second.kappa)
-        return TraceEstimate(value, strained, first.pulls, second.pulls)
+        return TraceEstimate(value, norm_spread, first.pulls, second.pulls)

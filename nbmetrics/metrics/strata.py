@@ -24,18 +24,20 @@ class Strata(Generic[S]):
     Attributes
     ----------
     summary : of all parts together
+    parts : the summary of each part
     rows : (n_i, d) rows of each part, None for a law
     shares : λ_i of each part, sum 1
     """
 
     summary: S
+    parts: tuple[S, ...]
     rows: tuple[Array | None, ...]
     shares: tuple[float, ...]
 
     @classmethod
     def of(cls, summary: S, rows: Array | None) -> Strata[S]:
         """One client or generator."""
-        return cls(summary, (rows,), (1.0,))
+        return cls(summary, (summary,), (rows,), (1.0,))
 
     @classmethod
     def pool(
@@ -43,9 +45,11 @@ class Strata(Generic[S]):
     ) -> Strata[S]:
         """The mixture Σ λ_i P_i; parts of weight 0 are left out."""
         kept = [(p, w) for p, w in zip(parts, weights, strict=True) if w > 0]
-        summary = pool([p.summary for p, _ in kept], [w for _, w in kept])
-        rows = tuple(rows for p, _ in kept for rows in p.rows)
-        return cls(summary, rows, tuple(w * share for p, w in kept for share in p.shares))
+        summaries = tuple(summary for p, _ in kept for summary in p.parts)
+        shares = tuple(w * share for p, w in kept for share in p.shares)
+        return cls(
+            pool(list(summaries), list(shares)), summaries, tuple(rows for p, _ in kept for rows in p.rows), shares
+        )
 
     @property
     def is_exact(self) -> bool:
