@@ -67,7 +67,7 @@ class Debiased:
         if self.rows < max(FEWEST, VALUE * self.directions):
             poorer = min(self.sides, key=lambda side: side.effective)
             who = "real" if poorer is self.sides[0] else "generated"
-            fewest = max(FEWEST, math.ceil(VALUE * self.directions))
+            fewest = max(FEWEST, math.ceil(VALUE * self.directions - 1e-9))
             seen = f"has {self.rows:.0f} rows for {self.directions} features that vary: a value needs {fewest}"
             raise InvalidInput(who, seen, FIX)
 

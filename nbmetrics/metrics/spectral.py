@@ -79,7 +79,7 @@ class Stratum:
     ----------
     leverages, falls : mean of h = v(z+δ)ᵀQ(z+δ) and of −dh/dt, and the same of z alone
     forces : mean of zᵀQ²z/(1−h)², and δᵀQ²δ
-    level : mean of h/v and of h/v(1−h) of z; q times the latter is about zᵀ(M+w)^{-1}z without the row's own part in M̂
+    level : mean of h/v of z; all of S(t) where the part is the only one
     within, without : variance of h/v and of h/v(1−h), less half of what 2zᵀQδ adds to it
     pulls : (n,) of each row on T̂
     norms : mean and mean square of ‖z‖²
@@ -108,11 +108,11 @@ class Stratum:
             length = to_numpy(z**2).sum(axis=1)
             norms += [length.sum(), (length**2).sum()]
         inside, outside, form2, force, inside2, cross2, outside2, cross_left2 = sums / n
-        self.level = inside + grid.s, outside + grid.s
+        self.level = inside + grid.s
         self.within = inside2 - inside**2 - 0.5 * cross2
         self.without = outside2 - outside**2 - 0.5 * cross_left2
         between, between2 = grid.inverse @ given, grid.inverse**2 @ given
-        self.leverages = self.v * (self.level[0] + between), self.v * self.level[0]
+        self.leverages = self.v * (self.level + between), self.v * self.level
         self.falls = self.v * (swell * form2 + between2), self.v * swell * form2
         self.forces = force, between2
         self.norms = norms / n
@@ -172,9 +172,9 @@ class Side:
         spread = grid.s - t / q * grid.slope / stretch
         outer, inner = np.zeros_like(t), np.zeros_like(t)
         for part in self.noisy:
-            squares, (inside, outside) = (part.n - 1.0) * part.v**2, part.level
-            outer += squares * (part.without * q**2 - (q * outside / grid.s) ** 2 * spread)
-            inner += squares * (part.within - (inside / grid.s) ** 2 * grid.spread)
+            squares, own = (part.n - 1.0) * part.v**2, (part.level / grid.s) ** 2
+            outer += squares * (part.without * q**2 - own * spread)
+            inner += squares * (part.within - own * grid.spread)
         both = grid.integral(np.sqrt(q / t) * outer * stretch + inner / np.sqrt(t))
         return both / (8.0 * math.pi)
 
