@@ -14,7 +14,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 def test_every_python_block_runs():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(50, 3))
-    names = {"real_rows": rows, "generated_rows": rows + 1}
+    names = {"real_rows": rows, "more_rows": rows + 2, "generated_rows": rows + 1}
     assert len(BLOCKS) >= 2
     for block in BLOCKS:
         exec(block, names)
