@@ -19,7 +19,14 @@ def test_every_python_block_runs():
     for block in BLOCKS:
         exec(block, names)
         names |= {"clients": [rows, rows + 1], "generators": {"g": rows + 2}}
-    assert names["scores"].inversions("fid").iloc[0].to_dict()["all_prefers"] == "wide"
+
+
+def test_avg_and_all_prefer_what_the_readme_says():
+    names = {}
+    block = next(b for b in BLOCKS if "avg prefers narrow, all prefers wide" in b)
+    exec(block.split("nm.fid(")[0], names)
+    found = names["scores"].inversions("fid").iloc[0]
+    assert (found["avg_prefers"], found["all_prefers"]) == ("narrow", "wide")
 
 
 def test_the_metric_of_the_readme_gives_what_it_says():
