@@ -223,7 +223,7 @@ REFUSED = {
     "another width": (lambda: rfid(X, Y, Y_HAT[:, :2]), "y_hat", "same features"),
     "one pair": (lambda: cfid(X[:1], Y[:1], Y_HAT[:1]), "x", "2"),
     "complex": (lambda: cfid(X, Y + 0j, Y_HAT), "y", "real numbers"),
-    "negative alpha": (lambda: jfid(X, Y, Y_HAT, -1), "alpha", "at least 0"),
+    "negative alpha": (lambda: jfid(X, Y, Y_HAT, -1), "alpha", r"from 0 to 1e\+45"),
     "alpha that is text": (lambda: JFID("x"), "alpha", "finite number"),
     "empty name": (lambda: JFID(1.0, name=""), "name", "non-empty"),
     "condition_dim 0": (lambda: CFID(condition_dim=0), "condition_dim", "at least 1"),

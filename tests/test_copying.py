@@ -204,8 +204,11 @@ def test_c_t_of_rows_at_any_offset_and_in_any_unit_is_the_same(d):
     assert expected != 0
     for offset in (0.0, 2.0**24, 2.0**30, 2.0**40):
         assert c_t(*(rows + offset for rows in three)) == pytest.approx(expected, abs=1e-9)
-    for unit in (2.0**-1000, 2.0**-532, 2.0**140):
+    for unit in (2.0**-460, 2.0**-50, 2.0**140):
         assert c_t(*(rows * unit for rows in three)) == pytest.approx(expected, abs=1e-9)
+    for unit in (2.0**-1000, 2.0**-532, 2.0**-470):
+        with pytest.raises(nm.InvalidInput, match="too little to be squared"):
+            c_t(*(rows * unit for rows in three))
 
 
 def test_generators_are_ranked_by_how_far_c_t_is_from_0():

@@ -42,7 +42,7 @@ def test_figures(value, text):
 
 def test_the_notebook_table_has_every_interval_of_the_table(scores):
     page = scores._repr_html_()
-    cells = re.findall(r"<td>(.*?)</td>", page)
+    cells = re.findall(r'<td style="white-space: nowrap">(.*?)</td>', page)
     assert len(cells) == 2 * 2 * 3 and all("[" in cell for cell in cells)
     for row in scores.table.to_dict("records"):
         for part in ("avg", "all", "gap"):

@@ -161,7 +161,7 @@ def code_scene(rng):
 def test_code_written_in_the_page_rebuilds_the_scene():
     scene = code_scene(np.random.default_rng(3))
     clients = [
-        scene.clients[0].to_json() | {"name": '<img src=x onerror=alert(1)> "\\\n é'},
+        scene.clients[0].to_json() | {"name": '<img src=x onerror=alert(1)> "\\ é'},
         *map(nm.scene.Item.to_json, scene.clients[1:]),
     ]
     scene = nm.Scene.parse({**scene.to_json(), "clients": clients})

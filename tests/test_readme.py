@@ -14,12 +14,19 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 def test_every_python_block_runs():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(50, 3))
-    names = {"real_rows": rows, "generated_rows": rows + 1}
+    names = {"real_rows": rows, "more_rows": rows + 2, "generated_rows": rows + 1}
     assert len(BLOCKS) >= 2
     for block in BLOCKS:
         exec(block, names)
         names |= {"clients": [rows, rows + 1], "generators": {"g": rows + 2}}
-    assert names["scores"].inversions("fid").iloc[0].to_dict()["all_prefers"] == "wide"
+
+
+def test_avg_and_all_prefer_what_the_readme_says():
+    names = {}
+    block = next(b for b in BLOCKS if "avg prefers narrow, all prefers wide" in b)
+    exec(block.split("nm.fid(")[0], names)
+    found = names["scores"].inversions("fid").iloc[0]
+    assert (found["avg_prefers"], found["all_prefers"]) == ("narrow", "wide")
 
 
 def test_the_metric_of_the_readme_gives_what_it_says():

@@ -129,19 +129,6 @@ def test_a_plain_percentile_interval_of_fid_would_not_cover():
     assert hits < 4
 
 
-def test_fid_infinity_removes_the_bias():
-    law, rng = nm.Gaussian(np.zeros(16)), np.random.default_rng(3)
-    near = nm.Gaussian(np.full(16, 0.3))
-    plain, infinite = [], []
-    for seed in range(20):
-        x, y = law.sample(200, rng), near.sample(200, rng)
-        plain.append(nm.fid(x, y) - nm.fid(law, near))
-        infinite.append(nm.fid_infinity(x, y, seed=seed) - nm.fid(law, near))
-    error = np.std(infinite) / np.sqrt(20)
-    assert np.mean(plain) > 0.5
-    assert abs(np.mean(infinite)) < max(4 * error, 0.05)
-
-
 @pytest.mark.parametrize("bad", [5, "bootstrap", nm.Bootstrap])
 def test_an_unknown_design_is_refused(bad):
     with pytest.raises(nm.InvalidInput, match="uncertainty"):
