@@ -1,0 +1,67 @@
+"""Very small, very large and far features: the numbers are those of ordinary ones, without a warning."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.heterogeneity import Parties, kernel_gaps, p_kid, p_value
+from nbmetrics.metrics.kernel import CUBIC
+
+X = np.random.default_rng(0).normal(size=(100, 2))
+
+
+@pytest.fixture(autouse=True)
+def no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def evaluate(federation, generators, metrics, **more):
+    return nm.evaluate(federation, generators, metrics, progress=False, **more)
+
+
+@pytest.mark.parametrize("unit", [1e-130, 1e-100, 1e-75, 1e-30, 1e44])
+def test_the_gap_of_size_is_in_squared_units(unit):
+    def scores(unit):
+        return evaluate([X * unit, X[:50] * unit], [X * unit], "fid")
+
+    wanted = scores(1.0)
+    np.testing.assert_allclose(scores(unit).size_gap() / unit**2, wanted.size_gap(), rtol=1e-9)
+    np.testing.assert_allclose(scores(unit).table["gap"] / unit**2, wanted.table["gap"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0.1, 1.0])
+@pytest.mark.parametrize("move", [1e3, 1e7, 1e11])
+def test_p_of_kid_far_from_0_is_that_of_its_limit(move, shift):
+    parties = Parties(np.concatenate([X, X[:50] + shift]), (100, 50), (2 / 3, 1 / 3))
+    far = Parties(parties.rows + move, parties.sizes, parties.weights)
+    # far from 0 the kernel is 3β²(γ u·v + 2γ²(c·u)(c·v)/β): linear, with three times the variance along c
+    along = parties.rows.mean(axis=1, keepdims=True)
+    stretched = Parties(parties.rows + (np.sqrt(3.0) - 1.0) * along, parties.sizes, parties.weights)
+    linear = kernel_gaps(nm.Polynomial(1), stretched, parties.deals(499, [0, 1]))
+    assert p_kid(far, 0) == pytest.approx(p_value(*linear), abs=0.01)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e-6, 1e-10, 1e-130])
+@pytest.mark.parametrize("weights", [(2 / 3, 1 / 3), (0.5, 0.5)])
+def test_p_of_kid_of_small_features_is_that_of_their_means(unit, weights):
+    rows = np.concatenate([X, X[:50] + 0.2])
+    rows -= rows.mean(axis=0)
+    deals = (own := Parties(rows, (100, 50), weights)).deals(499, [0, 1])
+    p = p_value(*kernel_gaps(nm.Polynomial(1), own, deals))
+    assert 0.002 < p < 0.5
+    assert p_kid(Parties(unit * rows, (100, 50), weights), 0) == pytest.approx(p, abs=0.01)
+
+
+def test_p_of_kid_is_that_of_the_kernel_about_0_where_weights_follow_the_rows():
+    parties = Parties(np.concatenate([X, X[:50] + 0.3]), (100, 50), (2 / 3, 1 / 3))
+    wanted = p_value(*kernel_gaps(CUBIC, parties, parties.deals(499, [0, 1])))
+    assert p_kid(parties, 0) == wanted and 0.002 < wanted < 0.9
+
+
+@pytest.mark.parametrize("rows", [np.full((30, 3), 0.1), np.full((30, 3), 1e9 / 3)])
+def test_equal_rows_are_no_evidence_whatever_their_last_digit(rows):
+    assert p_kid(Parties(rows, (20, 10), (0.3, 0.7)), 0) == 1.0
