@@ -184,10 +184,10 @@ class Scores:
         - gap, of FID: avg − all
         - shuffled: its mean over the deals. gap − shuffled is no estimate of heterogeneity: it is too small.
         - debiased, debiased_low, debiased_high: debiased FID-avg − debiased FID-all and its 90 % interval, the
-          estimate of heterogeneity; NaN where clients or generators have too few rows, which `attrs["conventions"]` says
+          estimate of heterogeneity; NaN where clients or generators have too few rows (`attrs["conventions"]` says who)
         - p: how many of the deals and the gap itself have at least this gap
-        - p_kid: the same of the gap of KID (unbiased, cubic kernel about the mean of all rows), which no generator takes
-          part in, by 499 deals of at most 2,500 rows; the one to look at first, as it sees different means far better
+        - p_kid: the same of the gap of KID (unbiased, cubic kernel about the mean of all rows), in which no generator
+          takes part, by 499 deals of at most 2,500 rows; to look at first, as it sees different means far better
 
         Raises
         ------

@@ -65,3 +65,28 @@ def test_p_of_kid_is_that_of_the_kernel_about_0_where_weights_follow_the_rows():
 @pytest.mark.parametrize("rows", [np.full((30, 3), 0.1), np.full((30, 3), 1e9 / 3)])
 def test_equal_rows_are_no_evidence_whatever_their_last_digit(rows):
     assert p_kid(Parties(rows, (20, 10), (0.3, 0.7)), 0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "degree", "units"),
+    [
+        (nm.metrics.FID(), 2, (1e-120, 1e-60, 1e40, 1e44)),
+        (nm.metrics.FIDInfinity(), 2, (1e-60, 1e40, 1e44)),
+        (nm.metrics.KID(nm.Polynomial(3, coef0=0.0)), 6, (1e-40, 1e14, 1e40)),
+    ],
+    ids=["fid", "fid_infinity", "kid"],
+)
+def test_intervals_and_flips_are_there_at_every_scale(metric, degree, units):
+    def scores(unit):
+        clients, made = [X * unit, (X[:60] + 0.5) * unit], [X[::-1] * 1.1 * unit, X * 1.15 * unit]
+        return evaluate(clients, made, metric, uncertainty=nm.Influence())
+
+    wanted = scores(1.0)
+    numbers = [f"{part}_{end}" for part in ("avg", "all", "gap") for end in ("low", "corrected", "high")]
+    assert wanted.table[numbers].notna().all(axis=None)
+    for unit in units:
+        found = scores(unit)
+        np.testing.assert_allclose(found.table[numbers] / unit**degree, wanted.table[numbers], rtol=1e-6)
+        flips = found.flips(metric.name).iloc[0], wanted.flips(metric.name).iloc[0]
+        assert list(flips[0][["avg_prefers", "all_prefers"]]) == list(flips[1][["avg_prefers", "all_prefers"]])
+        assert flips[0]["avg_flip"] == pytest.approx(flips[1]["avg_flip"], rel=1e-6)
