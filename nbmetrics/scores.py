@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# In the place of a generator's name, where no score says which is preferred.
+NOBODY = "–"
+
+
 class Values(NamedTuple):
     """What the tables hold of one metric, as arrays: avg and all (generators,), by_client (generators, clients)."""
 
@@ -141,11 +145,12 @@ class Scores:
     def flips(self, metric: str) -> pd.DataFrame:
         """How likely each pair of generators is in truth ordered the other way; needs `uncertainty`.
 
-        Columns: `avg_prefers`, `over` (generator names) and `avg_flip`, the probability that avg orders them the
-        other way; `all_prefers` and `all_flip` likewise for all. The order is that of the corrected scores, so no flip
-        is above ½; it is NaN, and the order that of the plain scores, where rows are too few for corrected ones. By
-        resampling small flips are a little too small: in simulations with 60 to 140 rows a client pairs at .05 to .15
-        were ordered the other way in up to .15 of the runs (by influence values in fewer than said: docs/intervals.md).
+        Columns: `avg_prefers`, `over` (generator names) and `avg_flip`, the probability that avg orders them the other
+        way; `all_prefers` and `all_flip` likewise for all. The order is that of the corrected scores, so no flip is
+        above ½; it is NaN, and the order that of the plain scores, where rows are too few for corrected ones. Where a
+        plain score is NaN too, nothing is preferred ("–", and `over` names both where avg has none). By resampling
+        small flips are a little too small: in simulations with 60 to 140 rows a client pairs at .05 to .15 were ordered
+        the other way in up to .15 of the runs (by influence values in fewer than said: docs/intervals.md).
         """
         result = self._result(metric)
         if result.replicas is None:
@@ -156,11 +161,18 @@ class Scores:
             row = []
             for part, estimate in (("avg", avg), ("all", pooled)):
                 worse = result.replicas.worse(self.weights, part, pair, estimate)
-                is_worse = worse > 0.5 if worse == worse else bool(estimate[pair[0]] > estimate[pair[1]])
-                row += [self.generators[pair[1 if is_worse else 0]], min(worse, 1.0 - worse)]
-            first, over = (self.generators[g] for g in pair)
-            rows.append((row[0], over if row[0] == first else first, *row[1:]))
+                row += [self._preferred(pair, estimate, worse), min(worse, 1.0 - worse)]
+            over = [self.generators[g] for g in pair if self.generators[g] != row[0]]
+            rows.append((row[0], ", ".join(over), *row[1:]))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
+
+    def _preferred(self, pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
+        """The better of two generators, by the probability that the first is worse, or by their losses without one."""
+        first, second = losses[list(pair)]
+        if math.isnan(first) or math.isnan(second):
+            return NOBODY
+        is_worse = first > second if math.isnan(worse) else worse > 0.5
+        return self.generators[pair[1 if is_worse else 0]]
 
     def heterogeneity(self, metric: str = "fid", shuffles: int = 19, seed: int = 0) -> pd.DataFrame:
         """Is the gap of FID heterogeneity of the clients, or the number of their rows?

@@ -90,3 +90,48 @@ def test_intervals_and_flips_are_there_at_every_scale(metric, degree, units):
         flips = found.flips(metric.name).iloc[0], wanted.flips(metric.name).iloc[0]
         assert list(flips[0][["avg_prefers", "all_prefers"]]) == list(flips[1][["avg_prefers", "all_prefers"]])
         assert flips[0]["avg_flip"] == pytest.approx(flips[1]["avg_flip"], rel=1e-6)
+
+
+def test_nobody_is_preferred_where_no_score_is_known():
+    made = {"few": X, "fewer": X[:15] + 1, "ample": X * 1.2}
+    scores = evaluate({"a": X, "b": X[:5]}, made, "fid_infinity", uncertainty=nm.Influence())
+    flips = scores.flips("fid_infinity")  # client b has too few rows for any avg
+    assert flips["avg_prefers"].tolist() == ["–"] * 3 and flips["avg_flip"].isna().all()
+    assert flips["over"].tolist() == ["few, fewer", "few, ample", "fewer, ample"]
+    assert flips["all_prefers"].tolist() == ["few", "few", "ample"]
+    # the plain FID stands where the corrected one does not
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nm.BiasWarning)
+        plain = evaluate([X, X[:5]], made, "fid", uncertainty=nm.Influence())
+    row = plain.flips("fid").iloc[0]
+    assert np.isnan(row["avg_flip"]) and (row["avg_prefers"], row["over"]) == ("few", "fewer")
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-160, 1e-101])
+@pytest.mark.parametrize("metric", ["fid", "fid_infinity", "kid"])
+def test_a_weight_too_small_to_be_squared_is_none(weight, metric):
+    def scores(weights):
+        federation = nm.Federation([X, X + 1]).with_weights(weights)
+        return evaluate(federation, [X + 0.1], metric, uncertainty=nm.Influence())
+
+    assert nm.Federation([X, X + 1]).with_weights([1, weight]).weights == (1.0, 0.0)
+    assert scores([1, weight]).table.equals(scores([1, 0]).table)
+    assert nm.Federation([X, X]).with_weights([1, 1e-99]).weights[1] > 0
+    assert nm.Federation([X, X]).with_weights([5e-324, 5e-324]).weights == (0.5, 0.5)
+
+
+def test_c_t_of_equal_train_rows_is_that_of_the_distances_from_them():
+    rng = np.random.default_rng(1)
+    test, made = rng.normal(size=(2, 60, 70))
+    train = np.full((50, 70), 0.3)
+    by_distance = [np.sum((rows - 0.3) ** 2, axis=1) for rows in (test, made)]
+    u = np.sum(by_distance[1][:, None] > by_distance[0][None, :])
+    wanted = (u - (60 * 60 / 2 - 0.5)) / np.sqrt(60 * 60 * 121 / 12)
+    assert nm.c_t(train, test, made) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("name", [3, "", None, "two\nlines"])
+def test_a_name_that_is_none_is_refused(name):
+    with pytest.raises(nm.InvalidInput) as caught:
+        nm.metrics.KID(name=name)
+    assert caught.value.argument == "name"
