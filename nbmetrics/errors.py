@@ -19,6 +19,8 @@ LONGEST_NAME = 300
 LONGEST_TEXT = 10_000
 # Letters of each part of a message: those of the package are shorter, and what a user gave may have any length.
 LONGEST_PART = 1000
+# Of the largest weight; the squares of smaller shares have no room beside anything.
+SMALLEST_SHARE = 1e-100
 # What a terminal, XML or UTF-8 cannot take in one line: control characters, ends of lines, halves of pairs.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _LINE_BREAKS = "\t\n\r"
@@ -119,7 +121,7 @@ def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float =
 
 
 def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
-    """`count` non-negative finite weights, divided by their sum."""
+    """`count` non-negative finite weights, divided by their sum; those below 1e-100 of the largest count as 0."""
     try:
         given = list(weights if hasattr(weights, "__len__") else islice(weights, count + 1))
     except TypeError:
@@ -134,7 +136,7 @@ def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[
     largest = max(values)
     if largest == 0:
         raise InvalidInput(argument, "all weights are 0", "Make at least one of them positive")
-    scaled = [v / largest for v in values]
+    scaled = [share if (share := v / largest) >= SMALLEST_SHARE else 0.0 for v in values]
     total = math.fsum(scaled)
     return tuple(v / total for v in scaled)
 

@@ -21,12 +21,13 @@ import numpy as np
 import pandas as pd
 
 from .arrays import row_blocks, to_float64, to_numpy
-from .errors import InvalidInput, check_count
+from .errors import InvalidInput, check_choice, check_count, shown
 from .influence import Influences
 from .metrics.base import Sample
 from .metrics.frechet import FID
-from .metrics.kernel import CUBIC
+from .metrics.kernel_centred import CentredPolynomial
 from .metrics.strata import Strata
+from .results import remarked
 from .roots import nuclear_norm
 from .sampling import shares_of
 from .summaries import Moments
@@ -36,15 +37,21 @@ if TYPE_CHECKING:
     from .results import Result
     from .scores import Scores
 
+# The metrics whose gap can be dealt.
+FIDS = ("fid", "fid_infinity")
 # Of the interval of the debiased gap.
 LEVEL = 0.9
 KID_SHUFFLES = 499
+# Deals, and the places in all of them together, that are held at once: 4 bytes a place, three times.
+MOST_SHUFFLES, MOST_PLACES = 100_000, 100_000_000
 # The test of KID looks at so many rows at most, of each client in proportion.
 KID_ROWS = 2_500
 # Sums over pairs of rows: for a client with more than a twelfth of all rows one product for all deals is quicker.
 BY_PRODUCT = 12
 # Of the traces, how exactly a dealt gap is computed; deals closer than ten times that are alike.
 PRECISION = 1e-8
+# Gaps of KID closer than this share of their range, or than rounding of the mean |k|, are alike.
+ALIKE, ROUNDING = 1e-10, 1e-13
 # A gap that sample size explains is worth a caution from this share of it, and above this share of the traces.
 SHARE, NEGLIGIBLE = 0.1, 1e-4
 
@@ -98,17 +105,43 @@ class Parties:
 
 def heterogeneity(result: Result, scores: Scores, shuffles: int, seed: int) -> pd.DataFrame:
     """See `Scores.heterogeneity`."""
-    shuffles, seed = check_count(shuffles, "shuffles"), check_count(seed, "seed", minimum=0)
+    shuffles = check_count(shuffles, "shuffles", maximum=MOST_SHUFFLES)
+    seed = check_count(seed, "seed", minimum=0)
     parties = _parties(result, scores)
+    most = MOST_PLACES // len(parties.rows)
+    if shuffles > most:
+        seen = f"got {shuffles:,} deals of {len(parties.rows):,} rows, which need too much memory"
+        raise InvalidInput("shuffles", seen, f"Give {most:,} at most" if most else "Evaluate fewer rows")
     deals = parties.deals(shuffles, [seed, 0])
     real = _strata(result.real, result.clients)
     made = _strata(result.generated, result.generators)
     found = fid_gaps(parties, deals, [strata.summary for strata in made])
     rows = [(gaps[0], gaps[1:].mean(), p_value(gaps, tie)) for gaps, tie in found]
     gap, shuffled, p = (np.array(column) for column in zip(*rows, strict=True))
-    debiased, low, high = _debiased(real, made, scores.weights)
+    (debiased, low, high), doubts = _debiased(real, made, scores.weights)
     columns = {"gap": gap, "shuffled": shuffled, "debiased": debiased, "debiased_low": low, "debiased_high": high}
-    return pd.DataFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
+    frame = pd.DataFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
+    dealt = [f"{shuffles} deals for FID, {KID_SHUFFLES} for KID, seed {seed}", _smallest(shuffles)]
+    frame.attrs["conventions"] = [*dealt, *remarked("debiased FID", doubts), *scores.conventions]
+    return frame
+
+
+def _smallest(shuffles: int) -> str:
+    """The smallest p that so many deals can give, and how many give a tenth of it."""
+    more = 10 * shuffles + 9
+    fix = f"; give shuffles={more} for a smaller one" if more <= MOST_SHUFFLES else ""
+    return f"{shuffles} deals: the smallest possible p is {1.0 / (shuffles + 1):.3g}{fix}"
+
+
+def check_dealt(metric: Any, evaluated: Sequence[str]) -> str:
+    """The FID that was evaluated, or InvalidInput with the way to one."""
+    known = [name for name in evaluated if name in FIDS]
+    if not known:
+        fix = "Evaluate 'fid' too; KID's own test is its column p_kid"
+        raise InvalidInput("metric", f"got {shown(metric)}, and no FID was evaluated", fix)
+    if isinstance(metric, str) and metric == "kid":
+        raise InvalidInput("metric", "got 'kid'", f"Give {known[0]!r}, whose column p_kid is KID's own test")
+    return check_choice(metric, known, "metric")
 
 
 def _parties(result: Result, scores: Scores) -> Parties:
@@ -181,17 +214,23 @@ def _strata(summaries: Sequence[Any], samples: Sequence[Sample | None]) -> list[
     return found
 
 
-def _debiased(real: Sequence[Strata[Moments]], generated: Sequence[Strata[Moments]], weights: Sequence[float]) -> Ends:
-    """Debiased FID-avg − debiased FID-all, and the ends of its interval; NaN where rows are too few."""
-    return Influences(FID(), real, generated, LEVEL).ends(weights, "gap", np.zeros(len(generated)))
+def _debiased(
+    real: Sequence[Strata[Moments]], generated: Sequence[Strata[Moments]], weights: Sequence[float]
+) -> tuple[Ends, list[str]]:
+    """Debiased FID-avg − debiased FID-all, the ends of its interval, and why they are missing or doubtful."""
+    influences = Influences(FID(), real, generated, LEVEL)
+    return influences.ends(weights, "gap", np.zeros(len(generated))), influences.cautions(weights)
 
 
 def p_kid(parties: Parties, seed: int, shuffles: int = KID_SHUFFLES) -> float:
-    """The p-value of Σ λ_i U_ii − U_all: the means of k over pairs of different rows, of clients and of the pool."""
+    """The p-value of Σ λ_i U_ii − U_all: the means of k over pairs of different rows, of clients and of the pool.
+
+    k is the cubic kernel about the mean of all rows, which every deal shares. What that leaves out of k cancels where
+    every deal pools to the same law, and is noise elsewhere; far from 0, or for small features, it is nearly all of k.
+    """
     parties = _thinned(parties, seed)
-    deals = parties.deals(shuffles, [seed, 1])
-    gaps, scale = kernel_gaps(CUBIC, parties, deals)
-    return p_value(gaps, 1e-12 * scale)
+    kernel = CentredPolynomial(centre=parties.rows.mean(axis=0))
+    return p_value(*kernel_gaps(kernel, parties, parties.deals(shuffles, [seed, 1])))
 
 
 def _thinned(parties: Parties, seed: int) -> Parties:
@@ -206,13 +245,17 @@ def _thinned(parties: Parties, seed: int) -> Parties:
 
 
 def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.ndarray, float]:
-    """Σ λ_i U_ii − U_all of each deal, and the size of k: label sums of one kernel matrix, seen in blocks of rows."""
+    """Σ λ_i U_ii − U_all of each deal, and how far apart two of them must be to differ.
+
+    Label sums of one kernel matrix, seen in blocks of rows.
+    """
     n, sizes, pool = len(parties.rows), np.array(parties.sizes), parties.row_weights
     weights = _spread(deals[:1] if parties.pool_is_fixed else deals, pool)
-    within, pooled = np.zeros((len(deals), len(sizes))), np.zeros(len(weights))
+    within, pooled, size = np.zeros((len(deals), len(sizes))), np.zeros(len(weights)), 0.0
     for block in row_blocks(n, 8 * n):
         values = kernel.block(parties.rows[block], parties.rows)
         np.fill_diagonal(values[:, block], 0.0)
+        size += float(np.abs(values).sum()) / n**2
         pooled += _squared(values, weights, block)
         for client, places in enumerate(np.split(deals, parties.ends, axis=1)):
             if BY_PRODUCT * sizes[client] > n:
@@ -220,7 +263,8 @@ def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.nd
             else:
                 within[:, client] += [_picked(values, chosen, block) for chosen in places]
     u = within / (sizes * (sizes - 1.0))
-    return u @ parties.weights - pooled / (1.0 - pool @ pool), float(np.abs(u).max())
+    gaps = u @ parties.weights - pooled / (1.0 - pool @ pool)
+    return gaps, ALIKE * float(np.ptp(gaps)) + ROUNDING * size
 
 
 def _spread(places: np.ndarray, weights: np.ndarray, n: int | None = None) -> np.ndarray:

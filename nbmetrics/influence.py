@@ -23,10 +23,11 @@ from .uncertainty import Ends, normal_above
 class Variance:
     """The variance of a sum over independent parts, and how surely it is known (Satterthwaite's degrees of freedom).
 
-    `of` and `doubt` are arrays of any one shape: the variances, and Σ variance²/(n−1) over the parts.
+    `root` and `doubt` are arrays of any one shape, in the units of the score, which alone are sure to have room: the
+    square root of the variance, and the fourth root of Σ variance²/(n−1) over the parts.
     """
 
-    of: np.ndarray
+    root: np.ndarray
     doubt: np.ndarray
 
     @classmethod
@@ -36,24 +37,33 @@ class Variance:
     def add(self, pulls: np.ndarray, share: float = 1.0, at: Any = ...) -> None:
         """One more part: the pulls of its rows along the last axis."""
         n = pulls.shape[-1]
-        part = share * share * pulls.var(axis=-1, ddof=1) / n
-        self.of[at] += part
-        self.doubt[at] += part**2 / (n - 1)
+        unit = np.abs(pulls).max(axis=-1, keepdims=True)
+        unit = np.where(unit == 0.0, 1.0, unit)
+        part = share * unit[..., 0] * (pulls / unit).std(axis=-1, ddof=1) / math.sqrt(n)
+        self.root[at] = np.hypot(self.root[at], part)
+        self.doubt[at] = _fourth(self.doubt[at], part / (n - 1) ** 0.25)
 
     def reach(self, level: float) -> np.ndarray:
         """Half the width of an interval."""
         from scipy.special import stdtrit
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            degrees = np.where(self.of > 0, self.of**2 / self.doubt, np.inf)
-        return np.where(np.isnan(self.of), np.nan, stdtrit(degrees, 0.5 + level / 2.0) * np.sqrt(self.of))
+            degrees = np.where(self.root > 0, (self.root / self.doubt) ** 4, np.inf)
+        return np.where(np.isnan(self.root), np.nan, stdtrit(degrees, 0.5 + level / 2.0) * self.root)
+
+
+def _fourth(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(a⁴ + b⁴)^¼ of what is 0 or more."""
+    larger, smaller = np.maximum(a, b), np.minimum(a, b)
+    ratio = np.divide(smaller, larger, out=np.zeros_like(larger), where=larger != 0.0)
+    return larger * (1.0 + ratio**4) ** 0.25
 
 
 class Spread:
     """The corrected scores of all generators under one set of weights, and their variances.
 
-    `client` is (generators, clients); `avg`, `all` and `gap` are (generators,). `covariance` holds that of avg and of
-    all between generators, (generators, generators).
+    `client` is (generators, clients); `avg`, `all` and `gap` are (generators,). `apart` holds the variance of how far
+    avg and all of two generators are apart, (generators, generators).
     """
 
     def __init__(self, generators: int, clients: int) -> None:
@@ -62,7 +72,7 @@ class Spread:
         self.cautions: list[str] = []
         shapes = {"avg": (generators,), "all": (generators,), "gap": (generators,), "client": (generators, clients)}
         self.variance = {part: Variance.none(*shape) for part, shape in shapes.items()}
-        self.covariance = {part: np.zeros((generators, generators)) for part in ("avg", "all")}
+        self.apart = {part: Variance.none(generators, generators) for part in ("avg", "all")}
 
     @property
     def gap(self) -> np.ndarray:
@@ -73,14 +83,17 @@ class Spread:
         for part, pulls in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
             self.variance[part].add(pulls, share)
             if part != "gap":
-                self.covariance[part] += share * share * np.atleast_2d(np.cov(pulls)) / pulls.shape[1]
+                for g, own in enumerate(pulls):
+                    self.apart[part].add(pulls - own, share, at=g)
 
     def add_generator(self, g: int, avg: np.ndarray, pooled: np.ndarray) -> None:
         """The pulls of one generator's rows."""
         for part, pulls in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
             self.variance[part].add(pulls, at=g)
             if part != "gap":
-                self.covariance[part][g, g] += pulls.var(ddof=1) / len(pulls)
+                others = np.arange(len(self.avg)) != g
+                self.apart[part].add(pulls, at=(g, others))
+                self.apart[part].add(pulls, at=(others, g))
 
 
 class Influences:
@@ -105,11 +118,8 @@ class Influences:
     def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], _: np.ndarray) -> float:
         """The probability that the first of two generators is the worse one by avg or all."""
         spread, (a, b) = self.spread(weights), pair
-        values, covariance = getattr(spread, part), spread.covariance[part]
-        variance = covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b]
-        if math.isnan(variance) or math.isnan(values[a] - values[b]):
-            return math.nan
-        return normal_above(float(values[a] - values[b]), math.sqrt(max(0.0, variance)))
+        apart, error = float(getattr(spread, part)[a] - getattr(spread, part)[b]), float(spread.apart[part].root[a, b])
+        return math.nan if math.isnan(apart) or math.isnan(error) else normal_above(apart, error)
 
     def spread(self, weights: Sequence[float]) -> Spread:
         """Scores and variances under these weights, computed once."""
@@ -155,11 +165,16 @@ class Influences:
         return self.spread(weights).cautions
 
     def _pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
-        """NaN where the metric refuses the pair."""
+        """NaN where the metric refuses the pair, or where a pull is beyond all numbers."""
         try:
-            return self.metric.pulls(real, generated)
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self.metric.pulls(real, generated)
         except InvalidInput as error:
             return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
+        if any(rows is not None and np.isinf(rows).any() for rows in (*found.real, *found.generated)):
+            seen = "influence values are not finite: no interval; rescale the features"
+            return Pulls(found.value, _unknown(real), _unknown(generated), seen)
+        return found
 
 
 def _stacked(found: Sequence[Pulls], position: int) -> Any:

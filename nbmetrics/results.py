@@ -143,11 +143,7 @@ class Result:
             found = self.replicas.cautions(weights)
         else:
             return []
-        by_kind: dict[str, list[str]] = {}
-        for line in filter(None, found):
-            by_kind.setdefault(line.split(":")[0], []).append(line)
-        unit = "scores (of each client, and of all, by generator)"
-        return [f"{self.label}, {len(lines)} of {len(found)} {unit}: {lines[0]}." for lines in by_kind.values()]
+        return remarked(self.label, found)
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
         """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""
@@ -177,6 +173,15 @@ class Result:
         """Beyond which no score lies."""
         lowest, highest = getattr(self.metric, "lowest", -math.inf), getattr(self.metric, "highest", math.inf)
         return float(lowest), float(highest)
+
+
+def remarked(label: str, cautions: Sequence[str]) -> list[str]:
+    """One line for each kind of caution, one caution ("" for none) for each score."""
+    by_kind: dict[str, list[str]] = {}
+    for line in filter(None, cautions):
+        by_kind.setdefault(line.split(":")[0], []).append(line)
+    unit = "scores (of each client, and of all, by generator)"
+    return [f"{label}, {len(lines)} of {len(cautions)} {unit}: {lines[0]}." for lines in by_kind.values()]
 
 
 def is_conditional(metric: Any) -> bool:

@@ -17,12 +17,16 @@ import pandas as pd
 
 from .display import as_html, as_text
 from .errors import InvalidInput, check_choice, check_weights, shown
-from .heterogeneity import KID_SHUFFLES, gap_caution, heterogeneity
+from .heterogeneity import check_dealt, gap_caution, heterogeneity
 from .orders import half_tied_pairs, inverted_pairs, places
 from .results import Result, is_conditional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+# In the place of a generator's name, where no score says which is preferred.
+NOBODY = "–"
 
 
 class Values(NamedTuple):
@@ -141,11 +145,12 @@ class Scores:
     def flips(self, metric: str) -> pd.DataFrame:
         """How likely each pair of generators is in truth ordered the other way; needs `uncertainty`.
 
-        Columns: `avg_prefers`, `over` (generator names) and `avg_flip`, the probability that avg orders them the
-        other way; `all_prefers` and `all_flip` likewise for all. The order is that of the corrected scores, so no flip
-        is above ½; it is NaN, and the order that of the plain scores, where rows are too few for corrected ones. By
-        resampling small flips are a little too small: in simulations with 60 to 140 rows a client pairs at .05 to .15
-        were ordered the other way in up to .15 of the runs (by influence values in fewer than said: docs/intervals.md).
+        Columns: `avg_prefers`, `over` (generator names) and `avg_flip`, the probability that avg orders them the other
+        way; `all_prefers` and `all_flip` likewise for all. The order is that of the corrected scores, so no flip is
+        above ½; it is NaN, and the order that of the plain scores, where rows are too few for corrected ones. Where a
+        plain score is NaN too, nothing is preferred ("–", and `over` names both where avg has none). By resampling
+        small flips are a little too small: in simulations with 60 to 140 rows a client pairs at .05 to .15 were ordered
+        the other way in up to .15 of the runs (by influence values in fewer than said: docs/intervals.md).
         """
         result = self._result(metric)
         if result.replicas is None:
@@ -156,11 +161,18 @@ class Scores:
             row = []
             for part, estimate in (("avg", avg), ("all", pooled)):
                 worse = result.replicas.worse(self.weights, part, pair, estimate)
-                is_worse = worse > 0.5 if worse == worse else bool(estimate[pair[0]] > estimate[pair[1]])
-                row += [self.generators[pair[1 if is_worse else 0]], min(worse, 1.0 - worse)]
-            first, over = (self.generators[g] for g in pair)
-            rows.append((row[0], over if row[0] == first else first, *row[1:]))
+                row += [self._preferred(pair, estimate, worse), min(worse, 1.0 - worse)]
+            over = [self.generators[g] for g in pair if self.generators[g] != row[0]]
+            rows.append((row[0], ", ".join(over), *row[1:]))
         return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
+
+    def _preferred(self, pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
+        """The better of two generators, by the probability that the first is worse, or by their losses without one."""
+        first, second = losses[list(pair)]
+        if math.isnan(first) or math.isnan(second):
+            return NOBODY
+        is_worse = first > second if math.isnan(worse) else worse > 0.5
+        return self.generators[pair[1 if is_worse else 0]]
 
     def heterogeneity(self, metric: str = "fid", shuffles: int = 19, seed: int = 0) -> pd.DataFrame:
         """Is the gap of FID heterogeneity of the clients, or the number of their rows?
@@ -172,7 +184,8 @@ class Scores:
         Parameters
         ----------
         metric : "fid" or "fid_infinity", as evaluated
-        shuffles : deals for the FID gap; the smallest p is 1/(shuffles + 1)
+        shuffles : deals for the FID gap, at most 100,000, and 100,000,000 over the rows of all clients; the smallest p
+            is 1/(shuffles + 1)
         seed : of the deals
 
         Returns
@@ -183,29 +196,25 @@ class Scores:
         - gap, of FID: avg − all
         - shuffled: its mean over the deals. gap − shuffled is no estimate of heterogeneity: it is too small.
         - debiased, debiased_low, debiased_high: debiased FID-avg − debiased FID-all and its 90 % interval, the
-          estimate of heterogeneity; NaN where clients have too few rows for it
+          estimate of heterogeneity; NaN where clients or generators have too few rows (`attrs["conventions"]` says who)
         - p: how many of the deals and the gap itself have at least this gap
-        - p_kid: the same of the gap of KID (unbiased, cubic kernel), which no generator takes part in, by 499 deals of
-          at most 2,500 rows; the one to look at first, as it sees different means far better
+        - p_kid: the same of the gap of KID (unbiased, cubic kernel about the mean of all rows), in which no generator
+          takes part, by 499 deals of at most 2,500 rows; to look at first, as it sees different means far better
 
         Raises
         ------
         InvalidInput
-            For another metric, a client that is an exact law, answers to a condition, or fewer than two clients.
+            For another metric, a client that is an exact law, answers to a condition, fewer than two clients, or too
+            many deals.
         """
-        check_choice(metric, ("fid", "fid_infinity"), "metric")
-        frame = heterogeneity(self._result(metric), self, shuffles, seed)
-        frame.attrs["conventions"] = [
-            f"{shuffles} deals for FID, {KID_SHUFFLES} for KID, seed {seed}",
-            *self.conventions,
-        ]
-        return frame
+        return heterogeneity(self._result(check_dealt(metric, self.metrics)), self, shuffles, seed)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one law with so many rows would show, (generators,); 0 for exact laws.
 
-        From the eigenvalues of the pooled rows, to within about a tenth (a fifth too small with two features, or
-        where lengths of rows vary much); known for FID alone, 0 for other metrics. `heterogeneity` tests the gap.
+        From the eigenvalues of the pooled rows, to within about a tenth for normal and rectified rows of more than two
+        features. With heavy-tailed or sparse rows it was down to a quarter of the mean shuffled gap, measured in
+        docs/heterogeneity.md. Known for FID alone, 0 for other metrics. `heterogeneity` tests the gap.
         """
         return self._result(metric).size_gaps(self.weights)
 

@@ -17,7 +17,7 @@ from tests.calibration.heterogeneity import CASES, draw, p_values, rejected
 @pytest.fixture
 def without_debiased(monkeypatch):
     """The debiased gap has tests of its own; here it costs nothing."""
-    monkeypatch.setattr(heterogeneity, "_debiased", lambda real, generated, weights: (math.nan,) * 3)
+    monkeypatch.setattr(heterogeneity, "_debiased", lambda real, generated, weights: ((math.nan,) * 3, []))
 
 
 def clients_of(sizes, d, *, law="iso", shift=0.0, seed=0):
@@ -127,10 +127,10 @@ def test_deals_that_part_the_rows_alike_are_ties():
     parties = Parties(np.array([[0.0], [0.1], [5.0], [5.1]]), (2, 2), (0.5, 0.5))
     deals = parties.deals(999, [0])
     [(gaps, tie)] = fid_gaps(parties, deals, [Moments.of_rows(np.arange(9.0)[:, None])])
-    kernel, scale = kernel_gaps(CUBIC, parties, deals)
+    kernel = kernel_gaps(CUBIC, parties, deals)
     # 3 ways to part 4 rows into pairs, of which the given one is the most extreme
     assert p_value(gaps, tie) == pytest.approx(1 / 3, abs=0.05)
-    assert p_value(kernel, 1e-12 * scale) == pytest.approx(1 / 3, abs=0.05)
+    assert p_value(*kernel) == pytest.approx(1 / 3, abs=0.05)
 
 
 @pytest.mark.usefixtures("without_debiased")
@@ -189,6 +189,18 @@ def test_the_debiased_gap_of_alike_clients_is_about_0_and_of_too_few_rows_not_th
     assert few[["debiased", "debiased_low", "debiased_high"]].isna().all() and 0 < few["p"] <= 1
 
 
+def test_the_table_says_why_no_debiased_gap_is_there_and_how_small_p_can_be():
+    rows = clients_of((60, 5), 2)
+    with_few, ample = table(rows, [rows[0]]), table([rows[0], rows[0] + 1], [rows[0]], shuffles=39)
+    [line] = [line for line in with_few.attrs["conventions"] if line.startswith("debiased FID")]
+    assert with_few["debiased"].isna().all() and "1 of 3 scores" in line and "has 5 rows for 2 features" in line
+    assert ample["debiased_low"].notna().all() and "debiased" not in " ".join(ample.attrs["conventions"])
+    smallest = "39 deals: the smallest possible p is 0.025; give shuffles=399 for a smaller one"
+    assert smallest in ample.attrs["conventions"]
+    assert table(rows, [rows[0]], shuffles=9_999)["p"][0] >= 1e-4
+    assert heterogeneity._smallest(50_000) == "50000 deals: the smallest possible p is 2e-05"
+
+
 X = np.random.default_rng(0).normal(size=(40, 3))
 PAIRS = [nm.Client(X[:20], condition=X[:20]), nm.Client(X[20:], condition=X[20:])]
 
@@ -196,17 +208,29 @@ PAIRS = [nm.Client(X[:20], condition=X[:20]), nm.Client(X[20:], condition=X[20:]
 @pytest.mark.parametrize(
     ("make", "call", "argument", "words"),
     [
-        (lambda: nm.evaluate([X, X], [X], "kid"), {"metric": "kid"}, "metric", "Choose one of: fid, fid_infinity"),
-        (lambda: nm.evaluate([X, X], [X], "kid"), {}, "metric", "'fid'.*kid"),
+        (lambda: nm.evaluate([X, X], [X], "kid"), {"metric": "kid"}, "metric", "Evaluate 'fid' too; .* p_kid$"),
+        (lambda: nm.evaluate([X, X], [X], "kid"), {}, "metric", "Evaluate 'fid' too; .* p_kid$"),
+        (lambda: nm.evaluate([X, X], [X], ["fid", "kid"]), {"metric": "kid"}, "metric", "Give 'fid', .* p_kid"),
+        (lambda: nm.evaluate([X, X], [X], "fid_infinity"), {}, "metric", "Did you mean 'fid_infinity'"),
         (lambda: nm.evaluate([nm.Gaussian([0] * 3)] * 2, [X], "fid"), {}, "metric", "exact law.*samples="),
         (lambda: nm.evaluate([X], [X], "fid"), {}, "metric", "1 client.*two clients"),
         (lambda: nm.evaluate(nm.Federation([X, X]).with_weights([1, 0]), [X], "fid"), {}, "metric", "1 client"),
         (lambda: nm.evaluate(PAIRS, {"m": lambda x, rng: x}, "fid"), {}, "metric", "'m' answered"),
-        (lambda: nm.evaluate([X, X], [X], "fid"), {"shuffles": 0}, "shuffles", "at least 1"),
+        (lambda: nm.evaluate([X, X], [X], "fid"), {"shuffles": 0}, "shuffles", "from 1 to 100000"),
+        (lambda: nm.evaluate([X, X], [X], "fid"), {"shuffles": 10**9}, "shuffles", "to 100000"),
+        (
+            lambda: nm.evaluate([X[:1].repeat(2_000, 0)] * 2, [X], "fid"),
+            {"shuffles": 25_001},
+            "shuffles",
+            "Give 25,000",
+        ),
         (lambda: nm.evaluate([X, X], [X], "fid"), {"shuffles": 2.5}, "shuffles", "whole number"),
         (lambda: nm.evaluate([X, X], [X], "fid"), {"seed": -1}, "seed", "at least 0"),
     ],
-    ids=["other metric", "not evaluated", "laws", "one client", "one weight", "answers", "none", "part", "seed"],
+    ids=[
+        *("other metric", "not evaluated", "kid", "the other fid", "laws", "one client", "one weight", "answers"),
+        *("none", "very many", "many of many rows", "part", "seed"),
+    ],
 )
 def test_what_cannot_be_dealt_is_refused_with_the_way_out(make, call, argument, words):
     with pytest.raises(nm.InvalidInput, match=words) as caught:

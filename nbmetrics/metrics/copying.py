@@ -85,10 +85,10 @@ class CT(_Copying):
     ----------
     seed : of the k-means starts (and of PCA's solver)
 
-    Above 64 features, a PCA to 64 fitted on train. Three k-means cells are fitted on train (10 starts); within
-    each cell the distances of generated rows to their nearest train row are ranked against those of test rows:
-    a z-scored Mann–Whitney U. Cells with 20 generated rows or fewer are left out, and so are cells without a
-    test row; the others are averaged by their share of the test rows.
+    Above 64 features, a PCA to 64 fitted on train (none where all train rows are equal). Three k-means cells
+    are fitted on train (10 starts); within each cell the distances of generated rows to their nearest train row
+    are ranked against those of test rows: a z-scored Mann–Whitney U. Cells with 20 generated rows or fewer are
+    left out, and so are cells without a test row; the others are averaged by their share of the test rows.
 
     A z-score, in standard deviations: far below 0 means copying, about 0 is right, far above 0 means that
     generated rows lie away from the data. Generators are ranked by |C_T|: lower is better.
@@ -126,8 +126,8 @@ def _centred(train: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _reduced(train: np.ndarray, seed: int) -> Callable[[np.ndarray], np.ndarray]:
-    """To the first 64 principal directions of train where it has more features."""
-    if train.shape[1] <= DIMENSIONS:
+    """To the first 64 principal directions of train where it has more features, and varies."""
+    if train.shape[1] <= DIMENSIONS or not np.ptp(train, axis=0).any():
         return lambda rows: rows
     from sklearn.decomposition import PCA
 

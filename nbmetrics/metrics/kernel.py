@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import check_names
 from .base import Metric, between
 from .kernel_batches import remember_means
 from .kernel_centred import centred
@@ -41,8 +42,8 @@ class KID(Metric[Any], Pulled[Any]):
         self.kernel = CUBIC if kernel is None else as_kernel(kernel)
         self.given = estimator
         self.estimator = as_estimator(estimator, self.kernel)
-        self.name = name
-        self.label = name.replace("_", " ").replace("kid", "KID")
+        self.name = check_names([name], "name")[0]
+        self.label = self.name.replace("_", " ").replace("kid", "KID")
 
     def summarize(self, sample: Any) -> Any:
         """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets)."""

@@ -36,15 +36,16 @@ def size_gap(singular: np.ndarray, trace: float, counts: Sequence[float], weight
     n, shares = (np.array(values, dtype=np.float64)[np.array(weights) > 0] for values in (counts, weights))
     lost = float(np.sum(shares**2 / n))
     means = trace * (float(np.sum(shares / n)) - lost)
-    kept = singular[singular > NOISE * singular.max(initial=0.0)] ** 2
-    if not len(kept):
+    unit = float(singular.max(initial=0.0))
+    if not unit:
         return means
+    kept = (singular[singular > NOISE * unit] / unit) ** 2  # squares of very small or large ones have no room
     t = np.exp(np.arange(math.log(kept.min()) - BELOW, math.log(kept.max()) + ABOVE, STEP))
     inverse = 1.0 / (kept + t[:, None])
     s, slope = inverse @ kept, inverse**2 @ kept
     w = t * _pull(s, n, shares, lost) / s
     roots = sum(share * np.sqrt(w * np.maximum(0.0, 1.0 - s / (k - 1.0))) for share, k in zip(shares, n, strict=True))
-    return means + 4.0 / math.pi * STEP * float(np.sum((np.sqrt(t) - roots) * slope * t))
+    return means + unit * 4.0 / math.pi * STEP * float(np.sum((np.sqrt(t) - roots) * slope * t))
 
 
 def _pull(s: np.ndarray, n: np.ndarray, shares: np.ndarray, lost: float) -> np.ndarray:
