@@ -108,7 +108,7 @@ def _ellipse(ax: Any, law: Gaussian, sigmas: float, **style: Any) -> None:
 
 
 def add_ellipse(ax: Any, center: Any, width: float, height: float, angle: float, **style: Any) -> None:
-    """An ellipse of two half-axes, turned by `angle` degrees, in a window whose middle is 0; of a huge one, what is near."""
+    """An ellipse of two half-axes, turned by `angle` degrees, about 0 in the window; of a huge one, what is near."""
     half, style = ax.get_xlim()[1], {"facecolor": "none", **style}
     if max(width, height) <= REACH * half:
         ax.add_patch(Ellipse((center[0], center[1]), 2 * width, 2 * height, angle=angle, **style))

@@ -10,6 +10,7 @@
 import { NumberTable, Plot, calmRange, linear, many, roundStep, tickText, ticksOf } from "./axes.js";
 import { figure } from "./board.js";
 import { el, put, say, svg } from "./dom.js";
+import { sameScene } from "./edits.js";
 import { lockable } from "./locks.js";
 import { numbersOf } from "./maths.js";
 
@@ -49,6 +50,8 @@ export class SamplesView {
     this.numbers = new NumberTable("Estimates");
     const controls = el("div", { class: "nbm-controls" }, [el("label", { class: "nbm-points" }, ["Points ", this.slider]), this.count, this.redraw]);
     this.root = el("div", {}, [controls, ...this.charts.map((chart) => chart.plot.root), this.legend, this.wait, this.words, this.numbers.root]);
+    /** @type {Scene | null} what Python's last answer was about */
+    this.answered = null;
     /** @type {{scene: Scene, data: object, numbers: ReturnType<typeof numbersOf>} | null} */
     this.memo = null;
   }
@@ -64,7 +67,9 @@ export class SamplesView {
     const samples = scene.samples ?? 0;
     this.paintControls(samples);
     const { bands, rev } = this.store.model.get("result");
-    const isCurrent = rev === scene.rev;
+    if (rev === scene.rev) this.answered = scene;
+    const isBack = this.answered !== null && sameScene({ ...scene, view: this.answered.view }, this.answered);
+    const isCurrent = rev === scene.rev || (Boolean(this.store.saved) && isBack);
     // live, the last answer stands until the next; on a saved page none follows
     const fits = samples > 0 && (isCurrent || !this.store.saved) && bands?.fid.avg.exact.length === scene.generators.length;
     const estimates = this.estimates(chart, samples, fits ? bands : null);
