@@ -16,10 +16,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import RendererAgg
 from PIL import Image
 
 import nbmetrics as nm
+from nbmetrics.figures.drawing import Drawing
+from nbmetrics.figures.plane import add_ellipse
 from nbmetrics.labs import page, share
+from nbmetrics.scene.reading import BOUNDS
 
 LABS = ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"]
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -47,7 +51,7 @@ def scenes(draw):
     weights = draw(st.lists(st.floats(1e-6, 1e6), min_size=counts[0], max_size=counts[0]))
     clients = [item | {"weight": weight} for item, weight in zip(items, weights)]
     generators = [draw(generators_of(item, clients)) for item in items[counts[0] :]]
-    settings = {"half": draw(st.floats(1e-6, 1e6)), "preset": draw(st.text(letters)), "rev": draw(st.integers(0, 99))}
+    settings = {"half": draw(st.floats(1e-3, 1e6)), "preset": draw(st.text(letters)), "rev": draw(st.integers(0, 99))}
     sampling = {"samples": draw(st.just(0) | st.integers(5, 2000)), "seed": draw(st.integers(0, 2**31))}
     return nm.Scene.parse({"clients": clients, "generators": generators, **settings, **sampling})
 
@@ -159,7 +163,10 @@ BAD = {
     "deep JSON": (packed_bytes("Playground", zlib.compress(b"[" * 10**6)), "holds no scene"),
     "no UTF-8": (packed_bytes("Playground", zlib.compress(b"\xff{}")), "holds no scene"),
     "another scene": (packed_bytes("Playground", zlib.compress(b'{"clients": 3, "generators": []}')), "clients"),
-    "a copycat of all memory": (packed_scene(generators=[COPYCAT]), r"count: got 5e\+07"),
+    "a copycat of all memory": (
+        packed_scene(generators=[COPYCAT]),
+        r"count: got 5e\+07\. Give a number from 2 to 2000",
+    ),
     "of 200,000 fields": (packed_scene(**{f"k{i}": 0 for i in range(200_000)}), "holds a scene that is not valid"),
     "a name that ends lines": (packed_scene(preset="a\x00b"), "preset"),
     "of version 10000000…": (f"nbm1{0:09999}.Playground.e", "of version 1000"),
@@ -227,6 +234,38 @@ def test_a_snapshot_is_a_picture_with_words(kind, tmp_path):
     data, metadata = shot._repr_mimebundle_()
     assert base64.b64decode(data["image/png"]) == shot.png and data["text/plain"] == shot.alt
     assert metadata["image/png"]["alt"] == shot.alt
+
+
+@pytest.mark.parametrize("lab", [nm.Playground, nm.TwinsLab])
+@pytest.mark.parametrize(
+    ("half", "size"), [(BOUNDS["half"][0], {}), (5.0, {"width": 1e6, "height": 3e5, "angle": 30.0})]
+)
+def test_a_snapshot_draws_nothing_far_beyond_its_window(lab, half, size, monkeypatch):
+    """Within the bounds of a scene no path is many windows wide: the renderer would dash it for minutes."""
+    reach, draw = [], RendererAgg.draw_path
+
+    def measured(self, gc, path, transform, rgbFace=None):
+        if len(path.vertices):
+            reach.append(np.ptp(transform.transform(path.vertices), axis=0).max())
+        return draw(self, gc, path, transform, rgbFace)
+
+    made = lab()
+    first, *others = made.scene["clients"]
+    changes = {"half": half, "clients": [{**first, **size}, *others], "rev": 1}
+    made.scene = {**made.scene, **changes, **({"shared": False} if "shared" in made.scene else {})}
+    monkeypatch.setattr(RendererAgg, "draw_path", measured)
+    pixels = np.asarray(Image.open(io.BytesIO(made.snapshot().png)))
+    assert 0 < max(reach) < 10 * max(pixels.shape)
+
+
+def test_of_a_huge_ellipse_the_part_near_the_window_is_drawn_where_it_is():
+    ax = Drawing().add_axes((0, 0, 1, 1))
+    ax.set(xlim=(-1, 1), ylim=(-1, 1))
+    add_ellipse(ax, (3e5, 4e5), 5e5, 5e5, 77.0)  # through 0, where it is across the way to its middle
+    add_ellipse(ax, (9e6, 0), 1e3, 1.0, 0.0)
+    near, far = (patch.get_path().vertices for patch in ax.patches)
+    seen = near[np.abs(near).max(axis=1) < 1]
+    assert len(seen) > 50 and np.abs(seen @ [0.6, 0.8]).max() < 1e-5 and len(far) == 0
 
 
 def test_the_playgrounds_words_name_everyone_and_their_scores():
@@ -305,6 +344,14 @@ def test_an_exported_page_holds_everything_and_fetches_nothing(kind, tmp_path):
     assert not re.search(r"url\(|@import", text.split("</style>")[0])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"default-src 'none'; script-src 'sha256-{digest}'" in text
+
+
+def test_an_exported_page_says_of_python_what_its_lab_has(tmp_path):
+    said = {lab: parts(getattr(nm, lab)().export_html(tmp_path / f"{lab}.html"))[1]["saved"] for lab in LABS}
+    assert [lab for lab in LABS if re.search("FLD|precision|intervals", said[lab])] == ["Playground"]
+    assert [lab for lab in LABS if "twin" in said[lab]] == ["TwinsLab"]
+    assert all(words.startswith("A saved page: ") for words in said.values())
+    assert [lab for lab in LABS if "notebook" not in said[lab]] == ["CorrelationLab"]
 
 
 def test_evil_names_cannot_break_out_of_an_exported_page(tmp_path):

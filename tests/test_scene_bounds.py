@@ -21,7 +21,7 @@ from nbmetrics.scene import Item, items, laws, plane
 from nbmetrics.scene.correlation import CorrelationScene, Question
 from nbmetrics.scene.lessons import BEST, CHECKS, Lesson
 from nbmetrics.scene.memorization import LESSON, MemorizationScene
-from nbmetrics.scene.reading import BOUNDS
+from nbmetrics.scene.reading import BOUNDS, WHOLE
 from nbmetrics.scene.twins import TwinsScene
 
 NODE = shutil.which("node")
@@ -103,6 +103,17 @@ def test_no_number_of_a_scene_is_without_bounds(parse, example, path):
             parse(replaced(example, path, wild))
 
 
+@pytest.mark.parametrize(("parse", "example", "path"), LEAVES, ids=[str(path[-1]) for *_, path in LEAVES])
+def test_what_counts_is_whole_and_the_rest_may_be_broken(parse, example, path):
+    field = field_of(path)
+    try:
+        parse(replaced(example, path, BOUNDS[field][0] + 0.5))
+        said = ""
+    except nm.InvalidInput as error:
+        said = str(error)
+    assert (field in WHOLE) == ("Give a whole number" in said)
+
+
 def test_the_examples_have_every_number_that_a_scene_can_hold():
     held = {field_of(path) for *_, path in LEAVES}
     assert held == set(BOUNDS)
@@ -139,6 +150,7 @@ def test_the_page_has_the_same_bounds():
     text = page.source("bounds.js")
     table = json.loads(re.search(r"export const BOUNDS = (\{.*?\});", text, re.DOTALL)[1])
     assert table == {name: list(ends) for name, ends in BOUNDS.items()}
+    assert set(json.loads(re.search(r"export const WHOLE = (\[.*?\]);", text, re.DOTALL)[1])) == WHOLE <= set(BOUNDS)
     assert int(re.search(r"LONGEST_NAME = (\d+)", text)[1]) == errors.LONGEST_NAME
 
 

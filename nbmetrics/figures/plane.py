@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.patches import Ellipse, Rectangle
+from matplotlib.patches import Ellipse, PathPatch, Rectangle
+from matplotlib.path import Path
+from matplotlib.transforms import Bbox
 
 from ..arrays import to_numpy
 from ..distributions import Empirical, Gaussian, Mixture
@@ -24,6 +26,8 @@ GREY, WARN = "0.35", "#FFF1D6"
 MARKS = {"client": ("o", BLUE, "-"), "generator": ("D", VERMILION, (0, (2, 2)))}
 _HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
 MOST_POINTS = 300
+REACH = 4  # halves of the window: a renderer would dash an outline of a million windows to its end
+FINE = 0.02  # of half the window: between the corners of an outline that is cut off
 TAIL = 4  # letters that stay of the end of a name that is cut
 NOTE = (
     "avg: the mean of the clients’ own scores. all: one score against the pooled clients. ≠: other places by the two."
@@ -63,7 +67,7 @@ def _plane(ax: Any, scene: Scene) -> None:
         names.append((name, whole, kind))
     pooled = federation.pooled()
     law = _gaussian(pooled.distribution if pooled.rows is None else pooled.rows)
-    ax.add_patch(_ellipse(law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4))
+    _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
     _names(ax, names, 2 * scene.half / SIDE)
 
 
@@ -78,12 +82,12 @@ def _item(ax: Any, source: Any, whole: Gaussian, kind: str) -> None:
     marker, colour, dashes = MARKS[kind]
     for part in _parts(source):
         if isinstance(part, Gaussian):
-            ax.add_patch(_ellipse(part, 1, facecolor=(colour, 0.14), edgecolor=colour, linewidth=1.5))
-            ax.add_patch(_ellipse(part, 2, edgecolor=(colour, 0.5), linestyle=dashes, linewidth=1))
+            _ellipse(ax, part, 1, facecolor=(colour, 0.14), edgecolor=colour, linewidth=1.5)
+            _ellipse(ax, part, 2, edgecolor=(colour, 0.5), linestyle=dashes, linewidth=1)
         else:
             points = part[:: -(-len(part) // MOST_POINTS)]
             ax.plot(*points.T, linestyle="", marker=marker, markersize=2, color=colour, alpha=0.4)
-            ax.add_patch(_ellipse(whole, 1, edgecolor=colour, linewidth=1.5))
+            _ellipse(ax, whole, 1, edgecolor=colour, linewidth=1.5)
     ax.plot(*whole.mean, marker=marker, color=colour, markersize=7, markeredgecolor="white", zorder=5)
 
 
@@ -96,11 +100,37 @@ def _parts(source: Any) -> list[Any]:
     return [to_numpy(source.rows if isinstance(source, Empirical) else source)]
 
 
-def _ellipse(law: Gaussian, sigmas: float, **style: Any) -> Ellipse:
+def _ellipse(ax: Any, law: Gaussian, sigmas: float, **style: Any) -> None:
     values, axes = np.linalg.eigh(law.cov)
-    width, height = 2 * sigmas * np.sqrt(np.maximum(values, 0))
+    width, height = sigmas * np.sqrt(np.maximum(values, 0))
     angle = np.degrees(np.arctan2(axes[1, 0], axes[0, 0]))
-    return Ellipse((law.mean[0], law.mean[1]), width, height, angle=angle, **{"facecolor": "none", **style})
+    add_ellipse(ax, law.mean, width, height, angle, **style)
+
+
+def add_ellipse(ax: Any, center: Any, width: float, height: float, angle: float, **style: Any) -> None:
+    """An ellipse of two half-axes, turned by `angle` degrees, about 0 in the window; of a huge one, what is near."""
+    half, style = ax.get_xlim()[1], {"facecolor": "none", **style}
+    if max(width, height) <= REACH * half:
+        ax.add_patch(Ellipse((center[0], center[1]), 2 * width, 2 * height, angle=angle, **style))
+        return
+    turn = np.radians(angle)
+    across = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    ax.add_patch(PathPatch(_near_part(np.asarray(center), [[width], [height]] * across, half), **style))
+
+
+def _near_part(center: np.ndarray, axes: np.ndarray, half: float) -> Path:
+    """An ellipse as a polygon, of corners close together near the window, cut off where none can see it."""
+    edge = REACH * half
+    turns = np.linspace(0, 2 * np.pi, 361)
+    while True:
+        points = center + np.column_stack([np.cos(turns), np.sin(turns)]) @ axes
+        length = np.linalg.norm(np.diff(points, axis=0), axis=1)
+        near = np.abs(points[1:] + points[:-1]).max(axis=1) / 2 < edge + length
+        middles = (turns[1:] + turns[:-1])[near & (length > FINE * half)] / 2
+        finer = np.union1d(turns, middles)
+        if len(finer) == len(turns):
+            return Path(points, closed=True).clip_to_bbox(Bbox([[-edge, -edge], [edge, edge]]))
+        turns = finer
 
 
 def _names(ax: Any, items: list[tuple[str, Gaussian, str]], inch: float) -> None:
@@ -115,7 +145,7 @@ def _names(ax: Any, items: list[tuple[str, Gaussian, str]], inch: float) -> None
         sign = 1 if kind == "client" else -1
         spots = [law.mean[1] + side * sign * (rise + k * LINE * inch) for k in range(4) for side in (1, -1)]
         free = (y for y in spots if abs(y) < edge - LINE * inch and _is_free(x, y, wide, taken, inch))
-        y = next(free, spots[0])
+        y = next(free, float(np.clip(spots[0], LINE * inch - edge, edge - LINE * inch)))
         taken.append((x, y, wide))
         style = {"color": MARKS[kind][1], "fontsize": 9, "fontweight": "bold", "clip_on": True, "zorder": 6}
         ax.text(x, y, plain(label), ha="center", va="center", bbox=_HALO, **style)

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.patches import Ellipse
 
 from ..distributions import Gaussian
 from ..scene.items import Item
 from ..scene.twins import TwinsScene
 from ..theory import Twin
 from .drawing import BLUE, PURPLE, VERMILION, Drawing, legend, panels, plain
-from .plane import brief
+from .plane import add_ellipse, brief
 
 HEADS = {"corrected": ("first", "twin"), "printed": ("first", "second, as printed"), "published": ("first", "second")}
 LONGEST = 24  # letters of a name
@@ -47,22 +46,17 @@ def twins_lab(
 
 
 def _plane(ax: Any, scene: TwinsScene, pair: Twin | None) -> None:
+    ax.set(xlim=(-scene.half, scene.half), ylim=(-scene.half, scene.half), xlabel="x", ylabel="y", aspect="equal")
     for item in scene.clients:
         law = Gaussian.ellipse(*item.ellipse)
-        _ellipse(ax, item, facecolor=BLUE, alpha=0.15)
-        _ellipse(ax, item, facecolor="none", edgecolor=BLUE)
+        add_ellipse(ax, *item.ellipse, facecolor=BLUE, alpha=0.15)
+        add_ellipse(ax, *item.ellipse, facecolor="none", edgecolor=BLUE)
         ax.annotate(plain(brief(item.name, LONGEST)), law.mean, ha="center", va="center", fontsize=9, color=BLUE)
     laws = [] if pair is None else [pair.first, pair.second]
     for law, name, style, line in zip(laws, HEADS[scene.construction], STYLES, ("-", "--"), strict=False):
         item = Item.of_source(name, law)
-        _ellipse(ax, item, facecolor="none", edgecolor=style["color"], linewidth=2, linestyle=line)
+        add_ellipse(ax, *item.ellipse, facecolor="none", edgecolor=style["color"], linewidth=2, linestyle=line)
         ax.plot(*law.mean, linestyle="none", label=name, **style)
-    ax.set(xlim=(-scene.half, scene.half), ylim=(-scene.half, scene.half), xlabel="x", ylabel="y", aspect="equal")
-
-
-def _ellipse(ax: Any, item: Item, **style: Any) -> None:
-    center, width, height, angle = item.ellipse
-    ax.add_patch(Ellipse((center[0], center[1]), 2 * width, 2 * height, angle=angle, **style))
 
 
 def _scores(ax: Any, names: Sequence[str], scores: dict[str, Any], heads: Sequence[str]) -> None:

@@ -8,7 +8,7 @@
 /** @type {Record<string, [number, number]>} */
 export const BOUNDS = {
   "rev": [0, 9007199254740991],
-  "half": [1e-6, 1e6],
+  "half": [1e-3, 1e6],
   "samples": [0, 2000],
   "seed": [0, 2147483648],
   "x": [-1e6, 1e6],
@@ -40,6 +40,8 @@ export const BOUNDS = {
   "fid_test": [0, 1],
   "fld": [0, 1]
 };
+/** Of them those that count. */
+export const WHOLE = ["rev", "samples", "seed", "count", "redraws", "step", "points", "selected"];
 export const LONGEST_NAME = 300;
 /** What a name cannot hold: control characters, ends of lines, halves of pairs. */
 export const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\p{Cs}/u;
@@ -67,7 +69,8 @@ function beyondBounds(value, where, field, depth) {
   }
   const [low, high] = Object.hasOwn(BOUNDS, field) ? BOUNDS[field] : [NaN, NaN];
   if (typeof value === "string") return low <= high && value.trim() && Number.isFinite(Number(value)) ? `${where} is a text` : "";
-  if (typeof value !== "number" || (value >= low && value <= high)) return "";
+  if (typeof value !== "number") return "";
+  if (value >= low && value <= high) return WHOLE.includes(field) && !Number.isInteger(value) ? `${where} is ${value}, and should be a whole number` : "";
   return low <= high ? `${where} is ${value}, and should be from ${low} to ${high}` : `${where} is a number that no lab has`;
 }
 

@@ -62,6 +62,7 @@ function memoView(store, signal) {
     legend.copies.hidden = state.isOwn;
     sliders.paint(scene);
     plane.paint();
+    legend.bumps.hidden = Boolean(store.saved) && !plane.hasBumps;
     const words = chosenWords(state);
     say(chosen, words || "Choose a generated point: click it, or Tab to the picture and use the arrow keys.");
     plane.tell(words || "none chosen");
@@ -157,12 +158,13 @@ function memoLegend() {
   const diamond = "M0-4.5L4.5 0L0 4.5L-4.5 0Z";
   const entry = (/** @type {Node} */ node, /** @type {string} */ text) => el("span", {}, [node, text]);
   const copies = entry(mark("copied rings", diamond), "copy of a train point");
+  const bumps = entry(mark("bumps", "M-7 0a7 5 0 1 0 14 0a7 5 0 1 0-14 0"), "fitted bump, 1σ");
   const root = el("div", { class: "nbm-legend" }, [
     entry(mark("train", "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0"), "train"),
     entry(mark("test", "M-3.5-3.5L3.5 3.5M-3.5 3.5L3.5-3.5"), "test"),
     entry(mark("made", diamond), "generated"),
     copies,
-    entry(mark("bumps", "M-7 0a7 5 0 1 0 14 0a7 5 0 1 0-14 0"), "fitted bump, 1σ"),
+    bumps,
   ]);
-  return { root, copies };
+  return { root, copies, bumps };
 }

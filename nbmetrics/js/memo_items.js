@@ -54,7 +54,7 @@ export class MemoItems {
     this.table.classList.toggle("nbm-memo-old", !isCurrent);
     put(this.table, { "data-rev": answer.rev ?? -1, "data-current": String(isCurrent) });
     say(this.wait, isCurrent ? "" : state.behindWords);
-    say(this.note, NOTE + (state.isOwn ? "" : COPIES));
+    say(this.note, NOTE + (state.isOwn || !state.fitsPoints ? "" : COPIES));
     if (!answer.memorization) return;
     const pictures = /** @type {Pictures | undefined} */ (state.store.model.get("pictures"));
     const content = [answer, pictures, scene.view.sort, this.count, selected, state.made];

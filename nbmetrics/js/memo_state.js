@@ -85,10 +85,13 @@ export class MemoState {
     return rev === this.scene.rev || (answered !== undefined && settingsKey(answered) === settingsKey(this.scene));
   }
 
-  /** Whether Python's per-point numbers belong to the points that are shown, if not at these places. */
+  /**
+   * Whether Python's per-point numbers belong to the points that are shown: live if not at these places, since the
+   * next answer is under way; on a saved page, where none will come, only at these places.
+   */
   get fitsPoints() {
     const { memorization } = this.answer;
-    return this.isBaseCurrent && memorization?.length === this.made.isCopy.length;
+    return this.isBaseCurrent && (!this.store.saved || this.isCurrent) && memorization?.length === this.made.isCopy.length;
   }
 
   /** @returns {Made} */

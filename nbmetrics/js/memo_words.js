@@ -19,7 +19,7 @@ export function chosenWords(state) {
   const ratio = Math.sqrt(half) / wide;
   const beside = ratio > 2 ? `, ${briefText(Number(ratio.toPrecision(2)))} times narrower than the median bump` : "";
   const far = distance[selected] === 0 ? `exactly on train point ${nearest[selected]}` : `${briefText(distance[selected])} from train point ${nearest[selected]}`;
-  const behind = state.isCurrent ? "" : state.store.saved ? " (as saved)" : " (as of the last answer)";
+  const behind = state.isCurrent ? "" : " (as of the last answer)";
   return (
     `Generated point ${selected}${state.isOwn ? "" : `, ${kind}`}: ${far}. Its bump is ${briefText(wide)} standard deviations wide${beside}. ` +
     `Memorization ${shownNumber(memorization[selected])}: number ${rank} of ${byMemorization.length}${behind}.`

@@ -10,6 +10,7 @@
 import { NumberTable, Plot, calmRange, linear, many, roundStep, tickText, ticksOf } from "./axes.js";
 import { figure } from "./board.js";
 import { el, put, say, svg } from "./dom.js";
+import { sameScene } from "./edits.js";
 import { lockable } from "./locks.js";
 import { numbersOf } from "./maths.js";
 
@@ -36,16 +37,21 @@ export class SamplesView {
     this.slider.addEventListener("keydown", (event) => event.stopPropagation(), { signal });
     this.redraw.addEventListener("click", () => store.edit({ ...store.scene, seed: (store.scene.seed ?? 0) + 1 }), { signal });
     this.charts = DRAWN_METRICS.map((metric) => new ErrorChart(metric));
-    this.legend = el("div", { class: "nbm-legend" }, [
-      el("span", {}, [el("i", { class: "nbm-sample-now" }), "these points"]),
+    this.ofRedraws = [
       el("span", {}, [el("i", { class: "nbm-sample-band" }), `5–95 % of ${REDRAWS} redraws`]),
       el("span", {}, [el("i", { class: "nbm-sample-mean" }), "their mean"]),
+    ];
+    this.legend = el("div", { class: "nbm-legend" }, [
+      el("span", {}, [el("i", { class: "nbm-sample-now" }), "these points"]),
+      ...this.ofRedraws,
     ]);
     this.wait = el("p", { class: "nbm-note" });
     this.words = el("ul", { class: "nbm-bias" });
     this.numbers = new NumberTable("Estimates");
     const controls = el("div", { class: "nbm-controls" }, [el("label", { class: "nbm-points" }, ["Points ", this.slider]), this.count, this.redraw]);
     this.root = el("div", {}, [controls, ...this.charts.map((chart) => chart.plot.root), this.legend, this.wait, this.words, this.numbers.root]);
+    /** @type {Scene | null} what Python's last answer was about */
+    this.answered = null;
     /** @type {{scene: Scene, data: object, numbers: ReturnType<typeof numbersOf>} | null} */
     this.memo = null;
   }
@@ -61,11 +67,15 @@ export class SamplesView {
     const samples = scene.samples ?? 0;
     this.paintControls(samples);
     const { bands, rev } = this.store.model.get("result");
-    const fits = samples > 0 && bands?.fid.avg.exact.length === scene.generators.length;
-    const isCurrent = rev === scene.rev;
+    if (rev === scene.rev) this.answered = scene;
+    const isBack = this.answered !== null && sameScene({ ...scene, view: this.answered.view }, this.answered);
+    const isCurrent = rev === scene.rev || (Boolean(this.store.saved) && isBack);
+    // live, the last answer stands until the next; on a saved page none follows
+    const fits = samples > 0 && (isCurrent || !this.store.saved) && bands?.fid.avg.exact.length === scene.generators.length;
     const estimates = this.estimates(chart, samples, fits ? bands : null);
     this.charts.forEach((errors, m) => errors.paint(estimates.slice(DRAWN_PARTS.length * m, DRAWN_PARTS.length * (m + 1)), width, isCurrent));
     this.legend.hidden = samples === 0;
+    for (const entry of this.ofRedraws) entry.hidden = !fits;
     say(this.wait, this.waiting(samples, fits));
     this.wait.hidden = this.wait.textContent === "";
     this.words.hidden = !fits;
@@ -90,7 +100,7 @@ export class SamplesView {
   waiting(samples, fits) {
     if (!samples) return "These are exact laws, as if there were endlessly many points. Move Points to draw some from each client and generator.";
     if (fits) return "";
-    return this.store.saved ? "The band needs Python: it is shown in a notebook." : "Python computes the band…";
+    return this.store.saved ? "The band of redraws, and how large the gap would be if all clients were alike, need Python: a notebook shows them." : "Python computes the band…";
   }
 
   /** @param {Chart} chart @param {number} samples @param {any} bands @returns {Estimate[]} */

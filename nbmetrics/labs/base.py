@@ -93,7 +93,7 @@ class Lab(anywidget.AnyWidget):
     # The class of the lab's scenes.
     _state: type[Any] = Scene
     # What a saved page says of itself.
-    _saved_words = saved.STATUS
+    _saved_words = saved.COMPUTED
 
     scene = traitlets.Dict().tag(sync=True)
     result = traitlets.Dict().tag(sync=True)

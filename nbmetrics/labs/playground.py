@@ -15,7 +15,7 @@ from ..scene import Scene, presets
 from ..scene.laws import summary
 from ..scene.lessons import Lesson, lessons
 from ..scores import Scores
-from . import page
+from . import page, saved
 from .base import Lab
 from .namespace import suitable
 from .playing import computed, metrics_of
@@ -49,6 +49,7 @@ class Playground(Lab):
 
     _esm = page.module("playground.js")
     _css = page.style("lesson.css", "explore.css")
+    _saved_words = saved.OF_PLAYGROUND
 
     data = traitlets.Dict().tag(sync=True)
     lessons = traitlets.Dict().tag(sync=True)

@@ -15,10 +15,9 @@ from . import page
 
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _FIELD = re.compile(r"\{\{(\w+)\}\}")
-STATUS = (
-    "A saved page: its numbers are computed here, in the page. What needs Python (FLD, precision and recall, "
-    "intervals, numerical twins) needs a notebook."
-)
+COMPUTED = "A saved page: its numbers are computed here, in the page."
+OF_PLAYGROUND = f"{COMPUTED} What needs Python (FLD, precision and recall, intervals) needs a notebook."
+OF_TWINS = f"{COMPUTED} A twin that takes a search by Python needs a notebook."
 OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "
     "another scene, other points and other data need a notebook."

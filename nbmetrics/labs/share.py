@@ -73,7 +73,7 @@ def _scene(text: bytes, state: type[State]) -> Any:
     try:
         return state.parse(value)
     except InvalidInput as error:
-        seen = f"holds a scene that is not valid ({error.argument}: {error.seen})"
+        seen = f"holds a scene that is not valid ({error})"
         raise InvalidInput(_ARGUMENT, seen, _AGAIN) from None
 
 

@@ -22,7 +22,7 @@ from ..scores import Scores
 from ..theory import NoTwin, Twin, printed_twin, twin
 from ..theory.aggregates import pooled_gaussian
 from ..theory.twins import SAME
-from . import page
+from . import page, saved
 from .base import Lab, Worker
 from .snapshot import Snapshot
 
@@ -68,6 +68,7 @@ class TwinsLab(Lab):
     _esm = page.module("twins.js")
     _css = page.style("twins.css")
     _state = TwinsScene
+    _saved_words = saved.OF_TWINS
 
     published = traitlets.Dict().tag(sync=True)
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..distributions import Gaussian
 from ..errors import InvalidInput, check_choice, check_names, shown
 from .laws import Bumps, Copycat, Truncated
-from .reading import BOUNDS, fields_of, number, whole
+from .reading import BOUNDS, WHOLE, fields_of, number, whole
 
 GEOMETRY = ("x", "y", "width", "height", "angle")
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -110,7 +110,7 @@ class Item:
 def _checked(value: Any, field: str, where: str) -> Any:
     if field in ("of", "data"):
         return check_names([value], where)[0]
-    return whole(value, field, where) if field == "count" else number(value, field, where)
+    return whole(value, field, where) if field in WHOLE else number(value, field, where)
 
 
 def check_reach(name: str, law: Any) -> None:

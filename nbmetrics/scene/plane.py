@@ -96,7 +96,7 @@ class Scene:
         made = [_generator(g.name or "", g.source, data, federation, seed) for g in as_generators(generators)]
         placed = [i for i in [*clients, *made] if i.x is not None]
         reach = max(max(abs(i.x), abs(i.y)) + 2 * max(i.width, i.height) for i in placed)  # type: ignore
-        half = 5.0 if 1.0 <= reach <= 5.0 else min(max(reach * 1.1, 1e-3), BOUNDS["half"][1])
+        half = 5.0 if 1.0 <= reach <= 5.0 else min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])
         scene = cls(tuple(clients), tuple(made), half=half, preset=preset)
         return cls.parse({**scene.to_json(), **settings}, data)
 

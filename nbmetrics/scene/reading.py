@@ -15,7 +15,7 @@ _PLACE, _LENGTH = (-1e6, 1e6), (0, 1e6)
 # From and to: of every number of every scene and lesson, by the name of its field. js/bounds.js has the same.
 BOUNDS: dict[str, tuple[float, float]] = {
     "rev": (0, 2**53 - 1),  # the page counts in float64
-    "half": (1e-6, 1e6),
+    "half": (1e-3, 1e6),
     "samples": (0, MOST_SAMPLES),
     "seed": (0, 2**31),
     # of an item
@@ -51,6 +51,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "fid_test": (0, 1),
     "fld": (0, 1),
 }
+# Of them those that count; js/bounds.js has the same.
+WHOLE = frozenset({"rev", "samples", "seed", "count", "redraws", "step", "points", "selected"})
 
 
 def number(value: Any, field: str, where: str = "") -> float:

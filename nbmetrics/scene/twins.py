@@ -64,7 +64,7 @@ class TwinsScene:
                 raise InvalidInput(client.name or "client", "is no 2-D Gaussian, and TwinsLab draws those", fix)
             items.append(Item.of_source(client.name or "", law, weight))
         reach = max(max(abs(i.x or 0), abs(i.y or 0)) + 2 * max(i.width or 0, i.height or 0) for i in items)
-        half = 5.0 if 1.0 <= reach <= 5.0 else min(max(reach * 1.1, 1e-3), BOUNDS["half"][1])
+        half = 5.0 if 1.0 <= reach <= 5.0 else min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])
         return cls.parse({"clients": [item.to_json() for item in items], "half": half, **settings})
 
     def to_json(self) -> dict[str, Any]:

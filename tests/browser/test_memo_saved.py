@@ -1,5 +1,6 @@
 """A saved MemorizationLab: what it holds is there and right, what it does not hold is closed or says so."""
 
+import re
 import time
 
 import numpy as np
@@ -59,6 +60,27 @@ def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_co
     page.screenshot(path=HERE / "shots" / "memo-saved-moved.png", full_page=True)
     root.get_by_role("button", name="Reset").click()
     expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "true")
+
+
+def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_copied):
+    page, root = saved.open(half_copied)
+    choose = root.get_by_role("slider", name="Generated point", exact=True)
+    words, link, bump = (root.locator(what) for what in (".nbm-memo-chosenwords", ".nbm-memo-link", ".nbm-memo-shade"))
+    choose.press("Home")
+    expect(words).to_contain_text("train point")
+    assert link.get_attribute("hidden") is None
+    slider(root, "Share copied").press("End")
+    expect(words).to_have_text(re.compile(r"Generated point \d+, a copy\. The rest needs Python\."))
+    for gone in (link, bump):
+        assert gone.get_attribute("hidden") is not None
+    expect(root.get_by_text("fitted bump, 1σ")).to_be_hidden()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        painted(page)
+        page.screenshot(path=HERE / "shots" / f"memo-saved-chosen-{scheme}.png", full_page=True)
+    root.get_by_role("button", name="Undo").click()
+    expect(words).to_contain_text("train point")
+    expect(root.get_by_text("fitted bump, 1σ")).to_be_visible()
 
 
 def test_presets_of_the_points_that_it_holds_stay_open(saved):

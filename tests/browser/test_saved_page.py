@@ -100,6 +100,25 @@ def test_a_page_that_was_edited_to_take_all_memory_says_so_instead(browser, tmp_
     context.close()
 
 
+def test_samples_of_a_saved_page_show_no_band_of_other_points(saved):
+    scene = nm.Scene.preset_named("Two clients").to_json() | {"samples": 50, "view": {"panel": "samples"}}
+    page, root = saved.open(nm.Playground(nm.Scene.parse(scene)))
+    band, needs = root.get_by_text("of 20 redraws"), root.get_by_text("if all clients were alike, need Python")
+    expect(band).to_be_visible()
+    root.get_by_label("Points", exact=True).press("ArrowRight")
+    expect(root.get_by_text("these points", exact=True)).to_be_visible()
+    for gone in (band, root.get_by_text("their mean"), root.locator(".nbm-bias")):
+        expect(gone).to_be_hidden()
+    assert root.locator(".nbm-band:not([hidden])").count() == 0
+    expect(needs).to_be_visible()
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        painted(page)
+        page.screenshot(path=HERE / "shots" / f"saved-samples-{scheme}.png", full_page=True)
+    root.get_by_role("button", name="Undo").click()
+    expect(band).to_be_visible()
+
+
 def test_undo_redo_reset_and_keys_work(saved):
     page, root = saved.open(nm.Playground())
     start = numbers(root)

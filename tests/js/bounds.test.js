@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { BOUNDS, stateBar } from "../../nbmetrics/js/bounds.js";
+import { BOUNDS, WHOLE, stateBar } from "../../nbmetrics/js/bounds.js";
 import { nameBar } from "../../nbmetrics/js/edits.js";
 
 const modelOf = (state) => ({ get: (name) => state[name] });
@@ -26,6 +26,12 @@ test("a count that would take all memory is named, with its bounds", () => {
   assert.equal(stateBar(modelOf(copycat(20))), "");
   assert.match(stateBar(modelOf(copycat(1e9))), /scene\.generators\[0\]\.count is 1000000000, and should be from 2 to 2000/);
   for (const count of [1, "1000000000", Infinity, -5]) assert.notEqual(stateBar(modelOf(copycat(count))), "");
+});
+
+test("what counts is whole", () => {
+  assert.match(stateBar(modelOf(copycat(2.5))), /scene\.generators\[0\]\.count is 2\.5, and should be a whole number/);
+  for (const scene of [{ question: { step: 1.5 } }, { samples: 2.5 }, { seed: 1.5 }]) assert.match(stateBar(modelOf({ scene })), /whole/);
+  assert.equal(stateBar(modelOf({ scene: { half: 2.5 } })), "");
 });
 
 test("it may hide nowhere in the state", () => {
@@ -62,6 +68,8 @@ test("Python's states are shown, and none with a number out of bounds", { skip: 
       for (const wild of [low - Math.abs(low) / 9 - 1, high * 1.1 + 1, 1e300, -1e300, NaN]) {
         assert.notEqual(stateBar(modelOf(replaced(state, path, wild))), "", path.join("."));
       }
+      const broken = stateBar(modelOf(replaced(state, path, low + 0.5)));
+      assert.equal(broken !== "", WHOLE.includes(field), path.join("."));
     }
   }
   t.diagnostic(`of ${states.length} states`);
