@@ -115,7 +115,7 @@ def add_ellipse(ax: Any, center: Any, width: float, height: float, angle: float,
         return
     turn = np.radians(angle)
     across = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-    ax.add_patch(PathPatch(_near_part(np.asarray(center), [[width], [height]] * across, half), **style))
+    ax.add_patch(PathPatch(_near_part(np.asarray(center), np.array([[width], [height]]) * across, half), **style))
 
 
 def _near_part(center: np.ndarray, axes: np.ndarray, half: float) -> Path:
