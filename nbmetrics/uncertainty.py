@@ -291,7 +291,10 @@ class Replicas:
         key = tuple(weights)
         if key not in self._scores:
             counts, split = self.resamples.counts, len(self.real)
-            if hasattr(self.metric, "replicates"):
+            if not len(counts[0]):  # a jackknife of exact laws leaves nothing out
+                none = np.zeros((0, len(self.generated), split))
+                self._scores[key] = none, none[:, :, 0]
+            elif hasattr(self.metric, "replicates"):
                 parts = [
                     self.metric.replicates(self.real, self.generated, key, held[:split], held[split:])
                     for block in self._blocks()

@@ -20,14 +20,10 @@ The last run:
 
 def page(counts):
     """The page for {"tally": {"outcome": count}}."""
-    outcomes = sorted({outcome for found in counts.values() for outcome in found})
-    rows = [["inputs to", *outcomes, "tried"]]
-    rows += [[name, *(found.get(o, 0) for o in outcomes), sum(found.values())] for name, found in counts.items()]
-    rows += [["all", *(sum(found.get(o, 0) for found in counts.values()) for o in outcomes)]]
-    rows[-1].append(sum(rows[-1][1:]))
-    lines = [" | ".join(f"{cell:,}" if isinstance(cell, int) else cell for cell in row) for row in rows]
-    rule = "|".join([" --- ", *[" ---: "] * (len(rows[0]) - 1)])
-    return HEAD + "\n".join(f"| {line} |" for line in (lines[0], rule, *lines[1:])) + "\n"
+    lines = ["| inputs to | outcome | inputs |", "| --- | --- | ---: |"]
+    lines += [f"| {name} | {o} | {n:,} |" for name, found in sorted(counts.items()) for o, n in sorted(found.items())]
+    total = sum(n for found in counts.values() for n in found.values())
+    return HEAD + "\n".join([*lines, f"| all | | {total:,} |"]) + "\n"
 
 
 if __name__ == "__main__":

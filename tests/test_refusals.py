@@ -101,6 +101,17 @@ def test_where_nothing_would_stand_the_reason_is_raised():
         nm.evaluate([np.full((4, 1), -1.0)], [np.zeros((3, 1))], [Choosy()], progress=False)
 
 
+@pytest.mark.parametrize("design", [nm.Jackknife(), nm.Bootstrap(20), nm.Influence()])
+@pytest.mark.parametrize("metric", ["fid", "kid", "log_likelihood"])
+def test_intervals_of_exact_laws_have_no_width(metric, design):
+    laws = nm.Gaussian([0.0, 0.0]), nm.Gaussian([1.0, 0.0], 2.0)
+    scores = nm.evaluate(laws, [laws[1]], [metric], uncertainty=design, progress=False)
+    table = scores.table
+    for part in ("avg", "all", "gap"):
+        ends = table[[f"{part}_low", f"{part}_high"]].to_numpy()
+        assert ends == pytest.approx(np.column_stack([table[part]] * 2), abs=1e-12)
+
+
 def test_a_refusal_survives_pickling():
     error = nm.InvalidInput("rows", "have a negative mean", "Give others").of("client 'a'")
     again = pickle.loads(pickle.dumps(error))
