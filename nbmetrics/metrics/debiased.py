@@ -24,8 +24,9 @@ VALUE, INTERVAL = 1.1, 1.5
 # Rows, however few the features: with fewer, single rows decide.
 FEWEST, FEWEST_FOR_INTERVAL = 10, 20
 # Excess variance of the rows' squared lengths, over their mean squared: above the first the correction was seen to
-# leave more than its interval says, above the second an interval was seen to hold in none of the runs.
-STRAINED, UNEVEN = 0.3, 1.0
+# leave more than its interval says. Above the second, and times the number of directions above the third, features are
+# so sparse or long-tailed that an interval was seen to hold in few of the runs or none.
+STRAINED, UNEVEN, TAILED = 0.3, 0.75, 50.0
 FIX = "Give more rows or fewer features, or use KID, which has no such bias"
 
 
@@ -56,7 +57,12 @@ class Debiased:
     def has_interval(self) -> bool:
         """Whether the rows are enough, and alike enough, for an interval."""
         enough = self.rows >= max(INTERVAL * self.directions, FEWEST_FOR_INTERVAL)
-        return enough and self._trace.norm_spread <= UNEVEN
+        return enough and not self._is_uneven
+
+    @property
+    def _is_uneven(self) -> bool:
+        spread = self._trace.norm_spread
+        return spread > UNEVEN and spread * self._trace.directions > TAILED
 
     def check(self) -> None:
         """Refuse sides for which no correction is known."""
@@ -99,7 +105,7 @@ class Debiased:
     @property
     def caution(self) -> str:
         """Why the value is to be read with caution, or nothing."""
-        if self._trace.norm_spread > UNEVEN:
+        if self._is_uneven:
             return "lengths of rows vary too much (sparse features, heavy tails): an error of its own, and no interval"
         if not self.has_interval:
             return f"fewer than {INTERVAL} rows a feature, or than {FEWEST_FOR_INTERVAL}: noisy, and no interval"

@@ -196,11 +196,13 @@ class TraceEstimate:
     ----------
     value : T̂
     norm_spread : how much the rows' squared lengths vary beyond those of normal rows, over their mean squared
+    directions : (Σ λ)²/Σ λ², how many of them share the variance
     real, generated : each row's pull on T̂, part by part
     """
 
     value: float
     norm_spread: float
+    directions: float
     real: tuple[np.ndarray | None, ...]
     generated: tuple[np.ndarray | None, ...]
 
@@ -240,7 +242,7 @@ class Pair:
         sides = self.real, self.generated
         if not len(values):
             still, also = ([None if x is None else np.zeros(x.shape[0]) for x in side.rows] for side in sides)
-            return TraceEstimate(0.0, 0.0, tuple(still), tuple(also))
+            return TraceEstimate(0.0, 0.0, 0.0, tuple(still), tuple(also))
         grid = Grid(values)
         q = [1.0 - grid.s * side.lost / (1.0 - side.lost) for side in sides]
         weight = scale * np.sqrt(grid.t / (q[0] * q[1])) * grid.t * STEP / math.pi
@@ -254,4 +256,6 @@ class Pair:
         plain = nuclear_norm(p, PRECISION * (self.real.summary.trace + self.generated.summary.trace) / scale)
         norm_spread = max(first.norm_spread, second.norm_spread)
         value = scale * (plain + shift + first.kappa + second.kappa)
-        return TraceEstimate(value, norm_spread, first.pulls, second.pulls)
+        return TraceEstimate(
+            value, norm_spread, float(values.sum() ** 2 / (values**2).sum()), first.pulls, second.pulls
+        )
