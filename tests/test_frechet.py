@@ -301,6 +301,19 @@ def test_trace_term_on_decaying_spectra(case):
     assert fast is None or shift @ shift + traces - 2 * fast.sum() == pytest.approx(expected, abs=1e-12 * traces)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_variance_that_is_only_rounding_is_left_to_singular_values(seed):
+    rng = np.random.default_rng(seed)
+    lower = np.tril(rng.normal(size=(6, 6))) * np.geomspace(1, 0.1, 6)
+    flat = lower[:, rng.integers(1, 5)]  # a row of R along which the real rows do not vary
+    rows = rng.normal(size=(9, 6))
+    rows -= np.outer(rows @ flat / (flat @ flat), flat)
+    real, generated = rows.T @ rows, lower @ lower.T
+    tolerance = 2e-11 * (np.trace(real) + np.trace(generated))
+    fast = roots.congruent_values(real, roots.GradedRoot(lower, None), tolerance)
+    assert fast is None or fast.sum() == pytest.approx(singular_values(rows @ lower).sum(), abs=tolerance)
+
+
 @pytest.mark.parametrize(
     "case", ["rectified", "rectified, steep", "far from 0", "heavy tails", "steep against decaying"]
 )
