@@ -130,6 +130,11 @@ def test_ties_are_no_inversions_and_share_a_place():
     assert with_ranks(table, {"m": nm.metrics.FID})["m_avg_rank"].tolist() == [1, 1, 3]
 
 
+def test_c_t_is_ordered_by_its_distance_from_0():
+    table = pd.DataFrame({"generator": list("abc"), "c_t_avg": [-5.0, 1.0, 2.0], "c_t_all": [6.0, -1.0, 2.0]})
+    assert order_summary(table)[["inversions", "kendall_tau"]].to_numpy().tolist() == [[0, 1.0]]
+
+
 def test_a_table_of_ones_own_is_ranked_as_the_published_one():
     own = published("cifar100_on_federated_cifar10").tail(10)
     table = experiments.published_ranks(own)

@@ -14,6 +14,7 @@ from ..errors import InvalidInput, check_choice, check_count, check_names, check
 from ..evaluation import evaluate
 from ..federation import Federation
 from ..metrics.base import losses
+from ..metrics.copying import CT
 from ..metrics.frechet import FID
 from ..metrics.kernel import KID
 from ..metrics.kernels import RBF
@@ -128,7 +129,7 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame metric, inversions, pairs, kendall_tau (tau-b), gap_sd (ddof 1), gap_range (largest − smallest
     avg − all). An inversion is a pair that avg and all order strictly differently; ties, differences below 1e-12 of
-    the scores, are none.
+    the scores, are none. `c_t` is ordered by its distance from 0.
 
     Raises
     ------
@@ -146,8 +147,9 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for metric in metrics:
         avg, pooled = (scores[f"{metric}_{a}"].to_numpy() for a in ("avg", "all"))
-        gap, tau = avg - pooled, float(kendalltau(avg, pooled).statistic)
-        inverted, pairs = len(inverted_pairs(avg, pooled)), math.comb(len(table), 2)
+        ordered = [losses(CT if metric == CT.name else None, values) for values in (avg, pooled)]
+        gap, tau = avg - pooled, float(kendalltau(*ordered).statistic)
+        inverted, pairs = len(inverted_pairs(*ordered)), math.comb(len(table), 2)
         rows.append((metric, inverted, pairs, tau, gap.std(ddof=1), np.ptp(gap)))
     columns = ["metric", "inversions", "pairs", "kendall_tau", "gap_sd", "gap_range"]
     return pd.DataFrame(rows, columns=columns)

@@ -301,7 +301,8 @@ def _moons(points: int, seed: int, key: str) -> Study:
 
     about = (
         "Points of two moons; the metrics see x and y as drawn. There are as many generated points as train points, so "
-        "that a copycat can copy them all, and FLD of honest ones is about 0 or a few points below"
+        "that a copycat can copy them all; FLD then calls honest ones better than perfect, on average by 4 with 300 "
+        "points and by 15 with 20"
     )
     chance = Chance.of(seed, points, points, 2)
     sets = Sets(drawn(0), drawn(1), drawn(2))
