@@ -256,3 +256,13 @@ def test_bad_input_is_refused_by_name_with_the_fix(case):
 
 def test_rows_are_still_scored_by_the_metrics_that_need_no_x():
     assert evaluated(PAIRS, Y_HAT, "fid").table["avg"][0] == pytest.approx(nm.fid(Y, Y_HAT), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "said"), [(39, ["mfid", "rfid", "cfid"]), (79, ["rfid", "cfid"]), (80, [])])
+def test_few_pairs_are_said_beside_the_scores(n, said):
+    rng = np.random.default_rng(0)
+    clients = [nm.Client(rng.normal(size=(n, 4)), condition=rng.normal(size=(n, 4))) for _ in range(2)]
+    scores = nm.evaluate(nm.Federation(clients), {"g": lambda x, rng: x}, ["mfid", "rfid", "cfid"])
+    few = [line for line in scores.cautions if "bias" in line]
+    assert [line.split(":")[0].lower() for line in few] == said
+    assert all("2 of 2 clients" in line and "avg − all" in line for line in few)

@@ -218,6 +218,14 @@ def _shares_left(metric: Any, weights: Sequence[float], counts: Sequence[Any]) -
     return [w / math.fsum(left) for w in left]
 
 
+def few_rows(samples: Sequence[Any], name: str, needed: int) -> str:
+    """How many of the samples have fewer rows than needed, or nothing."""
+    few = sum(s.rows is not None and s.rows.shape[0] < needed for s in samples)
+    if not few:
+        return ""
+    return f"the {name} has" if len(samples) == 1 else f"{few} of {len(samples)} {name}s have"
+
+
 def losses(metric: Any, scores: Any) -> np.ndarray:
     """Scores (any shape) as what generators are ranked by, lower is better: as they are, negated, or off the best."""
     values, best = np.asarray(scores, dtype=np.float64), getattr(metric, "best", None)

@@ -22,7 +22,7 @@ from ..arrays import LARGEST, Array, align, as_rows, namespace
 from ..errors import InvalidInput, check_count, check_names, check_number
 from ..joint import JointMoments, short
 from ..roots import nuclear_norm
-from .base import Metric, Sample
+from .base import Metric, Sample, few_rows
 from .frechet import PRECISION
 
 # Pairs for each feature of x and y below which CFID is mostly the noise of its own estimate.
@@ -73,6 +73,15 @@ class Conditional(Metric[JointMoments]):
 
     def has_closed_form(self, distribution: Any) -> bool:
         return self.condition_dim is not None and hasattr(distribution, "mean") and hasattr(distribution, "cov")
+
+    def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
+        """Who has too few pairs for a score to be more than bias."""
+        first = clients[0]
+        conditions = 0 if first.condition is None or isinstance(self, MFID) else first.condition.shape[1]
+        needed = ENOUGH * (first.dim + conditions)
+        who = few_rows(clients, "client", needed)
+        seen = f"{who} fewer than {needed:,} pairs (10 a feature)"
+        return [f"{self.label}: {seen}, so much of it, and of avg − all, is bias."] if who else []
 
     @property
     def convention(self) -> str:

@@ -19,7 +19,7 @@ from ..arrays import Array, align, subtract, to_numpy
 from ..errors import InvalidInput
 from ..roots import congruent_values, nuclear_norm, singular_values
 from ..summaries import Moments
-from .base import Metric, between
+from .base import Metric, between, few_rows
 from .debiased import Debiased
 from .size_gap import size_gap
 from .strata import Pulled, Pulls, Strata
@@ -108,7 +108,9 @@ class FID(Metric[Moments], Pulled[Moments]):
     def cautions(self, clients: Sequence[Any], generators: Sequence[Any]) -> list[str]:
         """Who has too few rows for a score to be more than bias, and generators that bias makes incomparable."""
         needed, lines = 10 * clients[0].dim, []
-        who = " and ".join(filter(None, (_few(clients, "client", needed), _few(generators, "generator", needed))))
+        who = " and ".join(
+            filter(None, (few_rows(clients, "client", needed), few_rows(generators, "generator", needed)))
+        )
         if who:
             lines += [f"FID: {who} fewer than {needed:,} rows (10 a feature), so much of the plain FID is bias."]
         sizes = [g.rows.shape[0] for g in generators if g.rows is not None] or [0]
@@ -122,14 +124,6 @@ class FID(Metric[Moments], Pulled[Moments]):
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
-
-
-def _few(samples: Sequence[Any], name: str, needed: int) -> str:
-    """How many of the samples have fewer rows than needed, or nothing."""
-    few = sum(s.rows is not None and s.rows.shape[0] < needed for s in samples)
-    if not few:
-        return ""
-    return f"the {name} has" if len(samples) == 1 else f"{few} of {len(samples)} {name}s have"
 
 
 def _spectrum(real: Moments, generated: Moments, tolerance: float) -> Array:
