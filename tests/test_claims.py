@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 import nbmetrics as nm
 from nbmetrics import experiments
 from nbmetrics.experiments.orders import classes_and_copies, halves
-from nbmetrics.metrics.transport import W1
+from nbmetrics.metrics.w1 import W1
 
 ROOT = Path(__file__).parents[1]
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
-from nbmetrics.joint import JointMoments
 from nbmetrics.metrics.base import Sample, between
 from nbmetrics.metrics.conditional import CFID, JFID, MFID, RFID, cfid, jfid, mfid, rfid
+from nbmetrics.summaries.joint import JointMoments
 from tests import golden
 
 RNG = np.random.default_rng(20261127)

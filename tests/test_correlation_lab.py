@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.figures.correlation import surface
-from nbmetrics.scene.correlation import PRESETS, SCORES, CorrelationScene
+from nbmetrics.labs.correlation.figure import surface
+from nbmetrics.labs.correlation.scene import PRESETS, SCORES, CorrelationScene
 from tests.test_maths_js import NODE, needs_node
 
 WRONG = {"rho": 0.8, "rho_hat": -0.8}

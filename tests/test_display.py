@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.display import Cell, figure
+from nbmetrics.evaluation.display import Cell, figure
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import experiments, figures
+from nbmetrics.datasets import digits, published
 from nbmetrics.experiments.base import wide
-from nbmetrics.experiments.data import digits, published
 from nbmetrics.experiments.orders import order_summary, with_ranks
 from nbmetrics.orders import inverted_pairs
 

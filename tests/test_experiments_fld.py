@@ -7,8 +7,8 @@ from scipy.special import logsumexp
 import nbmetrics as nm
 from nbmetrics import experiments
 from nbmetrics.metrics.base import Sample
-from nbmetrics.metrics.likelihood import fitted_density
-from nbmetrics.summaries import Rows
+from nbmetrics.metrics.fld import fitted_density
+from nbmetrics.summaries.rows import Rows
 
 
 class TestCopiedWidth:

@@ -14,8 +14,8 @@ from nbmetrics.experiments import digits, image_transforms
 from nbmetrics.experiments.copies import Reference, Sets
 from nbmetrics.experiments.generalization import DIGIT_TRANSFORMS
 from nbmetrics.metrics.base import Sample
-from nbmetrics.metrics.likelihood import fitted_density
-from nbmetrics.summaries import Rows
+from nbmetrics.metrics.fld import fitted_density
+from nbmetrics.summaries.rows import Rows
 
 NOVELTY, INTERACTIONS = nm.experiments.novelty, nm.experiments.interactions
 SMALL = (400, 300, 300)

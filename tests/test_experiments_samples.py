@@ -9,8 +9,8 @@ from scipy.spatial.distance import cdist
 
 import nbmetrics as nm
 from nbmetrics import figures
+from nbmetrics.datasets import digits
 from nbmetrics.errors import InvalidInput
-from nbmetrics.experiments.data import digits
 from nbmetrics.experiments.image_transforms import IMPERCEPTIBLE, LARGE, TRANSFORMS, blur
 
 run = nm.experiments

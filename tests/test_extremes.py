@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.heterogeneity import Parties, kernel_gaps, p_kid, p_value
-from nbmetrics.metrics.kernel import CUBIC
+from nbmetrics.evaluation.heterogeneity import Parties, kernel_gaps, p_kid, p_value
+from nbmetrics.metrics.kid.metric import CUBIC
 
 X = np.random.default_rng(0).normal(size=(100, 2))
 

@@ -12,7 +12,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import experiments, figures, theory
 from nbmetrics.figures.tables import COLUMNS
-from nbmetrics.metrics.likelihood import POINTS
+from nbmetrics.metrics.fld import POINTS
 from tests.test_experiments import small
 
 # What a table cannot do without: the images themselves, or the size of the subsets.

@@ -10,9 +10,9 @@ from sklearn.datasets import load_digits, make_moons
 
 import nbmetrics as nm
 from nbmetrics.arrays import concat
-from nbmetrics.metrics import mixture_fit
+from nbmetrics.metrics import mixture as mixture_fit
 from nbmetrics.metrics.base import Sample
-from nbmetrics.metrics.likelihood import FLD, fld, fld_gap, memorization_scores, quality_scores
+from nbmetrics.metrics.fld import FLD, fld, fld_gap, memorization_scores, quality_scores
 from tests import golden
 
 SETS = ("copy2", "copy32", "copyshift16")
@@ -354,7 +354,7 @@ def test_a_client_without_a_test_set_and_uneven_weights_are_told(federation):
 def test_a_client_fits_its_baseline_once_for_each_size(monkeypatch):
     fits = []
     plain = mixture_fit.fit
-    monkeypatch.setattr("nbmetrics.metrics.likelihood.fit", lambda *args: fits.append(args) or plain(*args))
+    monkeypatch.setattr("nbmetrics.metrics.fld.fit", lambda *args: fits.append(args) or plain(*args))
     rng, metric = np.random.default_rng(2), FLD()
     client = metric.summarize(Sample(rows=rng.normal(size=(60, 2)), test=rng.normal(size=(40, 2))))
     sizes = [20, 20, 25, 50, 80]
@@ -378,7 +378,7 @@ def drawn(seed, *sizes, dim=8):
 def test_the_baseline_is_fitted_to_all_the_train_rows_that_are_no_centres(monkeypatch, m, centres):
     fits = []
     plain = mixture_fit.fit
-    monkeypatch.setattr("nbmetrics.metrics.likelihood.fit", lambda *args: fits.append(args) or plain(*args))
+    monkeypatch.setattr("nbmetrics.metrics.fld.fit", lambda *args: fits.append(args) or plain(*args))
     train, test, made = drawn(0, 150, 80, m)
     score = fld(train, test, made, seed=4)
     fitted, at, scale = fits[-1]

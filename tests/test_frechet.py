@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
-from nbmetrics import roots
 from nbmetrics.metrics import FID
-from nbmetrics.roots import GradedRoot
-from nbmetrics.summaries import Moments
+from nbmetrics.summaries import roots
+from nbmetrics.summaries.moments import Moments
+from nbmetrics.summaries.roots import GradedRoot
 from tests import golden
 
 RNG = np.random.default_rng(20261120)

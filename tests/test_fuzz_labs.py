@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
-from nbmetrics.labs import share
-from nbmetrics.scene.lessons import Lesson
-from nbmetrics.scene.reading import BOUNDS
+from nbmetrics.labs.playground.lessons import Lesson
+from nbmetrics.labs.toolkit import share
+from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.fuzzing import Tally, examples, unmoved
 from tests.test_scene_bounds import EXAMPLES, GENERATORS, PLAYED
 from tests.test_scene_bounds import numbers as paths_of_numbers

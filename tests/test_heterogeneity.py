@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics import heterogeneity
-from nbmetrics.heterogeneity import Parties, fid_gaps, kernel_gaps, p_value
-from nbmetrics.metrics.kernel import CUBIC
-from nbmetrics.metrics.size_gap import size_gap
-from nbmetrics.summaries import Moments
+from nbmetrics.evaluation import heterogeneity
+from nbmetrics.evaluation.heterogeneity import Parties, fid_gaps, kernel_gaps, p_value
+from nbmetrics.metrics.fid.size_gap import size_gap
+from nbmetrics.metrics.kid.metric import CUBIC
+from nbmetrics.summaries.moments import Moments
 from tests.calibration.heterogeneity import CASES, draw, p_values, rejected
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.influence import Variance
+from nbmetrics.evaluation.influence import Variance
 from nbmetrics.metrics import FID, KID, FIDInfinity, Sample
 from nbmetrics.metrics.strata import Strata
 

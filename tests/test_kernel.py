@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
 import nbmetrics as nm
-from nbmetrics.metrics import kernel_base, kernels
+from nbmetrics.metrics.kid import base as kernel_base
+from nbmetrics.metrics.kid import kernels
 from tests import golden
 
 RNG = np.random.default_rng(20261121)

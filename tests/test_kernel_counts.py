@@ -6,8 +6,9 @@ from scipy.spatial.distance import cdist
 
 import nbmetrics as nm
 from nbmetrics import arrays
-from nbmetrics.metrics import KID, kernel_batches
-from nbmetrics.metrics.kernels import Embedding, Polynomial
+from nbmetrics.metrics import KID
+from nbmetrics.metrics.kid import batches as kernel_batches
+from nbmetrics.metrics.kid.kernels import Embedding, Polynomial
 
 RNG = np.random.default_rng(20261125)
 

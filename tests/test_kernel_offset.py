@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.metrics import KID, Sample, kernel_base
-from nbmetrics.metrics.kernel_centred import CentredPolynomial, centred
+from nbmetrics.metrics import KID, Sample
+from nbmetrics.metrics.kid import base as kernel_base
+from nbmetrics.metrics.kid.centred import CentredPolynomial, centred
 
 RNG = np.random.default_rng(20261124)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.base import LEAP, Worker
-from nbmetrics.scene.reading import BOUNDS
+from nbmetrics.labs.toolkit.fields import BOUNDS
+from nbmetrics.labs.toolkit.lab import LEAP, Worker
 from tests.waiting import until
 
 KINDS = {
@@ -136,7 +136,7 @@ def test_an_error_of_the_users_own_is_shown_short_and_encodable(monkeypatch, ope
         raise RuntimeError("\ud800\x1b" * 10**6)
 
     lab = opened(nm.Playground)
-    monkeypatch.setattr("nbmetrics.labs.playground.suitable", lambda: {"boom": boom})
+    monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"boom": boom})
     lab._asked(lab, {"kind": "attach", "name": "boom"}, [])
     told = lab.result["error"]
     assert len(told["message"]) < 25_000 and len(told["traceback"]) < 250_000
@@ -145,6 +145,6 @@ def test_an_error_of_the_users_own_is_shown_short_and_encodable(monkeypatch, ope
 
 def test_a_name_that_the_notebook_lost_is_told(monkeypatch, opened):
     lab = opened(nm.Playground)
-    monkeypatch.setattr("nbmetrics.labs.playground.suitable", lambda: {"rows": np.zeros((3, 2))})
+    monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"rows": np.zeros((3, 2))})
     lab._asked(lab, {"kind": "attach", "name": "rowz"}, [])
     assert "Did you mean 'rows'" in lab.result["error"]["message"]

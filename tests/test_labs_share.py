@@ -21,9 +21,9 @@ from PIL import Image
 
 import nbmetrics as nm
 from nbmetrics.figures.drawing import Drawing
-from nbmetrics.figures.plane import add_ellipse
-from nbmetrics.labs import page, share
-from nbmetrics.scene.reading import BOUNDS
+from nbmetrics.labs.playground.figure import add_ellipse
+from nbmetrics.labs.toolkit import modules, share
+from nbmetrics.labs.toolkit.fields import BOUNDS
 
 LABS = ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"]
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -424,7 +424,7 @@ def test_python_can_still_do_what_is_locked():
 
 
 def test_no_name_is_declared_twice_in_the_one_scope_that_modules_share(kind):
-    text = kind._esm + page.module("saved.js")
+    text = kind._esm + modules.module("toolkit/view/saved.js")
     declared = re.findall(r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", text, re.MULTILINE)
     assert len(declared) > 30 and len(declared) == len(set(declared))
     assert "savedLab" not in declared and "</script" not in text and "<!--" not in text

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs import page
-from nbmetrics.scene.lessons import Lesson, lessons
+from nbmetrics.labs.playground.lessons import Lesson, lessons
+from nbmetrics.labs.toolkit import modules
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
@@ -343,5 +343,7 @@ def test_the_module_with_the_card_is_one_scope_without_double_names():
     import re
     from collections import Counter
 
-    found = Counter(re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", page.module("playground.js"), re.M))
+    found = Counter(
+        re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", modules.module("playground/view/index.js"), re.M)
+    )
     assert "LessonCard" in found and [name for name, times in found.items() if times > 1] == []

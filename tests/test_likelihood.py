@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 import nbmetrics as nm
 from nbmetrics.densities import KernelDensity, TwoMoons
 from nbmetrics.metrics.base import Sample
-from nbmetrics.metrics.likelihood import LogLikelihood
+from nbmetrics.metrics.log_likelihood import LogLikelihood
 
 RNG = np.random.default_rng(20261120)
 COV = np.array([[2.0, 0.6], [0.6, 0.5]])

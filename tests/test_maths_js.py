@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playing import MADE, metrics_of
-from nbmetrics.scene.laws import summary
+from nbmetrics.labs.plane.laws import summary
+from nbmetrics.labs.playground.numbers import MADE, metrics_of
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")

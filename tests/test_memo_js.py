@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbmetrics.labs import page
-from nbmetrics.labs.memorizing import study_of
-from nbmetrics.scene.memorization import MemorizationScene
+from nbmetrics.labs.memorization.scene import MemorizationScene
+from nbmetrics.labs.memorization.study import study_of
+from nbmetrics.labs.toolkit import modules
 
 TESTS = Path(__file__).parent
 NODE = shutil.which("node")
@@ -72,6 +72,6 @@ def test_the_pages_points_are_pythons(tmp_path):
 @needs_node
 def test_the_joined_module_is_one_that_node_can_read(tmp_path):
     path = tmp_path / "memo.mjs"
-    path.write_text(page.module("memo.js"))
+    path.write_text(modules.module("memorization/view/index.js"))
     run = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

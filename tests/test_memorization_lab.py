@@ -12,10 +12,10 @@ from sklearn.neighbors import NearestNeighbors
 
 import nbmetrics as nm
 from nbmetrics.figures.drawing import Drawing
-from nbmetrics.labs.memorizing import spread_of, study_of
-from nbmetrics.labs.memorizing_cards import CARDS
-from nbmetrics.labs.memorizing_charts import SWEPT, curve, heat_maps
-from nbmetrics.scene.memorization import MemorizationScene, presets
+from nbmetrics.labs.memorization.cards import CARDS
+from nbmetrics.labs.memorization.charts import SWEPT, curve, heat_maps
+from nbmetrics.labs.memorization.scene import MemorizationScene, presets
+from nbmetrics.labs.memorization.study import spread_of, study_of
 from tests.test_fld import DEGENERATE, peers, rows
 from tests.waiting import until
 

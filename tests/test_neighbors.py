@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
-from nbmetrics.metrics import distances, neighbors
-from nbmetrics.metrics.distances import Distinct, kth_between, kth_within
-from nbmetrics.metrics.neighbors import PRDC, Coverage, Density, Precision, Recall, prdc
+from nbmetrics.metrics import nearest as distances
+from nbmetrics.metrics import prdc as neighbors
+from nbmetrics.metrics.nearest import Distinct, kth_between, kth_within
+from nbmetrics.metrics.prdc import PRDC, Coverage, Density, Precision, Recall, prdc
 from tests import golden
 
 seeds = st.integers(0, 2**32 - 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playing import computed
+from nbmetrics.labs.playground.numbers import computed
 from tests.waiting import until
 
 TOY = nm.Federation({"A": nm.Gaussian([-1, 0]), "B": nm.Gaussian([1, 0])})
@@ -63,7 +63,7 @@ def test_what_goes_wrong_in_a_function_of_the_notebook_is_shown(monkeypatch):
         raise RuntimeError("no weights")
 
     lab = nm.Playground(TOY)
-    monkeypatch.setattr("nbmetrics.labs.playground.suitable", lambda: {"boom": boom})
+    monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"boom": boom})
     lab._asked(lab, {"kind": "attach", "name": "boom"}, [])
     assert "no weights" in lab.result["error"]["message"]
 
@@ -109,7 +109,7 @@ def test_what_comes_late_is_not_worked_on(memo_lab):
 def test_what_is_refused_leaves_the_numbers_of_the_scene(monkeypatch):
     lab = nm.Playground(TOY, metric="fld", samples=60)
     scores = lab.result["scores"]
-    monkeypatch.setattr("nbmetrics.labs.playground.suitable", lambda: {"wide": RNG.normal(size=(9, 3))})
+    monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"wide": RNG.normal(size=(9, 3))})
     lab._asked(lab, {"kind": "attach", "name": "wide"}, [])
     assert lab.result["scores"] == scores and lab.result["error"]
 

@@ -16,13 +16,15 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import errors
-from nbmetrics.labs import page
-from nbmetrics.scene import Item, items, laws, plane
-from nbmetrics.scene.correlation import CorrelationScene, Question
-from nbmetrics.scene.lessons import BEST, CHECKS, Lesson
-from nbmetrics.scene.memorization import LESSON, MemorizationScene
-from nbmetrics.scene.reading import BOUNDS, WHOLE
-from nbmetrics.scene.twins import TwinsScene
+from nbmetrics.labs.correlation.scene import CorrelationScene, Question
+from nbmetrics.labs.memorization.scene import LESSON, MemorizationScene
+from nbmetrics.labs.plane import items, laws
+from nbmetrics.labs.playground import scene as plane
+from nbmetrics.labs.playground.lessons import BEST, CHECKS, Lesson
+from nbmetrics.labs.toolkit import modules
+from nbmetrics.labs.toolkit.fields import BOUNDS, WHOLE
+from nbmetrics.labs.twins.scene import TwinsScene
+from nbmetrics.scene import Item
 
 NODE = shutil.which("node")
 PLACE = {"x": 0.0, "y": 0.0, "width": 1.0, "height": 1.0, "angle": 0.0}
@@ -147,7 +149,7 @@ def test_a_copycat_of_more_points_is_refused_before_they_are_drawn(monkeypatch, 
 
 
 def test_the_page_has_the_same_bounds():
-    text = page.source("bounds.js")
+    text = modules.source("toolkit/view/bounds.js")
     table = json.loads(re.search(r"export const BOUNDS = (\{.*?\});", text, re.DOTALL)[1])
     assert table == {name: list(ends) for name, ends in BOUNDS.items()}
     assert set(json.loads(re.search(r"export const WHOLE = (\[.*?\]);", text, re.DOTALL)[1])) == WHOLE <= set(BOUNDS)
@@ -205,7 +207,7 @@ def test_messages_have_an_end_whatever_they_echo():
 
 
 def test_long_names_are_shown_shortened_with_their_ends():
-    from nbmetrics.figures.plane import brief
+    from nbmetrics.labs.playground.figure import brief
 
     assert brief("Client 12", 24) == "Client 12"
     assert brief("n" * 290 + " 17", 24) == "n" * 19 + "…" + "n 17" and len(brief("W" * 300, 24)) == 24

@@ -6,10 +6,10 @@ from scipy.integrate import quad
 
 import nbmetrics as nm
 from nbmetrics.metrics import Sample
-from nbmetrics.metrics.debiased import Debiased
-from nbmetrics.metrics.spectral import Pair
+from nbmetrics.metrics.fid.debiased import Debiased
+from nbmetrics.metrics.fid.spectral import Pair
 from nbmetrics.metrics.strata import Strata
-from nbmetrics.summaries import Moments
+from nbmetrics.summaries.moments import Moments
 
 from .populations import elliptical, fid, fid_avg_and_all, mixture, normal, rectified
 

@@ -7,7 +7,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.metrics import FID, KID, Sample
-from nbmetrics.summaries import Moments
+from nbmetrics.summaries.moments import Moments
 
 RNG = np.random.default_rng(20261122)
 

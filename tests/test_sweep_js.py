@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import nbmetrics as nm
-from nbmetrics.labs.playing import MADE
+from nbmetrics.labs.playground.numbers import MADE
 from tests.test_maths_js import NODE, needs_node
 
 STEPS = 60

@@ -11,10 +11,10 @@ from scipy.spatial.distance import cdist
 from scipy.stats import wasserstein_distance
 
 import nbmetrics as nm
-from nbmetrics.metrics import transport
+from nbmetrics.metrics import w1 as transport
 from nbmetrics.metrics.base import Sample
-from nbmetrics.metrics.transport import W1, w1
-from nbmetrics.summaries import Rows
+from nbmetrics.metrics.w1 import W1, w1
+from nbmetrics.summaries.rows import Rows
 
 pytest.importorskip("ot")
 RNG = np.random.default_rng(20261122)

@@ -15,9 +15,9 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import theory
 from nbmetrics.figures.drawing import Drawing
-from nbmetrics.labs import page
+from nbmetrics.labs.toolkit import modules
+from nbmetrics.labs.twins.scene import PRESETS, TwinsScene
 from nbmetrics.scene import History
-from nbmetrics.scene.twins import PRESETS, TwinsScene
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
@@ -124,7 +124,7 @@ class TestNumbers:
         assert second[-1] - first[-1] == pytest.approx(lab.twin().all_gap, rel=1e-9) and second[-1] > 0.1
 
     def test_a_snapshot_waits_for_the_search_and_the_view_hears_of_it(self, twins_lab, monkeypatch):
-        monkeypatch.setattr("nbmetrics.labs.twins.STILL", 3)  # the snapshot is first, and the search then gives up
+        monkeypatch.setattr("nbmetrics.labs.twins.lab.STILL", 3)  # the snapshot is first, and the search then gives up
         lab = twins_lab("Unequal shapes (numerical)")
         assert lab.result["trying"]
         assert "Every client scores both generators alike" in lab.snapshot().alt
@@ -323,6 +323,6 @@ def test_the_pages_closed_forms_are_pythons(tmp_path):
 @needs_node
 def test_the_joined_module_is_one_that_node_can_read(tmp_path):
     path = tmp_path / "twins.mjs"
-    path.write_text(page.module("twins.js"))
+    path.write_text(modules.module("twins/view/index.js"))
     run = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

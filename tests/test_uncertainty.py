@@ -7,8 +7,8 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
+from nbmetrics.evaluation.uncertainty import JackknifeResamples, Replicas
 from nbmetrics.metrics.base import Sample, replicate
-from nbmetrics.uncertainty import JackknifeResamples, Replicas
 
 CUBIC, RBF = nm.metrics.KID(), nm.metrics.KID(nm.RBF(1.5))
 

@@ -26,7 +26,7 @@ _ROOMS = {
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
-_HELPERS = {"published": "data", "digits": "data", "order_summary": "orders"}
+_HELPERS = {"published": ".datasets", "digits": ".datasets", "order_summary": "orders"}
 
 __all__ = ["catalogue", "titles", *_HELPERS, *_HOME]
 
@@ -38,7 +38,7 @@ def catalogue() -> _Any:
     id (of the experiment, such as "E1"), covered ("yes": the same design and range; "partly"; "no"), differs (the data,
     network or range that is another one, what is wrong as printed, or why there is nothing).
     """
-    from .data import covered
+    from ..datasets import covered
 
     table = covered()
     ids = {name: __getattr__(name).row for name in _HOME}

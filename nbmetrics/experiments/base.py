@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput, check_count, check_list, check_names, check_number, shown
-from ..evaluation import evaluate
+from ..evaluation.evaluate import evaluate
 from ..federation import Federation
-from ..metrics.kernels import Kernel, Polynomial, as_kernel
+from ..metrics.kid.kernels import Kernel, Polynomial, as_kernel
 
 P = ParamSpec("P")
 

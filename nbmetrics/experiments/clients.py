@@ -11,13 +11,13 @@ import pandas as pd
 
 from ..distributions import Gaussian
 from ..errors import check_choice, check_count, check_number
-from ..evaluation import evaluate
+from ..evaluation.evaluate import evaluate
 from ..federation import Client, Federation
-from ..metrics.frechet import FID
-from ..metrics.kernel import KID
-from ..metrics.kernels import Kernel, Polynomial
-from ..metrics.neighbors import Coverage, Density, Precision, Recall
-from ..metrics.transport import W1
+from ..metrics.fid.metric import FID
+from ..metrics.kid.kernels import Kernel, Polynomial
+from ..metrics.kid.metric import KID
+from ..metrics.prdc import Coverage, Density, Precision, Recall
+from ..metrics.w1 import W1
 from ..partition import nearest
 from .base import DISTRIBUTED, experiment, grid, sweep, wide
 from .orders import classes_and_copies, halves, labelled, with_ranks

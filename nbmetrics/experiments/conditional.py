@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import as_rows
+from ..datasets import SOURCES, published
 from ..distributions import Gaussian
 from ..errors import check_count, check_number
-from ..joint import JointMoments
 from ..metrics.conditional import CFID, MFID, RFID, Conditional, cfid, mfid, rfid
+from ..summaries.joint import JointMoments
 from .base import CFID_PAPER, experiment, grid
-from .data import SOURCES, published
 
 CORRELATIONS = tuple(k / 20 for k in range(-20, 21))
 SCALES = tuple(10 ** (k / 10) for k in range(-20, 21))

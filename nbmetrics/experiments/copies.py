@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import as_rows, to_numpy
+from ..datasets import digits
 from ..densities import TwoMoons
 from ..errors import InvalidInput, check_choice, check_count, shown
 from ..metrics.base import Sample
 from ..metrics.copying import CT, AuthPct, auth_pct, c_t
-from ..metrics.frechet import FID, fid
-from ..metrics.likelihood import FLD, fitted_density
-from ..summaries import Rows
-from .data import digits
+from ..metrics.fid.metric import FID, fid
+from ..metrics.fld import FLD, fitted_density
+from ..summaries.rows import Rows
 
 MOONS = 1000
 

@@ -11,9 +11,9 @@ import pandas as pd
 from ..arrays import as_rows, to_numpy
 from ..distributions import Gaussian, Mixture
 from ..errors import check_count, check_number
-from ..evaluation import evaluate
+from ..evaluation.evaluate import evaluate
 from ..federation import Client, Federation
-from ..metrics.kernel import KID
+from ..metrics.kid.metric import KID
 from .base import DISTRIBUTED, experiment, grid, sweep
 
 MEANS = ((-1.0, 0.0), (1.0, 0.0))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..arrays import as_rows, to_numpy
 from ..errors import InvalidInput, shown
-from ..metrics.likelihood import FLD, fitted_density
+from ..metrics.fld import FLD, fitted_density
 from .base import FLD_PAPER, experiment, grid
 from .copies import Reference, Sets
 from .image_transforms import Transform, blur, crop, light_blur, posterize

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import as_rows, to_numpy
+from ..datasets import digits
 from ..errors import InvalidInput, check_choice, check_count, check_number, shown
 from ..metrics import FID, FLD, Sample
-from ..metrics.likelihood import memorization_scores, quality_scores
+from ..metrics.fld import memorization_scores, quality_scores
 from ..partition import by_label
 from .base import FLD_PAPER, experiment, grid
-from .data import digits
 from .image_transforms import IMPERCEPTIBLE, TRANSFORMS, as_images
 
 Rows = np.ndarray

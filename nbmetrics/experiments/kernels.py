@@ -17,9 +17,9 @@ import pandas as pd
 from ..distributions import Empirical, Gaussian, Mixture
 from ..errors import InvalidInput, check_choice, check_count
 from ..metrics.base import Sample
-from ..metrics.kernel import KID
-from ..metrics.kernel_estimators import Subsets
-from ..metrics.kernels import RBF, Polynomial
+from ..metrics.kid.estimators import Subsets
+from ..metrics.kid.kernels import RBF, Polynomial
+from ..metrics.kid.metric import KID
 from .base import KID_PAPER, experiment, grid, named_kernels
 
 DIMENSION, SHIFT = 16, 0.25

@@ -12,13 +12,13 @@ import pandas as pd
 from ..arrays import as_rows, to_numpy
 from ..densities import KernelDensity, TwoMoons
 from ..errors import InvalidInput, check_count, check_names, check_number, shown
-from ..evaluation import evaluate
+from ..evaluation.evaluate import evaluate
+from ..evaluation.uncertainty import Bootstrap, check_design
 from ..federation import Client
 from ..metrics.base import Sample
-from ..metrics.likelihood import FLD, fitted_density
-from ..metrics.neighbors import prdc
-from ..summaries import Rows
-from ..uncertainty import Bootstrap, check_design
+from ..metrics.fld import FLD, fitted_density
+from ..metrics.prdc import prdc
+from ..summaries.rows import Rows
 from .base import FLD_PAPER, experiment, grid
 from .copies import Reference, Sets
 

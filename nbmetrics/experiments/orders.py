@@ -10,18 +10,18 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import as_rows, to_numpy
+from ..datasets import digits, published
 from ..errors import InvalidInput, check_choice, check_count, check_names, check_number, shown
-from ..evaluation import evaluate
+from ..evaluation.evaluate import evaluate
 from ..federation import Federation
 from ..metrics.base import losses
 from ..metrics.copying import CT
-from ..metrics.frechet import FID
-from ..metrics.kernel import KID
-from ..metrics.kernels import RBF
+from ..metrics.fid.metric import FID
+from ..metrics.kid.kernels import RBF
+from ..metrics.kid.metric import KID
 from ..orders import TIE, inverted_pairs
 from ..partition import by_label
 from .base import DISTRIBUTED, experiment, named_kernels, wide
-from .data import digits, published
 
 Labelled = tuple[np.ndarray, np.ndarray]
 

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import as_rows, to_numpy
+from ..datasets import SOURCES, published
 from ..errors import InvalidInput, check_choice, check_count
 from ..metrics.copying import auth_pct, c_t
-from ..metrics.frechet import fid
-from ..metrics.kernel import KID, kid
-from ..metrics.likelihood import FLD, fld
-from ..metrics.neighbors import prdc
+from ..metrics.fid.metric import fid
+from ..metrics.fld import FLD, fld
+from ..metrics.kid.metric import KID, kid
+from ..metrics.prdc import prdc
 from .base import FLD_PAPER, MOST, experiment, grid
-from .data import SOURCES, published
 from .images import AGAINST_TEST, DIGITS, all_or_none, digit_parts, judge, principal
 
 SIZES = (50, 100, 200, 400, 800)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..datasets import published
 from ..distributions import Gaussian
 from ..errors import check_count
-from ..evaluation import evaluate
+from ..evaluation.evaluate import evaluate
 from ..federation import Client, Federation
 from ..theory import NoTwin, Twin, printed_twin, twin
 from .base import DISTRIBUTED, experiment
-from .data import published
 
 
 @experiment("E12", f"{DISTRIBUTED}, Table 1 and Proposition 1")

@@ -6,7 +6,7 @@ from typing import Any as _Any
 from ..errors import InvalidInput as _InvalidInput
 
 _ROOMS = {
-    "scores": ["scatter", "ranks", "clients"],
+    ".evaluation.figure": ["scatter", "ranks", "clients"],
     "sweeps": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
     "twins": ["twin_generators"],
     "federated": [

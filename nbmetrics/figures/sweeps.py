@@ -5,19 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from .drawing import (
-    COLOURS,
-    MARKERS,
-    Drawing,
-    aggregates_of,
-    best,
-    caption,
-    curve,
-    legend,
-    panels,
-    plain,
-    with_unit,
-)
+from .drawing import COLOURS, MARKERS, Drawing, aggregates_of, best, caption, curve, legend, panels, plain, with_unit
 
 
 def gaussian_toy(table: pd.DataFrame) -> Drawing:

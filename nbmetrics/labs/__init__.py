@@ -1,8 +1,28 @@
-"""The live views. Python here validates and computes; the modules in `nbmetrics/js` draw and move."""
+"""The live views, one folder a lab: its scene (plain JSON), the widget, its numbers, the still picture, its page.
 
-from .correlation import CorrelationLab
-from .memorization import MemorizationLab
-from .playground import Playground
-from .twins import TwinsLab
+Names are resolved when first used, so that scenes need no widgets.
+"""
 
-__all__ = ["CorrelationLab", "MemorizationLab", "Playground", "TwinsLab"]
+from importlib import import_module as _import
+from typing import Any as _Any
+
+_HOME = {
+    "CorrelationLab": "correlation",
+    "MemorizationLab": "memorization",
+    "Playground": "playground",
+    "TwinsLab": "twins",
+}
+
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(_import(f".{_HOME[name]}.lab", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

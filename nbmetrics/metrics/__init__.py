@@ -3,12 +3,13 @@
 from .base import Metric, Sample, metric_of, register
 from .conditional import CFID, JFID, MFID, RFID
 from .copying import CT, AuthPct
-from .frechet import FID
-from .frechet_infinity import FIDInfinity
-from .kernel import KID
-from .likelihood import FLD, LogLikelihood
-from .neighbors import Coverage, Density, Precision, Recall
-from .transport import W1
+from .fid.infinity import FIDInfinity
+from .fid.metric import FID
+from .fld import FLD
+from .kid.metric import KID
+from .log_likelihood import LogLikelihood
+from .prdc import Coverage, Density, Precision, Recall
+from .w1 import W1
 
 register({"fid": FID, "fid_infinity": FIDInfinity, "kid": KID, "fld": FLD, "mfid": MFID, "rfid": RFID, "cfid": CFID})
 register({"log_likelihood": LogLikelihood, "auth_pct": AuthPct, "c_t": CT, "w1": W1})

@@ -22,7 +22,7 @@ import numpy as np
 from ..arrays import Array, as_rows
 from ..distributions import as_law, draw_rows
 from ..errors import InvalidInput, check_choice, shown
-from ..summaries import Rows
+from ..summaries.rows import Rows
 
 S = TypeVar("S")
 

@@ -20,10 +20,10 @@ from typing import Any
 
 from ..arrays import LARGEST, Array, align, as_rows, namespace
 from ..errors import InvalidInput, check_count, check_names, check_number
-from ..joint import JointMoments, short
-from ..roots import nuclear_norm
+from ..summaries.joint import JointMoments, short
+from ..summaries.roots import nuclear_norm
 from .base import Metric, Sample, few_rows
-from .frechet import PRECISION
+from .fid.metric import PRECISION
 
 # Pairs for each feature of x and y below which CFID is mostly the noise of its own estimate.
 ENOUGH = 10

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..arrays import Array, align, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
-from ..summaries import Rows
+from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, drawn
-from .distances import Distinct, Neighbors, kth_between, kth_within
-from .neighbors import distinct_of, remembered
+from .nearest import Distinct, Neighbors, kth_between, kth_within
+from .prdc import distinct_of, remembered
 
 # C_T as published: so many dimensions and cells, and so many generated rows in a cell that counts.
 DIMENSIONS = 64

@@ -15,8 +15,8 @@ from ..federation import Federation, Generator
 from ..metrics import metric_of
 from ..metrics.base import Sample, drawn
 from ..metrics.conditional import CFID, MFID, RFID
-from ..metrics.frechet import FID
-from ..metrics.kernel import KID
+from ..metrics.fid.metric import FID
+from ..metrics.kid.metric import KID
 
 
 class Sides(NamedTuple):

@@ -15,7 +15,7 @@ from ..arrays import psd_root
 from ..distributions import Gaussian
 from ..errors import InvalidInput, check_count, shown
 from ..metrics.base import Sample
-from ..metrics.frechet import FID
+from ..metrics.fid.metric import FID
 from .aggregates import as_federation, average, moments_of, pooled_gaussian, summaries
 
 # Relative: a step of d times this is rounding, and a last gain in FID-avg below the other is none.

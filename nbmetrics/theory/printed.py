@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import to_numpy
 from ..metrics.base import Sample
-from ..metrics.frechet import FID
+from ..metrics.fid.metric import FID
 from .aggregates import (
     Sides,
     as_federation,

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..distributions import Gaussian
 from ..errors import InvalidInput, check_count, shown
-from ..metrics.frechet import fid
+from ..metrics.fid.metric import fid
 from .aggregates import MeanRoot, as_federation, moments_of, pooled_gaussian
 from .search import augmented, sequential
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from nbmetrics.metrics.mixture_fit import Scale, fit
+from nbmetrics.metrics.mixture import Scale, fit
 
 from . import peers
 from .laws import MILD, features

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from nbmetrics.metrics.neighbors import forget, prdc
+from nbmetrics.metrics.prdc import forget, prdc
 
 from . import peers
 from .laws import MILD, features

@@ -7,8 +7,8 @@ import pytest
 from matplotlib import image as plt_image
 from playwright.sync_api import expect
 
-from nbmetrics.labs.memorizing import study_of
-from nbmetrics.scene.memorization import MemorizationScene
+from nbmetrics.labs.memorization.scene import MemorizationScene
+from nbmetrics.labs.memorization.study import study_of
 from tests.browser import labs
 from tests.browser.drag import painted, run_code
 from tests.browser.memo import SLOW, curve_of, open_with, settle, tab

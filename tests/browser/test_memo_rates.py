@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nbmetrics.labs.memorizing import study_of
-from nbmetrics.scene.memorization import MemorizationScene
+from nbmetrics.labs.memorization.scene import MemorizationScene
+from nbmetrics.labs.memorization.study import study_of
 from tests.browser.frontends import end_sessions, open_notebook
 from tests.browser.labs import LABS, group, handle, settle
 

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from nbmetrics.labs.memorizing import study_of
-from nbmetrics.scene.memorization import MemorizationScene, presets
+from nbmetrics.labs.memorization.scene import MemorizationScene, presets
+from nbmetrics.labs.memorization.study import study_of
 from tests.browser.drag import run_code
 from tests.browser.memo import SLOW, card, curve_of, open_with, settle, shown, slider, tab, verdict
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from nbmetrics.scene.twins import PRESETS, TwinsScene
+from nbmetrics.labs.twins.scene import PRESETS, TwinsScene
 from tests.browser.drag import answered, drag, numbers, painted, tab_to
 from tests.browser.test_pictures import CONTRAST, OVERFLOW, narrow  # noqa: F401
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from nbmetrics.heterogeneity import Parties, fid_gaps, p_kid, p_value
-from nbmetrics.summaries import Moments
+from nbmetrics.evaluation.heterogeneity import Parties, fid_gaps, p_kid, p_value
+from nbmetrics.summaries.moments import Moments
 
 SHUFFLES, KID_SHUFFLES = 19, 199
 EXACT = 1e-9

@@ -1,9 +1,11 @@
 /** What the Scores table says in words and figures, and which names can be taken. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { figure, sentences } from "../../nbmetrics/js/board.js";
-import { keyed, sliderValues } from "../../nbmetrics/js/geometry.js";
-import { nameBar, sameItems } from "../../nbmetrics/js/edits.js";
+import { figure } from "../../nbmetrics/labs/toolkit/view/numbers.js";
+import { sentences } from "../../nbmetrics/labs/playground/view/board.js";
+import { keyed, sliderValues } from "../../nbmetrics/labs/plane/view/geometry.js";
+import { nameBar } from "../../nbmetrics/labs/plane/view/edits.js";
+import { sameItems } from "../../nbmetrics/labs/toolkit/view/history.js";
 
 const said = (avg, all, higher) => sentences("M", { avg, all }, ["a", "b", "c"].slice(0, avg.length), higher)[0];
 

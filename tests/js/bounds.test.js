@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { BOUNDS, WHOLE, stateBar } from "../../nbmetrics/js/bounds.js";
-import { nameBar } from "../../nbmetrics/js/edits.js";
+import { BOUNDS, WHOLE, stateBar } from "../../nbmetrics/labs/toolkit/view/bounds.js";
+import { nameBar } from "../../nbmetrics/labs/plane/view/edits.js";
 
 const modelOf = (state) => ({ get: (name) => state[name] });
 const copycat = (count) => ({ scene: { clients: [], generators: [{ name: "cc", kind: "copycat", of: "A", count }] } });

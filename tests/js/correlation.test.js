@@ -2,11 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import {
-  SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, numeral, regionWithin, scaleAt, scoresOf, withParts,
-} from "../../nbmetrics/js/correlation_maths.js";
-import { isAnswered, QUESTIONS, toldOf, veiledIn, withAnswer, withQuestion } from "../../nbmetrics/js/correlation_questions.js";
-import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/js/correlation_clouds.js";
+import { SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, numeral, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
+import { isAnswered, QUESTIONS, toldOf, veiledIn, withAnswer, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
+import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/labs/correlation/view/clouds.js";
 
 const near = (a, b, allowed = 1e-9) => assert.ok(Math.abs(a - b) <= allowed, `${a} for ${b}`);
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { removalBar, withName, withRemoved } from "../../nbmetrics/js/edits.js";
-import { answerOf, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "../../nbmetrics/js/lesson.js";
-import { numbersOf } from "../../nbmetrics/js/maths.js";
+import { removalBar, withName, withRemoved } from "../../nbmetrics/labs/plane/view/edits.js";
+import { answerOf, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "../../nbmetrics/labs/playground/view/lesson.js";
+import { numbersOf } from "../../nbmetrics/labs/plane/view/scores.js";
 
 const round = (name, x, width, rest = {}) => ({ name, x, y: 0, width, height: 1, angle: 0, ...rest });
 const client = (name, x, weight = 1) => round(name, x, 1, { weight });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { isLower, numbersOf, placesOf } from "../../nbmetrics/js/maths.js";
+import { isLower, numbersOf, placesOf } from "../../nbmetrics/labs/plane/view/scores.js";
 
 test("places: the lowest score is 1st and scores closer than rounding share a place", () => {
   assert.deepEqual(placesOf([3, 1, 2]), [3, 1, 2]);

@@ -1,8 +1,8 @@
 /** Names in the plane: short enough, apart from one another and from the marks, and in the picture. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { labelSpots, projection } from "../../nbmetrics/js/geometry.js";
-import { nameWidth, shortened } from "../../nbmetrics/js/names.js";
+import { labelSpots, projection } from "../../nbmetrics/labs/plane/view/geometry.js";
+import { nameWidth, shortened } from "../../nbmetrics/labs/toolkit/view/names.js";
 
 const LINE = 14;
 const SIZE = 540;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Store } from "../../nbmetrics/js/store.js";
+import { Store } from "../../nbmetrics/labs/toolkit/view/store.js";
 
 globalThis.requestAnimationFrame = () => 0;
 

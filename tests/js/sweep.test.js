@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { PARAMETERS, rangeOf, readValue, subjectOf, sweepKey, sweepOf, sweptMetric, sweptTo } from "../../nbmetrics/js/sweep.js";
-import { numbersOf } from "../../nbmetrics/js/maths.js";
+import { PARAMETERS, rangeOf, readValue, subjectOf, sweepKey, sweepOf, sweptMetric, sweptTo } from "../../nbmetrics/labs/playground/view/sweep.js";
+import { numbersOf } from "../../nbmetrics/labs/plane/view/scores.js";
 
 const client = (name, x, weight = 1) => ({ name, x, y: 0, width: 1, height: 1, angle: 0, weight });
 const toy = (view, generator = {}) => ({

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { clientsKey, tied, withSharing } from "../../nbmetrics/js/twins_edits.js";
-import { correctedPair, pairOf, pairScores, printedPair } from "../../nbmetrics/js/twins_maths.js";
+import { clientsKey, tied, withSharing } from "../../nbmetrics/labs/twins/view/edits.js";
+import { correctedPair, pairOf, pairScores, printedPair } from "../../nbmetrics/labs/twins/view/maths.js";
 
 const client = (name, x, y, width = 1, height = 1, angle = 0, weight = 1) => ({ name, x, y, width, height, angle, weight });
 const close = (own, wanted, allowed, what) => assert.ok(Math.abs(own - wanted) <= allowed, `${what}: ${own} for ${wanted}`);

@@ -1,0 +1,43 @@
+"""The published tables that ship with the package, each with its source, and the data that needs no network."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import numpy as np
+import pandas as pd
+
+from ..errors import check_choice
+
+SOURCES = {
+    "cifar100_on_federated_cifar10": "On the Distributed Evaluation of Generative Models (Wang et al.), Table 2",
+    "twin_generators_ffhq": "On the Distributed Evaluation of Generative Models (Wang et al.), Table 1",
+    "fld_models": "Feature Likelihood Divergence (Jiralerspong et al.), Tables 1 and 2",
+    "cfid_celeba_edges2shoes": "Conditional Frechet Inception Distance (Soloveitchik et al.), Tables I and II",
+}
+
+
+def published(name: str) -> pd.DataFrame:
+    """A published table as printed: "cifar100_on_federated_cifar10", "twin_generators_ffhq", "fld_models" or
+    "cfid_celeba_edges2shoes". `attrs["source"]` says which paper and table."""
+    table = _read(check_choice(name, SOURCES, "name"))
+    table.attrs["source"] = SOURCES[name]
+    return table
+
+
+def covered() -> pd.DataFrame:
+    """paper, item, function, covered, differs: see `experiments.catalogue`."""
+    return _read("catalogue").fillna("")
+
+
+def _read(name: str) -> pd.DataFrame:
+    with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as stream:
+        return pd.read_csv(stream)
+
+
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """scikit-learn's 1,797 handwritten digits: rows (n, 64) of 8 × 8 pixels scaled to [0, 1], and labels (n,)."""
+    from sklearn.datasets import load_digits
+
+    rows, labels = load_digits(return_X_y=True)
+    return rows / 16.0, labels

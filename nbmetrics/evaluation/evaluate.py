@@ -1,0 +1,208 @@
+"""evaluate(): summaries of every client and generator, once; from them every score, client by client.
+
+Flow: check the input → settle the metrics on the federation → exact laws where a metric has a closed form,
+rows otherwise → summarise, for every metric, as that is where most is refused → terms of each client–generator pair →
+`Scores`, which aggregates.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..distributions import check_draw
+from ..errors import InvalidInput, check_choice, check_count, check_list, check_names
+from ..federation import Federation, as_generators
+from ..metrics import Sample, metric_of
+from .influence import Influences
+from .result import Result, pair_terms
+from .sampling import Answers, ClientSamples, GeneratorSample
+from .scores import Scores
+from .uncertainty import BiasWarning, Influence, Replicas, check_design
+
+
+def evaluate(
+    federation: Any,
+    generators: Any,
+    metrics: Any = ("fid", "kid"),
+    *,
+    samples: int | None = None,
+    seed: int = 0,
+    uncertainty: Any = None,
+    progress: str | bool = "auto",
+    cluster: Any = None,
+) -> Scores:
+    """Every metric for every client and generator, averaged over clients and on the pooled data.
+
+    Parameters
+    ----------
+    federation, generators, metrics : `Federation` (or clients that make one), list or dict of generators, and
+        names or `Metric` objects
+    samples : None for exact values where a metric has a closed form for the distributions given, and 10,000
+        rows otherwise; a number to draw that many rows on each side always (the clients share theirs in
+        proportion to their weights). Rows given as data are used as they are.
+    seed : of everything drawn
+    uncertainty : `nm.Influence()` for intervals (columns `*_corrected`, `*_low`, `*_high`) and `scores.flips(metric)`;
+        or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact laws do not vary
+    progress : "auto" shows a bar after a second; True or False
+    cluster : not there yet
+
+    Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
+    each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,
+    and for *all* pool both sides; the others see the generator as the law P_G = Σ λ_i P(ŷ | x of client i), so
+    that for them *avg* and *all* share one generator, which depends on the weights.
+
+    A score that a metric refuses, such as precision-all under weights that are not the row counts, is NaN, and
+    `scores.conventions` says why, so that the scores that stand are not lost with it.
+
+    Raises `InvalidInput`, naming the argument, what was seen and how to mend it; where no score at all would stand too.
+    """
+    design = None if uncertainty is None else check_design(uncertainty)
+    if cluster is not None:
+        raise InvalidInput("cluster", "is not there yet in this version", "Leave it out")
+    if not isinstance(federation, Federation):
+        federation = Federation(federation)
+    named = as_generators(generators)
+    seed = check_count(seed, "seed", minimum=0)
+    if samples is not None:
+        samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))
+    settled = _metrics(metrics, federation)
+    clients = ClientSamples(federation, samples, seed)
+    kind = Answers if federation.is_conditional else GeneratorSample
+    made = [kind(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
+    steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
+    with _bar(progress, steps) as bar:
+        unscored = [_summarised(metric, clients, made, federation.weights, design, bar) for metric in settled]
+        results = tuple(_scored(result, bar) for result in unscored)
+    _check_any(results, federation.weights)
+    if design is not None and not isinstance(design, Influence):
+        for line in (caution for result in results for caution in result.cautions):
+            warnings.warn(line, BiasWarning, stacklevel=2)
+    note = _note(samples, seed)
+    return Scores(federation.names, federation.weights, [g.name or "" for g in named], results, note)
+
+
+def _note(samples: int | None, seed: int) -> str:
+    exact = "laws exact where a closed form exists, else 10,000 rows drawn"
+    drawn = exact if samples is None else f"{samples} rows drawn for each law"
+    return f"features as given; {drawn}; seed {seed}"
+
+
+def _metrics(metrics: Any, federation: Federation) -> list[Any]:
+    is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
+    listed = [metrics] if is_one else check_list(metrics, "metrics")
+    if not listed:
+        raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
+    found = [metric_of(item) for item in listed]
+    check_names([m.name for m in found], "metrics")
+    samples = [client.to_sample() for client in federation]
+    return [m.resolve(samples) if hasattr(m, "resolve") else m for m in found]
+
+
+def _bar(progress: Any, steps: int) -> Any:
+    if not isinstance(progress, bool):
+        check_choice(progress, ("auto",), "progress")
+    from tqdm.auto import tqdm
+
+    return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
+
+
+def _summarised(
+    metric: Any, clients: ClientSamples, generators: Sequence[Any], weights: Sequence[float], design: Any, bar: Any
+) -> Result:
+    """All but the scores."""
+    real, seen = [], [clients.of(position, metric) for position in range(len(clients))]
+    _check_tests(metric, clients.names, seen)
+    replicas = None if design is None else _replicas(metric, seen, generators, design)
+    for name, sample in zip(clients.names, seen, strict=True):
+        real.append(_summary(metric, sample, f"client {name!r}"))
+        bar.update()
+    made, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
+    drawn = tuple(g.of(metric) if g.answers(metric) is None else None for g in generators)
+    known = [sample for sample in drawn if sample is not None]
+    cautions = tuple(metric.cautions(seen, known)) if hasattr(metric, "cautions") else ()
+    rows = [s.rows.shape[0] for s in seen if s.rows is not None]
+    result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows), tuple(seen), drawn)
+    if isinstance(design, Influence) and replicas is None:
+        return replace(result, replicas=_influences(metric, seen, generators, result, design.level))
+    return result
+
+
+def _influences(
+    metric: Any, clients: Sequence[Sample], generators: Sequence[Any], result: Result, level: float
+) -> Influences:
+    real = [metric.strata(s, sample.rows) for s, sample in zip(result.real, clients, strict=True)]
+    made = [metric.strata(s, g.of(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
+    return Influences(metric, real, made, level)
+
+
+def _scored(result: Result, bar: Any) -> Result:
+    """The result with the terms of every pair."""
+    if hasattr(result.metric, "prepare"):
+        result.metric.prepare(result.real, result.generated)
+    terms = []
+    for summary, answers in zip(result.generated, result.answers, strict=True):
+        row = []
+        for pair in pair_terms(result.metric, result.real, summary, answers):
+            row.append(pair)
+            bar.update()
+        terms.append(tuple(row))
+        bar.update()
+    return replace(result, terms=tuple(terms))
+
+
+def _check_tests(metric: Any, names: Sequence[str], clients: Sequence[Sample]) -> None:
+    if not getattr(metric, "needs_test", False):
+        return
+    for name, sample in zip(names, clients, strict=True):
+        if sample.test is None:
+            seen = f"client {name!r} has none, and {metric.name} compares with rows the generator has not seen"
+            raise InvalidInput("test", seen, "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)")
+
+
+def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
+    """Refuse a table in which nothing would stand, with the reason of its first score."""
+    pairs = [pair for result in results for row in result.terms for pair in row]
+    refused = [pair for pair in pairs if isinstance(pair, InvalidInput)]
+    if len(refused) == len(pairs) and all(np.isnan(result.pooled(weights)).all() for result in results):
+        raise refused[0]
+
+
+def _span(rows: Sequence[int]) -> str:
+    """How many rows the clients had, for the convention line."""
+    if not rows:
+        return "exact clients"
+    return f"{min(rows):,} to {max(rows):,} rows a client" if min(rows) < max(rows) else f"{rows[0]:,} rows a client"
+
+
+def _replicas(metric: Any, clients: Sequence[Sample], generators: Sequence[Any], design: Any) -> Replicas | None:
+    """The resampled rows, unless influence values serve."""
+    if any(g.answers(metric) is not None for g in generators):
+        fix = "Leave uncertainty out, or score outputs without their conditions"
+        raise InvalidInput("uncertainty", f"{metric.name} of answers to a condition has no intervals yet", fix)
+    if isinstance(design, Influence):
+        if getattr(metric, "has_pulls", False):
+            return None
+        design = design.otherwise
+    return Replicas(metric, clients, [g.of(metric) for g in generators], design)
+
+
+def _generated(metric: Any, generator: Any, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
+    """The summary of a generator, and those of its answers to each client where it gave some."""
+    who = f"generator {generator.name!r}"
+    samples = generator.answers(metric)
+    if samples is None:
+        return _summary(metric, generator.of(metric), who), None
+    answers = tuple(_summary(metric, sample, who) for sample in samples)
+    return metric.pool(answers, weights), answers
+
+
+def _summary(metric: Any, sample: Sample, who: str) -> Any:
+    try:
+        return metric.summarize(sample)
+    except InvalidInput as error:
+        raise error.of(f"{who}, {metric.name}") from None

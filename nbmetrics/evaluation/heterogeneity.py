@@ -1,0 +1,306 @@
+"""Is the gap between FID-avg and FID-all heterogeneity, or sample size? The same rows, dealt to the clients at random.
+
+    gap = Σ λ_i D(S_i, G) − D(pool(S_i), G)
+
+A client's FID has more bias than that of the pooled rows, so the gap is large where all clients are alike and have few
+rows. If they are alike, all ways to deal the rows to clients of these sizes and weights are equally likely, whatever
+the law and the generator, so the share of deals with at least the given gap is a p-value.
+
+Flow: rows and weights of the clients that count → deals → what a gap owes to the rows alone, once → what it owes to
+each generator, from the rows in its coordinates → the gap of KID, from one kernel matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..arrays import row_blocks, to_float64, to_numpy
+from ..errors import InvalidInput, check_choice, check_count, shown
+from ..metrics.base import Sample
+from ..metrics.fid.metric import FID
+from ..metrics.kid.centred import CentredPolynomial
+from ..metrics.strata import Strata
+from ..summaries.moments import Moments
+from ..summaries.roots import nuclear_norm
+from .influence import Influences
+from .result import remarked
+from .sampling import shares_of
+from .uncertainty import Ends
+
+if TYPE_CHECKING:
+    from .result import Result
+    from .scores import Scores
+
+# The metrics whose gap can be dealt.
+FIDS = ("fid", "fid_infinity")
+# Of the interval of the debiased gap.
+LEVEL = 0.9
+KID_SHUFFLES = 499
+# Deals, and the places in all of them together, that are held at once: 4 bytes a place, three times.
+MOST_SHUFFLES, MOST_PLACES = 100_000, 100_000_000
+# The test of KID looks at so many rows at most, of each client in proportion.
+KID_ROWS = 2_500
+# Sums over pairs of rows: for a client with more than a twelfth of all rows one product for all deals is quicker.
+BY_PRODUCT = 12
+# Of the traces, how exactly a dealt gap is computed; deals closer than ten times that are alike.
+PRECISION = 1e-8
+# Gaps of KID closer than this share of their range, or than rounding of the mean |k|, are alike.
+ALIKE, ROUNDING = 1e-10, 1e-13
+# A gap that sample size explains is worth a caution from this share of it, and above this share of the traces.
+SHARE, NEGLIGIBLE = 0.1, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Parties:
+    """The rows of all clients, one client after the other.
+
+    Attributes
+    ----------
+    rows : (n, d) float64
+    sizes : n_i
+    weights : λ_i, sum 1
+    """
+
+    rows: np.ndarray
+    sizes: tuple[int, ...]
+    weights: tuple[float, ...]
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Where the rows of the next client start."""
+        return np.cumsum(self.sizes)[:-1]
+
+    @cached_property
+    def row_weights(self) -> np.ndarray:
+        """λ_i/n_i of each place in a deal, (n,)."""
+        return np.repeat(np.array(self.weights) / self.sizes, self.sizes)
+
+    @property
+    def pool_is_fixed(self) -> bool:
+        """Whether every deal pools to the same law: weights in proportion to the numbers of rows."""
+        return bool(np.ptp(self.row_weights) <= 1e-9 * self.row_weights.max())
+
+    def deals(self, count: int, seed: Sequence[int]) -> np.ndarray:
+        """Which row comes to each place, (1 + count, n): as given, and dealt at random."""
+        places = np.arange(len(self.rows), dtype=np.int32)
+        dealt = np.random.default_rng(list(seed)).permuted(np.tile(places, (count, 1)), axis=1)
+        return np.concatenate([places[None], dealt])
+
+    def gaps(self, deals: np.ndarray, part: Any) -> np.ndarray:
+        """Σ λ_i part(client i) − part(pool) of each deal; `part` takes positions of rows and their weights, sum 1."""
+        pooled = part(deals[0], self.row_weights)
+        found = []
+        for deal in deals:
+            clients = np.split(deal, self.ends)
+            avg = sum(w * part(c, np.full(len(c), 1.0 / len(c))) for w, c in zip(self.weights, clients, strict=True))
+            found.append(avg - (pooled if self.pool_is_fixed else part(deal, self.row_weights)))
+        return np.array(found)
+
+
+def heterogeneity(result: Result, scores: Scores, shuffles: int, seed: int) -> pd.DataFrame:
+    """See `Scores.heterogeneity`."""
+    shuffles = check_count(shuffles, "shuffles", maximum=MOST_SHUFFLES)
+    seed = check_count(seed, "seed", minimum=0)
+    parties = _parties(result, scores)
+    most = MOST_PLACES // len(parties.rows)
+    if shuffles > most:
+        seen = f"got {shuffles:,} deals of {len(parties.rows):,} rows, which need too much memory"
+        raise InvalidInput("shuffles", seen, f"Give {most:,} at most" if most else "Evaluate fewer rows")
+    deals = parties.deals(shuffles, [seed, 0])
+    real = _strata(result.real, result.clients)
+    made = _strata(result.generated, result.generators)
+    found = fid_gaps(parties, deals, [strata.summary for strata in made])
+    rows = [(gaps[0], gaps[1:].mean(), p_value(gaps, tie)) for gaps, tie in found]
+    gap, shuffled, p = (np.array(column) for column in zip(*rows, strict=True))
+    (debiased, low, high), doubts = _debiased(real, made, scores.weights)
+    columns = {"gap": gap, "shuffled": shuffled, "debiased": debiased, "debiased_low": low, "debiased_high": high}
+    frame = pd.DataFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
+    dealt = [f"{shuffles} deals for FID, {KID_SHUFFLES} for KID, seed {seed}", _smallest(shuffles)]
+    frame.attrs["conventions"] = [*dealt, *remarked("debiased FID", doubts), *scores.conventions]
+    return frame
+
+
+def _smallest(shuffles: int) -> str:
+    """The smallest p that so many deals can give, and how many give a tenth of it."""
+    more = 10 * shuffles + 9
+    fix = f"; give shuffles={more} for a smaller one" if more <= MOST_SHUFFLES else ""
+    return f"{shuffles} deals: the smallest possible p is {1.0 / (shuffles + 1):.3g}{fix}"
+
+
+def check_dealt(metric: Any, evaluated: Sequence[str]) -> str:
+    """The FID that was evaluated, or InvalidInput with the way to one."""
+    known = [name for name in evaluated if name in FIDS]
+    if not known:
+        fix = "Evaluate 'fid' too; KID's own test is its column p_kid"
+        raise InvalidInput("metric", f"got {shown(metric)}, and no FID was evaluated", fix)
+    if isinstance(metric, str) and metric == "kid":
+        raise InvalidInput("metric", "got 'kid'", f"Give {known[0]!r}, whose column p_kid is KID's own test")
+    return check_choice(metric, known, "metric")
+
+
+def _parties(result: Result, scores: Scores) -> Parties:
+    """The rows of the clients that have a weight, or InvalidInput where there is nothing to deal."""
+    for name, made in zip(scores.generators, result.generators, strict=True):
+        if made is None:
+            seen = f"generator {name!r} answered the clients' conditions, which belong to their rows"
+            raise InvalidInput("metric", seen, "Evaluate rows of outputs, and clients without condition")
+    counted = [(n, c, w) for n, c, w in zip(scores.names, result.clients, scores.weights, strict=True) if w > 0]
+    for name, client, _ in counted:
+        if client.rows is None:
+            seen = f"client {name!r} is an exact law, which has no rows to shuffle, and no bias"
+            raise InvalidInput("metric", seen, "Read scores.table, whose gap is exact, or evaluate(…, samples=1_000)")
+    if len(counted) < 2:
+        seen = f"there is {len(counted)} client with a weight, so there is nobody to deal its rows to"
+        raise InvalidInput("metric", seen, "Give two clients or more")
+    rows = [to_numpy(to_float64(client.rows)) for _, client, _ in counted]
+    return Parties(np.concatenate(rows), tuple(len(x) for x in rows), tuple(w for *_, w in counted))
+
+
+def fid_gaps(parties: Parties, deals: np.ndarray, made: Sequence[Moments]) -> Iterator[tuple[np.ndarray, float]]:
+    """For each generator, FID-avg − FID-all of each deal, and how far apart two of them must be to differ."""
+    own = parties.gaps(deals, _Spread(parties.rows))
+    for generated in made:
+        cross = _Cross(parties.rows, generated)
+        yield own - 2.0 * parties.gaps(deals, cross), 10.0 * cross.tolerance
+
+
+class _Spread:
+    """‖μ‖² + Tr C of weighted rows, about the mean of all rows: the gap does not depend on the origin."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self.rows = rows - rows.mean(axis=0)
+        self.squares = np.einsum("nd,nd->n", self.rows, self.rows)
+
+    def __call__(self, which: np.ndarray, weights: np.ndarray) -> float:
+        mean = weights @ self.rows[which]
+        length = float(mean @ mean)
+        return length + (float(weights @ self.squares[which]) - length) / (1.0 - float(weights @ weights))
+
+
+class _Cross:
+    """Tr (C C_G)^{1/2} of weighted rows, from their coordinates R x, computed once."""
+
+    def __init__(self, rows: np.ndarray, generated: Moments) -> None:
+        self.rows = (rows - rows.mean(axis=0)) @ to_numpy(to_float64(generated.root)).T
+        self.tolerance = PRECISION * (generated.trace + float(np.var(rows, axis=0).sum()))
+
+    def __call__(self, which: np.ndarray, weights: np.ndarray) -> float:
+        rows = self.rows[which]
+        scale = np.sqrt(weights / (1.0 - float(weights @ weights)))
+        return nuclear_norm(scale[:, None] * (rows - weights @ rows), self.tolerance)
+
+
+def p_value(gaps: np.ndarray, tie: float) -> float:
+    """The share of gaps, the given one among them, that are at least the given one, which comes first.
+
+    Exact for any number of deals. A t statistic of the deals would go below 1/(1 + deals), but rejects too often where
+    a few long rows decide the gap (docs/heterogeneity.md).
+    """
+    return float(np.mean(gaps >= gaps[0] - tie))
+
+
+def _strata(summaries: Sequence[Any], samples: Sequence[Sample | None]) -> list[Strata[Moments]]:
+    """Moments beside the rows they came from."""
+    found = []
+    for summary, sample in zip(summaries, samples, strict=True):
+        rows = None if sample is None else sample.rows
+        found.append(summary if isinstance(summary, Strata) else FID().strata(summary, rows))
+    return found
+
+
+def _debiased(
+    real: Sequence[Strata[Moments]], generated: Sequence[Strata[Moments]], weights: Sequence[float]
+) -> tuple[Ends, list[str]]:
+    """Debiased FID-avg − debiased FID-all, the ends of its interval, and why they are missing or doubtful."""
+    influences = Influences(FID(), real, generated, LEVEL)
+    return influences.ends(weights, "gap", np.zeros(len(generated))), influences.cautions(weights)
+
+
+def p_kid(parties: Parties, seed: int, shuffles: int = KID_SHUFFLES) -> float:
+    """The p-value of Σ λ_i U_ii − U_all: the means of k over pairs of different rows, of clients and of the pool.
+
+    k is the cubic kernel about the mean of all rows, which every deal shares. What that leaves out of k cancels where
+    every deal pools to the same law, and is noise elsewhere; far from 0, or for small features, it is nearly all of k.
+    """
+    parties = _thinned(parties, seed)
+    kernel = CentredPolynomial(centre=parties.rows.mean(axis=0))
+    return p_value(*kernel_gaps(kernel, parties, parties.deals(shuffles, [seed, 1])))
+
+
+def _thinned(parties: Parties, seed: int) -> Parties:
+    """At most `KID_ROWS` rows, drawn of each client in proportion to its own."""
+    if len(parties.rows) <= KID_ROWS:
+        return parties
+    rng = np.random.default_rng([seed, 2])
+    kept = shares_of([size / len(parties.rows) for size in parties.sizes], KID_ROWS)
+    clients = np.split(parties.rows, parties.ends)
+    rows = [client[rng.permutation(len(client))[:k]] for client, k in zip(clients, kept, strict=True)]
+    return Parties(np.concatenate(rows), tuple(len(x) for x in rows), parties.weights)
+
+
+def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.ndarray, float]:
+    """Σ λ_i U_ii − U_all of each deal, and how far apart two of them must be to differ.
+
+    Label sums of one kernel matrix, seen in blocks of rows.
+    """
+    n, sizes, pool = len(parties.rows), np.array(parties.sizes), parties.row_weights
+    weights = _spread(deals[:1] if parties.pool_is_fixed else deals, pool)
+    within, pooled, size = np.zeros((len(deals), len(sizes))), np.zeros(len(weights)), 0.0
+    for block in row_blocks(n, 8 * n):
+        values = kernel.block(parties.rows[block], parties.rows)
+        np.fill_diagonal(values[:, block], 0.0)
+        size += float(np.abs(values).sum()) / n**2
+        pooled += _squared(values, weights, block)
+        for client, places in enumerate(np.split(deals, parties.ends, axis=1)):
+            if BY_PRODUCT * sizes[client] > n:
+                within[:, client] += _squared(values, _spread(places, np.ones(sizes[client]), n), block)
+            else:
+                within[:, client] += [_picked(values, chosen, block) for chosen in places]
+    u = within / (sizes * (sizes - 1.0))
+    gaps = u @ parties.weights - pooled / (1.0 - pool @ pool)
+    return gaps, ALIKE * float(np.ptp(gaps)) + ROUNDING * size
+
+
+def _spread(places: np.ndarray, weights: np.ndarray, n: int | None = None) -> np.ndarray:
+    """The weights at their places among n rows, (deals, n), 0 elsewhere."""
+    spread = np.zeros((len(places), places.shape[1] if n is None else n))
+    np.put_along_axis(spread, places, weights[None], axis=1)
+    return spread
+
+
+def _squared(values: np.ndarray, weights: np.ndarray, block: slice) -> np.ndarray:
+    """wᵀKw of each deal, over the rows of K in `block`."""
+    return np.einsum("bn,bn->b", weights[:, block] @ values, weights)
+
+
+def _picked(values: np.ndarray, chosen: np.ndarray, block: slice) -> float:
+    """The sum of K over pairs of chosen rows, over the rows of K in `block`."""
+    inside = chosen[(chosen >= block.start) & (chosen < block.stop)].astype(np.int64) - block.start
+    return float(values.take(inside[:, None] * values.shape[1] + chosen).sum())
+
+
+def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[str]) -> list[str]:
+    """Says where the numbers of rows alone explain much of a gap, which would read as heterogeneity."""
+    if not hasattr(result.metric, "size_gap"):
+        return []
+    gaps, expected = result.average(weights) - result.pooled(weights), result.size_gaps(weights)
+    scale = np.array([made.trace for made in result.generated])
+    said = np.flatnonzero((expected >= SHARE * np.abs(gaps)) & (expected > NEGLIGIBLE * scale))
+    if not len(said):
+        return []
+    with np.errstate(divide="ignore", over="ignore"):
+        worst = said[np.argmax(expected[said] / np.abs(gaps[said]))]
+    others = f", likewise for {len(said) - 1} other generator{'s' * (len(said) > 2)}" if len(said) > 1 else ""
+    plain = "" if result.replicas is None else "plain "  # the table shows the corrected one first
+    of_which = "of which" if expected[worst] <= gaps[worst] else "and"
+    clients = f"{result.span}, {result.clients[0].dim} features"
+    return [
+        f"{plain}{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, {of_which} about {expected[worst]:.3g} "
+        f"would be there if all clients were alike ({clients}){others}: see scores.heterogeneity('{result.name}')"
+    ]

@@ -1,0 +1,187 @@
+"""Intervals from influence values: how each row pulls on a score, instead of scoring resampled rows.
+
+The variance of a score is Σ λ_i² Var(pulls_i)/n_i over clients and generator. Pulls add up: those on avg are the
+weighted sum of those on the clients' scores, those on a gap or on the difference of two generators are differences,
+so what the scores share (the clients' rows, the generator's) is not counted twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..metrics.strata import Pulls, Strata
+from .uncertainty import Ends, normal_above
+
+
+@dataclass
+class Variance:
+    """The variance of a sum over independent parts, and how surely it is known (Satterthwaite's degrees of freedom).
+
+    `root` and `doubt` are arrays of any one shape, in the units of the score, which alone are sure to have room: the
+    square root of the variance, and the fourth root of Σ variance²/(n−1) over the parts.
+    """
+
+    root: np.ndarray
+    doubt: np.ndarray
+
+    @classmethod
+    def none(cls, *shape: int) -> Variance:
+        return cls(np.zeros(shape), np.zeros(shape))
+
+    def add(self, pulls: np.ndarray, share: float = 1.0, at: Any = ...) -> None:
+        """One more part: the pulls of its rows along the last axis."""
+        n = pulls.shape[-1]
+        unit = np.abs(pulls).max(axis=-1, keepdims=True)
+        unit = np.where(unit == 0.0, 1.0, unit)
+        part = share * unit[..., 0] * (pulls / unit).std(axis=-1, ddof=1) / math.sqrt(n)
+        self.root[at] = np.hypot(self.root[at], part)
+        self.doubt[at] = _fourth(self.doubt[at], part / (n - 1) ** 0.25)
+
+    def reach(self, level: float) -> np.ndarray:
+        """Half the width of an interval."""
+        from scipy.special import stdtrit
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            degrees = np.where(self.root > 0, (self.root / self.doubt) ** 4, np.inf)
+        return np.where(np.isnan(self.root), np.nan, stdtrit(degrees, 0.5 + level / 2.0) * self.root)
+
+
+def _fourth(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(a⁴ + b⁴)^¼ of what is 0 or more."""
+    larger, smaller = np.maximum(a, b), np.minimum(a, b)
+    ratio = np.divide(smaller, larger, out=np.zeros_like(larger), where=larger != 0.0)
+    return larger * (1.0 + ratio**4) ** 0.25
+
+
+class Spread:
+    """The corrected scores of all generators under one set of weights, and their variances.
+
+    `client` is (generators, clients); `avg`, `all` and `gap` are (generators,). `apart` holds the variance of how far
+    avg and all of two generators are apart, (generators, generators).
+    """
+
+    def __init__(self, generators: int, clients: int) -> None:
+        self.client = np.full((generators, clients), np.nan)
+        self.avg, self.all = np.zeros(generators), np.zeros(generators)
+        self.cautions: list[str] = []
+        shapes = {"avg": (generators,), "all": (generators,), "gap": (generators,), "client": (generators, clients)}
+        self.variance = {part: Variance.none(*shape) for part, shape in shapes.items()}
+        self.apart = {part: Variance.none(generators, generators) for part in ("avg", "all")}
+
+    @property
+    def gap(self) -> np.ndarray:
+        return self.avg - self.all
+
+    def add_client(self, avg: np.ndarray, pooled: np.ndarray, share: float) -> None:
+        """The pulls of one client's rows, (generators, n), on the scores of the client and of all clients."""
+        for part, pulls in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
+            self.variance[part].add(pulls, share)
+            if part != "gap":
+                for g, own in enumerate(pulls):
+                    self.apart[part].add(pulls - own, share, at=g)
+
+    def add_generator(self, g: int, avg: np.ndarray, pooled: np.ndarray) -> None:
+        """The pulls of one generator's rows."""
+        for part, pulls in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
+            self.variance[part].add(pulls, at=g)
+            if part != "gap":
+                others = np.arange(len(self.avg)) != g
+                self.apart[part].add(pulls, at=(g, others))
+                self.apart[part].add(pulls, at=(others, g))
+
+
+class Influences:
+    """The influence values of one metric: intervals and flips under any weights."""
+
+    def __init__(
+        self, metric: Any, real: Sequence[Strata[Any]], generated: Sequence[Strata[Any]], level: float
+    ) -> None:
+        self.metric, self.real, self.generated, self.level = metric, tuple(real), tuple(generated), level
+        self._spreads: dict[tuple[float, ...], Spread] = {}
+
+    @property
+    def design(self) -> str:
+        return f"{self.level:.0%}, influence values of the rows; FID without the bias of few rows, plain beside it"
+
+    def ends(self, weights: Sequence[float], part: str, _: np.ndarray) -> Ends:
+        """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
+        spread = self.spread(weights)
+        centre, reach = getattr(spread, part), spread.variance[part].reach(self.level)
+        return Ends(centre, centre - reach, centre + reach)
+
+    def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], _: np.ndarray) -> float:
+        """The probability that the first of two generators is the worse one by avg or all."""
+        spread, (a, b) = self.spread(weights), pair
+        apart, error = float(getattr(spread, part)[a] - getattr(spread, part)[b]), float(spread.apart[part].root[a, b])
+        return math.nan if math.isnan(apart) or math.isnan(error) else normal_above(apart, error)
+
+    def spread(self, weights: Sequence[float]) -> Spread:
+        """Scores and variances under these weights, computed once."""
+        key = tuple(weights)
+        if key not in self._spreads:
+            self._spreads[key] = self._spread(key)
+        return self._spreads[key]
+
+    def _spread(self, weights: Sequence[float]) -> Spread:
+        spread = Spread(len(self.generated), len(self.real))
+        together = self.metric.pool_strata(self.real, weights)
+        pooled = [self._pulls(together, g) for g in self.generated]
+        spread.all[:] = [found.value for found in pooled]
+        spread.cautions += [found.caution for found in pooled]
+        sums: list[Any] = [0.0] * len(self.generated)
+        position = 0
+        for i, (client, share) in enumerate(zip(self.real, weights, strict=True)):
+            found = [self._pulls(client, g) for g in self.generated]
+            spread.client[:, i] = [pulls.value for pulls in found]
+            spread.cautions += [pulls.caution for pulls in found]
+            own = _stacked(found, 0)
+            if own is not None:
+                spread.variance["client"].add(own, at=(slice(None), i))
+            for g, pulls in enumerate(found):
+                if pulls.generated[0] is not None:
+                    spread.variance["client"].add(pulls.generated[0], at=(g, i))
+            if not share:
+                continue
+            spread.avg += share * spread.client[:, i]
+            if own is not None:
+                spread.add_client(own, _stacked(pooled, position), share)
+            position += 1
+            sums = [
+                s if p.generated[0] is None else s + share * p.generated[0] for s, p in zip(sums, found, strict=True)
+            ]
+        for g, (avg, of_all) in enumerate(zip(sums, pooled, strict=True)):
+            if of_all.generated[0] is not None:
+                spread.add_generator(g, avg, of_all.generated[0])
+        return spread
+
+    def cautions(self, weights: Sequence[float]) -> list[str]:
+        """Of every score, clients' and pooled: why its interval is missing or doubtful, or nothing."""
+        return self.spread(weights).cautions
+
+    def _pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
+        """NaN where the metric refuses the pair, or where a pull is beyond all numbers."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self.metric.pulls(real, generated)
+        except InvalidInput as error:
+            return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
+        if any(rows is not None and np.isinf(rows).any() for rows in (*found.real, *found.generated)):
+            seen = "influence values are not finite: no interval; rescale the features"
+            return Pulls(found.value, _unknown(real), _unknown(generated), seen)
+        return found
+
+
+def _stacked(found: Sequence[Pulls], position: int) -> Any:
+    """The pulls of one part's rows on all generators' scores, (generators, n), or None for a law."""
+    rows = [pulls.real[position] for pulls in found]
+    return None if rows[0] is None else np.array(rows)
+
+
+def _unknown(side: Strata[Any]) -> tuple[np.ndarray | None, ...]:
+    return tuple(None if rows is None else np.full(rows.shape[0], np.nan) for rows in side.rows)

@@ -1,0 +1,210 @@
+"""One metric on all clients and generators, before any aggregate: what `Scores` is made from.
+
+A score that the metric refuses (weights it cannot use, too few rows in a cell) is NaN, and the refusal is kept: the
+scores that stand are shown, and `refusals` says beside them why the others do not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput, shown
+from ..metrics.base import Sample, losses
+from .influence import Influences
+from .uncertainty import Ends, Replicas
+
+ENDS = ("corrected", "low", "high")
+EVERYTHING = (-math.inf, math.inf)
+# The named addends of a score, or why there is none.
+Terms = Mapping[str, float] | InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One metric on all clients and generators: its summaries and the terms of every pair.
+
+    A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
+    others); pooled with the weights they are its summary in `generated`. `clients` and `generators` are what was
+    summarised (a generator that only answered conditions has None).
+    """
+
+    metric: Any
+    real: tuple[Any, ...]
+    generated: tuple[Any, ...]
+    terms: tuple[tuple[Terms, ...], ...] = ()
+    answers: tuple[tuple[Any, ...] | None, ...] = ()
+    replicas: Replicas | Influences | None = None
+    cautions: tuple[str, ...] = ()
+    span: str = ""
+    clients: tuple[Sample, ...] = ()
+    generators: tuple[Sample | None, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return str(self.metric.name)
+
+    @property
+    def label(self) -> str:
+        return str(getattr(self.metric, "label", self.metric.name))
+
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """What generators are ranked by, lower is better."""
+        return losses(self.metric, scores)
+
+    @cached_property
+    def by_client(self) -> np.ndarray:
+        """Scores of shape (generators, clients)."""
+        return np.array([[_value(pair) for pair in row] for row in self.terms])
+
+    def under(self, weights: Sequence[float]) -> Result:
+        """The same summaries, with the answers to the clients' conditions pooled under other weights."""
+        made, terms = list(self.generated), list(self.terms)
+        for g, answers in enumerate(self.answers):
+            if answers is not None:
+                made[g] = self.metric.pool(answers, weights)
+                if not is_conditional(self.metric):
+                    terms[g] = tuple(pair_terms(self.metric, self.real, made[g], answers))
+        return replace(self, generated=tuple(made), terms=tuple(terms)) if any(self.answers) else self
+
+    def average(self, weights: Sequence[float]) -> np.ndarray:
+        """Σ λ_i D(S_i, S_G) for each generator; a client of weight 0 does not count, whatever its score."""
+        counted = [(w, column) for w, column in zip(weights, self.by_client.T, strict=True) if w]
+        return np.array([math.fsum(w * column[g] for w, column in counted) for g in range(len(self.generated))])
+
+    def pooled(self, weights: Sequence[float]) -> np.ndarray:
+        """D(pool(S_i), S_G) for each generator."""
+        return np.array([_value(found) for found in self._pooled_terms(weights)])
+
+    def size_gaps(self, weights: Sequence[float]) -> np.ndarray:
+        """For each generator, the avg − all there would be if all clients were alike; 0 where no metric says."""
+        return np.array([gap for _, gap in self._against_all(weights)])
+
+    def _pooled_terms(self, weights: Sequence[float]) -> Sequence[Terms]:
+        return [terms for terms, _ in self._against_all(weights)]
+
+    def _against_all(self, weights: Sequence[float]) -> Sequence[tuple[Terms, float]]:
+        """The terms of the pooled clients with each generator, and the gap that their numbers of rows would make."""
+        found = self._attempt("all", weights, lambda: self._scored_pool(weights))
+        return [(found, math.nan)] * len(self.generated) if isinstance(found, InvalidInput) else found
+
+    def _together(self, weights: Sequence[float]) -> Any:
+        """The summary of all clients, or why there is none."""
+        return self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+
+    def _scored_pool(self, weights: Sequence[float]) -> list[tuple[Terms, float]]:
+        together, expect = self._together(weights), getattr(self.metric, "size_gap", None)
+        if isinstance(together, InvalidInput):
+            raise together
+        return [
+            (terms_of(self.metric, together, s), expect(self.real, weights, together, s) if expect else 0.0)
+            for s in self.generated
+        ]
+
+    def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
+        """What `compute` gives, or the InvalidInput it raises: computed once for each weights."""
+        key = what, tuple(weights)
+        if key not in self._attempts:
+            try:
+                self._attempts[key] = compute()
+            except InvalidInput as error:
+                self._attempts[key] = error
+        return self._attempts[key]
+
+    @cached_property
+    def _attempts(self) -> dict[tuple[str, tuple[float, ...]], Any]:
+        return {}
+
+    def refusals(self, weights: Sequence[float], names: Sequence[str]) -> list[str]:
+        """Why scores are NaN, and intervals where they were asked for: one line each; `names` of the clients."""
+        pairs = [(pair, f"client {name!r}, ") for row in self.terms for pair, name in zip(row, names, strict=True)]
+        pooled = [(pair, "") for pair in self._pooled_terms(weights)]
+        cells = {"": (pairs, "pairs of client and generator"), " all": (pooled, "generators")}
+        lines = []
+        for part, (found, unit) in cells.items():
+            refused = [f"{who}{terms}" for terms, who in found if isinstance(terms, InvalidInput)]
+            share = f" for {len(refused)} of {len(found)} {unit}" if len(refused) < len(found) else ""
+            lines += [f"{self.label}{part} has no value{share}: {refused[0]}"] if refused else []
+        drawn = self._attempts.get(("avg ends", tuple(weights)))
+        return [*lines, f"{self.label} has no intervals: {drawn}"] if isinstance(drawn, InvalidInput) else lines
+
+    def remarks(self, weights: Sequence[float]) -> list[str]:
+        """Which scores or intervals are to be read with caution, or are missing for want of rows."""
+        if hasattr(self.metric, "caution"):
+            together = self._together(weights)
+            real = self.real if isinstance(together, InvalidInput) else (*self.real, together)
+            found = [self.metric.caution(summary, g) for g in self.generated for summary in real]
+        elif isinstance(self.replicas, Influences):
+            found = self.replicas.cautions(weights)
+        else:
+            return []
+        return remarked(self.label, found)
+
+    def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""
+        parts = {"avg": (avg, self._range), "all": (pooled, self._range), "gap": (avg - pooled, EVERYTHING)}
+        found = {part: self._ends(weights, part, *given) for part, given in parts.items()}
+        return {f"{part}_{end}": column for part, ends in found.items() for end, column in ends.items()}
+
+    def client_intervals(self, weights: Sequence[float]) -> dict[str, np.ndarray]:
+        """Columns corrected, low and high of each client's score, generators by clients."""
+        ends = self._ends(weights, "client", self.by_client, self._range)
+        return {end: column.ravel() for end, column in ends.items()}
+
+    def _ends(
+        self, weights: Sequence[float], part: str, estimate: np.ndarray, edges: tuple[float, float]
+    ) -> dict[str, np.ndarray]:
+        """NaN where a replicate is refused; within the edges, beyond which no score lies."""
+        if self.replicas is None:
+            return {}
+        compute = partial(self.replicas.ends, weights, part, estimate)
+        found = self._attempt(part + " ends", weights, compute)
+        if isinstance(found, InvalidInput):
+            found = Ends(*[np.full_like(estimate, np.nan)] * 3)
+        return dict(zip(ENDS, (np.clip(column, *edges) for column in found), strict=True))
+
+    @property
+    def _range(self) -> tuple[float, float]:
+        """Beyond which no score lies."""
+        lowest, highest = getattr(self.metric, "lowest", -math.inf), getattr(self.metric, "highest", math.inf)
+        return float(lowest), float(highest)
+
+
+def remarked(label: str, cautions: Sequence[str]) -> list[str]:
+    """One line for each kind of caution, one caution ("" for none) for each score."""
+    by_kind: dict[str, list[str]] = {}
+    for line in filter(None, cautions):
+        by_kind.setdefault(line.split(":")[0], []).append(line)
+    unit = "scores (of each client, and of all, by generator)"
+    return [f"{label}, {len(lines)} of {len(cautions)} {unit}: {lines[0]}." for lines in by_kind.values()]
+
+
+def is_conditional(metric: Any) -> bool:
+    """Whether a metric compares outputs given their inputs, each client with the answers to its own condition."""
+    return bool(getattr(metric, "is_conditional", False))
+
+
+def pair_terms(metric: Any, real: Sequence[Any], made: Any, answers: Sequence[Any] | None) -> Iterator[Terms]:
+    """The terms of each client with one generator: with its answers to that client, or with all of it."""
+    own = answers if answers is not None and is_conditional(metric) else [made] * len(real)
+    return (terms_of(metric, client, summary) for client, summary in zip(real, own, strict=True))
+
+
+def terms_of(metric: Any, real: Any, generated: Any) -> Terms:
+    """The terms of one pair of summaries, or why there are none."""
+    try:
+        found = metric.terms(real, generated)
+    except InvalidInput as error:
+        return error
+    if not isinstance(found, Mapping):
+        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
+    return found
+
+
+def _value(terms: Terms) -> float:
+    return math.nan if isinstance(terms, InvalidInput) else math.fsum(terms.values())

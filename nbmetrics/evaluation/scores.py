@@ -1,0 +1,322 @@
+"""Scores: what evaluate() returns. Aggregates, ranks, the pairs they order differently, and what it costs to know.
+
+avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InvalidInput, check_choice, check_weights, shown
+from ..orders import half_tied_pairs, inverted_pairs, places
+from .display import as_html, as_text
+from .heterogeneity import check_dealt, gap_caution, heterogeneity
+from .result import Result, is_conditional
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# In the place of a generator's name, where no score says which is preferred.
+NOBODY = "–"
+
+
+class Values(NamedTuple):
+    """What the tables hold of one metric, as arrays: avg and all (generators,), by_client (generators, clients)."""
+
+    avg: np.ndarray
+    all: np.ndarray
+    by_client: np.ndarray
+
+
+class Scores:
+    """The scores of generators on a federation.
+
+    Attributes
+    ----------
+    table : DataFrame generator, metric, avg, all, gap
+    clients : DataFrame generator, client, metric, value
+    ledger : DataFrame client, metric, aggregate, bytes: what each client sends for each aggregate
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        weights: Sequence[float],
+        generators: Sequence[str],
+        results: Sequence[Result],
+        convention: str,
+    ) -> None:
+        self.names = tuple(names)
+        self.weights = tuple(weights)
+        self.generators = tuple(generators)
+        self.metrics = tuple(r.name for r in results)
+        self._results = tuple(results)
+        self._convention = convention
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Tidy scores: generator, metric, avg, all, gap.
+
+        With uncertainty also `*_corrected`, each without the bias of few rows where that can be taken off, and the
+        ends `*_low` and `*_high` of the interval about it.
+        `attrs["conventions"]` says how they were made.
+        """
+        frames = []
+        for result in self._results:
+            avg, pooled, _ = self.values(result.name)
+            columns = {"generator": self.generators, "metric": result.name, "avg": avg, "all": pooled}
+            ends = result.intervals(self.weights, avg, pooled)
+            gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
+            frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
+        table = pd.concat(frames, ignore_index=True)
+        return self._noted(table)
+
+    def values(self, metric: str) -> Values:
+        """The scores of one metric as arrays, in the order of `generators` and `names`."""
+        result = self._result(metric)
+        return Values(result.average(self.weights), result.pooled(self.weights), result.by_client.copy())
+
+    @property
+    def conventions(self) -> list[str]:
+        """How the numbers were made, one line a metric."""
+        lines = [f"{getattr(r.metric, 'convention', '') or r.label}; {r.span}" for r in self._results]
+        designs: dict[str, list[str]] = {}
+        for r in self._results:
+            if r.replicas is not None:
+                designs.setdefault(str(r.replicas.design), []).append(r.label)
+        lines += [f"Intervals of {', '.join(labels)}: {design}" for design, labels in designs.items()]
+        return [*filter(None, lines), self._convention, *self.cautions]
+
+    @property
+    def cautions(self) -> list[str]:
+        """What is to be known before a number is believed: bias, missing values and why, gaps that are sample size."""
+        lines: list[str] = []
+        for r in self._results:
+            lines += [*r.cautions, *r.refusals(self.weights, self.names), *r.remarks(self.weights)]
+            lines += gap_caution(r, self.weights, self.generators)
+        return lines
+
+    @cached_property
+    def clients(self) -> pd.DataFrame:
+        """Tidy scores client by client: generator, client, metric, value; with uncertainty corrected, low and high."""
+        frames = []
+        for result in self._results:
+            pairs = [(g, c, result.name) for g in self.generators for c in self.names]
+            rows = pd.DataFrame(pairs, columns=["generator", "client", "metric"]).assign(value=result.by_client.ravel())
+            frames.append(rows.assign(**result.client_intervals(self.weights)))
+        frame = pd.concat(frames, ignore_index=True)
+        return self._noted(frame)
+
+    def ranks(self, metric: str) -> pd.DataFrame:
+        """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place).
+
+        C_T is best near 0, and ranked by its distance from there.
+        """
+        avg, pooled = self._losses(metric)
+        columns = {"generator": self.generators, "avg": places(avg), "all": places(pooled)}
+        return self._noted(pd.DataFrame(columns))
+
+    def _noted(self, frame: pd.DataFrame) -> pd.DataFrame:
+        frame.attrs["conventions"] = self.conventions
+        return frame
+
+    def inversions(self, metric: str) -> pd.DataFrame:
+        """The pairs of generators that avg and all order differently.
+
+        Columns: `avg_prefers`, `all_prefers` (generator names), and by how much: `avg_margin`, `all_margin` > 0.
+        """
+        avg, pooled = self._losses(metric)
+        rows = []
+        for pair in inverted_pairs(avg, pooled).tolist():
+            first, second = sorted(pair, key=lambda g: avg[g])
+            names = self.generators[first], self.generators[second]
+            rows.append((*names, abs(avg[second] - avg[first]), abs(pooled[second] - pooled[first])))
+        return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"]))
+
+    def flips(self, metric: str) -> pd.DataFrame:
+        """How likely each pair of generators is in truth ordered the other way; needs `uncertainty`.
+
+        Columns: `avg_prefers`, `over` (generator names) and `avg_flip`, the probability that avg orders them the other
+        way; `all_prefers` and `all_flip` likewise for all. The order is that of the corrected scores, so no flip is
+        above ½; it is NaN, and the order that of the plain scores, where rows are too few for corrected ones. Where a
+        plain score is NaN too, nothing is preferred ("–", and `over` names both where avg has none). By resampling
+        small flips are a little too small: in simulations with 60 to 140 rows a client pairs at .05 to .15 were ordered
+        the other way in up to .15 of the runs (by influence values in fewer than said: docs/intervals.md).
+        """
+        result = self._result(metric)
+        if result.replicas is None:
+            raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Influence())")
+        avg, pooled = self._losses(metric)
+        rows = []
+        for pair in itertools.combinations(range(len(self.generators)), 2):
+            row = []
+            for part, estimate in (("avg", avg), ("all", pooled)):
+                worse = result.replicas.worse(self.weights, part, pair, estimate)
+                row += [self._preferred(pair, estimate, worse), min(worse, 1.0 - worse)]
+            over = [self.generators[g] for g in pair if self.generators[g] != row[0]]
+            rows.append((row[0], ", ".join(over), *row[1:]))
+        return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
+
+    def _preferred(self, pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
+        """The better of two generators, by the probability that the first is worse, or by their losses without one."""
+        first, second = losses[list(pair)]
+        if math.isnan(first) or math.isnan(second):
+            return NOBODY
+        is_worse = first > second if math.isnan(worse) else worse > 0.5
+        return self.generators[pair[1 if is_worse else 0]]
+
+    def heterogeneity(self, metric: str = "fid", shuffles: int = 19, seed: int = 0) -> pd.DataFrame:
+        """Is the gap of FID heterogeneity of the clients, or the number of their rows?
+
+        The rows are dealt to the clients at random, sizes and weights kept: what gap is left then is sample size.
+        If all rows are independent draws of one law, every deal is as likely as the one given, so both p-values hold
+        for any number of rows, dimension and weights; p if the generators do not depend on which client holds what.
+
+        Parameters
+        ----------
+        metric : "fid" or "fid_infinity", as evaluated
+        shuffles : deals for the FID gap, at most 100,000, and 100,000,000 over the rows of all clients; the smallest p
+            is 1/(shuffles + 1)
+        seed : of the deals
+
+        Returns
+        -------
+        DataFrame, one row a generator:
+
+        - generator
+        - gap, of FID: avg − all
+        - shuffled: its mean over the deals. gap − shuffled is no estimate of heterogeneity: it is too small.
+        - debiased, debiased_low, debiased_high: debiased FID-avg − debiased FID-all and its 90 % interval, the
+          estimate of heterogeneity; NaN where clients or generators have too few rows (`attrs["conventions"]` says who)
+        - p: how many of the deals and the gap itself have at least this gap
+        - p_kid: the same of the gap of KID (unbiased, cubic kernel about the mean of all rows), in which no generator
+          takes part, by 499 deals of at most 2,500 rows; to look at first, as it sees different means far better
+
+        Raises
+        ------
+        InvalidInput
+            For another metric, a client that is an exact law, answers to a condition, fewer than two clients, or too
+            many deals.
+        """
+        return heterogeneity(self._result(check_dealt(metric, self.metrics)), self, shuffles, seed)
+
+    def size_gap(self, metric: str = "fid") -> np.ndarray:
+        """The gap that clients of one law with so many rows would show, (generators,); 0 for exact laws.
+
+        From the eigenvalues of the pooled rows, to within about a tenth for normal and rectified rows of more than two
+        features. With heavy-tailed or sparse rows it was down to a quarter of the mean shuffled gap, measured in
+        docs/heterogeneity.md. Known for FID alone, 0 for other metrics. `heterogeneity` tests the gap.
+        """
+        return self._result(metric).size_gaps(self.weights)
+
+    def agreement(self, metric: str) -> float:
+        """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
+        from scipy.stats import kendalltau
+
+        avg, pooled = self._losses(metric)
+        return float(kendalltau(avg, pooled).statistic) if len(avg) > 1 else math.nan
+
+    def with_weights(self, weights: Any) -> Scores:
+        """The same summaries under other client weights (sequence, or dict by name); nothing is sampled again."""
+        if isinstance(weights, Mapping):
+            if set(weights) != set(self.names):
+                raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
+            weights = [weights[name] for name in self.names]
+        shares = check_weights(weights, len(self.names))
+        results = [result.under(shares) for result in self._results]
+        return Scores(self.names, shares, self.generators, results, self._convention)
+
+    @cached_property
+    def ledger(self) -> pd.DataFrame:
+        """Bytes each client sends: for avg its score of each generator, for all its summary.
+
+        Summaries of what generators answered to its condition come on top wherever they are pooled.
+        """
+        rows = []
+        for result in self._results:
+            for c, (client, summary) in enumerate(zip(self.names, result.real, strict=True)):
+                answered = sum(_size(answers[c]) for answers in result.answers if answers is not None)
+                pooled_for_avg = 0 if is_conditional(result.metric) else answered
+                rows.append((client, result.name, "avg", 8 * len(self.generators) + pooled_for_avg))
+                rows.append((client, result.name, "all", _size(summary) + answered))
+        return self._noted(pd.DataFrame(rows, columns=["client", "metric", "aggregate", "bytes"]))
+
+    def plot(self, kind: str = "scatter") -> Figure:
+        """A Figure: "scatter" (avg against all), "ranks" (places by avg and all) or "clients" (client by client)."""
+        from . import figure as figures
+
+        drawings = {"scatter": figures.scatter, "ranks": figures.ranks, "clients": figures.clients}
+        return drawings[check_choice(kind, drawings, "kind")](self)
+
+    def label(self, metric: str) -> str:
+        """The name of a metric as people read it."""
+        return self._result(metric).label
+
+    def plain_label(self, metric: str) -> str:
+        """The label, said to be of the plain scores where the table shows corrected ones first."""
+        rows = self.table[self.table["metric"] == metric]
+        parts = [part for part in ("avg", "all") if f"{part}_corrected" in rows]
+        same = all(np.allclose(rows[part], rows[f"{part}_corrected"], rtol=1e-9, atol=0) for part in parts)
+        return self.label(metric) if same else f"plain {self.label(metric)}"
+
+    def _result(self, metric: str) -> Result:
+        check_choice(metric, self.metrics, "metric")
+        return self._results[self.metrics.index(metric)]
+
+    def _losses(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """avg and all as what generators are ranked by, lower is better."""
+        avg, pooled, _ = self.values(metric)
+        result = self._result(metric)
+        return result.losses(avg), result.losses(pooled)
+
+    def summary(self) -> list[str]:
+        """In words, where avg and all order the generators differently."""
+        lines = []
+        for name in self.metrics:
+            found, label = self.inversions(name), self.plain_label(name)
+            pairs = math.comb(len(self.generators), 2)
+            if not pairs or np.isnan(self._losses(name)).any():
+                continue
+            if found.empty:
+                lines.append(f"{label}: {self._agreement(name)}.")
+                continue
+            worst = found.sort_values("avg_margin").iloc[-1]
+            lines.append(
+                f"{label}: avg and all order {len(found)} of {pairs} pairs differently; "
+                f"avg prefers {worst['avg_prefers']}, all prefers {worst['all_prefers']}."
+            )
+        return lines
+
+    def _agreement(self, metric: str) -> str:
+        """In words, how avg and all order the generators where they invert no pair."""
+        avg, pooled = self._losses(metric)
+        half = half_tied_pairs(avg, pooled)
+        if not len(half):
+            return "avg and all order the generators alike"
+        with np.errstate(invalid="ignore"):  # two scores of −∞
+            margins = np.nan_to_num(np.abs(np.diff([avg[half], pooled[half]], axis=2))[..., 0], posinf=math.inf)
+        which = int(np.argmax(margins.max(axis=0)))
+        blind, ranked, scores = ("avg", "all", pooled) if np.argmax(margins[:, which]) else ("all", "avg", avg)
+        better, worse = sorted(half[which], key=lambda g: scores[g])
+        more = f" ({len(half)} such pairs)" if len(half) > 1 else ""
+        names = self.generators[better], self.generators[worse]
+        return f"{blind} cannot tell {names[0]} from {names[1]}, {ranked} prefers {names[0]}{more}"
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def _size(summary: Any) -> int:
+    return int(getattr(summary, "nbytes", None) or len(pickle.dumps(summary)))

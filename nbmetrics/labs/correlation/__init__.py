@@ -1,0 +1,1 @@
+"""CorrelationLab: what MFID, RFID and CFID see of a wrong pairing."""

@@ -1,0 +1,84 @@
+/**
+ * The card that asks the questions. All that it shows is in the scene, so every display shows the same, and undo brings
+ * a question back.
+ *
+ * @import { Answer, Pair, Score } from "./maths.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { SCORE_NAMES } from "./maths.js";
+import { isAnswered, QUESTIONS, questionOf, toldOf, withAnswer, withQuestion } from "./questions.js";
+import { el, put, say } from "../../toolkit/view/dom.js";
+
+const CHOICES = /** @type {const} */ (["mfid", "rfid", "cfid"]);
+
+export class QuestionCard {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.kind = el("strong");
+    this.text = el("p", { tabindex: "-1" });
+    this.choices = CHOICES.map((name) => this.button(SCORE_NAMES[name], () => this.answer(name), signal));
+    this.skip = this.button("Just show me", () => this.answer("shown"), signal);
+    this.next = this.button("Next", () => this.goOn(), signal);
+    this.told = el("p", { class: "nbm-pair-told", "aria-live": "polite" });
+    const answers = el("div", { class: "nbm-group" }, [...this.choices, this.skip, this.next]);
+    this.root = el("section", { class: "nbm-pair-ask", "aria-label": "Question" }, [
+      el("div", { class: "nbm-pair-asked" }, [this.kind, this.text]),
+      answers,
+      this.told,
+    ]);
+  }
+
+  get pair() {
+    return /** @type {Pair} */ (/** @type {any} */ (this.store.scene));
+  }
+
+  /** @param {string} text @param {() => void} call @param {AbortSignal} signal */
+  button(text, call, signal) {
+    const node = el("button", { type: "button" }, [text]);
+    node.addEventListener("click", call, { signal });
+    return node;
+  }
+
+  /** @param {Answer} answer */
+  answer(answer) {
+    if (isAnswered(this.pair)) return;
+    this.store.edit(withAnswer(this.pair, answer, this.store.isLocked("drag")), "");
+  }
+
+  goOn() {
+    const step = (this.pair.question.step % QUESTIONS.length) + 1;
+    this.store.edit(withQuestion(this.pair, step, this.store.isLocked("drag")), "");
+  }
+
+  /** @param {Pair} scene */
+  paint(scene) {
+    const { kind, text, right } = questionOf(scene);
+    const { step } = scene.question;
+    const isDone = isAnswered(scene);
+    const isOver = isDone || (right === null && this.store.isLocked("drag")); // nobody can do a task that is locked
+    const focused = document.activeElement;
+    say(this.kind, `${kind} · ${step} of ${QUESTIONS.length}`);
+    say(this.text, text);
+    this.choices.forEach((node, k) => this.paintChoice(node, CHOICES[k], scene));
+    this.skip.hidden = right === null || isDone;
+    this.next.hidden = !isOver;
+    say(this.next, step === QUESTIONS.length ? "Ask me again" : "Next question");
+    say(this.told, toldOf(scene));
+    // what had the focus must not take it away with it
+    if (focused instanceof HTMLElement && focused.hidden && this.root.contains(focused))
+      (isOver ? this.next : this.text).focus({ preventScroll: true });
+  }
+
+  /** @param {HTMLElement} node @param {Score} name @param {Pair} scene */
+  paintChoice(node, name, scene) {
+    const { right } = questionOf(scene);
+    const isDone = isAnswered(scene);
+    const isRight = isDone && name === right;
+    const isChosen = scene.question.answer === name;
+    node.hidden = right === null;
+    node.classList.toggle("nbm-pair-right", isRight);
+    put(node, { "aria-pressed": String(isChosen), "aria-disabled": String(isDone) });
+    say(node, `${isRight ? "✓ " : isChosen ? "✗ " : ""}${SCORE_NAMES[name]}`);
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The CorrelationLab: a question, the map of correlations, the scores, the clouds, the angles and the scale of x.
+ *
+ * @import { Pair } from "./maths.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { AnglePicture } from "./angle.js";
+import { PairFields, ScoreBoard, ScoreSwitch } from "./board.js";
+import { QuestionCard } from "./card.js";
+import { PairClouds } from "./clouds.js";
+import { CorrelationMap } from "./map.js";
+import { correlationCode, numeral, SCORES, scoresOf, withParts } from "./maths.js";
+import { veiledIn } from "./questions.js";
+import { ScaleChart } from "./scale.js";
+import { PairTables } from "./tables.js";
+import { el, put } from "../../toolkit/view/dom.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { savePicture } from "../../toolkit/view/picture.js";
+import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+
+export default lab("CorrelationLab", scoresOf, correlationView);
+
+/** @param {Store} store @param {AbortSignal} signal */
+function correlationView(store, signal) {
+  const pairNow = () => /** @type {Pair} */ (/** @type {any} */ (store.scene));
+  const question = new QuestionCard(store, signal);
+  const map = new CorrelationMap(store, signal);
+  const choice = new ScoreSwitch(store, signal);
+  const fields = new PairFields(store, signal);
+  const board = new ScoreBoard(store, signal);
+  const clouds = new PairClouds(store, signal);
+  const angle = new AnglePicture(store, signal);
+  const scale = new ScaleChart(store, signal);
+  const tables = new PairTables(signal);
+  const describe = () => `Correlations ${numeral(pairNow().rho)} and ${numeral(pairNow().rho_hat)}`;
+  const toolbar = new PairToolbar(store, signal, {
+    code: correlationCode,
+    table: (shown) => {
+      tables.show(shown);
+      store.changed();
+    },
+    picture: () =>
+      void savePicture(map.sheet.root, describe(), "correlation.png").catch(() =>
+        store.say("The picture could not be made."),
+      ),
+    compared: ({ scores }) =>
+      agreement(SCORES.map((score) => [scores[score], /** @type {any} */ (store.numbers)[score]])),
+  });
+  const body = el("div", { class: "nbm-pair" }, [
+    question.root,
+    el("div", { class: "nbm-pair-place" }, [choice.root, map.sheet.root, fields.root]),
+    el("div", { class: "nbm-pair-side" }, [board.root, cloudCard(clouds)]),
+    angle.root,
+    scale.root,
+    tables.root,
+  ]);
+  const paint = () => {
+    const scene = pairNow();
+    const veiled = veiledIn(scene);
+    for (const part of [question, choice, clouds, angle, scale]) part.paint(scene);
+    map.paint(scene, veiled === "scores");
+    tables.paint(scene, veiled !== "");
+    fields.paint();
+    board.paint(scene, /** @type {any} */ (store.numbers));
+    veil(body, veiled);
+    toolbar.paint(scene);
+  };
+  return { nodes: [toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/** A preset, and Reset, are about the pair: the question stays as it stands. */
+class PairToolbar extends Toolbar {
+  /** @param {string} name */
+  startOf(name) {
+    const start = super.startOf(name);
+    const { scene } = this.store;
+    return start && withParts(scene, { ...start, question: /** @type {any} */ (scene).question });
+  }
+}
+
+/**
+ * Hide what would give the answer away, from the eye and from screen readers; drawings are hidden from those anyway.
+ * @param {HTMLElement} body @param {"" | "scores" | "curves"} what
+ */
+function veil(body, what) {
+  if (body.dataset.veiled === what) return;
+  body.dataset.veiled = what;
+  for (const node of body.querySelectorAll(".nbm-pair-secret")) {
+    const isInsight = node.closest(".nbm-pair-sees, .nbm-pair-scale-chart") !== null;
+    const isVeiled = what === "scores" || (what === "curves" && isInsight);
+    node.classList.toggle("nbm-pair-veiled", isVeiled);
+    if (node instanceof HTMLElement) put(node, { "aria-hidden": String(isVeiled) });
+  }
+}
+
+/** @param {PairClouds} clouds */
+function cloudCard(clouds) {
+  const note = [
+    "The same x and the same noise on both sides; a, b and c are the same inputs. Between: how y and ŷ are spread",
+    el("span", { class: "nbm-pair-secret" }, [", all that MFID looks at"]),
+    ". Ellipses: 1σ.",
+  ];
+  return el("section", { class: "nbm-pair-card", "aria-label": "Clouds" }, [
+    clouds.sheet.root,
+    el("p", { class: "nbm-note" }, note),
+  ]);
+}

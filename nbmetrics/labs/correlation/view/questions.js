@@ -1,0 +1,118 @@
+/**
+ * Predict, then reveal: three questions in a row. How far the learner is stands in the scene. While a prediction is
+ * open, what would give it away is veiled; who would rather explore just moves something, or asks to be shown.
+ *
+ * A question brings its example with it, and an answer is about that example, whatever else was tried before. No DOM.
+ *
+ * @import { Answer, Pair, Score } from "./maths.js"
+ */
+import { numeral, SCORE_NAMES, scoresOf } from "./maths.js";
+
+const LARGE = 10;
+const HALF = 0.5;
+const CLOSE = 0.01;
+const EXAMPLE = { rho: 0.8, rho_hat: -0.8, scale: 1 };
+const SCALED = { ...EXAMPLE, scale: LARGE };
+const [PLAIN_SCORES, SCALED_SCORES] = [EXAMPLE, SCALED].map(scoresOf);
+const EXAMPLE_NAMED = `ρ = ${numeral(EXAMPLE.rho)} and ρ̂ = ${numeral(EXAMPLE.rho_hat)}`;
+
+const seen = (/** @type {number} */ value) => numeral(value, 3);
+
+/**
+ * @typedef {object} Question
+ * @property {string} kind
+ * @property {string} text
+ * @property {"" | "scores" | "curves"} veils what stays hidden until the prediction; nothing where there is none
+ * @property {Score | null} right the prediction that is right
+ * @property {Partial<Pair>} start the example it begins with
+ * @property {Partial<Pair>} act what is done when the prediction is made
+ * @property {string} told
+ */
+
+/** @type {Question[]} */
+export const QUESTIONS = [
+  {
+    kind: "Predict",
+    text:
+      "The generator gets y right: ŷ is spread exactly like it. But it pairs ŷ with x in its own way. " +
+      "Which score cannot see a wrong pairing?",
+    veils: "scores",
+    right: "mfid",
+    start: EXAMPLE,
+    act: {},
+    told:
+      `MFID compares y with ŷ and forgets x: ${seen(PLAIN_SCORES.mfid)} for any pairing. RFID compares the two clouds ` +
+      `and sees something, CFID compares y with ŷ at every x: with ${EXAMPLE_NAMED}, and α = 1, they are ` +
+      `${seen(PLAIN_SCORES.rfid)} and ${seen(PLAIN_SCORES.cfid)}.`,
+  },
+  {
+    kind: "Predict",
+    text:
+      `Now x is measured in a smaller unit, so that every x becomes ${LARGE} times as large. Neither y nor ŷ changes. ` +
+      "Which score does?",
+    veils: "curves",
+    right: "rfid",
+    start: EXAMPLE,
+    act: SCALED,
+    told:
+      `With ${EXAMPLE_NAMED}, RFID goes from ${seen(PLAIN_SCORES.rfid)} at α = 1 to ${seen(SCALED_SCORES.rfid)} at ` +
+      `α = ${LARGE}: it adds squares of x to squares of y, so it depends on the unit of x. ` +
+      `CFID stays at ${seen(SCALED_SCORES.cfid)}.`,
+  },
+  {
+    kind: "Your turn",
+    text: "Move the scale of x until RFID is half of CFID.",
+    veils: "",
+    right: null,
+    start: SCALED,
+    act: {},
+    told: "There. The same data and the same generator: only the unit of x decides how much RFID sees.",
+  },
+];
+
+/** @param {Pair} scene */
+export function questionOf({ question }) {
+  return QUESTIONS[question.step - 1];
+}
+
+/** What must not be seen yet. @param {Pair} scene */
+export function veiledIn(scene) {
+  return scene.question.answer === "open" ? questionOf(scene).veils : "";
+}
+
+/** Whether the prediction is made, or the task done. @param {Pair} scene */
+export function isAnswered(scene) {
+  if (questionOf(scene).right) return !["open", "explored"].includes(scene.question.answer);
+  const { rfid, cfid } = scoresOf(scene);
+  return Math.abs(rfid / cfid - HALF) <= CLOSE;
+}
+
+/**
+ * The scene in which another question is asked.
+ * @param {any} scene @param {number} step @param {boolean} isStill whether nothing may move @returns {any}
+ */
+export function withQuestion(scene, step, isStill) {
+  const { start } = QUESTIONS[step - 1];
+  return { ...scene, ...(isStill ? {} : start), question: { step, answer: "open" } };
+}
+
+/**
+ * The scene in which the question is answered.
+ * @param {any} scene @param {Answer} answer @param {boolean} isStill whether nothing may move @returns {any}
+ */
+export function withAnswer(scene, answer, isStill) {
+  const { act } = questionOf(scene);
+  return { ...scene, ...(isStill ? {} : act), question: { ...scene.question, answer } };
+}
+
+/** What is said of the answer, or of how far the task is; "" while a prediction is open. @param {Pair} scene */
+export function toldOf(scene) {
+  const { right, told } = questionOf(scene);
+  const { answer } = scene.question;
+  if (isAnswered(scene)) {
+    if (!right || answer === "shown") return told;
+    return `${answer === right ? "Yes" : `Not ${SCORE_NAMES[/** @type {Score} */ (answer)]}`}. ${told}`;
+  }
+  const { rfid, cfid } = scoresOf(scene);
+  return right ? "" : `RFID is now ${numeral(rfid / cfid || 0)} of CFID.`;
+}

@@ -1,0 +1,1 @@
+"""MemorizationLab: which metric notices a generator that copies?"""

@@ -1,0 +1,139 @@
+"""The cards of MemorizationLab: nine scores of generated rows, and what FLD's density says of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+
+from ...errors import InvalidInput
+from ...metrics import CT, FID, FLD, AuthPct, Precision, Recall, Sample
+from ...metrics.copying import authentic, between
+from ...metrics.fld import Fitted, fitted_density, fitted_quality
+from ...metrics.nearest import Neighbors
+from ...metrics.prdc import distinct_of
+from ...summaries.rows import Rows
+
+# Where a better generator is to be found.
+BETTER = {
+    "fld": "lower",
+    "fld_train": "lower",
+    "fld_gap": "near honest",
+    "fid_train": "lower",
+    "fid_test": "lower",
+    "c_t": "near 0",
+    "auth_pct": "higher",
+    "precision": "higher",
+    "recall": "higher",
+}
+CARDS = tuple(BETTER)
+# What is computed of generated rows, in this order; the last of those shown alone.
+PARTS = ("density", "nearest", *CARDS, "quality")
+
+Card = float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What is known of one generated set.
+
+    Attributes
+    ----------
+    cards : by name; None where `missing` says why
+    fitted, quality : of FLD's density, and how likely each row is under that of the test rows
+    nearest, distance : of each row's nearest train row, in the units of the features
+    """
+
+    cards: dict[str, Card]
+    missing: dict[str, str]
+    fitted: Fitted
+    quality: np.ndarray
+    nearest: np.ndarray
+    distance: np.ndarray
+
+
+def silent(part: str) -> None:
+    """Nobody listens."""
+
+
+class Judge:
+    """Scores generated rows against train and test rows (n, d); what depends on those alone is computed once.
+
+    `told` hears the name of each part before it is computed: one of `PARTS`.
+    """
+
+    def __init__(self, train: np.ndarray, test: np.ndarray, seed: int, told: Callable[[str], None] = silent) -> None:
+        self.seed, self.told = seed, told
+        self.real = Rows.of(Sample(rows=train, test=test))
+        self.fid, self.c_t = FID(), CT(seed)
+        self.train, self.test = (self.fid.summarize(Sample(rows=rows)) for rows in (train, test))
+        # k = 5 as in the experiments, against rows that neither the generator nor the density has seen
+        self.held_out = Rows.of(Sample(rows=test))
+        self.precision, self.recall = Precision(), Recall()
+
+    @property
+    def conventions(self) -> list[str]:
+        """How each card is computed."""
+        metrics = (FLD(self.seed), self.fid, self.c_t, AuthPct(), self.precision, self.recall)
+        return [metric.convention for metric in metrics]
+
+    def cards(self, made: np.ndarray) -> dict[str, Card]:
+        """The cards alone."""
+        return self.scored(made)[0]
+
+    def scored(self, made: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
+        """The cards, and why some have no value."""
+        return self._scored(made)[:2]
+
+    def judged(self, made: np.ndarray) -> Judged:
+        """All that is shown of generated rows (m, d)."""
+        cards, missing, fitted, near = self._scored(made)
+        self.told("quality")
+        quality = np.asarray(fitted_quality(self.real, made))
+        return Judged(cards, missing, fitted, quality, near.index, np.sqrt(near.squared))
+
+    def _scored(self, made: np.ndarray) -> tuple[dict[str, Card], dict[str, str], Fitted, Neighbors]:
+        """The cards, why some have no value, and what FLD and AuthPct were taken from."""
+        rows = Rows.of(Sample(rows=made))
+        self.told("density")
+        fitted = fitted_density(self.real, made, self.seed)
+        self.told("nearest")
+        near = between(distinct_of(rows), distinct_of(self.real))
+        moments = cache(lambda: self.fid.summarize(Sample(rows=made)))
+        scores: dict[str, Callable[[], float]] = {
+            "fld": lambda: fitted.fld,
+            "fld_train": lambda: fitted.fld_train,
+            "fld_gap": partial(_gap, fitted),
+            "fid_train": lambda: self.fid.distance(self.train, moments()),
+            "fid_test": lambda: self.fid.distance(self.test, moments()),
+            "c_t": lambda: self.c_t.distance(self.real, rows),
+            "auth_pct": lambda: authentic(near, distinct_of(self.real)),
+            "precision": partial(_overlap, self.precision, self.held_out, rows),
+            "recall": partial(_overlap, self.recall, self.held_out, rows),
+        }
+        cards: dict[str, Card] = {}
+        missing: dict[str, str] = {}
+        for name, score in scores.items():
+            self.told(name)
+            try:
+                cards[name] = score()
+            except InvalidInput as error:
+                cards[name], missing[name] = None, f"{error.argument}: {error.seen}"
+        return cards, missing, fitted, near
+
+
+def _gap(fitted: Fitted) -> float:
+    if np.isnan(fitted.gap):
+        seen = "every generated row is an exact copy: neither train nor test is likely, and their gap is chance"
+        raise InvalidInput("FLD gap", seen, "Read FLD, or add rows that are no copies")
+    return fitted.gap
+
+
+def _overlap(metric: Precision | Recall, test: Rows, made: Rows) -> float:
+    fewest = min(test.rows.shape[0], made.rows.shape[0])
+    if fewest < metric.min_rows:
+        seen = f"{fewest} row{'s' * (fewest != 1)} on one side, and it needs {metric.min_rows}"
+        raise InvalidInput(metric.label, seen, "Give more rows")
+    return metric.distance(test, made)

@@ -1,0 +1,417 @@
+"""MemorizationLab: watch a generator copy its training set, and which score notices."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import traitlets
+
+from ...errors import InvalidInput, check_choice, check_count, check_text
+from ...experiments.images import all_or_none
+from ..toolkit import modules, saved
+from ..toolkit.lab import Lab, Worker
+from .cards import BETTER, CARDS, PARTS, Card, Judged
+from .charts import Request, curve, heat_maps
+from .items import Items
+from .own import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
+from .scene import LABELS, MemorizationScene, presets
+from .study import REDRAWS, Study, study_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ...figures.drawing import Drawing
+    from ..toolkit.snapshot import Snapshot
+
+OWN = "Your data"
+OWN_SCENE = "Your own"
+# What the picture shows of scores that are not known yet.
+UNKNOWN: dict[str, Any] = {"cards": dict.fromkeys(CARDS), "comparable": None, "honest": None, "sigma": None}
+# Seconds for which a set of data must stay before honest generators are redrawn for it: longer than a drag's steps.
+STILL = 0.3
+
+
+class MemorizationLab(Lab):
+    """Train, test and generated points, and nine scores of whether the generator repeats what it learnt from.
+
+    Parameters
+    ----------
+    train, test, generated : your own rows of features, (n, d), (k, d) and (m, d): what the generator learnt from, what
+        it never saw, and what it made. Without them, the lab shows points of its own.
+    items : the images behind the rows, in [0, 1] or uint8: a dict with "generated" (m, h, w) or (m, h, w, 3) and
+        "train" (n, …), or one array of m + n images, the generated first; channels first and Pillow's are taken too
+    preset : the name of a scene to start from, such as "Copycat" or "Digits: planted copies"
+    data : "moons" or "digits"
+    copied : share of the generated points that are train points, 0 to 1
+    jitter : standard deviation of what is added to copies, 0 to 1; 0 for exact ones
+    bandwidth : of a kernel density around the train points that makes the others, 0 to 10; 0 for fresh draws
+    spread : how much further than drawn the generated points are from their mean, 0.1 to 3
+    points : generated, 20 to 1,000, and as many test points; of moons as many train points, of digits twice as many,
+        and at most 449 generated, a quarter of the 1,797 images
+    seed : of the points and of FLD's baseline
+
+    Of many rows of your own, the scores take a while: the view says how far they are, `result` has them under "cards"
+    once they are known, and `scores`, `most_memorized`, `snapshot` and `export_html` wait for them.
+
+    Raises
+    ------
+    InvalidInput
+        For rows that are no finite numbers or of another width, too few of them, items that do not fit, or a setting
+        out of range.
+    """
+
+    _esm = modules.module("memorization/view/index.js")
+    _css = modules.style("playground/view/explore.css", "memorization/view/style.css")
+    _state = MemorizationScene
+    _saved_words = saved.OF_PYTHON
+
+    base = traitlets.Dict().tag(sync=True)
+    pictures = traitlets.Dict().tag(sync=True)
+    curve = traitlets.Dict().tag(sync=True)
+    interactions = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        train: Any = None,
+        test: Any = None,
+        generated: Any = None,
+        items: Any = None,
+        *,
+        preset: str | None = None,
+        data: str | None = None,
+        copied: float | None = None,
+        jitter: float | None = None,
+        bandwidth: float | None = None,
+        spread: float | None = None,
+        points: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        given = {"data": data, "copied": copied, "jitter": jitter, "bandwidth": bandwidth, "spread": spread}
+        settings = {name: value for name, value in {**given, "points": points}.items() if value is not None}
+        self._own: Study | None = None
+        self._items: Items | None = None
+        if all_or_none(train=train, test=test, generated=generated):
+            no_settings(settings if preset is None else {"preset": preset, **settings})
+            sets = own_rows(train, test, generated)
+            start = MemorizationScene.parse(
+                {"data": "own", "points": len(sets.fresh), "seed": seed or 0, "preset": OWN}
+            )
+            self._own = own_study(sets, start.seed, self._tell)
+            self._items = None if items is None else Items.of(items, len(sets.train), len(sets.fresh))
+            known = {OWN: start}
+        elif items is not None:
+            raise InvalidInput("items", "are given without rows", "Give train, test and generated as well")
+        else:
+            start = _start(preset, settings if seed is None else {**settings, "seed": seed})
+            known = presets() if start.preset in presets() else {start.preset: start, **presets()}
+        self._is_later = self._own is not None and not is_quick(sets)
+        self._steps, self._is_telling = 0, False
+        # One thread computes what others then find: the worker, the user's, or the one that redraws honest rows.
+        self._judging = threading.RLock()
+        self._wanted: dict[str, Any] = {}
+        self._last: tuple[MemorizationScene | None, Judged | None] = (None, None)
+        self._noises: dict[str, dict[str, Card]] = {}
+        jobs: dict[str, Callable[[Any], None]] = {
+            "noise": self._redraw,
+            "curve": self._curve,
+            "interactions": self._heat_maps,
+        }
+        self._background = {kind: Worker(job, f"nbmetrics MemorizationLab {kind}") for kind, job in jobs.items()}
+        super().__init__(start, known)
+        self._show(start)
+        if "doing" in self.result:
+            self._worker.put(start)
+
+    def _study(self, scene: MemorizationScene) -> Study:
+        if scene.data != "own":
+            return study_of(scene.data, scene.points, scene.seed)
+        if self._own is None:
+            fix = "Open nm.MemorizationLab(train, test, generated) with them"
+            raise InvalidInput("data", "are a user's own features, which this lab does not have", fix)
+        return self._own
+
+    def _accept(self, scene: MemorizationScene) -> None:
+        own = self._own
+        if (scene.data == "own") != (own is not None):
+            fix = "Open nm.MemorizationLab() for the scenes that come with it"
+            raise InvalidInput("data", f"are {scene.data!r}, and this lab shows other data", fix)
+        if own is None:
+            return
+        for name, given, kept in (("seed", scene.seed, own.seed), ("points", scene.points, len(own.fresh))):
+            if given != kept:
+                fix = f"Leave it at {kept}, or open nm.MemorizationLab(train, test, generated, seed=…) anew"
+                raise InvalidInput(name, f"is {given}, and this lab shows your own rows with {kept}", fix)
+
+    def _read(self, value: Any) -> MemorizationScene:
+        scene: MemorizationScene = super()._read(value)
+        self._accept(scene)
+        return scene
+
+    def _computed(self, scene: MemorizationScene) -> dict[str, Any]:
+        started = time.perf_counter()
+        study = self._study(scene)
+        with self._judging:
+            found = study.result(self._judged(scene), self._noises.get(study.key))
+        apart = {} if self._items is None else {"apart": self._items.apart(found["nearest"])}
+        return {**found, **apart, "seconds": time.perf_counter() - started}
+
+    def _answered(self, scene: Any) -> dict[str, Any]:
+        if self._is_later:  # the constructor asks first, and does not wait for what takes long
+            self._is_later = False
+            return {"rev": scene.rev, "doing": WORDS[PARTS[0]], "done": 0.0}
+        return super()._answered(scene)
+
+    def _tell(self, part: str) -> None:
+        """Show what is computed of the user's rows, and how far that is."""
+        if "doing" not in self.result or self._is_telling:  # who hears of it may ask for the scores at once
+            return
+        self._steps += 1
+        if not self._lock.acquire(blocking=False):  # who writes meanwhile may wait for just these scores
+            return
+        self._is_telling = True
+        try:
+            done = min(1.0, (self._steps - 1) / STEPS)
+            self.result = {"rev": self.scene["rev"], "doing": WORDS[part], "done": done}
+        finally:
+            self._is_telling = False
+            self._lock.release()
+
+    def _judged(self, scene: MemorizationScene) -> Judged:
+        """All that is known of the generated rows of a scene; what only the page minds is no reason to ask again."""
+        with self._judging:
+            shown = scene.bare
+            judged_for, found = self._last
+            if found is None or judged_for != shown:
+                found = self._study(scene).judged(scene)
+                self._last = shown, found
+            return found
+
+    def _answer(self, scene: Any) -> None:
+        """On the worker's thread: what the page draws from first, if that has changed, then the numbers."""
+        if scene.rev < self.result["rev"]:
+            return
+        with suppress(Exception):  # what goes wrong here does so again in the numbers, where it is told
+            self._show(scene)
+        is_answered = "cards" in self.result and (self.result["rev"], self._last[0]) == (scene.rev, scene.bare)
+        if not is_answered:  # the page asks, and then commits the same
+            super()._answer(scene)
+        self._add_noise()
+
+    def _show(self, scene: MemorizationScene) -> None:
+        study = self._study(scene)
+        if self.base.get("key") != study.key:
+            self._write(base=study.base())
+        self._show_pictures(study, scene)
+        self._wanted["noise"] = study.key
+        if study.key not in self._noises:
+            self._background["noise"].put(scene)
+
+    def _show_pictures(self, study: Study, scene: MemorizationScene) -> None:
+        if study.shape is not None:
+            shown = Items.of_rows(study.train, study.made(scene), study.shape).to_json()
+        elif self._items is not None:
+            shown = self._items.to_json()
+        else:
+            shown = {}
+        if {**self.pictures, "rev": None} != {**shown, "rev": None}:
+            self._write(pictures={**shown, "rev": scene.rev} if shown else {})
+
+    def _redraw(self, scene: MemorizationScene) -> None:
+        """On a thread of its own: how much the cards of honest generators differ, once the data stay as they are."""
+        study = self._study(scene)
+        time.sleep(STILL)
+        self._learn_noise(study, lambda: self._wanted.get("noise") == study.key)
+        self._add_noise()
+
+    def _learn_noise(self, study: Study, is_wanted: Callable[[], bool] = lambda: True) -> None:
+        with self._judging:
+            redrawn = [study.reference[0]]
+        for k in range(1, 1 + REDRAWS):
+            if not is_wanted():
+                return
+            redrawn.append(study.honest_cards(k))
+        self._noises[study.key] = study.noise(redrawn)
+
+    def _add_noise(self) -> None:
+        """To numbers that were under way when it became known."""
+        with self._lock:
+            noise = self._noises.get(self.result.get("key", ""))
+            if noise is not None and self.result["noise"] is None:
+                self.result = {**self.result, "noise": noise}
+
+    def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
+        if kind not in ("curve", "interactions"):
+            super()._answer_to(kind, message)
+            return
+        request = Request(self._heard(message.get("scene")), check_text(message.get("key", ""), "key"))
+        self._wanted[kind] = request
+        self._background[kind].put(request)
+
+    def _curve(self, request: Request) -> None:
+        """On a thread of its own: the curve over the chosen slider, value by value."""
+        scene, key = request
+        try:
+            for part in curve(self._study(scene), scene):
+                if self._wanted.get("curve") is not request:
+                    return
+                self._write(curve={"key": key, **part})
+        except Exception as error:  # shown in the view instead of vanishing in a thread
+            self._write(curve={"key": key, "error": str(error)})
+
+    def _heat_maps(self, request: Request) -> None:
+        """On a thread of its own: FLD over two faults at a time."""
+        scene, key = request
+        try:
+            found = heat_maps(self._study(scene))
+        except Exception as error:  # shown in the view instead of vanishing in a thread
+            found = {"error": str(error)}
+        if self._wanted.get("interactions") is request:
+            self._write(interactions={"key": key, **found})
+
+    def scores(self) -> pd.DataFrame:
+        """The cards as a table.
+
+        Returns
+        -------
+        DataFrame with a row per score: label, value, honest (the value of an honest generator), better ("lower",
+        "higher", "near honest" or "near 0"). Of your own data, `honest` is of test rows that stand in for such a
+        generator and are scored against the others, and `comparable` of as many generated rows scored beside them.
+        """
+        import pandas as pd
+
+        study = self._study(self._scene)
+        with self._judging:
+            cards, (honest, comparable) = self._judged(self._scene).cards, study.reference
+        table = pd.DataFrame({"label": LABELS, "value": cards, "honest": honest}, index=pd.Index(CARDS, name="score"))
+        if comparable is not None:
+            table["comparable"] = pd.Series(comparable)
+        table = table.astype({name: float for name in table.columns[1:]}).assign(better=pd.Series(BETTER))
+        table.attrs["conventions"] = [*study.judge.conventions, study.about]
+        return table
+
+    def most_memorized(self, n: int = 20) -> pd.DataFrame:
+        """The generated rows most likely copied from train, by FLD's memorization score.
+
+        Parameters
+        ----------
+        n : how many, from the highest score on
+
+        Returns
+        -------
+        DataFrame rank, generated and train (row numbers: the generated row and its nearest train row), distance (of
+        the features), memorization (O_j, nats per dimension of z-scored features), variance (of the row's bump).
+        """
+        import pandas as pd
+
+        count = check_count(n, "n")
+        found = self._judged(self._scene)
+        score = np.asarray(found.fitted.memorization)
+        order = np.argsort(-score, kind="stable")[:count]
+        columns = {
+            "rank": np.arange(1, len(order) + 1),
+            "generated": order,
+            "train": found.nearest[order],
+            "distance": found.distance[order],
+            "memorization": score[order],
+            "variance": np.asarray(found.fitted.variance)[order],
+        }
+        return pd.DataFrame(columns)
+
+    def to_code(self) -> str:
+        """Python that rebuilds exactly this state; your own rows, and their images, go by the constructor's names."""
+        return self._scene.to_code(has_items=self._items is not None)
+
+    def share(self) -> str:
+        """A short string that holds exactly this state; your own data cannot be shared so."""
+        if self._own is not None:
+            fix = "Share the arrays themselves, beside lab.to_code()"
+            raise InvalidInput("scene", "stands for your own features, which a short string does not hold", fix)
+        return super().share()
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether the scores are there without much waiting."""
+        return self._own is None or self._last[1] is not None
+
+    def _settle(self) -> None:
+        """Compute what is not known yet, or wait for the thread that does."""
+        self._judged(self._scene)
+        if "doing" in self.result:
+            self._answer(self._scene)
+
+    def _settle_all(self) -> None:
+        """Have all that the page shows of the scene, with how much honest generators differ."""
+        scene = self._scene
+        study = self._study(scene)
+        self._show(scene)
+        if study.key not in self._noises:
+            self._wanted["noise"] = ""  # the thread that learns it may stop
+            self._learn_noise(study)
+        if self.result["rev"] != scene.rev or not self.result.get("noise"):
+            self._write(result={"rev": scene.rev, **self._computed(scene)})
+
+    def snapshot(self) -> Snapshot:
+        """The present scene as a picture, PNG and SVG with alt text: a notebook shows it, `save` writes it."""
+        self._settle()
+        return super().snapshot()
+
+    def export_html(self, path: Any) -> Path:
+        """Write one self-contained page that works offline, opened from disk; returns its path.
+
+        The picture follows its sliders; the scores are those of the scene as it is now, the curve and the heat maps
+        those that the view showed last. An older file of that name is replaced.
+        """
+        self._settle_all()
+        return super().export_html(path)
+
+    def _picture(self) -> Drawing:
+        from .figure import memorization_lab
+
+        scene = self._scene
+        study = self._study(scene)
+        numbers = self._computed(scene) if self._is_known else UNKNOWN
+        return memorization_lab(study.base(), study.flat(study.made(scene)), study.copies(scene), numbers)
+
+    def _described(self) -> str:
+        scene = self._scene
+        cards = self._judged(scene).cards if self._is_known else UNKNOWN["cards"]
+        said = [f"{LABELS[name]} {_short(cards[name])}" for name in CARDS]
+        sizes = self._study(scene).base()["sizes"]
+        counts = ", ".join(f"{count} {name}" for name, count in sizes.items())
+        return f"MemorizationLab, {scene.preset or OWN}: {counts} points. {_made_how(scene)} {', '.join(said)}."
+
+    def close(self) -> None:
+        """Remove every display and free the workers."""
+        if hasattr(self, "_background"):  # not where __init__ refused its input
+            self._wanted = {}
+            for worker in self._background.values():
+                worker.close()
+        super().close()
+
+
+def _start(preset: str | None, settings: dict[str, Any]) -> MemorizationScene:
+    """A preset with some settings changed, under the name of the preset that it then equals, or the user's own."""
+    known = presets()
+    begun = known[check_choice("Honest" if preset is None else preset, known, "preset")]
+    scene = MemorizationScene.parse({**begun.to_json(), **settings})
+    same = (name for name, other in known.items() if replace(scene, preset=name, view=other.view) == other)
+    return replace(scene, preset=begun.preset if scene == begun else next(same, OWN_SCENE))
+
+
+def _made_how(scene: MemorizationScene) -> str:
+    if scene.data == "own":
+        return "The generated rows are as given."
+    others = f"from a kernel density of bandwidth {scene.bandwidth:g}" if scene.bandwidth else "fresh draws"
+    moved = f", moved by {scene.jitter:g}" if scene.jitter else ""
+    return f"{scene.copied:.0%} of the generated are train points{moved}, the others {others}; spread {scene.spread:g}."
+
+
+def _short(value: Card) -> str:
+    return "none" if value is None else f"{value:.3g}"

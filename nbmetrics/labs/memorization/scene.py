@@ -1,0 +1,154 @@
+"""MemorizationScene: what MemorizationLab shows, a generator that repeats some of what it learnt from.
+
+    {"rev": 3, "preset": "Half copied", "data": "moons", "copied": 0.5, "jitter": 0.0, "bandwidth": 0.0, "spread": 1.0,
+     "points": 400, "seed": 0, "view": {"panel", "sweep", "sort"}, "selected": null, "lesson": null}
+
+A generated point is honest (a fresh draw; with a `bandwidth`, a draw from a kernel density around the train points)
+or, for the share `copied`, a train point moved by N(0, jitter²); then all are drawn `spread` times as far from their
+mean. `selected` is the generated point in focus, None where there is no such point (any more).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_number, check_text
+from ..toolkit.fields import fields_of, flag, number, scene_fields, whole
+
+DATA = ("moons", "digits", "own")
+# The sliders of an honest generator.
+NEUTRAL = {"copied": 0.0, "jitter": 0.0, "bandwidth": 0.0, "spread": 1.0}
+POINTS = (20, 1000)
+VIEW = {"panel": "cards", "sweep": "copied", "sort": "memorization"}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "panel": ("cards", "curve", "items", "interactions"),
+    "sweep": tuple(NEUTRAL),
+    "sort": ("memorization", "quality"),
+}
+# The scores on the cards, in their order.
+LABELS = {
+    "fld": "FLD",
+    "fld_train": "FLD-train",
+    "fld_gap": "FLD gap",
+    "fid_train": "FID-train",
+    "fid_test": "FID-test",
+    "c_t": "C_T",
+    "auth_pct": "AuthPct",
+    "precision": "precision",
+    "recall": "recall",
+}
+LESSON = {"name", "guess", "revealed"}
+GUESSED = ("fid_test", "fld")
+
+
+@dataclass(frozen=True)
+class MemorizationScene:
+    """Train, test and generated points, and how the generated ones come about."""
+
+    data: str = "moons"
+    copied: float = 0.0
+    jitter: float = 0.0
+    bandwidth: float = 0.0
+    spread: float = 1.0
+    points: int = 400
+    seed: int = 0
+    view: Mapping[str, str] = field(default_factory=lambda: dict(VIEW))
+    selected: int | None = None
+    lesson: Mapping[str, Any] | None = None
+    preset: str = ""
+    rev: int = 0
+
+    @classmethod
+    def parse(cls, value: Any) -> MemorizationScene:
+        """A scene from a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
+        value = scene_fields(value, cls.__dataclass_fields__)
+        data = check_choice(value.get("data", "moons"), DATA, "data")
+        points = whole(value.get("points", 400), "points")
+        if data != "own":
+            check_number(points, "points", minimum=POINTS[0], maximum=POINTS[1])
+        return cls(
+            data=data,
+            **_sliders(value, data),
+            points=points,
+            seed=whole(value.get("seed", 0), "seed"),
+            view=_view(value.get("view", {})),
+            selected=_selected(value.get("selected"), points),
+            lesson=_lesson(value.get("lesson")),
+            preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
+            rev=whole(value.get("rev", 0), "rev"),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The dict that `parse` reads and the view shows."""
+        return asdict(self)
+
+    def at(self, rev: int) -> MemorizationScene:
+        """The same scene as revision `rev`."""
+        return replace(self, rev=rev)
+
+    @property
+    def key(self) -> str:
+        """What the points depend on, beside the sliders."""
+        return f"{self.data} {self.points} {self.seed}"
+
+    @property
+    def bare(self) -> MemorizationScene:
+        """The same points, without what only the page minds."""
+        return replace(self, view=VIEW, selected=None, lesson=None, preset="", rev=0)
+
+    def to_code(self, has_items: bool = False) -> str:
+        """Python that rebuilds exactly this scene, and its cards as a table; `has_items` of the user's own rows."""
+        settings = {name: value for name in NEUTRAL if (value := getattr(self, name)) != NEUTRAL[name]}
+        given = "".join(f", {name}={int(x) if x == int(x) else x!r}" for name, x in settings.items())
+        start = f'nm.MemorizationLab(data="{self.data}"{given}, points={self.points}, seed={self.seed})'
+        if self.data == "own":
+            items, images = (", items=items", ", and their images") if has_items else ("", "")
+            start = f"nm.MemorizationLab(train, test, generated{items}, seed={self.seed})"
+            start += f"  # your own rows of features (n, d){images}"
+        lines = ["import nbmetrics as nm", "", f"lab = {start}", "print(lab.scores())", "lab", ""]
+        return "\n".join(lines)
+
+
+@cache
+def presets() -> dict[str, MemorizationScene]:
+    """The scenes that come with the package, by name."""
+    text = resources.files(__package__).joinpath("memorizing.json").read_text("utf-8")
+    return {name: MemorizationScene.parse({**scene, "preset": name}) for name, scene in json.loads(text).items()}
+
+
+def _sliders(value: Mapping[str, Any], data: str) -> dict[str, float]:
+    found = {name: number(value.get(name, neutral), name) for name, neutral in NEUTRAL.items()}
+    for name, at in found.items():
+        if data == "own" and at != NEUTRAL[name]:
+            fix = f"Leave it at {NEUTRAL[name]:g}, or choose data 'moons' or 'digits'"
+            raise InvalidInput(name, f"is {at:g}, and your own generated rows are shown as they are", fix)
+    return found
+
+
+def _view(value: Any) -> dict[str, str]:
+    fields_of(value, VIEW, (), "view")
+    return {name: check_choice(value.get(name, VIEW[name]), CHOICES[name], f"view.{name}") for name in VIEW}
+
+
+def _selected(value: Any, points: int) -> int | None:
+    index = None if value is None else whole(value, "selected")
+    return None if index is None or index >= points else index
+
+
+def _lesson(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    fields_of(value, LESSON, LESSON, "lesson")
+    guess = value["guess"]
+    if guess is not None:
+        guess = {
+            name: None if share is None else number(share, name, f"lesson.guess.{name}")
+            for name, share in fields_of(guess, GUESSED, (), "lesson.guess").items()
+        }
+    name = check_text(value["name"], "lesson.name", LONGEST_NAME)
+    return {"name": name, "guess": guess, "revealed": flag(value["revealed"], "lesson.revealed")}

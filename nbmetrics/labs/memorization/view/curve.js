@@ -1,0 +1,196 @@
+/**
+ * The curve over one slider: every metric as standard deviations worse than honest, on one scale. While the learner
+ * predicts where FID and FLD notice, the curves are hidden.
+ *
+ * @import { CardName, Knob, MemoScene } from "./maths.js"
+ * @import { MemoState } from "./state.js"
+ */
+import { NumberTable, Plot, curve, linear, spreadOut } from "../../toolkit/view/chart.js";
+import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { CARDS, CARD_NAMES, shownNumber } from "./cards.js";
+import { MemoLesson } from "./lesson.js";
+import { KNOBS, KNOB_NAMES, KNOB_WORDS, NOTICED, SCALES, departure, firstNotice, squeezed, sweepKey } from "./maths.js";
+
+const CURVE_PAD = { left: 44, right: 66, top: 26, bottom: 40 };
+const CURVE_HEIGHT = 330;
+const LEVEL_TICKS = [-100, -10, -NOTICED, 0, NOTICED, 10, 100, 1000, 10000];
+const LEVEL_RANGE = { low: -1.1, high: 1.5, floor: -2.6, ceiling: 4.2 };
+/** @type {Record<Knob, number[]>} */
+const KNOB_TICKS = { copied: [0, 0.2, 0.4, 0.6, 0.8, 1], jitter: [0, 1e-3, 1e-2, 0.1, 1], bandwidth: [0, 1e-3, 1e-2, 0.1, 1, 10], spread: [0.1, 0.5, 1, 1.5, 2, 2.5, 3] };
+/** @type {Partial<Record<Knob, string>>} */
+const ZERO_WORDS = { jitter: "exact", bandwidth: "fresh" };
+
+/** @typedef {{key: string, parameter: Knob, values: number[], metrics: Record<CardName, (number | null)[]>, done: number, error?: string}} MemoSweep */
+/** @typedef {Partial<Record<CardName, {xs: number[], aways: (number | null)[]}>>} Aways */
+
+export class MemoCurve {
+  /** @param {MemoState} state @param {AbortSignal} signal */
+  constructor(state, signal) {
+    this.state = state;
+    this.asked = "";
+    this.over = el("select", { "aria-label": "Curve over" }, KNOB_NAMES.map((name) => el("option", { value: name }, [KNOBS[name].label])));
+    this.over.addEventListener("change", () => state.view({ sweep: /** @type {Knob} */ (this.over.value) }), { signal });
+    this.plot = new Plot(CURVE_PAD, { role: "group", "aria-label": "Curve" });
+    this.band = svg("rect", { class: "nbm-memo-band" });
+    this.bandWord = svg("text", { class: "nbm-quiet", "text-anchor": "end" }, ["as honest"]);
+    this.title = svg("text", { class: "nbm-quiet", x: 0, y: 12 }, ["↑ standard deviations worse than honest"]);
+    this.lines = svg("svg", { "aria-hidden": "true" }, CARD_NAMES.map((name) => svg("path", { class: `nbm-curve nbm-memo-of-${name}` })));
+    this.ends = svg("g", { "aria-hidden": "true" }, CARD_NAMES.map((name) => svg("text", { class: `nbm-memo-of-${name}` }, [CARDS[name].label])));
+    this.now = svg("line", { class: "nbm-memo-now" });
+    this.label = svg("text", { class: "nbm-axislabel", "text-anchor": "middle" });
+    this.veil = svg("text", { class: "nbm-memo-veil", "text-anchor": "middle" }, ["?"]);
+    this.lesson = new MemoLesson(state, signal);
+    this.plot.root.append(this.band, this.bandWord, this.title, this.lines, this.ends, this.now, this.label, this.veil, ...this.lesson.flags.map((flag) => flag.slider.node));
+    this.plot.root.prepend(this.band);
+    this.wait = el("p", { class: "nbm-memo-wait" });
+    this.numbers = new NumberTable("Curve");
+    this.root = el("div", { class: "nbm-memo-curve" }, [
+      el("label", { class: "nbm-memo-over" }, ["Curve over ", this.over]),
+      this.lesson.root,
+      this.plot.root,
+      this.wait,
+      this.numbers.root,
+    ]);
+  }
+
+  /** @returns {MemoSweep | null} what Python has sent last */
+  get sweep() {
+    const found = this.state.store.model.get("curve");
+    return found?.values ? found : null;
+  }
+
+  /** Ask once for every curve that is looked at, after a drag is over. @param {string} key */
+  ask(key) {
+    const { store, scene } = this.state;
+    if (store.before || store.saved || this.asked === key) return;
+    this.asked = key;
+    if (store.model.get("curve")?.key !== key) store.send({ kind: "curve", scene, key });
+  }
+
+  /** @param {number} width @param {boolean} isFull */
+  paint(width, isFull) {
+    const { state, sweep } = this;
+    const { scene } = state;
+    const knob = scene.view.sweep;
+    const key = sweepKey(scene);
+    this.ask(key);
+    if (this.over.value !== knob) this.over.value = knob;
+    const found = sweep?.parameter === knob ? sweep : null;
+    const isCurrent = found?.key === key;
+    const aways = found ? this.awaysOf(found) : {};
+    const isOffered = !state.store.saved || found?.done === 1;
+    const isVeiled = isOffered && knob === "copied" && !scene.lesson?.revealed;
+    const x = this.paintFrame(width, knob);
+    this.paintLines(isVeiled ? {} : aways, x);
+    this.veil.toggleAttribute("hidden", !isVeiled);
+    for (const node of [this.lines, this.ends]) node.classList.toggle("nbm-memo-old", !isCurrent);
+    put(this.plot.root, { "data-current": String(isCurrent), "aria-busy": String(!state.store.saved && (!isCurrent || (found?.done ?? 0) < 1)) });
+    const places = { fid_test: noticedAt(aways.fid_test), fld: noticedAt(aways.fld) };
+    this.lesson.paint(this.plot.box, x, places, isCurrent && found?.done === 1 && state.noise !== null, isOffered);
+    say(this.wait, this.waiting(found, isCurrent, key));
+    this.numbers.paint(isFull && !isVeiled && found !== null, () => sweepTable(/** @type {MemoSweep} */ (found)));
+  }
+
+  /** @param {MemoSweep | null} found @param {boolean} isCurrent @param {string} key */
+  waiting(found, isCurrent, key) {
+    const { store, noise, isRefused } = this.state;
+    const last = store.model.get("curve");
+    if (last?.error && last.key === key) return `Python: ${last.error}`;
+    if (store.saved) return savedWords(found, isCurrent);
+    if (isRefused && !isCurrent) return "Python has no curve of this scene.";
+    if (store.waiting && !isCurrent) return "Python is busy or gone: this curve waits for it.";
+    if (!isCurrent || !found) return "Python computes the curve …";
+    if (found.done < 1) return `Python computes the curve: ${Math.round(100 * found.done)} %`;
+    return noise ? "" : "Python redraws honest points, to learn what chance does …";
+  }
+
+  /** @param {MemoSweep} found @returns {Aways} */
+  awaysOf({ values, metrics }) {
+    const { honest, noise } = this.state;
+    const of = (/** @type {CardName} */ name) => ({ xs: values, aways: (metrics[name] ?? []).map((value) => departure(name, value, honest, noise)) });
+    return Object.fromEntries(CARD_NAMES.map((name) => [name, of(name)]));
+  }
+
+  /** @param {number} width @param {Knob} knob @returns {{at: (value: number) => number, slope: number}} */
+  paintFrame(width, knob) {
+    this.plot.resize(width, CURVE_HEIGHT);
+    const { x, y } = this.plot.box;
+    const scale = SCALES[knob];
+    const { at: along, slope } = linear([0, scale.steps], x);
+    const at = (/** @type {number} */ value) => along(Math.max(0, scale.position(value)));
+    const text = (/** @type {number} */ value) => (knob === "copied" ? KNOB_WORDS.copied(value) : value === 0 ? ZERO_WORDS[knob] ?? "0" : String(value));
+    this.plot.paintX(KNOB_TICKS[knob], at, y[0] + 18, text);
+    put(this.label, { x: (x[0] + x[1]) / 2, y: y[0] + 35 });
+    say(this.label, KNOBS[knob].label);
+    const now = at(this.state.scene[knob]);
+    put(this.now, { x1: now, x2: now, y1: y[1], y2: y[0] });
+    put(this.veil, { x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2 + 20 });
+    return { at, slope: slope * scale.steps };
+  }
+
+  /** @param {Aways} aways @param {{at: (value: number) => number}} across */
+  paintLines(aways, across) {
+    const { x, y } = this.plot.box;
+    const knob = this.state.scene.view.sweep;
+    const names = CARD_NAMES.filter((name) => aways[name]?.aways.some((away) => away !== null));
+    const levels = names.flatMap((name) => aways[name]?.aways.flatMap((away) => (away === null ? [] : [squeezed(away)])) ?? []);
+    const { low, high, floor, ceiling } = LEVEL_RANGE;
+    const domain = /** @type {[number, number]} */ ([Math.max(floor, Math.min(low, ...levels) - 0.1), Math.min(ceiling, Math.max(high, ...levels) + 0.1)]);
+    const up = linear(domain, y);
+    this.plot.paintY(LEVEL_TICKS.filter((tick) => squeezed(tick) > domain[0] && squeezed(tick) < domain[1]), (away) => up.at(squeezed(away)));
+    const [top, bottom] = [up.at(squeezed(NOTICED)), up.at(squeezed(-NOTICED))];
+    put(this.band, { x: x[0], width: x[1] - x[0], y: top, height: bottom - top });
+    put(this.bandWord, { x: x[1] - 5, y: bottom - 6 });
+    const frame = { x: x[0], y: y[1], width: x[1] - x[0], height: y[0] - y[1] };
+    put(this.lines, { ...frame, viewBox: Object.values(frame).join(" ") });
+    CARD_NAMES.forEach((name, k) => put(this.lines.children[k], { d: linePath(aways[name], knob === "bandwidth", across.at, (away) => up.at(squeezed(away))) }));
+    this.paintEnds(aways, names, (away) => Math.max(y[1], Math.min(y[0], up.at(squeezed(away)))));
+  }
+
+  /** @param {Aways} aways @param {CardName[]} names @param {(away: number) => number} level */
+  paintEnds(aways, names, level) {
+    const { x, y } = this.plot.box;
+    const last = names.map((name) => level(lastKnown(aways[name]?.aways ?? [])));
+    const spots = spreadOut(last, 14, y[1] + 2, y[0]);
+    CARD_NAMES.forEach((name, k) => {
+      const found = names.indexOf(name);
+      this.ends.children[k].toggleAttribute("hidden", found < 0);
+      if (found >= 0) put(this.ends.children[k], { x: x[1] + 6, y: spots[found] + 4 });
+    });
+  }
+}
+
+/**
+ * A bandwidth of 0 stands for fresh draws, which no small bandwidth comes near: the curve begins after it.
+ * @param {Aways[CardName]} line @param {boolean} isBroken @param {(value: number) => number} across @param {(away: number) => number} up
+ */
+function linePath(line, isBroken, across, up) {
+  const known = (line?.aways ?? []).flatMap((away, k) => (away === null || (isBroken && line?.xs[k] === 0) ? [] : [k]));
+  if (known.length < 2 || !line) return "M0 0";
+  return curve(known.map((k) => across(line.xs[k])), known.map((k) => up(/** @type {number} */ (line.aways[k]))));
+}
+
+/** What a saved page holds of a curve. @param {MemoSweep | null} found @param {boolean} isCurrent */
+function savedWords(found, isCurrent) {
+  if (!found) return "This page was saved without this curve: it needs Python. Open this tab in a notebook, and save the page again.";
+  if (!isCurrent) return "This curve is of the scene that was saved: a new one needs Python.";
+  return found.done < 1 ? "This page was saved before Python had all of this curve." : "";
+}
+
+/** @param {(number | null)[]} aways */
+function lastKnown(aways) {
+  return aways.reduce((last, away) => away ?? last, 0) ?? 0;
+}
+
+/** @param {Aways[CardName]} line */
+function noticedAt(line) {
+  return line ? firstNotice(line.xs, line.aways) : null;
+}
+
+/** @param {MemoSweep} found */
+function sweepTable({ parameter, values, metrics }) {
+  return {
+    heads: [KNOBS[parameter].label, ...CARD_NAMES.map((name) => CARDS[name].label)],
+    rows: values.map((value, k) => [KNOB_WORDS[parameter](value), ...CARD_NAMES.map((name) => shownNumber(metrics[name]?.[k]))]),
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * MemorizationLab: watch a generator copy its training set, and see which metric notices. The picture follows the
+ * sliders in every frame; the metrics are Python's, and fade while they are behind.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { NumberTable } from "../../toolkit/view/chart.js";
+import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { MemoCards } from "./cards.js";
+import { memoCode } from "./code.js";
+import { MemoCurve } from "./curve.js";
+import { MemoHeat } from "./heat.js";
+import { MemoItems } from "./items.js";
+import { fitsBase } from "./maths.js";
+import { MemoPlane } from "./plane.js";
+import { MemoSliders } from "./sliders.js";
+import { MemoState } from "./state.js";
+import { chosenWords, pointsTable } from "./words.js";
+import { Toolbar } from "../../toolkit/view/toolbar.js";
+
+const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
+const PANEL_NAMES = /** @type {(keyof typeof PANELS)[]} */ (Object.keys(PANELS));
+const OWN_PANELS = ["cards", "items"];
+const QUESTIONS = {
+  made: ["Drag “Share copied” to the right.", "Which card notices first?"],
+  saved: ["Which cards notice?", "The picture follows the sliders, the cards are of the scene that was saved."],
+  own: ["Is your generator memorizing?", "Look at the cards, then at the items that are most like a training row."],
+};
+
+export default lab("MemorizationLab", () => ({}), memoView);
+
+/** @param {Store} store @param {AbortSignal} signal */
+function memoView(store, signal) {
+  const state = new MemoState(store, signal);
+  const plane = new MemoPlane(state, signal);
+  const sliders = new MemoSliders(state, signal);
+  const panels = new MemoPanels(state, signal);
+  const question = el("p", { class: "nbm-memo-question" }, [el("strong"), " ", el("span")]);
+  const chosen = el("p", { class: "nbm-memo-chosenwords", "aria-live": "polite" });
+  const points = new NumberTable("Generated points");
+  const about = el("p", { class: "nbm-note" });
+  let isFull = false;
+  const toolbar = new Toolbar(store, signal, {
+    code: (scene) => memoCode(scene, state.hasItems),
+    table: (shown) => {
+      isFull = shown;
+      store.changed();
+    },
+    picture: () => void plane.save(`MemorizationLab: ${chosen.textContent}`).catch(() => store.say("The picture could not be made.")),
+    compared: ({ seconds, doing }) => doing ? "Python computes these cards …" : `Python computed these cards${seconds > 1e-3 ? ` in ${Math.round(1000 * seconds)} ms` : ""}.`,
+    waiting: "The picture follows in this page; the cards wait for Python, which is busy or gone.",
+  });
+  const legend = memoLegend();
+  const top = el("div", { class: "nbm-memo-top" }, [sliders.first.root, plane.box, legend.root, chosen]);
+  const below = el("div", { class: "nbm-memo-below" }, [sliders.root, about]);
+  const body = el("div", { class: "nbm-memo" }, [top, panels.root, below]);
+  const paint = () => {
+    state.note();
+    const { scene } = state;
+    QUESTIONS[state.isOwn ? "own" : store.saved ? "saved" : "made"].forEach((text, k) => say(question.children[k], text));
+    legend.copies.hidden = state.isOwn;
+    sliders.paint(scene);
+    plane.paint();
+    legend.bumps.hidden = Boolean(store.saved) && !plane.hasBumps;
+    const words = chosenWords(state);
+    say(chosen, words || "Choose a generated point: click it, or Tab to the picture and use the arrow keys.");
+    plane.tell(words || "none chosen");
+    say(about, state.base.about ?? "");
+    about.hidden = !state.base.about || !state.base.projected;
+    panels.paint(isFull);
+    points.paint(isFull, () => pointsTable(state));
+    toolbar.paint(scene);
+    if (store.saved) closeStarts(state, toolbar);
+  };
+  return { nodes: [question, toolbar.root, body, points.root, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/** On a saved page: no way to scenes whose points it does not hold. @param {MemoState} state @param {Toolbar} toolbar */
+function closeStarts({ base, scene }, { preset, presets, reset }) {
+  const isHeld = (/** @type {any} */ start) => fitsBase(base, start);
+  for (const option of preset.options) {
+    if (!(option.value in presets)) continue;
+    option.disabled = !isHeld(presets[option.value]);
+    if (option.disabled) put(option, { title: "Its points need Python" });
+  }
+  const [first] = Object.values(presets);
+  if (!isHeld(presets[scene.preset] ?? first)) reset.disabled = true;
+}
+
+/** What is seen beside the picture, one at a time. */
+class MemoPanels {
+  /** @param {MemoState} state @param {AbortSignal} signal */
+  constructor(state, signal) {
+    this.state = state;
+    this.width = 420;
+    this.cards = new MemoCards(state);
+    this.curve = new MemoCurve(state, signal);
+    this.items = new MemoItems(state, signal);
+    this.heat = new MemoHeat(state, signal);
+    this.tabs = PANEL_NAMES.map((panel) => {
+      const tab = el("button", { type: "button", role: "tab" }, [PANELS[panel]]);
+      tab.addEventListener("click", () => state.view({ panel }), { signal });
+      tab.addEventListener("keydown", (event) => this.key(event), { signal });
+      return tab;
+    });
+    const roots = { cards: this.cards.root, curve: this.curve.root, items: this.items.root, interactions: this.heat.root };
+    this.panels = PANEL_NAMES.map((name) => el("div", { role: "tabpanel", "aria-label": PANELS[name] }, [roots[name]]));
+    const list = el("div", { class: "nbm-tabs", role: "tablist", "aria-label": "What the metrics say" }, this.tabs);
+    this.root = el("div", { class: "nbm-memo-right" }, [list, ...this.panels]);
+    const watch = new ResizeObserver(([{ contentRect }]) => {
+      if (contentRect.width > 0) this.width = Math.round(contentRect.width);
+      state.store.changed();
+    });
+    watch.observe(this.root);
+    signal.addEventListener("abort", () => watch.disconnect());
+  }
+
+  /** The tabs of this lab: on rows of one's own there is nothing to sweep. @returns {string[]} */
+  get names() {
+    return this.state.isOwn ? OWN_PANELS : PANEL_NAMES;
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { names } = this;
+    const now = names.indexOf(this.state.scene.view.panel);
+    const last = names.length - 1;
+    /** @type {Record<string, number>} */
+    const goes = { ArrowRight: now === last ? 0 : now + 1, ArrowLeft: now > 0 ? now - 1 : last, Home: 0, End: last };
+    if (!(event.key in goes)) return;
+    event.preventDefault();
+    const panel = names[goes[event.key]];
+    this.state.view({ panel });
+    this.tabs[PANEL_NAMES.findIndex((name) => name === panel)].focus();
+  }
+
+  /** @param {boolean} isFull */
+  paint(isFull) {
+    const { names } = this;
+    const wanted = this.state.scene.view.panel;
+    const panel = names.includes(wanted) ? wanted : names[0];
+    PANEL_NAMES.forEach((name, k) => {
+      this.tabs[k].hidden = !names.includes(name);
+      put(this.tabs[k], { "aria-selected": String(name === panel), tabindex: name === panel ? 0 : -1 });
+      this.panels[k].hidden = name !== panel;
+    });
+    if (panel === "cards") this.cards.paint(isFull);
+    if (panel === "curve") this.curve.paint(this.width, isFull);
+    if (panel === "items") this.items.paint();
+    if (panel === "interactions") this.heat.paint();
+  }
+}
+
+function memoLegend() {
+  const mark = (/** @type {string} */ name, /** @type {string} */ d) =>
+    svg("svg", { class: "nbm-memo-key", viewBox: "-8 -8 16 16", "aria-hidden": "true" }, name.split(" ").map((one) => svg("path", { class: `nbm-memo-${one}`, d: one === "rings" ? "M-7 0a7 7 0 1 0 14 0a7 7 0 1 0-14 0" : d })));
+  const diamond = "M0-4.5L4.5 0L0 4.5L-4.5 0Z";
+  const entry = (/** @type {Node} */ node, /** @type {string} */ text) => el("span", {}, [node, text]);
+  const copies = entry(mark("copied rings", diamond), "copy of a train point");
+  const bumps = entry(mark("bumps", "M-7 0a7 5 0 1 0 14 0a7 5 0 1 0-14 0"), "fitted bump, 1σ");
+  const root = el("div", { class: "nbm-legend" }, [
+    entry(mark("train", "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0"), "train"),
+    entry(mark("test", "M-3.5-3.5L3.5 3.5M-3.5 3.5L3.5-3.5"), "test"),
+    entry(mark("made", diamond), "generated"),
+    copies,
+    bumps,
+  ]);
+  return { root, copies, bumps };
+}

@@ -1,0 +1,102 @@
+/**
+ * The sliders: how much is copied, how exactly, and what becomes of the rest. The first one stands alone, above the
+ * picture; it is what the opening question is about.
+ *
+ * @import { Knob, MemoScene } from "./maths.js"
+ * @import { MemoState } from "./state.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { BOUNDS } from "../../toolkit/view/bounds.js";
+import { el, put, say } from "../../toolkit/view/dom.js";
+import { KNOBS, KNOB_WORDS, SCALES, withMemo } from "./maths.js";
+
+const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
+
+/** One native range input with its label and value. */
+class Knobbed {
+  /** @param {MemoState} state @param {AbortSignal} signal @param {Knob | "points"} name */
+  constructor(state, signal, name) {
+    this.state = state;
+    this.name = name;
+    this.scale = SCALES[name];
+    const { label, hint } = KNOBS[name];
+    this.input = el("input", { type: "range", min: "0", max: String(this.scale.steps), step: "1", "aria-label": label });
+    this.value = el("span", { class: "nbm-memo-value", "aria-hidden": "true" });
+    this.root = el("label", { class: `nbm-memo-knob nbm-memo-knob-${name}`, title: hint }, [el("span", { class: "nbm-memo-name" }, [label]), this.value, this.input]);
+    const { store } = state;
+    if (name === "points") closeOnSaved(store, this.input);
+    this.input.addEventListener("input", () => store.preview(this.written(this.input.valueAsNumber)), { signal });
+    this.input.addEventListener("change", () => store.finish(), { signal });
+    this.input.addEventListener("keydown", (event) => this.key(event), { signal });
+  }
+
+  /** The scene with this value; a chosen point that is then no more is chosen no more. @param {number} position */
+  written(position) {
+    const { scene } = this.state;
+    const value = this.scale.value(position);
+    const isGone = this.name === "points" && scene.selected !== null && scene.selected >= value;
+    return withMemo(scene, { [this.name]: value, selected: isGone ? null : scene.selected });
+  }
+
+  /** The browser moves by one step; with Shift it is ten, and Escape gives a drag up. @param {KeyboardEvent} event */
+  key(event) {
+    if (!(event.ctrlKey || event.metaKey)) event.stopPropagation();
+    if (event.key === "Escape") return this.state.store.cancel();
+    const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!sign || !event.shiftKey) return;
+    event.preventDefault();
+    const moved = this.input.valueAsNumber + 10 * sign;
+    this.state.store.edit(this.written(Math.max(0, Math.min(this.scale.steps, moved))));
+  }
+
+  paint() {
+    const { name, scale, state } = this;
+    const value = state.scene[name];
+    const position = String(Math.round(scale.position(value)));
+    if (this.input.value !== position) this.input.value = position;
+    const text = name === "points" ? String(value) : KNOB_WORDS[name](value);
+    put(this.input, { "aria-valuetext": text });
+    say(this.value, text);
+    this.root.style.setProperty("--nbm-memo-filled", `${(100 * Number(position)) / scale.steps}%`);
+  }
+}
+
+export class MemoSliders {
+  /** @param {MemoState} state @param {AbortSignal} signal */
+  constructor(state, signal) {
+    this.state = state;
+    this.first = new Knobbed(state, signal, "copied");
+    this.others = /** @type {const} */ (["jitter", "bandwidth", "spread", "points"]).map((name) => new Knobbed(state, signal, name));
+    this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(BOUNDS.seed[1]), step: "1" });
+    this.seed.addEventListener("change", () => this.reseed(), { signal });
+    closeOnSaved(state.store, this.seed);
+    const seed = el("label", { class: "nbm-memo-knob nbm-memo-seed", title: "of the points" }, [el("span", { class: "nbm-memo-name" }, ["Seed"]), this.seed]);
+    this.root = el("div", { class: "nbm-memo-knobs" }, [...this.others.map((knob) => knob.root), seed]);
+  }
+
+  reseed() {
+    const seed = this.seed.valueAsNumber;
+    const isGood = Number.isInteger(seed) && seed >= 0 && seed <= BOUNDS.seed[1];
+    this.seed.classList.toggle("nbm-bad", !isGood);
+    if (!isGood) return this.state.store.say("A seed is a whole number from 0.");
+    this.state.store.edit(withMemo(this.state.scene, { seed }));
+  }
+
+  /** @param {MemoScene} scene */
+  paint(scene) {
+    for (const knob of [this.first, ...this.others]) {
+      knob.root.hidden = this.state.isOwn;
+      knob.paint();
+    }
+    this.root.hidden = this.state.isOwn;
+    const isTyping = this.seed.getRootNode() instanceof Document && document.activeElement === this.seed;
+    if (!isTyping && this.seed.value !== String(scene.seed)) this.seed.value = String(scene.seed);
+  }
+}
+
+/** What draws other points cannot be had without Python. @param {Store} store @param {HTMLInputElement} input */
+function closeOnSaved({ saved }, input) {
+  if (!saved) return;
+  input.disabled = true;
+  put(input, { title: NEEDS_PYTHON });
+}

@@ -1,0 +1,184 @@
+/**
+ * What the parts of MemorizationLab's page share: the scene with its generated points, Python's last answer, and
+ * whether that is about what is shown. Choosing a point or a tab changes no number, so it makes no answer old.
+ *
+ * @import { CardName, CardNumbers, Made, MemoAnswer, MemoBase, MemoScene, Rows2 } from "./maths.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { KNOBS, KNOB_NAMES, KNOB_WORDS, departure, fitsBase, generatedOf, orderOf, settingsKey } from "./maths.js";
+
+const REMEMBERED_REVS = 300;
+const LISTENED = ["base", "curve", "interactions", "pictures"];
+
+export class MemoState {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    /** @type {Map<number, MemoScene>} what each revision was about */
+    this.about = new Map();
+    /** @type {{scene: MemoScene, base: MemoBase, made: Made} | null} */
+    this.memo = null;
+    /** @type {{memorization: number[], order: number[]} | null} */
+    this.ranked = null;
+    /** @type {{variance: number[], wide: Rows2} | null} */
+    this.spreadOf = null;
+    /** @type {MemoAnswer | null} */
+    this.lastAnswer = null;
+    const changed = () => store.changed();
+    for (const name of LISTENED) store.model.on(`change:${name}`, changed);
+    signal.addEventListener("abort", () => {
+      for (const name of LISTENED) store.model.off(`change:${name}`, changed);
+    });
+  }
+
+  /** @returns {MemoScene} */
+  get scene() {
+    return /** @type {any} */ (this.store.scene);
+  }
+
+  /** @returns {MemoBase} */
+  get base() {
+    return this.store.model.get("base");
+  }
+
+  /** @returns {MemoAnswer} the last one with numbers, current or not */
+  get answer() {
+    const result = this.store.model.get("result");
+    if (result.cards) this.lastAnswer = result;
+    return this.lastAnswer ?? result;
+  }
+
+  /** Whether Python has told why it has no numbers of what is shown. */
+  get isRefused() {
+    const { rev, error } = this.store.model.get("result");
+    return Boolean(error) && rev === this.scene.rev;
+  }
+
+  /** Whether images stand behind the user's own rows. */
+  get hasItems() {
+    return this.isOwn && Boolean(this.store.model.get("pictures").width);
+  }
+
+  get isOwn() {
+    return this.scene.data === "own";
+  }
+
+  /** Whether the rows on show are those of the scene: Python draws new ones after points, data or seed change. */
+  get isBaseCurrent() {
+    return fitsBase(this.base, this.scene);
+  }
+
+  /** Remember what this revision is about; called in every paint. */
+  note() {
+    const { rev } = this.scene;
+    if (this.about.has(rev)) return;
+    this.about.set(rev, this.scene);
+    const [oldest] = this.about.keys();
+    if (this.about.size > REMEMBERED_REVS) this.about.delete(oldest);
+  }
+
+  /** Whether Python's numbers are of what is shown. */
+  get isCurrent() {
+    const { rev, cards } = this.answer;
+    if (!cards) return false;
+    const answered = this.about.get(rev);
+    return rev === this.scene.rev || (answered !== undefined && settingsKey(answered) === settingsKey(this.scene));
+  }
+
+  /**
+   * Whether Python's per-point numbers belong to the points that are shown: live if not at these places, since the
+   * next answer is under way; on a saved page, where none will come, only at these places.
+   */
+  get fitsPoints() {
+    const { memorization } = this.answer;
+    return this.isBaseCurrent && (!this.store.saved || this.isCurrent) && memorization?.length === this.made.isCopy.length;
+  }
+
+  /** @returns {Made} */
+  get made() {
+    const { scene, base } = this;
+    if (this.memo?.scene !== scene || this.memo.base !== base) this.memo = { scene, base, made: generatedOf(scene, base) };
+    return this.memo.made;
+  }
+
+  /** Generated points by memorization, the most memorized first; as drawn until Python has told. */
+  get byMemorization() {
+    const { memorization } = this.answer;
+    if (!this.fitsPoints) return [...this.made.isCopy.keys()];
+    if (this.ranked?.memorization !== memorization) this.ranked = { memorization, order: orderOf(memorization) };
+    return this.ranked.order;
+  }
+
+  /** @returns {number | null} */
+  get selected() {
+    const { selected } = this.scene;
+    return selected !== null && selected < this.made.isCopy.length ? selected : null;
+  }
+
+  /** Choose a generated point, or none: no step of history. @param {number | null} selected */
+  select(selected) {
+    if (selected !== this.scene.selected) this.look({ selected });
+  }
+
+  /** Change what is looked at, not what there is: no step of history. @param {Partial<MemoScene>} parts */
+  look(parts) {
+    this.store.finish();
+    this.store.replace(/** @type {any} */ ({ ...this.scene, ...parts }));
+  }
+
+  /** Change tabs and orders. @param {Partial<MemoScene["view"]>} parts */
+  view(parts) {
+    this.look({ view: { ...this.scene.view, ...parts } });
+  }
+
+  /** What is held against honest: on the user's own rows, as many generated ones as the honest stand-in has. */
+  get compared() {
+    return this.answer.comparable ?? this.answer.cards;
+  }
+
+  /** @param {CardName} name how much worse than honest a card is, in standard deviations of honest redraws */
+  departureOf(name) {
+    return departure(name, this.compared?.[name], this.honest, this.noise);
+  }
+
+  /** While Python is behind: which picture the numbers are of. */
+  get behindWords() {
+    const { saved, waiting } = this.store;
+    const { doing } = this.answer;
+    if (doing) return this.progressWords + (waiting ? " It has not said more for a while." : "");
+    if (saved) return this.isBaseCurrent ? "New numbers need Python: these are of the picture that was saved." : "These points need Python: the picture and the numbers are those that were saved.";
+    if (this.isRefused) return "Python has no numbers of this picture, and says below why: these are of an earlier one.";
+    if (waiting) return "Python is busy or gone: these numbers are of an earlier picture.";
+    const answered = this.about.get(this.answer.rev);
+    const moved = answered && KNOB_NAMES.find((name) => answered[name] !== this.scene[name]);
+    return moved ? `Just behind: these are for ${KNOBS[moved].label.toLowerCase()} ${KNOB_WORDS[moved](answered[moved])}.` : "Python computes …";
+  }
+
+  /** How far Python is with numbers that take long. */
+  get progressWords() {
+    const { doing, done = 0 } = this.answer;
+    return `Python computes ${doing}: ${Math.round(100 * done)}\u00a0% …`;
+  }
+
+  /** Standard deviations of the bumps along both axes, in the units of the picture. @returns {Rows2 | null} */
+  get sigma() {
+    const { sigma, variance } = this.answer;
+    const { bump } = this.base;
+    if (sigma || !bump || !variance) return sigma ?? null;
+    if (this.spreadOf?.variance !== variance) {
+      const wide = variance.map((v) => /** @type {[number, number]} */ ([Math.sqrt(v) * bump[0], Math.sqrt(v) * bump[1]]));
+      this.spreadOf = { variance, wide };
+    }
+    return this.spreadOf.wide;
+  }
+
+  /** @returns {CardNumbers | null} */
+  get honest() {
+    return this.answer.honest ?? null;
+  }
+
+  /** @returns {CardNumbers | null} standard deviations of honest redraws */
+  get noise() {
+    return this.answer.noise ?? null;
+  }
+}

@@ -1,0 +1,98 @@
+"""Generators that the Playground can draw beside Gaussians; each is a law that `nm.evaluate` takes as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...arrays import to_numpy
+from ...distributions import Empirical, Gaussian, Mixture
+from ...errors import InvalidInput
+from ...federation import Federation
+from ...metrics.base import Sample
+from ...metrics.fid.metric import FID
+from ...metrics.kid.kernels import Embedding, Polynomial
+from ...metrics.kid.metric import KID
+from ..toolkit.fields import number, whole
+from .draws import displayed, draw
+
+
+class Bumps(Mixture):
+    """Two equal round Gaussians, σ = `height`, at `width` to both sides of `center`, turned by `angle` degrees."""
+
+    def __init__(self, center: Any, width: float, height: float, angle: float = 0.0) -> None:
+        self.ellipse = Gaussian.ellipse(center, width, height, angle)
+        self.width, self.height, self.angle = float(width), float(height), float(angle)
+        offset = self.ellipse.root[0]
+        ends = (self.ellipse.mean + offset, self.ellipse.mean - offset)
+        super().__init__([Gaussian.ellipse(end, height, height) for end in ends])
+
+
+class Truncated(Mixture):
+    """The clients' mixture, shrunk about its mean by `psi`: the ideal estimator at 1, one point at 0.
+
+    Parameters
+    ----------
+    federation : clients that are Gaussians or rows
+    psi : 0 to 1,000,000; every point x becomes μ̂ + ψ(x − μ̂)
+    """
+
+    def __init__(self, federation: Federation, psi: float = 1.0) -> None:
+        self.psi = number(psi, "psi")
+        laws = [c.distribution if c.rows is None else Empirical(to_numpy(c.rows)) for c in federation]
+        centre = Mixture(laws, federation.weights).mean
+        super().__init__([_shrunk(law, self.psi, centre) for law in laws], federation.weights)
+
+
+class Copycat(Empirical):
+    """A generator that only ever repeats the first `count` points that one client draws.
+
+    Parameters
+    ----------
+    federation, client : the clients, and the name of the one it copies
+    count : points it knows, 2 to 2,000
+    seed : of the client's draws, as in the Playground
+    """
+
+    def __init__(self, federation: Federation, client: str, count: int = 20, *, seed: int = 0) -> None:
+        self.client, self.seed = client, whole(seed, "seed")
+        source = federation[client]
+        self.count = whole(count, "count")
+        if isinstance(source.distribution, Gaussian):
+            stream = 2 * federation.names.index(client)
+            super().__init__(draw(source.distribution, self.seed, stream, self.count))
+        else:
+            super().__init__(displayed(source.distribution if source.rows is None else source.rows)[: self.count])
+
+
+def _shrunk(law: Any, psi: float, centre: np.ndarray) -> Gaussian | Empirical:
+    if isinstance(law, Empirical):
+        return Empirical(centre + psi * (law.rows - centre))
+    if not isinstance(law, Gaussian):
+        raise InvalidInput("federation", f"has a client that is {law!r}", "Give Gaussians or rows")
+    return Gaussian.factored(centre + psi * (law.mean - centre), psi * law.root)
+
+
+def summary(source: Any) -> dict[str, Any]:
+    """What the page has to know of rows (n, 2) or of a law it cannot draw itself: moments, kernel mean, some points.
+
+    `count` is 0 for a law, `phi` the mean embedding under the cubic kernel, in the order of js/laws.js.
+    """
+    sample = Sample(distribution=source) if hasattr(source, "sample") else Sample(rows=source)
+    moments = FID().summarize(sample)
+    kernel = Polynomial()
+    parts = KID().summarize(sample)
+    phi = np.zeros(10)
+    for part, weight in zip(parts.parts, parts.weights, strict=True):
+        content = part.content if isinstance(part.content, Embedding) else kernel.embed(part.content)
+        phi += weight * content.vector
+    cov = to_numpy(moments.cov)
+    return {
+        "count": 0 if sample.rows is None else len(sample.rows),
+        "mean": to_numpy(moments.mean).tolist(),
+        "cov": [float(cov[0, 0]), float(cov[0, 1]), float(cov[1, 1])],
+        "phi": phi.tolist(),
+        "diagonal": float(parts.parts[0].diagonal),
+        "points": displayed(source).tolist(),
+    }

@@ -1,0 +1,191 @@
+/**
+ * Where things are: world ↔ pixels, handles, and what a drag or a key does to an item. No DOM.
+ *
+ * @import { Item } from "../../toolkit/view/types.js"
+ */
+import { nameWidth, shortened } from "../../toolkit/view/names.js";
+
+/** @typedef {"mean" | "width" | "height" | "angle"} Handle */
+
+/** @type {Handle[]} */
+export const HANDLES = ["mean", "width", "height", "angle"];
+const NEAREST = 16;
+const OUTSIDE = 15;
+const STEM = 24;
+
+/** Pixels of a world point on a square of `size` pixels. @param {{half: number}} scene @param {number} size */
+export function projection({ half }, size) {
+  const scale = size / (2 * half);
+  return {
+    scale,
+    /** @param {number} x @param {number} y @returns {[number, number]} */
+    at: (x, y) => [size / 2 + scale * x, size / 2 - scale * y],
+  };
+}
+
+/**
+ * The pixel offset of a handle from its item's mean: just outside the 1σ ellipse, where it hides neither the
+ * edge nor a mean that lies on it, and never so near that a point could not be grabbed.
+ * @param {Item} item @param {Handle} handle @param {number} scale @returns {[number, number]}
+ */
+export function handleOffset(item, handle, scale) {
+  const turn = (item.angle * Math.PI) / 180;
+  const along = [Math.cos(turn), -Math.sin(turn)];
+  const side = heightSide(item);
+  const across = [-side * Math.sin(turn), -side * Math.cos(turn)];
+  const far = (/** @type {number} */ length) => Math.max(NEAREST, scale * length + OUTSIDE);
+  if (handle === "width") return [far(item.width) * along[0], far(item.width) * along[1]];
+  if (handle === "height") return [far(item.height) * across[0], far(item.height) * across[1]];
+  if (handle === "angle") {
+    const reach = far(item.width) + STEM;
+    return [reach * along[0], reach * along[1]];
+  }
+  return [0, 0];
+}
+
+/**
+ * The item after its handle moved by (dx, dy) world units from where the drag began.
+ * @param {Item} start @param {Handle} handle @param {number} dx @param {number} dy @param {number} half @param {number} scale
+ * @returns {Item}
+ */
+export function dragged(start, handle, dx, dy, half, scale) {
+  const turn = (start.angle * Math.PI) / 180;
+  if (handle === "mean") return { ...start, x: within(start.x + dx, half), y: within(start.y + dy, half) };
+  if (handle === "width") return { ...start, width: length(start.width + dx * Math.cos(turn) + dy * Math.sin(turn), half) };
+  if (handle === "height") return { ...start, height: length(start.height + heightSide(start) * (dy * Math.cos(turn) - dx * Math.sin(turn)), half) };
+  const [ox, oy] = handleOffset(start, "angle", scale);
+  return { ...start, angle: degrees(Math.atan2(dy - oy / scale, dx + ox / scale) * (180 / Math.PI)) };
+}
+
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+/**
+ * The item after a key on one of its handles, or null for a key that means nothing there.
+ * Arrows move 0.1 (1° for the angle), with Shift ten times as far; in a far smaller or larger plane, as far for its size.
+ * @param {Item} item @param {Handle} handle @param {string} key @param {boolean} shift @param {number} half
+ * @returns {Item | null}
+ */
+export function keyed(item, handle, key, shift, half) {
+  if (!(key in ARROWS)) return null;
+  const [right, up] = ARROWS[key];
+  const by = (right + up) * (shift ? 10 : 1);
+  if (handle === "angle") return { ...item, angle: degrees(tidy(item.angle + by, 1)) };
+  const step = (shift ? 10 : 1) * stepIn(half);
+  if (handle === "mean") {
+    return { ...item, x: tidy(within(item.x + right * step, half), step), y: tidy(within(item.y + up * step, half), step) };
+  }
+  return { ...item, [handle]: tidy(length(item[handle] + by * stepIn(half), half), step) };
+}
+
+/** How far a key moves: 0.1 in a plane of the usual size, a power of ten in any other. @param {number} half */
+export function stepIn(half) {
+  return 10 ** Math.round(Math.log10(half / 50));
+}
+
+/** What a slider says of itself. @param {Item} item @param {Handle} handle @param {number} half */
+export function sliderValues(item, handle, half) {
+  const read = (/** @type {number} */ value) => value.toFixed(Math.max(2, 1 - Math.log10(stepIn(half))));
+  if (handle === "mean") return { now: item.x, min: -half, max: half, text: `x ${read(item.x)}, y ${read(item.y)}` };
+  if (handle === "angle") return { now: item.angle, min: -180, max: 180, text: `${item.angle.toFixed(0)}°` };
+  return { now: item[handle], min: 0, max: half, text: read(item[handle]) };
+}
+
+/** The height handle is across from the name: below a client, above a generator. @param {Item} item */
+function heightSide(item) {
+  return item.weight === undefined ? 1 : -1;
+}
+
+/** The half-axes and angle of a covariance, for drawing. @param {{a: number, b: number, c: number}} law */
+export function ellipseOf({ a, b, c }) {
+  const middle = (a + c) / 2;
+  const spread = Math.hypot((a - c) / 2, b);
+  return {
+    width: Math.sqrt(middle + spread),
+    height: Math.sqrt(Math.max(0, middle - spread)),
+    angle: (Math.atan2(2 * b, a - c) * 90) / Math.PI,
+  };
+}
+
+/**
+ * How an item is drawn: itself where it has an ellipse, else the ellipse of its law, which no handle moves.
+ * @param {Item} item @param {import("../../toolkit/view/types.js").Law} law @returns {Item & {fixed?: boolean}}
+ */
+export function shapeOf(item, law) {
+  if (item.kind === undefined || item.kind === "bumps") return item;
+  return { ...item, x: law.x, y: law.y, ...ellipseOf(law), fixed: true };
+}
+
+const LINE = 14;
+const MARK = 18;
+const SPOTS = 8;
+// Of the picture's width, what a name may take.
+const NAME_ROOM = 0.3;
+// Pixels of the letters, which are smaller in a narrow lab: see lab.css.
+const FONT = { wide: 12, narrow: 10.5, narrowest: 320 };
+
+/** @typedef {{x: number, y: number, wide: number, high: number}} Box pixels, around its centre */
+/** @typedef {{text: string, x: number, y: number}} Label a name as the picture has room for it, and its offset from the mean */
+
+/**
+ * Clients' names go above the 1σ ellipse, generators' below, else on the other side, else further out, to where they
+ * hide least of the earlier names, of the marks of all means and of what is to be kept `clear`; and never out of the
+ * picture.
+ * @param {{half: number}} scene @param {Item[]} items @param {number} size @param {Box[]} [clear] @returns {Label[]}
+ */
+export function labelSpots(scene, items, size, clear = []) {
+  const { at, scale } = projection(scene, size);
+  const font = size < FONT.narrowest ? FONT.narrow : FONT.wide;
+  const means = items.map((item) => at(item.x, item.y));
+  const taken = [...clear, ...means.map(([x, y]) => ({ x, y, wide: MARK, high: MARK }))];
+  return items.map((item, i) => {
+    const turn = (item.angle * Math.PI) / 180;
+    const rise = Math.max(NEAREST, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
+    const text = shortened(item.name, NAME_ROOM * size, font);
+    const wide = nameWidth(text, font);
+    const [mean, y] = means[i];
+    const x = Math.max(wide / 2 + 3, Math.min(size - wide / 2 - 3, mean));
+    const sides = item.weight === undefined ? [rise + LINE + 1, -rise - 6] : [-rise - 6, rise + LINE + 1];
+    const boxAt = (/** @type {number} */ offset) => ({ x, y: y + offset - 4, wide, high: LINE });
+    let [best, least] = [Math.max(LINE, Math.min(size - 4, y + sides[0])) - y, Infinity];
+    for (let k = 0; k < SPOTS && least > 0; k++) {
+      const offset = sides[k % 2] + Math.sign(sides[k % 2]) * Math.floor(k / 2) * (LINE + 1);
+      if (y + offset <= LINE || y + offset >= size - 4) continue;
+      const hidden = hiddenBy(boxAt(offset), taken);
+      if (hidden < least) [best, least] = [offset, hidden];
+    }
+    taken.push(boxAt(best));
+    return { text, x: x - mean, y: best };
+  });
+}
+
+/** How many square pixels of the boxes another would hide. @param {Box} box @param {Box[]} taken */
+function hiddenBy(box, taken) {
+  let hidden = 0;
+  for (const other of taken) {
+    const down = (box.high + other.high) / 2 - Math.abs(box.y - other.y);
+    if (down > 0) hidden += down * Math.max(0, (box.wide + other.wide) / 2 - Math.abs(box.x - other.x));
+  }
+  return hidden;
+}
+
+/** @param {number} value @param {number} half */
+function within(value, half) {
+  return Math.min(half, Math.max(-half, value));
+}
+
+/** @param {number} value @param {number} half */
+function length(value, half) {
+  return Math.min(half, Math.max(0, value));
+}
+
+/** An angle in (−180, 180]. @param {number} angle */
+function degrees(angle) {
+  return 180 - ((((180 - angle) % 360) + 360) % 360);
+}
+
+/** A number a person would type, after steps. @param {number} value @param {number} step */
+function tidy(value, step) {
+  const fine = Math.max(1e6, 1e5 / step);
+  return Math.round(value * fine) / fine;
+}

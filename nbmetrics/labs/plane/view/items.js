@@ -1,0 +1,85 @@
+/**
+ * Buttons that add clients and generators and take the selected one away.
+ *
+ * @import { Scene } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { el, put } from "../../toolkit/view/dom.js";
+import { MOST, removalBar, withAdded, withRemoved } from "./edits.js";
+import { lockable } from "../../toolkit/view/locks.js";
+
+/** @type {[string, string][]} kinds of generators that can be added */
+const ADDABLE = [
+  ["gaussian", "Add generator"],
+  ["bumps", "Two bumps"],
+  ["truncated", "Ideal estimator, truncated by ψ"],
+  ["point", "Collapsed to a point"],
+  ["copycat", "Copycat of a client’s points"],
+];
+
+export class ItemButtons {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.addClient = button("Add client", () => this.add("clients"), signal);
+    this.addGenerator = button("Add generator", () => this.add("generators"), signal);
+    this.kinds = el("optgroup", { label: "Kinds" }, ADDABLE.slice(1).map(([value, text]) => el("option", { value }, [text])));
+    this.names = el("optgroup", { label: "From the notebook" });
+    this.choice = el("select", { "aria-label": "Other generators", title: "Other generators" }, [
+      el("option", { value: "" }, ["Other …"]), this.kinds, this.names,
+    ]);
+    this.choice.addEventListener("change", () => this.choose(), { signal });
+    this.choice.addEventListener("focus", () => store.send({ kind: "names" }), { signal });
+    this.remove = button("Remove", () => this.removeSelected(), signal);
+    lockable("items", this.addClient, this.addGenerator, this.choice, this.remove);
+  }
+
+  get nodes() {
+    return [this.addClient, this.addGenerator, this.choice, this.remove];
+  }
+
+  /** The button closes after it was pressed; the focus stays in the lab, where the keys for undo are heard. */
+  removeSelected() {
+    const { store } = this;
+    if (store.selected) store.edit(withRemoved(store.scene, store.selected), "items");
+    this.addClient.focus();
+  }
+
+  choose() {
+    const chosen = this.choice.selectedOptions[0];
+    this.choice.value = "";
+    if (chosen.parentElement === this.names) this.store.send({ kind: "attach", name: chosen.value });
+    else if (chosen.value) this.add("generators", /** @type {any} */ (chosen.value));
+  }
+
+  /** @param {"clients" | "generators"} kind @param {import("../../toolkit/view/types.js").Item["kind"] | "point"} [what] */
+  add(kind, what) {
+    const { store } = this;
+    store.edit(withAdded(store.scene, kind, what), "items");
+    store.select({ kind, index: store.scene[kind].length - 1 });
+  }
+
+  /** The notebook's variables that could be generators. @param {string[]} names */
+  paintNames(names) {
+    if (names.join() === [...this.names.children].map((option) => /** @type {HTMLOptionElement} */ (option).value).join()) return;
+    this.names.replaceChildren(...names.map((value) => el("option", { value }, [value])));
+  }
+
+  /** @param {Scene} scene */
+  paint(scene) {
+    const { selected } = this.store;
+    const bar = removalBar(scene, selected);
+    this.remove.disabled = bar !== "";
+    put(this.remove, { title: bar || `Remove ${selected ? scene[selected.kind][selected.index].name : ""}` });
+    this.addClient.disabled = scene.clients.length >= MOST.clients;
+    this.addGenerator.disabled = this.choice.disabled = scene.generators.length >= MOST.generators;
+    this.paintNames(this.store.model.get("namespace") ?? []);
+  }
+}
+
+/** @param {string} text @param {() => void} call @param {AbortSignal} signal */
+function button(text, call, signal) {
+  const node = el("button", { type: "button" }, [text]);
+  node.addEventListener("click", call, { signal });
+  return node;
+}

@@ -1,0 +1,203 @@
+/**
+ * The list of clients and generators: names, weights and, in table view, every number of the picture.
+ *
+ * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { BOUNDS } from "../../toolkit/view/bounds.js";
+import { el, put, say } from "../../toolkit/view/dom.js";
+import { nameBar, withItem, withName } from "./edits.js";
+import { stepIn } from "./geometry.js";
+import { sharesOf } from "./laws.js";
+
+const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
+/** @typedef {typeof NUMBERS[number] | "weight" | "psi" | "count"} Field */
+/** @type {Partial<Record<Field, string>>} what a reader is told the field is, where its name is not enough */
+const SPOKEN = { psi: "ψ", count: "points" };
+
+export class Panel {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.body = el("tbody");
+    const heads = ["Name", "Weight", ...NUMBERS].map((head, i) =>
+      el("th", { scope: "col", class: i > 1 ? "nbm-number" : "" }, [head]),
+    );
+    this.table = el("table", { class: "nbm-items", "aria-label": "Clients and generators" }, [
+      el("thead", {}, [el("tr", {}, heads)]), this.body,
+    ]);
+    this.root = el("div", { class: "nbm-panel nbm-scroll" }, [this.table]);
+    /** @type {Row[]} */
+    this.rows = [];
+  }
+
+  /** @param {boolean} shown */
+  showNumbers(shown) {
+    this.table.classList.toggle("nbm-full", shown);
+  }
+
+  /** @param {Scene} scene */
+  paint(scene) {
+    const kinds = /** @type {Kind[]} */ (["clients", "generators"]);
+    const places = kinds.flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })));
+    while (this.rows.length > places.length) this.rows.pop()?.node.remove();
+    places.forEach((place, i) => {
+      const key = rowKey(scene, place);
+      if (this.rows[i]?.key === key) return;
+      const row = new Row(this.store, this.signal, place, key);
+      if (this.rows[i]) this.rows[i].node.replaceWith(row.node);
+      else this.body.append(row.node);
+      this.rows[i] = row;
+    });
+    const shares = sharesOf(scene.clients);
+    this.rows.forEach((row, i) => row.paint(scene, places[i], shares[i]));
+  }
+}
+
+/** Rows are made anew where an item is of another kind. @param {Scene} scene @param {Place} place */
+function rowKey(scene, place) {
+  return `${place.kind} ${scene[place.kind][place.index].kind ?? ""}`;
+}
+
+class Row {
+  /** @param {Store} store @param {AbortSignal} signal @param {Place} place @param {string} key */
+  constructor(store, signal, place, key) {
+    this.store = store;
+    this.signal = signal;
+    this.place = place;
+    this.key = key;
+    /** @type {unknown[]} what the last paint showed */
+    this.painted = [];
+    this.name = el("input", { type: "text", class: "nbm-input", maxlength: "80", spellcheck: "false" });
+    const kind = this.item.kind;
+    /** @type {Field | null} the number in the second column */
+    this.main = place.kind === "clients" ? "weight" : kind === "truncated" ? "psi" : kind === "copycat" ? "count" : null;
+    this.mainInput = this.main && this.numberInput(this.main, this.main === "count" ? { min: "2", step: "1" } : { min: "0", step: "0.1" });
+    this.share = el("span", { class: "nbm-share" });
+    this.source = kind === "copycat" ? this.sourceSelect() : null;
+    this.numbers = NUMBERS.map((field) => {
+      /** @type {Record<string, string>} */
+      const lower = field === "width" || field === "height" ? { min: "0" } : {};
+      return this.numberInput(field, lower);
+    });
+    for (const input of this.numbers) input.hidden = kind === "truncated" || kind === "copycat";
+    for (const input of this.numbers) input.readOnly = kind === "data";
+    const swatch = el("span", { class: "nbm-swatch", "aria-hidden": "true" });
+    this.node = el("tr", { class: `nbm-${place.kind}` }, [
+      el("td", {}, [el("span", { class: "nbm-named" }, [swatch, this.name])]),
+      el("td", {}, this.mainInput ? [el("span", { class: "nbm-named" }, [this.mainInput, this.share, ...(this.source ? [this.source] : [])])] : []),
+      ...this.numbers.map((input) => el("td", { class: "nbm-number" }, [input])),
+    ]);
+    this.listenName();
+    this.node.addEventListener("focusin", () => this.store.select(this.place), { signal });
+    this.node.addEventListener("click", () => this.store.select(this.place), { signal });
+    this.node.addEventListener("pointerenter", () => this.store.hover(this.place), { signal });
+    this.node.addEventListener("pointerleave", () => this.store.hover(null), { signal });
+  }
+
+  get item() {
+    return this.store.scene[this.place.kind][this.place.index];
+  }
+
+  listenName() {
+    const { name, store, signal } = this;
+    name.addEventListener(
+      "change",
+      () => {
+        const bar = nameBar(store.scene, name.value, this.item.name);
+        const next = name.value.trim();
+        if (!bar && next !== this.item.name) store.edit(withName(store.scene, this.place, next));
+        name.value = this.item.name;
+        store.say(bar);
+      },
+      { signal },
+    );
+  }
+
+  /** Whom a copycat copies. */
+  sourceSelect() {
+    const select = el("select", { class: "nbm-source" });
+    const { store, signal } = this;
+    select.addEventListener("change", () => store.edit(withItem(store.scene, this.place, { ...this.item, of: select.value })), { signal });
+    return select;
+  }
+
+  /** @param {Field} field @param {Record<string, string>} limits */
+  numberInput(field, limits) {
+    const [least, most] = BOUNDS[field];
+    const input = el("input", { type: "number", class: "nbm-input", max: String(most), ...limits });
+    const { store, signal } = this;
+    const read = () => {
+      const value = input.valueAsNumber;
+      const next = { ...this.item, [field]: value };
+      const others = store.scene.clients.some((c, i) => i !== this.place.index && (c.weight ?? 0) > 0);
+      const isBad = !(value >= least && value <= most) || (field === "count" && value % 1 !== 0);
+      const isEmpty = field === "weight" && value === 0 && !others;
+      input.classList.toggle("nbm-bad", isBad || isEmpty);
+      input.setAttribute("aria-invalid", String(isBad || isEmpty));
+      return isBad || isEmpty ? null : withItem(store.scene, this.place, next);
+    };
+    input.addEventListener("input", () => { const scene = read(); if (scene) store.preview(scene); }, { signal });
+    input.addEventListener(
+      "change",
+      () => {
+        const bad = !read();
+        store.finish();
+        if (!bad) return;
+        input.value = String(shown(this.item[field] ?? 0));
+        read();
+        const range = `${field === "count" ? "a whole number" : "a number"} from ${String(least).replace("-", "−")} to ${most}`;
+        store.say(`${this.item.name} ${SPOKEN[field] ?? field}: ${range} is needed${field === "weight" ? ", not all weights 0" : ""}`);
+      },
+      { signal },
+    );
+    return input;
+  }
+
+  /** @param {Scene} scene @param {Place} place @param {number} share */
+  paint(scene, place, share) {
+    this.place = place;
+    const item = this.item;
+    const [isSelected, isHovered] = [this.store.selected, this.store.hovered].map(
+      (other) => other?.kind === place.kind && other.index === place.index,
+    );
+    const seen = [item, share, isSelected, isHovered, this.node.contains(document.activeElement), this.source && scene.clients];
+    if (seen.every((value, i) => value === this.painted[i])) return;
+    this.painted = seen;
+    this.node.classList.toggle("nbm-selected", isSelected);
+    this.node.classList.toggle("nbm-hovered", isHovered);
+    put(this.name, { "aria-label": `${item.name} name` });
+    if (this.name !== document.activeElement && this.name.value !== item.name) this.name.value = item.name;
+    if (this.main && this.mainInput) this.paintNumber(this.mainInput, this.main, item);
+    const percent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+    say(this.share, this.main === "weight" ? percent : this.main === "psi" ? "ψ" : this.main === "count" ? "points of" : "");
+    if (this.source) this.paintSource(this.source, scene);
+    NUMBERS.forEach((field, i) => {
+      put(this.numbers[i], { step: field === "angle" ? 1 : stepIn(scene.half) });
+      this.paintNumber(this.numbers[i], field, item);
+    });
+  }
+
+  /** @param {HTMLSelectElement} select @param {Scene} scene */
+  paintSource(select, scene) {
+    const names = scene.clients.map((client) => client.name);
+    if (names.join("\n") !== [...select.options].map((option) => option.value).join("\n")) {
+      select.replaceChildren(...names.map((value) => el("option", { value }, [value])));
+    }
+    put(select, { "aria-label": `${this.item.name} copies` });
+    if (select.value !== this.item.of) select.value = this.item.of ?? "";
+  }
+
+  /** @param {HTMLInputElement} input @param {Field} field @param {Item} item */
+  paintNumber(input, field, item) {
+    put(input, { "aria-label": `${item.name} ${SPOKEN[field] ?? field}` });
+    const text = String(shown(item[field] ?? 0));
+    if (input !== document.activeElement && input.value !== text) input.value = text;
+  }
+}
+
+/** Three decimals, or three digits where that is less. @param {number} value */
+function shown(value) {
+  return Math.abs(value) < 0.1 ? Number(Number(value.toPrecision(3)).toFixed(9)) : Number(value.toFixed(3));
+}

@@ -1,0 +1,152 @@
+/**
+ * Closed forms for laws in the plane, the numbers that move with the pointer. No DOM. Python is the reference: both sides
+ * are held to the same golden vectors.
+ *
+ * @import { Aggregates, Data, Law, Numbers, Scene } from "../../toolkit/view/types.js"
+ */
+import { lawsOf, phiOf } from "./laws.js";
+
+/** FID = ‖Δμ‖² + Tr S₁ + Tr S₂ − 2√(Tr S₁S₂ + 2√(det S₁ det S₂)). @param {Law} p @param {Law} q */
+export function fidOf(p, q) {
+  const product = p.a * q.a + 2 * p.b * q.b + p.c * q.c;
+  const cross = Math.sqrt(product + 2 * p.rootDet * q.rootDet);
+  const shift = (p.x - q.x) ** 2 + (p.y - q.y) ** 2;
+  return shift + Math.max(0, p.a + p.c + q.a + q.c - 2 * cross);
+}
+
+/** E k(X, Y) for the cubic kernel (x·y/2 + 1)³. @param {Law} p @param {Law} q */
+export function cubicMean(p, q) {
+  const [first, second] = [phiOf(p), phiOf(q)];
+  let sum = 0;
+  for (let t = 0; t < first.length; t++) sum += first[t] * second[t];
+  return sum;
+}
+
+/** E k(X, Y) for the RBF kernel with bandwidth sigma, of Gaussians and their mixtures. @param {number} sigma @returns {(p: Law, q: Law) => number} */
+export function rbfMean(sigma) {
+  const s2 = sigma * sigma;
+  const single = (/** @type {Law} */ p, /** @type {Law} */ q) => {
+    const [a, b, c] = [p.a + q.a + s2, p.b + q.b, p.c + q.c + s2];
+    const [x, y] = [p.x - q.x, p.y - q.y];
+    const det = a * c - b * b;
+    return (s2 / Math.sqrt(det)) * Math.exp((-0.5 * (c * x * x - 2 * b * x * y + a * y * y)) / det);
+  };
+  const parts = (/** @type {Law} */ law) => law.parts ?? [{ law, weight: 1 }];
+  return (p, q) => {
+    let sum = 0;
+    for (const r of parts(p)) for (const s of parts(q)) sum += r.weight * s.weight * single(r.law, s.law);
+    return sum;
+  };
+}
+
+/** Whether x varies by more than rounding, as Python decides it (joint.py). @param {Law} law */
+function varies(law) {
+  return Math.sqrt(law.a) > 2 ** -46 * Math.abs(law.x);
+}
+
+/** The generator's y given x, put on the x of the real law: its mean of y, covariance with x, and variance given x. @param {Law} real @param {Law} made */
+function carried(real, made) {
+  const slope = varies(made) ? made.b / made.a : 0;
+  const rest = varies(made) ? made.rootDet ** 2 / made.a : made.c;
+  return { y: made.y + slope * (real.x - made.x), b: slope * real.a, rest, c: slope * slope * real.a + rest };
+}
+
+/** @type {Record<string, (p: Law, q: Law) => number[]>} the addends of each score of the conditional family, axes read as x → y */
+const CONDITIONAL = {
+  mfid: (p, q) => {
+    const g = carried(p, q);
+    return [(p.y - g.y) ** 2, (Math.sqrt(p.c) - Math.sqrt(g.c)) ** 2];
+  },
+  rfid: (p, q) => {
+    const g = carried(p, q);
+    const cross = Math.sqrt(p.a * p.a + 2 * p.b * g.b + p.c * g.c + 2 * p.rootDet * Math.sqrt(p.a * g.rest));
+    return [(p.y - g.y) ** 2, Math.max(0, 2 * p.a + p.c + g.c - 2 * cross)];
+  },
+  cfid: (p, q) => {
+    const g = carried(p, q);
+    const rest = varies(p) ? p.rootDet ** 2 / p.a : p.c;
+    return [(p.y - g.y) ** 2, varies(p) ? (p.b - g.b) ** 2 / p.a : 0, (Math.sqrt(rest) - Math.sqrt(g.rest)) ** 2];
+  },
+};
+
+/** @type {Record<string, string[]>} what the addends are, in the order of `addendsOf` */
+export const ADDENDS = {
+  fid: ["‖μ − μ_G‖²", "Tr C", "Tr C_G", "−2 Tr (C C_G)^½"],
+  kid: ["E k(X, X′)", "E k(G, G′)", "−2 E k(X, G)"],
+  kid_rbf: ["E k(X, X′)", "E k(G, G′)", "−2 E k(X, G)"],
+  mfid: ["mean", "variance of y"],
+  rfid: ["mean", "covariance of (x, y)"],
+  cfid: ["mean", "regression", "residual"],
+};
+
+/** Bandwidth of KID (RBF): √d in the plane. */
+export const SIGMA = Math.SQRT2;
+const RBF = rbfMean(SIGMA);
+
+/** Whether the page can compute a metric of these laws. @param {string} metric @param {Law[]} laws */
+export function isClosed(metric, laws) {
+  const isSmooth = (/** @type {Law} */ law) => !law.points && (law.parts ?? []).every((part) => !part.law.points);
+  return metric === "kid_rbf" ? laws.every(isSmooth) : metric in ADDENDS;
+}
+
+/** E k(X, X′) without the pairs of a row with itself. @param {Law} law @param {(p: Law, q: Law) => number} mean @param {number} [diagonal] Σλ²k(x,x)/n */
+function selfMean(law, mean, diagonal = law.lostDiagonal) {
+  return (mean(law, law) - diagonal) / (1 - law.lost);
+}
+
+/** The addends of one score, in the order of ADDENDS. @param {string} metric @param {Law} p the real law @param {Law} q the generator @returns {number[]} */
+export function addendsOf(metric, p, q) {
+  if (metric === "fid") {
+    const shift = (p.x - q.x) ** 2 + (p.y - q.y) ** 2;
+    const traces = [p.a + p.c, q.a + q.c];
+    return [shift, ...traces, fidOf(p, q) - shift - traces[0] - traces[1]];
+  }
+  if (metric === "kid") return [selfMean(p, cubicMean), selfMean(q, cubicMean), -2 * cubicMean(p, q)];
+  if (metric === "kid_rbf") return [selfMean(p, RBF, p.lost), selfMean(q, RBF, q.lost), -2 * RBF(p, q)];
+  return CONDITIONAL[metric](p, q);
+}
+
+/** One score of every client and of the pooled clients. @param {string} metric @param {Omit<ReturnType<typeof lawsOf>, "make">} laws @returns {Aggregates} */
+export function scored(metric, { clients, generators, pooled, shares }) {
+  const kernel = metric === "kid" ? cubicMean : metric === "kid_rbf" ? RBF : null;
+  /** @type {(p: Law, q: Law, real: number, made: number) => number} */
+  const score = kernel ? (p, q, real, made) => real + made - 2 * kernel(p, q) : metric === "fid" ? fidOf : (p, q) => CONDITIONAL[metric](p, q).reduce((s, t) => s + t);
+  const own = (/** @type {Law} */ law) => (kernel ? selfMean(law, kernel, kernel === RBF ? law.lost : law.lostDiagonal) : 0);
+  const [real, together, made] = [clients.map(own), own(pooled), generators.map(own)];
+  const byClient = generators.map((q, g) => clients.map((p, i) => score(p, q, real[i], made[g])));
+  return {
+    byClient,
+    avg: byClient.map((row) => dot(shares, row)),
+    all: generators.map((q, g) => score(pooled, q, together, made[g])),
+  };
+}
+
+/**
+ * Scores of a scene: client by client, averaged (avg) and on the pooled clients (all). FID and KID always, and the
+ * metric of the scene's view where the page can compute it.
+ * @param {Scene} scene @param {Record<string, Data>} [data] @param {string[]} [metrics]
+ * @returns {Numbers}
+ */
+export function numbersOf(scene, data, metrics = ["fid", "kid", scene.view?.metric ?? "fid"]) {
+  const laws = lawsOf(scene, data);
+  const all = [...laws.clients, ...laws.generators];
+  /** @type {Record<string, Aggregates>} */
+  const found = {};
+  for (const metric of metrics) if (!found[metric] && isClosed(metric, all)) found[metric] = scored(metric, laws);
+  return /** @type {Numbers} */ (found);
+}
+
+/** @param {number[]} weights @param {number[]} values */
+function dot(weights, values) {
+  return weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
+}
+
+/** Places from 1 (best); scores closer than rounding share a place. @param {number[]} scores @param {boolean} [higherIsBetter] */
+export function placesOf(scores, higherIsBetter = false) {
+  return scores.map((score) => 1 + scores.filter((other) => (higherIsBetter ? isLower(score, other) : isLower(other, score))).length);
+}
+
+/** @param {number} a @param {number} b */
+export function isLower(a, b) {
+  return b - a > 1e-9 * Math.max(1e-3, Math.abs(a), Math.abs(b));
+}

@@ -1,0 +1,382 @@
+/**
+ * The plane: clients and generators as ellipses that can be dragged, resized and turned, by pointer or by key.
+ *
+ * @import { Box, Handle, Label } from "./geometry.js"
+ * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { put, say, svg } from "../../toolkit/view/dom.js";
+import { withItem } from "./edits.js";
+import { HANDLES, dragged, ellipseOf, handleOffset, keyed, labelSpots, projection, shapeOf, sliderValues } from "./geometry.js";
+import { lawsOf } from "./laws.js";
+
+const TOUCH = 13;
+// Of each item's points: more would only make a blot.
+const SHOWN = 200;
+const TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
+
+export class Stage {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.size = 480;
+    this.grid = svg("g", { class: "nbm-grid", "aria-hidden": "true" });
+    this.pooled = svg("g", { class: "nbm-pooled", "aria-hidden": "true" }, [svg("ellipse")]);
+    this.bodies = svg("g");
+    this.controls = svg("g");
+    this.root = svg("svg", { class: "nbm-stage", role: "presentation" }, [this.grid, this.bodies, this.pooled, this.controls]);
+    /** @type {ItemView[]} */
+    this.views = [];
+    this.drawnGrid = "";
+    this.lastClick = "";
+    /** @type {{view: ItemView, handle: Handle, id: number, x: number, y: number, start: Item, moved: boolean} | null} */
+    this.drag = null;
+    const watch = new ResizeObserver(() => store.changed());
+    watch.observe(this.root);
+    signal.addEventListener("abort", () => watch.disconnect());
+    this.root.addEventListener("pointerdown", (event) => this.press(event), { signal });
+    this.root.addEventListener("pointermove", (event) => this.move(event), { signal });
+    this.root.addEventListener("pointerup", (event) => this.release(event), { signal });
+    this.root.addEventListener("pointercancel", () => this.giveUp(), { signal });
+    // A finger on an item drags it and elsewhere scrolls the page; touch-action does not reach inside an SVG.
+    this.root.addEventListener("touchstart", (event) => this.drag && event.preventDefault(), { signal, passive: false });
+    this.root.addEventListener("pointerleave", () => this.drag ?? this.point(null), { signal });
+  }
+
+  /**
+   * What a press takes: a handle near the pointer, the selected item's first, then the nearest; else a body.
+   * Handles are found by distance, not by what is on top, so that one item can never bury another's.
+   * @param {PointerEvent} event
+   * @returns {{view: ItemView, handle: Handle} | null}
+   */
+  under(event) {
+    const [px, py] = this.local(event);
+    const { at, scale } = projection(this.store.scene, this.size);
+    let best = null;
+    let least = TOUCH;
+    for (const view of this.views) {
+      for (const handle of view.shape.fixed ? [] : HANDLES) {
+        const [x, y] = at(view.shape.x, view.shape.y);
+        const [dx, dy] = handleOffset(view.shape, handle, scale);
+        const distance = Math.hypot(px - x - dx, py - y - dy);
+        const rank = distance - (distance < TOUCH && view.isSelected ? TOUCH : 0);
+        if (rank < least) [best, least] = [{ view, handle }, rank];
+      }
+    }
+    const owner = this.views.find((view) => view.bodies.includes(/** @type {any} */ (event.target)));
+    return best ?? (owner ? { view: owner, handle: "mean" } : null);
+  }
+
+  /**
+   * Where the pointer is, in the units of the picture, which for a frame may not be pixels when the width has changed.
+   * @param {PointerEvent} event @returns {[number, number]}
+   */
+  local(event) {
+    const box = this.root.getBoundingClientRect();
+    const unit = this.size / (this.root.clientWidth || this.size);
+    return [unit * (event.clientX - box.x), unit * (event.clientY - box.y)];
+  }
+
+  /** What is under the pointer shows its handles. @param {{view: ItemView, handle: Handle} | null} taken */
+  point(taken) {
+    this.root.classList.toggle("nbm-over", taken !== null);
+    const place = taken?.view.place ?? null;
+    if (place?.kind !== this.store.hovered?.kind || place?.index !== this.store.hovered?.index) this.store.hover(place);
+  }
+
+  /** @param {PointerEvent} event */
+  press(event) {
+    if (event.button !== 0 || this.drag) return;
+    const taken = this.under(event);
+    if (!taken) return this.store.select(null);
+    event.preventDefault();
+    event.stopPropagation();
+    this.root.setPointerCapture(event.pointerId);
+    const { view, handle } = taken;
+    if (view.shape.fixed) return this.store.select(view.place);
+    const [x, y] = this.local(event);
+    this.drag = { view, handle, id: event.pointerId, x, y, start: view.item, moved: false };
+    view.focusOn(handle);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const { drag, store } = this;
+    if (!drag) return this.point(this.under(event));
+    if (event.pointerId !== drag.id) return;
+    if (drag.moved && !store.before) this.drag = null; // Escape gave it up
+    if (!this.drag) return;
+    const { scale } = projection(store.scene, this.size);
+    const [x, y] = this.local(event);
+    const [dx, dy] = [(x - drag.x) / scale, (drag.y - y) / scale];
+    if (!drag.moved && dx === 0 && dy === 0) return;
+    drag.moved = true;
+    store.preview(withItem(store.scene, drag.view.place, dragged(drag.start, drag.handle, dx, dy, store.scene.half, scale)));
+  }
+
+  /** @param {PointerEvent} event */
+  release(event) {
+    const { drag } = this;
+    this.drag = null;
+    if (drag?.moved) this.store.finish();
+    else if (drag && drag.handle === "mean") this.selectNext(drag.view, event);
+  }
+
+  giveUp() {
+    if (this.drag?.moved) this.store.cancel();
+    this.drag = null;
+  }
+
+  /** A second click where means coincide selects the item beneath. @param {ItemView} view @param {PointerEvent} event */
+  selectNext(view, event) {
+    const here = view.key;
+    if (this.lastClick !== here) {
+      this.lastClick = here;
+      return;
+    }
+    const [px, py] = this.local(event);
+    const { at } = projection(this.store.scene, this.size);
+    const stack = this.views.filter(({ shape }) => {
+      const [x, y] = at(shape.x, shape.y);
+      return Math.hypot(px - x, py - y) < TOUCH;
+    });
+    const next = stack[(stack.indexOf(view) + 1) % stack.length] ?? view;
+    this.lastClick = next.key;
+    next.focusOn("mean");
+  }
+
+  /** One unit a pixel. */
+  fit() {
+    const size = this.root.clientWidth || this.size;
+    if (size === this.size && this.root.hasAttribute("viewBox")) return;
+    this.size = size;
+    put(this.root, { viewBox: `0 0 ${size} ${size}` });
+  }
+
+  /**
+   * @param {Scene} scene @param {Item[]} [others] what else has a name in the picture @param {Box[]} [clear] where no name is to be
+   * @returns {Label[]} those of the others
+   */
+  paint(scene, others = [], clear = []) {
+    this.fit();
+    this.paintGrid(scene);
+    const laws = lawsOf(scene, this.store.data);
+    this.paintPooled(scene, laws.pooled);
+    const places = /** @type {Place[]} */ (
+      /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })))
+    );
+    this.keepViews(places);
+    const shapes = {
+      clients: scene.clients.map((item, i) => shapeOf(item, laws.clients[i])),
+      generators: scene.generators.map((item, g) => shapeOf(item, laws.generators[g])),
+    };
+    const labels = labelSpots(scene, [...shapes.clients, ...shapes.generators, ...others], this.size, clear);
+    this.views.forEach((view, i) => {
+      const { kind, index } = places[i];
+      view.paint(scene, places[i], shapes[kind][index], labels[i]);
+      view.paintPoints(scene, laws[kind][index]);
+    });
+    this.raiseSelected();
+    return labels.slice(places.length);
+  }
+
+  /** @param {Place[]} places */
+  keepViews(places) {
+    if (this.views.map((view) => view.place.kind).join() === places.map((place) => place.kind).join()) return;
+    this.views = places.map((place, i) => (this.views[i]?.place.kind === place.kind ? this.views[i] : new ItemView(this, place)));
+    this.bodies.replaceChildren(...this.views.map((view) => view.node));
+    keepChildren(this.controls, this.views.map((view) => view.controls));
+  }
+
+  /** The selected body on top; the controls keep their order, which is the order of Tab. */
+  raiseSelected() {
+    const top = this.views.find((view) => view.isSelected);
+    if (top && this.bodies.lastElementChild !== top.node) this.bodies.append(top.node);
+  }
+
+  /** @param {Scene} scene */
+  paintGrid(scene) {
+    const key = `${this.size} ${scene.half}`;
+    if (key === this.drawnGrid) return;
+    this.drawnGrid = key;
+    const { at } = projection(scene, this.size);
+    const step = TICKS.find((tick) => scene.half / tick <= 6) ?? scene.half / 4;
+    const nodes = [];
+    for (let k = -Math.floor(scene.half / step); k * step <= scene.half; k++) {
+      const [x, y] = at(k * step, k * step);
+      const style = k === 0 ? "nbm-axis" : "";
+      nodes.push(svg("line", { class: style, x1: x, x2: x, y1: 0, y2: this.size }));
+      nodes.push(svg("line", { class: style, x1: 0, x2: this.size, y1: y, y2: y }));
+      if (k === 0 || Math.abs(k * step) > scene.half * 0.95) continue;
+      const label = String(Math.round(k * step * 1e6) / 1e6).replace("-", "−");
+      nodes.push(svg("text", { x, y: this.size - 5, "text-anchor": "middle" }, [label]));
+      nodes.push(svg("text", { x: 5, y: y + 4 }, [label]));
+    }
+    this.grid.replaceChildren(...nodes);
+  }
+
+  /** @param {Scene} scene @param {import("../../toolkit/view/types.js").Law} law */
+  paintPooled(scene, law) {
+    const { at, scale } = projection(scene, this.size);
+    const { width, height, angle } = ellipseOf(law);
+    const [x, y] = at(law.x, law.y);
+    put(this.pooled.children[0], { rx: scale * width, ry: scale * height, transform: `translate(${x} ${y}) rotate(${-angle})` });
+  }
+}
+
+/** Make `nodes` the children without moving those that stay, which would take their focus. @param {Element} parent @param {Element[]} nodes */
+function keepChildren(parent, nodes) {
+  for (const child of [...parent.children]) if (!nodes.includes(child)) child.remove();
+  nodes.forEach((node, i) => parent.children[i] === node || parent.insertBefore(node, parent.children[i] ?? null));
+}
+
+class ItemView {
+  /** @param {Stage} stage @param {Place} place */
+  constructor(stage, place) {
+    this.stage = stage;
+    this.store = stage.store;
+    this.place = place;
+    /** @type {unknown[]} what the last paint showed; scenes are never changed in place, so identity tells */
+    this.painted = [];
+    this.outer = svg("ellipse", { class: "nbm-outer" });
+    this.body = svg("ellipse", { class: "nbm-body" });
+    this.second = svg("ellipse", { class: "nbm-body" });
+    this.bodies = [this.body, this.second];
+    this.cloud = svg("path", { class: "nbm-cloud" });
+    /** @type {Item & {fixed?: boolean}} as drawn */
+    this.shape = this.item;
+    /** @type {Float64Array | null} */
+    this.drawn = null;
+    this.drawnAt = "";
+    this.stem = svg("line", { class: "nbm-stem" });
+    this.label = svg("text", { class: "nbm-name" });
+    this.handles = HANDLES.map((handle) => this.makeHandle(handle));
+    this.title = svg("title");
+    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.title, this.cloud, this.outer, this.body, this.label]);
+    this.controls = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.stem, ...this.handles]);
+  }
+
+  /** @param {Handle} handle */
+  makeHandle(handle) {
+    const mark =
+      handle === "mean" && this.place.kind === "generators"
+        ? svg("path", { class: "nbm-mark", d: "M0 -8 L8 0 L0 8 L-8 0 Z" })
+        : handle === "mean" || handle === "angle"
+          ? svg("circle", { class: "nbm-mark", r: handle === "mean" ? 6.5 : 5.5 })
+          : svg("rect", { class: "nbm-mark", x: -5, y: -5, width: 10, height: 10, rx: 1.5 });
+    const node = svg("g", { class: `nbm-handle nbm-${handle}`, role: "slider", tabindex: handle === "mean" ? 0 : -1 }, [
+      svg("circle", { class: "nbm-touch", r: TOUCH }), mark,
+    ]);
+    const { signal } = this.stage;
+    node.addEventListener("focus", () => this.focused(), { signal });
+    node.addEventListener("keydown", (event) => this.press(event, handle), { signal });
+    return node;
+  }
+
+  get item() {
+    return this.store.scene[this.place.kind][this.place.index];
+  }
+
+  get key() {
+    return `${this.place.kind} ${this.place.index}`;
+  }
+
+  get isSelected() {
+    const chosen = this.store.selected;
+    return chosen?.kind === this.place.kind && chosen.index === this.place.index;
+  }
+
+  /** @param {Handle} handle */
+  focusOn(handle) {
+    this.store.select(this.place);
+    this.handles[HANDLES.indexOf(handle)].focus({ preventScroll: true });
+  }
+
+  /** Its other handles are the next stops of Tab at once, before the next paint. */
+  focused() {
+    for (const handle of this.handles) put(handle, { tabindex: 0 });
+    if (!this.isSelected) this.store.select(this.place);
+  }
+
+  /** @param {KeyboardEvent} event @param {Handle} handle */
+  press(event, handle) {
+    if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.stopPropagation();
+    if (event.key === "Escape") return this.store.cancel();
+    const next = keyed(this.item, handle, event.key, event.shiftKey, this.store.scene.half);
+    if (!next) return;
+    event.preventDefault();
+    this.store.edit(withItem(this.store.scene, this.place, next));
+  }
+
+  /** @param {Scene} scene @param {Place} place @param {Item & {fixed?: boolean}} shape @param {Label} label */
+  paint(scene, place, shape, { text, x: labelX, y: labelY }) {
+    this.place = place;
+    const item = this.item;
+    const hovered = this.store.hovered;
+    const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
+    const seen = [item, shape.x, shape.y, shape.width, shape.height, this.isSelected, isHovered, text, labelX, labelY, this.stage.size, scene.half];
+    if (seen.every((value, i) => value === this.painted[i])) return;
+    this.painted = seen;
+    this.shape = shape;
+    const { at, scale } = projection(scene, this.stage.size);
+    const [x, y] = at(shape.x, shape.y);
+    for (const part of [this.node, this.controls]) {
+      part.classList.toggle("nbm-selected", this.isSelected);
+      part.classList.toggle("nbm-hovered", isHovered);
+      part.classList.toggle("nbm-absent", item.weight === 0);
+      part.classList.toggle("nbm-fixed", Boolean(shape.fixed));
+      put(part, { transform: `translate(${x} ${y})` });
+    }
+    this.paintBodies(shape, scale);
+    put(this.label, { x: labelX, y: labelY, "text-anchor": "middle" });
+    say(this.label, text);
+    say(this.title, text === item.name ? "" : item.name);
+    this.handles.forEach((node, i) => this.paintHandle(node, HANDLES[i], shape, scale, scene.half));
+  }
+
+  /** One ellipse, or the two round bumps at the ends of the width. @param {Item} shape @param {number} scale */
+  paintBodies({ kind, width, height, angle }, scale) {
+    const turn = `rotate(${-angle})`;
+    const isDouble = kind === "bumps";
+    const rx = Math.max(scale * (isDouble ? height : width), 1);
+    const ry = Math.max(scale * height, 1);
+    this.bodies.forEach((body, k) => {
+      const shift = isDouble ? ` translate(${(k ? -1 : 1) * scale * width} 0)` : "";
+      put(body, { rx, ry, transform: turn + shift });
+    });
+    if (isDouble && !this.second.isConnected) this.body.before(this.second);
+    else if (!isDouble) this.second.remove();
+    put(this.outer, { rx: 2 * scale * width, ry: 2 * scale * height, transform: turn, display: isDouble ? "none" : "inline" });
+  }
+
+  /** The points drawn, or those of the data. @param {Scene} scene @param {import("../../toolkit/view/types.js").Law} law */
+  paintPoints(scene, { points }) {
+    const where = `${this.stage.size} ${scene.half}`;
+    if (points === this.drawn && where === this.drawnAt && !points) return;
+    [this.drawn, this.drawnAt] = [points, where];
+    const { scale } = projection(scene, this.stage.size);
+    const steps = [];
+    for (let k = 0; points && k < Math.min(points.length, 2 * SHOWN); k += 2) {
+      steps.push(`M${(scale * (points[k] - this.shape.x)).toFixed(1)} ${(scale * (this.shape.y - points[k + 1])).toFixed(1)}h0`);
+    }
+    put(this.cloud, { d: steps.join("") });
+  }
+
+  /** @param {SVGElement} node @param {Handle} handle @param {Item} item @param {number} scale @param {number} half */
+  paintHandle(node, handle, item, scale, half) {
+    const [x, y] = handleOffset(item, handle, scale);
+    const { now, min, max, text } = sliderValues(item, handle, half);
+    put(node, {
+      transform: `translate(${x} ${y})`,
+      "aria-label": `${item.name} ${handle}`,
+      "aria-valuenow": now,
+      "aria-valuemin": min,
+      "aria-valuemax": max,
+      "aria-valuetext": text,
+      tabindex: handle === "mean" || this.isSelected ? 0 : -1,
+    });
+    if (handle === "angle") put(this.stem, { x2: x, y2: y });
+  }
+}

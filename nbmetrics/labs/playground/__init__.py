@@ -1,0 +1,1 @@
+"""The Playground: drag clients and generators, and see avg and all."""

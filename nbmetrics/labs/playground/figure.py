@@ -1,0 +1,230 @@
+"""The Playground as a figure: clients and generators in the plane, and beside it the table of their scores."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Ellipse, PathPatch, Rectangle
+from matplotlib.path import Path
+from matplotlib.transforms import Bbox
+
+from ...arrays import to_numpy
+from ...distributions import Empirical, Gaussian, Mixture
+from ...evaluation.scores import Scores
+from ...figures.drawing import BLUE, VERMILION, Drawing, plain
+from ...scene import Scene
+
+SIDE = 4.6  # inches of the plane, which is square
+LETTER = 0.078  # inches, about, of a name's letter
+LINE = 0.16
+NAME, CELL, HEIGHT = 1.7, 1.0, 0.36  # inches of the table's parts
+_PARTS = ((0, "avg"), (1, "all"))
+GREY, WARN = "0.35", "#FFF1D6"
+MARKS = {"client": ("o", BLUE, "-"), "generator": ("D", VERMILION, (0, (2, 2)))}
+_HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
+MOST_POINTS = 300
+REACH = 4  # halves of the window: a renderer would dash an outline of a million windows to its end
+FINE = 0.02  # of half the window: between the corners of an outline that is cut off
+TAIL = 4  # letters that stay of the end of a name that is cut
+NOTE = (
+    "avg: the mean of the clients’ own scores. all: one score against the pooled clients. ≠: other places by the two."
+)
+
+
+def plane(scene: Scene, scores: Scores) -> Drawing:
+    """Clients and generators as 1σ and 2σ ellipses, the pooled clients dashed, and where avg and all rank apart."""
+    table = NAME + 2 * CELL * len(scores.metrics)
+    size = (0.45 + SIDE + 0.35 + table + 0.1, 0.7 + SIDE + 0.1)
+    figure = Drawing(figsize=size)
+    figure.patch.set_facecolor("white")
+    ax = figure.add_axes((0.45 / size[0], 0.7 / size[1], SIDE / size[0], SIDE / size[1]))
+    _plane(ax, scene)
+    _key(figure, ax)
+    side = figure.add_axes(((size[0] - table - 0.1) / size[0], 0.7 / size[1], table / size[0], SIDE / size[1]))
+    side.set(xlim=(0, table), ylim=(SIDE, 0))
+    side.set_axis_off()
+    _table(side, scores)
+    return figure
+
+
+def _plane(ax: Any, scene: Scene) -> None:
+    ax.set(xlim=(-scene.half, scene.half), ylim=(-scene.half, scene.half), aspect="equal")
+    ax.grid(alpha=0.3, linewidth=0.6)
+    ax.axhline(0, color="0.75", linewidth=0.9, zorder=0)
+    ax.axvline(0, color="0.75", linewidth=0.9, zorder=0)
+    ax.tick_params(labelsize=8, colors=GREY)
+    ax.spines[:].set_color("0.75")
+    federation = scene.federation
+    items = [(c.name or "", c.distribution if c.rows is None else c.rows, "client") for c in federation]
+    items += [(name, source, "generator") for name, source in scene.sources.items()]
+    names = []
+    for name, source, kind in items:
+        whole = _gaussian(source)
+        _item(ax, source, whole, kind)
+        names.append((name, whole, kind))
+    pooled = federation.pooled()
+    law = _gaussian(pooled.distribution if pooled.rows is None else pooled.rows)
+    _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
+    _names(ax, names, 2 * scene.half / SIDE)
+
+
+def _gaussian(source: Any) -> Gaussian:
+    """The Gaussian with the mean and covariance of a law or of rows."""
+    if isinstance(source, Gaussian):
+        return source
+    return Gaussian(source.mean, source.cov) if hasattr(source, "cov") else Gaussian.fit(source)
+
+
+def _item(ax: Any, source: Any, whole: Gaussian, kind: str) -> None:
+    marker, colour, dashes = MARKS[kind]
+    for part in _parts(source):
+        if isinstance(part, Gaussian):
+            _ellipse(ax, part, 1, facecolor=(colour, 0.14), edgecolor=colour, linewidth=1.5)
+            _ellipse(ax, part, 2, edgecolor=(colour, 0.5), linestyle=dashes, linewidth=1)
+        else:
+            points = part[:: -(-len(part) // MOST_POINTS)]
+            ax.plot(*points.T, linestyle="", marker=marker, markersize=2, color=colour, alpha=0.4)
+            _ellipse(ax, whole, 1, edgecolor=colour, linewidth=1.5)
+    ax.plot(*whole.mean, marker=marker, color=colour, markersize=7, markeredgecolor="white", zorder=5)
+
+
+def _parts(source: Any) -> list[Any]:
+    """The Gaussians and the sets of points that a law or rows consist of."""
+    if isinstance(source, Mixture):
+        return [part for component in source.components for part in _parts(component)]
+    if isinstance(source, Gaussian):
+        return [source]
+    return [to_numpy(source.rows if isinstance(source, Empirical) else source)]
+
+
+def _ellipse(ax: Any, law: Gaussian, sigmas: float, **style: Any) -> None:
+    values, axes = np.linalg.eigh(law.cov)
+    width, height = sigmas * np.sqrt(np.maximum(values, 0))
+    angle = np.degrees(np.arctan2(axes[1, 0], axes[0, 0]))
+    add_ellipse(ax, law.mean, width, height, angle, **style)
+
+
+def add_ellipse(ax: Any, center: Any, width: float, height: float, angle: float, **style: Any) -> None:
+    """An ellipse of two half-axes, turned by `angle` degrees, about 0 in the window; of a huge one, what is near."""
+    half, style = ax.get_xlim()[1], {"facecolor": "none", **style}
+    if max(width, height) <= REACH * half:
+        ax.add_patch(Ellipse((center[0], center[1]), 2 * width, 2 * height, angle=angle, **style))
+        return
+    turn = np.radians(angle)
+    across = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    ax.add_patch(PathPatch(_near_part(np.asarray(center), np.array([[width], [height]]) * across, half), **style))
+
+
+def _near_part(center: np.ndarray, axes: np.ndarray, half: float) -> Path:
+    """An ellipse as a polygon, of corners close together near the window, cut off where none can see it."""
+    edge = REACH * half
+    turns = np.linspace(0, 2 * np.pi, 361)
+    while True:
+        points = center + np.column_stack([np.cos(turns), np.sin(turns)]) @ axes
+        length = np.linalg.norm(np.diff(points, axis=0), axis=1)
+        near = np.abs(points[1:] + points[:-1]).max(axis=1) / 2 < edge + length
+        middles = (turns[1:] + turns[:-1])[near & (length > FINE * half)] / 2
+        finer = np.union1d(turns, middles)
+        if len(finer) == len(turns):
+            return Path(points, closed=True).clip_to_bbox(Bbox([[-edge, -edge], [edge, edge]]))
+        turns = finer
+
+
+def _names(ax: Any, items: list[tuple[str, Gaussian, str]], inch: float) -> None:
+    """Clients' names above their ellipses and generators' below, or where no earlier name is in the way."""
+    taken: list[tuple[float, float, float]] = []
+    edge = ax.get_ylim()[1]
+    for name, law, kind in items:
+        label = brief(name, 24)
+        wide = LETTER * inch * len(label)
+        x = float(np.clip(law.mean[0], wide / 2 - edge, edge - wide / 2)) if wide < 2 * edge else 0.0
+        rise = max(float(np.sqrt(law.cov[1, 1])), 0.09 * inch) + 0.12 * inch
+        sign = 1 if kind == "client" else -1
+        spots = [law.mean[1] + side * sign * (rise + k * LINE * inch) for k in range(4) for side in (1, -1)]
+        free = (y for y in spots if abs(y) < edge - LINE * inch and _is_free(x, y, wide, taken, inch))
+        y = next(free, float(np.clip(spots[0], LINE * inch - edge, edge - LINE * inch)))
+        taken.append((x, y, wide))
+        style = {"color": MARKS[kind][1], "fontsize": 9, "fontweight": "bold", "clip_on": True, "zorder": 6}
+        ax.text(x, y, plain(label), ha="center", va="center", bbox=_HALO, **style)
+
+
+def _is_free(x: float, y: float, wide: float, taken: list[tuple[float, float, float]], inch: float) -> bool:
+    return all(abs(y - v) >= LINE * inch or abs(x - u) >= (wide + w) / 2 for u, v, w in taken)
+
+
+def _key(figure: Drawing, ax: Any) -> None:
+    marks = [
+        Line2D([], [], color=colour, marker=marker, markersize=6, linestyle="", label=name)
+        for name, (marker, colour, _) in MARKS.items()
+    ]
+    marks.append(Line2D([], [], color="0.3", linestyle=(0, (4, 3)), label="pooled clients"))
+    marks.append(Line2D([], [], linestyle="", label="ellipses: 1σ and 2σ"))
+    style = {
+        "ncols": 4,
+        "fontsize": 9,
+        "frameon": False,
+        "handlelength": 1.8,
+        "handletextpad": 0.5,
+        "columnspacing": 1.0,
+    }
+    ax.legend(handles=marks, loc="upper center", bbox_to_anchor=(0.5, -0.06), **style)
+
+
+def _table(ax: Any, scores: Scores) -> None:
+    rows = {(row["metric"], row["generator"]): row for row in scores.table.to_dict("records")}
+    places = {(m, row["generator"]): row for m in scores.metrics for row in scores.ranks(m).to_dict("records")}
+    wide = ax.get_xlim()[1]
+    height = min(HEIGHT, (SIDE - 1.6) / len(scores.generators))
+    ends = {(m, part): NAME + CELL * (2 * i + j + 1) for i, m in enumerate(scores.metrics) for j, part in _PARTS}
+    for (metric, part), x in ends.items():
+        ax.text(x - 0.42, 0.2, f"{scores.label(metric)} {part}", ha="right", va="center", fontsize=9, color=GREY)
+    for k, generator in enumerate(scores.generators):
+        y = 0.36 + height * (k + 0.5)
+        ax.axhline(y - height / 2, color="0.8", linewidth=0.7)
+        ax.text(0.05, y, plain(brief(generator, 19)), va="center", fontsize=9.5, fontweight="bold", color=VERMILION)
+        for metric in scores.metrics:
+            own = places[metric, generator]
+            differs = bool(own["avg"] != own["all"])
+            for _, part in _PARTS:
+                place = f"{_ordinal(own[part])}{' ≠' if differs else ''}" if len(scores.generators) > 1 else ""
+                box = (ends[metric, part] - CELL, y - height / 2, CELL, height)
+                _cell(ax, box, _figure(rows[metric, generator][part]), place, differs)
+    _words(ax, scores, 0.36 + height * len(scores.generators) + 0.22, wide)
+
+
+def _cell(ax: Any, box: tuple[float, float, float, float], number: str, place: str, differs: bool) -> None:
+    left, top, wide, height = box
+    if differs:
+        ax.add_patch(Rectangle((left + 0.02, top), wide - 0.02, height, color=WARN, zorder=0))
+    weight = "bold" if differs else "normal"
+    ax.text(left + wide - 0.42, top + height / 2, number, ha="right", va="center", fontsize=9.5, fontweight=weight)
+    ax.text(left + wide - 0.37, top + height / 2, place, va="center", fontsize=7.5, color=GREY)
+
+
+def _words(ax: Any, scores: Scores, y: float, wide: float) -> None:
+    for line, colour in [*((line, "black") for line in scores.summary()), (NOTE, GREY)]:
+        text = textwrap.fill(line, int(wide / 0.074))
+        ax.text(0.05, y, plain(text), va="top", fontsize=9, color=colour)
+        y += 0.165 * (text.count("\n") + 1) + 0.1
+
+
+def _figure(value: float) -> str:
+    """Three decimals, or four significant digits when large."""
+    size = abs(value)
+    if size >= 1e6:
+        return f"{value:.3e}"
+    text = f"{value:.{0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def _ordinal(place: int) -> str:
+    suffix = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{suffix}"
+
+
+def brief(name: str, most: int) -> str:
+    """A name of at most `most` letters; of a longer one the end stays, where numbers are."""
+    return name if len(name) <= most else f"{name[: most - TAIL - 1]}…{name[-TAIL:]}"

@@ -1,0 +1,166 @@
+/**
+ * The Scores table and what it means in words.
+ *
+ * @import { Aggregates, Numbers, Scene } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { figure, ordinal } from "../../toolkit/view/numbers.js";
+import { CHARTED, chartedOf } from "./metrics.js";
+import { el, put, say, scroller } from "../../toolkit/view/dom.js";
+import { isLower, placesOf } from "../../plane/view/scores.js";
+
+/** @typedef {{metric: string, label: string, higher: boolean, numbers: Aggregates | null, isCurrent: boolean}} Column */
+const PARTS = /** @type {const} */ (["avg", "all"]);
+
+export class Board {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.head = el("tr");
+    this.body = el("tbody");
+    this.shownMetrics = "";
+    this.table = el("table", { class: "nbm-scores", "aria-label": "Scores" }, [el("thead", {}, [this.head]), this.body]);
+    this.words = el("ul", { class: "nbm-words" });
+    this.root = el("div", { class: "nbm-board" }, [
+      scroller("Scores", this.table, signal),
+      this.words,
+      el("p", { class: "nbm-note" }, [
+        "avg: the mean of the clients’ own scores. all: one score against the pooled clients. Lower is better for FID and KID. " +
+          "Coordinates are used as they are, so FID is the plain Fréchet distance here: no Inception network.",
+      ]),
+    ]);
+  }
+
+  /** FID and KID, and the charted metric where it is another one. @param {Numbers} numbers @returns {Column[]} */
+  columns(numbers) {
+    const always = ["fid", "kid"].map((metric) => ({ metric, ...CHARTED[metric], numbers: numbers[metric], isCurrent: true }));
+    const charted = chartedOf(this.store);
+    return charted.metric in { fid: 1, kid: 1 } ? always : [...always, charted];
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, numbers) {
+    put(this.table, { "data-rev": scene.rev });
+    const columns = this.columns(numbers);
+    this.keepHeads(columns);
+    const names = scene.generators.map((g) => g.name);
+    while (this.body.rows.length > names.length) this.body.deleteRow(-1);
+    while (this.body.rows.length < names.length) this.body.append(this.makeRow(this.body.rows.length, columns.length));
+    const places = columns.map(({ numbers, higher }) => PARTS.map((part) => (numbers ? placesOf(numbers[part], higher) : [])));
+    names.forEach((name, g) => this.paintRow(g, name, columns, places));
+    const lines = columns.flatMap(({ label, numbers, higher }) => (numbers ? sentences(label, numbers, names, higher) : []));
+    while (this.words.children.length > lines.length) this.words.lastElementChild?.remove();
+    while (this.words.children.length < lines.length) this.words.append(el("li"));
+    lines.forEach(({ text, differs }, i) => {
+      say(this.words.children[i], text);
+      this.words.children[i].classList.toggle("nbm-differs", differs);
+    });
+  }
+
+  /** @param {Column[]} columns */
+  keepHeads(columns) {
+    const shown = columns.map((column) => column.metric).join();
+    if (shown === this.shownMetrics) return;
+    this.shownMetrics = shown;
+    this.table.classList.toggle("nbm-many", columns.length > 2);
+    const heads = columns.flatMap(({ label }) => PARTS.map((part) => `${label} ${part}`));
+    this.head.replaceChildren(...["Generator", ...heads].map((head) => el("th", { scope: "col" }, [head])));
+    this.body.replaceChildren();
+  }
+
+  /** @param {number} index @param {number} metrics */
+  makeRow(index, metrics) {
+    const mark = el("span", { class: "nbm-swatch", "aria-hidden": "true" });
+    const cells = Array.from({ length: 2 * metrics }, () => el("td", {}, [el("span"), " ", el("small")]));
+    const row = el("tr", {}, [el("th", { scope: "row" }, [mark, el("span", { class: "nbm-label" })]), ...cells]);
+    const { signal } = this;
+    row.addEventListener("pointerenter", () => this.store.hover({ kind: "generators", index }), { signal });
+    row.addEventListener("pointerleave", () => this.store.hover(null), { signal });
+    row.addEventListener("click", () => this.store.select({ kind: "generators", index }), { signal });
+    return row;
+  }
+
+  /** @param {number} g @param {string} name @param {Column[]} columns @param {number[][][]} places */
+  paintRow(g, name, columns, places) {
+    const row = this.body.rows[g];
+    const { hovered, selected } = this.store;
+    row.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === g);
+    row.classList.toggle("nbm-selected", selected?.kind === "generators" && selected.index === g);
+    say(/** @type {Element} */ (row.cells[0].lastElementChild), name);
+    columns.forEach((column, m) => {
+      PARTS.forEach((_, p) => paintScore(row.cells[1 + 2 * m + p], column, p, g, places[m].map((list) => list[g])));
+    });
+  }
+}
+
+/** @param {HTMLTableCellElement} cell @param {Column} column @param {number} p 0 for avg, 1 for all @param {number} g @param {number[]} places by avg and by all */
+function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
+  const [value, place] = cell.children;
+  cell.classList.toggle("nbm-behind", !isCurrent);
+  if (!numbers) {
+    say(value, "…");
+    say(place, "");
+    cell.removeAttribute("data-value");
+    return;
+  }
+  const single = numbers.avg.length === 1;
+  const own = p === 0 ? avg : all;
+  say(value, figure(numbers[PARTS[p]][g]));
+  say(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)} ≠`);
+  cell.classList.toggle("nbm-differs", avg !== all);
+  put(cell, {
+    "data-value": numbers[PARTS[p]][g],
+    title: single || avg === all ? "" : `${ordinal(avg)} by avg, ${ordinal(all)} by all`,
+  });
+}
+
+// Of scores in the units of a plane, what is smaller is rounding.
+const QUARRELS = /** @type {const} */ ([
+  {
+    byAvg: 1, byAll: -1, margin: "avg",
+    says: (/** @type {string} */ a, /** @type {string} */ b) => ` disagrees with itself: avg ranks ${a} above ${b}, all ranks ${b} above ${a}`,
+  },
+  {
+    byAvg: 0, byAll: 1, margin: "all",
+    says: (/** @type {string} */ a, /** @type {string} */ b) => `: avg cannot tell ${a} from ${b}, all ranks ${a} above ${b}`,
+  },
+  {
+    byAvg: 1, byAll: 0, margin: "avg",
+    says: (/** @type {string} */ a, /** @type {string} */ b) => `: all cannot tell ${a} from ${b}, avg ranks ${a} above ${b}`,
+  },
+]);
+
+/**
+ * Where avg and all order the generators differently, and how the gap behaves.
+ * @param {string} label @param {Aggregates} numbers @param {string[]} names @param {boolean} [higher] whether more is better
+ * @returns {{text: string, differs: boolean}[]}
+ */
+export function sentences(label, { avg, all }, names, higher = false) {
+  const gap = gapInWords(avg, all);
+  if (names.length === 1) return [{ text: `${label}: ${gap}.`, differs: false }];
+  const lead = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) =>
+    Number(higher ? isLower(scores[b], scores[a]) : isLower(scores[a], scores[b]));
+  const order = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) => lead(scores, a, b) - lead(scores, b, a);
+  const every = names.flatMap((_, a) => names.map((_, b) => [a, b])).filter(([a, b]) => a !== b);
+  for (const { byAvg, byAll, margin, says } of QUARRELS) {
+    const by = { avg, all }[margin];
+    const pairs = every.filter(([a, b]) => order(avg, a, b) === byAvg && order(all, a, b) === byAll);
+    pairs.sort(([a, b], [c, d]) => Math.abs(by[d] - by[c]) - Math.abs(by[b] - by[a]));
+    if (pairs.length === 0) continue;
+    const [first, second] = pairs[0].map((g) => names[g]);
+    const more = pairs.length > 1 ? ` (and ${pairs.length - 1} more ${pairs.length > 2 ? "pairs" : "pair"})` : "";
+    return [{ text: `${label}${says(first, second)}${more}; ${gap}.`, differs: true }];
+  }
+  return [{ text: `${label}: avg and all rank alike; ${gap}.`, differs: false }];
+}
+
+/** @param {number[]} avg @param {number[]} all */
+function gapInWords(avg, all) {
+  const gaps = avg.map((value, g) => value - all[g]);
+  const [least, most] = [Math.min(...gaps), Math.max(...gaps)];
+  const [low, high] = [figure(least), figure(most)];
+  if (gaps.length === 1) return `avg − all is ${low}`;
+  const isConstant = most - least <= 1e-9 * Math.max(1e-3, ...[...avg, ...all].map(Math.abs));
+  return low === high ? `avg − all is ${isConstant ? "" : "about "}${low} for every generator` : `avg − all runs from ${low} to ${high}`;
+}

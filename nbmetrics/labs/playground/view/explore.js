@@ -1,0 +1,154 @@
+/**
+ * The charts beside the plane: one metric, seen client by client, term by term, over a parameter, or from few points;
+ * and the places that its avg and its all give.
+ *
+ * @import { Place, Scene, View } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { many } from "../../toolkit/view/chart.js";
+import { CHARTED, chartedOf } from "./metrics.js";
+import { ClientsView, SHAPES } from "./clients.js";
+import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { hiddenSweepOf } from "./guessflag.js";
+import { Ribbon } from "./ranks.js";
+import { SamplesView } from "./samples.js";
+import { SweepView } from "./sweepview.js";
+import { TermsView } from "./terms.js";
+
+/**
+ * @typedef {{scene: Scene, data: Record<string, any>, width: number, g: number, c: number, isFull: boolean,
+ *   charted: ReturnType<typeof chartedOf>}} Chart
+ *   what a view is given: `g` is the generator it is about, `c` the client whose weight may be swept
+ */
+
+const TABS = /** @type {const} */ ({ clients: "Clients", terms: "Terms", sweep: "Sweep", samples: "Samples" });
+/** @typedef {keyof typeof TABS} Tab */
+const TAB_NAMES = /** @type {Tab[]} */ (Object.keys(TABS));
+const START_VIEW = { metric: "fid", panel: "clients", sweep: "variance", aligned: false };
+
+export class Explore {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.isFull = false;
+    this.width = 400;
+    this.latest = { generators: 0, clients: 0 };
+    this.views = {
+      clients: new ClientsView(store, signal), terms: new TermsView(store, signal),
+      sweep: new SweepView(store, signal, (change) => this.edit(change)), samples: new SamplesView(store, signal),
+    };
+    this.ribbon = new Ribbon(store, signal);
+    const options = Object.entries(CHARTED).map(([value, { label }]) => el("option", { value }, [label]));
+    this.metric = el("select", { "aria-label": "Metric" }, options);
+    this.metric.addEventListener("change", () => this.edit({ metric: this.metric.value }), { signal });
+    this.tabs = TAB_NAMES.map((name) => this.makeTab(name));
+    this.note = el("p", { class: "nbm-note" });
+    this.keys = el("div", { class: "nbm-keys", role: "group", "aria-label": "Generator charted" });
+    this.panels = TAB_NAMES.map((name) => el("div", { role: "tabpanel", "aria-label": TABS[name] }, [this.views[name].root]));
+    const tablist = el("div", { class: "nbm-tabs", role: "tablist", "aria-label": "Charts" }, this.tabs);
+    this.root = el("div", { class: "nbm-explore" }, [
+      el("div", { class: "nbm-explorehead" }, [tablist, this.metric]), this.note, this.keys, ...this.panels, this.ribbon.root,
+    ]);
+    this.watchWidth();
+  }
+
+  /** The width comes from an observer, so that painting reads no layout. */
+  watchWidth() {
+    const watch = new ResizeObserver(([{ contentRect }]) => {
+      if (contentRect.width > 0) this.width = Math.round(contentRect.width);
+      this.store.changed();
+    });
+    watch.observe(this.root);
+    this.signal.addEventListener("abort", () => watch.disconnect());
+  }
+
+  /** @param {Partial<View>} change of what the scene charts */
+  edit(change) {
+    const { scene } = this.store;
+    this.store.edit({ ...scene, view: { ...START_VIEW, ...scene.view, ...change } }, "");
+  }
+
+  /** @param {boolean} shown the numbers of every chart */
+  showNumbers(shown) {
+    this.isFull = shown;
+    this.store.changed();
+  }
+
+  /** @param {Tab} name */
+  makeTab(name) {
+    const tab = el("button", { type: "button", role: "tab" }, [TABS[name]]);
+    tab.addEventListener("click", () => this.edit({ panel: name }), { signal: this.signal });
+    tab.addEventListener("keydown", (event) => this.tabKey(event), { signal: this.signal });
+    return tab;
+  }
+
+  /** @param {KeyboardEvent} event */
+  tabKey(event) {
+    const now = TAB_NAMES.indexOf(this.panel);
+    const last = TAB_NAMES.length - 1;
+    /** @type {Record<string, number>} */
+    const goes = { ArrowRight: now === last ? 0 : now + 1, ArrowLeft: now ? now - 1 : last, Home: 0, End: last };
+    if (!(event.key in goes)) return;
+    event.preventDefault();
+    this.edit({ panel: TAB_NAMES[goes[event.key]] });
+    this.tabs[goes[event.key]].focus();
+  }
+
+  /** @returns {Tab} */
+  get panel() {
+    return /** @type {Tab} */ (this.store.scene.view?.panel ?? START_VIEW.panel);
+  }
+
+  /** The generator that the charts are about: the selected one, and still that while a client is selected. @param {Scene} scene */
+  follow(scene) {
+    const { selected } = this.store;
+    if (selected) this.latest[selected.kind] = selected.index;
+    else this.latest = { generators: 0, clients: 0 };
+    const kept = (/** @type {"generators" | "clients"} */ kind) => (this.latest[kind] < scene[kind].length ? this.latest[kind] : 0);
+    return { g: kept("generators"), c: kept("clients") };
+  }
+
+  /** @param {Scene} scene */
+  paint(scene) {
+    const { panel } = this;
+    const charted = chartedOf(this.store);
+    if (this.metric.value !== charted.metric) this.metric.value = charted.metric;
+    const followed = this.follow(scene);
+    const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
+    const { g, c } = asked < 0 ? followed : { ...followed, g: asked };
+    TAB_NAMES.forEach((name, k) => {
+      put(this.tabs[k], { "aria-selected": String(name === panel), tabindex: name === panel ? 0 : -1 });
+      this.panels[k].hidden = name !== panel;
+    });
+    say(this.note, panel === "samples" ? "FID and KID of points drawn from each law." : `${charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`);
+    this.paintKeys(scene, g);
+    this.keys.hidden ||= asked >= 0; // nothing else is charted now
+    const chart = { scene, data: this.store.data, width: this.width, g, c, isFull: this.isFull, charted };
+    this.views[panel].paint(chart);
+    this.ribbon.paint(chart);
+  }
+
+  /** Which mark is which generator, and a way to choose one. @param {Scene} scene @param {number} chosen */
+  paintKeys(scene, chosen) {
+    const { hovered } = this.store;
+    this.keys.hidden = scene.generators.length < 2;
+    many(this.keys, scene.generators.length, (index) => this.makeKey(index)).forEach((key, g) => {
+      say(/** @type {Element} */ (key.lastElementChild), scene.generators[g].name);
+      put(key, { "aria-pressed": String(g === chosen) });
+      key.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === g);
+    });
+  }
+
+  /** @param {number} index */
+  makeKey(index) {
+    const { store, signal } = this;
+    const mark = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, [svg("path", { d: SHAPES[index % SHAPES.length] })]);
+    const key = el("button", { type: "button", class: "nbm-key" }, [mark, el("span")]);
+    const place = /** @type {Place} */ ({ kind: "generators", index });
+    key.addEventListener("click", () => store.select(place), { signal });
+    key.addEventListener("pointerenter", () => store.hover(place), { signal });
+    key.addEventListener("pointerleave", () => store.hover(null), { signal });
+    return key;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The Playground: the plane with clients and generators, the board of scores, and the panel of items.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { Board } from "./board.js";
+import { el } from "../../toolkit/view/dom.js";
+import { codeOf } from "../../plane/view/edits.js";
+import { Explore } from "./explore.js";
+import { ItemButtons } from "../../plane/view/items.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { LessonCard } from "./lessoncard.js";
+import { numbersOf } from "../../plane/view/scores.js";
+import { Panel } from "../../plane/view/panel.js";
+import { savePicture } from "../../toolkit/view/picture.js";
+import { Stage } from "../../plane/view/stage.js";
+import { Toolbar, agreement } from "../../toolkit/view/toolbar.js";
+
+export default lab("Playground", numbersOf, playgroundView);
+
+/** @param {Store} store @param {AbortSignal} signal */
+function playgroundView(store, signal) {
+  const stage = new Stage(store, signal);
+  const board = new Board(store, signal);
+  const explore = new Explore(store, signal);
+  const panel = new Panel(store, signal);
+  const items = new ItemButtons(store, signal);
+  const card = new LessonCard(store, signal);
+  const describe = () => `Playground: ${[...store.scene.clients, ...store.scene.generators].map((i) => i.name).join(", ")}`;
+  const toolbar = new Toolbar(store, signal, {
+    own: items.nodes,
+    starts: () => card.starts,
+    code: codeOf,
+    table: (shown) => {
+      panel.showNumbers(shown);
+      explore.showNumbers(shown);
+    },
+    picture: () => void savePicture(stage.root, describe(), "playground.png").catch(() => store.say("The picture could not be made.")),
+    compared: ({ scores }) => agreement(pairsOf(store, scores)),
+  });
+  toolbar.preset.after(card.select);
+  const paint = () => {
+    stage.paint(store.scene);
+    board.paint(store.scene, store.numbers);
+    explore.paint(store.scene);
+    panel.paint(store.scene);
+    items.paint(store.scene);
+    toolbar.paint(store.scene);
+    card.paint(store.scene, store.numbers);
+  };
+  const columns = [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, explore.root, panel.root];
+  return { nodes: [toolbar.root, card.root, el("div", { class: "nbm-columns" }, columns), toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/**
+ * Python's scores beside the page's, of every metric that both have.
+ * @param {Store} store @param {Record<string, {avg: number[], all: number[]}>} scores
+ * @returns {[number, number][]}
+ */
+function pairsOf({ numbers }, scores) {
+  const both = Object.keys(numbers).filter((metric) => metric in scores);
+  const places = both.flatMap((m) => /** @type {const} */ (["avg", "all"]).map((a) => /** @type {const} */ ([m, a])));
+  return places.flatMap(([m, a]) => scores[m][a].map((value, g) => /** @type {[number, number]} */ ([value, numbers[m][a][g]])));
+}
+
+function legend() {
+  const entry = (/** @type {string} */ mark, /** @type {string} */ text) => el("span", {}, [el("span", { class: mark }), text]);
+  return el("div", { class: "nbm-legend" }, [
+    entry("nbm-swatch", "client"),
+    entry("nbm-swatch nbm-diamond", "generator"),
+    entry("nbm-dash", "pooled clients, 1σ"),
+    el("span", {}, ["Ellipses: 1σ and 2σ. Drag, or Tab and arrow keys."]),
+  ]);
+}

@@ -1,0 +1,83 @@
+/**
+ * The axis on which a score is guessed: a range input with a flag, and after Reveal a mark at the answer.
+ *
+ * @import { Prediction } from "./lesson.js"
+ * @import { Progress } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { el, put, say } from "../../toolkit/view/dom.js";
+import { hundredths, partLabel } from "./lesson.js";
+import { lockable } from "../../toolkit/view/locks.js";
+
+const GUESS_STEPS = 100;
+const GUESS_TICKS = 4;
+
+export class GuessAxis {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.input = el("input", { type: "range", "aria-label": "Your guess" });
+    lockable("", this.input);
+    this.label = el("span", { class: "nbm-axis-label" });
+    this.ticks = el("div", { class: "nbm-axis-ticks", "aria-hidden": "true" });
+    this.answer = el("div", { class: "nbm-axis-answer", "aria-hidden": "true" });
+    this.line = el("div", { class: "nbm-axis-line" }, [this.input, this.answer, this.ticks]);
+    this.root = el("div", { class: "nbm-guess-axis" }, [this.line, this.label]);
+    this.drawn = "";
+    this.listen(signal);
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    const { input, store } = this;
+    input.addEventListener("input", () => this.place(), { signal });
+    input.addEventListener("change", () => store.finish(), { signal });
+    // A click, or Enter, on the flag where it stands places it there too: nothing changes, so no input event tells.
+    const settle = () => {
+      if (store.scene.lesson?.guess === null) this.place();
+      store.finish();
+    };
+    input.addEventListener("click", settle, { signal });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") settle();
+      if (event.key === "Escape") store.cancel();
+    }, { signal });
+  }
+
+  place() {
+    const { scene } = this.store;
+    if (scene.lesson) this.store.preview({ ...scene, lesson: { ...scene.lesson, guess: this.input.valueAsNumber } }, "");
+  }
+
+  /** @param {Prediction | null} predict @param {Progress} progress */
+  paint(predict, { guess, revealed, answer }) {
+    const { axis } = predict ?? {};
+    this.root.hidden = !axis;
+    if (!axis || !predict) return;
+    const [low, high] = axis;
+    this.draw(low, high);
+    say(this.label, partLabel(predict.metric, predict.aggregate));
+    const shown = String(guess ?? (low + high) / 2);
+    if (this.input.value !== shown) this.input.value = shown;
+    this.input.disabled = revealed;
+    this.line.classList.toggle("nbm-unplaced", guess === null);
+    put(this.input, { "aria-valuetext": guess === null ? "not placed yet" : hundredths(guess) });
+    this.answer.hidden = answer === null;
+    if (answer === null) return;
+    const at = Math.min(1, Math.max(0, (answer - low) / (high - low)));
+    this.answer.style.setProperty("--at", String(at));
+    // Its number is written on the side away from the flag, where there is room.
+    this.answer.classList.toggle("nbm-leftward", at > 0.1 && (guess ?? low) > answer);
+    say(this.answer, hundredths(answer));
+  }
+
+  /** @param {number} low @param {number} high */
+  draw(low, high) {
+    const key = `${low} ${high}`;
+    if (key === this.drawn) return;
+    this.drawn = key;
+    put(this.input, { min: low, max: high, step: (high - low) / GUESS_STEPS });
+    const values = Array.from({ length: GUESS_TICKS + 1 }, (_, k) => low + (k * (high - low)) / GUESS_TICKS);
+    this.ticks.replaceChildren(...values.map((value) => el("span", {}, [String(Number(value.toPrecision(3)))])));
+  }
+}

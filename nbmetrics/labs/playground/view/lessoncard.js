@@ -1,0 +1,175 @@
+/**
+ * The card above the columns that asks a lesson's question, and the select that opens lessons.
+ *
+ * The learner commits first: Reveal opens when a guess is placed (the flag of the sweep view, or the card's own) or a
+ * task is done. All of it is in the scene, so undo brings the question back.
+ *
+ * @import { Lesson } from "./lesson.js"
+ * @import { Numbers, Progress, Scene } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { el, say } from "../../toolkit/view/dom.js";
+import { hundredths, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
+import { GuessAxis } from "./lessonaxis.js";
+import { lockable } from "../../toolkit/view/locks.js";
+
+const TO_DO = {
+  min: "Drag the flag in the chart to your guess, then press Reveal.",
+  value: "Move the flag to your guess, then press Reveal.",
+  task: "Drag the generators and their handles until it says Done, then press Reveal.",
+  none: "Look at the picture, then press Reveal.",
+};
+
+export class LessonCard {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.select = el("select", { "aria-label": "Lesson" }, [el("option", { value: "" }, ["No lesson"])]);
+    this.select.append(...Object.keys(this.lessons).map((name) => el("option", { value: name }, [name])));
+    this.select.addEventListener("change", () => this.open(this.select.value), { signal });
+    lockable("presets", this.select);
+    this.name = el("p", { class: "nbm-lesson-name" });
+    this.question = el("h3", { class: "nbm-question", tabindex: "-1" });
+    this.toDo = el("p", { class: "nbm-to-do" });
+    this.axis = new GuessAxis(store, signal);
+    this.reveal = el("button", { type: "button", class: "nbm-reveal" }, ["Reveal"]);
+    this.reveal.addEventListener("click", () => this.show(), { signal });
+    this.guess = el("span", { class: "nbm-guess" });
+    this.act = el("div", { class: "nbm-act" }, [this.reveal, this.guess]);
+    this.verdict = new VerdictLine();
+    this.answer = new AnswerPart(store, () => this.open(this.nextName), signal);
+    const head = el("div", { class: "nbm-lesson-head" }, [this.name, this.answer.next]);
+    const parts = [head, this.question, this.toDo, this.axis.root, this.verdict.root, this.act, this.answer.root];
+    this.root = el("section", { class: "nbm-lesson", "aria-label": "Question" }, parts);
+    this.root.hidden = true;
+    this.selectGenerator();
+  }
+
+  /** @returns {Record<string, Lesson>} */
+  get lessons() {
+    return this.store.model.get("lessons") ?? {};
+  }
+
+  /** The scenes that lessons open with, by name. */
+  get starts() {
+    return Object.fromEntries(Object.entries(this.lessons).map(([name, { scene }]) => [name, scene]));
+  }
+
+  get nextName() {
+    const names = Object.keys(this.lessons);
+    return names[names.indexOf(this.store.scene.lesson?.name ?? "") + 1] ?? "";
+  }
+
+  /** @param {string} name a lesson's, or "" for none */
+  open(name) {
+    const { store } = this;
+    const scene = this.lessons[name]?.scene ?? { ...store.scene, preset: "", lesson: null };
+    store.edit({ ...scene, rev: store.scene.rev }, "presets");
+    store.select(null);
+    this.selectGenerator();
+  }
+
+  /** The sweep view is about the selected generator, or else the first. */
+  selectGenerator() {
+    const { scene } = this.store;
+    const wanted = lessonOf(this.lessons, scene)?.predict?.generator;
+    const index = wanted === undefined ? -1 : indexNow(scene, wanted);
+    if (index > 0) this.store.select({ kind: "generators", index });
+  }
+
+  show() {
+    const { store } = this;
+    const lesson = lessonOf(this.lessons, store.scene);
+    if (!lesson) return;
+    store.edit(revealedScene(lesson, store.scene, store.data), "");
+    if (!lesson.predict?.sweep) return;
+    store.select(null);
+    this.selectGenerator();
+  }
+
+  /** What had the focus may go away, and focus must not be lost with it. @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, numbers) {
+    const held = this.root.contains(document.activeElement) ? document.activeElement : null;
+    this.paintParts(scene, numbers);
+    if (!held?.closest("[hidden], :disabled")) return;
+    const next = this.root.hidden ? this.select : scene.lesson?.revealed ? this.answer.root : this.question;
+    next.focus({ preventScroll: true });
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paintParts(scene, numbers) {
+    const lesson = lessonOf(this.lessons, scene);
+    this.root.hidden = lesson === null;
+    const name = lesson?.name ?? "";
+    if (this.select.value !== name) this.select.value = name;
+    if (!lesson) return;
+    const { predict, check } = lesson;
+    const progress = /** @type {Progress} */ (scene.lesson);
+    const { guess, revealed: isShown } = progress;
+    const isTask = check !== null && !this.store.isLocked("drag"); // else nobody could do it
+    const verdict = check && (isShown || !predict) ? verdictOf(check, scene, numbers) : null;
+    this.root.classList.toggle("nbm-answered", isShown);
+    this.root.classList.toggle("nbm-about-chart", predict !== null);
+    say(this.name, name);
+    say(this.question, lesson.question);
+    say(this.toDo, TO_DO[predict?.best ?? (isTask ? "task" : "none")]);
+    this.verdict.paint(verdict);
+    this.toDo.hidden = this.act.hidden = isShown;
+    this.reveal.disabled = predict ? guess === null : isTask && !verdict?.done;
+    say(this.guess, guess !== null ? `Your guess: ${hundredths(guess)}` : predict ? "Place the flag first." : "");
+    this.answer.paint(lesson, scene, isShown, this.nextName !== "");
+    this.axis.paint(predict, progress);
+  }
+}
+
+/** How a task goes, in words. */
+class VerdictLine {
+  constructor() {
+    this.mark = el("strong");
+    this.text = el("span");
+    this.root = el("p", { class: "nbm-verdict", role: "status" }, [this.mark, " ", this.text]);
+  }
+
+  /** @param {{done: boolean, text: string} | null} verdict */
+  paint(verdict) {
+    this.root.hidden = verdict === null;
+    if (!verdict) return;
+    this.root.classList.toggle("nbm-done", verdict.done);
+    say(this.mark, verdict.done ? "✓ Done!" : "Not yet:");
+    say(this.text, `${verdict.text}.`);
+  }
+}
+
+/** What Reveal shows: how far the guess was off, what it means, and what to try next. */
+class AnswerPart {
+  /** @param {Store} store @param {() => void} onNext @param {AbortSignal} signal */
+  constructor(store, onNext, signal) {
+    this.store = store;
+    /** @type {{scene: Scene, text: string} | null} what was last said, and of which scene */
+    this.told = null;
+    this.outcome = el("p", { class: "nbm-outcome" });
+    this.meaning = el("p", { class: "nbm-meaning" });
+    this.tries = el("ul", { class: "nbm-tries" });
+    this.next = el("button", { type: "button" }, ["Next lesson"]);
+    this.next.addEventListener("click", onNext, { signal });
+    lockable("presets", this.next);
+    const more = el("div", {}, [el("p", { class: "nbm-now-try" }, ["Now try"]), this.tries]);
+    this.root = el("div", { class: "nbm-answer", tabindex: "-1" }, [
+      this.outcome, el("div", { class: "nbm-so-what" }, [this.meaning, more]),
+    ]);
+  }
+
+  /** @param {Lesson} lesson @param {Scene} scene @param {boolean} isShown @param {boolean} hasNext */
+  paint(lesson, scene, isShown, hasNext) {
+    this.root.hidden = !isShown;
+    this.next.hidden = !isShown || !hasNext;
+    if (!isShown) return;
+    if (this.told?.scene !== scene) this.told = { scene, text: outcomeOf(lesson, scene, this.store.data) };
+    this.outcome.hidden = !lesson.predict;
+    say(this.outcome, this.told.text);
+    say(this.meaning, lesson.reveal);
+    while (this.tries.children.length > lesson.tries.length) this.tries.lastElementChild?.remove();
+    while (this.tries.children.length < lesson.tries.length) this.tries.append(el("li"));
+    lesson.tries.forEach((text, i) => say(this.tries.children[i], text));
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * Sweeps: one number of a generator, or the weight of a client, runs over its range while the rest of the scene stays.
+ * No DOM.
+ *
+ * @import { Item, Law, Place, Scene } from "../../toolkit/view/types.js"
+ */
+import { withItem } from "../../plane/view/edits.js";
+import { lawsOf, mixture, sharesOf } from "../../plane/view/laws.js";
+import { isClosed, scored } from "../../plane/view/scores.js";
+
+/**
+ * @typedef {{parameter: string, place: Place, item: Item, digits: number}} Subject  what is swept, and the decimals to read
+ * @typedef {{at: number, score: number, isEnd: boolean}} Best
+ * @typedef {{metric: string, range: [number, number], values: number[], avg: number[], all: number[], gap: number[],
+ *   ideal: number[] | null, best: Record<"avg" | "all", Best | null>, constant: number, spread: number}} Sweep
+ *   `ideal` is the avg of the clients' mixture as a generator; `best` is null where a curve is flat, or nothing is to be
+ *   best; `constant` is the mean gap and `spread` how far the gap departs from it
+ */
+
+const COUNT = 61;
+const FINER = 20;
+
+/** @param {Item} item the length that `scale` sets: the larger σ */
+const longer = (item) => Math.max(item.width, item.height);
+
+/** Both lengths by one factor; a point has no shape to keep and becomes round. @param {Item} item @param {number} value @returns {Item} */
+function scaled(item, value) {
+  const now = longer(item);
+  return now > 0 ? { ...item, width: (item.width * value) / now, height: (item.height * value) / now } : { ...item, width: value, height: value };
+}
+
+/**
+ * What can be swept. Ranges depend on the square in view alone, so that no axis jumps in a drag; a weight's on the other
+ * clients' weights.
+ * @type {Record<string, {label: string, unit: string, range: (half: number) => [number, number],
+ *   get: (item: Item) => number, set: (item: Item, value: number) => Item}>}
+ */
+export const PARAMETERS = {
+  variance: {
+    label: "Variance along width", unit: "", range: (half) => [0, 0.2 * half * half],
+    get: (item) => item.width ** 2, set: (item, value) => ({ ...item, width: Math.sqrt(value) }),
+  },
+  height: { label: "Height (σ)", unit: "", range: (half) => [0, half / 2], get: (item) => item.height, set: (item, height) => ({ ...item, height }) },
+  scale: { label: "Scale (longer σ)", unit: "", range: (half) => [half / 250, half / 2], get: longer, set: scaled },
+  x: { label: "Mean x", unit: "", range: (half) => [-half, half], get: (item) => item.x, set: (item, x) => ({ ...item, x }) },
+  y: { label: "Mean y", unit: "", range: (half) => [-half, half], get: (item) => item.y, set: (item, y) => ({ ...item, y }) },
+  angle: {
+    label: "Angle", unit: "°", range: () => [-90, 90], // turned by 180°, an ellipse is the same
+    get: (item) => item.angle - 180 * Math.round(item.angle / 180), set: (item, angle) => ({ ...item, angle }),
+  },
+  psi: { label: "Truncation ψ", unit: "", range: () => [0, 1.5], get: (item) => item.psi ?? 1, set: (item, psi) => ({ ...item, psi }) },
+  weight: { label: "Weight", unit: "", range: () => [0, 4], get: (item) => item.weight ?? 0, set: (item, weight) => ({ ...item, weight }) },
+};
+
+const GEOMETRIC = ["variance", "height", "scale", "x", "y", "angle"];
+
+/** The parameters that an item of this kind has, a generator's own. @param {Item} item */
+export function sweepableOf({ kind }) {
+  if (kind === "truncated") return ["psi"];
+  return kind === "copycat" || kind === "data" ? [] : GEOMETRIC;
+}
+
+/** What the scene sweeps: the wanted parameter where it fits, else the first that does. @param {Scene} scene @param {number} g the generator @param {number} c the client whose weight it may be @returns {Subject} */
+export function subjectOf(scene, g, c) {
+  const wanted = scene.view?.sweep ?? "variance";
+  const fitting = sweepableOf(scene.generators[g]);
+  const parameter = wanted === "weight" || fitting.includes(wanted) ? wanted : fitting[0] ?? "weight";
+  const place = /** @type {Place} */ (parameter === "weight" ? { kind: "clients", index: c } : { kind: "generators", index: g });
+  const subject = { parameter, place, item: scene[place.kind][place.index], digits: 0 };
+  const [low, high] = rangeOf(scene, subject);
+  return PARAMETERS[parameter].unit === "°" ? subject : { ...subject, digits: Math.max(2, Math.ceil(1.5 - Math.log10(high - low))) };
+}
+
+/** @param {Scene} scene @param {Subject} subject @returns {[number, number]} */
+export function rangeOf(scene, { parameter, place }) {
+  const [low, high] = PARAMETERS[parameter].range(scene.half);
+  if (parameter !== "weight") return [low, high];
+  const others = scene.clients.filter((_, i) => i !== place.index).map((client) => client.weight ?? 0);
+  const mean = others.reduce((sum, weight) => sum + weight, 0) / (others.length || 1);
+  return mean > 0 ? [0, high * mean] : [high / COUNT, high];
+}
+
+/** The scene with the swept number at a value. @param {Scene} scene @param {Subject} subject @param {number} value */
+export function sweptTo(scene, { parameter, place, item }, value) {
+  return withItem(scene, place, PARAMETERS[parameter].set(item, value));
+}
+
+/** A swept value as read. @param {number} value @param {Subject} subject */
+export function readValue(value, { parameter, digits }) {
+  const { unit } = PARAMETERS[parameter];
+  return `${value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−")}${unit}`;
+}
+
+/** The metric to sweep: the charted one where the page can compute it, else FID. @param {Scene} scene @param {Record<string, any>} data @param {number} g */
+export function sweptMetric(scene, data, g) {
+  const { clients, generators } = lawsOf(scene, data);
+  const metric = scene.view?.metric ?? "fid";
+  return isClosed(metric, [...clients, generators[g]]) ? metric : "fid";
+}
+
+/** Equal for scenes with the same sweep, wherever the swept number itself is. @param {Scene} scene @param {string} metric @param {Subject} subject @param {number} g */
+export function sweepKey(scene, metric, subject, g) {
+  const { clients, generators, half, samples, seed } = sweptTo(scene, subject, rangeOf(scene, subject)[0]);
+  const written = [metric, subject.parameter, g, clients, generators[g], half, samples, seed];
+  // Scaling there and back leaves rounding behind.
+  return JSON.stringify(written, (_, value) => (typeof value === "number" ? Number(value.toPrecision(12)) : value));
+}
+
+/**
+ * The curves of one generator. @param {Scene} scene @param {Record<string, any>} data @param {string} metric
+ * @param {Subject} subject @param {number} g @returns {Sweep}
+ */
+export function sweepOf(scene, data, metric, subject, g) {
+  const range = rangeOf(scene, subject);
+  const values = Array.from({ length: COUNT }, (_, k) => range[0] + ((range[1] - range[0]) * k) / (COUNT - 1));
+  const isWeight = subject.parameter === "weight";
+  const curves = (isWeight ? weighed : moved)(scene, data, metric, subject, g);
+  const { avg, all, ideal } = curves(values, true);
+  const best = (/** @type {"avg" | "all"} */ part, /** @type {number[]} */ scores) =>
+    isWeight ? null : lowest(values, scores, scene.samples ? null : (finer) => curves(finer, false)[part]);
+  const gap = avg.map((value, k) => value - all[k]);
+  const constant = gap.reduce((sum, value) => sum + value, 0) / COUNT;
+  const spread = Math.max(...gap.map((value) => Math.abs(value - constant)));
+  return { metric, range, values, avg, all, gap, ideal, best: { avg: best("avg", avg), all: best("all", all) }, constant, spread };
+}
+
+/** @typedef {(values: number[], withIdeal: boolean) => {avg: number[], all: number[], ideal: number[] | null}} Curves */
+
+/** Only the generator moves: one set of clients serves every value. @param {Scene} scene @param {Record<string, any>} data @param {string} metric @param {Subject} subject @param {number} g @returns {Curves} */
+function moved(scene, data, metric, { parameter, item }, g) {
+  const laws = lawsOf(scene, data);
+  const { set } = PARAMETERS[parameter];
+  const ideal = /** @type {Item} */ ({ name: "", kind: "truncated", psi: 1 });
+  return (values, withIdeal) => {
+    const items = values.map((value) => set(item, value));
+    const make = () => items.map((other) => laws.make(other, g));
+    const isKept = scene.samples && item.kind !== "truncated";
+    const made = isKept ? drawnOnce(JSON.stringify([items[0], items.at(-1), items.length, g, scene.samples, scene.seed]), make) : make();
+    const generators = withIdeal ? [...made, laws.make(ideal, g)] : made;
+    const { avg, all } = scored(metric, { ...laws, generators });
+    const end = values.length;
+    return { avg: avg.slice(0, end), all: all.slice(0, end), ideal: withIdeal ? values.map(() => avg[end]) : null };
+  };
+}
+
+/** @type {{key: string, laws: Law[]}} */
+let drawnBefore = { key: "", laws: [] };
+
+/** Laws of drawn points are dear, and while a client is dragged they stay. @param {string} key @param {() => Law[]} make */
+function drawnOnce(key, make) {
+  if (drawnBefore.key !== key) drawnBefore = { key, laws: make() };
+  return drawnBefore.laws;
+}
+
+/** Only the weights change. Of drawn points there is no ideal: the pooled points are the clients' own. @param {Scene} scene @param {Record<string, any>} data @param {string} metric @param {Subject} subject @param {number} g @returns {Curves} */
+function weighed(scene, data, metric, subject, g) {
+  const { clients, generators } = lawsOf(scene, data);
+  const isExact = clients.every((law) => !law.lost);
+  return (values) => {
+    const scores = values.map((value) => {
+      const shares = sharesOf(sweptTo(scene, subject, value).clients);
+      const pooled = mixture(clients.map((law, i) => ({ law, weight: shares[i] })));
+      return scored(metric, { clients, pooled, shares, generators: [generators[g], pooled] });
+    });
+    return { avg: scores.map(({ avg }) => avg[0]), all: scores.map(({ all }) => all[0]), ideal: isExact ? scores.map(({ avg }) => avg[1]) : null };
+  };
+}
+
+/** Where a curve is lowest. @param {number[]} values @param {number[]} scores @param {((values: number[]) => number[]) | null} again more of the curve, if it is cheap @returns {Best | null} */
+function lowest(values, scores, again) {
+  const [least, most] = [Math.min(...scores), Math.max(...scores)];
+  if (most - least <= 1e-9 * Math.max(1e-3, Math.abs(most))) return null;
+  const [low, high] = [values[0], values[values.length - 1]];
+  const k = scores.indexOf(least);
+  const [from, to] = [values[Math.max(0, k - 1)], values[Math.min(values.length - 1, k + 1)]];
+  const finer = Array.from({ length: FINER + 1 }, (_, j) => from + ((to - from) * j) / FINER);
+  const { at, score } = again ? vertex(finer, again(finer)) : vertex(values, scores);
+  return { at, score, isEnd: at === low || at === high };
+}
+
+/** The lowest point of a curve on an even grid, between its values by a parabola. @param {number[]} values @param {number[]} scores */
+function vertex(values, scores) {
+  const k = scores.indexOf(Math.min(...scores));
+  if (k === 0 || k === values.length - 1) return { at: values[k], score: scores[k] };
+  const bend = scores[k - 1] - 2 * scores[k] + scores[k + 1];
+  const shift = bend > 0 ? (scores[k - 1] - scores[k + 1]) / (2 * bend) : 0;
+  return { at: values[k] + shift * (values[k + 1] - values[k]), score: scores[k] };
+}

@@ -1,0 +1,146 @@
+/**
+ * The formula of the charted metric with its addends as live numbers: a row for every client, then avg and all. What
+ * the pointer rests on is lit everywhere: an item in the plane, its row, an addend in the formula and its column.
+ *
+ * @import { Item, Law, Place, Scene } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Chart } from "./explore.js"
+ */
+import { many } from "../../toolkit/view/chart.js";
+import { figure } from "../../toolkit/view/numbers.js";
+import { el, say } from "../../toolkit/view/dom.js";
+import { lawsOf } from "../../plane/view/laws.js";
+import { ADDENDS, addendsOf, isClosed } from "../../plane/view/scores.js";
+
+/** Symbols where the addends are called by words. @type {Record<string, string[]>} */
+const SYMBOLS = {
+  mfid: ["(m_y − m_ŷ)²", "(σ_y − σ_ŷ)²"],
+  rfid: ["(m_y − m_ŷ)²", "Tr (C + C_G − 2 (C C_G)^½)"],
+  cfid: ["(m_y − m_ŷ)²", "(c_xy − c_xŷ)² ∕ c_xx", "(σ_y|x − σ_ŷ|x)²"],
+};
+/** Which addend is the generator's alone. @type {Record<string, number>} */
+const GENERATORS_OWN = { fid: 2, kid: 1, kid_rbf: 1 };
+/** @type {Record<string, string>} */
+const NO_SUM = {
+  fld: "FLD is no sum of such parts: it is how unlikely held-out points are under a density fitted to generated ones.",
+  precision: "Precision is no sum of such parts: it is a share, of the generated points that lie among real ones.",
+  recall: "Recall is no sum of such parts: it is a share, of the real points that lie among generated ones.",
+  density: "Density is no sum of such parts: it counts how many real points’ neighbourhoods hold a generated point.",
+  coverage: "Coverage is no sum of such parts: it is a share, of the real points with a generated one near.",
+};
+
+export class TermsView {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.lit = -1;
+    this.charted = 0;
+    this.shown = "";
+    this.formula = el("div", { class: "nbm-formula" });
+    this.head = el("tr");
+    this.body = el("tbody");
+    this.table = el("table", { class: "nbm-figures nbm-terms", "aria-label": "Terms" }, [el("thead", {}, [this.head]), this.body]);
+    this.absent = el("p", { class: "nbm-empty" });
+    this.note = el("p", { class: "nbm-note" }, ["Point at a row, a number or a part of the formula: what it is about lights up."]);
+    this.root = el("div", {}, [this.formula, el("div", { class: "nbm-scroll" }, [this.table]), this.absent, this.note]);
+  }
+
+  /** @param {Chart} chart */
+  paint({ scene, g, charted, data }) {
+    const { metric, label } = charted;
+    const laws = lawsOf(scene, data);
+    const isSum = isClosed(metric, [...laws.clients, laws.generators[g]]);
+    for (const node of [this.formula, this.table, this.note]) node.hidden = !isSum;
+    this.absent.hidden = isSum;
+    say(this.absent, isSum ? "" : NO_SUM[metric] ?? `${label} of points is computed by Python, which gives no parts of it.`);
+    if (!isSum) return;
+    this.keepFormula(metric, label);
+    const parts = laws.clients.map((law) => addendsOf(metric, law, laws.generators[g]));
+    const avg = parts[0].map((_, k) => parts.reduce((sum, part, i) => sum + laws.shares[i] * part[k], 0));
+    const rows = [...parts, avg, addendsOf(metric, laws.pooled, laws.generators[g])];
+    this.paintRows([...scene.clients.map((client) => client.name), "avg", "all"], rows);
+    this.light(metric, g);
+  }
+
+  /** @param {string} metric @param {string} label */
+  keepFormula(metric, label) {
+    if (this.shown === metric) return;
+    this.shown = metric;
+    const symbols = SYMBOLS[metric] ?? ADDENDS[metric];
+    const parts = symbols.flatMap((symbol, k) => {
+      const minus = symbol.startsWith("−");
+      const part = el("span", { class: "nbm-part" }, typeset(minus ? symbol.slice(1) : symbol));
+      this.lightOn(part, k, true);
+      return [el("span", { class: "nbm-sign" }, [k ? (minus ? "−" : "+") : minus ? "−" : ""]), part];
+    });
+    this.formula.replaceChildren(el("span", { class: "nbm-sign" }, [`${label} =`]), ...parts);
+    const heads = ADDENDS[metric].map((symbol, k) => {
+      const head = el("th", { scope: "col" }, typeset(symbol));
+      this.lightOn(head, k, true);
+      return head;
+    });
+    this.head.replaceChildren(el("th", { scope: "col" }, ["Client"]), ...heads, el("th", { scope: "col", class: "nbm-sum" }, [label]));
+    this.body.replaceChildren();
+  }
+
+  /** An addend as a whole also points at the generator, if it is the generator's own. @param {Element} node @param {number} k @param {boolean} [isWhole] not just one client's */
+  lightOn(node, k, isWhole = false) {
+    const { store, signal } = this;
+    const point = (/** @type {number} */ lit) => {
+      this.lit = lit;
+      if (!isWhole || k !== GENERATORS_OWN[this.shown]) return store.changed();
+      store.hover(lit < 0 ? null : { kind: "generators", index: this.charted });
+    };
+    node.addEventListener("pointerenter", () => point(k), { signal });
+    node.addEventListener("pointerleave", () => point(-1), { signal });
+  }
+
+  /** @param {string[]} names @param {number[][]} rows */
+  paintRows(names, rows) {
+    const { hovered, selected } = this.store;
+    const nodes = /** @type {HTMLTableRowElement[]} */ (many(this.body, names.length, (r) => this.makeRow(r, rows[0].length)));
+    nodes.forEach((row, r) => {
+      const isClient = r < names.length - 2;
+      const here = (/** @type {Place | null} */ place) => isClient && place?.kind === "clients" && place.index === r;
+      say(row.cells[0], names[r]);
+      [...rows[r], rows[r].reduce((sum, value) => sum + value, 0)].forEach((value, k) => say(row.cells[k + 1], figure(value).replace("-", "−")));
+      row.classList.toggle("nbm-total", !isClient);
+      row.classList.toggle("nbm-hovered", here(hovered));
+      row.classList.toggle("nbm-selected", here(selected));
+    });
+  }
+
+  /** @param {number} index @param {number} count */
+  makeRow(index, count) {
+    const { store, signal } = this;
+    const cells = Array.from({ length: count }, (_, k) => {
+      const cell = el("td");
+      this.lightOn(cell, k);
+      return cell;
+    });
+    const row = el("tr", {}, [el("th", { scope: "row" }), ...cells, el("td", { class: "nbm-sum" })]);
+    const place = () => (index < store.scene.clients.length ? /** @type {Place} */ ({ kind: "clients", index }) : null);
+    row.addEventListener("pointerenter", () => store.hover(place()), { signal });
+    row.addEventListener("pointerleave", () => store.hover(null), { signal });
+    row.addEventListener("click", () => place() && store.select(place()), { signal });
+    return row;
+  }
+
+  /** Light one addend in the formula and in every row; the generator's own also when the generator is pointed at. @param {string} metric @param {number} g */
+  light(metric, g) {
+    this.charted = g;
+    const { hovered } = this.store;
+    const isPointed = hovered?.kind === "generators" && hovered.index === g;
+    const lit = this.lit < 0 && isPointed ? GENERATORS_OWN[metric] ?? -1 : this.lit;
+    this.formula.querySelectorAll(".nbm-part").forEach((part, k) => part.classList.toggle("nbm-lit", k === lit));
+    for (const row of this.table.rows) [...row.cells].forEach((cell, k) => cell.classList.toggle("nbm-lit", k === lit + 1 && lit >= 0));
+  }
+}
+
+/** Readable symbols: `_G` is set below the line and `^½` above it. @param {string} symbol @returns {(Node | string)[]} */
+function typeset(symbol) {
+  return symbol.split(/(_[\wŷ|]+|\^[½\w]+)/u).map((piece) =>
+    piece.startsWith("_") ? el("sub", {}, [piece.slice(1)]) : piece.startsWith("^") ? el("sup", {}, [piece.slice(1)]) : piece,
+  );
+}

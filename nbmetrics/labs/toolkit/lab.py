@@ -1,0 +1,362 @@
+"""What every lab is: a synced scene, a worker that answers it, history, and a clean end.
+
+The page owns motion and sends its scene as numbered messages; Python validates, computes and answers with the
+`rev` the answer belongs to. Observers may run beside a user's cell on another thread, so scenes are immutable
+and one worker per lab takes the newest scene, leaving out the ones it had no time for.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import anywidget
+import traitlets
+
+from ...errors import InvalidInput, check_choice, printable, shown
+from ...scene import History, Scene, State
+from . import modules, saved, share
+from .files import checked_path, write
+from .snapshot import Snapshot, picture, png_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHARED = "Shared"
+LOCKS = ("drag", "items", "presets", "history", "code")
+# How far the page's revisions may be ahead of Python's: in hours without Python it makes fewer.
+LEAP = 10**6
+LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 20_000
+_LOG = logging.getLogger(__name__)
+
+
+class Worker:
+    """Calls `answer` with the newest item put to it, one at a time, on a thread of its own that outlives its errors.
+
+    Newest by its `rev`: ipywidgets holds a commit back while one is open, so later questions come before it, and
+    JupyterLab may hand a question and a commit to two threads.
+    """
+
+    def __init__(self, answer: Callable[[Any], None], name: str) -> None:
+        self._answer = answer
+        self._name = name
+        self._ready = threading.Condition()
+        self._newest: Any = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def put(self, item: Any) -> None:
+        """Make `item` the next to be answered, in place of any that still waits and is not newer."""
+        with self._ready:
+            if self._closed or (self._newest is not None and item.rev < self._newest.rev):
+                return
+            self._newest = item
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+            self._ready.notify()
+
+    def close(self) -> None:
+        """End the thread; what waits is dropped."""
+        with self._ready:
+            self._closed = True
+            self._ready.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._ready:
+                self._ready.wait_for(lambda: self._closed or self._newest is not None)
+                if self._closed:
+                    return
+                item, self._newest = self._newest, None
+            try:
+                self._answer(item)
+            except Exception:  # the next item must find somebody
+                _LOG.exception("%s could not answer", self._name)
+
+
+class Lab(anywidget.AnyWidget):
+    """A live view.
+
+    Attributes
+    ----------
+    scene : dict, synced; what the view shows, with "rev" (`Scene.parse(lab.scene)` is the object)
+    result : dict, synced; Python's numbers for the revision in its "rev"
+    locked : list, synced; what `lock` locked
+    """
+
+    _css = modules.style()
+    # The class of the lab's scenes.
+    _state: type[Any] = Scene
+    # What a saved page says of itself.
+    _saved_words = saved.COMPUTED
+
+    scene = traitlets.Dict().tag(sync=True)
+    result = traitlets.Dict().tag(sync=True)
+    history = traitlets.Dict().tag(sync=True)
+    presets = traitlets.Dict().tag(sync=True)
+    locked = traitlets.List(traitlets.Enum(LOCKS)).tag(sync=True)
+
+    from_share = share.FromShare()
+
+    def __init__(self, start: State, presets: Mapping[str, State]) -> None:
+        self._worker = Worker(self._answer, f"nbmetrics {type(self).__name__}")
+        self._lock = threading.RLock()
+        self._refused_rev = -1  # the page is there, and Python is not
+        super().__init__(
+            scene=start.to_json(),
+            result=self._answered(start),
+            history=History().to_json(),
+            presets={name: scene.to_json() for name, scene in presets.items()},
+        )
+        self.on_msg(self._asked)
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """What the page writes. ipywidgets holds back what other threads write meanwhile, and can lose it.
+
+        It would also keep a scene that `_valid_scene` raises for, so none gets there that cannot be.
+        """
+        with self._lock:
+            try:
+                super().set_state(self._written(sync_data))
+            except Exception as error:  # shown in the view, which waits for an answer
+                self._refused(error, sync_data.get("scene") if isinstance(sync_data, Mapping) else None)
+
+    def _written(self, sync_data: Any) -> dict[str, Any]:
+        """What the page writes, its history without what was refused; InvalidInput where it may not write that."""
+        if not isinstance(sync_data, Mapping):
+            raise InvalidInput("message", f"got {shown(sync_data)}", "Send a dict of traits")
+        others = {*anywidget.AnyWidget.class_trait_names(), "scene", "history"}
+        for name in sync_data:
+            if name not in others:
+                raise InvalidInput("message", f"writes {shown(name)}", "The page writes scene and history alone")
+        if "scene" in sync_data:
+            self._heard(sync_data["scene"])
+        if "history" in sync_data:
+            history = History.parse(sync_data["history"], self._readable)
+            kept = History(*(tuple(filter(None, side)) for side in (history.past, history.future)))
+            return {**sync_data, "history": kept.to_json()}
+        return dict(sync_data)
+
+    def _readable(self, value: Any) -> Any:
+        try:
+            return self._read(value)
+        except InvalidInput:
+            return None
+
+    def _write(self, **traits: dict[str, Any]) -> None:
+        """Set synced traits, from any thread."""
+        with self._lock:
+            for name, value in traits.items():
+                setattr(self, name, value)
+
+    @property
+    def _scene(self) -> Any:
+        return self._state.parse(self.scene)
+
+    def _read(self, value: Any) -> Any:
+        """The scene of a dict; raises InvalidInput where this lab cannot show it."""
+        return self._state.parse(value)
+
+    def _heard(self, value: Any) -> Any:
+        """The scene that the page sends; its revisions must leave room for those that follow."""
+        scene = self._read(value)
+        most = self._following + LEAP
+        if scene.rev > most:
+            raise InvalidInput("rev", f"got {scene.rev}", f"Give at most {most}")
+        return scene
+
+    @property
+    def _following(self) -> int:
+        """The next revision: above what the page asked about, too."""
+        present: int = max(self.scene["rev"], self.result["rev"], self._refused_rev)
+        return present + 1
+
+    @traitlets.validate("scene")
+    def _valid_scene(self, proposal: Any) -> dict[str, Any]:
+        scene = self._read(proposal["value"])
+        if self.scene and scene != self._scene:
+            present = max(self.scene["rev"], self._refused_rev)
+            scene = scene if present < scene.rev <= self._following + LEAP else scene.at(self._following)
+        return scene.to_json()
+
+    @traitlets.validate("history")
+    def _valid_history(self, proposal: Any) -> dict[str, Any]:
+        return History.parse(proposal["value"], self._read).to_json()
+
+    @traitlets.validate("result")
+    def _valid_result(self, proposal: Any) -> dict[str, Any]:
+        if not isinstance(proposal["value"].get("rev"), int):
+            raise InvalidInput("result", f"got {shown(proposal['value'])}", "Read it: Python answers each scene there")
+        return dict(proposal["value"])
+
+    @traitlets.observe("scene")
+    def _scene_changed(self, change: Any) -> None:
+        if change["old"]:
+            self._worker.put(self._state.parse(change["new"]))
+
+    def _asked(self, _: Any, message: Any, buffers: Any) -> None:
+        """What the page sends beside its traits: {"kind": …, …}."""
+        asked = message if isinstance(message, Mapping) else {}
+        try:
+            self._answer_to(asked.get("kind"), asked)
+        except Exception as error:  # shown in the view, which waits for an answer
+            self._refused(error, asked.get("scene"))
+
+    def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
+        """Do what a message asks for; raises what is wrong with it."""
+        if kind != "ask":
+            raise InvalidInput("message", f"is of kind {shown(kind)}", "Send one that this lab knows, such as 'ask'")
+        self._worker.put(self._heard(message.get("scene")))
+
+    def _refused(self, error: Exception, asked: Any = None) -> None:
+        """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
+        rev, present = asked.get("rev") if isinstance(asked, Mapping) else None, self.scene["rev"]
+        if not isinstance(rev, int) or not present <= rev <= self._following + LEAP:
+            rev = present
+        self._refused_rev = rev = int(rev)
+        kept = self.result if self.result["rev"] == rev else {}
+        self._write(result={**kept, "rev": rev, "error": _told(error)})
+
+    def _answer(self, scene: State) -> None:
+        if scene.rev < self.result["rev"]:
+            return
+        result = self._answered(scene)
+        with self._lock:
+            if result["rev"] >= self.result["rev"]:
+                self.result = result
+
+    def _answered(self, scene: State) -> dict[str, Any]:
+        try:
+            return {"rev": scene.rev, **self._computed(scene)}
+        except Exception as error:  # shown in the view, with its traceback, instead of vanishing in a thread
+            return {"rev": scene.rev, "error": _told(error)}
+
+    def _computed(self, scene: Any) -> dict[str, Any]:
+        """Python's numbers for a scene, as plain JSON."""
+        raise NotImplementedError
+
+    def undo(self) -> None:
+        """Back to the scene before the last edit; raises InvalidInput where there is none."""
+        self._travel(self._history.undo(self._scene))
+
+    def redo(self) -> None:
+        """Forward again after undo; raises InvalidInput where there is nothing to redo."""
+        self._travel(self._history.redo(self._scene))
+
+    def reset(self) -> None:
+        """Back to the preset (or the user's own scene) the lab started from; can be undone."""
+        now = self._scene
+        start = self._state.parse(self._starts.get(now.preset) or next(iter(self.presets.values())))
+        self._travel((self._history.record(now), start))
+
+    @property
+    def _history(self) -> History:
+        return History.parse(self.history, self._state.parse)
+
+    @property
+    def _starts(self) -> dict[str, Any]:
+        """The scenes to go back to, by the name in their field preset."""
+        return self.presets
+
+    @classmethod
+    def _opened(cls, scene: State) -> Self:
+        """A new lab that starts from a scene."""
+        lab = cls()  # type: ignore[call-arg]  # every lab starts without arguments
+        lab._accept(scene)
+        if scene.preset not in lab._starts:
+            lab.presets = {scene.preset or SHARED: scene.to_json(), **lab.presets}
+        lab.scene = scene.at(lab._following).to_json()
+        return lab
+
+    def _accept(self, scene: Any) -> None:
+        """Raise InvalidInput where this lab lacks what a scene from elsewhere needs."""
+
+    def _loaded(self, scene: State) -> Self:
+        """This lab, showing another scene; can be undone."""
+        self._accept(scene)
+        self._travel((self._history.record(self._scene), scene))
+        return self
+
+    def _travel(self, step: tuple[History, State]) -> None:
+        history, scene = step
+        with self._lock, self.hold_sync():
+            self.history = history.to_json()
+            self.scene = scene.at(self._following).to_json()
+
+    def to_code(self) -> str:
+        """Python that rebuilds exactly this state."""
+        return str(self._scene.to_code())
+
+    def share(self) -> str:
+        """A short string that holds exactly this state: `from_share` of the class, or of a lab, reads it."""
+        return share.packed(type(self).__name__, self._scene)
+
+    def lock(self, *what: str) -> None:
+        """For teachers: close parts of the page, or all of them; Python can still do everything.
+
+        Parameters
+        ----------
+        what : "drag" (nothing is moved, resized, turned or typed), "items" (nothing is added or removed),
+            "presets", "history" (undo, redo, reset), "code"; every one of them by default. A question can be
+            answered all the same: its flags move, and Reveal opens.
+        """
+        wanted = {check_choice(name, LOCKS, "what") for name in what or LOCKS} | set(self.locked)
+        self.locked = [name for name in LOCKS if name in wanted]
+
+    def unlock(self, *what: str) -> None:
+        """Open again what `lock` closed, by name, or all of it."""
+        freed = {check_choice(name, LOCKS, "what") for name in what or LOCKS}
+        self.locked = [name for name in self.locked if name not in freed]
+
+    def snapshot(self) -> Snapshot:
+        """The present scene as a picture, PNG and SVG with alt text: a notebook shows it, `save` writes it."""
+        return Snapshot.of(self._picture(), type(self).__name__, self._described())
+
+    def export_html(self, path: Any) -> Path:
+        """Write one self-contained page that works offline, opened from disk; returns its path.
+
+        It can be dragged like the lab itself. What needs Python stays in the notebook, and the page says so.
+        An older file of that name is replaced.
+        """
+        target = checked_path(path, ".html", ".htm")
+        return write(target, saved.saved_page(self, self._described()))
+
+    def _picture(self) -> Figure:
+        """The present scene drawn by matplotlib."""
+        raise NotImplementedError
+
+    def _described(self) -> str:
+        """The present scene in words: the alt text of its picture."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live view, and a picture for where nothing is live: GitHub, nbconvert."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle
+        try:
+            still, words = picture(png_of(self._picture()), self._described())
+        except Exception:  # the live view matters more
+            _LOG.warning("No picture of this lab could be made", exc_info=True)
+            return bundle
+        return data | still, metadata | words
+
+    def close(self) -> None:
+        """Remove every display and free the worker."""
+        if hasattr(self, "_worker"):  # not where __init__ refused its input
+            self._worker.close()
+            self.layout.close()  # a widget of its own, which ipywidgets leaves alive
+        super().close()
+
+
+def _told(error: Exception) -> dict[str, str]:
+    return {
+        "message": printable(str(error) or type(error).__name__, LONGEST_MESSAGE),
+        "traceback": printable("".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:], LONGEST_TRACEBACK),
+    }

@@ -1,0 +1,56 @@
+"""A lab as one self-contained page: the same module on a model that has no Python behind it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html import escape
+from typing import Any
+
+import anywidget
+
+from . import modules
+
+_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+_FIELD = re.compile(r"\{\{(\w+)\}\}")
+COMPUTED = "A saved page: its numbers are computed here, in the page."
+OF_PLAYGROUND = f"{COMPUTED} What needs Python (FLD, precision and recall, intervals) needs a notebook."
+OF_TWINS = f"{COMPUTED} A twin that takes a search by Python needs a notebook."
+OF_PYTHON = (
+    "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "
+    "another scene, other points and other data need a notebook."
+)
+
+
+def saved_page(lab: Any, description: str) -> bytes:
+    """The page as UTF-8; user text is only ever JSON in a script that is not run, or escaped."""
+    script = (
+        _DEFAULT.sub("const savedLab = ", lab._esm, count=1)
+        + modules.module("toolkit/view/saved.js")
+        + "\nopenSaved(savedLab);\n"
+    )
+    fields = {
+        "name": escape(type(lab).__name__),
+        "description": escape(description),
+        "style": lab._css,
+        "state": _json_in_html({**_state(lab), "saved": lab._saved_words}),
+        "script": script,
+        "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    }
+    # One pass, so that braces in a user's text are left alone.
+    text = _FIELD.sub(lambda found: fields[found[1]], modules.source("toolkit/view/saved.html"))
+    return text.encode("utf-8", "replace")
+
+
+def _state(lab: Any) -> dict[str, Any]:
+    """The synced traits that are a lab's own, but for those tagged live, which mean nothing without a notebook."""
+    others = {*anywidget.AnyWidget.class_trait_names(sync=True), *lab.trait_names(live=True)}
+    state: dict[str, Any] = lab.get_state([n for n in lab.keys if n not in others and not n.startswith("_")])
+    return state
+
+
+def _json_in_html(value: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(value).replace("<", "\\u003c")

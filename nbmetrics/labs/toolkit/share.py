@@ -1,0 +1,93 @@
+"""A lab's scene as a short string: `nbm1.<lab>.<URL-safe base64 of a checksum and the deflated JSON>`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from ...errors import InvalidInput, printable, shown
+from ...scene import State
+from .fields import loaded
+
+MARK = "nbm1"
+LARGEST = 2**22  # bytes of JSON: far above any scene, and the most that reading a string may unpack
+LONGEST = 2 * LARGEST  # letters of a string, line breaks too
+_FORM = re.compile(r"nbm(\d+)\.(\w+)\.([A-Za-z0-9_-]*)", re.ASCII)
+_ARGUMENT = "share string"
+_AGAIN = "Copy the whole string again, from what lab.share() returned"
+
+
+def packed(lab: str, scene: State) -> str:
+    """The string that `unpacked` reads; equal scenes give equal strings, whatever their revision."""
+    text = json.dumps(scene.at(0).to_json(), separators=(",", ":"), allow_nan=False)
+    if len(text) > LARGEST:
+        raise InvalidInput("scene", f"takes {len(text):,} characters", "Share one with fewer or smaller items")
+    data = zlib.compress(text.encode(), 9)
+    return f"{MARK}.{lab}.{base64.urlsafe_b64encode(_sum(lab, data) + data).decode().rstrip('=')}"
+
+
+def unpacked(text: Any, lab: str, state: type[State]) -> Any:
+    """The scene of a string that `lab` made; raises InvalidInput saying what is wrong with it."""
+    if not isinstance(text, str):
+        raise InvalidInput(_ARGUMENT, f"is {shown(text)}", "Give the text that lab.share() returned")
+    if len(text) > LONGEST:
+        raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab makes such a string")
+    found = _FORM.fullmatch("".join(text.split()))  # mail programs break long lines
+    if not found:
+        raise InvalidInput(_ARGUMENT, f"got {shown(text)}", f"It looks like {MARK}.{lab}.eNq1… {_AGAIN}")
+    version, maker, body = found.groups()
+    if f"nbm{version}" != MARK:
+        seen = f"is of version {printable(version, 20)}, and this nbmetrics reads version {MARK[3:]}"
+        raise InvalidInput(_ARGUMENT, seen, "Update the older of the two: pip install -U nbmetrics")
+    if maker != lab:
+        maker = printable(maker, 40)
+        raise InvalidInput(_ARGUMENT, f"is of a {maker}, not of a {lab}", f"Use nm.{maker}.from_share(…)")
+    raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)) if len(body) % 4 != 1 else b""
+    if raw[:4] != _sum(lab, raw[4:]):
+        raise InvalidInput(_ARGUMENT, "is damaged: its checksum does not fit", _AGAIN)
+    return _scene(_inflated(raw[4:]), state)
+
+
+def _inflated(data: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        text = unpacker.decompress(data, LARGEST + 1)
+    except zlib.error:
+        raise InvalidInput(_ARGUMENT, "is damaged: it cannot be unpacked", _AGAIN) from None
+    if len(text) > LARGEST:
+        raise InvalidInput(_ARGUMENT, f"unpacks to more than {LARGEST:,} bytes", "No lab makes such a string")
+    if not unpacker.eof or unpacker.unused_data:
+        raise InvalidInput(_ARGUMENT, "is damaged: parts of it are missing or foreign", _AGAIN)
+    return text
+
+
+def _scene(text: bytes, state: type[State]) -> Any:
+    try:
+        value = loaded(text, "scene")
+    except InvalidInput:
+        raise InvalidInput(_ARGUMENT, "holds no scene", _AGAIN) from None
+    try:
+        return state.parse(value)
+    except InvalidInput as error:
+        seen = f"holds a scene that is not valid ({error})"
+        raise InvalidInput(_ARGUMENT, seen, _AGAIN) from None
+
+
+def _sum(lab: str, data: bytes) -> bytes:
+    return zlib.crc32(data, zlib.crc32(lab.encode())).to_bytes(4, "big")
+
+
+class FromShare:
+    """`from_share`: on a class it makes a lab, on a lab it loads the scene into that lab."""
+
+    def __get__(self, lab: Any, kind: Any) -> Callable[[str], Any]:
+        def from_share(text: str) -> Any:
+            """The lab of a string that `share` returned: a new one, or this one after one edit that can be undone."""
+            scene = unpacked(text, kind.__name__, kind._state)
+            return kind._opened(scene) if lab is None else lab._loaded(scene)
+
+        return from_share

@@ -1,0 +1,36 @@
+/**
+ * Undo and redo of scenes, whatever they are. No DOM.
+ *
+ * @import { History, Scene } from "./types.js"
+ */
+const REMEMBERED = 50;
+
+/** Whether two scenes hold the same items, wherever those lie. @param {Scene} scene @param {Scene} other */
+export function sameItems(scene, other) {
+  const held = (/** @type {Scene} */ { clients = [], generators = [] }) =>
+    [...clients, ...generators].map(({ name, kind, data }) => [name, kind, data]);
+  return JSON.stringify(held(scene)) === JSON.stringify(held(other));
+}
+
+/** @param {History} history @param {Scene} before @returns {History} */
+export function recorded(history, before) {
+  return { past: [...history.past, before].slice(-REMEMBERED), future: [] };
+}
+
+/** @param {History} history @param {Scene} now @returns {{history: History, scene: Scene} | null} */
+export function undone({ past, future }, now) {
+  const scene = past.at(-1);
+  return scene ? { scene, history: { past: past.slice(0, -1), future: [now, ...future] } } : null;
+}
+
+/** @param {History} history @param {Scene} now @returns {{history: History, scene: Scene} | null} */
+export function redone({ past, future }, now) {
+  const scene = future[0];
+  return scene ? { scene, history: { past: [...past, now], future: future.slice(1) } } : null;
+}
+
+/** Whether two scenes show the same, whatever their revision. @param {Scene} a @param {Scene} b */
+export function sameScene(a, b) {
+  return JSON.stringify({ ...a, rev: 0 }) === JSON.stringify({ ...b, rev: 0 });
+}
+

@@ -1,0 +1,315 @@
+/**
+ * The state that all displays of one lab share, and its line to Python.
+ *
+ * An edit is painted at once from here. While a drag lasts, the scene goes to Python as numbered messages, up to 60
+ * a second and at most two unanswered, the newest winning, and the synced `scene` follows about ten times a second; on
+ * release it is committed, with one step of history. Python's answers are the `result` trait and carry the `rev` they
+ * belong to. On a saved page there is no Python: nothing is asked, and `saved` is what to say about it.
+ *
+ * What a teacher locked is refused here, whatever tries it, and shown by locks.js.
+ *
+ * @import { History, Model, Numbers, Place, Scene } from "./types.js"
+ */
+import { recorded, redone, sameItems, sameScene, undone } from "./history.js";
+
+const IN_FLIGHT = 2;
+const COMMIT_EVERY = 100;
+// Python only checks what this page paints: between questions the page gets most of the processor, for three times as
+// long as the last answer took, within these milliseconds.
+const ASK_EVERY = { least: 8, most: 40, rest: 3 };
+const PATIENCE = 1500;
+
+export class Store {
+  /** @param {Model} model @param {AbortSignal} [signal] @param {(scene: any, data?: any) => any} [compute] the numbers of a scene */
+  constructor(model, signal, compute = () => ({})) {
+    this.model = model;
+    this.compute = compute;
+    /** @type {Scene} */
+    this.scene = model.get("scene");
+    /** @type {Place | null} */
+    this.selected = null;
+    /** @type {Place | null} */
+    this.hovered = null;
+    /** @type {string} */
+    this.notice = "";
+    this.waiting = false;
+    this.saved = /** @type {string | undefined} */ (model.get("saved"));
+    /** @type {Scene | null} the scene before the gesture under way */
+    this.before = null;
+    /** @type {Set<() => void>} */
+    this.listeners = new Set();
+    /** @type {number[]} */
+    this.asked = [];
+    this.committedAt = 0;
+    this.askedAt = 0;
+    this.askedRev = -1;
+    this.telling = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.asking = undefined;
+    /** @type {{scene: Scene, numbers: Numbers} | null} */
+    this.memo = null;
+    const onScene = () => this.receive();
+    const onResult = () => this.answered();
+    const onLocked = () => this.locksChanged();
+    const onData = () => {
+      this.memo = null;
+      this.changed();
+    };
+    model.on("change:scene", onScene);
+    model.on("change:result", onResult);
+    model.on("change:locked", onLocked);
+    model.on("change:data", onData);
+    model.on("change:namespace", onData);
+    signal?.addEventListener("abort", () => {
+      model.off("change:scene", onScene);
+      model.off("change:result", onResult);
+      model.off("change:locked", onLocked);
+      model.off("change:data", onData);
+      model.off("change:namespace", onData);
+      clearTimeout(this.timer);
+      clearTimeout(this.asking);
+    });
+  }
+
+  /** @returns {Numbers} */
+  get numbers() {
+    if (this.memo?.scene !== this.scene) this.memo = { scene: this.scene, numbers: this.compute(this.scene, this.data) };
+    return this.memo.numbers;
+  }
+
+  /** What Python says of rows that the page cannot draw itself, by name. */
+  get data() {
+    return this.model.get("data") ?? undefined;
+  }
+
+  /** @returns {History} */
+  get history() {
+    return this.model.get("history");
+  }
+
+  /** @returns {string[]} what a teacher locked, by the names of Lab.lock */
+  get locked() {
+    return this.model.get("locked");
+  }
+
+  /** @param {string} what a name of Lab.lock, or "" for what cannot be locked */
+  isLocked(what) {
+    return this.locked.includes(what);
+  }
+
+  locksChanged() {
+    if (this.isLocked("drag")) this.cancel();
+    this.changed();
+  }
+
+  /** Call `listener` after every change until `signal` aborts. @param {() => void} listener @param {AbortSignal} signal */
+  subscribe(listener, signal) {
+    this.listeners.add(listener);
+    signal.addEventListener("abort", () => this.listeners.delete(listener));
+  }
+
+  changed() {
+    for (const listener of this.listeners) listener();
+  }
+
+  /** The next revision: above what Python answered to a page that was closed in the middle of a drag, too. */
+  get following() {
+    return Math.max(this.scene.rev, this.model.get("result")?.rev ?? 0) + 1;
+  }
+
+  /** @param {Place | null} place */
+  select(place) {
+    this.selected = place;
+    this.changed();
+  }
+
+  /** @param {Place | null} place */
+  hover(place) {
+    this.hovered = place;
+    this.changed();
+  }
+
+  /** @param {string} text */
+  say(text) {
+    this.notice = text;
+    this.changed();
+  }
+
+  /** Show a scene while a gesture goes on. @param {Scene} scene @param {string} [what] the lock that refuses it, "" if none does */
+  preview(scene, what = "drag") {
+    if (!this.isLocked(what)) this.show(scene);
+  }
+
+  /** @param {Scene} scene */
+  show(scene) {
+    this.before ??= this.scene;
+    this.scene = { ...scene, rev: this.following };
+    this.keepSelection();
+    this.notice = "";
+    this.changed();
+    this.tell();
+  }
+
+  /** Write to Python after this frame is painted, not before. */
+  tell() {
+    this.telling ||= requestAnimationFrame(() => {
+      this.telling = 0;
+      setTimeout(() => {
+        if (!this.before) return;
+        if (performance.now() - this.committedAt >= COMMIT_EVERY) this.commit(); // Python answers it like a question
+        else this.ask();
+      });
+    });
+  }
+
+  /** End a gesture: one step of history. */
+  finish() {
+    const before = this.before;
+    this.before = null;
+    if (!before) return this.changed();
+    if (!sameScene(before, this.scene)) this.model.set("history", recorded(this.history, before));
+    else if (this.model.get("scene").rev <= before.rev) this.scene = before; // Python never heard of the way there
+    if (this.scene !== before) this.commit();
+    this.changed();
+  }
+
+  /** Give a gesture up: back to where it began. */
+  cancel() {
+    const before = this.before;
+    this.before = null;
+    if (before) this.replace(before);
+  }
+
+  /** A whole edit at once. @param {Scene} scene @param {string} [what] the lock that refuses it, "" if none does */
+  edit(scene, what = "drag") {
+    if (this.isLocked(what)) return;
+    this.finish();
+    this.show(scene);
+    this.finish();
+  }
+
+  undo() {
+    if (this.isLocked("history")) return;
+    this.travel(undone(this.history, this.scene));
+  }
+
+  redo() {
+    if (this.isLocked("history")) return;
+    this.travel(redone(this.history, this.scene));
+  }
+
+  /** @param {{history: History, scene: Scene} | null} step */
+  travel(step) {
+    if (!step) return;
+    this.model.set("history", step.history);
+    this.replace(step.scene);
+  }
+
+  /** @param {Scene} scene */
+  replace(scene) {
+    this.scene = { ...scene, rev: this.following };
+    this.keepSelection();
+    this.notice = "";
+    this.commit();
+    this.changed();
+  }
+
+  keepSelection() {
+    for (const key of /** @type {("selected" | "hovered")[]} */ (["selected", "hovered"])) {
+      const place = this[key];
+      if (place && !(place.index < this.scene[place.kind]?.length)) this[key] = null;
+    }
+  }
+
+  commit() {
+    this.committedAt = this.askedAt = performance.now();
+    this.askedRev = this.scene.rev;
+    this.reach(() => {
+      this.model.set("scene", this.scene);
+      this.model.save_changes();
+    });
+    this.watch();
+  }
+
+  /** Python, or another browser, changed the scene; a gesture under way here wins, but not over items it lacks. */
+  receive() {
+    const scene = this.model.get("scene");
+    if (this.before && scene.rev > this.before.rev && !sameItems(scene, this.scene)) {
+      this.before = null;
+      return this.replace(scene);
+    }
+    if (this.before || scene.rev <= this.scene.rev) return;
+    this.scene = scene;
+    this.keepSelection();
+    this.changed();
+  }
+
+  /** Milliseconds between two questions. */
+  get pause() {
+    const { seconds = 0 } = this.model.get("result");
+    return Math.min(ASK_EVERY.most, Math.max(ASK_EVERY.least, ASK_EVERY.rest * 1000 * seconds));
+  }
+
+  /** Send the newest scene: after the next answer where two questions are open, after a pause where one was just asked. */
+  ask() {
+    const { rev } = this.scene;
+    if (this.saved || rev === this.askedRev || this.asked.length >= IN_FLIGHT) return;
+    const wait = this.askedAt + this.pause - performance.now();
+    if (wait > 0) return this.askIn(wait);
+    this.askedAt = performance.now();
+    this.askedRev = rev;
+    this.asked.push(rev);
+    this.reach(() => this.model.send({ kind: "ask", scene: this.scene }));
+    this.watch();
+  }
+
+  /** So that a pointer held still sees the answer to where it is. @param {number} milliseconds */
+  askIn(milliseconds) {
+    this.asking ??= setTimeout(() => {
+      this.asking = undefined;
+      if (this.before) this.ask();
+    }, milliseconds);
+  }
+
+  /** A message to Python beside the scenes. @param {any} message */
+  send(message) {
+    if (!this.saved) this.reach(() => this.model.send(message));
+  }
+
+  answered() {
+    const { rev } = this.model.get("result");
+    const full = this.asked.length >= IN_FLIGHT;
+    this.asked = this.asked.filter((open) => open > rev);
+    if (full && this.before && rev < this.scene.rev) this.ask();
+    this.rest(); // Python is there, however far behind
+    if (rev < this.scene.rev) this.watch();
+    this.changed();
+  }
+
+  /** After a while without an answer, say so. What a lost question leaves open, the next answered commit closes. */
+  watch() {
+    if (this.saved) return;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      if (this.model.get("result").rev < this.scene.rev) this.waiting = true;
+      this.changed();
+    }, PATIENCE);
+  }
+
+  rest() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.waiting = false;
+  }
+
+  /** A dead kernel must not stop the view. @param {() => void} call */
+  reach(call) {
+    try {
+      call();
+    } catch {
+      this.waiting = true;
+    }
+  }
+}

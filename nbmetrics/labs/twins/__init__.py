@@ -1,0 +1,1 @@
+"""TwinsLab: two generators that every client scores alike."""

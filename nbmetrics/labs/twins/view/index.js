@@ -1,0 +1,221 @@
+/**
+ * TwinsLab: two generators that every client scores alike and FID-all tells apart. Where there is a closed form the twin
+ * follows every frame of a drag; elsewhere Python finds it once the clients lie still, and the last one fades till then.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Shown } from "./board.js"
+ * @import { Pair, TwinsScene } from "./maths.js"
+ */
+import { figure } from "../../toolkit/view/numbers.js";
+import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { ItemButtons } from "../../plane/view/items.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { lawOf } from "../../plane/view/laws.js";
+import { Panel } from "../../plane/view/panel.js";
+import { savePicture } from "../../toolkit/view/picture.js";
+import { Toolbar, agreement } from "../../toolkit/view/toolbar.js";
+import { TwinsBoard, pairWords } from "./board.js";
+import { clientsKey, planeStore, twinsCode, withSharing } from "./edits.js";
+import { pairOf, pairScores } from "./maths.js";
+import { TWIN_MARKS, TWIN_NAMES, TwinsStage } from "./stage.js";
+
+/** @type {Record<string, string>} */
+const TABS = { corrected: "Corrected", printed: "As printed", published: "Published" };
+
+export default lab("TwinsLab", pairOf, twinsView);
+
+/** @param {Store} store @param {AbortSignal} signal */
+function twinsView(store, signal) {
+  const plane = planeStore(store);
+  const stage = new TwinsStage(plane, signal);
+  const board = new TwinsBoard(store, signal);
+  const panel = new Panel(plane, signal);
+  put(panel.table, { "aria-label": "Clients" });
+  const items = new ItemButtons(plane, signal);
+  const choices = new Choices(store, signal);
+  const keeper = new Keeper(store);
+  const own = [items.addClient, items.remove];
+  const toolbar = new Toolbar(store, signal, {
+    own,
+    code: twinsCode,
+    table: (isShown) => {
+      panel.showNumbers(isShown);
+      board.lawPart.hidden = !isShown;
+      store.changed();
+    },
+    picture: () => {
+      const drawn = sceneOf(store).construction === "published" ? board.dots.root : stage.root;
+      void savePicture(drawn, board.headline.textContent ?? "", "twins.png").catch(() => store.say("The picture could not be made."));
+    },
+    compared: (result) => comparedWords(store, keeper.now(), result),
+  });
+  const second = el("span");
+  const left = el("div", { class: "nbm-plane" }, [stage.root, twinsLegend(second)]);
+  const columns = el("div", { class: "nbm-columns nbm-twin-columns" }, [left, board.root, panel.root]);
+  const paint = () => {
+    const scene = sceneOf(store);
+    const isPublished = scene.construction === "published";
+    columns.classList.toggle("nbm-twin-published", isPublished);
+    for (const node of own) node.hidden = isPublished;
+    choices.paint(scene);
+    say(second, scene.construction === "printed" ? "second, as the papers print it" : "its twin");
+    const known = keeper.now();
+    board.paint(scene.rev, isPublished ? publishedShown(store) : pairShown(store, known));
+    if (!isPublished) stage.paintTwins(plane.scene, known.pair, known.isBehind, secondName(scene));
+    panel.paint(plane.scene);
+    items.paint(plane.scene);
+    toolbar.paint(scene);
+  };
+  return { nodes: [toolbar.root, choices.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/** Which construction, and whether the clients share their shape. */
+class Choices {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.tabs = Object.entries(TABS).map(([construction, text]) => {
+      const node = el("button", { type: "button" }, [text]);
+      node.addEventListener("click", () => store.edit(/** @type {any} */ ({ ...store.scene, construction }), ""), { signal });
+      return node;
+    });
+    this.shared = el("input", { type: "checkbox", role: "switch" });
+    this.shared.addEventListener(
+      "change",
+      () => store.edit(/** @type {any} */ (withSharing(sceneOf(store), this.shared.checked, store.selected?.index ?? 0))),
+      { signal },
+    );
+    this.label = el("label", { class: "nbm-twin-switch" }, [this.shared, "Shared covariance"]);
+    const tabs = el("div", { class: "nbm-twin-tabs", role: "group", "aria-label": "Construction" }, this.tabs);
+    this.root = el("div", { class: "nbm-twin-choices" }, [tabs, this.label]);
+  }
+
+  /** @param {TwinsScene} scene */
+  paint({ construction, shared }) {
+    Object.keys(TABS).forEach((name, i) => put(this.tabs[i], { "aria-pressed": String(name === construction) }));
+    this.shared.checked = shared;
+    this.label.hidden = construction === "published";
+  }
+}
+
+/** The pair on show: in closed form, or as Python found it, or with the last twin while Python has not answered. */
+class Keeper {
+  /** @param {Store} store */
+  constructor(store) {
+    this.store = store;
+    this.last = /** @type {Pair["second"]} */ (null);
+    this.key = "";
+    this.answer = /** @type {any} */ (null);
+  }
+
+  /** @returns {{pair: Pair, isBehind: boolean}} */
+  now() {
+    const pair = /** @type {Pair} */ (/** @type {any} */ (this.store.numbers));
+    if (pair.how !== "search") {
+      this.last = pair.second;
+      return { pair, isBehind: false };
+    }
+    const { scene, model } = this.store;
+    const key = clientsKey(scene.clients);
+    const result = model.get("result");
+    if (result.rev === scene.rev && !result.error && !result.trying) [this.key, this.answer] = [key, result];
+    if (this.key !== key) return { pair: { ...pair, second: this.last }, isBehind: true };
+    this.last = this.answer.second && lawOf(this.answer.second);
+    return { pair: { ...pair, second: this.last, reason: this.answer.reason }, isBehind: false };
+  }
+}
+
+/** @param {Store} store @returns {TwinsScene} */
+function sceneOf(store) {
+  return /** @type {any} */ (store.scene);
+}
+
+/** @param {TwinsScene} scene */
+function secondName({ construction }) {
+  return construction === "printed" ? "Second" : TWIN_NAMES.second;
+}
+
+/** @param {Store} store @param {{pair: Pair, isBehind: boolean}} known @returns {Shown} */
+function pairShown(store, { pair, isBehind }) {
+  const scene = sceneOf(store);
+  const scores = pairScores(scene.clients, pair.first, isBehind ? null : pair.second);
+  const [names, heads] = [scene.clients.map((client) => client.name), [TWIN_NAMES.first, secondName(scene)]];
+  const laws = [pair.first, ...(pair.second && !isBehind ? [pair.second] : [])];
+  const shown = { names, heads, scores, laws, isApart: false, near: 0, figures: figure };
+  if (isBehind) return { ...shown, headline: waitingWords(store), why: "The shapes differ, so no formula gives the twin: Python looks for a mean and a covariance that leave every client’s score as it is." };
+  if (!scores.second) return { ...shown, headline: `No twin here: ${sentence(pair.reason)}`, why: WHY.none(pair) };
+  if (pair.second === pair.first) return { ...shown, headline: "No twin here: the second generator is the first.", why: WHY[pair.how](pair) };
+  const words = pairWords({ first: scores.first, second: scores.second }, scene.construction === "corrected");
+  return { ...shown, ...words, why: WHY[pair.how](pair) };
+}
+
+/** @type {Record<Pair["how"], (pair: Pair) => string>} */
+const WHY = {
+  offset: ({ u }) => `One shared covariance and means on a line: the twin has the clients’ shape, moved across the line by √u = ${figure(Math.sqrt(u))}. The faint outline is as good a twin.`,
+  covariance: () => "The means span the plane, so no direction is left to move in. The twin keeps the mean and takes another covariance, as far from the clients’ as the pooled one.",
+  search: () => "The shapes differ, so no formula gives the twin: Python found this mean and covariance by search, with every client’s score held where it was.",
+  printed: printedWords,
+  none: () => "Move the clients, or change the shape of one, and look again.",
+};
+
+/** @param {Pair} pair */
+function printedWords({ u, other, reason }) {
+  const printed = `The papers take u = Tr Σλ(μμᵀ − μ̂μ̂ᵀ) = ${figure(u)} and move across the means by √u`;
+  if (other) return `${printed}, which is too far. The faint outline is the corrected twin.`;
+  const corrected = reason ? `Corrected, there is none either: ${sentence(reason)}` : "The shapes differ, so the corrected twin takes a search: choose Corrected.";
+  return `${printed}. ${corrected}`;
+}
+
+/** @param {Store} store */
+function waitingWords(store) {
+  if (store.saved) return "This twin takes Python: open the lab in a notebook.";
+  if (store.waiting) return "This twin takes Python, and Python is busy or gone.";
+  return store.before ? "Let go, and Python looks for the twin." : "Python looks for the twin …";
+}
+
+/** @param {Store} store @returns {Shown} */
+function publishedShown(store) {
+  const { clients, first, second, source } = store.model.get("published");
+  const differences = first.map((/** @type {number} */ value, /** @type {number} */ i) => second[i] - value);
+  const [own, gap] = [differences.slice(0, -2).map(Math.abs), differences[differences.length - 1]];
+  return {
+    names: clients,
+    heads: ["Generator 1", "Generator 2"],
+    scores: { first, second },
+    laws: [],
+    isApart: false,
+    near: 0.01,
+    figures: (value) => value.toFixed(2),
+    headline: `Each client’s two scores are within ${Math.max(...own).toFixed(2)}. Pooled, Generator 2 is ${gap.toFixed(2)} worse.`,
+    why: `Two generators of face images (FFHQ) and six clients, FID on Inception features. ${source}. ≈ marks differences of less than 1 %.`,
+  };
+}
+
+/** In the status: whether Python agrees, or how far it is. @param {Store} store @param {{pair: Pair, isBehind: boolean}} known @param {any} result */
+function comparedWords(store, { pair, isBehind }, { reason, scores, second, trying }) {
+  const scene = sceneOf(store);
+  if (scene.construction === "published") return "";
+  if (isBehind) return trying || "Searching for the twin …";
+  if (reason || !pair.second) return reason && !pair.second ? "No twin here; Python agrees." : "Python and this page disagree on whether there is a twin.";
+  const own = pairScores(scene.clients, pair.first, pair.second);
+  const pairs = [...scores.first, ...scores.second].map((value, i) => /** @type {[number, number]} */ ([value, [...own.first, ...(own.second ?? [])][i]]));
+  return pair.how === "search" && second ? `Found by Python. ${agreement(pairs)}` : agreement(pairs);
+}
+
+/** @param {string} text */
+function sentence(text) {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** @param {HTMLElement} second what the second generator is */
+function twinsLegend(second) {
+  const mark = (/** @type {"first" | "second"} */ which) =>
+    svg("svg", { class: "nbm-twin-key", viewBox: "-10 -10 20 20", "aria-hidden": "true" }, [
+      svg("g", { class: `nbm-twin-${which}` }, [svg("path", { class: "nbm-twin-mark", d: TWIN_MARKS[which] })]),
+    ]);
+  return el("div", { class: "nbm-legend" }, [
+    el("span", {}, [el("span", { class: "nbm-swatch" }), "client"]),
+    el("span", {}, [mark("first"), "first: the pooled clients, N(μ̂, Ĉ)"]),
+    el("span", {}, [mark("second"), second]),
+    el("span", {}, ["Drag a client: both generators follow."]),
+  ]);
+}

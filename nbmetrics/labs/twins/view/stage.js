@@ -1,0 +1,113 @@
+/**
+ * The plane of TwinsLab: clients to drag, and the two generators that follow them.
+ *
+ * @import { Label } from "../../plane/view/geometry.js"
+ * @import { Law, Scene } from "../../toolkit/view/types.js"
+ * @import { Pair, TwinsScene } from "./maths.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { put, say, svg } from "../../toolkit/view/dom.js";
+import { ellipseOf, projection } from "../../plane/view/geometry.js";
+import { Stage } from "../../plane/view/stage.js";
+
+/** The mark of each generator, in the plane and in the chart of scores: an open circle that a diamond fits into. */
+export const TWIN_MARKS = { first: "M0 -8 A8 8 0 1 1 -0.01 -8 Z", second: "M0 -6 L6 0 L0 6 L-6 0 Z" };
+export const TWIN_NAMES = { first: "First", second: "Twin" };
+// Pixels: the shortest arrow that is drawn, how wide one is, and its "√u β".
+const SHORTEST = 18;
+const ARROW_WIDE = 10;
+const OFFSET_WIDE = 30;
+
+export class TwinsStage extends Stage {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    super(store, signal);
+    this.root.classList.add("nbm-twins-stage");
+    this.first = new LawView("first");
+    this.second = new LawView("second");
+    this.other = svg("ellipse", { class: "nbm-twin-other" });
+    this.arrow = svg("g", { class: "nbm-twin-arrow" }, [svg("line"), svg("path", { d: "M0 0 L-9 -4.5 L-9 4.5 Z" }), svg("text", {}, ["√u β"])]);
+    this.root.insertBefore(
+      svg("g", { class: "nbm-twin-pair", "aria-hidden": "true" }, [this.other, this.first.body, this.second.body, this.arrow, this.first.mark, this.second.mark]),
+      this.controls,
+    );
+  }
+
+  /** @param {Scene} scene without generators @param {Pair} pair @param {boolean} isBehind whether the twin is that of earlier clients @param {string} name of the second */
+  paintTwins(scene, pair, isBehind, name) {
+    this.fit();
+    const place = projection(scene, this.size);
+    const arrow = arrowOf(pair, place);
+    const laws = [pair.first, ...(pair.second ? [pair.second] : [])];
+    const generators = laws.map((law, i) => ({ name: i ? name : TWIN_NAMES.first, x: law.x, y: law.y, ...ellipseOf(law) }));
+    const labels = this.paint(scene, generators, arrow?.boxes);
+    this.first.paint(pair.first, place, labels[0]);
+    this.second.paint(pair.second, place, labels[1]);
+    for (const node of this.second.nodes) node.classList.toggle("nbm-twin-behind", isBehind);
+    paintEllipse(this.other, pair.other, place);
+    this.arrow.classList.toggle("nbm-twin-hidden", !arrow);
+    if (arrow) this.paintArrow(arrow);
+  }
+
+  /** @param {NonNullable<ReturnType<typeof arrowOf>>} arrow */
+  paintArrow({ x, y, dx, dy, reach, label }) {
+    const [line, head, text] = this.arrow.children;
+    const [from, to, tip] = [8, reach - 14, reach - 8];
+    put(line, { x1: x + from * dx, y1: y + from * dy, x2: x + to * dx, y2: y + to * dy });
+    put(head, { transform: `translate(${x + tip * dx} ${y + tip * dy}) rotate(${(Math.atan2(dy, dx) * 180) / Math.PI})` });
+    put(text, label);
+  }
+}
+
+/**
+ * From the first generator to the second, in pixels, and the boxes that hold it; null where there is none, or no room.
+ * @param {Pair} pair @param {ReturnType<typeof projection>} place
+ */
+function arrowOf({ first, second, beta }, { at }) {
+  if (!second || !beta) return null;
+  const [[x, y], [toX, toY]] = [at(first.x, first.y), at(second.x, second.y)];
+  const reach = Math.hypot(toX - x, toY - y);
+  if (!(reach > SHORTEST)) return null;
+  const [dx, dy] = [(toX - x) / reach, (toY - y) / reach];
+  const label = { x: x + 0.65 * (toX - x) + 10 * Math.abs(dy) + 2, y: y + 0.65 * (toY - y) + 4 + 12 * Math.abs(dx) };
+  const along = Array.from({ length: Math.ceil(reach / ARROW_WIDE) }, (_, k) => k * ARROW_WIDE);
+  const boxes = along.map((by) => ({ x: x + by * dx, y: y + by * dy, wide: ARROW_WIDE, high: ARROW_WIDE }));
+  boxes.push({ x: label.x + OFFSET_WIDE / 2, y: label.y - 4, wide: OFFSET_WIDE, high: 14 });
+  return { x, y, dx, dy, reach, label, boxes };
+}
+
+/** One generator in the plane. */
+class LawView {
+  /** @param {"first" | "second"} which */
+  constructor(which) {
+    this.outer = svg("ellipse", { class: "nbm-outer" });
+    this.inner = svg("ellipse", { class: "nbm-body" });
+    this.body = svg("g", { class: `nbm-twin-${which}` }, [this.outer, this.inner]);
+    this.sign = svg("path", { class: "nbm-twin-mark", d: TWIN_MARKS[which] });
+    this.label = svg("text", { class: "nbm-name", "text-anchor": "middle" });
+    this.mark = svg("g", { class: `nbm-twin-${which}` }, [this.sign, this.label]);
+    this.nodes = [this.body, this.mark];
+  }
+
+  /** @param {Law | null} law @param {ReturnType<typeof projection>} place @param {Label} label */
+  paint(law, place, label) {
+    for (const node of this.nodes) node.classList.toggle("nbm-twin-hidden", !law);
+    if (!law) return;
+    paintEllipse(this.inner, law, place);
+    paintEllipse(this.outer, law, place, 2);
+    const [x, y] = place.at(law.x, law.y);
+    put(this.mark, { transform: `translate(${x} ${y})` });
+    put(this.label, { x: label.x, y: label.y });
+    say(this.label, label.text);
+  }
+}
+
+/** The 1σ ellipse of a law, or that of `sigmas`. @param {SVGEllipseElement} node @param {Law | null} law @param {ReturnType<typeof projection>} place @param {number} [sigmas] */
+function paintEllipse(node, law, { at, scale }, sigmas = 1) {
+  node.classList.toggle("nbm-twin-hidden", !law);
+  if (!law) return;
+  const { width, height, angle } = ellipseOf(law);
+  const [x, y] = at(law.x, law.y);
+  const [rx, ry] = [width, height].map((length) => Math.max(sigmas * scale * length, 1));
+  put(node, { rx, ry, transform: `translate(${x} ${y}) rotate(${-angle})` });
+}

@@ -1,0 +1,158 @@
+"""FID: the squared Fréchet (2-Wasserstein) distance between Gaussians fitted to real and generated features.
+
+    FID = ‖μ − μ_G‖² + Tr C + Tr C_G − 2 Tr (C C_G)^{1/2}
+
+With any factors C = AᵀA, C_G = BᵀB the last trace is the nuclear norm ‖A Bᵀ‖_*: symmetric, never complex,
+cheap where a client has fewer rows than features, and right for singular covariances.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_torch_array
+
+from ...arrays import Array, align, subtract, to_numpy
+from ...errors import InvalidInput
+from ...summaries.moments import Moments
+from ...summaries.roots import congruent_values, nuclear_norm, singular_values
+from ..base import Metric, between, few_rows
+from ..strata import Pulled, Pulls, Strata
+from .debiased import Debiased
+from .size_gap import size_gap
+
+# Of Tr C + Tr C_G: how exactly the trace term is computed.
+PRECISION = 1e-11
+
+
+class FID(Metric[Moments], Pulled[Moments]):
+    """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 1 of the papers).
+
+    Range [0, ∞), lower is better; units are squared feature units. Covariances use ddof 1 for rows and are
+    exact for distributions with `.mean` and `.cov`. FID-all depends on the clients through (μ̂, Ĉ) only.
+    """
+
+    name = "fid"
+    label = "FID"
+
+    def summarize(self, sample: Any) -> Moments:
+        """Mean and covariance of `sample.rows` (n ≥ 2), or of its exact distribution."""
+        if sample.rows is None:
+            return Moments.of_distribution(sample.distribution)
+        if sample.rows.shape[0] < 2:
+            raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
+        return Moments.of_rows(sample.rows)
+
+    def summarize_repeated(self, sample: Any, counts: Any) -> Moments:
+        """The moments with each row as often as `counts` says."""
+        return Moments.of_counts(sample.rows, counts)
+
+    def prepare(self, real: Sequence[Moments], generated: Sequence[Moments]) -> None:
+        """Before all pairs are scored: the roots of many small clients times a generator's in one product."""
+        small = [m for m in real if isinstance(m.kept_root, np.ndarray) and m.dense is None]
+        if len(small) < 2 or len({id(m) for m in small}) < len(small):
+            return
+        stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
+        for other in generated:
+            if other.dense is None or not isinstance(other.dense, np.ndarray):
+                continue
+            product = other.times_root(stacked)
+            for m, end in zip(small, ends, strict=True):
+                tolerance = PRECISION * (m.trace + other.trace)
+                other.crosses[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
+
+    def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:
+        """Moments of the pooled data, (μ̂, Ĉ)."""
+        return Moments.pool(summaries, weights)
+
+    def terms(self, real: Moments, generated: Moments) -> dict[str, float]:
+        """`mean` = ‖μ − μ_G‖² and `covariance` = Tr C + Tr C_G − 2 Tr (C C_G)^{1/2}, both ≥ 0."""
+        shift = subtract(real.mean, generated.mean)
+        traces = real.trace + generated.trace
+        cross = generated.crosses.get(real)
+        if cross is None:
+            cross = float(self._spectrum(real, generated).sum())
+        return {"mean": float(shift @ shift), "covariance": max(0.0, traces - 2.0 * cross)}
+
+    def _spectrum(self, real: Moments, generated: Moments) -> np.ndarray:
+        """The singular values of A Bᵀ; the last ones are kept, as `size_gap` asks after `terms`."""
+        if real not in generated.spectra:
+            generated.spectra.clear()
+            generated.spectra[real] = to_numpy(_spectrum(real, generated, PRECISION * (real.trace + generated.trace)))
+        return generated.spectra[real]
+
+    def size_gap(
+        self, clients: Sequence[Moments], weights: Sequence[float], pooled: Moments, generated: Moments
+    ) -> float:
+        """How much of avg − all would be there if all clients were alike, from their numbers of rows."""
+        counts = [client.count for client in clients]
+        return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
+
+    def pool_strata(self, strata: Sequence[Strata[Moments]], weights: Sequence[float]) -> Strata[Moments]:
+        return Strata.pool(strata, weights, Moments.mixture)
+
+    def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
+        """FID without the bias of few rows, and each row's pull on it."""
+        return Debiased(real, generated).pulls()
+
+    def rows_to_resample(self, dim: int) -> int:
+        """Rows below which intervals by resampling were seen to miss: what they leave of the bias grows like d³/n²."""
+        return max(5 * dim, math.ceil(dim * dim / 8))
+
+    def has_closed_form(self, distribution: Any) -> bool:
+        return hasattr(distribution, "mean") and hasattr(distribution, "cov")
+
+    def cautions(self, clients: Sequence[Any], generators: Sequence[Any]) -> list[str]:
+        """Who has too few rows for a score to be more than bias, and generators that bias makes incomparable."""
+        needed, lines = 10 * clients[0].dim, []
+        who = " and ".join(
+            filter(None, (few_rows(clients, "client", needed), few_rows(generators, "generator", needed)))
+        )
+        if who:
+            lines += [f"FID: {who} fewer than {needed:,} rows (10 a feature), so much of the plain FID is bias."]
+        sizes = [g.rows.shape[0] for g in generators if g.rows is not None] or [0]
+        if max(sizes) > 1.5 * min(sizes) and min(sizes) < 5 * needed:
+            span = f"{min(sizes):,} to {max(sizes):,}"
+            lines += [
+                f"FID: generators have {span} rows, and fewer rows make a plain FID larger: compare fid_infinity."
+            ]
+        return lines
+
+    @property
+    def convention(self) -> str:
+        return "FID: squared Fréchet distance, covariances with ddof 1"
+
+
+def _spectrum(real: Moments, generated: Moments, tolerance: float) -> Array:
+    """The singular values of A Bᵀ; their sum, Tr (C C_G)^{1/2}, to within `tolerance`."""
+    mixed = is_torch_array(real.mean) or is_torch_array(generated.mean)
+    if not mixed and real.dense is not None and generated.dense is not None:
+        found = congruent_values(real.dense, generated.graded, tolerance)
+        if found is not None:
+            return found
+    if not mixed:
+        return singular_values(generated.times_root(real.root), tolerance)
+    root_a, root_b = align(real.root, generated.root)
+    return singular_values(root_a @ root_b.T, tolerance)
+
+
+def fid(real: Any, generated: Any) -> float:
+    """FID between two samples (Heusel et al. 2017).
+
+    Parameters
+    ----------
+    real, generated : (n, d) and (m, d) rows of features (NumPy or torch, n, m ≥ 2), or distributions
+
+    Returns
+    -------
+    float ≥ 0, squared feature units; lower is better
+
+    Raises
+    ------
+    InvalidInput
+        For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than 2 rows.
+    """
+    return between(FID(), real, generated)

@@ -1,0 +1,1 @@
+"""KID: the metric, its kernels, and how their means are computed."""

@@ -1,0 +1,186 @@
+"""What every kernel of KID can do: k on blocks of rows, and its means over two parts, over a mixture, and at rows.
+
+A part holds what `content` keeps of a sample: rows, an embedding, or an exact Gaussian.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total, uniform_blocks
+from ...distributions import Empirical, Gaussian
+from ...errors import InvalidInput
+from . import batches as kernel_batches
+
+STEP = 1024
+# Cubes of float32 inner products stay finite below this magnitude of the features;
+# below this many multiplications float64 costs too little to do without.
+FLOAT32_LIMIT = 1e5
+FLOAT64_WORK = 2e8
+# Bandwidths and scales beyond this leave nothing but overflow.
+EXTREME = 1e50
+
+
+class Kernel:
+    """A positive-definite kernel k(x, y) on rows of features."""
+
+    def block(self, x: Array, y: Array) -> Array:
+        """The (n, m) matrix of k over rows x (n, d) and y (m, d)."""
+        raise NotImplementedError
+
+    def paired(self, x: Array, y: Array) -> Array:
+        """The (n,) values k(x_a, y_a) of rows that belong together."""
+        raise NotImplementedError
+
+    def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
+        """E k(X, Y) for independent X ~ a, Y ~ b."""
+        raise NotImplementedError
+
+    def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
+        """E k(x, Y), Y ~ law, for each row x."""
+        raise NotImplementedError
+
+    def resolve(self, clients: Sequence[Any]) -> Kernel:
+        """This kernel with data-dependent settings fixed by all clients together."""
+        return self
+
+    def kept(self, rows: Array) -> Array:
+        """The rows, in float64 where float32 is not exact enough."""
+        return rows if magnitude(rows) < FLOAT32_LIMIT else to_float64(rows)
+
+    def pull(self, rows: Array) -> np.ndarray:
+        """What k leaves out at each row x: h(x), where the full kernel is k(x, y) + h(x) + h(y) + constant."""
+        return np.zeros(rows.shape[0])
+
+    def lean(self, content: Any) -> float:
+        """The mean of `pull` over a part."""
+        return 0.0
+
+    def has_closed_form(self, law: Any) -> bool:
+        """Whether means over this law are exact."""
+        if hasattr(law, "components"):
+            return all(self.has_closed_form(part) for part in law.components)
+        return isinstance(law, (Gaussian, Empirical))
+
+    def content(self, sample: Any) -> tuple[Any, float, float]:
+        """What a part keeps of a sample: rows or exact law, its count, and the mean of k(x, x)."""
+        if isinstance(sample.distribution, Empirical):
+            return sample.distribution.rows, math.inf, 0.0
+        if sample.rows is None:
+            return sample.distribution, math.inf, 0.0
+        rows = self.kept(sample.rows)
+        return rows, rows.shape[0], self.finite(lambda: self.diagonal(rows))
+
+    def paired_mean(self, x: Array, y: Array) -> float:
+        """The mean of k(x_a, y_a) over rows, float64."""
+        sums = (
+            total(self.paired(to_float64(x[b, :]), to_float64(y[b, :]))) for b in row_blocks(len(x), 16 * x.shape[1])
+        )
+        return math.fsum(sums) / x.shape[0]
+
+    def diagonal(self, x: Array) -> float:
+        """The mean of k(x_a, x_a) over rows."""
+        return self.paired_mean(x, x)
+
+    def mean(self, a: Any, b: Any) -> float:
+        """The mean of k over two parts; self-pairs included."""
+        return self.finite(lambda: self._mean(a, b))
+
+    def _mean(self, a: Any, b: Any) -> float:
+        if isinstance(a, Gaussian) and isinstance(b, Gaussian):
+            return self.gaussian_mean(a, b)
+        if isinstance(a, Gaussian):
+            return float(np.mean(self.point_means(to_numpy(b), a)))
+        if isinstance(b, Gaussian):
+            return float(np.mean(self.point_means(to_numpy(a), b)))
+        return self._rows_mean(a, b)
+
+    def _rows_mean(self, x: Array, y: Array) -> float:
+        same = x is y
+        x, y = align(x, y)
+        if same:
+            y = x
+        single, sums = self.is_single(x, y), []
+
+        def visit(p: Array, q: Array, diagonal: bool) -> None:
+            block = self.block(p, q) if single else self.block(to_float64(p), to_float64(q))
+            sums.append((1.0 if diagonal or not same else 2.0) * total(block))
+
+        each_pair(x, y, STEP, visit)
+        return math.fsum(sums) / (x.shape[0] * y.shape[0])
+
+    def row_means(self, rows: Array, content: Any) -> np.ndarray:
+        """E k(x_a, Y), Y over a part, for each row x_a, (n,) float64."""
+        return self.finite(lambda: self._row_means(rows, content))
+
+    def _row_means(self, rows: Array, content: Any) -> np.ndarray:
+        if isinstance(content, Gaussian):
+            return np.asarray(self.point_means(to_numpy(to_float64(rows)), content))
+        x, y = align(rows, content)
+        xp, found = namespace(x, y), np.zeros(x.shape[0])
+        for i in uniform_blocks(x.shape[0], STEP):
+            for j in uniform_blocks(y.shape[0], STEP):
+                block = self.block(to_float64(x[i, :]), to_float64(y[j, :]))
+                found[i] += to_numpy(xp.sum(block, axis=1))
+        return found / y.shape[0]
+
+    def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
+        """Whether means of all parts with all others cost less by embeddings than by pairs of rows."""
+        return False
+
+    def pools(self, parts: Sequence[Any]) -> bool:
+        """Whether one embedding of a mixture of the parts costs less than its pairs of rows."""
+        return False
+
+    def pooled(self, parts: Sequence[Any], weights: Sequence[float]) -> Any:
+        """The mixture of the parts as one embedding, where `pools` says so."""
+        raise NotImplementedError
+
+    def square(self, parts: Sequence[Any], weights: Sequence[float]) -> float:
+        """E k(X, X′) over the mixture of the parts, self-pairs included."""
+        return kernel_batches.square(self, parts, weights)
+
+    def finite(self, compute: Callable[[], Any]) -> Any:
+        """What `compute` returns; refused where it is not finite."""
+        try:
+            with np.errstate(all="ignore"):
+                value = compute()
+        except OverflowError:
+            value = math.inf
+        if not np.isfinite(value).all():
+            raise InvalidInput("kernel", f"a mean of {self} is not finite", "Rescale the features")
+        return value
+
+    def is_single(self, x: Array, y: Array) -> bool:
+        """Whether float32 is exact enough for the pairs of these rows and worth it."""
+        large = x.shape[0] * y.shape[0] * x.shape[1] > FLOAT64_WORK
+        return large and x.dtype == y.dtype == namespace(x, y).float32
+
+
+def magnitude(x: Array) -> float:
+    """The largest |entry|."""
+    xp = namespace(x)
+    return max(-float(xp.min(x)), float(xp.max(x)))
+
+
+def some_of(rows: Array, most: int) -> np.ndarray:
+    """At most that many rows, evenly apart, in float64 NumPy."""
+    n = rows.shape[0]
+    return to_numpy(to_float64(rows[:: -(-n // most), :]))
+
+
+def some_rows(clients: Sequence[Any], most: int = 256) -> list[np.ndarray]:
+    """A few rows of each client; of an exact law two points with its mean and the trace of its covariance."""
+    share = max(2, most // len(clients))
+    known = (c for c in clients if c.rows is not None or Kernel().has_closed_form(c.distribution))
+    return [_two_points(c.distribution) if c.rows is None else some_of(c.rows, share) for c in known]
+
+
+def _two_points(law: Any) -> np.ndarray:
+    step = np.zeros(law.dim)
+    step[0] = math.sqrt(np.trace(law.cov))
+    return np.stack([law.mean - step, law.mean + step])

@@ -1,0 +1,219 @@
+"""The polynomial kernel of KID, cubic by default: closed forms, the finite embedding, and features far from 0.
+
+In coordinates z = (1, √γ x) the kernel is (z·z′)^degree. Where the features share an offset that is large beside
+their spread, MMD² is a small difference of large means, and rounding shows; see `kernel_centred`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, concat, is_array, like, namespace, row_blocks, to_float64, to_numpy, total
+from ...distributions import Empirical, Gaussian
+from ...errors import check_count, check_number
+from . import embedding as kernel_embedding
+from .base import EXTREME, Kernel, some_of
+from .batches import MATRIX, stacks
+from .embedding import Embedding
+
+# The embedding grows with the cube of the width; beyond this the rows are kept.
+WIDEST_EMBEDDING = 128
+# Products of two coordinates made at a time: few enough to stay in the processor's cache.
+CACHE = 2**22
+# Means of k this many times larger than the spread of k leave float32 too few digits of their difference.
+FAR = 30.0
+# Rows that tell how far from 0 all of them are.
+SOME = 256
+
+
+def _dim(content: Any) -> int:
+    return int(content.dim if isinstance(content, Gaussian) else content.shape[1])
+
+
+def _row_cost(parts: Sequence[Any]) -> int:
+    """How many pairs of rows cost as much as the embedding of one row."""
+    return kernel_embedding.pairs_worth(_dim(parts[0].content) + 1)
+
+
+def _rows(parts: Sequence[Any]) -> int:
+    """Rows of the parts together; a covariance has d directions and counts as d rows."""
+    return sum(p.content.shape[0] if is_array(p.content) else _dim(p.content) for p in parts)
+
+
+def is_far(rows: np.ndarray, gamma: float, constant: float) -> bool:
+    """Whether the kernel at the mean of the rows is large beside the kernel of their deviations from it."""
+    mean = rows.mean(axis=0)
+    spread = gamma * float(np.mean(np.sum((rows - mean) ** 2, axis=1)))
+    return constant + gamma * float(mean @ mean) > FAR * spread
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, y) = (γ x·y + coef0)^degree; γ = 1/d unless given. Degree 3 and coef0 1 are KID's.
+
+    Closed forms for Gaussians and the finite mean embedding are there for degree 3 with coef0 1.
+    """
+
+    degree: int = 3
+    gamma: float | None = None
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "degree", check_count(self.degree, "degree", maximum=1000))
+        object.__setattr__(self, "coef0", check_number(self.coef0, "coef0", minimum=0, maximum=EXTREME))
+        if self.gamma is not None:
+            gamma = check_number(self.gamma, "gamma", minimum=1 / EXTREME, maximum=EXTREME)
+            object.__setattr__(self, "gamma", gamma)
+
+    def __str__(self) -> str:
+        return f"(γ x·y + {self.coef0:g})^{self.degree}, γ = {'1/d' if self.gamma is None else f'{self.gamma:g}'}"
+
+    @property
+    def is_cubic(self) -> bool:
+        return self.degree == 3 and self.coef0 == 1.0
+
+    def gamma_of(self, d: int) -> float:
+        """γ for rows of d features."""
+        return 1.0 / d if self.gamma is None else self.gamma
+
+    def kept(self, rows: Array) -> Array:
+        rows = super().kept(rows)
+        if rows.dtype == namespace(rows).float64:
+            return rows
+        return to_float64(rows) if self._is_far(some_of(rows, SOME)) else rows
+
+    def _is_far(self, rows: np.ndarray) -> bool:
+        """Whether means of k over such rows are so large that in float32 their differences are mostly rounding."""
+        return is_far(rows, self.gamma_of(rows.shape[1]), self.coef0)
+
+    def block(self, x: Array, y: Array) -> Array:
+        product = x @ y.T
+        product *= self.gamma_of(x.shape[1])
+        product += self.coef0
+        power = product
+        for _ in range(self.degree - 1):
+            power = power * product
+        return power
+
+    def paired(self, x: Array, y: Array) -> Array:
+        xp = namespace(x, y)
+        return (self.gamma_of(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
+
+    def has_closed_form(self, law: Any) -> bool:
+        return super().has_closed_form(law) and (self.is_cubic or isinstance(law, Empirical))
+
+    def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
+        """b³ + 3bγ² m₁ᵀC₂m₁ + 3γ²b (Tr C₁C₂ + m₂ᵀC₁m₂) + 6γ³ m₁ᵀC₂C₁m₂ with b = 1 + γ m₁·m₂."""
+        g = self.gamma_of(a.dim)
+        c2m1, c1m2 = b.cov @ a.mean, a.cov @ b.mean
+        base = 1.0 + g * float(a.mean @ b.mean)
+        spread = float(a.mean @ c2m1 + b.mean @ c1m2 + np.sum(a.cov * b.cov))
+        return base**3 + 3 * g * g * base * spread + 6 * g**3 * float(c2m1 @ c1m2)
+
+    def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
+        g = self.gamma_of(law.dim)
+        x = np.asarray(rows, dtype=np.float64)
+        base = 1.0 + g * (x @ law.mean)
+        projected = x @ law.root.T
+        return base**3 + 3 * g * g * base * np.sum(projected * projected, axis=1)
+
+    def content(self, sample: Any) -> tuple[Any, float, float]:
+        rows, count, diagonal = super().content(sample)
+        if isinstance(rows, Gaussian) or not self._has_embedding(sample.dim):
+            return rows, count, diagonal
+        is_smaller = kernel_embedding.length(sample.dim + 1) <= rows.shape[0] * sample.dim
+        return (self.embed(rows) if is_smaller else rows), count, diagonal
+
+    def _has_embedding(self, d: int) -> bool:
+        return self.is_cubic and d <= WIDEST_EMBEDDING
+
+    def coordinates(self, rows: Array) -> tuple[Array, Array]:
+        """z of rows in float64, (n, d+1), and the first number of φ, (n,)."""
+        x = math.sqrt(self.gamma_of(rows.shape[1])) * to_float64(rows)
+        ones = namespace(x).ones_like(x[:, :1])
+        return namespace(x).concat([ones, x], axis=1), ones[:, 0]
+
+    def features(self, rows: np.ndarray) -> np.ndarray:
+        """φ of each row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
+        z, first = self.coordinates(rows)
+        found = kernel_embedding.features(z)
+        found[:, 0] = first
+        return found
+
+    def embed(self, content: Any) -> Embedding:
+        """The mean of φ over rows or a Gaussian: inner products are E k."""
+        if isinstance(content, Embedding):
+            return content
+        if isinstance(content, Gaussian):
+            return self._embed_gaussian(content)
+        return Embedding(self._sum_of_features(content, np.full(content.shape[0], 1.0 / content.shape[0])))
+
+    def _embed_gaussian(self, law: Gaussian) -> Embedding:
+        scale = math.sqrt(self.gamma_of(law.dim))
+        mean = np.concatenate([[1.0], scale * law.mean])
+        return Embedding(kernel_embedding.of_gaussian(mean, np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))))
+
+    def _sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
+        """Σ w_a φ(x_a) of rows."""
+        matrix: Any = 0.0
+        first, often = 0.0, like(weights, rows)
+        for block in row_blocks(rows.shape[0], 8 * kernel_embedding.pairs_worth(rows.shape[1] + 1), CACHE):
+            z, cubes = self.coordinates(rows[block, :])
+            matrix = matrix + kernel_embedding.contracted(z, often[block])
+            first += total(often[block] * cubes)
+        vector = kernel_embedding.packed(matrix)
+        vector[0] = first
+        return vector
+
+    def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
+        everything = [*parts, *others]
+        if not self._can_embed(everything):
+            return False
+        if any(isinstance(p.content, Embedding) for p in everything):
+            return True
+        n, m = _rows(parts), _rows(others)
+        return n * m > (n + m + MATRIX * len(everything)) * _row_cost(everything)
+
+    def pools(self, parts: Sequence[Any]) -> bool:
+        if not self._can_embed(parts):
+            return False
+        return any(isinstance(p.content, Embedding) for p in parts) or _rows(parts) > 2 * _row_cost(parts)
+
+    def pooled(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
+        vector: Any = 0.0
+        for part, w in zip(parts, weights, strict=True):
+            if not is_array(part.content):
+                vector = vector + w * self.embed(part.content).vector
+        rows = [(p.content, w / p.content.shape[0]) for p, w in zip(parts, weights, strict=True) if is_array(p.content)]
+        for some in stacks([content for content, _ in rows]):
+            stacked = concat([content for content, _ in rows[some]])
+            each = np.concatenate([np.full(content.shape[0], w) for content, w in rows[some]])
+            vector = vector + self._sum_of_features(stacked, each)
+        return Embedding(vector)
+
+    def _can_embed(self, parts: Sequence[Any]) -> bool:
+        return all(isinstance(p.content, Embedding) or self._has_embedding(_dim(p.content)) for p in parts)
+
+    def _mean(self, a: Any, b: Any) -> float:
+        if isinstance(a, Embedding) or isinstance(b, Embedding):
+            return float(self.embed(a).vector @ self.embed(b).vector)
+        return super()._mean(a, b)
+
+    def _row_means(self, rows: Array, content: Any) -> np.ndarray:
+        d = rows.shape[1]
+        if not isinstance(content, (Embedding, Gaussian)) and self._has_embedding(d):
+            n, m = rows.shape[0], content.shape[0]
+            content = self.embed(content) if n * m > (n + m) * kernel_embedding.pairs_worth(d + 1) else content
+        if not isinstance(content, Embedding):
+            return super()._row_means(rows, content)
+        found = np.empty(rows.shape[0])
+        rest = np.concatenate([[0.0], content.vector[1:]])
+        for block in row_blocks(rows.shape[0], 8 * kernel_embedding.pairs_worth(d + 1), CACHE):
+            z, first = self.coordinates(rows[block, :])
+            found[block] = content.vector[0] * to_numpy(first) + to_numpy(kernel_embedding.witness(rest, z))
+        return found

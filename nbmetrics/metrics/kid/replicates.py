@@ -1,0 +1,157 @@
+"""KID on resampled rows: every replicate of a kernel mean at once, as wᵀKv with one weight vector a replicate.
+
+K is visited in blocks once, whatever the number of replicates; with a finite embedding it is never formed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...arrays import align, row_blocks, to_float64, to_numpy
+from ...distributions import Gaussian
+from .kernels import Polynomial
+
+WIDEST = 4096
+STEP = 1024
+
+
+class Weighted:
+    """One party: rows with a weight for each replicate, or an exact law.
+
+    Attributes
+    ----------
+    squares : (replicates,) Σ w_a²
+    own : (replicates,) Σ w_a² k(x_a, x_a)
+    pulled, pulled_own : (replicates,) Σ w_a h(x_a) and Σ w_a² h(x_a), see `Kernel.pull`
+    """
+
+    def __init__(self, kernel: Any, sample: Any, counts: np.ndarray, embedded: bool) -> None:
+        self.kernel = kernel
+        self.replicates = len(counts)
+        self.embedded = embedded
+        self.rows = None if sample.rows is None else to_float64(sample.rows)
+        self.law = sample.distribution
+        self.squares = self.own = self.pulled_own = np.zeros(self.replicates)
+        self.weights = np.ones((self.replicates, 1))
+        if self.rows is not None:
+            self.weights = counts / counts.sum(axis=1, keepdims=True)
+            squared = self.weights**2
+            diagonal = to_numpy(kernel.paired(self.rows, self.rows))
+            pulls = kernel.pull(self.rows)
+            self.squares, self.own = squared.sum(axis=1), squared @ diagonal
+            self.pulled, self.pulled_own = self.weights @ pulls, squared @ pulls
+        else:
+            self.pulled = np.full(self.replicates, self._over(self.law, lambda law: kernel.lean(self._held(law))))
+        self.vectors = self._embedding() if embedded else None
+
+    def _embedding(self) -> np.ndarray:
+        if self.rows is None:
+            return np.broadcast_to(self._law_vector(self.law), (self.replicates, self._width(self.law.dim)))
+        vectors = np.zeros((self.replicates, self._width(self.rows.shape[1])))
+        for block in row_blocks(self.rows.shape[0], 8 * vectors.shape[1]):
+            vectors += self.weights[:, block] @ self.kernel.features(to_numpy(self.rows[block, :]))
+        return vectors
+
+    def _law_vector(self, law: Any) -> np.ndarray:
+        return np.asarray(self._over(law, lambda part: self.kernel.embed(self._held(part)).vector))
+
+    def _over(self, law: Any, mean: Callable[[Any], Any]) -> Any:
+        """A mean that is linear in the law, over its components where it has some."""
+        if hasattr(law, "components"):
+            return sum(w * self._over(part, mean) for w, part in zip(law.weights, law.components, strict=True))
+        return mean(law)
+
+    def _held(self, law: Any) -> Any:
+        return law if isinstance(law, Gaussian) else law.rows
+
+    @staticmethod
+    def _width(d: int) -> int:
+        return math.comb(d + 3, 3)
+
+    def mean_with(self, other: Weighted) -> np.ndarray:
+        """wᵀKv of each replicate, self-pairs included."""
+        if self.vectors is not None and other.vectors is not None:
+            return np.einsum("bc,bc->b", self.vectors, other.vectors)
+        if self.rows is None and other.rows is None:
+            return np.full(self.replicates, self._exact(self.law, other.law))
+        if self.rows is None:
+            return other.mean_with(self)
+        if other.rows is None:
+            return self.weights @ self._towards(other.law)
+        return self._rows_with(other)
+
+    def _rows_with(self, other: Weighted) -> np.ndarray:
+        x, y = align(self.rows, other.rows)
+        sums = np.zeros(self.replicates)
+        for i in range(0, x.shape[0], STEP):
+            for j in range(0, y.shape[0], STEP):
+                block = to_numpy(self.kernel.block(x[i : i + STEP, :], y[j : j + STEP, :]))
+                left = self.weights[:, i : i + STEP] @ block
+                sums += np.einsum("bm,bm->b", left, other.weights[:, j : j + STEP])
+        return sums
+
+    def _exact(self, a: Any, b: Any) -> float:
+        def towards(law: Any) -> float:
+            return float(self._over(b, lambda part: self.kernel.mean(self._held(law), self._held(part))))
+
+        return float(self._over(a, towards))
+
+    def _towards(self, law: Any) -> np.ndarray:
+        """E k(x_a, Y), Y ~ law, for each own row."""
+        return np.asarray(self._over(law, self._towards_part))
+
+    def _towards_part(self, law: Any) -> np.ndarray:
+        if isinstance(law, Gaussian):
+            return np.asarray(self.kernel.point_means(to_numpy(self.rows), law))
+        return np.asarray(np.mean(to_numpy(self.kernel.block(*align(self.rows, self._held(law)))), axis=1))
+
+
+def replicates(
+    kernel: Any,
+    unbiased: bool,
+    real: Sequence[Any],
+    generated: Sequence[Any],
+    weights: Sequence[float],
+    counts: Sequence[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """KID by client (replicates, generators, clients) and pooled (replicates, generators)."""
+    samples = (*real, *generated)
+    embedded = isinstance(kernel, Polynomial) and kernel.is_cubic and math.comb(real[0].dim + 3, 3) <= WIDEST
+    parties = [Weighted(kernel, s, c, embedded) for s, c in zip(samples, counts, strict=True)]
+    clients, made, shares = parties[: len(real)], parties[len(real) :], np.asarray(weights)
+    pairs = np.empty((len(clients), len(clients), clients[0].replicates))
+    for i, p in enumerate(clients):
+        for j in range(i + 1):
+            pairs[i, j] = pairs[j, i] = p.mean_with(clients[j])
+    lost = Lost(*(np.array([getattr(p, f) for p in clients]) for f in ("own", "squares", "pulled", "pulled_own")))
+    squared = shares**2
+    together = Lost(squared @ lost.own, squared @ lost.squares, shares @ lost.pulled, squared @ lost.pulled_own)
+    each = lost.left_of(np.einsum("iib->ib", pairs), unbiased)
+    whole = together.left_of(np.einsum("i,j,ijb->b", shares, shares, pairs), unbiased)
+    by_client, pooled = [], []
+    for g in made:
+        cross = np.array([p.mean_with(g) for p in clients])
+        self_term = Lost(g.own, g.squares, g.pulled, g.pulled_own).left_of(g.mean_with(g), unbiased)
+        by_client.append(each + self_term - 2.0 * cross)
+        pooled.append(whole + self_term - 2.0 * (shares @ cross))
+    return np.array(by_client).transpose(2, 0, 1), np.array(pooled).T
+
+
+class Lost(NamedTuple):
+    """What pairs of a row with itself add to wᵀKw: the fields of `Weighted` by these names."""
+
+    own: np.ndarray
+    squares: np.ndarray
+    pulled: np.ndarray
+    pulled_own: np.ndarray
+
+    def left_of(self, full: np.ndarray, unbiased: bool) -> np.ndarray:
+        """wᵀKw without those pairs, as in `KernelMean.self_mean`."""
+        if not unbiased:
+            return full
+        leaning = self.squares * self.pulled - self.pulled_own
+        return np.asarray((full - self.own + 2.0 * leaning) / (1.0 - self.squares))

@@ -1,0 +1,128 @@
+"""The mean log-likelihood of real rows under generators that have a density."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import Array, as_rows, is_array, to_numpy
+from ..distributions import Gaussian
+from ..errors import InvalidInput, check_count, shown
+from .base import Metric
+
+
+class LogLikelihood(Metric["Evidence"]):
+    """Mean log-density, in nats, that the generator's density gives to the real data (Experiment E2).
+
+    Parameters
+    ----------
+    samples, seed : rows drawn from a real *distribution* where the expectation has no closed form; with a
+        Gaussian generator it is exact for every real law with `.mean` and `.cov`
+
+    Higher is better, any sign. LL-avg = LL-all identically. The generator needs a density, `.log_prob`.
+    """
+
+    name = "log_likelihood"
+    label = "Log-likelihood"
+    higher_is_better = True
+    min_rows = 1
+    # The generator's law itself is scored, however many rows are asked for.
+    needs_density = True
+
+    def __init__(self, samples: int = 10_000, seed: int = 0) -> None:
+        self.samples = check_count(samples, "samples")
+        self.seed = check_count(seed, "seed", minimum=0)
+
+    def summarize(self, sample: Any) -> Evidence:
+        """The rows, or the law itself: of a generator its density, of a client what it is tried on."""
+        content = sample.distribution if sample.rows is None else sample.rows
+        return Evidence([EvidencePart(content, self.samples, self.seed)], (1.0,))
+
+    def pool(self, summaries: Sequence[Evidence], weights: Sequence[float]) -> Evidence:
+        """The evidence of the mixture; parts of weight 0 are left out."""
+        kept = [(e, w) for e, w in zip(summaries, weights, strict=True) if w > 0]
+        shares = tuple(w * v for e, w in kept for v in e.weights)
+        return Evidence([part for e, _ in kept for part in e.parts], shares)
+
+    def terms(self, real: Evidence, generated: Evidence) -> dict[str, float]:
+        """`log_likelihood` = Σ λ_i E log p_G(X_i)."""
+        law = generated.parts[0]
+        values = [part.mean_log_density(law) for part in real.parts]
+        return {"log_likelihood": float(sum(w * v for w, v in zip(real.weights, values, strict=True)))}
+
+    def has_closed_form(self, distribution: Any) -> bool:
+        return hasattr(distribution, "log_prob") or _has_moments(distribution)
+
+    @property
+    def convention(self) -> str:
+        return "Log-likelihood: mean log-density in nats of the features as given"
+
+
+class EvidencePart:
+    """One client's rows or law, or a generator's; each mean log-density is computed once."""
+
+    def __init__(self, content: Any, samples: int, seed: int) -> None:
+        self.content = content
+        self._samples, self._seed = samples, seed
+        self._means: WeakKeyDictionary[EvidencePart, float] = WeakKeyDictionary()
+
+    def mean_log_density(self, generator: EvidencePart) -> float:
+        """E log p_G(X) for X of this part."""
+        law = generator.content
+        if not hasattr(law, "log_prob"):
+            seen = f"the generator is {f'{law.shape[0]} rows' if is_array(law) else shown(law)}, which has no log_prob"
+            fix = "It needs a density: nm.Gaussian, nm.Mixture, or nm.KernelDensity(rows, bandwidth)"
+            raise InvalidInput("generators", seen, fix)
+        if generator not in self._means:
+            exact = not is_array(self.content) and isinstance(law, Gaussian) and _has_moments(self.content)
+            self._means[generator] = _expected(law, self.content) if exact else _mean_log_prob(law, self._rows)
+        return self._means[generator]
+
+    @cached_property
+    def _rows(self) -> Array:
+        if is_array(self.content):
+            return self.content
+        drawn = self.content.sample(self._samples, np.random.default_rng(self._seed))
+        return as_rows(drawn, "sample", dim=self.content.dim)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to send it: the rows, or about the parameters of a Gaussian law."""
+        if is_array(self.content):
+            return int(self.content.shape[0] * self.content.shape[1] * self.content.itemsize)
+        return 8 * self.content.dim * (self.content.dim + 3) // 2
+
+
+class Evidence:
+    """Σ λ_i P_i as a list of parts; the summary of the log-likelihood, of both sides."""
+
+    def __init__(self, parts: Sequence[EvidencePart], weights: Sequence[float]) -> None:
+        self.parts, self.weights = tuple(parts), tuple(weights)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+
+def _has_moments(law: Any) -> bool:
+    return hasattr(law, "mean") and hasattr(law, "cov")
+
+
+def _expected(law: Gaussian, real: Any) -> float:
+    """E log N(X; m, C) = log N(μ) − ½ Tr C⁻¹S, for any law of X with mean μ and covariance S."""
+    root = np.asarray(Gaussian(real.mean, real.cov).root)
+    centre, *spread = law.log_prob(np.concatenate([law.mean[None, :], law.mean + root]))
+    # log N(m + r) − log N(m) = −½ rᵀC⁻¹r for each row r of a factor of S.
+    return float(law.log_prob(np.asarray(real.mean)[None, :])[0] + sum(value - centre for value in spread))
+
+
+def _mean_log_prob(law: Any, rows: Array) -> float:
+    values = np.asarray(to_numpy(law.log_prob(rows)), dtype=np.float64)
+    if values.shape != (rows.shape[0],) or np.isnan(values).any():
+        seen = f"log_prob gave shape {values.shape}" + ", NaN among it" * bool(np.isnan(values).any())
+        raise InvalidInput("generators", seen, f"It should give {rows.shape[0]} log-densities in nats")
+    return float(values.mean())

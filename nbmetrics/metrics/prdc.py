@@ -1,0 +1,236 @@
+"""Precision, recall, density and coverage: are generated rows where real rows are, and the other way round?
+
+Around every row lies the ball that reaches to its k-th nearest neighbour of its own kind:
+
+    precision = share of generated rows inside some real ball
+    recall    = share of real rows inside some generated ball
+    density   = mean number of real balls around a generated row, divided by k
+    coverage  = share of real balls with a generated row inside
+
+One pass over the distances gives all four; it is remembered by content, so four metrics in one evaluation
+cost what one does.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import align, like, namespace, to_numpy
+from ..errors import check_count
+from ..summaries.rows import Rows
+from .base import RowsMetric, Sample, drawn
+from .nearest import Comparison, Distinct, kth_within
+
+# Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
+# generator must fit.
+KEPT = 8192
+
+
+class PRDC(NamedTuple):
+    """Precision, recall, density and coverage; higher is better, density may exceed 1."""
+
+    precision: float
+    recall: float
+    density: float
+    coverage: float
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """One real and one generated sample compared.
+
+    Attributes
+    ----------
+    precision, coverage : shares of generated rows and of real balls, every row counting the same
+    balls : mean number of real balls around a generated row
+    recalled : (n,) whether each real row is in some generated ball
+    """
+
+    precision: float
+    balls: float
+    coverage: float
+    recalled: np.ndarray
+
+
+_kept: OrderedDict[Hashable, Any] = OrderedDict()
+_lock = Lock()
+_distinct: WeakKeyDictionary[Rows, Distinct] = WeakKeyDictionary()
+
+
+def remembered(key: Hashable, make: Callable[[], Any]) -> Any:
+    """`make()`, or what it gave for this key before; keys are content, so rows changed in place are new."""
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+    value = make()
+    with _lock:
+        _kept[key] = value
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    return value
+
+
+def forget() -> None:
+    """Drop all remembered results."""
+    with _lock:
+        _kept.clear()
+
+
+def distinct_of(summary: Rows) -> Distinct:
+    """The distinct rows of a summary, found once."""
+    if summary not in _distinct:
+        _distinct[summary] = Distinct.of(summary.rows)
+    return _distinct[summary]
+
+
+def overlap(real: Rows, generated: Rows, k: int, inclusive: bool) -> Overlap:
+    """Who lies in whose balls, in one pass over the distances."""
+    a, b = distinct_of(real), distinct_of(generated)
+    return remembered((a.digest, b.digest, k, inclusive), lambda: _overlap(a, b, k, inclusive))
+
+
+def _radii(rows: Distinct, k: int) -> np.ndarray:
+    """Squared distance of each distinct row to its k-th neighbour, (u,)."""
+    return remembered((rows.digest, k), lambda: kth_within(rows, k).squared[rows.first])
+
+
+def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Overlap:
+    across, along = _radii(real, k), _radii(generated, k)
+    x, y = align(real.rows, generated.rows)
+    xp = namespace(x, y)
+    around = xp.zeros((y.shape[0],), dtype=xp.float64, device=y.device)
+    copies = xp.astype(like(real.counts, x), xp.float32)
+    recalled, covered = np.zeros(real.size, bool), np.zeros(real.size, bool)
+    for rows, columns, in_real, in_generated in Comparison(x, y, across, along, inclusive=inclusive):
+        around[columns] += copies[rows] @ xp.astype(in_real, xp.float32)
+        covered[rows] |= to_numpy(xp.any(in_real, axis=1))
+        recalled[rows] |= to_numpy(xp.any(in_generated, axis=1))
+    inside = to_numpy(around)[generated.inverse]
+    precision, coverage = float(np.mean(inside > 0)), float(np.mean(covered[real.inverse]))
+    return Overlap(precision, float(np.mean(inside)), coverage, recalled[real.inverse])
+
+
+class _Neighbors(RowsMetric):
+    """What the four have in common."""
+
+    higher_is_better = True
+    lowest = 0.0
+    copies_matter = True
+    fewer = "Give more rows or a smaller k, or drop this client"
+
+    def __init__(self, k: int = 5, inclusive: bool = False) -> None:
+        self.k = check_count(k, "k")
+        self.inclusive = bool(inclusive)
+        self.min_rows = self.k + 1
+        self.label = self.name.capitalize()
+
+    def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
+        """The score, under its name."""
+        self.check_weights(real)
+        found = overlap(real, generated, self.k, self.inclusive)
+        return {self.name: self._value(found, to_numpy(real.weights))}
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        raise NotImplementedError
+
+    @property
+    def convention(self) -> str:
+        sign = "≤" if self.inclusive else "<"
+        return f"{self.label}: k = {self.k} neighbours without the row itself, inside means distance {sign} radius"
+
+
+class Precision(_Neighbors):
+    """Share of generated rows inside a real ball (Kynkäänniemi et al. 2019), in [0, 1]; higher is better.
+
+    Parameters
+    ----------
+    k : neighbours that make the radius of a ball, the row itself not counted
+    inclusive : False for distance < radius, as the prdc package; True for ≤, as torch-fidelity
+
+    Precision-all pools by concatenation: the clients' weights must be proportional to their rows.
+    """
+
+    name = "precision"
+    highest = 1.0
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        return found.precision
+
+
+class Recall(_Neighbors):
+    """Share of real rows inside a generated ball (Kynkäänniemi et al. 2019), in [0, 1]; higher is better.
+
+    A mean over real rows with balls that depend on the generator only: under any weights recall-avg is
+    recall-all identically. Parameters as for `Precision`.
+    """
+
+    name = "recall"
+    highest = 1.0
+
+    def check_weights(self, real: Rows) -> None:
+        """Any weights will do."""
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        return float(weights[found.recalled].sum() / weights.sum())
+
+
+class Density(_Neighbors):
+    """Mean number of real balls around a generated row, over k (Naeem et al. 2020); ≥ 0, may exceed 1.
+
+    Higher is better; 1 in expectation for equal laws. Parameters and weights as for `Precision`.
+    """
+
+    name = "density"
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        return found.balls / self.k
+
+
+class Coverage(_Neighbors):
+    """Share of real balls with a generated row inside (Naeem et al. 2020), in [0, 1]; higher is better.
+
+    The radii come from the pooled rows, so weights as for `Precision`, and so the parameters.
+    """
+
+    name = "coverage"
+    highest = 1.0
+
+    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+        return found.coverage
+
+
+def prdc(real: Any, generated: Any, k: int = 5, inclusive: bool = False) -> PRDC:
+    """Precision, recall (Kynkäänniemi et al. 2019), density and coverage (Naeem et al. 2020), in one pass.
+
+    Parameters
+    ----------
+    real, generated : (n, d) and (m, d) rows of features (NumPy or torch, n, m ≥ k + 1), or distributions, of
+        which 10,000 rows are drawn
+    k : neighbours that make the radius of a ball, the row itself not counted
+    inclusive : False for distance < radius, as the prdc package; True for ≤, as torch-fidelity: on duplicated
+        rows that can be 0 against 1
+
+    Returns
+    -------
+    PRDC : named tuple of floats, higher is better; all in [0, 1] but density, which is ≥ 0
+
+    Raises
+    ------
+    InvalidInput
+        For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than k + 1 rows.
+    """
+    metrics = [kind(k, inclusive) for kind in (Precision, Recall, Density, Coverage)]
+    least = metrics[0].min_rows
+    first = Sample.of(real, "real", min_rows=least)
+    second = Sample.of(generated, "generated", dim=first.dim, min_rows=least)
+    samples = [drawn(metrics[0], s, 10_000, [0, i]) for i, s in enumerate((first, second))]
+    summaries = [metrics[0].summarize(s) for s in samples]
+    return PRDC(*(metric.distance(*summaries) for metric in metrics))

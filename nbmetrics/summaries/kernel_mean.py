@@ -1,0 +1,129 @@
+"""Kernel means: what clients reveal for KID; those of a mixture are weighed sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..arrays import (
+    Array,
+)
+
+
+class KernelPart:
+    """One client's (or generator's) share in a kernel mean: its rows, embedding or exact law.
+
+    Means with other parts are remembered, so each client–generator block is computed once.
+
+    Attributes
+    ----------
+    count, diagonal : rows that made it (infinity for an exact law) and their mean of k(x, x)
+    lean : the mean of what the kernel leaves out at each row, see `Kernel.pull`
+    table, position : means of every two parts of a federation, and where this part is in them; None until known
+    """
+
+    def __init__(self, kernel: Any, content: Any, count: float, diagonal: float) -> None:
+        self.kernel = kernel
+        self.content = content
+        self.count = count
+        self.diagonal = diagonal
+        self.lean = kernel.lean(content)
+        self.table: np.ndarray | None = None
+        self.position = 0
+        self._key = object()  # by which others remember their mean with this part, without keeping it alive
+        self._means: dict[object, float] = {}
+
+    def mean_with(self, other: KernelPart) -> float:
+        """E k(X, Y) over this part and the other, self-pairs included."""
+        mean = other._means.get(self._key, self._means.get(other._key))
+        if mean is None:
+            mean = self.kernel.mean(self.content, other.content)
+            self.remember(other, mean)
+        return mean
+
+    def remember(self, other: KernelPart, mean: float) -> None:
+        """Keep the mean with the other part, for both; it goes when the other part does."""
+        other._means[self._key] = mean
+
+    @property
+    def nbytes(self) -> int:
+        return 8 + int(getattr(self.content, "nbytes", 0) or _law_bytes(self.content))
+
+
+def _law_bytes(law: Any) -> int:
+    return 8 * (law.dim + law.dim * (law.dim + 1) // 2) if hasattr(law, "dim") else 0
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMean:
+    """The mean embedding of Σ λ_i P_i under one kernel: a weighted list of parts; the summary of KID.
+
+    Cross means are bilinear in the parts; the self term of rows leaves out pairs of a row with itself:
+    U = (wᵀKw − Σ w_a² k_aa) / (1 − Σ w_a²) for row weights w_a = λ_i/n_i.
+    """
+
+    parts: tuple[KernelPart, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def pool(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
+        """The kernel mean of the mixture."""
+        parts = tuple(part for mean in means for part in mean.parts)
+        shares = tuple(w * v for mean, w in zip(means, weights, strict=True) for v in mean.weights)
+        return cls(parts, shares)
+
+    def mean_with(self, other: KernelMean) -> float:
+        """E k(X, Y), X from this mixture and Y from the other."""
+        return math.fsum(
+            w * v * p.mean_with(q)
+            for p, w in zip(self.parts, self.weights, strict=True)
+            if w
+            for q, v in zip(other.parts, other.weights, strict=True)
+            if v
+        )
+
+    def self_mean(self, *, unbiased: bool = True) -> float:
+        """E k(X, X′); without the pairs of a row with itself where `unbiased`."""
+        return self._unbiased if unbiased else self._square
+
+    def row_means(self, rows: Array) -> np.ndarray:
+        """E k(x_a, Y), Y from this mixture, for each row x_a, (n,) float64."""
+        if self._embedding is not None:
+            return np.asarray(self.parts[0].kernel.row_means(rows, self._embedding))
+        weighed = zip(self.parts, self.weights, strict=True)
+        return np.asarray(sum(w * p.kernel.row_means(rows, p.content) for p, w in weighed if w))
+
+    @cached_property
+    def _square(self) -> float:
+        """E k(X, X′), self-pairs included."""
+        first = self.parts[0]
+        if len(self.parts) == 1:
+            return self.weights[0] ** 2 * first.mean_with(first)
+        has_table = first.table is not None and all(p.table is first.table for p in self.parts)
+        if not has_table and self._embedding is not None:
+            return float(self._embedding.vector @ self._embedding.vector)
+        return float(first.kernel.square(self.parts, self.weights))
+
+    @cached_property
+    def _embedding(self) -> Any:
+        """This mixture as one embedding, or None where its pairs cost less."""
+        kernel = self.parts[0].kernel
+        return kernel.pooled(self.parts, self.weights) if kernel.pools(self.parts) else None
+
+    @cached_property
+    def _unbiased(self) -> float:
+        shares = list(zip(self.parts, self.weights, strict=True))
+        lost = math.fsum(w * w / p.count for p, w in shares)
+        own = math.fsum(w * w * p.diagonal / p.count for p, w in shares)
+        leaning = math.fsum(w * (lost - w / p.count) * p.lean for p, w in shares)
+        return (self._square - own + 2.0 * leaning) / (1.0 - lost)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to send it: rows, embeddings or the parameters of exact laws."""
+        return sum(part.nbytes for part in self.parts)

@@ -1,0 +1,224 @@
+"""What a client would have to reveal for a metric: summaries that pool with weights and know their size.
+
+Each summary is built from rows, from batches or from an exact distribution (count = infinity), and `pool`
+gives the summary of the mixture Σ λ_i P_i. With λ_i = n_i/n that is the summary of the concatenated rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arrays import (
+    Array,
+    align,
+    device,
+    like,
+    mean_rows,
+    namespace,
+    row_blocks,
+    scatter,
+    to_float64,
+    triangular,
+)
+from ..distributions import Gaussian, Mixture
+from .roots import GradedRoot
+
+# Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
+SMALL = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Mean and covariance (ddof 1) of one law; the summary of FID.
+
+    Attributes
+    ----------
+    count : rows that made it (effective rows after weighted pooling), infinity for an exact distribution
+    mean : (d,) float64
+    root : (r, d) float64 with rootᵀroot = covariance; kept instead of the matrix where r ≤ d or d is small
+    dense : (d, d) float64 covariance, or None where `root` is kept
+    """
+
+    count: float
+    mean: Array
+    kept_root: Array | None
+    dense: Array | None
+
+    @classmethod
+    def of_rows(cls, rows: Array) -> Moments:
+        """From rows (n, d); the sums are float64 and always centred."""
+        n, d = rows.shape
+        mean = mean_rows(rows)
+        if n <= d:
+            even = namespace(rows).full((n,), 1.0 / math.sqrt(n), dtype=mean.dtype, device=device(rows))
+            return cls(n, mean, _contrasts(to_float64(rows) - mean, even) / math.sqrt(max(n - 1, 1)), None)
+        if d > SMALL:
+            return cls(n, mean, None, scatter(rows, mean) / (n - 1))
+        factor = mean[None, :] * 0.0
+        for block in row_blocks(n, 16 * d):
+            stacked = namespace(rows).concat([factor, to_float64(rows[block, :]) - mean])
+            factor = triangular(stacked)
+        return cls(n, mean, factor / math.sqrt(n - 1), None)
+
+    @classmethod
+    def of_counts(cls, rows: Array, counts: np.ndarray) -> Moments:
+        """From rows (n, d) that occur as often as `counts` says, without writing the repeated ones out."""
+        xp = namespace(rows)
+        present = np.flatnonzero(counts)
+        often = like(counts[present], rows)
+        n, d = int(counts.sum()), rows.shape[1]
+        drawn = to_float64(rows[xp.asarray(present, device=device(rows)), :])
+        mean = (often @ drawn) / n
+        roots = xp.sqrt(often)
+        centred = roots[:, None] * (drawn - mean)
+        if len(present) <= d:
+            return cls(n, mean, _contrasts(centred, roots / math.sqrt(n)) / math.sqrt(max(n - 1, 1)), None)
+        if d <= SMALL:
+            return cls(n, mean, triangular(centred) / math.sqrt(n - 1), None)
+        return cls(n, mean, None, centred.T @ centred / (n - 1))
+
+    @classmethod
+    def of_batches(cls, batches: Iterable[Array]) -> Moments:
+        """From batches of rows, by Chan's update: the batches need not be in memory together."""
+        merged: Moments | None = None
+        for batch in batches:
+            part = cls.of_rows(batch)
+            if merged is None:
+                merged = part
+            else:
+                counts = merged.count + part.count
+                merged = cls.pool([merged, part], [merged.count / counts, part.count / counts])
+        if merged is None:
+            raise ValueError("no batches")
+        return merged
+
+    @classmethod
+    def of_distribution(cls, distribution: Any) -> Moments:
+        """The population moments of anything with `.mean` and `.cov`."""
+        if isinstance(distribution, Mixture):
+            parts = [cls.of_distribution(part) for part in distribution.components]
+            return cls.pool(parts, distribution.weights)
+        mean = np.asarray(distribution.mean, dtype=np.float64)
+        root = distribution.root if isinstance(distribution, Gaussian) else None
+        if root is not None and (root.shape[1] <= SMALL or root.shape[0] < root.shape[1]):
+            return cls(math.inf, mean, root, None)
+        return cls(math.inf, mean, None, np.asarray(distribution.cov, dtype=np.float64))
+
+    @classmethod
+    def pool(cls, parts: Sequence[Moments], weights: Sequence[float]) -> Moments:
+        """Moments of Σ λ_i P_i: Ĉ = Σ λ_i [C_i(1 − 1/n_i) + δ_iδ_iᵀ] / (1 − Σ λ_i²/n_i), δ_i = μ_i − μ̂.
+
+        Equals `np.cov(rows, aweights)` for any weights and `np.cov` of the concatenation for λ_i = n_i/n.
+        """
+        lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
+        scale = 1.0 / (1.0 - lost) if lost < 1.0 else 0.0
+        inner = [scale * w * (1.0 - 1.0 / p.count) for w, p in zip(weights, parts, strict=True)]
+        return cls._combined(parts, weights, inner, scale)
+
+    @classmethod
+    def mixture(cls, parts: Sequence[Moments], weights: Sequence[float]) -> Moments:
+        """Unbiased moments of Σ λ_i P_i for parts that are given, not drawn: Σ λ_i [C_i(1 − (1−λ_i)/n_i) + δ_iδ_iᵀ].
+
+        `pool` takes the differences between the parts for a part of the noise, and so enlarges them a little.
+        """
+        inner = [w * (1.0 - (1.0 - w) / p.count) for w, p in zip(weights, parts, strict=True)]
+        return cls._combined(parts, weights, inner, 1.0)
+
+    @classmethod
+    def _combined(
+        cls, parts: Sequence[Moments], weights: Sequence[float], inner: Sequence[float], between: float
+    ) -> Moments:
+        """Mean Σ λ_i μ_i and covariance Σ inner_i C_i + between·Σ λ_i δ_iδ_iᵀ."""
+        if len(parts) == 1:
+            return parts[0]
+        parts = _aligned(parts)
+        xp = namespace(parts[0].mean)
+        mean = sum(w * p.mean for w, p in zip(weights, parts, strict=True))
+        lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
+        shifts = xp.stack([math.sqrt(between * w) * (p.mean - mean) for w, p in zip(weights, parts, strict=True)])
+        roots = [math.sqrt(w) * p.kept_root for w, p in zip(inner, parts, strict=True) if p.kept_root is not None]
+        count = 1.0 / lost if lost else math.inf
+        d = mean.shape[0]
+        height = sum(r.shape[0] for r in roots) + len(parts)
+        if len(roots) == len(parts) and (height <= d or d <= SMALL):
+            stacked = xp.concat([*roots, shifts])
+            return cls(count, mean, stacked if height <= d else triangular(stacked), None)
+        total = scatter(xp.concat([*roots, shifts]), 0.0 * mean)
+        for w, p in zip(inner, parts, strict=True):
+            if p.dense is not None:
+                total += w * p.dense
+        return cls(count, mean, None, total)
+
+    @property
+    def cov(self) -> Array:
+        """The (d, d) covariance."""
+        return self.dense if self.dense is not None else self.root.T @ self.root
+
+    @cached_property
+    def graded(self) -> GradedRoot:
+        """The factor of a covariance kept as a matrix."""
+        return GradedRoot.of(self.dense)
+
+    @property
+    def root(self) -> Array:
+        """A factor (r, d) of the covariance: rootᵀroot = cov; rows from large to small where it comes of `dense`."""
+        return self.kept_root if self.kept_root is not None else self.graded.rows
+
+    def times_root(self, a: Array) -> Array:
+        """`a` @ rootᵀ."""
+        return a @ self.kept_root.T if self.kept_root is not None else self.graded.times(a)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in ("crosses", "spectra")}
+
+    @cached_property
+    def crosses(self) -> WeakKeyDictionary[Moments, float]:
+        """Tr (C C_other)^{1/2} with others, where it was computed ahead of the pairs."""
+        return WeakKeyDictionary()
+
+    @cached_property
+    def spectra(self) -> WeakKeyDictionary[Moments, np.ndarray]:
+        """The singular values of root_other rootᵀ for the last other that was scored."""
+        return WeakKeyDictionary()
+
+    @cached_property
+    def trace(self) -> float:
+        """Tr cov."""
+        xp = namespace(self.mean)
+        if self.dense is not None:
+            return float(xp.linalg.trace(self.dense))
+        return float(xp.sum(self.root * self.root))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes to send it: the mean, and the factor or the upper triangle, in float64."""
+        d = self.mean.shape[0]
+        triangle = d * (d + 1) // 2
+        size = triangle if self.dense is not None else min(self.root.shape[0] * d, triangle)
+        return 8 * (d + size + 1)
+
+
+def _aligned(parts: Sequence[Moments]) -> list[Moments]:
+    """The parts in one library and on one device."""
+    fields = ("mean", "kept_root", "dense")
+    held = [(i, f) for i, part in enumerate(parts) for f in fields if getattr(part, f) is not None]
+    moved = dict(zip(held, align(*(getattr(parts[i], f) for i, f in held)), strict=True))
+    return [Moments(part.count, *(moved.get((i, f)) for f in fields)) for i, part in enumerate(parts)]
+
+
+def _contrasts(centred: Array, null: Array) -> Array:
+    """n centred rows as n − 1 rows with the same scatter, by a Householder reflection of their null direction.
+
+    Centred rows are orthogonal to the unit vector `null` of their row weights; dropping that direction keeps it
+    from becoming rounding noise.
+    """
+    v = null + 0.0
+    v[0] += 1.0
+    return (centred - (2.0 / float(v @ v)) * v[:, None] * (v @ centred)[None, :])[1:, :]
