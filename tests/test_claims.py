@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def reveal(lesson):
-    found = json.loads((ROOT / "nbmetrics/scene/lessons.json").read_text("utf-8"))
+    found = json.loads((ROOT / "nbmetrics/labs/playground/lessons.json").read_text("utf-8"))
     return next(entry["reveal"] for entry in found if entry["name"] == lesson)
 
 

@@ -64,7 +64,7 @@ def test_sigma_in_raw_units_gives_the_differences_of_fld():
 
 def test_constant_features_have_no_sigma():
     train, test, made = (np.insert(x, 1, 3.0, axis=1) for x in moons())
-    with pytest.warns(nm.metrics.mixture_fit.ConstantFeatureWarning):
+    with pytest.warns(nm.metrics.mixture.ConstantFeatureWarning):
         sigma = fitted_density(Rows.of(Sample(rows=train, test=test)), made).sigma
     assert np.isnan(sigma[:, 1]).all() and (sigma[:, [0, 2]] > 0).all()
 

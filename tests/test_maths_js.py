@@ -165,7 +165,7 @@ def test_code_written_in_the_page_rebuilds_the_scene():
         *map(nm.scene.Item.to_json, scene.clients[1:]),
     ]
     scene = nm.Scene.parse({**scene.to_json(), "clients": clients})
-    edits = Path(nm.__file__).parent / "js" / "edits.js"
+    edits = Path(nm.__file__).parent / "labs/plane/view/edits.js"
     source, given = json.dumps(edits.as_uri()), json.dumps(scene.to_json())
     script = f"import {{codeOf}} from {source}; process.stdout.write(codeOf({given}))"
     code = subprocess.run(

@@ -4,110 +4,103 @@ import ast
 import subprocess
 import sys
 from itertools import chain
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "nbmetrics"
+from tests.rooms import (
+    LABS,
+    LEVEL,
+    PACKAGE,
+    ROOMS,
+    ROOT,
+    arrows,
+    circles,
+    imported,
+    lines_by_room,
+    page_files,
+    page_imported,
+    python_files,
+    room_of,
+)
 
-GROUPS = [
-    {"errors"},
-    {"arrays"},
-    {"roots"},
-    {"critic"},
-    {"distributions", "densities", "summaries", "joint"},
-    {"metrics"},
-    {"partition"},
-    {"federation"},
-    {"uncertainty", "influence", "orders", "theory", "scene"},
-    {"results", "display", "sampling", "heterogeneity", "scores", "evaluation", "figures"},
-    {"experiments", "features", "training", "cluster"},
-    {"labs"},
-]
-LEVEL = {room: level for level, group in enumerate(GROUPS) for room in group}
-
+WIDGETS = {room for room in ROOMS if room.startswith("labs/")}
 # Who may import what; arrays may do so inside a function, to know a tensor when it is given one.
 ALLOWED = {
-    "ipywidgets": {"labs"},
-    "anywidget": {"labs"},
-    "traitlets": {"labs"},
-    "torch": {"critic", "features", "training"},
-    "torchvision": {"features", "training"},
-    "torch_fidelity": {"features", "training"},
+    "ipywidgets": WIDGETS,
+    "anywidget": WIDGETS,
+    "traitlets": WIDGETS,
+    "torch": set(),
     "matplotlib": {"figures"},
-    "dask": {"cluster"},
-    "distributed": {"cluster"},
 }
 LAZILY_ALLOWED = {("arrays", "torch")}
+# The critic is a network; each figure.py draws one thing.
+ALLOWED_FILES = {"torch": {"metrics/critic.py"}, "matplotlib": {"figure.py", "snapshot.py"}}
+MOST_LINES, MOST_SHARE = 400, 0.20
 
 
-def within(tree, wanted):
-    return {id(inner) for outer in ast.walk(tree) if wanted(outer) for inner in ast.walk(outer)}
+def may(top, room, relative):
+    files = ALLOWED_FILES.get(top, ())
+    return room in ALLOWED[top] or str(relative) in files or relative.name in files
 
 
-def is_function(node):
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-
-
-def is_for_types_only(node):
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-
-
-def imported(tree, module, is_package):
-    """(line, dotted name, when) of every import; names of `from x import y` become x.y."""
-    late, never = within(tree, is_function), within(tree, is_for_types_only)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            here = module.split(".")
-            base = here[: len(here) - node.level + is_package] if node.level else []
-            prefix = ".".join([*base, *([node.module] if node.module else [])])
-            names = [f"{prefix}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        when = "never" if id(node) in never else "late" if id(node) in late else "at once"
-        yield from ((node.lineno, name, when) for name in names)
-
-
-def complaint(room, name, when):
-    """What is wrong with this import in this room, or None."""
-    top, *rest = name.split(".")
+def complaint(relative, name, when):
+    """What is wrong with this import in this file, or None."""
+    room, (top, *rest) = room_of(relative), name.split(".")
     if top == "nbmetrics":
-        target = rest[0] if rest else None
-        if target not in LEVEL:
+        target = next((r for r in ("/".join(rest[:2]), *rest[:1]) if r in LEVEL), None)
+        if target is None:
             return f"imports {name}: name the room it lives in"
         if LEVEL[target] > LEVEL[room]:
             return f"imports {name}: {target} comes later than {room}"
+        if room in LABS and target in LABS - {room}:
+            return f"imports {name}: a lab knows no other"
     elif when == "never" or (when == "late" and (room, top) in LAZILY_ALLOWED):
         return None  # types only load nothing; an arrow between rooms, above, counts all the same
-    elif top in ALLOWED and room not in ALLOWED[top]:
-        return f"imports {name}: only {' and '.join(sorted(ALLOWED[top]))} may"
+    elif top in ALLOWED and not may(top, room, relative):
+        return f"imports {name}, and may not"
     elif name.startswith(("matplotlib.pyplot", "matplotlib.pylab")):
         return f"imports {name}: figures are made with the object API"
     return None
 
 
 def complaints(source, relative):
-    room = relative.parts[0].removesuffix(".py")
-    if room not in LEVEL:
-        return [f"{relative}: a room without a place in the order; give it one in {Path(__file__).name}"]
-    is_package = relative.name == "__init__.py"
-    parts = relative.parent.parts if is_package else relative.with_suffix("").parts
-    found = imported(ast.parse(source), ".".join(("nbmetrics", *parts)), is_package)
-    said = ((line, complaint(room, name, when)) for line, name, when in found)
+    if room_of(relative) not in LEVEL:
+        return [f"{relative}: a room without a place in the order; give it one in tests/rooms.py"]
+    said = ((line, complaint(relative, name, when)) for line, name, when in imported(source, relative))
     return [f"{relative}:{line} {what}" for line, what in said if what]
 
 
-def modules():
-    # The package's own __init__ resolves names lazily and may name every room.
-    return [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+def page_complaints(source, relative):
+    room = room_of(relative)
+    targets = [room_of(target) for target, _ in page_imported(source, relative)]
+    known = {room, "labs/toolkit"} | ({"labs/plane"} if room in LABS else set())
+    return [f"{relative} imports from {target}" for target in targets if target not in known]
 
 
 def test_imports_go_one_way():
-    found = chain.from_iterable(complaints(path.read_text(), path.relative_to(PACKAGE)) for path in modules())
+    files = [path.relative_to(PACKAGE) for path in python_files()]
+    found = chain.from_iterable(complaints((PACKAGE / path).read_text("utf-8"), path) for path in files)
     assert not (wrong := list(found)), "\n" + "\n".join(wrong)
+
+
+def test_page_modules_know_their_own_room_the_plane_and_the_toolkit():
+    files = [path.relative_to(PACKAGE) for path in page_files()]
+    found = chain.from_iterable(page_complaints((PACKAGE / path).read_text("utf-8"), path) for path in files)
+    assert not (wrong := list(found)), "\n" + "\n".join(wrong)
+
+
+def test_no_files_import_one_another_in_a_circle():
+    graph = {}
+    for (importer, target), when in arrows().items():
+        if when != "never":
+            graph.setdefault(importer, set()).add(target)
+    assert len(graph) > 100 and circles(graph) == []
+
+
+def test_no_room_holds_a_fifth_of_the_lines():
+    lines = lines_by_room()
+    assert set(lines) == set(ROOMS)
+    assert max(lines.values()) <= MOST_SHARE * sum(lines.values()), lines
 
 
 @pytest.mark.parametrize(
@@ -116,25 +109,51 @@ def test_imports_go_one_way():
         ("arrays.py", "from .errors import InvalidInput", False),
         ("errors.py", "from .arrays import eigvalsh", True),
         ("errors.py", "def f():\n    from nbmetrics import labs", True),
-        ("metrics/frechet.py", "from ..summaries import Moments\nfrom .base import Metric", False),
-        ("metrics/__init__.py", "from .frechet import FID", False),
-        ("metrics/frechet.py", "from .. import federation", True),
+        ("metrics/fid/metric.py", "from ...summaries.moments import Moments\nfrom ..base import Metric", False),
+        ("metrics/__init__.py", "from .fid.metric import FID", False),
+        ("metrics/w1.py", "from .. import federation", True),
         ("federation.py", "from nbmetrics.partition import dirichlet", False),
-        ("scores.py", "from nbmetrics import Gaussian", True),
+        ("evaluation/scores.py", "from nbmetrics import Gaussian", True),
+        ("evaluation/scores.py", "from ..experiments import base", True),
         ("arrays.py", "import torch", True),
         ("arrays.py", "def f():\n    import torch", False),
-        ("labs/base.py", "import anywidget, traitlets", False),
+        ("metrics/critic.py", "import torch", False),
+        ("labs/toolkit/lab.py", "import anywidget, traitlets", False),
+        ("labs/toolkit/lab.py", "from ..plane.items import Item", True),
+        ("labs/plane/items.py", "from ..toolkit.fields import number", False),
+        ("labs/twins/lab.py", "from ..plane.items import Item", False),
+        ("labs/twins/lab.py", "from ..playground.scene import Scene", True),
         ("scene.py", "import traitlets", True),
-        ("evaluate.py", "def f():\n    from dask.distributed import Client", True),
-        ("figures.py", "from matplotlib.figure import Figure", False),
-        ("figures.py", "from matplotlib import pyplot as plt", True),
-        ("scores.py", "if TYPE_CHECKING:\n    from matplotlib.figure import Figure", False),
+        ("evaluation/figure.py", "from matplotlib.figure import Figure", False),
+        ("figures/kernels.py", "from matplotlib import pyplot as plt", True),
+        ("evaluation/scores.py", "if TYPE_CHECKING:\n    from matplotlib.figure import Figure", False),
         ("arrays.py", "if TYPE_CHECKING:\n    from .labs import Playground", True),
         ("misc.py", "", True),
     ],
 )
 def test_the_walk_itself(where, source, wrong):
-    assert bool(complaints(source, Path(where))) is wrong
+    assert bool(complaints(source, PACKAGE.joinpath(where).relative_to(PACKAGE))) is wrong
+
+
+@pytest.mark.parametrize(
+    ("where", "wanted", "wrong"),
+    [
+        ("toolkit/view/lab.js", "./dom.js", False),
+        ("toolkit/view/lab.js", "../../plane/view/laws.js", True),
+        ("plane/view/stage.js", "../../toolkit/view/dom.js", False),
+        ("twins/view/index.js", "../../plane/view/stage.js", False),
+        ("twins/view/index.js", "../../playground/view/board.js", True),
+    ],
+)
+def test_the_walk_of_pages_itself(where, wanted, wrong):
+    relative = PACKAGE.joinpath("labs", where).relative_to(PACKAGE)
+    for source in (f'import {{ a }} from "{wanted}";\n', f'/** @import {{ A }} from "{wanted}" */\n'):
+        assert bool(page_complaints(source, relative)) is wrong
+
+
+def test_circles_are_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}]
+    assert circles({"a": {"b", "c"}, "b": {"c"}}) == []
 
 
 def in_fresh_python(code):
@@ -147,6 +166,12 @@ def test_importing_the_package_brings_in_nothing_heavy():
     assert not loaded & {"torch", "matplotlib", "pandas", "anywidget", "scipy", "sklearn"}
 
 
+def test_scenes_need_no_widgets():
+    loaded = set(in_fresh_python("import nbmetrics, sys; nbmetrics.Scene; print(*sys.modules)").split())
+    assert "nbmetrics.labs.playground.scene" in loaded
+    assert not loaded & {"anywidget", "ipywidgets", "traitlets", "matplotlib"}
+
+
 def test_importing_the_package_is_quick():
     timed = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
 
@@ -157,8 +182,8 @@ def test_importing_the_package_is_quick():
 
 
 def long_functions(path, most):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if is_function(node):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = node.end_lineno - node.lineno + 1
             if lines > most:
                 yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {lines} lines"
@@ -168,7 +193,7 @@ def test_files_and_functions_stay_small():
     folders = (PACKAGE, ROOT / "tests")
     files = [p for folder in folders for p in folder.rglob("*") if p.suffix in {".py", ".js"} and p.is_file()]
     files = [p for p in files if "node_modules" not in p.parts]
-    lengths = {p: len(p.read_text().splitlines()) for p in files}
-    large = [f"{p.relative_to(ROOT)} has {n} lines" for p, n in lengths.items() if n > 450]
+    lengths = {p: len(p.read_text("utf-8").splitlines()) for p in files}
+    large = [f"{p.relative_to(ROOT)} has {n} lines" for p, n in lengths.items() if n > MOST_LINES]
     large += [line for p in files if p.suffix == ".py" for line in long_functions(p, 60)]
     assert not large, "\n" + "\n".join(large)

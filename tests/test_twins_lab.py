@@ -21,7 +21,7 @@ from nbmetrics.scene import History
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
-JS = Path(nm.__file__).parent / "js"
+LABS = Path(nm.__file__).parent / "labs"
 TESTS = Path(__file__).parent / "js"
 EVIL = '<img src=x onerror=alert(1)> "\\ é'
 
@@ -220,7 +220,7 @@ class TestCode:
     def test_the_pages_code_is_python_that_rebuilds_the_scene(self):
         clients = [client(-1.25, 0.5, 1.5, 0.5, 30, 2.5, name=EVIL), client(1e-7, 3, 1, 1, 0, 1, name="B")]
         scene = TwinsScene.parse({"clients": clients, "construction": "printed"})
-        source = json.dumps((JS / "twins_edits.js").as_uri())
+        source = json.dumps((LABS / "twins/view/edits.js").as_uri())
         script = f"import {{twinsCode}} from {source}; process.stdout.write(twinsCode({json.dumps(scene.to_json())}))"
         run = [NODE, "--input-type=module", "-e", script]
         code = subprocess.run(run, capture_output=True, text=True, check=True).stdout

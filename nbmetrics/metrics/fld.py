@@ -3,7 +3,7 @@
     FLD = 100 · (NLL of the test rows per dimension − the same under a density made from train rows)
 
 It is counted in points, hundredths of a nat per dimension. The density is an equal mixture of isotropic Gaussians
-centred on the generated rows, fitted to the train rows (`mixture_fit`). A generated row that copies a train row gets a
+centred on the generated rows, fitted to the train rows (`mixture`). A generated row that copies a train row gets a
 tiny variance, and test rows pay for it.
 
 m generated rows are held against as many train rows, fitted to all the others, as the authors' code does. There are

@@ -291,7 +291,7 @@ def test_a_chosen_point_that_is_gone_is_chosen_no_more(opened):
 def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, shot):
     page, lab = opened("points=60")
     settle(page, lab)
-    run_code(page, "import nbmetrics.scene.reading as r; r.BOUNDS['copied'] = (0.0, 0.5); print(1)")
+    run_code(page, "import nbmetrics.labs.toolkit.fields as r; r.BOUNDS['copied'] = (0.0, 0.5); print(1)")
     share = slider(lab, "Share copied")
     share.press("End")
     expect(lab.get_by_role("status")).to_have_text("Python: copied: got 1. Give a number from 0 to 0.5")

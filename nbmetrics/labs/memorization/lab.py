@@ -6,22 +6,22 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import traitlets
 
-from ...errors import InvalidInput, check_choice, check_count, check_text
+from ...errors import InvalidInput, check_count, check_text
 from ...experiments.images import all_or_none
 from ..toolkit import modules, saved
-from ..toolkit.lab import Lab, Worker
+from ..toolkit.lab import Lab
+from ..toolkit.worker import Worker
 from .cards import BETTER, CARDS, PARTS, Card, Judged
 from .charts import Request, curve, heat_maps
 from .items import Items
 from .own import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
-from .scene import LABELS, MemorizationScene, presets
+from .scene import LABELS, MemorizationScene, presets, starting_scene
 from .study import REDRAWS, Study, study_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..toolkit.snapshot import Snapshot
 
 OWN = "Your data"
-OWN_SCENE = "Your own"
 # What the picture shows of scores that are not known yet.
 UNKNOWN: dict[str, Any] = {"cards": dict.fromkeys(CARDS), "comparable": None, "honest": None, "sigma": None}
 # Seconds for which a set of data must stay before honest generators are redrawn for it: longer than a drag's steps.
@@ -109,7 +108,7 @@ class MemorizationLab(Lab):
         elif items is not None:
             raise InvalidInput("items", "are given without rows", "Give train, test and generated as well")
         else:
-            start = _start(preset, settings if seed is None else {**settings, "seed": seed})
+            start = starting_scene(preset, settings if seed is None else {**settings, "seed": seed})
             known = presets() if start.preset in presets() else {start.preset: start, **presets()}
         self._is_later = self._own is not None and not is_quick(sets)
         self._steps, self._is_telling = 0, False
@@ -385,7 +384,7 @@ class MemorizationLab(Lab):
         said = [f"{LABELS[name]} {_short(cards[name])}" for name in CARDS]
         sizes = self._study(scene).base()["sizes"]
         counts = ", ".join(f"{count} {name}" for name, count in sizes.items())
-        return f"MemorizationLab, {scene.preset or OWN}: {counts} points. {_made_how(scene)} {', '.join(said)}."
+        return f"MemorizationLab, {scene.preset or OWN}: {counts} points. {scene.words} {', '.join(said)}."
 
     def close(self) -> None:
         """Remove every display and free the workers."""
@@ -394,23 +393,6 @@ class MemorizationLab(Lab):
             for worker in self._background.values():
                 worker.close()
         super().close()
-
-
-def _start(preset: str | None, settings: dict[str, Any]) -> MemorizationScene:
-    """A preset with some settings changed, under the name of the preset that it then equals, or the user's own."""
-    known = presets()
-    begun = known[check_choice("Honest" if preset is None else preset, known, "preset")]
-    scene = MemorizationScene.parse({**begun.to_json(), **settings})
-    same = (name for name, other in known.items() if replace(scene, preset=name, view=other.view) == other)
-    return replace(scene, preset=begun.preset if scene == begun else next(same, OWN_SCENE))
-
-
-def _made_how(scene: MemorizationScene) -> str:
-    if scene.data == "own":
-        return "The generated rows are as given."
-    others = f"from a kernel density of bandwidth {scene.bandwidth:g}" if scene.bandwidth else "fresh draws"
-    moved = f", moved by {scene.jitter:g}" if scene.jitter else ""
-    return f"{scene.copied:.0%} of the generated are train points{moved}, the others {others}; spread {scene.spread:g}."
 
 
 def _short(value: Card) -> str:

@@ -42,6 +42,7 @@ LABELS = {
     "precision": "precision",
     "recall": "recall",
 }
+OWN_SCENE = "Your own"
 LESSON = {"name", "guess", "revealed"}
 GUESSED = ("fid_test", "fld")
 
@@ -101,6 +102,16 @@ class MemorizationScene:
         """The same points, without what only the page minds."""
         return replace(self, view=VIEW, selected=None, lesson=None, preset="", rev=0)
 
+    @property
+    def words(self) -> str:
+        """How the generated rows come about, in a sentence."""
+        if self.data == "own":
+            return "The generated rows are as given."
+        others = f"from a kernel density of bandwidth {self.bandwidth:g}" if self.bandwidth else "fresh draws"
+        moved = f", moved by {self.jitter:g}" if self.jitter else ""
+        copies = f"{self.copied:.0%} of the generated are train points{moved}"
+        return f"{copies}, the others {others}; spread {self.spread:g}."
+
     def to_code(self, has_items: bool = False) -> str:
         """Python that rebuilds exactly this scene, and its cards as a table; `has_items` of the user's own rows."""
         settings = {name: value for name in NEUTRAL if (value := getattr(self, name)) != NEUTRAL[name]}
@@ -117,8 +128,17 @@ class MemorizationScene:
 @cache
 def presets() -> dict[str, MemorizationScene]:
     """The scenes that come with the package, by name."""
-    text = resources.files(__package__).joinpath("memorizing.json").read_text("utf-8")
+    text = resources.files(__package__).joinpath("presets.json").read_text("utf-8")
     return {name: MemorizationScene.parse({**scene, "preset": name}) for name, scene in json.loads(text).items()}
+
+
+def starting_scene(preset: str | None, settings: Mapping[str, Any]) -> MemorizationScene:
+    """A preset with some settings changed, under the name of the preset that it then equals, or the user's own."""
+    known = presets()
+    begun = known[check_choice("Honest" if preset is None else preset, known, "preset")]
+    scene = MemorizationScene.parse({**begun.to_json(), **settings})
+    same = (name for name, other in known.items() if replace(scene, preset=name, view=other.view) == other)
+    return replace(scene, preset=begun.preset if scene == begun else next(same, OWN_SCENE))
 
 
 def _sliders(value: Mapping[str, Any], data: str) -> dict[str, float]:

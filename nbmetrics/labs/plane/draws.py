@@ -1,5 +1,7 @@
-"""Points that Python and the page draw alike (js/draws.js): a counter-based generator, so that point k of an item is a
-function of the seed, the item and k alone."""
+"""Points that Python and the page draw alike (toolkit/view/random.js), by a counter-based generator.
+
+So point k of an item is a function of the seed, the item and k alone.
+"""
 
 from __future__ import annotations
 

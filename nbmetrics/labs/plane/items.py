@@ -28,6 +28,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "data": GEOMETRY,
 }
 KINDS = {"clients": ("gaussian", "data"), "generators": tuple(FIELDS)}
+# Items of a scene.
+MOST = {"clients": 24, "generators": 12}
 
 
 @dataclass(frozen=True)

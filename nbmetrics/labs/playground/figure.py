@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.patches import Ellipse, PathPatch, Rectangle
-from matplotlib.path import Path
-from matplotlib.transforms import Bbox
+from matplotlib.patches import Rectangle
 
 from ...arrays import to_numpy
 from ...distributions import Empirical, Gaussian, Mixture
 from ...evaluation.scores import Scores
 from ...figures.drawing import BLUE, VERMILION, Drawing, plain
-from ...scene import Scene
+from ..plane.figure import add_ellipse, brief
+from .scene import Scene
 
 SIDE = 4.6  # inches of the plane, which is square
 LETTER = 0.078  # inches, about, of a name's letter
@@ -26,9 +25,6 @@ GREY, WARN = "0.35", "#FFF1D6"
 MARKS = {"client": ("o", BLUE, "-"), "generator": ("D", VERMILION, (0, (2, 2)))}
 _HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
 MOST_POINTS = 300
-REACH = 4  # halves of the window: a renderer would dash an outline of a million windows to its end
-FINE = 0.02  # of half the window: between the corners of an outline that is cut off
-TAIL = 4  # letters that stay of the end of a name that is cut
 NOTE = (
     "avg: the mean of the clients’ own scores. all: one score against the pooled clients. ≠: other places by the two."
 )
@@ -105,32 +101,6 @@ def _ellipse(ax: Any, law: Gaussian, sigmas: float, **style: Any) -> None:
     width, height = sigmas * np.sqrt(np.maximum(values, 0))
     angle = np.degrees(np.arctan2(axes[1, 0], axes[0, 0]))
     add_ellipse(ax, law.mean, width, height, angle, **style)
-
-
-def add_ellipse(ax: Any, center: Any, width: float, height: float, angle: float, **style: Any) -> None:
-    """An ellipse of two half-axes, turned by `angle` degrees, about 0 in the window; of a huge one, what is near."""
-    half, style = ax.get_xlim()[1], {"facecolor": "none", **style}
-    if max(width, height) <= REACH * half:
-        ax.add_patch(Ellipse((center[0], center[1]), 2 * width, 2 * height, angle=angle, **style))
-        return
-    turn = np.radians(angle)
-    across = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-    ax.add_patch(PathPatch(_near_part(np.asarray(center), np.array([[width], [height]]) * across, half), **style))
-
-
-def _near_part(center: np.ndarray, axes: np.ndarray, half: float) -> Path:
-    """An ellipse as a polygon, of corners close together near the window, cut off where none can see it."""
-    edge = REACH * half
-    turns = np.linspace(0, 2 * np.pi, 361)
-    while True:
-        points = center + np.column_stack([np.cos(turns), np.sin(turns)]) @ axes
-        length = np.linalg.norm(np.diff(points, axis=0), axis=1)
-        near = np.abs(points[1:] + points[:-1]).max(axis=1) / 2 < edge + length
-        middles = (turns[1:] + turns[:-1])[near & (length > FINE * half)] / 2
-        finer = np.union1d(turns, middles)
-        if len(finer) == len(turns):
-            return Path(points, closed=True).clip_to_bbox(Bbox([[-edge, -edge], [edge, edge]]))
-        turns = finer
 
 
 def _names(ax: Any, items: list[tuple[str, Gaussian, str]], inch: float) -> None:
@@ -223,8 +193,3 @@ def _figure(value: float) -> str:
 def _ordinal(place: int) -> str:
     suffix = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place}{suffix}"
-
-
-def brief(name: str, most: int) -> str:
-    """A name of at most `most` letters; of a longer one the end stays, where numbers are."""
-    return name if len(name) <= most else f"{name[: most - TAIL - 1]}…{name[-TAIL:]}"

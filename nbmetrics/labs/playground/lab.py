@@ -12,13 +12,13 @@ import traitlets
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, shown
 from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
-from ...scene import Scene, presets
 from ..plane.laws import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from .lessons import Lesson, lessons
 from .namespace import suitable
 from .numbers import computed, metrics_of
+from .scene import Scene, presets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ class Playground(Lab):
     seed : of the points
     metric : what is charted beside FID and KID, such as "cfid" (the axes read as x → y) or "fld"
     lesson : a lesson to open with, instead of clients and generators: its name, such as "Average against pooled", or
-        one of your own, as a dict or the path of a JSON file (see `nbmetrics.scene.lessons`)
+        one of your own, as a dict or the path of a JSON file (see `nbmetrics.labs.playground.lessons`)
 
     Raises
     ------
@@ -49,6 +49,7 @@ class Playground(Lab):
 
     _esm = modules.module("playground/view/index.js")
     _css = modules.style("playground/view/lesson.css", "playground/view/explore.css")
+    _state = Scene
     _saved_words = saved.OF_PLAYGROUND
 
     data = traitlets.Dict().tag(sync=True)

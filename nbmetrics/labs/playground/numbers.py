@@ -16,8 +16,8 @@ from ...evaluation.sampling import shares_of
 from ...metrics import CFID, MFID, RFID, Sample, metric_of
 from ...metrics.kid.kernels import RBF
 from ...metrics.kid.metric import KID
-from ...scene import Scene
 from ..plane.draws import draw
+from .scene import Scene
 
 ALWAYS = ("fid", "kid")
 # Points a side where a metric has no closed form and the scene draws none.

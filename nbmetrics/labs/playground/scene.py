@@ -26,11 +26,10 @@ from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, che
 from ...federation import Client, Federation, as_generators
 from ...metrics.kid.metric import KID
 from ..plane.draws import draw
-from ..plane.items import Item, check_reach, text
+from ..plane.items import MOST, Item, check_reach, text
 from ..plane.laws import Bumps, Copycat, Truncated
 from ..toolkit.fields import BOUNDS, MOST_SAMPLES, fields_of, flag, listed, number, scene_fields, whole
 
-MOST = {"clients": 24, "generators": 12}
 SCENE_FIELDS = {"rev", "preset", "half", "clients", "generators", "samples", "seed", "view", "lesson"}
 PANELS = ("clients", "terms", "sweep", "samples")
 METRICS = ("fid", "kid", "kid_rbf", "mfid", "rfid", "cfid", "fld", "precision", "recall", "density", "coverage")

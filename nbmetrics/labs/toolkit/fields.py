@@ -4,55 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from importlib import resources
 from typing import Any
 
 from ...errors import InvalidInput, check_count, check_number, shown
 
-MOST_SAMPLES = 2000
-# Farther than any score of points in the plane.
-_FAR = 1e100
-_PLACE, _LENGTH = (-1e6, 1e6), (0, 1e6)
-# From and to: of every number of every scene and lesson, by the name of its field. js/bounds.js has the same.
-BOUNDS: dict[str, tuple[float, float]] = {
-    "rev": (0, 2**53 - 1),  # the page counts in float64
-    "half": (1e-3, 1e6),
-    "samples": (0, MOST_SAMPLES),
-    "seed": (0, 2**31),
-    # of an item
-    "x": _PLACE,
-    "y": _PLACE,
-    "width": _LENGTH,
-    "height": _LENGTH,
-    "angle": _PLACE,
-    "weight": _LENGTH,
-    "psi": _LENGTH,
-    "count": (2, MOST_SAMPLES),
-    # of a lesson and of the answer to it
-    "guess": (-_FAR, _FAR),
-    "answer": (-_FAR, _FAR),
-    "other": (-_FAR, _FAR),
-    "axis": (-_FAR, _FAR),
-    "redraws": (0, 100),
-    "by": (0, _FAR),
-    "within": (0, _FAR),
-    "value": (-_FAR, _FAR),
-    # of CorrelationLab
-    "rho": (-1, 1),
-    "rho_hat": (-1, 1),
-    "scale": (0.01, 10),
-    "step": (1, 3),
-    # of MemorizationLab
-    "copied": (0, 1),
-    "jitter": (0, 1),
-    "bandwidth": (0, 10),
-    "spread": (0.1, 3),
-    "points": (1, 10**7),  # of a user's own; those that the lab draws have narrower ones
-    "selected": (0, 10**7),
-    "fid_test": (0, 1),
-    "fld": (0, 1),
-}
-# Of them those that count; js/bounds.js has the same.
-WHOLE = frozenset({"rev", "samples", "seed", "count", "redraws", "step", "points", "selected"})
+_FACTS = json.loads(resources.files(__package__).joinpath("bounds.json").read_text("utf-8"))
+# From and to: of every number of every scene and lesson, by the name of its field.
+BOUNDS: dict[str, tuple[float, float]] = {field: (low, high) for field, (low, high) in _FACTS["bounds"].items()}
+# Of them those that count.
+WHOLE = frozenset(_FACTS["whole"])
+MOST_SAMPLES = int(BOUNDS["samples"][1])
 
 
 def number(value: Any, field: str, where: str = "") -> float:

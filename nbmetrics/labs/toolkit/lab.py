@@ -2,7 +2,7 @@
 
 The page owns motion and sends its scene as numbered messages; Python validates, computes and answers with the
 `rev` the answer belongs to. Observers may run beside a user's cell on another thread, so scenes are immutable
-and one worker per lab takes the newest scene, leaving out the ones it had no time for.
+and one worker per lab takes the newest scene (`worker`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,10 +18,11 @@ import anywidget
 import traitlets
 
 from ...errors import InvalidInput, check_choice, printable, shown
-from ...scene import History, Scene, State
 from . import modules, saved, share
 from .files import checked_path, write
+from .history import History, State
 from .snapshot import Snapshot, picture, png_of
+from .worker import Worker
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,51 +33,6 @@ LOCKS = ("drag", "items", "presets", "history", "code")
 LEAP = 10**6
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 20_000
 _LOG = logging.getLogger(__name__)
-
-
-class Worker:
-    """Calls `answer` with the newest item put to it, one at a time, on a thread of its own that outlives its errors.
-
-    Newest by its `rev`: ipywidgets holds a commit back while one is open, so later questions come before it, and
-    JupyterLab may hand a question and a commit to two threads.
-    """
-
-    def __init__(self, answer: Callable[[Any], None], name: str) -> None:
-        self._answer = answer
-        self._name = name
-        self._ready = threading.Condition()
-        self._newest: Any = None
-        self._closed = False
-        self._thread: threading.Thread | None = None
-
-    def put(self, item: Any) -> None:
-        """Make `item` the next to be answered, in place of any that still waits and is not newer."""
-        with self._ready:
-            if self._closed or (self._newest is not None and item.rev < self._newest.rev):
-                return
-            self._newest = item
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                self._thread.start()
-            self._ready.notify()
-
-    def close(self) -> None:
-        """End the thread; what waits is dropped."""
-        with self._ready:
-            self._closed = True
-            self._ready.notify()
-
-    def _run(self) -> None:
-        while True:
-            with self._ready:
-                self._ready.wait_for(lambda: self._closed or self._newest is not None)
-                if self._closed:
-                    return
-                item, self._newest = self._newest, None
-            try:
-                self._answer(item)
-            except Exception:  # the next item must find somebody
-                _LOG.exception("%s could not answer", self._name)
 
 
 class Lab(anywidget.AnyWidget):
@@ -91,7 +47,7 @@ class Lab(anywidget.AnyWidget):
 
     _css = modules.style()
     # The class of the lab's scenes.
-    _state: type[Any] = Scene
+    _state: type[Any]
     # What a saved page says of itself.
     _saved_words = saved.COMPUTED
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import InvalidInput, printable, shown
-from ...scene import State
 from .fields import loaded
+from .history import State
 
 MARK = "nbm1"
 LARGEST = 2**22  # bytes of JSON: far above any scene, and the most that reading a string may unpack

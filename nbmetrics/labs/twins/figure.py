@@ -11,8 +11,8 @@ import numpy as np
 from ...distributions import Gaussian
 from ...figures.drawing import BLUE, PURPLE, VERMILION, Drawing, legend, panels, plain
 from ...theory import Twin
+from ..plane.figure import add_ellipse, brief
 from ..plane.items import Item
-from ..playground.figure import add_ellipse, brief
 from .scene import TwinsScene
 
 HEADS = {"corrected": ("first", "twin"), "printed": ("first", "second, as printed"), "published": ("first", "second")}

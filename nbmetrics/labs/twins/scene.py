@@ -16,8 +16,7 @@ from typing import Any
 from ...distributions import Gaussian
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights
 from ...federation import Client, Federation
-from ..plane.items import Item, text
-from ..playground.scene import MOST
+from ..plane.items import MOST, Item, text
 from ..toolkit.fields import BOUNDS, flag, listed, number, scene_fields, whole
 
 CONSTRUCTIONS = ("corrected", "printed", "published")

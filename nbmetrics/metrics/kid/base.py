@@ -14,7 +14,7 @@ import numpy as np
 from ...arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total, uniform_blocks
 from ...distributions import Empirical, Gaussian
 from ...errors import InvalidInput
-from . import batches as kernel_batches
+from . import batches
 
 STEP = 1024
 # Cubes of float32 inner products stay finite below this magnitude of the features;
@@ -142,7 +142,7 @@ class Kernel:
 
     def square(self, parts: Sequence[Any], weights: Sequence[float]) -> float:
         """E k(X, X′) over the mixture of the parts, self-pairs included."""
-        return kernel_batches.square(self, parts, weights)
+        return batches.square(self, parts, weights)
 
     def finite(self, compute: Callable[[], Any]) -> Any:
         """What `compute` returns; refused where it is not finite."""

@@ -62,7 +62,7 @@ class KID(Metric[Any], Pulled[Any]):
         """`real` = E k(X, X′), `generated` = E k(Y, Y′) and `cross` = −2 E k(X, Y).
 
         Where `resolve` found features far from 0, k is the polynomial kernel about the clients' mean, see
-        `kernel_centred`: its terms are smaller, their sum is the same.
+        `centred`: its terms are smaller, their sum is the same.
         """
         return self.estimator.terms(real, generated)
 

@@ -1,7 +1,7 @@
 """The polynomial kernel of KID, cubic by default: closed forms, the finite embedding, and features far from 0.
 
 In coordinates z = (1, √γ x) the kernel is (z·z′)^degree. Where the features share an offset that is large beside
-their spread, MMD² is a small difference of large means, and rounding shows; see `kernel_centred`.
+their spread, MMD² is a small difference of large means, and rounding shows; see `centred`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from ...arrays import Array, concat, is_array, like, namespace, row_blocks, to_float64, to_numpy, total
 from ...distributions import Empirical, Gaussian
 from ...errors import check_count, check_number
-from . import embedding as kernel_embedding
+from . import embedding
 from .base import EXTREME, Kernel, some_of
 from .batches import MATRIX, stacks
 from .embedding import Embedding
@@ -37,7 +37,7 @@ def _dim(content: Any) -> int:
 
 def _row_cost(parts: Sequence[Any]) -> int:
     """How many pairs of rows cost as much as the embedding of one row."""
-    return kernel_embedding.pairs_worth(_dim(parts[0].content) + 1)
+    return embedding.pairs_worth(_dim(parts[0].content) + 1)
 
 
 def _rows(parts: Sequence[Any]) -> int:
@@ -126,7 +126,7 @@ class Polynomial(Kernel):
         rows, count, diagonal = super().content(sample)
         if isinstance(rows, Gaussian) or not self._has_embedding(sample.dim):
             return rows, count, diagonal
-        is_smaller = kernel_embedding.length(sample.dim + 1) <= rows.shape[0] * sample.dim
+        is_smaller = embedding.length(sample.dim + 1) <= rows.shape[0] * sample.dim
         return (self.embed(rows) if is_smaller else rows), count, diagonal
 
     def _has_embedding(self, d: int) -> bool:
@@ -141,7 +141,7 @@ class Polynomial(Kernel):
     def features(self, rows: np.ndarray) -> np.ndarray:
         """φ of each row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
         z, first = self.coordinates(rows)
-        found = kernel_embedding.features(z)
+        found = embedding.features(z)
         found[:, 0] = first
         return found
 
@@ -156,17 +156,17 @@ class Polynomial(Kernel):
     def _embed_gaussian(self, law: Gaussian) -> Embedding:
         scale = math.sqrt(self.gamma_of(law.dim))
         mean = np.concatenate([[1.0], scale * law.mean])
-        return Embedding(kernel_embedding.of_gaussian(mean, np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))))
+        return Embedding(embedding.of_gaussian(mean, np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))))
 
     def _sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
         """Σ w_a φ(x_a) of rows."""
         matrix: Any = 0.0
         first, often = 0.0, like(weights, rows)
-        for block in row_blocks(rows.shape[0], 8 * kernel_embedding.pairs_worth(rows.shape[1] + 1), CACHE):
+        for block in row_blocks(rows.shape[0], 8 * embedding.pairs_worth(rows.shape[1] + 1), CACHE):
             z, cubes = self.coordinates(rows[block, :])
-            matrix = matrix + kernel_embedding.contracted(z, often[block])
+            matrix = matrix + embedding.contracted(z, often[block])
             first += total(often[block] * cubes)
-        vector = kernel_embedding.packed(matrix)
+        vector = embedding.packed(matrix)
         vector[0] = first
         return vector
 
@@ -208,12 +208,12 @@ class Polynomial(Kernel):
         d = rows.shape[1]
         if not isinstance(content, (Embedding, Gaussian)) and self._has_embedding(d):
             n, m = rows.shape[0], content.shape[0]
-            content = self.embed(content) if n * m > (n + m) * kernel_embedding.pairs_worth(d + 1) else content
+            content = self.embed(content) if n * m > (n + m) * embedding.pairs_worth(d + 1) else content
         if not isinstance(content, Embedding):
             return super()._row_means(rows, content)
         found = np.empty(rows.shape[0])
         rest = np.concatenate([[0.0], content.vector[1:]])
-        for block in row_blocks(rows.shape[0], 8 * kernel_embedding.pairs_worth(d + 1), CACHE):
+        for block in row_blocks(rows.shape[0], 8 * embedding.pairs_worth(d + 1), CACHE):
             z, first = self.coordinates(rows[block, :])
-            found[block] = content.vector[0] * to_numpy(first) + to_numpy(kernel_embedding.witness(rest, z))
+            found[block] = content.vector[0] * to_numpy(first) + to_numpy(embedding.witness(rest, z))
         return found

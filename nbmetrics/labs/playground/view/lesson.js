@@ -16,7 +16,7 @@ import { subjectOf, sweepOf } from "./sweep.js";
  * @typedef {{kind: "inversion" | "agreement" | "gap_constant" | "below", metric?: string, by?: number, within?: number,
  *   aggregate?: Part, generator?: string, value?: number}} Check
  * @typedef {{name: string, question: string, scene: Scene, after: Scene, predict: Prediction | null,
- *   check: Check | null, reveal: string, tries: string[]}} Lesson  as nbmetrics/scene/lessons.py writes it; `scene` is
+ *   check: Check | null, reveal: string, tries: string[]}} Lesson  as nbmetrics/labs/playground/lessons.py writes it; `scene` is
  *   what it opens with and `after` what Reveal shows
  */
 

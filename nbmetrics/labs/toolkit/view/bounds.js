@@ -1,48 +1,17 @@
 /**
  * From and to: of every number of every scene and lesson, by the name of its field; what Python refuses beyond them is
- * not drawn here either. `nbmetrics/scene/reading.py` and `nbmetrics/errors.py` have the same. No DOM.
+ * not drawn here either. Twin: ../fields.py, and LONGEST_NAME of nbmetrics/errors.py; tests/test_scene_bounds.py holds
+ * them together. No DOM.
  *
  * @import { Model } from "./types.js"
  */
 
-/** @type {Record<string, [number, number]>} */
-export const BOUNDS = {
-  "rev": [0, 9007199254740991],
-  "half": [1e-3, 1e6],
-  "samples": [0, 2000],
-  "seed": [0, 2147483648],
-  "x": [-1e6, 1e6],
-  "y": [-1e6, 1e6],
-  "width": [0, 1e6],
-  "height": [0, 1e6],
-  "angle": [-1e6, 1e6],
-  "weight": [0, 1e6],
-  "psi": [0, 1e6],
-  "count": [2, 2000],
-  "guess": [-1e100, 1e100],
-  "answer": [-1e100, 1e100],
-  "other": [-1e100, 1e100],
-  "axis": [-1e100, 1e100],
-  "redraws": [0, 100],
-  "by": [0, 1e100],
-  "within": [0, 1e100],
-  "value": [-1e100, 1e100],
-  "rho": [-1, 1],
-  "rho_hat": [-1, 1],
-  "scale": [0.01, 10],
-  "step": [1, 3],
-  "copied": [0, 1],
-  "jitter": [0, 1],
-  "bandwidth": [0, 10],
-  "spread": [0.1, 3],
-  "points": [1, 1e7],
-  "selected": [0, 1e7],
-  "fid_test": [0, 1],
-  "fld": [0, 1]
-};
+import facts from "../bounds.json" with { type: "json" };
+
+export const BOUNDS = /** @type {Record<string, [number, number]>} */ (/** @type {unknown} */ (facts.bounds));
 /** Of them those that count. */
-export const WHOLE = ["rev", "samples", "seed", "count", "redraws", "step", "points", "selected"];
-export const LONGEST_NAME = 300;
+export const WHOLE = facts.whole;
+export const LONGEST_NAME = facts.longest_name;
 /** What a name cannot hold: control characters, ends of lines, halves of pairs. */
 export const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\p{Cs}/u;
 

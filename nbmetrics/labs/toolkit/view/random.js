@@ -1,5 +1,5 @@
 /**
- * Points drawn in the page, the same as Python draws (scene/draws.py): a counter-based generator, so that point k of an
+ * Points drawn in the page, the same as Python draws (plane/draws.py): a counter-based generator, so that point k of an
  * item is a function of the seed, the item and k alone, and clouds follow a drag without flicker. No DOM.
  */
 

@@ -2,7 +2,7 @@
  * A drawing that fills its place, in pixels: letters keep their size when it gets narrow. Its size is told by the
  * browser, so that painting never has to ask for it.
  *
- * @import { Point } from "../../correlation/view/maths.js"
+ * @import { Point } from "./types.js"
  * @import { Store } from "./store.js"
  */
 import { put, svg } from "./dom.js";

@@ -1,5 +1,5 @@
 /**
- * The shapes that modules share. A scene is what nbmetrics/scene describes: plain JSON, never changed in place.
+ * The shapes that modules share. A scene is what each lab's scene.py describes: plain JSON, never changed in place.
  *
  * A Gaussian item is its 1σ ellipse; "bumps" are two equal round Gaussians, σ = height, at the ends of its width;
  * "truncated" is the clients' mixture shrunk about its mean by psi; "copycat" repeats the first `count` points that the
@@ -15,6 +15,7 @@
  * @typedef {{rev: number, preset: string, half: number, clients: Item[], generators: Item[], samples?: number,
  *   seed?: number, view?: View, lesson?: Progress | null}} Scene
  * @typedef {{count: number, mean: number[], cov: number[], phi: number[], diagonal: number, points: number[][]}} Data
+ * @typedef {[number, number]} Point
  * @typedef {{law: Law, weight: number}} Part
  * @typedef {{x: number, y: number, a: number, b: number, c: number, rootDet: number, spokes: number[][], count: number,
  *   parts: Part[] | null, phi: number[] | null, lost: number, lostDiagonal: number, points: Float64Array | null}} Law
