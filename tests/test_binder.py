@@ -6,11 +6,11 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests import ROOT
+
 HEAVY = {"torch", "torchvision", "torch-fidelity", "torchmetrics", "pytorch-fid", "clean-fid", "prdc"}
 
 

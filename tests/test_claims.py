@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ import nbmetrics as nm
 from nbmetrics import experiments
 from nbmetrics.experiments.orders import classes_and_copies, halves
 from nbmetrics.metrics.w1 import W1
-
-ROOT = Path(__file__).parents[1]
+from tests import ROOT
 
 
 def reveal(lesson):

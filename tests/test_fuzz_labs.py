@@ -19,8 +19,8 @@ from nbmetrics.labs.playground.lessons import Lesson
 from nbmetrics.labs.toolkit import share
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.fuzzing import Tally, examples, unmoved
-from tests.test_scene_bounds import EXAMPLES, GENERATORS, PLAYED
-from tests.test_scene_bounds import numbers as paths_of_numbers
+from tests.labs.toolkit.test_bounds import EXAMPLES, GENERATORS, PLAYED
+from tests.labs.toolkit.test_bounds import numbers as paths_of_numbers
 from tests.waiting import until
 
 LABS = {

@@ -1,13 +1,13 @@
 """The Python in the README runs as printed."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 
 import nbmetrics as nm
+from tests import ROOT
 
-README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 from dataclasses import fields
-from pathlib import Path
 from typing import get_type_hints
 
 import numpy as np
@@ -24,6 +23,7 @@ from nbmetrics.labs.toolkit import modules
 from nbmetrics.labs.toolkit.fields import BOUNDS, WHOLE
 from nbmetrics.labs.twins.scene import TwinsScene
 from nbmetrics.scene import Item
+from tests import TESTS
 
 NODE = shutil.which("node")
 PLACE = {"x": 0.0, "y": 0.0, "width": 1.0, "height": 1.0, "angle": 0.0}
@@ -169,7 +169,7 @@ def test_the_page_shows_no_state_with_a_number_beyond_its_bounds(tmp_path):
     path = tmp_path / "states.json"
     path.write_text(json.dumps(states))
     run = subprocess.run(
-        [NODE, "--test", str(Path(__file__).parent / "js" / "bounds.test.js")],
+        [NODE, "--test", str(TESTS / "js" / "bounds.test.js")],
         env={**os.environ, "NBMETRICS_STATES": str(path)},
         capture_output=True,
         text=True,

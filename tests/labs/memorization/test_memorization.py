@@ -16,7 +16,7 @@ from nbmetrics.labs.memorization.cards import CARDS
 from nbmetrics.labs.memorization.charts import SWEPT, curve, heat_maps
 from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import spread_of, study_of
-from tests.test_fld import DEGENERATE, peers, rows
+from tests.metrics.test_fld import DEGENERATE, peers, rows
 from tests.waiting import until
 
 PLANTED = 50
@@ -102,7 +102,7 @@ class TestGenerated:
             parts = [study.train, study.test, study.fresh]
             assert len(study.fresh) == len(study.test) == min(points, 449) == len(study.train) // 2
             assert len(study.redrawn(0)) == len(study.fresh)
-            known = {bytes(row) for row in nm.experiments.data.digits()[0]}
+            known = {bytes(row) for row in nm.experiments.digits()[0]}
             found = [bytes(row) for part in parts for row in part]
             assert set(found) <= known and len(set(found)) == len(found)
 

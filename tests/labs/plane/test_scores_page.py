@@ -17,6 +17,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.plane.laws import summary
 from nbmetrics.labs.playground.numbers import MADE, metrics_of
+from tests import TESTS
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
@@ -129,7 +130,7 @@ def test_page_and_python_agree_on_golden_vectors(tmp_path):
     cases = [vector(scene) for scene in scenes]
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps({"cases": cases}))
-    test = Path(__file__).parent / "js" / "maths.test.js"
+    test = TESTS / "js" / "maths.test.js"
     run = subprocess.run(
         [NODE, "--test", str(test)],
         env={**os.environ, "NBMETRICS_VECTORS": str(path)},

@@ -4,13 +4,13 @@ import json
 import math
 import os
 import subprocess
-from pathlib import Path
 
 import numpy as np
 
 import nbmetrics as nm
 from nbmetrics.labs.playground.numbers import MADE
-from tests.test_maths_js import NODE, needs_node
+from tests import TESTS
+from tests.labs.plane.test_scores_page import NODE, needs_node
 
 STEPS = 60
 HALF = 5.0
@@ -86,7 +86,7 @@ def test_the_page_sweeps_as_python_does(tmp_path):
     cases = [*toy_cases(), *random_cases(np.random.default_rng(5))]
     path = tmp_path / "sweeps.json"
     path.write_text(json.dumps(cases))
-    test = Path(__file__).parent / "js" / "sweep.test.js"
+    test = TESTS / "js" / "sweep.test.js"
     environment = {**os.environ, "NBMETRICS_SWEEPS": str(path)}
     run = subprocess.run([NODE, "--test", str(test)], env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-3000:]

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,8 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.correlation.figure import surface
 from nbmetrics.labs.correlation.scene import PRESETS, SCORES, CorrelationScene
-from tests.test_maths_js import NODE, needs_node
+from tests import TESTS
+from tests.labs.plane.test_scores_page import NODE, needs_node
 
 WRONG = {"rho": 0.8, "rho_hat": -0.8}
 
@@ -228,7 +228,7 @@ def test_page_and_python_agree_on_golden_vectors(tmp_path):
         cases.append({"scene": scene.to_json(), "scores": scores, "code": scene.to_code()})
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps(cases))
-    test = Path(__file__).parent / "js" / "correlation.test.js"
+    test = TESTS / "js" / "correlation.test.js"
     run = subprocess.run(
         [NODE, "--test", str(test)],
         env={**os.environ, "NBMETRICS_CORRELATIONS": str(path)},

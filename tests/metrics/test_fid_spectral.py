@@ -11,7 +11,7 @@ from nbmetrics.metrics.fid.spectral import Pair
 from nbmetrics.metrics.strata import Strata
 from nbmetrics.summaries.moments import Moments
 
-from .populations import elliptical, fid, fid_avg_and_all, mixture, normal, rectified
+from tests.populations import elliptical, fid, fid_avg_and_all, mixture, normal, rectified
 
 METRIC = nm.metrics.FIDInfinity()
 

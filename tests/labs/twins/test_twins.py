@@ -18,11 +18,11 @@ from nbmetrics.figures.drawing import Drawing
 from nbmetrics.labs.toolkit import modules
 from nbmetrics.labs.twins.scene import PRESETS, TwinsScene
 from nbmetrics.scene import History
+from tests import TESTS
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
 LABS = Path(nm.__file__).parent / "labs"
-TESTS = Path(__file__).parent / "js"
 EVIL = '<img src=x onerror=alert(1)> "\\ é'
 
 
@@ -312,7 +312,7 @@ def test_the_pages_closed_forms_are_pythons(tmp_path):
     path = tmp_path / "twins.json"
     path.write_text(json.dumps(cases))
     environment = {**os.environ, "NBMETRICS_TWINS": str(path)}
-    command = [NODE, "--test", str(TESTS / "twins.test.js")]
+    command = [NODE, "--test", str(TESTS / "js/twins.test.js")]
     run = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-4000:]
     counts = json.loads(run.stdout.split("compared ")[1].splitlines()[0])

@@ -15,6 +15,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.playground.lessons import Lesson, lessons
 from nbmetrics.labs.toolkit import modules
+from tests import TESTS
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
@@ -84,7 +85,7 @@ def test_the_answers_that_the_page_reveals_are_pythons(tmp_path):
     path = tmp_path / "answers.json"
     path.write_text(json.dumps(cases))
     run = subprocess.run(
-        [NODE, "--test", str(Path(__file__).parent / "js" / "lesson.test.js")],
+        [NODE, "--test", str(TESTS / "js" / "lesson.test.js")],
         env={**os.environ, "NBMETRICS_LESSONS": str(path)},
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.metrics.base import between
 from nbmetrics.metrics.conditional import CFID, JFID, MFID, RFID, FewPairsWarning, cfid, jfid, mfid, rfid
-from tests.test_conditional import FAMILY, pair, triple
+from tests.metrics.test_conditional import FAMILY, pair, triple
 
 RNG = np.random.default_rng(20261128)
 pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.metrics.conditional.FewPairsWarning")

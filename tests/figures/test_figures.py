@@ -13,7 +13,7 @@ import nbmetrics as nm
 from nbmetrics import experiments, figures, theory
 from nbmetrics.figures.tables import COLUMNS
 from nbmetrics.metrics.fld import POINTS
-from tests.test_experiments import small
+from tests.experiments.test_experiments import small
 
 # What a table cannot do without: the images themselves, or the size of the subsets.
 LOST = {"ranked_samples": "lost its images", "kid_estimators": "lost the arguments size, subsets"}
