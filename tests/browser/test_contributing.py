@@ -9,24 +9,23 @@ from tests.test_contributing import LAB, follow
 
 
 @pytest.fixture
-def apart(tmp_path, monkeypatch):
+def saved_page(tmp_path, monkeypatch):
     follow(tmp_path, LAB)
     monkeypatch.syspath_prepend(tmp_path)
     import apart
 
     lab = apart.ApartLab()
-    yield lab, lab.export_html(tmp_path / "apart.html")
+    yield lab.export_html(tmp_path / "apart.html")
     lab.close()
 
 
-def test_the_slider_moves_the_number_and_undo_moves_it_back(apart, browser):
-    lab, path = apart
-    assert str(path.parent) not in path.read_text("utf-8")
+def test_the_slider_moves_the_number_and_undo_moves_it_back(saved_page, browser):
+    assert str(saved_page.parent) not in saved_page.read_text("utf-8")
     context, wrong = browser.new_context(offline=True), []
     page = context.new_page()
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
-    page.goto(path.as_uri())
+    page.goto(saved_page.as_uri())
     root = page.get_by_role("group", name="ApartLab", exact=True)
     numbers, slider = root.get_by_text(re.compile("FID avg")), root.get_by_role("slider", name="Distance")
     expect(numbers).to_have_text("Clients at ±1: FID avg 1.000, FID all 0.172.")

@@ -3,8 +3,8 @@
 `import { a, b as c } from "../x.js"` becomes `const { a, b: c } = toolkit_view_x;`, and a JSON file is put in as it is.
 The entry stays at the top level, where its `export default` is what anywidget asks for.
 
-A file is named by its path under `nbmetrics/labs`, or is a `Path` of one's own: a lab may live anywhere, and its modules
-import the toolkit's as "nbmetrics/toolkit/view/lab.js".
+A file is named by its path under `nbmetrics/labs`, or is a `Path` of one's own: a lab may live anywhere, and its
+modules import the toolkit's as "nbmetrics/toolkit/view/lab.js".
 """
 
 from __future__ import annotations
