@@ -1,6 +1,8 @@
 """Scores: what evaluate() returns. Aggregates, ranks, the pairs they order differently, and what it costs to know.
 
 avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
+
+Twin: nbmetrics/labs/playground/view/board.js; held by tests/labs/playground/test_board_page.py.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@
 
 With any factors C = AᵀA, C_G = BᵀB the last trace is the nuclear norm ‖A Bᵀ‖_*: symmetric, never complex,
 cheap where a client has fewer rows than features, and right for singular covariances.
+
+Twin: nbmetrics/labs/plane/view/scores.js; held by tests/labs/plane/test_scores_page.py.
 """
 
 from __future__ import annotations
