@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..distributions import check_draw
-from ..errors import InvalidInput, check_choice, check_count, check_list, check_names
+from ..errors import InvalidInput, check_choice, check_count, check_list, check_names, shown
 from ..federation import Federation, as_generators
 from ..metrics import Sample, metric_of
 from .influence import Influences
@@ -49,7 +49,7 @@ def evaluate(
     uncertainty : `nm.Influence()` for intervals (columns `*_corrected`, `*_low`, `*_high`) and `scores.flips(metric)`;
         or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact laws do not vary
     progress : "auto" shows a bar after a second; True or False
-    cluster : not there yet
+    cluster : None; this version computes on one machine alone
 
     Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
     each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,
@@ -63,7 +63,7 @@ def evaluate(
     """
     design = None if uncertainty is None else check_design(uncertainty)
     if cluster is not None:
-        raise InvalidInput("cluster", "is not there yet in this version", "Leave it out")
+        raise InvalidInput("cluster", f"got {shown(cluster)}, and this version computes on one machine", "Leave it out")
     if not isinstance(federation, Federation):
         federation = Federation(federation)
     named = as_generators(generators)
