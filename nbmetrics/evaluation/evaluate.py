@@ -60,6 +60,15 @@ def evaluate(
     `scores.conventions` says why, so that the scores that stand are not lost with it.
 
     Raises `InvalidInput`, naming the argument, what was seen and how to mend it; where no score at all would stand too.
+
+    Examples
+    --------
+    >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+    >>> generators = {"narrow": nm.Gaussian([0, 0], [1, 1]), "wide": nm.Gaussian([0, 0], [2, 1])}
+    >>> nm.evaluate(clients, generators, "fid").table.round(3)
+      generator metric    avg    all    gap
+    0    narrow    fid  1.000  0.172  0.828
+    1      wide    fid  1.172  0.000  1.172
     """
     design = None if uncertainty is None else check_design(uncertainty)
     if cluster is not None:

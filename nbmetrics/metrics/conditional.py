@@ -248,6 +248,16 @@ def cfid(x: Any, y: Any, y_hat: Any) -> float:
     -----
     FewPairsWarning
         Where n < 10·(dx + dy).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(200, 1))
+    >>> y = x + 0.1 * rng.normal(size=(200, 1))
+    >>> round(nm.cfid(x, y, y), 6)
+    0.0
+    >>> nm.cfid(x, y, -y) > 3 > 0.1 > nm.mfid(x, y, -y)  # MFID does not see the wrong sign
+    True
     """
     return _between(CFID(), x, y, y_hat)
 

@@ -156,5 +156,12 @@ def fid(real: Any, generated: Any) -> float:
     ------
     InvalidInput
         For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than 2 rows.
+
+    Examples
+    --------
+    >>> round(nm.fid(nm.Gaussian([0, 0]), nm.Gaussian([3, 4])), 6)  # exact: the squared distance of the means
+    25.0
+    >>> round(nm.fid([[0.0], [2.0]], [[1.0], [3.0]]), 6)
+    1.0
     """
     return between(FID(), real, generated)

@@ -117,5 +117,12 @@ def kid(real: Any, generated: Any, kernel: Any = CUBIC, estimator: Any = "unbias
     ------
     InvalidInput
         For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than 2 rows.
+
+    Examples
+    --------
+    >>> round(nm.kid(nm.Gaussian([0.0]), nm.Gaussian([1.0])), 6)  # exact
+    22.0
+    >>> round(nm.kid([[0.0], [2.0]], [[0.0], [1.0]], kernel=lambda a, b: a @ b.T), 6)
+    -1.0
     """
     return between(KID(kernel, estimator), real, generated)
