@@ -18,7 +18,7 @@ test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
 npm_ready := tests/js/node_modules/.ready
 
-.PHONY: help lab test lint format bench fuzz clean test-python test-browser test-js test-js-types
+.PHONY: help lab test test-all check lint format bench fuzz clean test-python test-browser test-js test-js-types
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -65,6 +65,10 @@ test: $(test_ready)
 	done; \
 	if [ -n "$$failed" ]; then echo "make test FAILED in:$$failed"; exit 1; fi; \
 	echo "make test passed; lines beginning with SKIPPED say what did not run here, and why."
+
+test-all: test
+
+check: lint test-js
 
 test-python: $(test_ready)
 	@$(bin)/python -m pytest -n auto --maxprocesses=4 --ignore=tests/browser

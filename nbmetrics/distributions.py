@@ -101,6 +101,12 @@ class Gaussian:
     InvalidInput
         For non-finite values, mismatched shapes, or a covariance that is not symmetric and positive
         semi-definite.
+
+    Examples
+    --------
+    >>> law = nm.Gaussian([0, 3], [1, 4])
+    >>> law.dim, law.sample(5, np.random.default_rng(0)).shape
+    (2, (5, 2))
     """
 
     def __init__(self, mean: Any, cov: Any = 1.0) -> None:

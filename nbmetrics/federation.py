@@ -221,6 +221,12 @@ class Federation:
 
     Weights default to the clients' row counts, or to equal for distributions; a mix of both needs
     explicit weights. Unnamed clients become "Client 1", "Client 2", …
+
+    Examples
+    --------
+    >>> clients = [nm.Client(np.zeros((30, 2)), name="north"), nm.Client(np.ones((10, 2)), name="south")]
+    >>> nm.Federation(clients).weights
+    (0.75, 0.25)
     """
 
     def __init__(self, clients: Iterable[Any] | Mapping[str, Any]) -> None:
@@ -246,7 +252,11 @@ class Federation:
 
     @classmethod
     def from_labels(cls, X: Any, y: Any) -> Federation:
-        """One client for each distinct label of `y`, (n,), with its rows of `X`, (n, d)."""
+        """One client for each distinct label of `y`, (n,), with its rows of `X`, (n, d).
+
+        >>> nm.Federation.from_labels([[0.0], [1.0], [2.0], [3.0]], ["a", "b", "b", "b"]).weights
+        (0.25, 0.75)
+        """
         rows = as_rows(X, "X")
         return cls._of_parts(rows, partition.by_label(y, len(rows)))
 
@@ -280,7 +290,11 @@ class Federation:
         return self.clients[0].dim
 
     def with_weights(self, weights: Any) -> Federation:
-        """The same clients under other weights (a sequence, or a dict by client name)."""
+        """The same clients under other weights (a sequence, or a dict by client name).
+
+        >>> nm.Federation({"a": nm.Gaussian(0.0), "b": nm.Gaussian(1.0)}).with_weights({"a": 3, "b": 1}).weights
+        (0.75, 0.25)
+        """
         if isinstance(weights, Mapping):
             if set(weights) != set(self.names):
                 raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
@@ -296,7 +310,12 @@ class Federation:
         return Federation([new if c is old else c for c in self.clients])
 
     def split(self, test: float = 0.2, seed: int = 0) -> Federation:
-        """Every client's rows cut at random into data and a held-out test set of the share `test`."""
+        """Every client's rows cut at random into data and a held-out test set of the share `test`.
+
+        >>> client = nm.Federation({"a": np.zeros((50, 2))}).split(test=0.2)["a"]
+        >>> client.rows.shape, client.test.shape
+        ((40, 2), (10, 2))
+        """
         share = check_number(test, "test", minimum=0, maximum=1)
         streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
         return Federation([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])

@@ -1,6 +1,6 @@
 """The import graph: which file of the package, Python or page, imports which, and the room that each lives in.
 
-`python -m tests.rooms` draws it into docs/rooms.svg.
+`python -m tests.rooms` draws it into docs/rooms.svg, and the ways of a score and of a drag into docs/flow.svg.
 """
 
 import ast
@@ -158,3 +158,14 @@ def circles(graph):
         if node not in order:
             visit(node)
     return found
+
+
+def main():
+    from tests import flow_figure, rooms_figure
+
+    for name, picture in (("rooms", rooms_figure.drawing(*rooms_figure.facts())), ("flow", flow_figure.drawing())):
+        (ROOT / "docs" / f"{name}.svg").write_text(picture, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

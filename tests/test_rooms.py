@@ -35,7 +35,7 @@ ALLOWED = {
 LAZILY_ALLOWED = {("arrays", "torch")}
 # The critic is a network; each figure.py draws one thing.
 ALLOWED_FILES = {"torch": {"metrics/critic.py"}, "matplotlib": {"figure.py", "snapshot.py"}}
-MOST_LINES, MOST_SHARE = 400, 0.20
+MOST_LINES, MOST_OF_FUNCTION, MOST_SHARE = 400, 52, 0.20
 
 
 def may(top, room, relative):
@@ -181,10 +181,16 @@ def test_importing_the_package_is_quick():
     assert best("nbmetrics") <= best("numpy") + 0.3
 
 
+def docstring_lines(node):
+    first = node.body[0]
+    return 0 if ast.get_docstring(node) is None else first.end_lineno - first.lineno + 1
+
+
 def long_functions(path, most):
+    """Those with more lines of code than that: a docstring may be as long as it is useful."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lines = node.end_lineno - node.lineno + 1
+            lines = node.end_lineno - node.lineno + 1 - docstring_lines(node)
             if lines > most:
                 yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {lines} lines"
 
@@ -195,5 +201,5 @@ def test_files_and_functions_stay_small():
     files = [p for p in files if "node_modules" not in p.parts]
     lengths = {p: len(p.read_text("utf-8").splitlines()) for p in files}
     large = [f"{p.relative_to(ROOT)} has {n} lines" for p, n in lengths.items() if n > MOST_LINES]
-    large += [line for p in files if p.suffix == ".py" for line in long_functions(p, 60)]
+    large += [line for p in files if p.suffix == ".py" for line in long_functions(p, MOST_OF_FUNCTION)]
     assert not large, "\n" + "\n".join(large)

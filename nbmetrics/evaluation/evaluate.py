@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..distributions import check_draw
-from ..errors import InvalidInput, check_choice, check_count, check_list, check_names
+from ..errors import InvalidInput, check_choice, check_count, check_list, check_names, shown
 from ..federation import Federation, as_generators
 from ..metrics import Sample, metric_of
 from .influence import Influences
@@ -49,7 +49,7 @@ def evaluate(
     uncertainty : `nm.Influence()` for intervals (columns `*_corrected`, `*_low`, `*_high`) and `scores.flips(metric)`;
         or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact laws do not vary
     progress : "auto" shows a bar after a second; True or False
-    cluster : not there yet
+    cluster : None; this version computes on one machine alone
 
     Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
     each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,
@@ -60,10 +60,19 @@ def evaluate(
     `scores.conventions` says why, so that the scores that stand are not lost with it.
 
     Raises `InvalidInput`, naming the argument, what was seen and how to mend it; where no score at all would stand too.
+
+    Examples
+    --------
+    >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+    >>> generators = {"narrow": nm.Gaussian([0, 0], [1, 1]), "wide": nm.Gaussian([0, 0], [2, 1])}
+    >>> nm.evaluate(clients, generators, "fid").table.round(3)
+      generator metric    avg    all    gap
+    0    narrow    fid  1.000  0.172  0.828
+    1      wide    fid  1.172  0.000  1.172
     """
     design = None if uncertainty is None else check_design(uncertainty)
     if cluster is not None:
-        raise InvalidInput("cluster", "is not there yet in this version", "Leave it out")
+        raise InvalidInput("cluster", f"got {shown(cluster)}, and this version computes on one machine", "Leave it out")
     if not isinstance(federation, Federation):
         federation = Federation(federation)
     named = as_generators(generators)

@@ -1,6 +1,8 @@
 """Scores: what evaluate() returns. Aggregates, ranks, the pairs they order differently, and what it costs to know.
 
 avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
+
+Twin: nbmetrics/labs/playground/view/board.js; held by tests/labs/playground/test_board_page.py.
 """
 
 from __future__ import annotations
@@ -69,6 +71,13 @@ class Scores:
         With uncertainty also `*_corrected`, each without the bias of few rows where that can be taken off, and the
         ends `*_low` and `*_high` of the interval about it.
         `attrs["conventions"]` says how they were made.
+
+        Examples
+        --------
+        >>> scores = nm.evaluate([[[0.0], [2.0]], [[2.0], [4.0]]], {"g": [[1.0], [3.0]]}, "fid")
+        >>> scores.table.round(3)
+          generator metric  avg    all    gap
+        0         g    fid  1.0  0.048  0.952
         """
         frames = []
         for result in self._results:
@@ -120,6 +129,15 @@ class Scores:
         """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place).
 
         C_T is best near 0, and ranked by its distance from there.
+
+        Examples
+        --------
+        >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+        >>> generators = {"narrow": nm.Gaussian([0, 0], [1, 1]), "wide": nm.Gaussian([0, 0], [2, 1])}
+        >>> nm.evaluate(clients, generators).ranks("fid")
+          generator  avg  all
+        0    narrow    1    2
+        1      wide    2    1
         """
         avg, pooled = self._losses(metric)
         columns = {"generator": self.generators, "avg": places(avg), "all": places(pooled)}
@@ -133,6 +151,14 @@ class Scores:
         """The pairs of generators that avg and all order differently.
 
         Columns: `avg_prefers`, `all_prefers` (generator names), and by how much: `avg_margin`, `all_margin` > 0.
+
+        Examples
+        --------
+        >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+        >>> generators = {"narrow": nm.Gaussian([0, 0], [1, 1]), "wide": nm.Gaussian([0, 0], [2, 1])}
+        >>> nm.evaluate(clients, generators).inversions("fid")[["avg_prefers", "all_prefers"]]
+          avg_prefers all_prefers
+        0      narrow        wide
         """
         avg, pooled = self._losses(metric)
         rows = []
@@ -206,6 +232,14 @@ class Scores:
         InvalidInput
             For another metric, a client that is an exact law, answers to a condition, fewer than two clients, or too
             many deals.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> apart = {name: rng.normal(k, 1, size=(60, 4)) for k, name in enumerate("abc")}
+        >>> scores = nm.evaluate(apart, {"g": rng.normal(1, 1, size=(300, 4))}, "fid")
+        >>> (scores.heterogeneity("fid")["p_kid"] < 0.01).tolist()
+        [True]
         """
         return heterogeneity(self._result(check_dealt(metric, self.metrics)), self, shuffles, seed)
 
@@ -226,7 +260,14 @@ class Scores:
         return float(kendalltau(avg, pooled).statistic) if len(avg) > 1 else math.nan
 
     def with_weights(self, weights: Any) -> Scores:
-        """The same summaries under other client weights (sequence, or dict by name); nothing is sampled again."""
+        """The same summaries under other client weights (sequence, or dict by name); nothing is sampled again.
+
+        Examples
+        --------
+        >>> scores = nm.evaluate({"a": nm.Gaussian([0.0]), "b": nm.Gaussian([2.0])}, {"g": nm.Gaussian([0.0])}, "fid")
+        >>> scores.with_weights([3, 1]).table["avg"].round(6).tolist()
+        [1.0]
+        """
         if isinstance(weights, Mapping):
             if set(weights) != set(self.names):
                 raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")

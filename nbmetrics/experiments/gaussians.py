@@ -53,6 +53,13 @@ def gaussian_toy(
     DataFrame v, fid_avg, fid_all, fid_gap, kid_avg, kid_all, kid_gap, and fid_ref, kid_ref: the avg of the ideal
     estimator, the union of the clients, whose all is 0. For the default clients FID-avg = 1 + (1 − √v)² has its minimum
     at 1, FID-all = (√2 − √v)² at 2, and KID-avg − KID-all is constant.
+
+    Examples
+    --------
+    >>> nm.experiments.gaussian_toy(v=[1, 2])[["v", "fid_avg", "fid_all", "kid_gap"]].round(3)
+         v  fid_avg  fid_all  kid_gap
+    0  1.0    1.000    0.172    3.875
+    1  2.0    1.172    0.000    3.875
     """
     federation = _clients(means)
     metrics = ["fid", KID(kernel)]

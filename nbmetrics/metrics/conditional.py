@@ -8,6 +8,9 @@ compares the laws of y given x, and so sees a generator that makes good outputs 
 A generated law with an x of its own (a joint Gaussian, say) is read as its law of y given x and put on the
 real x first, so this order always holds. The definitions and the order are those of Soloveitchik, Diskin,
 Morin and Wiesel, "Conditional Frechet Inception Distance" (2021), with covariances of ddof 1 for their 0.
+
+Twin: nbmetrics/labs/plane/view/scores.js; held by tests/labs/plane/test_scores_page.py.
+Twin: nbmetrics/labs/correlation/view/maths.js; held by tests/labs/correlation/test_correlation.py.
 """
 
 from __future__ import annotations
@@ -245,6 +248,16 @@ def cfid(x: Any, y: Any, y_hat: Any) -> float:
     -----
     FewPairsWarning
         Where n < 10·(dx + dy).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(200, 1))
+    >>> y = x + 0.1 * rng.normal(size=(200, 1))
+    >>> round(nm.cfid(x, y, y), 6)
+    0.0
+    >>> nm.cfid(x, y, -y) > 3 > 0.1 > nm.mfid(x, y, -y)  # MFID does not see the wrong sign
+    True
     """
     return _between(CFID(), x, y, y_hat)
 

@@ -243,6 +243,12 @@ def auth_pct(train: Any, generated: Any) -> float:
     ------
     InvalidInput
         For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than 2 train rows.
+
+    Examples
+    --------
+    >>> train, fresh = np.random.default_rng(0).normal(size=(2, 200, 4))
+    >>> nm.auth_pct(train, train), nm.auth_pct(train, fresh) > 40
+    (0.0, True)
     """
     metric = AuthPct()
     first = Sample.of(train, "train", min_rows=metric.min_rows)
@@ -267,6 +273,12 @@ def c_t(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     ------
     InvalidInput
         For NaN or infinity, a wrong rank or dtype, mismatched d, too few rows, or no cell to score.
+
+    Examples
+    --------
+    >>> train, test, fresh = np.random.default_rng(0).normal(size=(3, 200, 4))
+    >>> nm.c_t(train, test, train) < -5 < nm.c_t(train, test, fresh)  # copies, and fresh rows
+    True
     """
     metric = CT(seed)
     first = Sample.of(train, "train", min_rows=metric.min_rows)

@@ -210,6 +210,14 @@ def fld(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     -----
     ConstantFeatureWarning
         For features that are the same in every test row: they are left out.
+
+    Examples
+    --------
+    >>> train, test, fresh = np.random.default_rng(0).normal(size=(3, 200, 4))
+    >>> abs(nm.fld(train, test, fresh)) < 10  # honest
+    True
+    >>> nm.fld(train, test, train + 1e-3) > 1000  # copies
+    True
     """
     seed = check_count(seed, "seed", minimum=0)
     real, made = _checked(train, test, generated)

@@ -170,6 +170,11 @@ def w1(real: Any, generated: Any, method: str = "auto", projections: int = 128, 
     InvalidInput
         For NaN or infinity, a wrong rank or dtype, mismatched d, no rows, too many rows for an exact plan, or
         when POT is not installed.
+
+    Examples
+    --------
+    >>> round(nm.w1([[0.0], [1.0]], [[2.0], [3.0]]), 6)
+    2.0
     """
     first = Sample.of(real, "real")
     second = Sample.of(generated, "generated", dim=first.dim)

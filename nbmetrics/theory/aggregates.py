@@ -103,6 +103,13 @@ def kid_gap(federation: Any, kernel: Any = None) -> float:
     -------
     float, Σ λ_i E k(X_i, X_i′) − E k(X̂, X̂′) with X̂ from the pooled data, self-pairs of rows left out. For laws it is
     Σ λ_i KID(P̂, P_i) ≥ 0; for few rows it may be negative.
+
+    Examples
+    --------
+    >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+    >>> table = nm.evaluate(clients, {"any": nm.Gaussian([5, 7])}, "kid").table
+    >>> [round(nm.theory.kid_gap(clients), 6), *table["gap"].round(6)]
+    [3.875, 3.875]
     """
     clients = as_federation(federation)
     metric = KID(kernel).resolve([c.to_sample() for c in clients])

@@ -57,6 +57,12 @@ def barycenter(federation: Any, *, iterations: int = 1_000) -> Gaussian:
     ------
     InvalidInput
         Where FID-avg still falls after `iterations`.
+
+    Examples
+    --------
+    >>> narrow, wide = nm.Gaussian([0.0], 1.0), nm.Gaussian([0.0], 9.0)  # standard deviations 1 and 3
+    >>> nm.theory.barycenter([narrow, wide]).cov.round(6).tolist()
+    [[4.0]]
     """
     clients = as_federation(federation)
     found, weights = moments_of(clients), clients.weights

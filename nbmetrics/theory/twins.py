@@ -4,6 +4,8 @@ The first twin is the pooled Gaussian N(μ̂, Ĉ), whose FID-all is 0. Where the
 closed form for the second (`twin`): N(μ̂ + √u β, C) with u = Bures²(C, Ĉ) and β a unit vector orthogonal to all
 μ_i − μ̂. Elsewhere it is found numerically (`search`). The papers' own construction (`printed_twin`) has another u and
 does not score alike.
+
+Twin: nbmetrics/labs/twins/view/maths.js; held by tests/labs/twins/test_twins.py.
 """
 
 from __future__ import annotations
@@ -73,6 +75,13 @@ def twin(
     NoTwin
         Where there is none or none was found, with the reason. So it is where the clients nearly coincide: no twin's
         FID-all then reaches a millionth of FID-avg, or the scores drown in rounding.
+
+    Examples
+    --------
+    >>> pair = nm.theory.twin({"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])})
+    >>> client = nm.Gaussian([1, 0])
+    >>> abs(nm.fid(client, pair.first) - nm.fid(client, pair.second)) < 1e-9, round(pair.all_gap, 4)
+    (True, 0.3431)
     """
     starts, seed = check_count(starts, "starts", maximum=10_000), check_count(seed, "seed", minimum=0)
     clients = as_federation(federation)

@@ -7,6 +7,8 @@
 and `metric` the score whose contours are drawn. `question` is how far the learner is: which of the questions is asked,
 and what became of it: "open" (what would give it away is veiled), "explored" (the veil is lifted, and it can still be
 answered), "shown" without a prediction, or the score that was predicted.
+
+Twin: nbmetrics/labs/correlation/view/maths.js; held by tests/labs/correlation/test_correlation.py.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@
 A generated point is honest (a fresh draw; with a `bandwidth`, a draw from a kernel density around the train points)
 or, for the share `copied`, a train point moved by N(0, jitter²); then all are drawn `spread` times as far from their
 mean. `selected` is the generated point in focus, None where there is no such point (any more).
+
+Twin: nbmetrics/labs/memorization/view/code.js; held by tests/labs/memorization/test_page_maths.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Generators that the Playground can draw beside Gaussians; each is a law that `nm.evaluate` takes as it is."""
+"""Generators that the Playground can draw beside Gaussians; each is a law that `nm.evaluate` takes as it is.
+
+Twin: nbmetrics/labs/plane/view/laws.js; held by tests/labs/plane/test_scores_page.py.
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ guessed on an `axis`) once the scene has changed as `then` says, on average over
 scene at Reveal, and the field `lesson` of that scene keeps them: {"name", "guess", "revealed", "about", "answer",
 "other"}, where `about` has the present name of each generator that the lesson names, and `other` is the best value of
 the other aggregate.
+
+Twin: nbmetrics/labs/playground/view/lesson.js; held by tests/labs/playground/test_lessons.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The Playground's numbers in Python: the reference for the page's closed forms, and what only Python computes."""
+"""The Playground's numbers in Python: the reference for the page's closed forms, and what only Python computes.
+
+Twin: nbmetrics/labs/playground/view/sweep.js; held by tests/labs/playground/test_sweep_page.py.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,9 @@
 
 Items are described in `items`. `half` is half the side of the square in view, weights are relative, `samples` points
 are drawn of every item (0: exact laws), and `rev` numbers the edits: the higher one is newer.
+
+Twin: nbmetrics/labs/plane/view/laws.js, nbmetrics/labs/plane/view/edits.js;
+    held by tests/labs/plane/test_scores_page.py.
 """
 
 from __future__ import annotations

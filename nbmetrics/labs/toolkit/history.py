@@ -1,4 +1,7 @@
-"""What came before and after the present scene, for undo and redo; whatever a lab's scenes are."""
+"""What came before and after the present scene, for undo and redo; whatever a lab's scenes are.
+
+Twin: nbmetrics/labs/toolkit/view/history.js; held by tests/labs/toolkit/test_history_page.py.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@
 
 `shared` ties the shapes of the clients together, so that they have one covariance; `construction` is which pair of
 generators is shown: the corrected one of `nm.theory.twin`, the papers' own (`printed_twin`), or the published table.
+
+Twin: nbmetrics/labs/twins/view/edits.js; held by tests/labs/twins/test_twins.py.
 """
 
 from __future__ import annotations

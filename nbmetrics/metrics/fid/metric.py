@@ -4,6 +4,8 @@
 
 With any factors C = AᵀA, C_G = BᵀB the last trace is the nuclear norm ‖A Bᵀ‖_*: symmetric, never complex,
 cheap where a client has fewer rows than features, and right for singular covariances.
+
+Twin: nbmetrics/labs/plane/view/scores.js; held by tests/labs/plane/test_scores_page.py.
 """
 
 from __future__ import annotations
@@ -154,5 +156,12 @@ def fid(real: Any, generated: Any) -> float:
     ------
     InvalidInput
         For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than 2 rows.
+
+    Examples
+    --------
+    >>> round(nm.fid(nm.Gaussian([0, 0]), nm.Gaussian([3, 4])), 6)  # exact: the squared distance of the means
+    25.0
+    >>> round(nm.fid([[0.0], [2.0]], [[1.0], [3.0]]), 6)
+    1.0
     """
     return between(FID(), real, generated)

@@ -4,6 +4,8 @@
 
 unbiased and on all rows, in blocks whose memory does not grow with n·m; exact for Gaussians and mixtures.
 The mean embedding is linear in the law, so KID-avg − KID-all is the same for every generator (Theorem 2).
+
+Twin: nbmetrics/labs/plane/view/scores.js; held by tests/labs/plane/test_scores_page.py.
 """
 
 from __future__ import annotations
@@ -115,5 +117,12 @@ def kid(real: Any, generated: Any, kernel: Any = CUBIC, estimator: Any = "unbias
     ------
     InvalidInput
         For NaN or infinity, a wrong rank or dtype, mismatched d, or fewer than 2 rows.
+
+    Examples
+    --------
+    >>> round(nm.kid(nm.Gaussian([0.0]), nm.Gaussian([1.0])), 6)  # exact
+    22.0
+    >>> round(nm.kid([[0.0], [2.0]], [[0.0], [1.0]], kernel=lambda a, b: a @ b.T), 6)
+    -1.0
     """
     return between(KID(kernel, estimator), real, generated)

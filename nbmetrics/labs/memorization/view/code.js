@@ -1,6 +1,8 @@
 /**
  * Python that rebuilds a scene of MemorizationLab. No DOM.
  *
+ * Twin: nbmetrics/labs/memorization/scene.py; held by tests/labs/memorization/test_page_maths.py.
+ *
  * @import { MemoScene } from "./maths.js"
  */
 

@@ -2,6 +2,8 @@
  * What MemorizationLab's page computes itself: the generated points of a scene, in every frame, and how far a metric is
  * from what it says of an honest generator. No DOM.
  *
+ * Twin: nbmetrics/labs/memorization/study.py; held by tests/labs/memorization/test_page_maths.py.
+ *
  * @typedef {"copied" | "jitter" | "bandwidth" | "spread"} Knob  what the curve runs over, and a slider sets
  * @typedef {"fld" | "fld_train" | "fld_gap" | "fid_train" | "fid_test" | "c_t" | "auth_pct" | "precision" | "recall"} CardName
  * @typedef {{name: string, guess: {fid_test: number | null, fld: number | null} | null, revealed: boolean}} NoticeLesson

@@ -1,6 +1,8 @@
 /**
  * Scenes are never changed in place: each edit returns a new one. No DOM.
  *
+ * Twin: nbmetrics/labs/playground/scene.py; held by tests/labs/plane/test_scores_page.py.
+ *
  * @import { History, Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  */
 import { LONGEST_NAME, UNPRINTABLE } from "../../toolkit/view/bounds.js";

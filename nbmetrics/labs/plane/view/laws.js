@@ -2,6 +2,8 @@
  * What items stand for: laws with moments, mixtures of Gaussians, or rows. No DOM. Python's counterpart is
  * `Scene.federation` and `Scene.sources`.
  *
+ * Twin: nbmetrics/labs/playground/scene.py, nbmetrics/labs/plane/laws.py; held by tests/labs/plane/test_scores_page.py.
+ *
  * @import { Data, Item, Law, Part, Scene } from "../../toolkit/view/types.js"
  */
 import { noise } from "../../toolkit/view/random.js";

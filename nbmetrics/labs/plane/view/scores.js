@@ -2,6 +2,9 @@
  * Closed forms for laws in the plane, the numbers that move with the pointer. No DOM. Python is the reference: both sides
  * are held to the same golden vectors.
  *
+ * Twin: nbmetrics/metrics/fid/metric.py, nbmetrics/metrics/kid/metric.py, nbmetrics/metrics/conditional.py;
+ *     held by tests/labs/plane/test_scores_page.py.
+ *
  * @import { Aggregates, Data, Law, Numbers, Scene } from "../../toolkit/view/types.js"
  */
 import { lawsOf, phiOf } from "./laws.js";

@@ -1,6 +1,8 @@
 /**
  * The Scores table and what it means in words.
  *
+ * Twin: nbmetrics/evaluation/scores.py; held by tests/labs/playground/test_board_page.py.
+ *
  * @import { Aggregates, Numbers, Scene } from "../../toolkit/view/types.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */

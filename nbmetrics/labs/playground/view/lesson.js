@@ -1,6 +1,8 @@
 /**
  * Lessons: how far the learner is, what the answer is, how far off the guess was, and whether a task is done. No DOM.
  *
+ * Twin: nbmetrics/labs/playground/lessons.py; held by tests/labs/playground/test_lessons.py.
+ *
  * @import { Aggregates, Data, Numbers, Progress, Scene, View } from "../../toolkit/view/types.js"
  */
 import { figure } from "../../toolkit/view/numbers.js";

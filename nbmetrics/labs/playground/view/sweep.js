@@ -2,6 +2,8 @@
  * Sweeps: one number of a generator, or the weight of a client, runs over its range while the rest of the scene stays.
  * No DOM.
  *
+ * Twin: nbmetrics/labs/playground/numbers.py; held by tests/labs/playground/test_sweep_page.py.
+ *
  * @import { Item, Law, Place, Scene } from "../../toolkit/view/types.js"
  */
 import { withItem } from "../../plane/view/edits.js";

@@ -1,6 +1,8 @@
 /**
  * Undo and redo of scenes, whatever they are. No DOM.
  *
+ * Twin: nbmetrics/labs/toolkit/history.py; held by tests/labs/toolkit/test_history_page.py.
+ *
  * @import { History, Scene } from "./types.js"
  */
 const REMEMBERED = 50;

@@ -1,6 +1,8 @@
 /**
  * Points drawn in the page, the same as Python draws (plane/draws.py): a counter-based generator, so that point k of an
  * item is a function of the seed, the item and k alone, and clouds follow a drag without flicker. No DOM.
+ *
+ * Twin: nbmetrics/labs/plane/draws.py; held by tests/labs/plane/test_scores_page.py.
  */
 
 /** Which sequence an item draws from. @param {number} seed @param {number} stream */

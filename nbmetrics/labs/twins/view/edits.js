@@ -1,6 +1,8 @@
 /**
  * Edits of a twins scene and its code. No DOM.
  *
+ * Twin: nbmetrics/labs/twins/scene.py; held by tests/labs/twins/test_twins.py.
+ *
  * @import { Item } from "../../toolkit/view/types.js"
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { TwinsScene } from "./maths.js"

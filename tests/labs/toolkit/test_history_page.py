@@ -1,0 +1,60 @@
+"""history.js and Python go back and forth alike, whatever is done in whatever order."""
+
+import json
+import subprocess
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nbmetrics.errors import InvalidInput
+from nbmetrics.labs.toolkit.history import History
+from tests import ROOT
+from tests.labs.plane.test_scores_page import NODE, needs_node
+
+PAGE = """
+const steps = JSON.parse(process.argv[1]);
+let [history, scene, seen] = [{ past: [], future: [] }, { rev: 0 }, []];
+for (const step of steps) {
+  const travelled = step === "undo" ? undone(history, scene) : step === "redo" ? redone(history, scene) : null;
+  if (travelled) ({ history, scene } = travelled);
+  else if (typeof step === "number") [history, scene] = [recorded(history, scene), { rev: step }];
+  seen.push([scene.rev, history.past.map((s) => s.rev), history.future.map((s) => s.rev)]);
+}
+console.log(JSON.stringify(seen));
+"""
+
+
+@dataclass(frozen=True)
+class Numbered:
+    rev: int
+
+    def at(self, rev):
+        return replace(self, rev=rev)
+
+
+def followed(steps):
+    """[present, past, future] after each step, in Python."""
+    history, scene, seen = History(), Numbered(0), []
+    for step in steps:
+        if isinstance(step, int):
+            history, scene = history.record(scene), Numbered(step)
+        else:
+            try:
+                history, scene = getattr(history, step)(scene)
+            except InvalidInput as nothing:
+                assert "nothing to" in str(nothing)
+        seen.append([scene.rev, [s.rev for s in history.past], [s.rev for s in history.future]])
+    return seen
+
+
+@needs_node
+def test_page_and_python_travel_alike():
+    rng = np.random.default_rng(0)
+    steps = [k if rng.random() < 0.5 else str(rng.choice(["undo", "redo"])) for k in range(1, 200)]
+    steps += [*range(200, 200 + History.MOST + 5), *["undo"] * 30, *["redo"] * 12]
+    module = (ROOT / "nbmetrics/labs/toolkit/view/history.js").as_uri()
+    script = f'import {{ recorded, redone, undone }} from "{module}";{PAGE}'
+    command = [NODE, "--input-type=module", "-e", script, json.dumps(steps)]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert found == followed(steps)
+    assert max(len(past) for _, past, _ in found) == History.MOST and any(future for _, _, future in found)

@@ -1,0 +1,156 @@
+"""The guides say what is so: paths and make targets exist, pictures are of the present code, twins name each other."""
+
+import re
+from functools import reduce
+from importlib import import_module
+
+import pytest
+import yaml
+
+from tests import ROOT, flow_figure, rooms, rooms_figure
+
+GUIDES = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "CHANGELOG.md")
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text("utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+TARGETS = set(re.findall(r"^([a-z][\w-]*):", MAKEFILE, re.MULTILINE))
+# A picture is drawn again when a room has grown or shrunk by more than this.
+STALE = 0.25, 60
+# What the recipes of CONTRIBUTING.md make, and the reader's own files.
+MADE = re.compile(r"(nbmetrics/labs/)?apart/.*|view/index.js|.*\bspread\.py|test_apart\.py|apart\.html|lab\.html")
+
+
+def linked(text, folder):
+    """The paths that a Markdown text links to, from the folder it lies in."""
+    found = re.findall(r"\]\(([^)#\s]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
+    return [(folder / path).resolve() for path in found if "://" not in path]
+
+
+def mentioned(text):
+    """What a Markdown text has in `code` that reads like a folder or a file."""
+    return re.findall(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|js|md|html|toml|cff|ipynb))`", text)
+
+
+def is_there(path):
+    """Whether a file or folder of the package, the tests or the notebooks ends like this."""
+    within = (found for folder in ("nbmetrics", "tests", "notebooks") for found in (ROOT / folder).rglob("*"))
+    return (ROOT / path).exists() or any(f"/{found.as_posix()}".endswith(f"/{path.rstrip('/')}") for found in within)
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_path_that_a_guide_names_exists(guide):
+    text, folder = (ROOT / guide).read_text("utf-8"), (ROOT / guide).parent
+    assert [path for path in linked(text, folder) if not path.exists()] == []
+    assert [path for path in mentioned(text) if not MADE.fullmatch(path) and not is_there(path)] == []
+    assert guide == "CHANGELOG.md" or len(linked(text, folder)) > 5
+
+
+def test_paths_are_read_and_missed():
+    text = "see [a](absent/b.py), [web](https://example.org/x), `absent/c/`, `fid/` and `lab.py` or `3/4`"
+    assert linked(text, ROOT) == [ROOT / "absent/b.py"]
+    assert [path for path in mentioned(text) if not is_there(path)] == ["absent/c/", "3/4"]
+
+
+def test_the_tree_names_every_room():
+    tree = re.search(r"^```\n(nbmetrics/.*?)^```", ARCHITECTURE, re.DOTALL | re.MULTILINE)[1]
+    names = {line.split()[0].strip("/").removesuffix(".py") for line in tree.splitlines()[1:] if line.startswith("  ")}
+    assert names == {room.split("/")[-1] for room in rooms.ROOMS}
+
+
+def test_the_picture_of_the_rooms_is_of_the_present_code():
+    picture = (ROOT / "docs/rooms.svg").read_text("utf-8")
+    (lines, graph), (now, arrows) = rooms_figure.facts_of(picture), rooms_figure.facts()
+    assert graph == arrows, "python -m tests.rooms draws it again"
+    share, some = STALE
+    stale = {room: (lines[room], n) for room, n in now.items() if abs(lines[room] - n) > max(some, share * n)}
+    assert not stale, f"python -m tests.rooms draws it again: {stale}"
+    assert rooms_figure.drawing(lines, graph) == picture
+
+
+def test_a_picture_of_rooms_shows_each_arrow_that_does_not_follow_from_others():
+    lines, graph = dict.fromkeys("abcd", 100), {"a": {"b", "c", "d"}, "b": {"c"}, "c": set(), "d": set()}
+    assert rooms_figure.floors_of(graph) == {"a": 2, "b": 1, "c": 0, "d": 0}
+    picture = rooms_figure.drawing(lines, rooms_figure.reduced(graph))
+    assert rooms_figure.facts_of(picture) == (lines, {"a": {"b", "d"}, "b": {"c"}, "c": set(), "d": set()})
+
+
+def test_the_picture_of_the_flow_names_what_the_code_has():
+    assert flow_figure.drawing() == (ROOT / "docs/flow.svg").read_text("utf-8")
+    for name, home in flow_figure.HOMES.items():
+        module, path = home.split(":")
+        assert callable(reduce(getattr, path.split("."), import_module(module))), name
+    assert set(flow_figure.HOMES) <= {name for *_, name in flow_figure.BOXES.values()}
+
+
+def twins():
+    """(Python, page, test) of each row of the table, by their paths from the root."""
+    cell = r"\[[^]]+\]\(\.\./(\S+)\) \|"
+    row = re.compile(rf"^\|[^|]+\| {cell} {cell} {cell}$", re.MULTILINE)
+    return row.findall(ARCHITECTURE)
+
+
+def header(path):
+    """The comment or docstring that a file begins with."""
+    text = (ROOT / path).read_text("utf-8")
+    return text[: text.index("*/") if path.endswith(".js") else text.index('"""', 3)]
+
+
+def test_twins_name_each_other_and_what_holds_them():
+    table = twins()
+    assert len(table) > 15
+    for python, page, test in table:
+        for path, other in ((python, page), (page, python)):
+            assert other in header(path) and test in header(path), f"{path} should name {other} and {test}"
+
+
+def test_every_twin_that_a_file_names_is_in_the_table():
+    listed = {frozenset(pair) for python, page, _ in twins() for pair in [(python, page)]}
+    files = [path for path in rooms.PACKAGE.rglob("*") if path.suffix in {".py", ".js"}]
+    named = 0
+    for path in files:
+        text = path.read_text("utf-8")
+        for others in re.findall(r"^(?: \* )?Twin: (.*?);", text, re.MULTILINE):
+            for other in others.split(", "):
+                named += 1
+                assert frozenset({path.relative_to(ROOT).as_posix(), other}) in listed, (path, other)
+    assert named >= len(listed)
+
+
+def commands():
+    """(job, command) of everything that the workflow runs."""
+    flow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+    return [(name, step["run"]) for name, job in flow["jobs"].items() for step in job["steps"] if "run" in step]
+
+
+def test_the_workflow_calls_make_targets_that_exist():
+    called = [(job, target) for job, run in commands() for target in re.findall(r"\bmake ([a-z][\w-]*)", run)]
+    assert {target for _, target in called} <= TARGETS
+    assert {target for _, target in called} >= {"test-python", "test-browser", "test-js", "lint", "test-all"}
+
+
+def test_the_workflow_covers_what_the_package_promises():
+    flow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+    classified = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8"))
+    assert flow["jobs"]["linux"]["strategy"]["matrix"]["python"] == classified
+    assert flow["jobs"]["macos"]["runs-on"].startswith("macos")
+    assert any("EXTRAS=" in run for job, run in commands() if job == "macos")
+    assert "schedule" in flow[True]  # YAML 1.1 reads the key `on` as true
+    assert ("browser", "make test-browser") in commands()
+
+
+def test_guides_call_make_targets_that_exist():
+    for guide in GUIDES:
+        text = (ROOT / guide).read_text("utf-8")
+        called = re.findall(r"(?:^|`)(?:BROWSER=none )?make ([a-z][\w-]+)", text, re.MULTILINE)
+        assert set(called) <= TARGETS, guide
+
+
+def test_the_citation_names_what_the_package_is_about():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert cited["cff-version"] == "1.2.0" and f'version = "{cited["version"]}"' in project
+    assert [a["name"] for a in cited["authors"]] == re.findall(r'authors = \[\{ name = "([^"]+)" \}\]', project)
+    titles = [reference["title"] for reference in cited["references"]]
+    assert len(titles) == len(set(titles)) and all(r["authors"] and r["type"] for r in cited["references"])
+    short = [title.split(":")[0] for title in titles]
+    for source in import_module("nbmetrics.datasets").SOURCES.values():
+        assert any(source.startswith(title) for title in short), source

@@ -1,0 +1,48 @@
+"""The examples in docstrings are run as they stand; `nm` and `np` are what everybody imports."""
+
+import doctest
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+
+SHOWN = {
+    "Gaussian": nm.Gaussian,
+    "Federation": nm.Federation,
+    "Federation.from_labels": nm.Federation.from_labels,
+    "Federation.split": nm.Federation.split,
+    "Federation.with_weights": nm.Federation.with_weights,
+    "Scores.heterogeneity": nm.Scores.heterogeneity,
+    "Scores.inversions": nm.Scores.inversions,
+    "Scores.ranks": nm.Scores.ranks,
+    "Scores.table": nm.Scores.table,
+    "Scores.with_weights": nm.Scores.with_weights,
+    "auth_pct": nm.auth_pct,
+    "barycenter": nm.theory.barycenter,
+    "c_t": nm.c_t,
+    "cfid": nm.cfid,
+    "evaluate": nm.evaluate,
+    "fid": nm.fid,
+    "fid_infinity": nm.fid_infinity,
+    "fld": nm.fld,
+    "gaussian_toy": nm.experiments.gaussian_toy,
+    "kid": nm.kid,
+    "kid_gap": nm.theory.kid_gap,
+    "prdc": nm.prdc,
+    "twin": nm.theory.twin,
+    "w1": nm.w1,
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_example_is_what_it_says(name):
+    if name == "w1":
+        pytest.importorskip("ot", reason="POT is not installed")
+    doc = SHOWN[name].__doc__
+    test = doctest.DocTestParser().get_doctest(doc, {"nm": nm, "np": np}, name, None, 0)
+    assert test.examples
+    told = []
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    failed, _ = doctest.DocTestRunner(optionflags=flags, verbose=False).run(test, out=told.append)
+    assert not failed, "".join(told)
