@@ -1,7 +1,8 @@
 """The page's modules joined into one ES module, each in a scope of its own, so that nothing is built or fetched.
 
-`import { a, b as c } from "../x.js"` becomes `const { a, b: c } = toolkit_view_x;`, and a JSON file is put in as it is.
-The entry stays at the top level, where its `export default` is what anywidget asks for.
+`import { a, b as c } from "../x.js"` becomes `const { a, b: c } = toolkit_view_x;`, and a JSON file is a scope itself.
+The entry stays at the top level, where its `export default` is what anywidget asks for. Each part stands below a
+comment with the path of its file; what files say in blocks of `/** … */`, for readers and for types, stays out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from importlib import resources
 
 _NAMED = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"(\.[\w./]+\.js)";\n', re.MULTILINE)
 _JSON = re.compile(r'^import\s+(\w+)\s+from\s+"(\.[\w./]+\.json)"\s+with\s+\{ type: "json" \};\n', re.MULTILINE)
+# The style sheets of a lab with tabs and charts.
+CHARTS = ("toolkit/view/tabs.css", "toolkit/view/chart.css")
+_BLOCK = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
+# What "<" is in a script that stands in a page, where "</script>" would end it.
+ESCAPED = r"\u003c"
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 
 
@@ -29,15 +35,17 @@ def module(entry: str) -> str:
 
     def join(path: str) -> str:
         scope = re.sub(r"\W", "_", path.removesuffix(".js"))
-        if path in joined:
-            return scope
-        text = source(path)
-        named = _NAMED.sub(lambda m: f"const {{{_renamed(m[1])}}} = {join(_beside(path, m[2]))};\n", text)
-        body = _JSON.sub(lambda m: f"const {m[1]} = {_as_script(_beside(path, m[2]))};\n", named)
+        if path not in joined:
+            joined[path] = _as_script(path, scope) if path.endswith(".json") else in_scope(path, scope)
+        return scope
+
+    def in_scope(path: str, scope: str) -> str:
+        text = _BLOCK.sub("", source(path))
+        body = _NAMED.sub(lambda m: f"const {{{_renamed(m[1])}}} = {join(_beside(path, m[2]))};\n", text)
+        body = _JSON.sub(lambda m: f"const {m[1]} = {join(_beside(path, m[2]))};\n", body)
         exports = ", ".join(_EXPORT.findall(body))
         body = _EXPORT.sub("", body)
-        joined[path] = body if path == entry else f"const {scope} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
-        return scope
+        return body if path == entry else f"const {scope} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
 
     join(entry)
     return "\n".join(f"// {path}\n{text}" for path, text in joined.items())
@@ -52,12 +60,13 @@ def _beside(path: str, wanted: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), wanted))
 
 
-def _as_script(path: str) -> str:
-    """A JSON file as an expression that can stand in a page's script."""
-    return json.dumps(json.loads(source(path))).replace("<", "\\u003c")
+def _as_script(path: str, scope: str) -> str:
+    """A JSON file as a constant of a page's script, which no text in it can end."""
+    text = json.dumps(json.loads(source(path)), ensure_ascii=False, separators=(",", ":"))
+    return f"const {scope} = {text.replace('<', ESCAPED)};"
 
 
 @cache
 def style(*paths: str) -> str:
-    """The style sheet that all views share, and those of one lab's own."""
-    return "\n".join(source(path) for path in ("toolkit/view/lab.css", *paths))
+    """The style sheet that all views share, those of the toolkit that a lab asks for, and its own."""
+    return "\n".join(f"/* {path} */\n{source(path)}" for path in ("toolkit/view/lab.css", *paths))

@@ -2,7 +2,7 @@
  * The list of clients and generators: names, weights and, in table view, every number of the picture.
  *
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "./store.js"
  */
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
@@ -16,7 +16,7 @@ const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
 const SPOKEN = { psi: "ψ", count: "points" };
 
 export class Panel {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
@@ -61,7 +61,7 @@ function rowKey(scene, place) {
 }
 
 class Row {
-  /** @param {Store} store @param {AbortSignal} signal @param {Place} place @param {string} key */
+  /** @param {PlaneStore} store @param {AbortSignal} signal @param {Place} place @param {string} key */
   constructor(store, signal, place, key) {
     this.store = store;
     this.signal = signal;

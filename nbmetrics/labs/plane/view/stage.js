@@ -3,12 +3,12 @@
  *
  * @import { Box, Handle, Label } from "./geometry.js"
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "./store.js"
  */
 import { put, say, svg } from "../../toolkit/view/dom.js";
 import { withItem } from "./edits.js";
 import { HANDLES, dragged, ellipseOf, handleOffset, keyed, labelSpots, projection, shapeOf, sliderValues } from "./geometry.js";
-import { lawsOf } from "./laws.js";
+import { dataOf, lawsOf } from "./laws.js";
 
 const TOUCH = 13;
 // Of each item's points: more would only make a blot.
@@ -16,7 +16,7 @@ const SHOWN = 200;
 const TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
 
 export class Stage {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
@@ -161,7 +161,7 @@ export class Stage {
   paint(scene, others = [], clear = []) {
     this.fit();
     this.paintGrid(scene);
-    const laws = lawsOf(scene, this.store.data);
+    const laws = lawsOf(scene, dataOf(this.store.model));
     this.paintPooled(scene, laws.pooled);
     const places = /** @type {Place[]} */ (
       /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })))

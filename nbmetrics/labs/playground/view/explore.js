@@ -3,20 +3,21 @@
  * and the places that its avg and its all give.
  *
  * @import { Place, Scene, View } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { many } from "../../toolkit/view/chart.js";
 import { CHARTED, chartedOf } from "./metrics.js";
 import { ClientsView, SHAPES } from "./clients.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { hiddenSweepOf } from "./guessflag.js";
+import { dataOf } from "../../plane/view/laws.js";
 import { Ribbon } from "./ranks.js";
 import { SamplesView } from "./samples.js";
 import { SweepView } from "./sweepview.js";
 import { TermsView } from "./terms.js";
 
 /**
- * @typedef {{scene: Scene, data: Record<string, any>, width: number, g: number, c: number, isFull: boolean,
+ * @typedef {{scene: Scene, data: ReturnType<typeof dataOf>, width: number, g: number, c: number, isFull: boolean,
  *   charted: ReturnType<typeof chartedOf>}} Chart
  *   what a view is given: `g` is the generator it is about, `c` the client whose weight may be swept
  */
@@ -27,7 +28,7 @@ const TAB_NAMES = /** @type {Tab[]} */ (Object.keys(TABS));
 const START_VIEW = { metric: "fid", panel: "clients", sweep: "variance", aligned: false };
 
 export class Explore {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
@@ -124,7 +125,7 @@ export class Explore {
     say(this.note, panel === "samples" ? "FID and KID of points drawn from each law." : `${charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`);
     this.paintKeys(scene, g);
     this.keys.hidden ||= asked >= 0; // nothing else is charted now
-    const chart = { scene, data: this.store.data, width: this.width, g, c, isFull: this.isFull, charted };
+    const chart = { scene, data: dataOf(this.store.model), width: this.width, g, c, isFull: this.isFull, charted };
     this.views[panel].paint(chart);
     this.ribbon.paint(chart);
   }

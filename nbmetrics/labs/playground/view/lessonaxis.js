@@ -3,7 +3,7 @@
  *
  * @import { Prediction } from "./lesson.js"
  * @import { Progress } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { el, put, say } from "../../toolkit/view/dom.js";
 import { hundredths, partLabel } from "./lesson.js";
@@ -13,7 +13,7 @@ const GUESS_STEPS = 100;
 const GUESS_TICKS = 4;
 
 export class GuessAxis {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.input = el("input", { type: "range", "aria-label": "Your guess" });

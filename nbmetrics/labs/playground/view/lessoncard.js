@@ -6,8 +6,9 @@
  *
  * @import { Lesson } from "./lesson.js"
  * @import { Numbers, Progress, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
+import { dataOf } from "../../plane/view/laws.js";
 import { el, say } from "../../toolkit/view/dom.js";
 import { hundredths, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
 import { GuessAxis } from "./lessonaxis.js";
@@ -21,7 +22,7 @@ const TO_DO = {
 };
 
 export class LessonCard {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.select = el("select", { "aria-label": "Lesson" }, [el("option", { value: "" }, ["No lesson"])]);
@@ -81,7 +82,7 @@ export class LessonCard {
     const { store } = this;
     const lesson = lessonOf(this.lessons, store.scene);
     if (!lesson) return;
-    store.edit(revealedScene(lesson, store.scene, store.data), "");
+    store.edit(revealedScene(lesson, store.scene, dataOf(store.model)), "");
     if (!lesson.predict?.sweep) return;
     store.select(null);
     this.selectGenerator();
@@ -142,7 +143,7 @@ class VerdictLine {
 
 /** What Reveal shows: how far the guess was off, what it means, and what to try next. */
 class AnswerPart {
-  /** @param {Store} store @param {() => void} onNext @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {() => void} onNext @param {AbortSignal} signal */
   constructor(store, onNext, signal) {
     this.store = store;
     /** @type {{scene: Scene, text: string} | null} what was last said, and of which scene */
@@ -164,7 +165,7 @@ class AnswerPart {
     this.root.hidden = !isShown;
     this.next.hidden = !isShown || !hasNext;
     if (!isShown) return;
-    if (this.told?.scene !== scene) this.told = { scene, text: outcomeOf(lesson, scene, this.store.data) };
+    if (this.told?.scene !== scene) this.told = { scene, text: outcomeOf(lesson, scene, dataOf(this.store.model)) };
     this.outcome.hidden = !lesson.predict;
     say(this.outcome, this.told.text);
     say(this.meaning, lesson.reveal);

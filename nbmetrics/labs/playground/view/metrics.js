@@ -2,7 +2,7 @@
  * The metrics that can be charted, and where their numbers come from: the page, or Python's last answer.
  *
  * @import { Aggregates } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
 
 /** @type {Record<string, {label: string, higher: boolean, note: string}>} in the order of the Metric select */
@@ -23,7 +23,7 @@ export const CHARTED = {
 /**
  * The numbers of the metric that the scene charts: the page's own where it has them, else Python's last answer that
  * fits the scene, current or not, else none.
- * @param {Store} store
+ * @param {PlaneStore} store
  * @returns {{metric: string, label: string, higher: boolean, note: string, numbers: Aggregates | null, isCurrent: boolean}}
  */
 export function chartedOf(store) {

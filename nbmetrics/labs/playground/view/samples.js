@@ -4,7 +4,7 @@
  * distance from the exact value. Python says too what gap so many points would show if all clients were alike.
  *
  * @import { Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
 import { NumberTable, Plot, calmRange, linear, many, roundStep, tickText, ticksOf } from "../../toolkit/view/chart.js";
@@ -25,7 +25,7 @@ const QUANTILES = 3.3;
 /** @typedef {{name: string, exact: number, now: number | null, alike?: number, band: {mean: number, low: number, high: number} | null}} Estimate */
 
 export class SamplesView {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.slider = el("input", { type: "range", min: "0", max: String(POINT_COUNTS.length - 1), step: "1", "aria-label": "Points" });

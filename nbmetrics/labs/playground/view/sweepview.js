@@ -4,7 +4,7 @@
  *
  * @import { Best, Subject, Sweep } from "./sweep.js"
  * @import { View } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
 import { NumberTable, many } from "../../toolkit/view/chart.js";
@@ -19,7 +19,7 @@ import { PARAMETERS, readValue, subjectOf, sweepKey, sweepOf, sweepableOf, swept
 const EACH_IN_TABLE = 3;
 
 export class SweepView {
-  /** @param {Store} store @param {AbortSignal} signal @param {(change: Partial<View>) => void} edit what the scene charts */
+  /** @param {PlaneStore} store @param {AbortSignal} signal @param {(change: Partial<View>) => void} edit what the scene charts */
   constructor(store, signal, edit) {
     this.store = store;
     this.parameter = el("select", { "aria-label": "Parameter" });

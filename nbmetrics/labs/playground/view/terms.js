@@ -3,7 +3,7 @@
  * the pointer rests on is lit everywhere: an item in the plane, its row, an addend in the formula and its column.
  *
  * @import { Item, Law, Place, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
 import { many } from "../../toolkit/view/chart.js";
@@ -30,7 +30,7 @@ const NO_SUM = {
 };
 
 export class TermsView {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;

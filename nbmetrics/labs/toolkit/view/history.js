@@ -5,13 +5,6 @@
  */
 const REMEMBERED = 50;
 
-/** Whether two scenes hold the same items, wherever those lie. @param {Scene} scene @param {Scene} other */
-export function sameItems(scene, other) {
-  const held = (/** @type {Scene} */ { clients = [], generators = [] }) =>
-    [...clients, ...generators].map(({ name, kind, data }) => [name, kind, data]);
-  return JSON.stringify(held(scene)) === JSON.stringify(held(other));
-}
-
 /** @param {History} history @param {Scene} before @returns {History} */
 export function recorded(history, before) {
   return { past: [...history.past, before].slice(-REMEMBERED), future: [] };
@@ -33,4 +26,3 @@ export function redone({ past, future }, now) {
 export function sameScene(a, b) {
   return JSON.stringify({ ...a, rev: 0 }) === JSON.stringify({ ...b, rev: 0 });
 }
-

@@ -1,6 +1,7 @@
 /** Numbers as people read them. No DOM. */
 const SUFFIX = ["th", "st", "nd", "rd"];
 
+// Of scores in the units of a plane, what is smaller is rounding.
 const ROUNDING = 1e-9;
 
 /** A score as read: three decimals, or four significant digits when large, two when small. @param {number} value */
@@ -17,5 +18,3 @@ export function ordinal(place) {
   const tens = place % 100;
   return `${place}${(tens > 10 && tens < 14 ? "" : SUFFIX[place % 10]) || "th"}`;
 }
-
-/** How avg and all can differ over two generators: 1 where the first is better, 0 where they cannot be told apart. */
