@@ -18,30 +18,22 @@ from importlib import resources
 from typing import Any
 
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_number, check_text
-from ..toolkit.fields import fields_of, flag, number, scene_fields, whole
+from ..toolkit.fields import facts, fields_of, flag, number, scene_fields, whole
 
 DATA = ("moons", "digits", "own")
-# The sliders of an honest generator.
-NEUTRAL = {"copied": 0.0, "jitter": 0.0, "bandwidth": 0.0, "spread": 1.0}
-POINTS = (20, 1000)
+SLIDERS: dict[str, dict[str, Any]] = facts(__package__, "sliders.json")
+# Those of an honest generator.
+NEUTRAL: dict[str, float] = {name: slider["neutral"] for name, slider in SLIDERS.items() if "neutral" in slider}
+POINTS: tuple[int, int] = tuple(SLIDERS["points"]["range"])
 VIEW = {"panel": "cards", "sweep": "copied", "sort": "memorization"}
 CHOICES: dict[str, tuple[str, ...]] = {
     "panel": ("cards", "curve", "items", "interactions"),
     "sweep": tuple(NEUTRAL),
     "sort": ("memorization", "quality"),
 }
-# The scores on the cards, in their order.
-LABELS = {
-    "fld": "FLD",
-    "fld_train": "FLD-train",
-    "fld_gap": "FLD gap",
-    "fid_train": "FID-train",
-    "fid_test": "FID-test",
-    "c_t": "C_T",
-    "auth_pct": "AuthPct",
-    "precision": "precision",
-    "recall": "recall",
-}
+# The scores, in their order.
+CARDS: dict[str, dict[str, str]] = facts(__package__, "cards.json")
+LABELS = {name: card["label"] for name, card in CARDS.items()}
 OWN_SCENE = "Your own"
 LESSON = {"name", "guess", "revealed"}
 GUESSED = ("fid_test", "fld")

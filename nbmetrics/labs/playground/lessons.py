@@ -23,10 +23,10 @@ from typing import Any
 
 from ...errors import InvalidInput, check_choice, check_names, check_text, shown
 from ..toolkit.fields import fields_of, listed, loaded, number, whole
-from .scene import Scene
+from .scene import METRICS, Scene
 
 # What the page computes itself of any law or points, so that an answer needs no Python.
-CLOSED = ("fid", "kid", "mfid", "rfid", "cfid")
+CLOSED = tuple(name for name, facts in METRICS.items() if facts["closed"] == "always")
 # What has a best value, by the kind of generator: nobody chooses the clients' weights to score well.
 SWEPT = {"gaussian": ("variance", "height", "scale", "x", "y", "angle"), "truncated": ("psi",)}
 AGGREGATES = ("avg", "all", "gap")

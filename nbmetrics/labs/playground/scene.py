@@ -28,11 +28,12 @@ from ...metrics.kid.metric import KID
 from ..plane.draws import draw
 from ..plane.items import MOST, Item, check_reach, text
 from ..plane.laws import Bumps, Copycat, Truncated
-from ..toolkit.fields import BOUNDS, MOST_SAMPLES, fields_of, flag, listed, number, scene_fields, whole
+from ..toolkit.fields import BOUNDS, MOST_SAMPLES, facts, fields_of, flag, listed, number, scene_fields, whole
 
 SCENE_FIELDS = {"rev", "preset", "half", "clients", "generators", "samples", "seed", "view", "lesson"}
 PANELS = ("clients", "terms", "sweep", "samples")
-METRICS = ("fid", "kid", "kid_rbf", "mfid", "rfid", "cfid", "fld", "precision", "recall", "density", "coverage")
+# What can be charted, and where its numbers come from.
+METRICS: dict[str, dict[str, Any]] = facts(__package__, "metrics.json")
 PROGRESS = {"name", "guess", "revealed", "about", "answer", "other"}
 SWEEPS = ("variance", "height", "scale", "x", "y", "angle", "psi", "weight")
 VIEW: dict[str, Any] = {"metric": "fid", "panel": "clients", "sweep": "variance", "aligned": False}

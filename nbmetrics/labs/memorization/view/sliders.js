@@ -8,7 +8,7 @@
  */
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
-import { KNOBS, KNOB_WORDS, SCALES, withMemo } from "./maths.js";
+import { KNOBS, KNOB_NAMES, KNOB_WORDS, SCALES, withMemo } from "./maths.js";
 
 const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
 
@@ -66,7 +66,7 @@ export class MemoSliders {
   constructor(state, signal) {
     this.state = state;
     this.first = new Knobbed(state, signal, "copied");
-    this.others = /** @type {const} */ (["jitter", "bandwidth", "spread", "points"]).map((name) => new Knobbed(state, signal, name));
+    this.others = /** @type {(Knob | "points")[]} */ ([...KNOB_NAMES.slice(1), "points"]).map((name) => new Knobbed(state, signal, name));
     this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(BOUNDS.seed[1]), step: "1" });
     this.seed.addEventListener("change", () => this.reseed(), { signal });
     closeOnSaved(state.store, this.seed);

@@ -3,7 +3,7 @@
  *
  * @import { Aggregates, Data, Numbers, Progress, Scene, View } from "../../toolkit/view/types.js"
  */
-import { figure } from "../../toolkit/view/numbers.js";
+import { capital, figure } from "../../toolkit/view/numbers.js";
 import { CHARTED } from "./metrics.js";
 import { isLower, numbersOf } from "../../plane/view/scores.js";
 import { subjectOf, sweepOf } from "./sweep.js";
@@ -111,11 +111,6 @@ function awayOf(guess, answer) {
 /** @param {number} value */
 export function hundredths(value) {
   return value.toFixed(2).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
-}
-
-/** @param {string} text */
-function capital(text) {
-  return text[0].toUpperCase() + text.slice(1);
 }
 
 /**

@@ -3,7 +3,7 @@
  *
  * @import { History, Scene } from "./types.js"
  */
-const REMEMBERED = 50;
+import { REMEMBERED } from "./bounds.js";
 
 /** @param {History} history @param {Scene} before @returns {History} */
 export function recorded(history, before) {

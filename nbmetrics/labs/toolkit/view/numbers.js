@@ -1,4 +1,4 @@
-/** Numbers as people read them. No DOM. */
+/** Numbers, and words, as people read them. No DOM. */
 const SUFFIX = ["th", "st", "nd", "rd"];
 
 // Of scores in the units of a plane, what is smaller is rounding.
@@ -17,4 +17,9 @@ export function figure(value) {
 export function ordinal(place) {
   const tens = place % 100;
   return `${place}${(tens > 10 && tens < 14 ? "" : SUFFIX[place % 10]) || "th"}`;
+}
+
+/** With a capital at its beginning. @param {string} text */
+export function capital(text) {
+  return text[0].toUpperCase() + text.slice(1);
 }
