@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, numeral, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
+import { SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
+import { numeral } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 import { isAnswered, QUESTIONS, toldOf, veiledIn, withAnswer, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
 import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/labs/correlation/view/clouds.js";
 

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { memoCode } from "../../nbmetrics/labs/memorization/view/code.js";
 import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/density.js";
-import { SCALES, briefText, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { briefText } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 
 const scene = {
   rev: 3, preset: "Honest", data: "moons", copied: 0, jitter: 0, bandwidth: 0, spread: 1, points: 4, seed: 0,

@@ -7,16 +7,15 @@
  */
 import facts from "../cards.json" with { type: "json" };
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { capital, figure } from "../../toolkit/view/numbers.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
-import { CARD_NAMES, NOTICED, briefText, isNear, squeezed, verdictOf } from "./maths.js";
+import { CARD_NAMES, NOTICED, isNear, squeezed, verdictOf } from "./maths.js";
+import { capital, shownNumber } from "../../toolkit/view/numbers.js";
 
 /** @typedef {{label: string, better: string, arrow: string, sees: string, misses: string}} CardFacts  as ../cards.json says */
 export const CARDS = /** @type {Record<CardName, CardFacts>} */ (
   Object.fromEntries(Object.entries(facts).map(([name, card]) => [name, { ...card, label: capital(card.label) }]))
 );
 const VERDICTS = { notices: "▲ notices", fooled: "▼ better than honest", above: "△ above honest", quiet: "as honest", unknown: "" };
-const LARGE_CARD = 1e5;
 const METER = { width: 110, height: 14, least: -2.2, most: 4 };
 
 /** @typedef {{root: HTMLElement, value: HTMLElement, beside: HTMLElement, verdict: HTMLElement, meter: CardMeter}} Card */
@@ -109,12 +108,6 @@ class CardMeter {
 function metered(level) {
   const { width, least, most } = METER;
   return 5 + (width - 10) * ((Math.min(most, Math.max(least, level)) - least) / (most - least));
-}
-
-/** @param {number | null | undefined} value */
-export function shownNumber(value) {
-  if (typeof value !== "number") return "–";
-  return Math.abs(value) >= LARGE_CARD ? briefText(value) : figure(value).replace("-", "−");
 }
 
 /**

@@ -7,9 +7,10 @@
  */
 import { NumberTable, Plot, curve, linear, spreadOut } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
-import { CARDS, shownNumber } from "./cards.js";
+import { CARDS } from "./cards.js";
 import { MemoLesson } from "./lesson.js";
 import { CARD_NAMES, KNOBS, KNOB_NAMES, KNOB_WORDS, NOTICED, SCALES, departure, firstNotice, squeezed, sweepKey, zeroText } from "./maths.js";
+import { shownNumber } from "../../toolkit/view/numbers.js";
 
 const CURVE_PAD = { left: 44, right: 66, top: 26, bottom: 40 };
 const CURVE_HEIGHT = 330;

@@ -22,6 +22,7 @@
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import cards from "../cards.json" with { type: "json" };
 import sliders from "../sliders.json" with { type: "json" };
+import { briefText, shareText } from "../../toolkit/view/numbers.js";
 
 /** Half to the even side, as Python rounds. @param {number} value */
 export function roundedEven(value) {
@@ -133,24 +134,6 @@ function scaleOf(name) {
 export const SCALES = /** @type {Record<Knob | "points", Scale>} */ (
   Object.fromEntries([...KNOB_NAMES, /** @type {const} */ ("points")].map((name) => [name, scaleOf(name)]))
 );
-
-/** @param {number} value */
-export function shareText(value) {
-  return `${Number((100 * value).toFixed(1))}\u00a0%`;
-}
-
-/** A small number as read. @param {number} value */
-export function briefText(value) {
-  if (value === 0) return "0";
-  return Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5 ? shortPower(value) : String(Number(value.toPrecision(3))).replace("-", "−");
-}
-
-/** 2.1·10⁻⁴ for 0.00021. @param {number} value */
-function shortPower(value) {
-  const [digits, power] = value.toExponential(1).split("e");
-  const raised = [...String(Number(power))].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)])).join("");
-  return `${digits === "1.0" ? "" : `${digits.replace("-", "−").replace(".0", "")}·`}10${raised}`;
-}
 
 /** @type {Record<Knob, (value: number) => string>} */
 export const KNOB_WORDS = {

@@ -5,7 +5,7 @@
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
-import { put, say, svg } from "../../toolkit/view/dom.js";
+import { put, say, svg, watchSize } from "../../toolkit/view/dom.js";
 import { withItem } from "./edits.js";
 import { HANDLES, dragged, ellipseOf, handleOffset, keyed, labelSpots, projection, shapeOf, sliderValues } from "./geometry.js";
 import { dataOf, lawsOf } from "./laws.js";
@@ -32,9 +32,7 @@ export class Stage {
     this.lastClick = "";
     /** @type {{view: ItemView, handle: Handle, id: number, x: number, y: number, start: Item, moved: boolean} | null} */
     this.drag = null;
-    const watch = new ResizeObserver(() => store.changed());
-    watch.observe(this.root);
-    signal.addEventListener("abort", () => watch.disconnect());
+    watchSize(this.root, signal, () => store.changed());
     this.root.addEventListener("pointerdown", (event) => this.press(event), { signal });
     this.root.addEventListener("pointermove", (event) => this.move(event), { signal });
     this.root.addEventListener("pointerup", (event) => this.release(event), { signal });

@@ -4,10 +4,10 @@
  * @import { Aggregates, Numbers, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
-import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { CHARTED, chartedOf } from "./metrics.js";
 import { el, put, say, scroller } from "../../toolkit/view/dom.js";
 import { isLower, placesOf } from "../../plane/view/scores.js";
+import { figure, ordinal } from "../../toolkit/view/numbers.js";
 
 /** @typedef {{metric: string, label: string, higher: boolean, numbers: Aggregates | null, isCurrent: boolean}} Column */
 const PARTS = /** @type {const} */ (["avg", "all"]);

@@ -6,9 +6,9 @@
  * @import { Chart } from "./explore.js"
  */
 import { NumberTable, Plot, calmRange, linear, many, roundStep, ticksOf } from "../../toolkit/view/chart.js";
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 /** Shapes of about the same weight, one for each generator in turn. */
 export const SHAPES = [

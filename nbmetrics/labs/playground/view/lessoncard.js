@@ -10,9 +10,10 @@
  */
 import { dataOf } from "../../plane/view/laws.js";
 import { el, say } from "../../toolkit/view/dom.js";
-import { hundredths, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
+import { indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
 import { GuessAxis } from "./lessonaxis.js";
 import { lockable } from "../../toolkit/view/locks.js";
+import { numeral } from "../../toolkit/view/numbers.js";
 
 const TO_DO = {
   min: "Drag the flag in the chart to your guess, then press Reveal.",
@@ -117,7 +118,7 @@ export class LessonCard {
     this.verdict.paint(verdict);
     this.toDo.hidden = this.act.hidden = isShown;
     this.reveal.disabled = predict ? guess === null : isTask && !verdict?.done;
-    say(this.guess, guess !== null ? `Your guess: ${hundredths(guess)}` : predict ? "Place the flag first." : "");
+    say(this.guess, guess !== null ? `Your guess: ${numeral(guess)}` : predict ? "Place the flag first." : "");
     this.answer.paint(lesson, scene, isShown, this.nextName !== "");
     this.axis.paint(predict, progress);
   }

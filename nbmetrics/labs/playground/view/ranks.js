@@ -6,10 +6,10 @@
  * @import { Chart } from "./explore.js"
  */
 import { NumberTable, Plot, many } from "../../toolkit/view/chart.js";
-import { ordinal } from "../../toolkit/view/numbers.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { placesOf } from "../../plane/view/scores.js";
 import { shortened } from "../../toolkit/view/names.js";
+import { ordinal } from "../../toolkit/view/numbers.js";
 
 const RIBBON_ROW = 22;
 const TOP_ROOM = 16;

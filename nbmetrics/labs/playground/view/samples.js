@@ -7,12 +7,13 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
-import { NumberTable, Plot, calmRange, linear, many, roundStep, tickText, ticksOf } from "../../toolkit/view/chart.js";
-import { figure } from "../../toolkit/view/numbers.js";
+import { NumberTable, Plot, calmRange, linear, many, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { sameScene } from "../../toolkit/view/history.js";
 import { lockable } from "../../toolkit/view/locks.js";
+import { slides } from "../../toolkit/view/slider.js";
 import { numbersOf } from "../../plane/view/scores.js";
+import { figure, tickText } from "../../toolkit/view/numbers.js";
 
 const POINT_COUNTS = [0, 10, 20, 50, 100, 200, 500, 1000];
 const DRAWN_METRICS = /** @type {const} */ (["fid", "kid"]);
@@ -32,9 +33,7 @@ export class SamplesView {
     this.count = el("output", { class: "nbm-count" });
     this.redraw = el("button", { type: "button" }, ["Redraw"]);
     lockable("drag", this.redraw);
-    this.slider.addEventListener("input", () => this.drawn(store.preview.bind(store)), { signal });
-    this.slider.addEventListener("change", () => store.finish(), { signal });
-    this.slider.addEventListener("keydown", (event) => event.stopPropagation(), { signal });
+    slides(this.slider, store, (place) => ({ ...store.scene, samples: POINT_COUNTS[place] }), signal, { stride: 1 });
     this.redraw.addEventListener("click", () => store.edit({ ...store.scene, seed: (store.scene.seed ?? 0) + 1 }), { signal });
     this.charts = DRAWN_METRICS.map((metric) => new ErrorChart(metric));
     this.ofRedraws = [
@@ -54,11 +53,6 @@ export class SamplesView {
     this.answered = null;
     /** @type {{scene: Scene, data: object, numbers: ReturnType<typeof numbersOf>} | null} */
     this.memo = null;
-  }
-
-  /** @param {(scene: Scene) => void} show */
-  drawn(show) {
-    show({ ...this.store.scene, samples: POINT_COUNTS[this.slider.valueAsNumber] });
   }
 
   /** @param {Chart} chart */

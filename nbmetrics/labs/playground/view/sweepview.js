@@ -9,12 +9,12 @@
  */
 import { NumberTable, many } from "../../toolkit/view/chart.js";
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
-import { figure } from "../../toolkit/view/numbers.js";
 import { CHARTED } from "./metrics.js";
 import { CurvePlot, PARTS_SWEPT } from "./curves.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { GuessFlag, askedOf } from "./guessflag.js";
 import { PARAMETERS, readValue, subjectOf, sweepKey, sweepOf, sweepableOf, sweptMetric, sweptTo } from "./sweep.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 const EACH_IN_TABLE = 3;
 

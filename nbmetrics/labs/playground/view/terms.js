@@ -7,11 +7,11 @@
  * @import { Chart } from "./explore.js"
  */
 import { many } from "../../toolkit/view/chart.js";
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, say } from "../../toolkit/view/dom.js";
 import { CHARTED } from "./metrics.js";
 import { lawsOf } from "../../plane/view/laws.js";
 import { addendsOf, isClosed } from "../../plane/view/scores.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 export class TermsView {
   /** @param {PlaneStore} store @param {AbortSignal} signal */

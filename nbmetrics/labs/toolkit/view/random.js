@@ -8,12 +8,17 @@ export function counterOf(seed, stream) {
   return (Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;
 }
 
-/** Number `k` of a sequence, in [0, 1): mulberry32 on a counter. @param {number} counter @param {number} k */
-export function uniform(counter, k) {
+/** 32 bits, number `k` of a sequence: mulberry32 on a counter. @param {number} counter @param {number} k */
+export function bits(counter, k) {
   const a = (counter + Math.imul(k + 1, 0x6d2b79f5)) | 0;
   let t = Math.imul(a ^ (a >>> 15), 1 | a);
   t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-  return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  return (t ^ (t >>> 14)) >>> 0;
+}
+
+/** Number `k` of a sequence, in [0, 1). @param {number} counter @param {number} k */
+export function uniform(counter, k) {
+  return bits(counter, k) / 4294967296;
 }
 
 /** @type {Map<string, Float64Array>} */

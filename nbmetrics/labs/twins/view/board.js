@@ -5,10 +5,10 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { PairScores } from "./maths.js"
  */
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
 import { ellipseOf } from "../../plane/view/geometry.js";
 import { TwinDots } from "./dots.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 /**
  * @typedef {object} Shown what one display shows

@@ -5,7 +5,6 @@
  * @import { Shown } from "./board.js"
  * @import { Pair, TwinsScene } from "./maths.js"
  */
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { ItemButtons } from "../../plane/view/items.js";
 import { lab } from "../../toolkit/view/lab.js";
@@ -18,6 +17,7 @@ import { TwinsBoard, pairWords } from "./board.js";
 import { clientsKey, planeStore, twinsCode, withSharing } from "./edits.js";
 import { pairOf, pairScores } from "./maths.js";
 import { TWIN_MARKS, TWIN_NAMES, TwinsStage } from "./stage.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 /** @type {Record<string, string>} */
 const TABS = { corrected: "Corrected", printed: "As printed", published: "Published" };
