@@ -17,7 +17,9 @@ _NAMED = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"(\.[\w./]+\.js)";\n', re.M
 _JSON = re.compile(r'^import\s+(\w+)\s+from\s+"(\.[\w./]+\.json)"\s+with\s+\{ type: "json" \};\n', re.MULTILINE)
 # The style sheets of a lab with tabs and charts.
 CHARTS = ("toolkit/view/tabs.css", "toolkit/view/chart.css")
-_BLOCK = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
+# The comment above each part.
+_PATH = re.compile(r"^(?://|/\*) (\S+\.(?:js|json|css))(?: \*/)?$", re.MULTILINE)
+_BLOCK = re.compile(r"^[ \t]*/\*\*[^*]*(?:\*(?!/)[^*]*)*\*/\n", re.MULTILINE)
 # What "<" is in a script that stands in a page, where "</script>" would end it.
 ESCAPED = r"\u003c"
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
@@ -70,3 +72,22 @@ def _as_script(path: str, scope: str) -> str:
 def style(*paths: str) -> str:
     """The style sheet that all views share, those of the toolkit that a lab asks for, and its own."""
     return "\n".join(f"/* {path} */\n{source(path)}" for path in ("toolkit/view/lab.css", *paths))
+
+
+def files_of(joined: str) -> list[str]:
+    """The paths of the files that a module or a style was joined from, in their order."""
+    return _PATH.findall(joined)
+
+
+def joined_again(text: str) -> str:
+    """The module or style that `text` was, of the files as they are; other texts stay."""
+    paths = files_of(text)
+    if not paths:
+        return text
+    return style(*paths[1:]) if paths[-1].endswith(".css") else module(paths[-1])
+
+
+def forget() -> None:
+    """Read files again when they are asked for."""
+    module.cache_clear()
+    style.cache_clear()

@@ -65,8 +65,7 @@ def test_blocks_for_readers_and_types_stay_out_and_casts_stay(joined):
 
 
 def test_a_file_is_put_in_once_after_what_it_imports(joined):
-    paths = re.findall(r"^// (\S+)$", joined, re.MULTILINE)
-    assert paths == ["a/facts.json", "b/view/words.js", "a/view/words.js", "a/view/index.js"]
+    assert modules.files_of(joined) == ["a/facts.json", "b/view/words.js", "a/view/words.js", "a/view/index.js"]
 
 
 def test_json_is_a_constant_that_cannot_end_the_script(joined):
@@ -108,6 +107,6 @@ def test_a_page_carries_only_what_it_uses(kind, most):
     ],
 )
 def test_no_lab_loads_the_page_of_another(kind, own, others):
-    paths = re.findall(r"^(?://|/\*) (\S+\.\w+)(?: \*/)?$", f"{kind._esm}\n{kind._css}", re.MULTILINE)
+    paths = modules.files_of(f"{kind._esm}\n{kind._css}")
     assert {f"{own}/view/index.js", "toolkit/view/lab.css"} <= set(paths)
     assert {path.split("/")[0] for path in paths} == {own, *others}
