@@ -1,5 +1,8 @@
 """MFID, RFID, JFID and CFID: Fréchet distances for generators that answer an input x with an output ŷ.
 
+Twin: labs/plane/view/scores.js · held by: tests/labs/plane/test_scores_page.py
+Twin: labs/correlation/view/maths.js · held by: tests/labs/correlation/test_correlation.py
+
 Rows (x, y) are real, rows (x, ŷ) generated from the same x. MFID forgets x; RFID compares the joint laws; CFID
 compares the laws of y given x, and so sees a generator that makes good outputs for the wrong inputs:
 

@@ -1,4 +1,4 @@
-/** The CorrelationLab's closed forms; the vectors are written by tests/test_correlation_lab.py from Python's metrics. */
+/** The CorrelationLab's closed forms; the vectors are written by tests/labs/correlation/test_correlation.py from Python's metrics. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -140,7 +140,7 @@ test("a task is done while it holds", () => {
 
 const vectors = process.env.NBMETRICS_CORRELATIONS;
 
-test("golden vectors from Python", { skip: vectors ? false : "run by tests/test_correlation_lab.py, which writes them" }, () => {
+test("golden vectors from Python", { skip: vectors ? false : "run by tests/labs/correlation/test_correlation.py, which writes them" }, () => {
   const cases = JSON.parse(readFileSync(vectors, "utf-8"));
   for (const { scene, scores, code } of cases) {
     const own = scoresOf(scene);

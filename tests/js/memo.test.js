@@ -1,4 +1,4 @@
-/** MemorizationLab's page without a browser; the vectors are written by tests/test_memo_js.py. */
+/** MemorizationLab's page without a browser; the vectors are written by tests/labs/memorization/test_page_maths.py. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -120,7 +120,7 @@ test("numbers as read", () => {
 
 const vectors = process.env.NBMETRICS_MEMO;
 
-test("Python's points and code", { skip: vectors ? false : "run by tests/test_memo_js.py, which writes the vectors" }, () => {
+test("Python's points and code", { skip: vectors ? false : "run by tests/labs/memorization/test_page_maths.py, which writes the vectors" }, () => {
   const { bases, cases, own } = JSON.parse(readFileSync(vectors, "utf-8"));
   let worst = 0;
   for (const { at, scene: given, points, copies, code } of cases) {

@@ -1,5 +1,7 @@
 """What MemorizationLab computes with: three sets of rows, the chance in the generator, and a picture of all in 2-D.
 
+Twin: labs/memorization/view/maths.js · held by: tests/labs/memorization/test_page_maths.py
+
 Flow: a scene → `Study` of its data → `made` rows → `Judge` → the result that the page shows.
 """
 

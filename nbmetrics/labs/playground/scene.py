@@ -1,5 +1,7 @@
 """Scene: what the Playground shows, as an immutable, validated value that is plain JSON.
 
+Twin: labs/plane/view/laws.js, labs/plane/view/edits.js · held by: tests/labs/plane/test_scores_page.py
+
     {"rev": 3, "preset": "Two clients", "half": 5,
      "clients":    [{"name", "x", "y", "width", "height", "angle", "weight"}, …],
      "generators": [{"name", "x", "y", "width", "height", "angle"}, …],

@@ -1,4 +1,7 @@
-"""How every scene is read: from JSON text or a dict, no field unknown, no list too long, every number within bounds."""
+"""How every scene is read: from JSON text or a dict, no field unknown, no list too long, every number within bounds.
+
+Twin: labs/toolkit/view/bounds.js · held by: tests/labs/toolkit/test_bounds.py
+"""
 
 from __future__ import annotations
 

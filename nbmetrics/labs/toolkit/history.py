@@ -1,4 +1,7 @@
-"""What came before and after the present scene, for undo and redo; whatever a lab's scenes are."""
+"""What came before and after the present scene, for undo and redo; whatever a lab's scenes are.
+
+Twin: labs/toolkit/view/history.js · held by: tests/browser/test_playground.py
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 /**
+ * Twin: metrics/conditional.py, labs/correlation/scene.py · held by: tests/labs/correlation/test_correlation.py
+ *
  * Closed forms for a pair of unit-variance numbers: y has correlation ρ with x, the generated ŷ has ρ̂, and x is
  * scaled by α. No DOM. With the angles arccos ρ and arccos ρ̂, CFID is the squared chord between them, and RFID
- * depends on the two only through it. Python is the reference: tests/test_correlation_lab.py.
+ * depends on the two only through it.
  */
 
 import { bits } from "../../toolkit/view/random.js";

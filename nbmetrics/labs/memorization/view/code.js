@@ -1,4 +1,6 @@
 /**
+ * Twin: labs/memorization/scene.py · held by: tests/labs/memorization/test_page_maths.py
+ *
  * Python that rebuilds a scene of MemorizationLab. No DOM.
  *
  * @import { MemoScene } from "./maths.js"

@@ -1,4 +1,6 @@
 /**
+ * Twin: labs/memorization/study.py · held by: tests/labs/memorization/test_page_maths.py
+ *
  * What MemorizationLab's page computes itself: the generated points of a scene, in every frame, and how far a metric is
  * from what it says of an honest generator. No DOM.
  *

@@ -1,4 +1,6 @@
 /**
+ * Twin: labs/playground/scene.py · held by: tests/labs/plane/test_scores_page.py
+ *
  * Scenes are never changed in place: each edit returns a new one. No DOM.
  *
  * @import { History, Item, Kind, Place, Scene } from "../../toolkit/view/types.js"

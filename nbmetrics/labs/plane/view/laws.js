@@ -1,6 +1,8 @@
 /**
- * What items stand for: laws with moments, mixtures of Gaussians, or rows. No DOM. Python's counterpart is
- * `Scene.federation` and `Scene.sources`.
+ * Twin: labs/plane/laws.py, labs/playground/scene.py · held by: tests/labs/plane/test_scores_page.py
+ *
+ * What items stand for: laws with moments, mixtures of Gaussians, or rows; in Python `Scene.federation` and
+ * `Scene.sources`. No DOM.
  *
  * @import { Data, Item, Law, Model, Part, Scene } from "../../toolkit/view/types.js"
  */

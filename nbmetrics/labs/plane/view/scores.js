@@ -1,6 +1,7 @@
 /**
- * Closed forms for laws in the plane, the numbers that move with the pointer. No DOM. Python is the reference: both sides
- * are held to the same golden vectors.
+ * Twin: metrics/fid/metric.py, metrics/kid/metric.py, metrics/conditional.py · held by: tests/labs/plane/test_scores_page.py
+ *
+ * Closed forms for laws in the plane, the numbers that move with the pointer. No DOM. Python is the reference.
  *
  * @import { Aggregates, Data, Law, Numbers, Scene } from "../../toolkit/view/types.js"
  */

@@ -1,7 +1,8 @@
 /**
+ * Twin: labs/toolkit/fields.py · held by: tests/labs/toolkit/test_bounds.py
+ *
  * From and to: of every number of every scene and lesson, by the name of its field; what Python refuses beyond them is
- * not drawn here either. Twin: ../fields.py, and LONGEST_NAME of nbmetrics/errors.py; tests/test_scene_bounds.py holds
- * them together. No DOM.
+ * not drawn here either. No DOM.
  *
  * @import { Model } from "./types.js"
  */

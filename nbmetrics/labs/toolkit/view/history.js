@@ -1,4 +1,6 @@
 /**
+ * Twin: labs/toolkit/history.py · held by: tests/browser/test_playground.py
+ *
  * Undo and redo of scenes, whatever they are. No DOM.
  *
  * @import { History, Scene } from "./types.js"

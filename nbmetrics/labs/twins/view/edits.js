@@ -1,4 +1,6 @@
 /**
+ * Twin: labs/twins/scene.py · held by: tests/labs/twins/test_twins.py
+ *
  * Edits of a twins scene and its code. No DOM.
  *
  * @import { Item } from "../../toolkit/view/types.js"
