@@ -17,15 +17,16 @@ test_ready := .venv/.ready-test-$(subst $(comma),+,$(strip $(EXTRAS)))
 test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
 npm_ready := tests/js/node_modules/.ready
+biome := tests/js/node_modules/.bin/biome check --config-path=tests/js --error-on-warnings nbmetrics/labs
 
-.PHONY: help lab test test-all check lint format bench fuzz clean test-python test-browser test-js test-js-types
+.PHONY: help lab test test-all check lint lint-js format bench fuzz clean test-python test-browser test-js test-js-types
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
 	@echo "make test     lint, types, and every test that can run here   (EXTRAS= leaves torch and friends out)"
 	@echo "              parts of it: test-python  test-browser  test-js  test-js-types"
-	@echo "make lint     ruff and mypy"
-	@echo "make format   ruff's fixes and layout"
+	@echo "make lint     ruff, mypy, and biome for the pages' JavaScript and CSS"
+	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
 	@echo "make fuzz     hostile input to everything, more of it than in the tests; writes docs/fuzz.md   (FUZZ=20 times)"
 	@echo "make clean    remove .venv, caches and build output"
@@ -98,10 +99,19 @@ lint: $(test_ready)
 	$(bin)/ruff check . || failed=1; \
 	$(bin)/ruff format --check . || failed=1; \
 	$(bin)/mypy || failed=1; \
+	$(MAKE) --no-print-directory lint-js || failed=1; \
 	exit $$failed
+
+lint-js:
+	@if ! command -v npm >/dev/null; then \
+	  echo "SKIPPED lint of page files: no npm on PATH; install Node.js 20 or newer, then make lint-js"; \
+	elif ! $(MAKE) --no-print-directory $(npm_ready); then \
+	  echo "SKIPPED lint of page files: npm could not install what tests/js/package.json names; with a network, make lint-js"; \
+	else $(biome); fi
 
 format: $(test_ready)
 	@$(bin)/ruff check --fix . ; $(bin)/ruff format .
+	@if [ -x tests/js/node_modules/.bin/biome ]; then $(biome) --write; else echo "SKIPPED page files: make lint-js installs biome"; fi
 
 bench: $(test_ready)
 	@$(bin)/python -m tests.benchmarks

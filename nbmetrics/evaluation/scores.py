@@ -1,8 +1,8 @@
 """Scores: what evaluate() returns. Aggregates, ranks, the pairs they order differently, and what it costs to know.
 
-avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
+Twin: labs/playground/view/board.js · held by: tests/labs/playground/test_board_page.py
 
-Twin: nbmetrics/labs/playground/view/board.js; held by tests/labs/playground/test_board_page.py.
+avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
 """
 
 from __future__ import annotations

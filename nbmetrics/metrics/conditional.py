@@ -1,5 +1,8 @@
 """MFID, RFID, JFID and CFID: Fréchet distances for generators that answer an input x with an output ŷ.
 
+Twin: labs/plane/view/scores.js · held by: tests/labs/plane/test_scores_page.py
+Twin: labs/correlation/view/maths.js · held by: tests/labs/correlation/test_correlation.py
+
 Rows (x, y) are real, rows (x, ŷ) generated from the same x. MFID forgets x; RFID compares the joint laws; CFID
 compares the laws of y given x, and so sees a generator that makes good outputs for the wrong inputs:
 
@@ -8,9 +11,6 @@ compares the laws of y given x, and so sees a generator that makes good outputs 
 A generated law with an x of its own (a joint Gaussian, say) is read as its law of y given x and put on the
 real x first, so this order always holds. The definitions and the order are those of Soloveitchik, Diskin,
 Morin and Wiesel, "Conditional Frechet Inception Distance" (2021), with covariances of ddof 1 for their 0.
-
-Twin: nbmetrics/labs/plane/view/scores.js; held by tests/labs/plane/test_scores_page.py.
-Twin: nbmetrics/labs/correlation/view/maths.js; held by tests/labs/correlation/test_correlation.py.
 """
 
 from __future__ import annotations

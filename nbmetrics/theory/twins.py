@@ -1,11 +1,11 @@
 """Twin generators: every client scores both alike, and FID-all tells them apart.
 
+Twin: labs/twins/view/maths.js · held by: tests/labs/twins/test_twins.py
+
 The first twin is the pooled Gaussian N(μ̂, Ĉ), whose FID-all is 0. Where the clients share a covariance C there is a
 closed form for the second (`twin`): N(μ̂ + √u β, C) with u = Bures²(C, Ĉ) and β a unit vector orthogonal to all
 μ_i − μ̂. Elsewhere it is found numerically (`search`). The papers' own construction (`printed_twin`) has another u and
 does not score alike.
-
-Twin: nbmetrics/labs/twins/view/maths.js; held by tests/labs/twins/test_twins.py.
 """
 
 from __future__ import annotations

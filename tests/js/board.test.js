@@ -5,7 +5,7 @@ import { figure } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 import { sentences } from "../../nbmetrics/labs/playground/view/board.js";
 import { keyed, sliderValues } from "../../nbmetrics/labs/plane/view/geometry.js";
 import { nameBar } from "../../nbmetrics/labs/plane/view/edits.js";
-import { sameItems } from "../../nbmetrics/labs/toolkit/view/history.js";
+import { sameItems } from "../../nbmetrics/labs/plane/view/store.js";
 
 const said = (avg, all, higher) => sentences("M", { avg, all }, ["a", "b", "c"].slice(0, avg.length), higher)[0];
 

@@ -58,7 +58,7 @@ test("a name that Python would refuse is refused here", () => {
 });
 
 const given = process.env.NBMETRICS_STATES;
-test("Python's states are shown, and none with a number out of bounds", { skip: given ? false : "asked for by tests/test_scene_bounds.py" }, (t) => {
+test("Python's states are shown, and none with a number out of bounds", { skip: given ? false : "asked for by tests/labs/toolkit/test_bounds.py" }, (t) => {
   const states = JSON.parse(readFileSync(String(given), "utf8"));
   for (const state of states) {
     assert.equal(stateBar(modelOf(state)), "");

@@ -1,8 +1,9 @@
-/** The CorrelationLab's closed forms; the vectors are written by tests/test_correlation_lab.py from Python's metrics. */
+/** The CorrelationLab's closed forms; the vectors are written by tests/labs/correlation/test_correlation.py from Python's metrics. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, numeral, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
+import { SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
+import { numeral } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 import { isAnswered, QUESTIONS, toldOf, veiledIn, withAnswer, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
 import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/labs/correlation/view/clouds.js";
 
@@ -139,7 +140,7 @@ test("a task is done while it holds", () => {
 
 const vectors = process.env.NBMETRICS_CORRELATIONS;
 
-test("golden vectors from Python", { skip: vectors ? false : "run by tests/test_correlation_lab.py, which writes them" }, () => {
+test("golden vectors from Python", { skip: vectors ? false : "run by tests/labs/correlation/test_correlation.py, which writes them" }, () => {
   const cases = JSON.parse(readFileSync(vectors, "utf-8"));
   for (const { scene, scores, code } of cases) {
     const own = scoresOf(scene);

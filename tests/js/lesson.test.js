@@ -1,4 +1,4 @@
-/** Lessons without a page: progress, tasks, and answers beside the ones that tests/test_lessons.py computes in Python. */
+/** Lessons without a page: progress, tasks, and answers beside the ones that tests/labs/playground/test_lessons.py computes in Python. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -118,7 +118,7 @@ test("without a metric of its own a task follows the charted one, and says so wh
 
 const given = process.env.NBMETRICS_LESSONS;
 
-test("answers from Python", { skip: given ? false : "run by tests/test_lessons.py, which computes them" }, () => {
+test("answers from Python", { skip: given ? false : "run by tests/labs/playground/test_lessons.py, which computes them" }, () => {
   const cases = JSON.parse(readFileSync(given, "utf-8"));
   for (const { name, predict, scene: shown, answer, other, tolerance } of cases) {
     const found = answerOf(predict, shown);

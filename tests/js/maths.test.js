@@ -1,4 +1,4 @@
-/** The page's maths against the golden vectors that tests/test_maths_js.py writes; see there for the tolerances. */
+/** The page's maths against the golden vectors that tests/labs/plane/test_scores_page.py writes; see there for the tolerances. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -23,7 +23,7 @@ test("the papers' toy: FID-avg = 1 + (1 − √v)², FID-all = (√2 − √v)²
 
 const vectors = process.env.NBMETRICS_VECTORS;
 
-test("golden vectors from Python", { skip: vectors ? false : "run by tests/test_maths_js.py, which writes the vectors" }, () => {
+test("golden vectors from Python", { skip: vectors ? false : "run by tests/labs/plane/test_scores_page.py, which writes the vectors" }, () => {
   const { cases } = JSON.parse(readFileSync(vectors, "utf-8"));
   let compared = 0;
   for (const { scene, expected, data } of cases) {

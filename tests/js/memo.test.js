@@ -1,10 +1,11 @@
-/** MemorizationLab's page without a browser; the vectors are written by tests/test_memo_js.py. */
+/** MemorizationLab's page without a browser; the vectors are written by tests/labs/memorization/test_page_maths.py. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { memoCode } from "../../nbmetrics/labs/memorization/view/code.js";
 import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/density.js";
-import { SCALES, briefText, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { briefText } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 
 const scene = {
   rev: 3, preset: "Honest", data: "moons", copied: 0, jitter: 0, bandwidth: 0, spread: 1, points: 4, seed: 0,
@@ -119,7 +120,7 @@ test("numbers as read", () => {
 
 const vectors = process.env.NBMETRICS_MEMO;
 
-test("Python's points and code", { skip: vectors ? false : "run by tests/test_memo_js.py, which writes the vectors" }, () => {
+test("Python's points and code", { skip: vectors ? false : "run by tests/labs/memorization/test_page_maths.py, which writes the vectors" }, () => {
   const { bases, cases, own } = JSON.parse(readFileSync(vectors, "utf-8"));
   let worst = 0;
   for (const { at, scene: given, points, copies, code } of cases) {

@@ -1,4 +1,4 @@
-/** The page's sweeps: against the sweeps that tests/test_sweep_js.py has Python compute, and what holds by itself. */
+/** The page's sweeps: against the sweeps that tests/labs/playground/test_sweep_page.py has Python compute, and what holds by itself. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -96,7 +96,7 @@ test("values as they are read", () => {
 
 const sweeps = process.env.NBMETRICS_SWEEPS;
 
-test("sweeps that Python computed", { skip: sweeps ? false : "run by tests/test_sweep_js.py, which writes them" }, () => {
+test("sweeps that Python computed", { skip: sweeps ? false : "run by tests/labs/playground/test_sweep_page.py, which writes them" }, () => {
   let compared = 0;
   for (const { scene, metric, at, expected } of JSON.parse(readFileSync(sweeps, "utf-8"))) {
     const subject = subjectOf(scene, 0, 0);

@@ -1,4 +1,4 @@
-/** TwinsLab's closed forms and edits; the vectors are written by tests/test_twins_lab.py. */
+/** TwinsLab's closed forms and edits; the vectors are written by tests/labs/twins/test_twins.py. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -54,7 +54,7 @@ test("shared shapes: one changes all, an added client takes theirs, and the swit
 
 const vectors = process.env.NBMETRICS_TWINS;
 
-test("golden vectors from Python", { skip: vectors ? false : "run by tests/test_twins_lab.py, which writes the vectors" }, () => {
+test("golden vectors from Python", { skip: vectors ? false : "run by tests/labs/twins/test_twins.py, which writes the vectors" }, () => {
   const counts = { offset: 0, covariance: 0, printed: 0, search: 0, none: 0 };
   for (const { scene, expected } of JSON.parse(readFileSync(vectors, "utf-8"))) {
     const { how, first, second } = pairOf(scene);

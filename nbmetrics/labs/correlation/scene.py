@@ -1,5 +1,7 @@
 """CorrelationScene: what CorrelationLab shows, two correlated numbers of variance 1 and a generator of the second.
 
+Twin: labs/correlation/view/maths.js · held by: tests/labs/correlation/test_correlation.py
+
     {"rev": 3, "preset": "Wrong sign", "rho": 0.8, "rho_hat": -0.8, "scale": 1.0, "metric": "cfid",
      "question": {"step": 1, "answer": "open"}}
 
@@ -7,8 +9,6 @@
 and `metric` the score whose contours are drawn. `question` is how far the learner is: which of the questions is asked,
 and what became of it: "open" (what would give it away is veiled), "explored" (the veil is lifted, and it can still be
 answered), "shown" without a prediction, or the score that was predicted.
-
-Twin: nbmetrics/labs/correlation/view/maths.js; held by tests/labs/correlation/test_correlation.py.
 """
 
 from __future__ import annotations

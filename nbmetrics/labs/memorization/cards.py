@@ -15,20 +15,11 @@ from ...metrics.fld import Fitted, fitted_density, fitted_quality
 from ...metrics.nearest import Neighbors
 from ...metrics.prdc import distinct_of
 from ...summaries.rows import Rows
+from .scene import CARDS as FACTS
 
 # Where a better generator is to be found.
-BETTER = {
-    "fld": "lower",
-    "fld_train": "lower",
-    "fld_gap": "near honest",
-    "fid_train": "lower",
-    "fid_test": "lower",
-    "c_t": "near 0",
-    "auth_pct": "higher",
-    "precision": "higher",
-    "recall": "higher",
-}
-CARDS = tuple(BETTER)
+BETTER = {name: card["better"] for name, card in FACTS.items()}
+CARDS = tuple(FACTS)
 # What is computed of generated rows, in this order; the last of those shown alone.
 PARTS = ("density", "nearest", *CARDS, "quality")
 

@@ -10,15 +10,10 @@ import numpy as np
 
 from ...experiments import interactions
 from .cards import CARDS
-from .scene import MemorizationScene
+from .scene import NEUTRAL, SLIDERS, MemorizationScene
 from .study import Study
 
-SWEPT = {
-    "copied": (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1),
-    "jitter": (0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1),
-    "bandwidth": (0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 3, 10),
-    "spread": (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3),
-}
+SWEPT = {name: SLIDERS[name]["swept"] for name in NEUTRAL}
 # Generated rows in the heat maps, which take some forty fits; as many test rows, and twice as many of train.
 ROWS = 200
 DISTINCT, COPIED = (1.0, 0.5, 0.25, 0.1), (0.0, 0.25, 0.5, 0.75)

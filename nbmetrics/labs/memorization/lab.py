@@ -67,7 +67,7 @@ class MemorizationLab(Lab):
     """
 
     _esm = modules.module("memorization/view/index.js")
-    _css = modules.style("playground/view/explore.css", "memorization/view/style.css")
+    _css = modules.style(*modules.CHARTS, "memorization/view/style.css")
     _state = MemorizationScene
     _saved_words = saved.OF_PYTHON
 

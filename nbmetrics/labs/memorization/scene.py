@@ -1,13 +1,13 @@
 """MemorizationScene: what MemorizationLab shows, a generator that repeats some of what it learnt from.
 
+Twin: labs/memorization/view/code.js · held by: tests/labs/memorization/test_page_maths.py
+
     {"rev": 3, "preset": "Half copied", "data": "moons", "copied": 0.5, "jitter": 0.0, "bandwidth": 0.0, "spread": 1.0,
      "points": 400, "seed": 0, "view": {"panel", "sweep", "sort"}, "selected": null, "lesson": null}
 
 A generated point is honest (a fresh draw; with a `bandwidth`, a draw from a kernel density around the train points)
 or, for the share `copied`, a train point moved by N(0, jitter²); then all are drawn `spread` times as far from their
 mean. `selected` is the generated point in focus, None where there is no such point (any more).
-
-Twin: nbmetrics/labs/memorization/view/code.js; held by tests/labs/memorization/test_page_maths.py.
 """
 
 from __future__ import annotations
@@ -20,30 +20,22 @@ from importlib import resources
 from typing import Any
 
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_number, check_text
-from ..toolkit.fields import fields_of, flag, number, scene_fields, whole
+from ..toolkit.fields import facts, fields_of, flag, number, scene_fields, whole
 
 DATA = ("moons", "digits", "own")
-# The sliders of an honest generator.
-NEUTRAL = {"copied": 0.0, "jitter": 0.0, "bandwidth": 0.0, "spread": 1.0}
-POINTS = (20, 1000)
+SLIDERS: dict[str, dict[str, Any]] = facts(__package__, "sliders.json")
+# Those of an honest generator.
+NEUTRAL: dict[str, float] = {name: slider["neutral"] for name, slider in SLIDERS.items() if "neutral" in slider}
+POINTS: tuple[int, int] = tuple(SLIDERS["points"]["range"])
 VIEW = {"panel": "cards", "sweep": "copied", "sort": "memorization"}
 CHOICES: dict[str, tuple[str, ...]] = {
     "panel": ("cards", "curve", "items", "interactions"),
     "sweep": tuple(NEUTRAL),
     "sort": ("memorization", "quality"),
 }
-# The scores on the cards, in their order.
-LABELS = {
-    "fld": "FLD",
-    "fld_train": "FLD-train",
-    "fld_gap": "FLD gap",
-    "fid_train": "FID-train",
-    "fid_test": "FID-test",
-    "c_t": "C_T",
-    "auth_pct": "AuthPct",
-    "precision": "precision",
-    "recall": "recall",
-}
+# The scores, in their order.
+CARDS: dict[str, dict[str, str]] = facts(__package__, "cards.json")
+LABELS = {name: card["label"] for name, card in CARDS.items()}
 OWN_SCENE = "Your own"
 LESSON = {"name", "guess", "revealed"}
 GUESSED = ("fid_test", "fld")

@@ -1,8 +1,8 @@
 """What MemorizationLab computes with: three sets of rows, the chance in the generator, and a picture of all in 2-D.
 
-Flow: a scene → `Study` of its data → `made` rows → `Judge` → the result that the page shows.
+Twin: labs/memorization/view/maths.js · held by: tests/labs/memorization/test_page_maths.py
 
-Twin: nbmetrics/labs/memorization/view/maths.js; held by tests/labs/memorization/test_page_maths.py.
+Flow: a scene → `Study` of its data → `made` rows → `Judge` → the result that the page shows.
 """
 
 from __future__ import annotations

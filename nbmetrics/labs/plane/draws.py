@@ -1,8 +1,8 @@
-"""Points that Python and the page draw alike (toolkit/view/random.js), by a counter-based generator.
+"""Points that Python and the page draw alike, by a counter-based generator.
+
+Twin: labs/toolkit/view/random.js · held by: tests/labs/plane/test_scores_page.py
 
 So point k of an item is a function of the seed, the item and k alone.
-
-Twin: nbmetrics/labs/toolkit/view/random.js; held by tests/labs/plane/test_scores_page.py.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...distributions import Gaussian
 from ...errors import InvalidInput, check_choice, check_names, shown
-from ..toolkit.fields import BOUNDS, WHOLE, fields_of, number, whole
+from ..toolkit.fields import BOUNDS, WHOLE, facts, fields_of, number, whole
 from .laws import Bumps, Copycat, Truncated
 
 GEOMETRY = ("x", "y", "width", "height", "angle")
@@ -29,7 +29,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 KINDS = {"clients": ("gaussian", "data"), "generators": tuple(FIELDS)}
 # Items of a scene.
-MOST = {"clients": 24, "generators": 12}
+MOST: dict[str, int] = facts(__package__, "limits.json")["most"]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Generators that the Playground can draw beside Gaussians; each is a law that `nm.evaluate` takes as it is.
 
-Twin: nbmetrics/labs/plane/view/laws.js; held by tests/labs/plane/test_scores_page.py.
+Twin: labs/plane/view/laws.js · held by: tests/labs/plane/test_scores_page.py
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _shrunk(law: Any, psi: float, centre: np.ndarray) -> Gaussian | Empirical:
 def summary(source: Any) -> dict[str, Any]:
     """What the page has to know of rows (n, 2) or of a law it cannot draw itself: moments, kernel mean, some points.
 
-    `count` is 0 for a law, `phi` the mean embedding under the cubic kernel, in the order of js/laws.js.
+    `count` is 0 for a law, `phi` the mean embedding under the cubic kernel, in the order of view/laws.js.
     """
     sample = Sample(distribution=source) if hasattr(source, "sample") else Sample(rows=source)
     moments = FID().summarize(sample)

@@ -1,5 +1,7 @@
 """Lessons of the Playground: a question about a scene, what to predict or to bring about, and what to say afterwards.
 
+Twin: labs/playground/view/lesson.js · held by: tests/labs/playground/test_lessons.py
+
     {"name": "Average against pooled", "question": "…", "scene": {"clients": […], "generators": […]},
      "predict": {"metric": "fid", "aggregate": "avg", "generator": "Generator", "best": "min", "sweep": "variance"},
      "check": null, "reveal": "…", "tries": ["…"]}
@@ -10,8 +12,6 @@ guessed on an `axis`) once the scene has changed as `then` says, on average over
 scene at Reveal, and the field `lesson` of that scene keeps them: {"name", "guess", "revealed", "about", "answer",
 "other"}, where `about` has the present name of each generator that the lesson names, and `other` is the best value of
 the other aggregate.
-
-Twin: nbmetrics/labs/playground/view/lesson.js; held by tests/labs/playground/test_lessons.py.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from typing import Any
 
 from ...errors import InvalidInput, check_choice, check_names, check_text, shown
 from ..toolkit.fields import fields_of, listed, loaded, number, whole
-from .scene import Scene
+from .scene import METRICS, Scene
 
 # What the page computes itself of any law or points, so that an answer needs no Python.
-CLOSED = ("fid", "kid", "mfid", "rfid", "cfid")
+CLOSED = tuple(name for name, facts in METRICS.items() if facts["closed"] == "always")
 # What has a best value, by the kind of generator: nobody chooses the clients' weights to score well.
 SWEPT = {"gaussian": ("variance", "height", "scale", "x", "y", "angle"), "truncated": ("psi",)}
 AGGREGATES = ("avg", "all", "gap")

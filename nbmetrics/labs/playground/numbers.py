@@ -1,6 +1,6 @@
 """The Playground's numbers in Python: the reference for the page's closed forms, and what only Python computes.
 
-Twin: nbmetrics/labs/playground/view/sweep.js; held by tests/labs/playground/test_sweep_page.py.
+Twin: labs/playground/view/sweep.js · held by: tests/labs/playground/test_sweep_page.py
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...metrics import CFID, MFID, RFID, Sample, metric_of
 from ...metrics.kid.kernels import RBF
 from ...metrics.kid.metric import KID
 from ..plane.draws import draw
-from .scene import Scene
+from .scene import METRICS, Scene
 
 ALWAYS = ("fid", "kid")
 # Points a side where a metric has no closed form and the scene draws none.
@@ -35,7 +35,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "rfid": lambda: RFID(condition_dim=1),
     "cfid": lambda: CFID(condition_dim=1),
 }
-FROM_ROWS = ("fld", "precision", "recall", "density", "coverage")
+FROM_ROWS = tuple(name for name, facts in METRICS.items() if facts["closed"] == "never")
 
 
 def metrics_of(scene: Scene) -> list[Any]:

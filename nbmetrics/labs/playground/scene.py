@@ -1,5 +1,7 @@
 """Scene: what the Playground shows, as an immutable, validated value that is plain JSON.
 
+Twin: labs/plane/view/laws.js, labs/plane/view/edits.js · held by: tests/labs/plane/test_scores_page.py
+
     {"rev": 3, "preset": "Two clients", "half": 5,
      "clients":    [{"name", "x", "y", "width", "height", "angle", "weight"}, …],
      "generators": [{"name", "x", "y", "width", "height", "angle"}, …],
@@ -7,9 +9,6 @@
 
 Items are described in `items`. `half` is half the side of the square in view, weights are relative, `samples` points
 are drawn of every item (0: exact laws), and `rev` numbers the edits: the higher one is newer.
-
-Twin: nbmetrics/labs/plane/view/laws.js, nbmetrics/labs/plane/view/edits.js;
-    held by tests/labs/plane/test_scores_page.py.
 """
 
 from __future__ import annotations
@@ -31,11 +30,12 @@ from ...metrics.kid.metric import KID
 from ..plane.draws import draw
 from ..plane.items import MOST, Item, check_reach, text
 from ..plane.laws import Bumps, Copycat, Truncated
-from ..toolkit.fields import BOUNDS, MOST_SAMPLES, fields_of, flag, listed, number, scene_fields, whole
+from ..toolkit.fields import BOUNDS, MOST_SAMPLES, facts, fields_of, flag, listed, number, scene_fields, whole
 
 SCENE_FIELDS = {"rev", "preset", "half", "clients", "generators", "samples", "seed", "view", "lesson"}
 PANELS = ("clients", "terms", "sweep", "samples")
-METRICS = ("fid", "kid", "kid_rbf", "mfid", "rfid", "cfid", "fld", "precision", "recall", "density", "coverage")
+# What can be charted, and where its numbers come from.
+METRICS: dict[str, dict[str, Any]] = facts(__package__, "metrics.json")
 PROGRESS = {"name", "guess", "revealed", "about", "answer", "other"}
 SWEEPS = ("variance", "height", "scale", "x", "y", "angle", "psi", "weight")
 VIEW: dict[str, Any] = {"metric": "fid", "panel": "clients", "sweep": "variance", "aligned": False}

@@ -1,6 +1,6 @@
 """How every scene is read: from JSON text or a dict, no field unknown, no list too long, every number within bounds.
 
-Twin: nbmetrics/labs/toolkit/view/bounds.js; held by tests/labs/toolkit/test_bounds.py.
+Twin: labs/toolkit/view/bounds.js · held by: tests/labs/toolkit/test_bounds.py
 """
 
 from __future__ import annotations
@@ -12,11 +12,19 @@ from typing import Any
 
 from ...errors import InvalidInput, check_count, check_number, shown
 
-_FACTS = json.loads(resources.files(__package__).joinpath("bounds.json").read_text("utf-8"))
+
+def facts(package: str | None, name: str) -> Any:
+    """What a JSON file beside a lab says, which its page reads too."""
+    return json.loads(resources.files(package or __package__).joinpath(name).read_text("utf-8"))
+
+
+_FACTS = facts(__package__, "bounds.json")
 # From and to: of every number of every scene and lesson, by the name of its field.
 BOUNDS: dict[str, tuple[float, float]] = {field: (low, high) for field, (low, high) in _FACTS["bounds"].items()}
 # Of them those that count.
 WHOLE = frozenset(_FACTS["whole"])
+# Steps of a history.
+REMEMBERED = int(_FACTS["remembered"])
 MOST_SAMPLES = int(BOUNDS["samples"][1])
 
 

@@ -1,6 +1,6 @@
 """What came before and after the present scene, for undo and redo; whatever a lab's scenes are.
 
-Twin: nbmetrics/labs/toolkit/view/history.js; held by tests/labs/toolkit/test_history_page.py.
+Twin: labs/toolkit/view/history.js · held by: tests/labs/toolkit/test_history_page.py
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from ...errors import InvalidInput
-from .fields import fields_of, listed
+from .fields import REMEMBERED, fields_of, listed
 
 SIDES = ("past", "future")
 
@@ -48,20 +48,19 @@ class History:
 
     past: tuple[Any, ...] = ()
     future: tuple[Any, ...] = ()
-    MOST = 50
 
     @classmethod
     def parse(cls, value: Any, read: Callable[[Any], State]) -> History:
         """From a dict, whose scenes `read` takes; raises `InvalidInput` naming what is wrong."""
         sides = fields_of(value, SIDES, SIDES, "history")
-        return cls(*(tuple(map(read, listed(sides[side], f"history.{side}", 0, cls.MOST))) for side in SIDES))
+        return cls(*(tuple(map(read, listed(sides[side], f"history.{side}", 0, REMEMBERED))) for side in SIDES))
 
     def to_json(self) -> dict[str, Any]:
         return {side: [s.to_json() for s in getattr(self, side)] for side in SIDES}
 
     def record(self, before: State) -> History:
         """After an edit of `before`: it can be undone, and what was undone is forgotten."""
-        return History((*self.past, before)[-self.MOST :], ())
+        return History((*self.past, before)[-REMEMBERED:], ())
 
     def undo(self, now: State) -> tuple[History, Any]:
         """The history after undo, and the scene it returns to."""

@@ -18,7 +18,7 @@ import anywidget
 import traitlets
 
 from ...errors import InvalidInput, check_choice, printable, shown
-from . import modules, saved, share
+from . import modules, reload, saved, share
 from .files import checked_path, write
 from .history import History, State
 from .snapshot import Snapshot, picture, png_of
@@ -70,6 +70,8 @@ class Lab(anywidget.AnyWidget):
             presets={name: scene.to_json() for name, scene in presets.items()},
         )
         self.on_msg(self._asked)
+        if reload.is_wanted():
+            reload.follow(self)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """What the page writes. ipywidgets holds back what other threads write meanwhile, and can lose it.
@@ -104,7 +106,7 @@ class Lab(anywidget.AnyWidget):
         except InvalidInput:
             return None
 
-    def _write(self, **traits: dict[str, Any]) -> None:
+    def _write(self, **traits: Any) -> None:
         """Set synced traits, from any thread."""
         with self._lock:
             for name, value in traits.items():

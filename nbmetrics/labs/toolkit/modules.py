@@ -1,7 +1,8 @@
 """The page's modules joined into one ES module, each in a scope of its own, so that nothing is built or fetched.
 
-`import { a, b as c } from "../x.js"` becomes `const { a, b: c } = toolkit_view_x;`, and a JSON file is put in as it is.
-The entry stays at the top level, where its `export default` is what anywidget asks for.
+`import { a, b as c } from "../x.js"` becomes `const { a, b: c } = toolkit_view_x;`, and a JSON file is a scope itself.
+The entry stays at the top level, where its `export default` is what anywidget asks for. Each part stands below a
+comment with the path of its file; what files say in blocks of `/** … */`, for readers and for types, stays out.
 
 A file is named by its path under `nbmetrics/labs`, or is a `Path` of one's own: a lab may live anywhere, and its
 modules import the toolkit's as "nbmetrics/toolkit/view/lab.js".
@@ -19,7 +20,17 @@ from pathlib import Path
 
 _NAMED = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"((?:\.|nbmetrics/)[\w./-]+\.js)";\n', re.MULTILINE)
 _JSON = re.compile(r'^import\s+(\w+)\s+from\s+"(\.[\w./-]+\.json)"\s+with\s+\{ type: "json" \};\n', re.MULTILINE)
+# The style sheets of a lab with tabs and charts.
+CHARTS = ("toolkit/view/tabs.css", "toolkit/view/chart.css")
+# The comment above each part.
+_PATH = re.compile(r"^(?://|/\*) (\S+\.(?:js|json|css))(?: \*/)?$", re.MULTILINE)
+_BLOCK = re.compile(r"^[ \t]*/\*\*[^*]*(?:\*(?!/)[^*]*)*\*/\n", re.MULTILINE)
+# What "<" is in a script that stands in a page, where "</script>" would end it.
+ESCAPED = r"\u003c"
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+
+# Where files of one's own lie, by what they are called in a page.
+_OWN: dict[str, Path] = {}
 
 
 def source(path: str | Path) -> str:
@@ -37,23 +48,30 @@ def module(entry: str | Path) -> str:
     def join(path: str | Path) -> str:
         name = _name(path, entry)
         scope = re.sub(r"\W", "_", name.removesuffix(".js"))
-        if name in joined:
-            return scope
-        text = source(path)
-        named = _NAMED.sub(lambda m: f"const {{{_renamed(m[1])}}} = {join(_beside(path, m[2]))};\n", text)
-        body = _JSON.sub(lambda m: f"const {m[1]} = {_as_script(_beside(path, m[2]))};\n", named)
+        if name not in joined:
+            joined[name] = _as_script(path, scope) if name.endswith(".json") else in_scope(path, scope)
+        return scope
+
+    def in_scope(path: str | Path, scope: str) -> str:
+        text = _BLOCK.sub("", source(path))
+        body = _NAMED.sub(lambda m: f"const {{{_renamed(m[1])}}} = {join(_beside(path, m[2]))};\n", text)
+        body = _JSON.sub(lambda m: f"const {m[1]} = {join(_beside(path, m[2]))};\n", body)
         exports = ", ".join(_EXPORT.findall(body))
         body = _EXPORT.sub("", body)
-        joined[name] = body if path == entry else f"const {scope} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
-        return scope
+        return body if path == entry else f"const {scope} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
 
     join(entry)
     return "\n".join(f"// {name}\n{text}" for name, text in joined.items())
 
 
 def _name(path: str | Path, entry: str | Path) -> str:
-    """What a module is called in the page: one's own by where it lies from the entry, for a page tells no folders."""
-    return path if isinstance(path, str) else "own/" + os.path.relpath(path, Path(entry).parent).replace(os.sep, "/")
+    """What a file is called in the page: one's own by where it lies from the entry, as a page tells no more folders."""
+    if isinstance(path, str):
+        return path
+    folder = Path(entry).parent
+    name = re.sub(r"\s", "_", f"own/{folder.name}/{os.path.relpath(path, folder)}").replace(os.sep, "/")
+    _OWN[name] = path
+    return name
 
 
 def _renamed(names: str) -> str:
@@ -69,12 +87,33 @@ def _beside(path: str | Path, wanted: str) -> str | Path:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), wanted))
 
 
-def _as_script(path: str | Path) -> str:
-    """A JSON file as an expression that can stand in a page's script."""
-    return json.dumps(json.loads(source(path))).replace("<", "\\u003c")
+def _as_script(path: str | Path, scope: str) -> str:
+    """A JSON file as a constant of a page's script, which no text in it can end."""
+    text = json.dumps(json.loads(source(path)), ensure_ascii=False, separators=(",", ":"))
+    return f"const {scope} = {text.replace('<', ESCAPED)};"
 
 
 @cache
 def style(*paths: str | Path) -> str:
-    """The style sheet that all views share, and those of one lab's own."""
-    return "\n".join(source(path) for path in ("toolkit/view/lab.css", *paths))
+    """The style sheet that all views share, those of the toolkit that a lab asks for, and its own."""
+    return "\n".join(f"/* {_name(path, path)} */\n{source(path)}" for path in ("toolkit/view/lab.css", *paths))
+
+
+def files_of(joined: str) -> list[str]:
+    """The paths of the files that a module or a style was joined from, in their order."""
+    return _PATH.findall(joined)
+
+
+def joined_again(text: str) -> str:
+    """The module or style that `text` was, of the files as they are; other texts stay."""
+    names = files_of(text)
+    if not names:
+        return text
+    paths = [_OWN.get(name, name) for name in names]
+    return style(*paths[1:]) if names[-1].endswith(".css") else module(paths[-1])
+
+
+def forget() -> None:
+    """Read files again when they are asked for."""
+    module.cache_clear()
+    style.cache_clear()

@@ -1,12 +1,12 @@
 """TwinsScene: what TwinsLab shows, as an immutable, validated value that is plain JSON.
 
+Twin: labs/twins/view/edits.js · held by: tests/labs/twins/test_twins.py
+
     {"rev": 3, "preset": "Two clients", "half": 5, "shared": true, "construction": "corrected",
      "clients": [{"name", "x", "y", "width", "height", "angle", "weight"}, …]}
 
 `shared` ties the shapes of the clients together, so that they have one covariance; `construction` is which pair of
 generators is shown: the corrected one of `nm.theory.twin`, the papers' own (`printed_twin`), or the published table.
-
-Twin: nbmetrics/labs/twins/view/edits.js; held by tests/labs/twins/test_twins.py.
 """
 
 from __future__ import annotations

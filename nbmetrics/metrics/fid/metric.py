@@ -1,11 +1,11 @@
 """FID: the squared Fréchet (2-Wasserstein) distance between Gaussians fitted to real and generated features.
 
+Twin: labs/plane/view/scores.js · held by: tests/labs/plane/test_scores_page.py
+
     FID = ‖μ − μ_G‖² + Tr C + Tr C_G − 2 Tr (C C_G)^{1/2}
 
 With any factors C = AᵀA, C_G = BᵀB the last trace is the nuclear norm ‖A Bᵀ‖_*: symmetric, never complex,
 cheap where a client has fewer rows than features, and right for singular covariances.
-
-Twin: nbmetrics/labs/plane/view/scores.js; held by tests/labs/plane/test_scores_page.py.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """KID: the squared maximum mean discrepancy (MMD²) between real and generated features.
 
+Twin: labs/plane/view/scores.js · held by: tests/labs/plane/test_scores_page.py
+
     KID = E k(X, X′) + E k(Y, Y′) − 2 E k(X, Y)
 
 unbiased and on all rows, in blocks whose memory does not grow with n·m; exact for Gaussians and mixtures.
 The mean embedding is linear in the law, so KID-avg − KID-all is the same for every generator (Theorem 2).
-
-Twin: nbmetrics/labs/plane/view/scores.js; held by tests/labs/plane/test_scores_page.py.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.playground.lessons import Lesson, lessons
-from nbmetrics.labs.toolkit import modules
 from tests import TESTS
 
 NODE = shutil.which("node")
@@ -338,13 +337,3 @@ def test_a_wrong_field_of_the_progress_is_named(change, argument):
     with pytest.raises(nm.InvalidInput) as caught:
         nm.Scene.parse({**start, "lesson": {**start["lesson"], **change}})
     assert caught.value.argument == argument
-
-
-def test_the_module_with_the_card_is_one_scope_without_double_names():
-    import re
-    from collections import Counter
-
-    found = Counter(
-        re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", modules.module("playground/view/index.js"), re.M)
-    )
-    assert "LessonCard" in found and [name for name, times in found.items() if times > 1] == []

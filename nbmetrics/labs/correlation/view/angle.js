@@ -5,9 +5,10 @@
  * @import { Pair, Point } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { numeral, scoresOf, spreadOf } from "./maths.js";
+import { scoresOf, spreadOf } from "./maths.js";
 import { Sheet } from "../../toolkit/view/sheet.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { numeral } from "../../toolkit/view/numbers.js";
 
 const FOOT = 26;
 const HEAD = 26;

@@ -9,7 +9,7 @@ import { PairFields, ScoreBoard, ScoreSwitch } from "./board.js";
 import { QuestionCard } from "./card.js";
 import { PairClouds } from "./clouds.js";
 import { CorrelationMap } from "./map.js";
-import { correlationCode, numeral, SCORES, scoresOf, withParts } from "./maths.js";
+import { correlationCode, SCORES, scoresOf, withParts } from "./maths.js";
 import { veiledIn } from "./questions.js";
 import { ScaleChart } from "./scale.js";
 import { PairTables } from "./tables.js";
@@ -17,6 +17,7 @@ import { el, put } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { savePicture } from "../../toolkit/view/picture.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { numeral } from "../../toolkit/view/numbers.js";
 
 export default lab("CorrelationLab", scoresOf, correlationView);
 

@@ -1,11 +1,12 @@
 /**
+ * Twin: metrics/conditional.py, labs/correlation/scene.py · held by: tests/labs/correlation/test_correlation.py
+ *
  * Closed forms for a pair of unit-variance numbers: y has correlation ρ with x, the generated ŷ has ρ̂, and x is
  * scaled by α. No DOM. With the angles arccos ρ and arccos ρ̂, CFID is the squared chord between them, and RFID
- * depends on the two only through it. Python is the reference.
- *
- * Twin: nbmetrics/metrics/conditional.py, nbmetrics/labs/correlation/scene.py;
- *     held by tests/labs/correlation/test_correlation.py.
+ * depends on the two only through it.
  */
+
+import { bits } from "../../toolkit/view/random.js";
 
 /** @typedef {"mfid" | "rfid" | "cfid" | "squared_difference"} Score */
 /** @typedef {"open" | "explored" | "shown" | "mfid" | "rfid" | "cfid"} Answer */
@@ -83,19 +84,11 @@ export function mirrored(line) {
   return line.map(([rho, rhoHat]) => [rhoHat, rho]);
 }
 
-/**
- * Standard normal numbers, the same ones each time: mulberry32, then Box–Muller.
- * @param {number} count @param {number} seed
- */
+/** Standard normal numbers, the same ones each time. @param {number} count @param {number} seed */
 export function normals(count, seed) {
-  let state = seed | 0;
-  const uniform = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return (((mixed ^ (mixed >>> 14)) >>> 0) + 0.5) / 2 ** 32;
-  };
-  return Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
+  const uniform = (/** @type {number} */ k) => (bits(seed, k) + 0.5) / 2 ** 32;
+  const normal = (/** @type {number} */ k) => Math.sqrt(-2 * Math.log(uniform(2 * k))) * Math.cos(2 * Math.PI * uniform(2 * k + 1));
+  return Array.from({ length: count }, (_, k) => normal(k));
 }
 
 /** An edit of a scene: who moves something explores. @param {any} scene @param {Partial<Pair>} parts @returns {any} */
@@ -115,12 +108,6 @@ export function correlationNear(value) {
 export function scaleAt(exponent) {
   const [low, high] = SCALE_ENDS;
   return Number((10 ** Math.min(high, Math.max(low, exponent))).toPrecision(3));
-}
-
-/** A number as read, with a minus sign and never −0. @param {number} value @param {number} [digits] */
-export function numeral(value, digits = 2) {
-  const text = value.toFixed(digits);
-  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
 /** Python that rebuilds exactly this scene; the same text as CorrelationScene.to_code. @param {Pair} scene */

@@ -6,7 +6,8 @@
  *
  * @import { Answer, Pair, Score } from "./maths.js"
  */
-import { numeral, SCORE_NAMES, scoresOf } from "./maths.js";
+import { SCORE_NAMES, scoresOf } from "./maths.js";
+import { numeral } from "../../toolkit/view/numbers.js";
 
 const LARGE = 10;
 const HALF = 0.5;

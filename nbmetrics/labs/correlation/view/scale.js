@@ -4,9 +4,11 @@
  * @import { Pair, Point } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { numeral, rfidOf, SCALE_ENDS, SCORE_NAMES, scaleAt, scoresOf, withParts } from "./maths.js";
+import { rfidOf, SCALE_ENDS, SCORE_NAMES, scaleAt, scoresOf, withParts } from "./maths.js";
 import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
+import { slides } from "../../toolkit/view/slider.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { numeral } from "../../toolkit/view/numbers.js";
 
 const [LOW, HIGH] = SCALE_ENDS;
 const STEP = 0.01;
@@ -39,13 +41,7 @@ export class ScaleChart {
       step: String(STEP),
       "aria-label": "scale of x",
     });
-    this.slider.addEventListener(
-      "input",
-      () => store.preview(withParts(store.scene, { scale: scaleAt(Number(this.slider.value)) })),
-      { signal },
-    );
-    this.slider.addEventListener("change", () => store.finish(), { signal });
-    this.slider.addEventListener("keydown", (event) => this.key(event), { signal });
+    slides(this.slider, store, (exponent) => withParts(store.scene, { scale: scaleAt(exponent) }), signal);
     this.words = el("p", { class: "nbm-pair-formula nbm-pair-secret" });
     this.root = el("section", { class: "nbm-pair-card nbm-pair-scale-card", "aria-label": "Scale of x" }, [
       el("h3", {}, ["Does the unit of x matter?"]),
@@ -53,17 +49,6 @@ export class ScaleChart {
       this.slider,
       this.words,
     ]);
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    event.stopPropagation();
-    if (event.key === "Escape") return this.store.cancel();
-    const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-    if (!sign || !event.shiftKey) return;
-    event.preventDefault();
-    this.slider.value = String(Number(this.slider.value) + 10 * sign * STEP); // the next key may come before the next paint
-    this.store.edit(withParts(this.store.scene, { scale: scaleAt(Number(this.slider.value)) }));
   }
 
   /** @param {Pair} scene */

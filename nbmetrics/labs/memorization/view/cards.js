@@ -5,26 +5,17 @@
  * @import { CardName } from "./maths.js"
  * @import { MemoState } from "./state.js"
  */
+import facts from "../cards.json" with { type: "json" };
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
-import { NOTICED, briefText, squeezed, verdictOf } from "./maths.js";
+import { CARD_NAMES, NOTICED, isNear, squeezed, verdictOf } from "./maths.js";
+import { capital, shownNumber } from "../../toolkit/view/numbers.js";
 
-/** @type {Record<CardName, {label: string, better: string, arrow: string, sees: string, misses: string}>} */
-export const CARDS = {
-  fld: { label: "FLD", better: "lower is better", arrow: "↓", sees: "copies, poor points, lost variety in one number", misses: "which it is; mild shrinking" },
-  fld_train: { label: "FLD-train", better: "lower is better", arrow: "↓", sees: "how well the density fits train", misses: "copies: they improve it" },
-  fld_gap: { label: "FLD gap", better: "near honest is best", arrow: "↔", sees: "train fitted better than test: copying", misses: "poor points, lost variety" },
-  fid_train: { label: "FID-train", better: "lower is better", arrow: "↓", sees: "a wrong mean or covariance", misses: "copies: all of train is perfect" },
-  fid_test: { label: "FID-test", better: "lower is better", arrow: "↓", sees: "a wrong mean or covariance", misses: "copies: train looks like test" },
-  c_t: { label: "C_T", better: "near 0 is best", arrow: "→ 0 ←", sees: "points nearer to train than test is", misses: "a few copies; lost variety" },
-  auth_pct: { label: "AuthPct", better: "higher is better", arrow: "↑", sees: "points hugging single train points", misses: "a few copies; poor points" },
-  precision: { label: "Precision", better: "higher is better", arrow: "↑", sees: "points outside the data", misses: "copies, lost variety" },
-  recall: { label: "Recall", better: "higher is better", arrow: "↑", sees: "data that no point is near", misses: "copies, points outside" },
-};
-export const CARD_NAMES = /** @type {CardName[]} */ (Object.keys(CARDS));
+/** @typedef {{label: string, better: string, arrow: string, sees: string, misses: string}} CardFacts  as ../cards.json says */
+export const CARDS = /** @type {Record<CardName, CardFacts>} */ (
+  Object.fromEntries(Object.entries(facts).map(([name, card]) => [name, { ...card, label: capital(card.label) }]))
+);
 const VERDICTS = { notices: "▲ notices", fooled: "▼ better than honest", above: "△ above honest", quiet: "as honest", unknown: "" };
-const LARGE_CARD = 1e5;
 const METER = { width: 110, height: 14, least: -2.2, most: 4 };
 
 /** @typedef {{root: HTMLElement, value: HTMLElement, beside: HTMLElement, verdict: HTMLElement, meter: CardMeter}} Card */
@@ -80,7 +71,8 @@ export class MemoCards {
 
 /** @param {CardName} name @returns {Card} */
 function makeCard(name) {
-  const { label, better, arrow, sees, misses } = CARDS[name];
+  const { label, arrow, sees, misses } = CARDS[name];
+  const better = `${CARDS[name].better} is ${isNear(name) ? "best" : "better"}`;
   const value = el("span", { class: "nbm-memo-number" });
   const beside = el("span", { class: "nbm-memo-beside" });
   const verdict = el("span", { class: "nbm-memo-verdict" });
@@ -116,12 +108,6 @@ class CardMeter {
 function metered(level) {
   const { width, least, most } = METER;
   return 5 + (width - 10) * ((Math.min(most, Math.max(least, level)) - least) / (most - least));
-}
-
-/** @param {number | null | undefined} value */
-export function shownNumber(value) {
-  if (typeof value !== "number") return "–";
-  return Math.abs(value) >= LARGE_CARD ? briefText(value) : figure(value).replace("-", "−");
 }
 
 /**

@@ -1,18 +1,17 @@
 /**
- * Python that rebuilds a scene of MemorizationLab. No DOM.
+ * Twin: labs/memorization/scene.py · held by: tests/labs/memorization/test_page_maths.py
  *
- * Twin: nbmetrics/labs/memorization/scene.py; held by tests/labs/memorization/test_page_maths.py.
+ * Python that rebuilds a scene of MemorizationLab. No DOM.
  *
  * @import { MemoScene } from "./maths.js"
  */
-
-const NEUTRAL_KNOBS = { copied: 0, jitter: 0, bandwidth: 0, spread: 1 };
+import { KNOBS, KNOB_NAMES } from "./maths.js";
 
 /** @param {any} scene @param {boolean} [hasItems] whether images stand behind the user's own rows */
 export function memoCode(scene, hasItems = false) {
   const { data, points, seed } = /** @type {MemoScene} */ (scene);
-  const knobs = Object.entries(NEUTRAL_KNOBS).filter(([name, neutral]) => scene[name] !== neutral);
-  const given = [`data=${JSON.stringify(data)}`, ...knobs.map(([name]) => `${name}=${scene[name]}`), `points=${points}`, `seed=${seed}`];
+  const knobs = KNOB_NAMES.filter((name) => scene[name] !== KNOBS[name].neutral);
+  const given = [`data=${JSON.stringify(data)}`, ...knobs.map((name) => `${name}=${scene[name]}`), `points=${points}`, `seed=${seed}`];
   const [items, images] = hasItems ? [", items=items", ", and their images"] : ["", ""];
   const own = `nm.MemorizationLab(train, test, generated${items}, seed=${seed})  # your own rows of features (n, d)${images}`;
   const lab = data === "own" ? own : `nm.MemorizationLab(${given.join(", ")})`;

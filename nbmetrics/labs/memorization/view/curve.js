@@ -7,19 +7,15 @@
  */
 import { NumberTable, Plot, curve, linear, spreadOut } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
-import { CARDS, CARD_NAMES, shownNumber } from "./cards.js";
+import { CARDS } from "./cards.js";
 import { MemoLesson } from "./lesson.js";
-import { KNOBS, KNOB_NAMES, KNOB_WORDS, NOTICED, SCALES, departure, firstNotice, squeezed, sweepKey } from "./maths.js";
+import { CARD_NAMES, KNOBS, KNOB_NAMES, KNOB_WORDS, NOTICED, SCALES, departure, firstNotice, squeezed, sweepKey, zeroText } from "./maths.js";
+import { shownNumber } from "../../toolkit/view/numbers.js";
 
 const CURVE_PAD = { left: 44, right: 66, top: 26, bottom: 40 };
 const CURVE_HEIGHT = 330;
 const LEVEL_TICKS = [-100, -10, -NOTICED, 0, NOTICED, 10, 100, 1000, 10000];
 const LEVEL_RANGE = { low: -1.1, high: 1.5, floor: -2.6, ceiling: 4.2 };
-/** @type {Record<Knob, number[]>} */
-const KNOB_TICKS = { copied: [0, 0.2, 0.4, 0.6, 0.8, 1], jitter: [0, 1e-3, 1e-2, 0.1, 1], bandwidth: [0, 1e-3, 1e-2, 0.1, 1, 10], spread: [0.1, 0.5, 1, 1.5, 2, 2.5, 3] };
-/** @type {Partial<Record<Knob, string>>} */
-const ZERO_WORDS = { jitter: "exact", bandwidth: "fresh" };
-
 /** @typedef {{key: string, parameter: Knob, values: number[], metrics: Record<CardName, (number | null)[]>, done: number, error?: string}} MemoSweep */
 /** @typedef {Partial<Record<CardName, {xs: number[], aways: (number | null)[]}>>} Aways */
 
@@ -118,8 +114,8 @@ export class MemoCurve {
     const scale = SCALES[knob];
     const { at: along, slope } = linear([0, scale.steps], x);
     const at = (/** @type {number} */ value) => along(Math.max(0, scale.position(value)));
-    const text = (/** @type {number} */ value) => (knob === "copied" ? KNOB_WORDS.copied(value) : value === 0 ? ZERO_WORDS[knob] ?? "0" : String(value));
-    this.plot.paintX(KNOB_TICKS[knob], at, y[0] + 18, text);
+    const text = (/** @type {number} */ value) => (knob === "copied" ? KNOB_WORDS.copied(value) : zeroText(knob, value) ?? String(value));
+    this.plot.paintX(KNOBS[knob].ticks, at, y[0] + 18, text);
     put(this.label, { x: (x[0] + x[1]) / 2, y: y[0] + 35 });
     say(this.label, KNOBS[knob].label);
     const now = at(this.state.scene[knob]);

@@ -7,8 +7,8 @@
  */
 import { el, put, say } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
-import { shownNumber } from "./cards.js";
 import { KNOBS, KNOB_NAMES, withMemo } from "./maths.js";
+import { shownNumber } from "../../toolkit/view/numbers.js";
 
 // cividis: even steps to any eye, with any colour vision
 const STOPS = [[0, 34, 78], [63, 73, 108], [124, 123, 120], [187, 173, 108], [254, 232, 56]];

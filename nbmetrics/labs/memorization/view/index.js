@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { el, put, say, svg, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { MemoCards } from "./cards.js";
 import { memoCode } from "./code.js";
@@ -17,10 +17,11 @@ import { MemoPlane } from "./plane.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
 import { chosenWords, pointsTable } from "./words.js";
+import { Tabs } from "../../toolkit/view/tabs.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
 
 const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
-const PANEL_NAMES = /** @type {(keyof typeof PANELS)[]} */ (Object.keys(PANELS));
+// On rows of one's own there is nothing to sweep.
 const OWN_PANELS = ["cards", "items"];
 const QUESTIONS = {
   made: ["Drag “Share copied” to the right.", "Which card notices first?"],
@@ -98,53 +99,23 @@ class MemoPanels {
     this.curve = new MemoCurve(state, signal);
     this.items = new MemoItems(state, signal);
     this.heat = new MemoHeat(state, signal);
-    this.tabs = PANEL_NAMES.map((panel) => {
-      const tab = el("button", { type: "button", role: "tab" }, [PANELS[panel]]);
-      tab.addEventListener("click", () => state.view({ panel }), { signal });
-      tab.addEventListener("keydown", (event) => this.key(event), { signal });
-      return tab;
-    });
     const roots = { cards: this.cards.root, curve: this.curve.root, items: this.items.root, interactions: this.heat.root };
-    this.panels = PANEL_NAMES.map((name) => el("div", { role: "tabpanel", "aria-label": PANELS[name] }, [roots[name]]));
-    const list = el("div", { class: "nbm-tabs", role: "tablist", "aria-label": "What the metrics say" }, this.tabs);
-    this.root = el("div", { class: "nbm-memo-right" }, [list, ...this.panels]);
-    const watch = new ResizeObserver(([{ contentRect }]) => {
-      if (contentRect.width > 0) this.width = Math.round(contentRect.width);
+    const choice = {
+      now: () => state.scene.view.panel,
+      choose: (/** @type {string} */ panel) => state.view({ panel }),
+      offered: () => (state.isOwn ? OWN_PANELS : Object.keys(PANELS)),
+    };
+    this.tabs = new Tabs("What the metrics say", PANELS, roots, choice, signal);
+    this.root = el("div", { class: "nbm-memo-right" }, [this.tabs.list, ...this.tabs.panels]);
+    watchSize(this.root, signal, ({ width }) => {
+      if (width > 0) this.width = Math.round(width);
       state.store.changed();
     });
-    watch.observe(this.root);
-    signal.addEventListener("abort", () => watch.disconnect());
-  }
-
-  /** The tabs of this lab: on rows of one's own there is nothing to sweep. @returns {string[]} */
-  get names() {
-    return this.state.isOwn ? OWN_PANELS : PANEL_NAMES;
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const { names } = this;
-    const now = names.indexOf(this.state.scene.view.panel);
-    const last = names.length - 1;
-    /** @type {Record<string, number>} */
-    const goes = { ArrowRight: now === last ? 0 : now + 1, ArrowLeft: now > 0 ? now - 1 : last, Home: 0, End: last };
-    if (!(event.key in goes)) return;
-    event.preventDefault();
-    const panel = names[goes[event.key]];
-    this.state.view({ panel });
-    this.tabs[PANEL_NAMES.findIndex((name) => name === panel)].focus();
   }
 
   /** @param {boolean} isFull */
   paint(isFull) {
-    const { names } = this;
-    const wanted = this.state.scene.view.panel;
-    const panel = names.includes(wanted) ? wanted : names[0];
-    PANEL_NAMES.forEach((name, k) => {
-      this.tabs[k].hidden = !names.includes(name);
-      put(this.tabs[k], { "aria-selected": String(name === panel), tabindex: name === panel ? 0 : -1 });
-      this.panels[k].hidden = name !== panel;
-    });
+    const panel = this.tabs.paint();
     if (panel === "cards") this.cards.paint(isFull);
     if (panel === "curve") this.curve.paint(this.width, isFull);
     if (panel === "items") this.items.paint();

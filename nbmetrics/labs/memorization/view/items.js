@@ -6,8 +6,8 @@
  */
 import { many } from "../../toolkit/view/chart.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
-import { shownNumber } from "./cards.js";
-import { briefText, orderOf } from "./maths.js";
+import { orderOf } from "./maths.js";
+import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
 
 const FEW = 12;
 const MORE = 24;

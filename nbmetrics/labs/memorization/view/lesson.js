@@ -7,7 +7,8 @@
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
-import { shareText, withMemo } from "./maths.js";
+import { withMemo } from "./maths.js";
+import { shareText } from "../../toolkit/view/numbers.js";
 
 const LESSON_NAME = "notice";
 /** @typedef {"fid_test" | "fld"} Guessed */

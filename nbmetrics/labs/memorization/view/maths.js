@@ -1,8 +1,8 @@
 /**
+ * Twin: labs/memorization/study.py · held by: tests/labs/memorization/test_page_maths.py
+ *
  * What MemorizationLab's page computes itself: the generated points of a scene, in every frame, and how far a metric is
  * from what it says of an honest generator. No DOM.
- *
- * Twin: nbmetrics/labs/memorization/study.py; held by tests/labs/memorization/test_page_maths.py.
  *
  * @typedef {"copied" | "jitter" | "bandwidth" | "spread"} Knob  what the curve runs over, and a slider sets
  * @typedef {"fld" | "fld_train" | "fld_gap" | "fid_train" | "fid_test" | "c_t" | "auth_pct" | "precision" | "recall"} CardName
@@ -20,6 +20,11 @@
  *   nearest: number[], distance: number[], apart?: number[]}} MemoAnswer
  * @typedef {{points: Float64Array, isCopy: Uint8Array, copies: number}} Made  x and y in turn
  */
+
+import { BOUNDS } from "../../toolkit/view/bounds.js";
+import cards from "../cards.json" with { type: "json" };
+import sliders from "../sliders.json" with { type: "json" };
+import { briefText, shareText } from "../../toolkit/view/numbers.js";
 
 /** Half to the even side, as Python rounds. @param {number} value */
 export function roundedEven(value) {
@@ -79,7 +84,20 @@ export function withMemo(scene, parts) {
   return { ...scene, ...parts };
 }
 
-// Sliders: positions are whole steps; on a logarithmic one position 0 is 0 and each decade has as many steps.
+/**
+ * @typedef {object} Slider  as ../sliders.json says
+ * @property {string} label
+ * @property {string} hint
+ * @property {number | null} step null where it is logarithmic
+ * @property {string} [zero] what 0 is called
+ * @property {number[]} [range] narrower than the bounds of the field
+ */
+/** @typedef {Slider & {neutral: number, ticks: number[]}} KnobSlider */
+
+export const KNOBS = /** @type {Record<Knob, KnobSlider> & {points: Slider}} */ (sliders);
+export const KNOB_NAMES = /** @type {Knob[]} */ (Object.keys(sliders).filter((name) => name !== "points"));
+
+// Positions are whole steps; on a logarithmic slider position 0 is 0 and each decade has as many steps.
 const DECADE = 20;
 const LEAST = 1e-4;
 
@@ -108,56 +126,39 @@ function logScale(high) {
   };
 }
 
-/** @type {Record<Knob | "points", Scale>} */
-export const SCALES = {
-  copied: evenScale(0, 1, 0.01),
-  jitter: logScale(1),
-  bandwidth: logScale(10),
-  spread: evenScale(0.1, 3, 0.02),
-  points: evenScale(20, 1000, 20),
-};
-
-/** @param {number} value */
-export function shareText(value) {
-  return `${Number((100 * value).toFixed(1))}\u00a0%`;
+/** @param {Knob | "points"} name @returns {Scale} */
+function scaleOf(name) {
+  const { step, range } = KNOBS[name];
+  const [low, high] = range ?? BOUNDS[name];
+  return step === null ? logScale(high) : evenScale(low, high, step);
 }
 
-/** A small number as read. @param {number} value */
-export function briefText(value) {
-  if (value === 0) return "0";
-  return Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5 ? shortPower(value) : String(Number(value.toPrecision(3))).replace("-", "−");
-}
-
-/** 2.1·10⁻⁴ for 0.00021. @param {number} value */
-function shortPower(value) {
-  const [digits, power] = value.toExponential(1).split("e");
-  const raised = [...String(Number(power))].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)])).join("");
-  return `${digits === "1.0" ? "" : `${digits.replace("-", "−").replace(".0", "")}·`}10${raised}`;
-}
-
-/** @type {Record<Knob | "points", {label: string, hint: string}>} */
-export const KNOBS = {
-  copied: { label: "Share copied", hint: "of the generated points are train points" },
-  jitter: { label: "Jitter of copies", hint: "standard deviation of the noise added to each copy" },
-  bandwidth: { label: "KDE bandwidth", hint: "of a kernel density around train points that draws the other points" },
-  spread: { label: "Spread", hint: "how far all generated points lie from their mean" },
-  points: { label: "Points per set", hint: "in train, test and generated; of digits twice as many in train" },
-};
-export const KNOB_NAMES = /** @type {const} */ (["copied", "jitter", "bandwidth", "spread"]);
+export const SCALES = /** @type {Record<Knob | "points", Scale>} */ (
+  Object.fromEntries([...KNOB_NAMES, /** @type {const} */ ("points")].map((name) => [name, scaleOf(name)]))
+);
 
 /** @type {Record<Knob, (value: number) => string>} */
 export const KNOB_WORDS = {
   copied: shareText,
-  jitter: (value) => (value === 0 ? "exact" : briefText(value)),
-  bandwidth: (value) => (value === 0 ? "fresh" : briefText(value)),
+  jitter: (value) => zeroText("jitter", value) ?? briefText(value),
+  bandwidth: (value) => zeroText("bandwidth", value) ?? briefText(value),
   spread: (value) => `× ${briefText(value)}`,
 };
+
+/** What 0 is called, where it is something special. @param {Knob} name @param {number} value */
+export function zeroText(name, value) {
+  return value === 0 ? KNOBS[name].zero : undefined;
+}
 
 // A card notices what is farther from the honest value than this many standard deviations of honest redraws.
 export const NOTICED = 3;
 
-/** Which way is bad: +1 where a high value is, −1 where a low one is. @type {Record<CardName, 1 | -1>} */
-export const BAD = { fld: 1, fld_train: 1, fld_gap: -1, fid_train: 1, fid_test: 1, c_t: -1, auth_pct: -1, precision: -1, recall: -1 };
+export const CARD_NAMES = /** @type {CardName[]} */ (Object.keys(cards));
+
+/** Whether a card is best near some value. @param {CardName} name */
+export function isNear(name) {
+  return cards[name].better.startsWith("near");
+}
 
 /**
  * How much worse than honest a value is, in standard deviations of honest redraws; below 0 if it looks better.
@@ -167,7 +168,8 @@ export const BAD = { fld: 1, fld_train: 1, fld_gap: -1, fid_train: 1, fid_test: 
 export function departure(name, value, honest, noise) {
   const [from, unit] = [honest?.[name], noise?.[name]];
   if (typeof value !== "number" || typeof from !== "number" || typeof unit !== "number" || !(unit > 0)) return null;
-  return (BAD[name] * (value - from)) / unit;
+  const bad = cards[name].better === "lower" ? 1 : -1;
+  return (bad * (value - from)) / unit;
 }
 
 /** @typedef {"unknown" | "notices" | "fooled" | "above" | "quiet"} Verdict */
@@ -180,7 +182,7 @@ export function verdictOf(name, away) {
   if (away === null) return "unknown";
   if (away > NOTICED) return "notices";
   if (away >= -NOTICED) return "quiet";
-  return name === "c_t" || name === "fld_gap" ? "above" : "fooled";
+  return isNear(name) ? "above" : "fooled";
 }
 
 /** The common scale of departures: even near 0, logarithmic far away. @param {number} away */

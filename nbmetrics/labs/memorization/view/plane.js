@@ -5,7 +5,7 @@
  *
  * @import { MemoState } from "./state.js"
  */
-import { el, put, svg } from "../../toolkit/view/dom.js";
+import { el, put, svg, watchSize } from "../../toolkit/view/dom.js";
 import { approach, shade, tint } from "./density.js";
 import { MemoMarks } from "./marks.js";
 import { nearestPoint } from "./maths.js";
@@ -79,12 +79,10 @@ export class MemoPlane {
     this.picker.addEventListener("keydown", (event) => this.key(event), { signal });
     signal.addEventListener("abort", () => cancelAnimationFrame(this.step));
     state.store.subscribe(() => this.join(), signal);
-    const watch = new ResizeObserver(([{ contentRect }]) => {
-      this.width = Math.round(contentRect.width);
+    watchSize(this.box, signal, ({ width }) => {
+      this.width = Math.round(width);
       state.store.changed();
     });
-    watch.observe(this.box);
-    signal.addEventListener("abort", () => watch.disconnect());
   }
 
   /** Through the points from the most memorized down. @param {KeyboardEvent} event */

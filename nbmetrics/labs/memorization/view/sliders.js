@@ -8,7 +8,8 @@
  */
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
-import { KNOBS, KNOB_WORDS, SCALES, withMemo } from "./maths.js";
+import { slides } from "../../toolkit/view/slider.js";
+import { KNOBS, KNOB_NAMES, KNOB_WORDS, SCALES, withMemo } from "./maths.js";
 
 const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
 
@@ -25,9 +26,7 @@ class Knobbed {
     this.root = el("label", { class: `nbm-memo-knob nbm-memo-knob-${name}`, title: hint }, [el("span", { class: "nbm-memo-name" }, [label]), this.value, this.input]);
     const { store } = state;
     if (name === "points") closeOnSaved(store, this.input);
-    this.input.addEventListener("input", () => store.preview(this.written(this.input.valueAsNumber)), { signal });
-    this.input.addEventListener("change", () => store.finish(), { signal });
-    this.input.addEventListener("keydown", (event) => this.key(event), { signal });
+    slides(this.input, store, (position) => this.written(position), signal);
   }
 
   /** The scene with this value; a chosen point that is then no more is chosen no more. @param {number} position */
@@ -36,17 +35,6 @@ class Knobbed {
     const value = this.scale.value(position);
     const isGone = this.name === "points" && scene.selected !== null && scene.selected >= value;
     return withMemo(scene, { [this.name]: value, selected: isGone ? null : scene.selected });
-  }
-
-  /** The browser moves by one step; with Shift it is ten, and Escape gives a drag up. @param {KeyboardEvent} event */
-  key(event) {
-    if (!(event.ctrlKey || event.metaKey)) event.stopPropagation();
-    if (event.key === "Escape") return this.state.store.cancel();
-    const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-    if (!sign || !event.shiftKey) return;
-    event.preventDefault();
-    const moved = this.input.valueAsNumber + 10 * sign;
-    this.state.store.edit(this.written(Math.max(0, Math.min(this.scale.steps, moved))));
   }
 
   paint() {
@@ -66,7 +54,7 @@ export class MemoSliders {
   constructor(state, signal) {
     this.state = state;
     this.first = new Knobbed(state, signal, "copied");
-    this.others = /** @type {const} */ (["jitter", "bandwidth", "spread", "points"]).map((name) => new Knobbed(state, signal, name));
+    this.others = /** @type {(Knob | "points")[]} */ ([...KNOB_NAMES.slice(1), "points"]).map((name) => new Knobbed(state, signal, name));
     this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(BOUNDS.seed[1]), step: "1" });
     this.seed.addEventListener("change", () => this.reseed(), { signal });
     closeOnSaved(state.store, this.seed);

@@ -3,8 +3,7 @@
  *
  * @import { MemoState } from "./state.js"
  */
-import { shownNumber } from "./cards.js";
-import { briefText } from "./maths.js";
+import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
 
 /** @param {MemoState} state @returns {string} "" where none is chosen */
 export function chosenWords(state) {

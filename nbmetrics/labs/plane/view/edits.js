@@ -1,13 +1,15 @@
 /**
- * Scenes are never changed in place: each edit returns a new one. No DOM.
+ * Twin: labs/playground/scene.py · held by: tests/labs/plane/test_scores_page.py
  *
- * Twin: nbmetrics/labs/playground/scene.py; held by tests/labs/plane/test_scores_page.py.
+ * Scenes are never changed in place: each edit returns a new one. No DOM.
  *
  * @import { History, Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  */
 import { LONGEST_NAME, UNPRINTABLE } from "../../toolkit/view/bounds.js";
+import limits from "../limits.json" with { type: "json" };
 
-export const MOST = { clients: 24, generators: 12 };
+/** Items of a scene. */
+export const MOST = limits.most;
 
 /** @param {Scene} scene @param {Place} place @param {Item} item @returns {Scene} */
 export function withItem(scene, { kind, index }, item) {

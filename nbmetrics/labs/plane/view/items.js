@@ -2,7 +2,7 @@
  * Buttons that add clients and generators and take the selected one away.
  *
  * @import { Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "./store.js"
  */
 import { el, put } from "../../toolkit/view/dom.js";
 import { MOST, removalBar, withAdded, withRemoved } from "./edits.js";
@@ -18,7 +18,7 @@ const ADDABLE = [
 ];
 
 export class ItemButtons {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.addClient = button("Add client", () => this.add("clients"), signal);

@@ -1,10 +1,10 @@
 /**
- * What items stand for: laws with moments, mixtures of Gaussians, or rows. No DOM. Python's counterpart is
- * `Scene.federation` and `Scene.sources`.
+ * Twin: labs/plane/laws.py, labs/playground/scene.py · held by: tests/labs/plane/test_scores_page.py
  *
- * Twin: nbmetrics/labs/playground/scene.py, nbmetrics/labs/plane/laws.py; held by tests/labs/plane/test_scores_page.py.
+ * What items stand for: laws with moments, mixtures of Gaussians, or rows; in Python `Scene.federation` and
+ * `Scene.sources`. No DOM.
  *
- * @import { Data, Item, Law, Part, Scene } from "../../toolkit/view/types.js"
+ * @import { Data, Item, Law, Model, Part, Scene } from "../../toolkit/view/types.js"
  */
 import { noise } from "../../toolkit/view/random.js";
 
@@ -13,6 +13,11 @@ const ROOT_GAMMA = Math.SQRT1_2;
 /** @type {[number, number, number][]} */
 const TRIPLES = [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 1], [0, 1, 2], [0, 2, 2], [1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 2, 2]];
 const ROOT_OFTEN = [1, 3, 3, 3, 6, 3, 1, 3, 3, 1].map(Math.sqrt);
+
+/** What Python says of rows that the page cannot draw itself, by name. @param {Model} model @returns {Record<string, Data>} */
+export function dataOf(model) {
+  return model.get("data") ?? NO_DATA;
+}
 
 /** The two half-axes of the 1σ ellipse. @param {{width: number, height: number, angle: number}} ellipse @returns {[number, number][]} */
 export function axesOf({ width, height, angle }) {

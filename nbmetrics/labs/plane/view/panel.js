@@ -2,13 +2,14 @@
  * The list of clients and generators: names, weights and, in table view, every number of the picture.
  *
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "./store.js"
  */
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
 import { nameBar, withItem, withName } from "./edits.js";
 import { stepIn } from "./geometry.js";
 import { sharesOf } from "./laws.js";
+import { typed } from "../../toolkit/view/numbers.js";
 
 const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
 /** @typedef {typeof NUMBERS[number] | "weight" | "psi" | "count"} Field */
@@ -16,7 +17,7 @@ const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
 const SPOKEN = { psi: "ψ", count: "points" };
 
 export class Panel {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
@@ -61,7 +62,7 @@ function rowKey(scene, place) {
 }
 
 class Row {
-  /** @param {Store} store @param {AbortSignal} signal @param {Place} place @param {string} key */
+  /** @param {PlaneStore} store @param {AbortSignal} signal @param {Place} place @param {string} key */
   constructor(store, signal, place, key) {
     this.store = store;
     this.signal = signal;
@@ -145,7 +146,7 @@ class Row {
         const bad = !read();
         store.finish();
         if (!bad) return;
-        input.value = String(shown(this.item[field] ?? 0));
+        input.value = String(typed(this.item[field] ?? 0));
         read();
         const range = `${field === "count" ? "a whole number" : "a number"} from ${String(least).replace("-", "−")} to ${most}`;
         store.say(`${this.item.name} ${SPOKEN[field] ?? field}: ${range} is needed${field === "weight" ? ", not all weights 0" : ""}`);
@@ -192,12 +193,7 @@ class Row {
   /** @param {HTMLInputElement} input @param {Field} field @param {Item} item */
   paintNumber(input, field, item) {
     put(input, { "aria-label": `${item.name} ${SPOKEN[field] ?? field}` });
-    const text = String(shown(item[field] ?? 0));
+    const text = String(typed(item[field] ?? 0));
     if (input !== document.activeElement && input.value !== text) input.value = text;
   }
-}
-
-/** Three decimals, or three digits where that is less. @param {number} value */
-function shown(value) {
-  return Math.abs(value) < 0.1 ? Number(Number(value.toPrecision(3)).toFixed(9)) : Number(value.toFixed(3));
 }

@@ -1,9 +1,7 @@
 /**
- * Closed forms for laws in the plane, the numbers that move with the pointer. No DOM. Python is the reference: both sides
- * are held to the same golden vectors.
+ * Twin: metrics/fid/metric.py, metrics/kid/metric.py, metrics/conditional.py · held by: tests/labs/plane/test_scores_page.py
  *
- * Twin: nbmetrics/metrics/fid/metric.py, nbmetrics/metrics/kid/metric.py, nbmetrics/metrics/conditional.py;
- *     held by tests/labs/plane/test_scores_page.py.
+ * Closed forms for laws in the plane, the numbers that move with the pointer. No DOM. Python is the reference.
  *
  * @import { Aggregates, Data, Law, Numbers, Scene } from "../../toolkit/view/types.js"
  */
@@ -72,24 +70,15 @@ const CONDITIONAL = {
   },
 };
 
-/** @type {Record<string, string[]>} what the addends are, in the order of `addendsOf` */
-export const ADDENDS = {
-  fid: ["‖μ − μ_G‖²", "Tr C", "Tr C_G", "−2 Tr (C C_G)^½"],
-  kid: ["E k(X, X′)", "E k(G, G′)", "−2 E k(X, G)"],
-  kid_rbf: ["E k(X, X′)", "E k(G, G′)", "−2 E k(X, G)"],
-  mfid: ["mean", "variance of y"],
-  rfid: ["mean", "covariance of (x, y)"],
-  cfid: ["mean", "regression", "residual"],
-};
-
 /** Bandwidth of KID (RBF): √d in the plane. */
 export const SIGMA = Math.SQRT2;
 const RBF = rbfMean(SIGMA);
+const CLOSED = ["fid", "kid", ...Object.keys(CONDITIONAL)];
 
 /** Whether the page can compute a metric of these laws. @param {string} metric @param {Law[]} laws */
 export function isClosed(metric, laws) {
   const isSmooth = (/** @type {Law} */ law) => !law.points && (law.parts ?? []).every((part) => !part.law.points);
-  return metric === "kid_rbf" ? laws.every(isSmooth) : metric in ADDENDS;
+  return metric === "kid_rbf" ? laws.every(isSmooth) : CLOSED.includes(metric);
 }
 
 /** E k(X, X′) without the pairs of a row with itself. @param {Law} law @param {(p: Law, q: Law) => number} mean @param {number} [diagonal] Σλ²k(x,x)/n */
@@ -97,7 +86,7 @@ function selfMean(law, mean, diagonal = law.lostDiagonal) {
   return (mean(law, law) - diagonal) / (1 - law.lost);
 }
 
-/** The addends of one score, in the order of ADDENDS. @param {string} metric @param {Law} p the real law @param {Law} q the generator @returns {number[]} */
+/** The addends of one score. @param {string} metric @param {Law} p the real law @param {Law} q the generator @returns {number[]} */
 export function addendsOf(metric, p, q) {
   if (metric === "fid") {
     const shift = (p.x - q.x) ** 2 + (p.y - q.y) ** 2;

@@ -1,21 +1,21 @@
 /**
+ * Twin: evaluation/scores.py · held by: tests/labs/playground/test_board_page.py
+ *
  * The Scores table and what it means in words.
  *
- * Twin: nbmetrics/evaluation/scores.py; held by tests/labs/playground/test_board_page.py.
- *
  * @import { Aggregates, Numbers, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
-import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { CHARTED, chartedOf } from "./metrics.js";
 import { el, put, say, scroller } from "../../toolkit/view/dom.js";
 import { isLower, placesOf } from "../../plane/view/scores.js";
+import { figure, ordinal } from "../../toolkit/view/numbers.js";
 
 /** @typedef {{metric: string, label: string, higher: boolean, numbers: Aggregates | null, isCurrent: boolean}} Column */
 const PARTS = /** @type {const} */ (["avg", "all"]);
 
 export class Board {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
@@ -117,7 +117,7 @@ function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
   });
 }
 
-// Of scores in the units of a plane, what is smaller is rounding.
+/** How avg and all can differ over two generators: 1 where the first is better, 0 where they cannot be told apart. */
 const QUARRELS = /** @type {const} */ ([
   {
     byAvg: 1, byAll: -1, margin: "avg",

@@ -2,13 +2,13 @@
  * Dot plot of the charted metric: a row for every client, then avg and all, a mark for every generator.
  *
  * @import { Aggregates, Place, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
 import { NumberTable, Plot, calmRange, linear, many, roundStep, ticksOf } from "../../toolkit/view/chart.js";
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 /** Shapes of about the same weight, one for each generator in turn. */
 export const SHAPES = [
@@ -21,7 +21,7 @@ const NARROW = 280;
 const GAP_ROOM = 20;
 
 export class ClientsView {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;

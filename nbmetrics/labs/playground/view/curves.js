@@ -3,9 +3,10 @@
  *
  * @import { Best, Sweep } from "./sweep.js"
  */
-import { Plot, calmRange, curve, linear, roundStep, spreadOut, tickText, ticksOf } from "../../toolkit/view/chart.js";
+import { Plot, calmRange, curve, linear, roundStep, spreadOut, ticksOf } from "../../toolkit/view/chart.js";
 import { put, say, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
+import { tickText } from "../../toolkit/view/numbers.js";
 
 export const PARTS_SWEPT = /** @type {const} */ (["avg", "all"]);
 const CURVE_NAMES = /** @type {const} */ (["avg", "all", "gap", "ideal"]);

@@ -3,20 +3,22 @@
  * and the places that its avg and its all give.
  *
  * @import { Place, Scene, View } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { many } from "../../toolkit/view/chart.js";
 import { CHARTED, chartedOf } from "./metrics.js";
 import { ClientsView, SHAPES } from "./clients.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { el, put, say, svg, watchSize } from "../../toolkit/view/dom.js";
 import { hiddenSweepOf } from "./guessflag.js";
+import { dataOf } from "../../plane/view/laws.js";
 import { Ribbon } from "./ranks.js";
 import { SamplesView } from "./samples.js";
 import { SweepView } from "./sweepview.js";
+import { Tabs } from "../../toolkit/view/tabs.js";
 import { TermsView } from "./terms.js";
 
 /**
- * @typedef {{scene: Scene, data: Record<string, any>, width: number, g: number, c: number, isFull: boolean,
+ * @typedef {{scene: Scene, data: ReturnType<typeof dataOf>, width: number, g: number, c: number, isFull: boolean,
  *   charted: ReturnType<typeof chartedOf>}} Chart
  *   what a view is given: `g` is the generator it is about, `c` the client whose weight may be swept
  */
@@ -27,7 +29,7 @@ const TAB_NAMES = /** @type {Tab[]} */ (Object.keys(TABS));
 const START_VIEW = { metric: "fid", panel: "clients", sweep: "variance", aligned: false };
 
 export class Explore {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
@@ -42,25 +44,18 @@ export class Explore {
     const options = Object.entries(CHARTED).map(([value, { label }]) => el("option", { value }, [label]));
     this.metric = el("select", { "aria-label": "Metric" }, options);
     this.metric.addEventListener("change", () => this.edit({ metric: this.metric.value }), { signal });
-    this.tabs = TAB_NAMES.map((name) => this.makeTab(name));
+    const choice = { now: () => this.panel, choose: (/** @type {string} */ panel) => this.edit({ panel }) };
+    const contents = Object.fromEntries(TAB_NAMES.map((name) => [name, this.views[name].root]));
+    this.tabs = new Tabs("Charts", TABS, contents, choice, signal);
     this.note = el("p", { class: "nbm-note" });
     this.keys = el("div", { class: "nbm-keys", role: "group", "aria-label": "Generator charted" });
-    this.panels = TAB_NAMES.map((name) => el("div", { role: "tabpanel", "aria-label": TABS[name] }, [this.views[name].root]));
-    const tablist = el("div", { class: "nbm-tabs", role: "tablist", "aria-label": "Charts" }, this.tabs);
     this.root = el("div", { class: "nbm-explore" }, [
-      el("div", { class: "nbm-explorehead" }, [tablist, this.metric]), this.note, this.keys, ...this.panels, this.ribbon.root,
+      el("div", { class: "nbm-explorehead" }, [this.tabs.list, this.metric]), this.note, this.keys, ...this.tabs.panels, this.ribbon.root,
     ]);
-    this.watchWidth();
-  }
-
-  /** The width comes from an observer, so that painting reads no layout. */
-  watchWidth() {
-    const watch = new ResizeObserver(([{ contentRect }]) => {
-      if (contentRect.width > 0) this.width = Math.round(contentRect.width);
-      this.store.changed();
+    watchSize(this.root, signal, ({ width }) => {
+      if (width > 0) this.width = Math.round(width);
+      store.changed();
     });
-    watch.observe(this.root);
-    this.signal.addEventListener("abort", () => watch.disconnect());
   }
 
   /** @param {Partial<View>} change of what the scene charts */
@@ -73,26 +68,6 @@ export class Explore {
   showNumbers(shown) {
     this.isFull = shown;
     this.store.changed();
-  }
-
-  /** @param {Tab} name */
-  makeTab(name) {
-    const tab = el("button", { type: "button", role: "tab" }, [TABS[name]]);
-    tab.addEventListener("click", () => this.edit({ panel: name }), { signal: this.signal });
-    tab.addEventListener("keydown", (event) => this.tabKey(event), { signal: this.signal });
-    return tab;
-  }
-
-  /** @param {KeyboardEvent} event */
-  tabKey(event) {
-    const now = TAB_NAMES.indexOf(this.panel);
-    const last = TAB_NAMES.length - 1;
-    /** @type {Record<string, number>} */
-    const goes = { ArrowRight: now === last ? 0 : now + 1, ArrowLeft: now ? now - 1 : last, Home: 0, End: last };
-    if (!(event.key in goes)) return;
-    event.preventDefault();
-    this.edit({ panel: TAB_NAMES[goes[event.key]] });
-    this.tabs[goes[event.key]].focus();
   }
 
   /** @returns {Tab} */
@@ -117,14 +92,11 @@ export class Explore {
     const followed = this.follow(scene);
     const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
     const { g, c } = asked < 0 ? followed : { ...followed, g: asked };
-    TAB_NAMES.forEach((name, k) => {
-      put(this.tabs[k], { "aria-selected": String(name === panel), tabindex: name === panel ? 0 : -1 });
-      this.panels[k].hidden = name !== panel;
-    });
+    this.tabs.paint();
     say(this.note, panel === "samples" ? "FID and KID of points drawn from each law." : `${charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`);
     this.paintKeys(scene, g);
     this.keys.hidden ||= asked >= 0; // nothing else is charted now
-    const chart = { scene, data: this.store.data, width: this.width, g, c, isFull: this.isFull, charted };
+    const chart = { scene, data: dataOf(this.store.model), width: this.width, g, c, isFull: this.isFull, charted };
     this.views[panel].paint(chart);
     this.ribbon.paint(chart);
   }

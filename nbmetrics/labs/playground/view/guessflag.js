@@ -2,7 +2,7 @@
  * The flag that a learner places on the axis of a sweep before the curves are shown.
  *
  * @import { Subject, Sweep } from "./sweep.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
 import { put, say, svg } from "../../toolkit/view/dom.js";
@@ -12,7 +12,7 @@ import { readValue } from "./sweep.js";
 
 /** @typedef {{guess: number | null, revealed: boolean}} Asked */
 
-/** The prediction over a sweep that the lesson asks for, if any; once it is revealed, only where that sweep is charted. @param {Store} store @param {number} g the generator charted @returns {Asked | null} */
+/** The prediction over a sweep that the lesson asks for, if any; once it is revealed, only where that sweep is charted. @param {PlaneStore} store @param {number} g the generator charted @returns {Asked | null} */
 export function askedOf({ model, scene }, g) {
   const { lesson, view } = scene;
   const predict = lessonOf(model.get("lessons"), scene)?.predict;
@@ -21,14 +21,14 @@ export function askedOf({ model, scene }, g) {
   return lesson.revealed && isOther ? null : lesson;
 }
 
-/** The generator whose sweep a lesson asks about and still hides, −1 if there is none. @param {Store} store */
+/** The generator whose sweep a lesson asks about and still hides, −1 if there is none. @param {PlaneStore} store */
 export function hiddenSweepOf({ model, scene }) {
   const predict = lessonOf(model.get("lessons"), scene)?.predict;
   return predict?.sweep && !scene.lesson?.revealed ? indexNow(scene, predict.generator) : -1;
 }
 
 export class GuessFlag {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.pole = svg("line", { class: "nbm-pole" });

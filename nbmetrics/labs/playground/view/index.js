@@ -1,7 +1,5 @@
 /**
  * The Playground: the plane with clients and generators, the board of scores, and the panel of items.
- *
- * @import { Store } from "../../toolkit/view/store.js"
  */
 import { Board } from "./board.js";
 import { el } from "../../toolkit/view/dom.js";
@@ -10,15 +8,20 @@ import { Explore } from "./explore.js";
 import { ItemButtons } from "../../plane/view/items.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { LessonCard } from "./lessoncard.js";
+import { dataOf } from "../../plane/view/laws.js";
 import { numbersOf } from "../../plane/view/scores.js";
+import { PlaneStore } from "../../plane/view/store.js";
 import { Panel } from "../../plane/view/panel.js";
 import { savePicture } from "../../toolkit/view/picture.js";
 import { Stage } from "../../plane/view/stage.js";
 import { Toolbar, agreement } from "../../toolkit/view/toolbar.js";
 
-export default lab("Playground", numbersOf, playgroundView);
+export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model)), playgroundView, {
+  kind: PlaneStore,
+  traits: ["data", "namespace"],
+});
 
-/** @param {Store} store @param {AbortSignal} signal */
+/** @param {PlaneStore} store @param {AbortSignal} signal */
 function playgroundView(store, signal) {
   const stage = new Stage(store, signal);
   const board = new Board(store, signal);
@@ -54,7 +57,7 @@ function playgroundView(store, signal) {
 
 /**
  * Python's scores beside the page's, of every metric that both have.
- * @param {Store} store @param {Record<string, {avg: number[], all: number[]}>} scores
+ * @param {PlaneStore} store @param {Record<string, {avg: number[], all: number[]}>} scores
  * @returns {[number, number][]}
  */
 function pairsOf({ numbers }, scores) {

@@ -1,14 +1,14 @@
 /**
- * Lessons: how far the learner is, what the answer is, how far off the guess was, and whether a task is done. No DOM.
+ * Twin: labs/playground/lessons.py · held by: tests/labs/playground/test_lessons.py
  *
- * Twin: nbmetrics/labs/playground/lessons.py; held by tests/labs/playground/test_lessons.py.
+ * Lessons: how far the learner is, what the answer is, how far off the guess was, and whether a task is done. No DOM.
  *
  * @import { Aggregates, Data, Numbers, Progress, Scene, View } from "../../toolkit/view/types.js"
  */
-import { figure } from "../../toolkit/view/numbers.js";
 import { CHARTED } from "./metrics.js";
 import { isLower, numbersOf } from "../../plane/view/scores.js";
 import { subjectOf, sweepOf } from "./sweep.js";
+import { capital, figure, numeral } from "../../toolkit/view/numbers.js";
 
 /**
  * @typedef {"avg" | "all" | "gap"} Part
@@ -93,15 +93,15 @@ export function outcomeOf({ predict }, scene, data = {}) {
   const label = capital(partLabel(metric, aggregate));
   if (answer === null) return `${label} of ${nameNow(scene, generator)} has no lowest point here. Undo brings the question back.`;
   const lowest = sweep && isMoved({ answer, other }, answerOf(predict, scene, data)) ? "was lowest at" : "is lowest at";
-  const found = `${label} ${sweep ? lowest : "comes to"} ${hundredths(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
-  const off = guess === null ? "" : `: your guess ${hundredths(guess)} is ${awayOf(guess, answer)}`;
-  const second = other === null ? "" : ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} ${lowest} ${hundredths(other)}.`;
+  const found = `${label} ${sweep ? lowest : "comes to"} ${numeral(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
+  const off = guess === null ? "" : `: your guess ${numeral(guess)} is ${awayOf(guess, answer)}`;
+  const second = other === null ? "" : ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} ${lowest} ${numeral(other)}.`;
   return `${found}${off}.${second}`;
 }
 
 /** Whether what is found now reads otherwise. @param {Found} before @param {Found} now */
 function isMoved(before, now) {
-  return /** @type {const} */ (["answer", "other"]).some((part) => hundredths(before[part] ?? NaN) !== hundredths(now[part] ?? NaN));
+  return /** @type {const} */ (["answer", "other"]).some((part) => numeral(before[part] ?? NaN) !== numeral(now[part] ?? NaN));
 }
 
 /** @param {number} guess @param {number} answer */
@@ -110,15 +110,6 @@ function awayOf(guess, answer) {
   return Number(away) === 0 ? "exactly right" : `${away} away`;
 }
 
-/** @param {number} value */
-export function hundredths(value) {
-  return value.toFixed(2).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
-}
-
-/** @param {string} text */
-function capital(text) {
-  return text[0].toUpperCase() + text.slice(1);
-}
 
 /**
  * Whether a task is done, and in words how far it is.

@@ -3,17 +3,19 @@
  *
  * @import { Prediction } from "./lesson.js"
  * @import { Progress } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { el, put, say } from "../../toolkit/view/dom.js";
-import { hundredths, partLabel } from "./lesson.js";
+import { partLabel } from "./lesson.js";
+import { slides } from "../../toolkit/view/slider.js";
 import { lockable } from "../../toolkit/view/locks.js";
+import { numeral } from "../../toolkit/view/numbers.js";
 
 const GUESS_STEPS = 100;
 const GUESS_TICKS = 4;
 
 export class GuessAxis {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.input = el("input", { type: "range", "aria-label": "Your guess" });
@@ -30,23 +32,20 @@ export class GuessAxis {
   /** @param {AbortSignal} signal */
   listen(signal) {
     const { input, store } = this;
-    input.addEventListener("input", () => this.place(), { signal });
-    input.addEventListener("change", () => store.finish(), { signal });
+    const placed = (/** @type {number} */ guess) => {
+      const { scene } = store;
+      return { ...scene, lesson: scene.lesson && { ...scene.lesson, guess } };
+    };
+    slides(input, store, placed, signal, { lock: "", stride: 1 });
     // A click, or Enter, on the flag where it stands places it there too: nothing changes, so no input event tells.
     const settle = () => {
-      if (store.scene.lesson?.guess === null) this.place();
+      if (store.scene.lesson?.guess === null) store.preview(placed(input.valueAsNumber), "");
       store.finish();
     };
     input.addEventListener("click", settle, { signal });
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") settle();
-      if (event.key === "Escape") store.cancel();
     }, { signal });
-  }
-
-  place() {
-    const { scene } = this.store;
-    if (scene.lesson) this.store.preview({ ...scene, lesson: { ...scene.lesson, guess: this.input.valueAsNumber } }, "");
   }
 
   /** @param {Prediction | null} predict @param {Progress} progress */
@@ -61,14 +60,14 @@ export class GuessAxis {
     if (this.input.value !== shown) this.input.value = shown;
     this.input.disabled = revealed;
     this.line.classList.toggle("nbm-unplaced", guess === null);
-    put(this.input, { "aria-valuetext": guess === null ? "not placed yet" : hundredths(guess) });
+    put(this.input, { "aria-valuetext": guess === null ? "not placed yet" : numeral(guess) });
     this.answer.hidden = answer === null;
     if (answer === null) return;
     const at = Math.min(1, Math.max(0, (answer - low) / (high - low)));
     this.answer.style.setProperty("--at", String(at));
     // Its number is written on the side away from the flag, where there is room.
     this.answer.classList.toggle("nbm-leftward", at > 0.1 && (guess ?? low) > answer);
-    say(this.answer, hundredths(answer));
+    say(this.answer, numeral(answer));
   }
 
   /** @param {number} low @param {number} high */

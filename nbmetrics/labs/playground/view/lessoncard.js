@@ -6,12 +6,14 @@
  *
  * @import { Lesson } from "./lesson.js"
  * @import { Numbers, Progress, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
+import { dataOf } from "../../plane/view/laws.js";
 import { el, say } from "../../toolkit/view/dom.js";
-import { hundredths, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
+import { indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
 import { GuessAxis } from "./lessonaxis.js";
 import { lockable } from "../../toolkit/view/locks.js";
+import { numeral } from "../../toolkit/view/numbers.js";
 
 const TO_DO = {
   min: "Drag the flag in the chart to your guess, then press Reveal.",
@@ -21,7 +23,7 @@ const TO_DO = {
 };
 
 export class LessonCard {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.select = el("select", { "aria-label": "Lesson" }, [el("option", { value: "" }, ["No lesson"])]);
@@ -81,7 +83,7 @@ export class LessonCard {
     const { store } = this;
     const lesson = lessonOf(this.lessons, store.scene);
     if (!lesson) return;
-    store.edit(revealedScene(lesson, store.scene, store.data), "");
+    store.edit(revealedScene(lesson, store.scene, dataOf(store.model)), "");
     if (!lesson.predict?.sweep) return;
     store.select(null);
     this.selectGenerator();
@@ -116,7 +118,7 @@ export class LessonCard {
     this.verdict.paint(verdict);
     this.toDo.hidden = this.act.hidden = isShown;
     this.reveal.disabled = predict ? guess === null : isTask && !verdict?.done;
-    say(this.guess, guess !== null ? `Your guess: ${hundredths(guess)}` : predict ? "Place the flag first." : "");
+    say(this.guess, guess !== null ? `Your guess: ${numeral(guess)}` : predict ? "Place the flag first." : "");
     this.answer.paint(lesson, scene, isShown, this.nextName !== "");
     this.axis.paint(predict, progress);
   }
@@ -142,7 +144,7 @@ class VerdictLine {
 
 /** What Reveal shows: how far the guess was off, what it means, and what to try next. */
 class AnswerPart {
-  /** @param {Store} store @param {() => void} onNext @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {() => void} onNext @param {AbortSignal} signal */
   constructor(store, onNext, signal) {
     this.store = store;
     /** @type {{scene: Scene, text: string} | null} what was last said, and of which scene */
@@ -164,7 +166,7 @@ class AnswerPart {
     this.root.hidden = !isShown;
     this.next.hidden = !isShown || !hasNext;
     if (!isShown) return;
-    if (this.told?.scene !== scene) this.told = { scene, text: outcomeOf(lesson, scene, this.store.data) };
+    if (this.told?.scene !== scene) this.told = { scene, text: outcomeOf(lesson, scene, dataOf(this.store.model)) };
     this.outcome.hidden = !lesson.predict;
     say(this.outcome, this.told.text);
     say(this.meaning, lesson.reveal);

@@ -2,28 +2,29 @@
  * The metrics that can be charted, and where their numbers come from: the page, or Python's last answer.
  *
  * @import { Aggregates } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
 
-/** @type {Record<string, {label: string, higher: boolean, note: string}>} in the order of the Metric select */
-export const CHARTED = {
-  fid: { label: "FID", higher: false, note: "Fréchet distance of means and covariances" },
-  kid: { label: "KID", higher: false, note: "squared MMD, cubic kernel" },
-  kid_rbf: { label: "KID (RBF)", higher: false, note: "squared MMD, Gaussian kernel, σ = √2" },
-  mfid: { label: "MFID", higher: false, note: "FID of y alone; the axes are read as x → y" },
-  rfid: { label: "RFID", higher: false, note: "FID of (x, y) on the clients’ x" },
-  cfid: { label: "CFID", higher: false, note: "FID of y given x, on the clients’ x" },
-  fld: { label: "FLD", higher: false, note: "likelihood of held-out points; computed by Python from points" },
-  precision: { label: "Precision", higher: true, note: "share of generated points among the real; computed by Python" },
-  recall: { label: "Recall", higher: true, note: "share of real points among the generated; computed by Python" },
-  density: { label: "Density", higher: true, note: "real neighbours of generated points; computed by Python" },
-  coverage: { label: "Coverage", higher: true, note: "share of real points with a generated one near; computed by Python" },
-};
+import facts from "../metrics.json" with { type: "json" };
+
+/**
+ * @typedef {object} Metric  as ../metrics.json says, in the order of the Metric select
+ * @property {string} label
+ * @property {boolean} higher whether more is better
+ * @property {string} note
+ * @property {string} closed of which laws the page computes it: "always" of any, "smooth" of those without points, or "never"
+ * @property {string[]} [addends] what is summed, in the order of `addendsOf`
+ * @property {string[]} [symbols] the same in the formula
+ * @property {number} [own] which addend is the generator's alone
+ * @property {string} [no_sum] why there are no addends
+ */
+/** @type {Record<string, Metric>} */
+export const CHARTED = facts;
 
 /**
  * The numbers of the metric that the scene charts: the page's own where it has them, else Python's last answer that
  * fits the scene, current or not, else none.
- * @param {Store} store
+ * @param {PlaneStore} store
  * @returns {{metric: string, label: string, higher: boolean, note: string, numbers: Aggregates | null, isCurrent: boolean}}
  */
 export function chartedOf(store) {

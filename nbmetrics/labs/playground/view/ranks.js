@@ -2,14 +2,14 @@
  * The places of all generators by avg and by all, joined by lines: where lines cross, the two disagree.
  *
  * @import { Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
 import { NumberTable, Plot, many } from "../../toolkit/view/chart.js";
-import { ordinal } from "../../toolkit/view/numbers.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { placesOf } from "../../plane/view/scores.js";
 import { shortened } from "../../toolkit/view/names.js";
+import { ordinal } from "../../toolkit/view/numbers.js";
 
 const RIBBON_ROW = 22;
 const TOP_ROOM = 16;
@@ -19,7 +19,7 @@ const LINES_ROOM = 48;
 const PLACE_ROOM = 58;
 
 export class Ribbon {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;

@@ -4,15 +4,16 @@
  * distance from the exact value. Python says too what gap so many points would show if all clients were alike.
  *
  * @import { Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
-import { NumberTable, Plot, calmRange, linear, many, roundStep, tickText, ticksOf } from "../../toolkit/view/chart.js";
-import { figure } from "../../toolkit/view/numbers.js";
+import { NumberTable, Plot, calmRange, linear, many, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { sameScene } from "../../toolkit/view/history.js";
 import { lockable } from "../../toolkit/view/locks.js";
+import { slides } from "../../toolkit/view/slider.js";
 import { numbersOf } from "../../plane/view/scores.js";
+import { figure, tickText } from "../../toolkit/view/numbers.js";
 
 const POINT_COUNTS = [0, 10, 20, 50, 100, 200, 500, 1000];
 const DRAWN_METRICS = /** @type {const} */ (["fid", "kid"]);
@@ -25,16 +26,14 @@ const QUANTILES = 3.3;
 /** @typedef {{name: string, exact: number, now: number | null, alike?: number, band: {mean: number, low: number, high: number} | null}} Estimate */
 
 export class SamplesView {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.slider = el("input", { type: "range", min: "0", max: String(POINT_COUNTS.length - 1), step: "1", "aria-label": "Points" });
     this.count = el("output", { class: "nbm-count" });
     this.redraw = el("button", { type: "button" }, ["Redraw"]);
     lockable("drag", this.redraw);
-    this.slider.addEventListener("input", () => this.drawn(store.preview.bind(store)), { signal });
-    this.slider.addEventListener("change", () => store.finish(), { signal });
-    this.slider.addEventListener("keydown", (event) => event.stopPropagation(), { signal });
+    slides(this.slider, store, (place) => ({ ...store.scene, samples: POINT_COUNTS[place] }), signal, { stride: 1 });
     this.redraw.addEventListener("click", () => store.edit({ ...store.scene, seed: (store.scene.seed ?? 0) + 1 }), { signal });
     this.charts = DRAWN_METRICS.map((metric) => new ErrorChart(metric));
     this.ofRedraws = [
@@ -54,11 +53,6 @@ export class SamplesView {
     this.answered = null;
     /** @type {{scene: Scene, data: object, numbers: ReturnType<typeof numbersOf>} | null} */
     this.memo = null;
-  }
-
-  /** @param {(scene: Scene) => void} show */
-  drawn(show) {
-    show({ ...this.store.scene, samples: POINT_COUNTS[this.slider.valueAsNumber] });
   }
 
   /** @param {Chart} chart */

@@ -1,14 +1,15 @@
 /**
+ * Twin: labs/playground/numbers.py · held by: tests/labs/playground/test_sweep_page.py
+ *
  * Sweeps: one number of a generator, or the weight of a client, runs over its range while the rest of the scene stays.
  * No DOM.
- *
- * Twin: nbmetrics/labs/playground/numbers.py; held by tests/labs/playground/test_sweep_page.py.
  *
  * @import { Item, Law, Place, Scene } from "../../toolkit/view/types.js"
  */
 import { withItem } from "../../plane/view/edits.js";
 import { lawsOf, mixture, sharesOf } from "../../plane/view/laws.js";
 import { isClosed, scored } from "../../plane/view/scores.js";
+import { numeral } from "../../toolkit/view/numbers.js";
 
 /**
  * @typedef {{parameter: string, place: Place, item: Item, digits: number}} Subject  what is swept, and the decimals to read
@@ -90,7 +91,7 @@ export function sweptTo(scene, { parameter, place, item }, value) {
 /** A swept value as read. @param {number} value @param {Subject} subject */
 export function readValue(value, { parameter, digits }) {
   const { unit } = PARAMETERS[parameter];
-  return `${value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−")}${unit}`;
+  return `${numeral(value, digits)}${unit}`;
 }
 
 /** The metric to sweep: the charted one where the page can compute it, else FID. @param {Scene} scene @param {Record<string, any>} data @param {number} g */

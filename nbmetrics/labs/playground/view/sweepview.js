@@ -4,22 +4,22 @@
  *
  * @import { Best, Subject, Sweep } from "./sweep.js"
  * @import { View } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
 import { NumberTable, many } from "../../toolkit/view/chart.js";
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
-import { figure } from "../../toolkit/view/numbers.js";
 import { CHARTED } from "./metrics.js";
 import { CurvePlot, PARTS_SWEPT } from "./curves.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { GuessFlag, askedOf } from "./guessflag.js";
 import { PARAMETERS, readValue, subjectOf, sweepKey, sweepOf, sweepableOf, sweptMetric, sweptTo } from "./sweep.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 const EACH_IN_TABLE = 3;
 
 export class SweepView {
-  /** @param {Store} store @param {AbortSignal} signal @param {(change: Partial<View>) => void} edit what the scene charts */
+  /** @param {PlaneStore} store @param {AbortSignal} signal @param {(change: Partial<View>) => void} edit what the scene charts */
   constructor(store, signal, edit) {
     this.store = store;
     this.parameter = el("select", { "aria-label": "Parameter" });

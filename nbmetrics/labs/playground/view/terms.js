@@ -3,34 +3,18 @@
  * the pointer rests on is lit everywhere: an item in the plane, its row, an addend in the formula and its column.
  *
  * @import { Item, Law, Place, Scene } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
 import { many } from "../../toolkit/view/chart.js";
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, say } from "../../toolkit/view/dom.js";
+import { CHARTED } from "./metrics.js";
 import { lawsOf } from "../../plane/view/laws.js";
-import { ADDENDS, addendsOf, isClosed } from "../../plane/view/scores.js";
-
-/** Symbols where the addends are called by words. @type {Record<string, string[]>} */
-const SYMBOLS = {
-  mfid: ["(m_y − m_ŷ)²", "(σ_y − σ_ŷ)²"],
-  rfid: ["(m_y − m_ŷ)²", "Tr (C + C_G − 2 (C C_G)^½)"],
-  cfid: ["(m_y − m_ŷ)²", "(c_xy − c_xŷ)² ∕ c_xx", "(σ_y|x − σ_ŷ|x)²"],
-};
-/** Which addend is the generator's alone. @type {Record<string, number>} */
-const GENERATORS_OWN = { fid: 2, kid: 1, kid_rbf: 1 };
-/** @type {Record<string, string>} */
-const NO_SUM = {
-  fld: "FLD is no sum of such parts: it is how unlikely held-out points are under a density fitted to generated ones.",
-  precision: "Precision is no sum of such parts: it is a share, of the generated points that lie among real ones.",
-  recall: "Recall is no sum of such parts: it is a share, of the real points that lie among generated ones.",
-  density: "Density is no sum of such parts: it counts how many real points’ neighbourhoods hold a generated point.",
-  coverage: "Coverage is no sum of such parts: it is a share, of the real points with a generated one near.",
-};
+import { addendsOf, isClosed } from "../../plane/view/scores.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 export class TermsView {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
@@ -53,7 +37,7 @@ export class TermsView {
     const isSum = isClosed(metric, [...laws.clients, laws.generators[g]]);
     for (const node of [this.formula, this.table, this.note]) node.hidden = !isSum;
     this.absent.hidden = isSum;
-    say(this.absent, isSum ? "" : NO_SUM[metric] ?? `${label} of points is computed by Python, which gives no parts of it.`);
+    say(this.absent, isSum ? "" : CHARTED[metric].no_sum ?? `${label} of points is computed by Python, which gives no parts of it.`);
     if (!isSum) return;
     this.keepFormula(metric, label);
     const parts = laws.clients.map((law) => addendsOf(metric, law, laws.generators[g]));
@@ -67,7 +51,7 @@ export class TermsView {
   keepFormula(metric, label) {
     if (this.shown === metric) return;
     this.shown = metric;
-    const symbols = SYMBOLS[metric] ?? ADDENDS[metric];
+    const { addends = [], symbols = [] } = CHARTED[metric];
     const parts = symbols.flatMap((symbol, k) => {
       const minus = symbol.startsWith("−");
       const part = el("span", { class: "nbm-part" }, typeset(minus ? symbol.slice(1) : symbol));
@@ -75,7 +59,7 @@ export class TermsView {
       return [el("span", { class: "nbm-sign" }, [k ? (minus ? "−" : "+") : minus ? "−" : ""]), part];
     });
     this.formula.replaceChildren(el("span", { class: "nbm-sign" }, [`${label} =`]), ...parts);
-    const heads = ADDENDS[metric].map((symbol, k) => {
+    const heads = addends.map((symbol, k) => {
       const head = el("th", { scope: "col" }, typeset(symbol));
       this.lightOn(head, k, true);
       return head;
@@ -89,7 +73,7 @@ export class TermsView {
     const { store, signal } = this;
     const point = (/** @type {number} */ lit) => {
       this.lit = lit;
-      if (!isWhole || k !== GENERATORS_OWN[this.shown]) return store.changed();
+      if (!isWhole || k !== CHARTED[this.shown].own) return store.changed();
       store.hover(lit < 0 ? null : { kind: "generators", index: this.charted });
     };
     node.addEventListener("pointerenter", () => point(k), { signal });
@@ -132,7 +116,7 @@ export class TermsView {
     this.charted = g;
     const { hovered } = this.store;
     const isPointed = hovered?.kind === "generators" && hovered.index === g;
-    const lit = this.lit < 0 && isPointed ? GENERATORS_OWN[metric] ?? -1 : this.lit;
+    const lit = this.lit < 0 && isPointed ? CHARTED[metric].own ?? -1 : this.lit;
     this.formula.querySelectorAll(".nbm-part").forEach((part, k) => part.classList.toggle("nbm-lit", k === lit));
     for (const row of this.table.rows) [...row.cells].forEach((cell, k) => cell.classList.toggle("nbm-lit", k === lit + 1 && lit >= 0));
   }

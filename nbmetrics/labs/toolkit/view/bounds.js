@@ -1,8 +1,8 @@
 /**
+ * Twin: labs/toolkit/fields.py · held by: tests/labs/toolkit/test_bounds.py
+ *
  * From and to: of every number of every scene and lesson, by the name of its field; what Python refuses beyond them is
  * not drawn here either. No DOM.
- *
- * Twin: nbmetrics/labs/toolkit/fields.py; held by tests/labs/toolkit/test_bounds.py.
  *
  * @import { Model } from "./types.js"
  */
@@ -13,6 +13,8 @@ export const BOUNDS = /** @type {Record<string, [number, number]>} */ (/** @type
 /** Of them those that count. */
 export const WHOLE = facts.whole;
 export const LONGEST_NAME = facts.longest_name;
+/** Steps of a history. */
+export const REMEMBERED = facts.remembered;
 /** What a name cannot hold: control characters, ends of lines, halves of pairs. */
 export const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\p{Cs}/u;
 

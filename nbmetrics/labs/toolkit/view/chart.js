@@ -1,5 +1,6 @@
 /** What charts are drawn with: scales, ticks, curves, a frame of known size, and the table of their numbers. */
 import { el, put, say, svg } from "./dom.js";
+import { tickText } from "./numbers.js";
 
 /** Pixels of a value. @param {[number, number]} domain @param {[number, number]} pixels */
 export function linear([a, b], [p, q]) {
@@ -19,11 +20,6 @@ export function roundStep(span, most, units = [1, 2, 5]) {
 export function ticksOf([low, high], step) {
   const [first, last] = [Math.ceil(low / step - 1e-6), Math.floor(high / step + 1e-6)];
   return Array.from({ length: last - first + 1 }, (_, k) => (first + k) * step);
-}
-
-/** @param {number} value */
-export function tickText(value) {
-  return String(Number(value.toPrecision(6))).replace("-", "−");
 }
 
 /**

@@ -52,13 +52,19 @@ export function say(node, text) {
  */
 export function scroller(label, child, signal) {
   const node = el("div", { class: "nbm-scroll" }, [child]);
-  const watch = new ResizeObserver(() => {
+  const fit = () => {
     if (node.scrollWidth > node.clientWidth) put(node, { tabindex: 0, role: "region", "aria-label": label });
     else for (const name of ["tabindex", "role", "aria-label"]) node.removeAttribute(name);
-  });
-  for (const part of [node, child]) watch.observe(part);
-  signal.addEventListener("abort", () => watch.disconnect());
+  };
+  for (const part of [node, child]) watchSize(part, signal, fit);
   return node;
+}
+
+/** Tell of the size of what is in a node, now and when it changes, so that painting reads no layout. @param {Element} node @param {AbortSignal} signal @param {(size: DOMRectReadOnly) => void} tell */
+export function watchSize(node, signal, tell) {
+  const watch = new ResizeObserver(([{ contentRect }]) => tell(contentRect));
+  watch.observe(node);
+  signal.addEventListener("abort", () => watch.disconnect());
 }
 
 /** One paint per animation frame, however often it is asked for. @param {() => void} paint @param {AbortSignal} signal */

@@ -1,18 +1,11 @@
 /**
- * Undo and redo of scenes, whatever they are. No DOM.
+ * Twin: labs/toolkit/history.py · held by: tests/labs/toolkit/test_history_page.py
  *
- * Twin: nbmetrics/labs/toolkit/history.py; held by tests/labs/toolkit/test_history_page.py.
+ * Undo and redo of scenes, whatever they are. No DOM.
  *
  * @import { History, Scene } from "./types.js"
  */
-const REMEMBERED = 50;
-
-/** Whether two scenes hold the same items, wherever those lie. @param {Scene} scene @param {Scene} other */
-export function sameItems(scene, other) {
-  const held = (/** @type {Scene} */ { clients = [], generators = [] }) =>
-    [...clients, ...generators].map(({ name, kind, data }) => [name, kind, data]);
-  return JSON.stringify(held(scene)) === JSON.stringify(held(other));
-}
+import { REMEMBERED } from "./bounds.js";
 
 /** @param {History} history @param {Scene} before @returns {History} */
 export function recorded(history, before) {
@@ -35,4 +28,3 @@ export function redone({ past, future }, now) {
 export function sameScene(a, b) {
   return JSON.stringify({ ...a, rev: 0 }) === JSON.stringify({ ...b, rev: 0 });
 }
-

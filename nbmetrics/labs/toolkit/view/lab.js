@@ -12,20 +12,23 @@ import { Store } from "./store.js";
 /**
  * The widget of a lab: `compute` makes the numbers of a scene, `view` the content of one display and its painter.
  *
+ * @template {Store} [S=Store]
  * @param {string} name what the root is called, such as "Playground"
- * @param {(scene: any, data?: any) => any} compute
- * @param {(store: Store, signal: AbortSignal) => {nodes: Node[], paint: () => void}} view
+ * @param {(scene: any, model: Model) => any} compute
+ * @param {(store: S, signal: AbortSignal) => {nodes: Node[], paint: () => void}} view
+ * @param {{traits?: string[], kind?: new (...given: ConstructorParameters<typeof Store>) => S}} [more] what of the model,
+ *   beside that of every lab, the numbers or the view depend on; and the kind of store
  */
-export function lab(name, compute, view) {
+export function lab(name, compute, view, { traits = [], kind = /** @type {any} */ (Store) } = {}) {
   return () => {
-    /** @type {Store} */
+    /** @type {S} */
     let store;
     let bar = "";
     return {
       /** @param {{model: Model, signal?: AbortSignal}} context */
       initialize({ model, signal }) {
         bar = stateBar(model);
-        if (!bar) store = new Store(model, signal, compute);
+        if (!bar) store = new kind(model, signal, compute, traits);
       },
       /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} context */
       render({ el: host, signal }) {

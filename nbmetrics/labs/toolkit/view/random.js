@@ -1,8 +1,8 @@
 /**
- * Points drawn in the page, the same as Python draws (plane/draws.py): a counter-based generator, so that point k of an
- * item is a function of the seed, the item and k alone, and clouds follow a drag without flicker. No DOM.
+ * Twin: labs/plane/draws.py · held by: tests/labs/plane/test_scores_page.py
  *
- * Twin: nbmetrics/labs/plane/draws.py; held by tests/labs/plane/test_scores_page.py.
+ * Points drawn in the page, the same as Python draws: a counter-based generator, so that point k of an
+ * item is a function of the seed, the item and k alone, and clouds follow a drag without flicker. No DOM.
  */
 
 /** Which sequence an item draws from. @param {number} seed @param {number} stream */
@@ -10,12 +10,17 @@ export function counterOf(seed, stream) {
   return (Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;
 }
 
-/** Number `k` of a sequence, in [0, 1): mulberry32 on a counter. @param {number} counter @param {number} k */
-export function uniform(counter, k) {
+/** 32 bits, number `k` of a sequence: mulberry32 on a counter. @param {number} counter @param {number} k */
+export function bits(counter, k) {
   const a = (counter + Math.imul(k + 1, 0x6d2b79f5)) | 0;
   let t = Math.imul(a ^ (a >>> 15), 1 | a);
   t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-  return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  return (t ^ (t >>> 14)) >>> 0;
+}
+
+/** Number `k` of a sequence, in [0, 1). @param {number} counter @param {number} k */
+export function uniform(counter, k) {
+  return bits(counter, k) / 4294967296;
 }
 
 /** @type {Map<string, Float64Array>} */

@@ -5,7 +5,7 @@
  * @import { Point } from "./types.js"
  * @import { Store } from "./store.js"
  */
-import { put, svg } from "./dom.js";
+import { put, svg, watchSize } from "./dom.js";
 
 export class Sheet {
   /**
@@ -17,16 +17,13 @@ export class Sheet {
     this.height = heightOf(this.width);
     this.root = svg("svg", { class: `nbm-pair-sheet ${name}`, role: "presentation" });
     this.fit();
-    const watch = new ResizeObserver(([entry]) => {
-      const { width } = entry.contentRect;
+    watchSize(this.root, signal, ({ width }) => {
       if (!width || width === this.width) return;
       this.width = width;
       this.height = heightOf(width);
       this.fit();
       store.changed();
     });
-    watch.observe(this.root);
-    signal.addEventListener("abort", () => watch.disconnect());
   }
 
   fit() {

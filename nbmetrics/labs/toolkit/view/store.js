@@ -8,9 +8,9 @@
  *
  * What a teacher locked is refused here, whatever tries it, and shown by locks.js.
  *
- * @import { History, Model, Numbers, Place, Scene } from "./types.js"
+ * @import { History, Model, Numbers, Scene } from "./types.js"
  */
-import { recorded, redone, sameItems, sameScene, undone } from "./history.js";
+import { recorded, redone, sameScene, undone } from "./history.js";
 
 const IN_FLIGHT = 2;
 const COMMIT_EVERY = 100;
@@ -20,16 +20,16 @@ const ASK_EVERY = { least: 8, most: 40, rest: 3 };
 const PATIENCE = 1500;
 
 export class Store {
-  /** @param {Model} model @param {AbortSignal} [signal] @param {(scene: any, data?: any) => any} [compute] the numbers of a scene */
-  constructor(model, signal, compute = () => ({})) {
+  /**
+   * @param {Model} model @param {AbortSignal} [signal]
+   * @param {(scene: any, model: Model) => any} [compute] the numbers of a scene
+   * @param {string[]} [traits] others of the model that the numbers or the view depend on
+   */
+  constructor(model, signal, compute = () => ({}), traits = []) {
     this.model = model;
     this.compute = compute;
     /** @type {Scene} */
     this.scene = model.get("scene");
-    /** @type {Place | null} */
-    this.selected = null;
-    /** @type {Place | null} */
-    this.hovered = null;
     /** @type {string} */
     this.notice = "";
     this.waiting = false;
@@ -53,21 +53,15 @@ export class Store {
     const onScene = () => this.receive();
     const onResult = () => this.answered();
     const onLocked = () => this.locksChanged();
-    const onData = () => {
+    const onTrait = () => {
       this.memo = null;
       this.changed();
     };
-    model.on("change:scene", onScene);
-    model.on("change:result", onResult);
-    model.on("change:locked", onLocked);
-    model.on("change:data", onData);
-    model.on("change:namespace", onData);
+    /** @type {[string, () => void][]} */
+    const calls = [["scene", onScene], ["result", onResult], ["locked", onLocked], ...traits.map((name) => /** @type {[string, () => void]} */ ([name, onTrait]))];
+    for (const [name, call] of calls) model.on(`change:${name}`, call);
     signal?.addEventListener("abort", () => {
-      model.off("change:scene", onScene);
-      model.off("change:result", onResult);
-      model.off("change:locked", onLocked);
-      model.off("change:data", onData);
-      model.off("change:namespace", onData);
+      for (const [name, call] of calls) model.off(`change:${name}`, call);
       clearTimeout(this.timer);
       clearTimeout(this.asking);
     });
@@ -75,13 +69,8 @@ export class Store {
 
   /** @returns {Numbers} */
   get numbers() {
-    if (this.memo?.scene !== this.scene) this.memo = { scene: this.scene, numbers: this.compute(this.scene, this.data) };
+    if (this.memo?.scene !== this.scene) this.memo = { scene: this.scene, numbers: this.compute(this.scene, this.model) };
     return this.memo.numbers;
-  }
-
-  /** What Python says of rows that the page cannot draw itself, by name. */
-  get data() {
-    return this.model.get("data") ?? undefined;
   }
 
   /** @returns {History} */
@@ -119,16 +108,14 @@ export class Store {
     return Math.max(this.scene.rev, this.model.get("result")?.rev ?? 0) + 1;
   }
 
-  /** @param {Place | null} place */
-  select(place) {
-    this.selected = place;
-    this.changed();
+  /** @param {Scene} scene */
+  take(scene) {
+    this.scene = scene;
   }
 
-  /** @param {Place | null} place */
-  hover(place) {
-    this.hovered = place;
-    this.changed();
+  /** Open a preset, or the like. @param {Scene} scene @param {string} what the lock that refuses it */
+  open(scene, what) {
+    this.edit(scene, what);
   }
 
   /** @param {string} text */
@@ -145,8 +132,7 @@ export class Store {
   /** @param {Scene} scene */
   show(scene) {
     this.before ??= this.scene;
-    this.scene = { ...scene, rev: this.following };
-    this.keepSelection();
+    this.take({ ...scene, rev: this.following });
     this.notice = "";
     this.changed();
     this.tell();
@@ -209,18 +195,10 @@ export class Store {
 
   /** @param {Scene} scene */
   replace(scene) {
-    this.scene = { ...scene, rev: this.following };
-    this.keepSelection();
+    this.take({ ...scene, rev: this.following });
     this.notice = "";
     this.commit();
     this.changed();
-  }
-
-  keepSelection() {
-    for (const key of /** @type {("selected" | "hovered")[]} */ (["selected", "hovered"])) {
-      const place = this[key];
-      if (place && !(place.index < this.scene[place.kind]?.length)) this[key] = null;
-    }
   }
 
   commit() {
@@ -233,17 +211,21 @@ export class Store {
     this.watch();
   }
 
-  /** Python, or another browser, changed the scene; a gesture under way here wins, but not over items it lacks. */
+  /** Python, or another browser, changed the scene; a gesture under way here wins, unless it must yield. */
   receive() {
     const scene = this.model.get("scene");
-    if (this.before && scene.rev > this.before.rev && !sameItems(scene, this.scene)) {
+    if (this.before && scene.rev > this.before.rev && this.yieldsTo(scene)) {
       this.before = null;
       return this.replace(scene);
     }
     if (this.before || scene.rev <= this.scene.rev) return;
-    this.scene = scene;
-    this.keepSelection();
+    this.take(scene);
     this.changed();
+  }
+
+  /** @param {Scene} _scene from elsewhere in the middle of a gesture */
+  yieldsTo(_scene) {
+    return false;
   }
 
   /** Milliseconds between two questions. */

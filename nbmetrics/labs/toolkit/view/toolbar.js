@@ -65,8 +65,7 @@ export class Toolbar {
   /** @param {string} name @param {"presets" | "history"} what the lock that refuses it */
   load(name, what) {
     const scene = this.startOf(name) ?? Object.values(this.presets)[0];
-    this.store.edit({ ...scene, rev: this.store.scene.rev }, what);
-    this.store.select(null);
+    this.store.open({ ...scene, rev: this.store.scene.rev }, what);
   }
 
   /** @param {string} name */

@@ -2,13 +2,13 @@
  * What the clients say of the two generators: in a sentence, as a picture, and in the Scores table.
  *
  * @import { Law } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { PairScores } from "./maths.js"
  */
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
 import { ellipseOf } from "../../plane/view/geometry.js";
 import { TwinDots } from "./dots.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 /**
  * @typedef {object} Shown what one display shows
@@ -27,7 +27,7 @@ const LIKENESS = 1e-8;
 const LAW_HEADS = ["x", "y", "width", "height", "angle"];
 
 export class TwinsBoard {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;

@@ -1,10 +1,10 @@
 /**
+ * Twin: labs/twins/scene.py · held by: tests/labs/twins/test_twins.py
+ *
  * Edits of a twins scene and its code. No DOM.
  *
- * Twin: nbmetrics/labs/twins/scene.py; held by tests/labs/twins/test_twins.py.
- *
  * @import { Item } from "../../toolkit/view/types.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { TwinsScene } from "./maths.js"
  */
 
@@ -44,7 +44,7 @@ export function clientsKey(clients) {
 /**
  * The store as the plane and the list of clients take it: a scene without generators, and edits that keep shared shapes
  * shared.
- * @param {Store} store @returns {Store}
+ * @param {PlaneStore} store @returns {PlaneStore}
  */
 export function planeStore(store) {
   /** @type {any} */

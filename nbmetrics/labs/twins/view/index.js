@@ -2,29 +2,29 @@
  * TwinsLab: two generators that every client scores alike and FID-all tells apart. Where there is a closed form the twin
  * follows every frame of a drag; elsewhere Python finds it once the clients lie still, and the last one fades till then.
  *
- * @import { Store } from "../../toolkit/view/store.js"
  * @import { Shown } from "./board.js"
  * @import { Pair, TwinsScene } from "./maths.js"
  */
-import { figure } from "../../toolkit/view/numbers.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { ItemButtons } from "../../plane/view/items.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { lawOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
+import { PlaneStore } from "../../plane/view/store.js";
 import { savePicture } from "../../toolkit/view/picture.js";
 import { Toolbar, agreement } from "../../toolkit/view/toolbar.js";
 import { TwinsBoard, pairWords } from "./board.js";
 import { clientsKey, planeStore, twinsCode, withSharing } from "./edits.js";
 import { pairOf, pairScores } from "./maths.js";
 import { TWIN_MARKS, TWIN_NAMES, TwinsStage } from "./stage.js";
+import { figure } from "../../toolkit/view/numbers.js";
 
 /** @type {Record<string, string>} */
 const TABS = { corrected: "Corrected", printed: "As printed", published: "Published" };
 
-export default lab("TwinsLab", pairOf, twinsView);
+export default lab("TwinsLab", pairOf, twinsView, { kind: PlaneStore });
 
-/** @param {Store} store @param {AbortSignal} signal */
+/** @param {PlaneStore} store @param {AbortSignal} signal */
 function twinsView(store, signal) {
   const plane = planeStore(store);
   const stage = new TwinsStage(plane, signal);
@@ -71,7 +71,7 @@ function twinsView(store, signal) {
 
 /** Which construction, and whether the clients share their shape. */
 class Choices {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.tabs = Object.entries(TABS).map(([construction, text]) => {
       const node = el("button", { type: "button" }, [text]);
@@ -99,7 +99,7 @@ class Choices {
 
 /** The pair on show: in closed form, or as Python found it, or with the last twin while Python has not answered. */
 class Keeper {
-  /** @param {Store} store */
+  /** @param {PlaneStore} store */
   constructor(store) {
     this.store = store;
     this.last = /** @type {Pair["second"]} */ (null);
@@ -124,7 +124,7 @@ class Keeper {
   }
 }
 
-/** @param {Store} store @returns {TwinsScene} */
+/** @param {PlaneStore} store @returns {TwinsScene} */
 function sceneOf(store) {
   return /** @type {any} */ (store.scene);
 }
@@ -134,7 +134,7 @@ function secondName({ construction }) {
   return construction === "printed" ? "Second" : TWIN_NAMES.second;
 }
 
-/** @param {Store} store @param {{pair: Pair, isBehind: boolean}} known @returns {Shown} */
+/** @param {PlaneStore} store @param {{pair: Pair, isBehind: boolean}} known @returns {Shown} */
 function pairShown(store, { pair, isBehind }) {
   const scene = sceneOf(store);
   const scores = pairScores(scene.clients, pair.first, isBehind ? null : pair.second);
@@ -165,14 +165,14 @@ function printedWords({ u, other, reason }) {
   return `${printed}. ${corrected}`;
 }
 
-/** @param {Store} store */
+/** @param {PlaneStore} store */
 function waitingWords(store) {
   if (store.saved) return "This twin takes Python: open the lab in a notebook.";
   if (store.waiting) return "This twin takes Python, and Python is busy or gone.";
   return store.before ? "Let go, and Python looks for the twin." : "Python looks for the twin …";
 }
 
-/** @param {Store} store @returns {Shown} */
+/** @param {PlaneStore} store @returns {Shown} */
 function publishedShown(store) {
   const { clients, first, second, source } = store.model.get("published");
   const differences = first.map((/** @type {number} */ value, /** @type {number} */ i) => second[i] - value);
@@ -190,7 +190,7 @@ function publishedShown(store) {
   };
 }
 
-/** In the status: whether Python agrees, or how far it is. @param {Store} store @param {{pair: Pair, isBehind: boolean}} known @param {any} result */
+/** In the status: whether Python agrees, or how far it is. @param {PlaneStore} store @param {{pair: Pair, isBehind: boolean}} known @param {any} result */
 function comparedWords(store, { pair, isBehind }, { reason, scores, second, trying }) {
   const scene = sceneOf(store);
   if (scene.construction === "published") return "";

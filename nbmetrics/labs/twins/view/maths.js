@@ -1,8 +1,7 @@
 /**
- * The pair of generators in closed form, so that the twin moves with the pointer. No DOM. The mathematics is that of
- * theory/twins.py, and both are held to the same golden vectors.
+ * Twin: theory/twins.py · held by: tests/labs/twins/test_twins.py
  *
- * Twin: nbmetrics/theory/twins.py; held by tests/labs/twins/test_twins.py.
+ * The pair of generators in closed form, so that the twin moves with the pointer. No DOM.
  *
  * @import { Item, Law } from "../../toolkit/view/types.js"
  */

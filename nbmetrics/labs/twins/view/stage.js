@@ -4,7 +4,7 @@
  * @import { Label } from "../../plane/view/geometry.js"
  * @import { Law, Scene } from "../../toolkit/view/types.js"
  * @import { Pair, TwinsScene } from "./maths.js"
- * @import { Store } from "../../toolkit/view/store.js"
+ * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { put, say, svg } from "../../toolkit/view/dom.js";
 import { ellipseOf, projection } from "../../plane/view/geometry.js";
@@ -19,7 +19,7 @@ const ARROW_WIDE = 10;
 const OFFSET_WIDE = 30;
 
 export class TwinsStage extends Stage {
-  /** @param {Store} store @param {AbortSignal} signal */
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     super(store, signal);
     this.root.classList.add("nbm-twins-stage");

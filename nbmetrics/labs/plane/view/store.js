@@ -1,0 +1,56 @@
+/**
+ * The store of a lab whose scenes hold clients and generators: one of them may be chosen, and one pointed at.
+ *
+ * @import { Place, Scene } from "../../toolkit/view/types.js"
+ */
+import { Store } from "../../toolkit/view/store.js";
+
+export class PlaneStore extends Store {
+  /** @param {ConstructorParameters<typeof Store>} given */
+  constructor(...given) {
+    super(...given);
+    /** @type {Place | null} */
+    this.selected = null;
+    /** @type {Place | null} */
+    this.hovered = null;
+  }
+
+  /** @param {Place | null} place */
+  select(place) {
+    this.selected = place;
+    this.changed();
+  }
+
+  /** @param {Place | null} place */
+  hover(place) {
+    this.hovered = place;
+    this.changed();
+  }
+
+  /** What is there no more is neither chosen nor pointed at. @param {Scene} scene */
+  take(scene) {
+    super.take(scene);
+    for (const key of /** @type {("selected" | "hovered")[]} */ (["selected", "hovered"])) {
+      const place = this[key];
+      if (place && !(place.index < this.scene[place.kind]?.length)) this[key] = null;
+    }
+  }
+
+  /** @param {Scene} scene @param {string} what */
+  open(scene, what) {
+    super.open(scene, what);
+    this.select(null);
+  }
+
+  /** A gesture does not win over items that it lacks. @param {Scene} scene */
+  yieldsTo(scene) {
+    return !sameItems(scene, this.scene);
+  }
+}
+
+/** Whether two scenes hold the same items, wherever those lie. @param {Scene} scene @param {Scene} other */
+export function sameItems(scene, other) {
+  const held = (/** @type {Scene} */ { clients = [], generators = [] }) =>
+    [...clients, ...generators].map(({ name, kind, data }) => [name, kind, data]);
+  return JSON.stringify(held(scene)) === JSON.stringify(held(other));
+}

@@ -1,0 +1,49 @@
+"""Edits to page files show in open labs, without a restart of the kernel, where the environment has ANYWIDGET_HMR=1.
+
+anywidget's own watching is of one file. Here one thread joins the pages of the labs that are open again and again, and
+where one has changed sets its `_esm` or `_css`, which anywidget's front end then shows.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING
+
+from . import modules
+
+if TYPE_CHECKING:
+    from .lab import Lab
+
+SECONDS = 1.0
+THREAD = "nbmetrics page files"
+_lock = threading.Lock()
+_labs: weakref.WeakSet[Lab] = weakref.WeakSet()
+
+
+def is_wanted() -> bool:
+    """Whether the environment asks for it, in the way that anywidget reads it."""
+    return os.environ.get("ANYWIDGET_HMR") == "1"
+
+
+def follow(lab: Lab) -> None:
+    """Keep the page of a lab as its files are, as long as it is open."""
+    with _lock:
+        _labs.add(lab)
+        if THREAD not in (thread.name for thread in threading.enumerate()):
+            threading.Thread(target=_watch, name=THREAD, daemon=True).start()
+
+
+def _watch() -> None:
+    clock = threading.Event()
+    while not clock.wait(SECONDS):
+        with _lock:
+            labs = [lab for lab in _labs if lab.comm is not None]
+        modules.forget()
+        for lab in labs:
+            try:
+                found = {name: modules.joined_again(getattr(lab, name)) for name in ("_esm", "_css")}
+            except (OSError, ValueError):  # a file that is just being written
+                continue
+            lab._write(**{name: text for name, text in found.items() if text != getattr(lab, name)})
