@@ -15,16 +15,14 @@ import numpy as np
 from ..distributions import draw_rows
 from ..errors import shown
 from ..federation import Client, Federation, Generator
-from ..metrics import Sample
-from .result import is_conditional
+from ..metrics import Metric, Sample
 
 DRAWN = 10_000
 
 
-def _takes(metric: Any, law: Any, exact: bool) -> bool:
+def _takes(metric: Metric[Any], law: Any, exact: bool) -> bool:
     """Whether a metric sees a law itself: for its closed form, or because only the law has a density."""
-    closed = getattr(metric, "has_closed_form", lambda _: False)(law)
-    return bool(closed and (exact or getattr(metric, "needs_density", False)))
+    return metric.has_closed_form(law) and (exact or metric.needs_density)
 
 
 class ClientSamples:
@@ -41,14 +39,14 @@ class ClientSamples:
     def __len__(self) -> int:
         return len(self._clients)
 
-    def of(self, position: int, metric: Any) -> Sample:
+    def of(self, position: int, metric: Metric[Any]) -> Sample:
         client = self._clients[position]
         if client.rows is not None or (self._exact and _takes(metric, client.distribution, True)):
             return client.to_sample()
         if position not in self._drawn:
             self._drawn[position] = Sample(rows=self._rows(client, position, 0), test=client.test, is_drawn=True)
         sample = self._drawn[position]
-        if sample.test is None and getattr(metric, "needs_test", False):
+        if sample.test is None and metric.needs_test:
             sample = self._drawn[position] = replace(sample, test=self._rows(client, position, 1))
         return sample
 
@@ -82,11 +80,11 @@ class GeneratorSample:
         rng = np.random.default_rng(seed)
         return Sample(rows=draw_rows(self._given.distribution, n, rng, f"rows from generator {self.name!r}"))
 
-    def answers(self, metric: Any) -> None:
+    def answers(self, metric: Metric[Any]) -> None:
         """No client carries a condition."""
         return None
 
-    def of(self, metric: Any) -> Sample:
+    def of(self, metric: Metric[Any]) -> Sample:
         if self._given.rows is None and _takes(metric, self._given.distribution, self._exact):
             return self._given
         if self._rows is None:
@@ -103,9 +101,9 @@ class Answers:
         self._whole: Any = None if generator.answers else GeneratorSample(generator, samples, seed, federation)
         self._drawn: tuple[Sample, ...] | None = None
 
-    def answers(self, metric: Any) -> tuple[Sample, ...] | None:
+    def answers(self, metric: Metric[Any]) -> tuple[Sample, ...] | None:
         """One sample for each client; None where the metric looks at outputs alone and the generator needs no x."""
-        if self._whole is not None and not is_conditional(metric):
+        if self._whole is not None and not metric.is_conditional:
             return None
         if self._drawn is None:
             dim = self._federation.dim
@@ -114,6 +112,6 @@ class Answers:
             self._drawn = tuple(self._generator.answer(client.condition, s, dim=dim) for client, s in pairs)
         return self._drawn
 
-    def of(self, metric: Any) -> Sample:
+    def of(self, metric: Metric[Any]) -> Sample:
         """Its rows or law, where `answers` gives none."""
         return cast(Sample, self._whole.of(metric))

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..arrays import LARGEST, Array, align, as_rows, namespace
+from ..distributions import has_moments
 from ..errors import InvalidInput, check_count, check_names, check_number
 from ..summaries.joint import JointMoments, short
 from ..summaries.roots import nuclear_norm
@@ -72,7 +73,7 @@ class Conditional(Metric[JointMoments]):
         return JointMoments.pool(summaries, weights)
 
     def has_closed_form(self, distribution: Any) -> bool:
-        return self.condition_dim is not None and hasattr(distribution, "mean") and hasattr(distribution, "cov")
+        return self.condition_dim is not None and has_moments(distribution)
 
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Who has too few pairs for a score to be more than bias."""

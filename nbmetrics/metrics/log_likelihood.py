@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Array, as_rows, is_array, to_numpy
-from ..distributions import Gaussian
+from ..distributions import Gaussian, HasDensity, HasMoments, has_density, has_moments
 from ..errors import InvalidInput, check_count, shown
 from .base import Metric
 
@@ -55,7 +55,7 @@ class LogLikelihood(Metric["Evidence"]):
         return {"log_likelihood": float(sum(w * v for w, v in zip(real.weights, values, strict=True)))}
 
     def has_closed_form(self, distribution: Any) -> bool:
-        return hasattr(distribution, "log_prob") or _has_moments(distribution)
+        return has_density(distribution) or has_moments(distribution)
 
     @property
     def convention(self) -> str:
@@ -73,14 +73,18 @@ class EvidencePart:
     def mean_log_density(self, generator: EvidencePart) -> float:
         """E log p_G(X) for X of this part."""
         law = generator.content
-        if not hasattr(law, "log_prob"):
+        if not has_density(law):
             seen = f"the generator is {f'{law.shape[0]} rows' if is_array(law) else shown(law)}, which has no log_prob"
             fix = "It needs a density: nm.Gaussian, nm.Mixture, or nm.KernelDensity(rows, bandwidth)"
             raise InvalidInput("generators", seen, fix)
         if generator not in self._means:
-            exact = not is_array(self.content) and isinstance(law, Gaussian) and _has_moments(self.content)
-            self._means[generator] = _expected(law, self.content) if exact else _mean_log_prob(law, self._rows)
+            self._means[generator] = self._mean_of(law)
         return self._means[generator]
+
+    def _mean_of(self, law: HasDensity) -> float:
+        if isinstance(law, Gaussian) and not is_array(self.content) and has_moments(self.content):
+            return _expected(law, self.content)
+        return _mean_log_prob(law, self._rows)
 
     @cached_property
     def _rows(self) -> Array:
@@ -108,11 +112,7 @@ class Evidence:
         return sum(part.nbytes for part in self.parts)
 
 
-def _has_moments(law: Any) -> bool:
-    return hasattr(law, "mean") and hasattr(law, "cov")
-
-
-def _expected(law: Gaussian, real: Any) -> float:
+def _expected(law: Gaussian, real: HasMoments) -> float:
     """E log N(X; m, C) = log N(μ) − ½ Tr C⁻¹S, for any law of X with mean μ and covariance S."""
     root = np.asarray(Gaussian(real.mean, real.cov).root)
     centre, *spread = law.log_prob(np.concatenate([law.mean[None, :], law.mean + root]))
@@ -120,7 +120,7 @@ def _expected(law: Gaussian, real: Any) -> float:
     return float(law.log_prob(np.asarray(real.mean)[None, :])[0] + sum(value - centre for value in spread))
 
 
-def _mean_log_prob(law: Any, rows: Array) -> float:
+def _mean_log_prob(law: HasDensity, rows: Array) -> float:
     values = np.asarray(to_numpy(law.log_prob(rows)), dtype=np.float64)
     if values.shape != (rows.shape[0],) or np.isnan(values).any():
         seen = f"log_prob gave shape {values.shape}" + ", NaN among it" * bool(np.isnan(values).any())

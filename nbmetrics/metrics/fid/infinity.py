@@ -8,12 +8,12 @@ from typing import Any
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ..base import Metric, between
-from ..strata import Pulled, Pulls, Strata
+from ..strata import Pulls, Strata
 from .debiased import Debiased
 from .metric import FID
 
 
-class FIDInfinity(Metric[Strata[Moments]], Pulled[Moments]):
+class FIDInfinity(Metric[Strata[Moments]]):
     """FID at infinitely many rows, as a metric with avg, all and gap.
 
     The trace term by random-matrix theory for both samples, which holds from about 1.5 rows a feature where
@@ -25,6 +25,7 @@ class FIDInfinity(Metric[Strata[Moments]], Pulled[Moments]):
 
     name = "fid_infinity"
     label = "FID∞"
+    has_pulls = True
     no_resampling = "repeated rows are what FID∞ corrects for, so no resampling gives it an interval"
     min_rows = 2
 

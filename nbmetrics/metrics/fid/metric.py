@@ -16,11 +16,12 @@ import numpy as np
 from array_api_compat import is_torch_array
 
 from ...arrays import Array, align, subtract, to_numpy
+from ...distributions import has_moments
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, between, few_rows
-from ..strata import Pulled, Pulls, Strata
+from ..strata import Pulls, Strata
 from .debiased import Debiased
 from .size_gap import size_gap
 
@@ -28,7 +29,7 @@ from .size_gap import size_gap
 PRECISION = 1e-11
 
 
-class FID(Metric[Moments], Pulled[Moments]):
+class FID(Metric[Moments]):
     """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 1 of the papers).
 
     Range [0, ∞), lower is better; units are squared feature units. Covariances use ddof 1 for rows and are
@@ -37,6 +38,7 @@ class FID(Metric[Moments], Pulled[Moments]):
 
     name = "fid"
     label = "FID"
+    has_pulls = True
 
     def summarize(self, sample: Any) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), or of its exact distribution."""
@@ -91,6 +93,10 @@ class FID(Metric[Moments], Pulled[Moments]):
         counts = [client.count for client in clients]
         return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
 
+    def scale(self, summary: Moments) -> float:
+        """The trace of the covariance."""
+        return summary.trace
+
     def pool_strata(self, strata: Sequence[Strata[Moments]], weights: Sequence[float]) -> Strata[Moments]:
         return Strata.pool(strata, weights, Moments.mixture)
 
@@ -103,7 +109,7 @@ class FID(Metric[Moments], Pulled[Moments]):
         return max(5 * dim, math.ceil(dim * dim / 8))
 
     def has_closed_form(self, distribution: Any) -> bool:
-        return hasattr(distribution, "mean") and hasattr(distribution, "cov")
+        return has_moments(distribution)
 
     def cautions(self, clients: Sequence[Any], generators: Sequence[Any]) -> list[str]:
         """Who has too few rows for a score to be more than bias, and generators that bias makes incomparable."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total, uniform_blocks
-from ...distributions import Empirical, Gaussian
+from ...distributions import Empirical, Gaussian, parts_of
 from ...errors import InvalidInput
 from . import batches
 
@@ -62,8 +62,8 @@ class Kernel:
 
     def has_closed_form(self, law: Any) -> bool:
         """Whether means over this law are exact."""
-        if hasattr(law, "components"):
-            return all(self.has_closed_form(part) for part in law.components)
+        if parts := parts_of(law):
+            return all(self.has_closed_form(part) for _, part in parts)
         return isinstance(law, (Gaussian, Empirical))
 
     def content(self, sample: Any) -> tuple[Any, float, float]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import align, namespace, to_float64, total
+from ...distributions import parts_of
 from ...errors import InvalidInput, check_choice, check_count, shown
 from ...summaries.kernel_mean import KernelMean, KernelPart
 from ...summaries.rows import Rows
@@ -34,10 +35,9 @@ class AllPairs:
         return bool(self.kernel.has_closed_form(law))
 
     def summarize(self, sample: Any) -> KernelMean:
-        law = sample.distribution
-        if sample.rows is None and hasattr(law, "components"):
-            parts = [self.summarize(type(sample)(distribution=part)) for part in law.components]
-            return KernelMean.pool(parts, law.weights)
+        if sample.rows is None and (parts := parts_of(sample.distribution)):
+            means = [self.summarize(type(sample)(distribution=part)) for _, part in parts]
+            return KernelMean.pool(means, [weight for weight, _ in parts])
         if sample.rows is not None and sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a pair needs 2", "Give more rows, or drop this client")
         content, count, diagonal = self.kernel.content(sample)

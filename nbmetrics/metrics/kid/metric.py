@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...errors import check_names
-from ..base import Metric, between
-from ..strata import Pulled, Pulls, Strata
+from ..base import Metric, Sample, between
+from ..strata import Pulls, Strata
 from .batches import remember_means
 from .centred import centred
 from .estimators import AllPairs, as_estimator
@@ -24,7 +26,7 @@ from .replicates import replicates
 CUBIC = Polynomial(3)
 
 
-class KID(Metric[Any], Pulled[Any]):
+class KID(Metric[Any]):
     """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 2 of the papers).
 
     Parameters
@@ -75,10 +77,16 @@ class KID(Metric[Any], Pulled[Any]):
         return "" if isinstance(self.estimator, AllPairs) else f"{self.label} has none for this estimator"
 
     def replicates(
-        self, real: Sequence[Any], generated: Sequence[Any], weights: Sequence[float], *counts: Sequence[Any]
-    ) -> tuple[Any, Any]:
+        self,
+        real: Sequence[Sample],
+        generated: Sequence[Sample],
+        weights: Sequence[float],
+        real_counts: Sequence[Any],
+        generated_counts: Sequence[Any],
+    ) -> tuple[np.ndarray, np.ndarray]:
         """All scores on resampled rows, see `base.replicate`; pairs of copies of one row are left out."""
-        return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, [*counts[0], *counts[1]])
+        counts = [*real_counts, *generated_counts]
+        return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, counts)
 
     @property
     def has_pulls(self) -> bool:

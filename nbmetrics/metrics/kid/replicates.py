@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import align, row_blocks, to_float64, to_numpy
-from ...distributions import Gaussian
+from ...arrays import align, memory, row_blocks, to_float64, to_numpy, uniform_blocks
+from ...distributions import Gaussian, parts_of
 from .kernels import Polynomial
 
 WIDEST = 4096
 STEP = 1024
+# Of all memory allowed (8 blocks), and arrays of the counts' size that are made of them: weights, their squares.
+BLOCKS, COPIES = 4, 3
 
 
 class Weighted:
@@ -61,8 +63,8 @@ class Weighted:
 
     def _over(self, law: Any, mean: Callable[[Any], Any]) -> Any:
         """A mean that is linear in the law, over its components where it has some."""
-        if hasattr(law, "components"):
-            return sum(w * self._over(part, mean) for w, part in zip(law.weights, law.components, strict=True))
+        if parts := parts_of(law):
+            return sum(w * self._over(part, mean) for w, part in parts)
         return mean(law)
 
     def _held(self, law: Any) -> Any:
@@ -116,9 +118,29 @@ def replicates(
     real: Sequence[Any],
     generated: Sequence[Any],
     weights: Sequence[float],
+    counts: Sequence[Any],
+) -> tuple[np.ndarray, np.ndarray]:
+    """KID by client (replicates, generators, clients) and pooled (replicates, generators).
+
+    `counts` are as in `base.replicate`, and taken by as many replicates as fit into memory with the weights made of
+    them.
+    """
+    rows = sum(c[0].size for c in counts)
+    step = max(1, int(BLOCKS * memory.block_bytes // (COPIES * 8 * max(rows, 1))))
+    blocks = uniform_blocks(len(counts[0]), step)
+    parts = [_block(kernel, unbiased, real, generated, weights, [c[b] for c in counts]) for b in blocks]
+    by_client, pooled = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return by_client, pooled
+
+
+def _block(
+    kernel: Any,
+    unbiased: bool,
+    real: Sequence[Any],
+    generated: Sequence[Any],
+    weights: Sequence[float],
     counts: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """KID by client (replicates, generators, clients) and pooled (replicates, generators)."""
     samples = (*real, *generated)
     embedded = isinstance(kernel, Polynomial) and kernel.is_cubic and math.comb(real[0].dim + 3, 3) <= WIDEST
     parties = [Weighted(kernel, s, c, embedded) for s, c in zip(samples, counts, strict=True)]
