@@ -96,7 +96,7 @@ def _check_shape(moment: Any, argument: str, shape: tuple[int, ...]) -> None:
         raise InvalidInput(argument, seen, f"Give a NumPy array of shape {shape}")
 
 
-def draw_rows(law: Any, n: int, rng: Rng, argument: str) -> np.ndarray:
+def draw_rows(law: Distribution, n: int, rng: Rng, argument: str) -> np.ndarray:
     """`n` ≥ 1 rows of a law, shape (n, d), checked: `argument` says whose they are."""
     rows = to_numpy(as_rows(law.sample(n, rng), argument, dim=law.dim))
     if len(rows) != n:

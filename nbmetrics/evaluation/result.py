@@ -7,22 +7,20 @@ scores that stand are shown, and `refusals` says beside them why the others do n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, shown
-from ..metrics.base import Metric, Sample, losses
+from ..errors import InvalidInput
+from ..metrics.base import Metric, Sample, Terms, losses, terms_of
 from .influence import Influences
 from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
-# The named addends of a score, or why there is none.
-Terms = Mapping[str, float] | InvalidInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,21 +179,18 @@ def remarked(label: str, cautions: Sequence[str]) -> list[str]:
     return [f"{label}, {len(lines)} of {len(cautions)} {unit}: {lines[0]}." for lines in by_kind.values()]
 
 
+def all_terms(result: Result) -> Iterable[Iterable[Terms]]:
+    """The terms of every pair, generator by generator."""
+    if not (result.metric.is_conditional and any(result.answers)):
+        return result.metric.all_terms(result.real, result.generated)
+    sides = zip(result.generated, result.answers, strict=True)
+    return (pair_terms(result.metric, result.real, summary, answers) for summary, answers in sides)
+
+
 def pair_terms(metric: Metric[Any], real: Sequence[Any], made: Any, answers: Sequence[Any] | None) -> Iterator[Terms]:
     """The terms of each client with one generator: with its answers to that client, or with all of it."""
     own = answers if answers is not None and metric.is_conditional else [made] * len(real)
     return (terms_of(metric, client, summary) for client, summary in zip(real, own, strict=True))
-
-
-def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
-    """The terms of one pair of summaries, or why there are none."""
-    try:
-        found = metric.terms(real, generated)
-    except InvalidInput as error:
-        return error
-    if not isinstance(found, Mapping):
-        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
-    return found
 
 
 def _value(terms: Terms) -> float:

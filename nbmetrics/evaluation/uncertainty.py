@@ -361,7 +361,10 @@ class Influence:
         return Jackknife(level=self.level)
 
 
-def check_design(design: Any) -> Bootstrap | Jackknife | Influence:
+Design = Bootstrap | Jackknife | Influence
+
+
+def check_design(design: Any) -> Design:
     """A design, or InvalidInput."""
     if isinstance(design, (Bootstrap, Jackknife, Influence)):
         return design

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Generic, TypeVar, cast
@@ -20,12 +20,14 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 
 from ..arrays import Array, as_rows
-from ..distributions import as_law, draw_rows
+from ..distributions import Distribution, as_law, draw_rows
 from ..errors import InvalidInput, check_choice, shown
 from ..summaries.rows import Rows
 from .strata import Pulls, Strata
 
 S = TypeVar("S")
+# The named addends of a score, or why there is none.
+Terms = Mapping[str, float] | InvalidInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Sample:
     """
 
     rows: Array | None = None
-    distribution: Any = None
+    distribution: Distribution | None = None
     test: Array | None = None
     condition: Array | None = None
     is_drawn: bool = False
@@ -59,7 +61,7 @@ class Sample:
             raise InvalidInput(argument, f"has dimension {law.dim} where {dim} was expected", "Use one space")
         return data if isinstance(data, Sample) else cls(distribution=law)
 
-    def repeated(self, counts: Any) -> Sample:
+    def repeated(self, counts: np.ndarray) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
         rows, test = np.repeat(np.arange(len(counts)), counts), self.test
         if test is not None:
@@ -70,7 +72,12 @@ class Sample:
 
     @property
     def dim(self) -> int:
-        return int(self.distribution.dim if self.rows is None else self.rows.shape[1])
+        return int(self.law.dim if self.rows is None else self.rows.shape[1])
+
+    @property
+    def law(self) -> Distribution:
+        """The distribution of a sample without rows."""
+        return cast(Distribution, self.distribution)
 
 
 class Metric(ABC, Generic[S]):
@@ -100,7 +107,7 @@ class Metric(ABC, Generic[S]):
     is_conditional = False
 
     @abstractmethod
-    def summarize(self, sample: Any) -> S:
+    def summarize(self, sample: Sample) -> S:
         """The summary of `sample` (with `.rows`, or `.distribution` where there is a closed form)."""
 
     @abstractmethod
@@ -128,18 +135,19 @@ class Metric(ABC, Generic[S]):
         """The conventions behind the number, for the line under a table."""
         return ""
 
-    def has_closed_form(self, distribution: Any) -> bool:
+    def has_closed_form(self, distribution: Distribution) -> bool:
         """Whether `summarize` takes this distribution exactly, without drawing rows."""
         return False
 
-    def resolve(self, clients: Sequence[Any]) -> Metric[S]:
+    def resolve(self, clients: Sequence[Sample]) -> Metric[S]:
         """This metric with data-dependent settings fixed once for all clients."""
         return self
 
-    def prepare(self, real: Sequence[S], generated: Sequence[S]) -> None:
-        """Called before the terms of all pairs: what is cheaper to compute for many pairs at once."""
+    def all_terms(self, real: Sequence[S], generated: Sequence[S]) -> Iterable[Iterable[Terms]]:
+        """The terms of every pair, generator by generator; to be replaced where many pairs at once are cheaper."""
+        return ((terms_of(self, client, other) for client in real) for other in generated)
 
-    def cautions(self, clients: Sequence[Any], generators: Sequence[Any]) -> Sequence[str]:
+    def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> Sequence[str]:
         """Lines on what these samples are too few, or too unlike, for; `generators` without those that answered."""
         return ()
 
@@ -209,7 +217,7 @@ class Adapted(Metric[Any]):
             return getattr(self.item, name)
         return super().__getattribute__(name)
 
-    def summarize(self, sample: Any) -> Any:
+    def summarize(self, sample: Sample) -> Any:
         return self.item.summarize(sample)
 
     def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
@@ -218,7 +226,7 @@ class Adapted(Metric[Any]):
     def terms(self, real: Any, generated: Any) -> dict[str, float]:
         return self.item.terms(real, generated)
 
-    def resolve(self, clients: Sequence[Any]) -> Metric[Any]:
+    def resolve(self, clients: Sequence[Sample]) -> Metric[Any]:
         return metric_of(self.item.resolve(clients)) if hasattr(self.item, "resolve") else self
 
 
@@ -230,10 +238,10 @@ class RowsMetric(Metric[Rows]):
 
     fewer = "Give more rows, or drop this client"
 
-    def summarize(self, sample: Any) -> Rows:
+    def summarize(self, sample: Sample) -> Rows:
         """The rows of `sample`, at least `min_rows` of them, with its test rows where it has some."""
-        if sample.rows.shape[0] < self.min_rows:
-            seen = f"has {sample.rows.shape[0]} rows, and {self.label} needs {self.min_rows}"
+        if (n := cast(Array, sample.rows).shape[0]) < self.min_rows:
+            seen = f"has {n} rows, and {self.label} needs {self.min_rows}"
             raise InvalidInput("rows", seen, self.fewer)
         return Rows.of(sample)
 
@@ -262,9 +270,9 @@ def between(metric: Metric[Any], real: Any, generated: Any, *, samples: int = 10
 
 def drawn(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> Sample:
     """`sample` itself where the metric can use it; otherwise `n` rows of its distribution."""
-    if sample.rows is not None or metric.has_closed_form(sample.distribution):
+    if sample.rows is not None or metric.has_closed_form(sample.law):
         return sample
-    return Sample(rows=draw_rows(sample.distribution, n, np.random.default_rng(seed), "sample"))
+    return Sample(rows=draw_rows(sample.law, n, np.random.default_rng(seed), "sample"))
 
 
 def replicate(
@@ -319,7 +327,18 @@ def _shares_left(metric: Metric[Any], weights: Sequence[float], counts: Sequence
     return [w / math.fsum(left) for w in left]
 
 
-def few_rows(samples: Sequence[Any], name: str, needed: int) -> str:
+def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
+    """The terms of one pair of summaries, or why there are none."""
+    try:
+        found = metric.terms(real, generated)
+    except InvalidInput as error:
+        return error
+    if not isinstance(found, Mapping):
+        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
+    return found
+
+
+def few_rows(samples: Sequence[Sample], name: str, needed: int) -> str:
     """How many of the samples have fewer rows than needed, or nothing."""
     few = sum(s.rows is not None and s.rows.shape[0] < needed for s in samples)
     if not few:

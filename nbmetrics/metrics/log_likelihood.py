@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Array, as_rows, is_array, to_numpy
-from ..distributions import Gaussian, HasDensity, HasMoments, has_density, has_moments
+from ..distributions import Distribution, Gaussian, HasDensity, HasMoments, has_density, has_moments
 from ..errors import InvalidInput, check_count, shown
-from .base import Metric
+from .base import Metric, Sample
+from .memo import remember
 
 
 class LogLikelihood(Metric["Evidence"]):
@@ -37,7 +38,7 @@ class LogLikelihood(Metric["Evidence"]):
         self.samples = check_count(samples, "samples")
         self.seed = check_count(seed, "seed", minimum=0)
 
-    def summarize(self, sample: Any) -> Evidence:
+    def summarize(self, sample: Sample) -> Evidence:
         """The rows, or the law itself: of a generator its density, of a client what it is tried on."""
         content = sample.distribution if sample.rows is None else sample.rows
         return Evidence([EvidencePart(content, self.samples, self.seed)], (1.0,))
@@ -54,7 +55,7 @@ class LogLikelihood(Metric["Evidence"]):
         values = [part.mean_log_density(law) for part in real.parts]
         return {"log_likelihood": float(sum(w * v for w, v in zip(real.weights, values, strict=True)))}
 
-    def has_closed_form(self, distribution: Any) -> bool:
+    def has_closed_form(self, distribution: Distribution) -> bool:
         return has_density(distribution) or has_moments(distribution)
 
     @property
@@ -68,7 +69,6 @@ class EvidencePart:
     def __init__(self, content: Any, samples: int, seed: int) -> None:
         self.content = content
         self._samples, self._seed = samples, seed
-        self._means: WeakKeyDictionary[EvidencePart, float] = WeakKeyDictionary()
 
     def mean_log_density(self, generator: EvidencePart) -> float:
         """E log p_G(X) for X of this part."""
@@ -77,9 +77,10 @@ class EvidencePart:
             seen = f"the generator is {f'{law.shape[0]} rows' if is_array(law) else shown(law)}, which has no log_prob"
             fix = "It needs a density: nm.Gaussian, nm.Mixture, or nm.KernelDensity(rows, bandwidth)"
             raise InvalidInput("generators", seen, fix)
-        if generator not in self._means:
-            self._means[generator] = self._mean_of(law)
-        return self._means[generator]
+        known: WeakKeyDictionary[EvidencePart, float] = remember(self, "means", WeakKeyDictionary)
+        if generator not in known:
+            known[generator] = self._mean_of(law)
+        return known[generator]
 
     def _mean_of(self, law: HasDensity) -> float:
         if isinstance(law, Gaussian) and not is_array(self.content) and has_moments(self.content):

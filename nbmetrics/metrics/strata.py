@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -74,14 +73,6 @@ class Strata(Generic[S]):
     def effective(self) -> float:
         """How many equal rows would be as noisy."""
         return 1.0 / self.lost if self.lost else math.inf
-
-    @cached_property
-    def scores(self) -> WeakKeyDictionary[Strata[S], Any]:
-        """What a metric knows of the scores with others."""
-        return WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "scores"}
 
     @property
     def nbytes(self) -> int:

@@ -8,13 +8,14 @@ The mean embedding is linear in the law, so KID-avg − KID-all is the same for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...distributions import Distribution
 from ...errors import check_names
-from ..base import Metric, Sample, between
+from ..base import Metric, Sample, Terms, between
 from ..strata import Pulls, Strata
 from .batches import remember_means
 from .centred import centred
@@ -47,14 +48,15 @@ class KID(Metric[Any]):
         self.name = check_names([name], "name")[0]
         self.label = self.name.replace("_", " ").replace("kid", "KID")
 
-    def summarize(self, sample: Any) -> Any:
+    def summarize(self, sample: Sample) -> Any:
         """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets)."""
         return self.estimator.summarize(sample)
 
-    def prepare(self, real: Sequence[Any], generated: Sequence[Any]) -> None:
-        """Before all pairs are scored: the kernel means of all clients and generators in few large products."""
+    def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
+        """The terms of every pair; the kernel means of all clients and generators in few large products."""
         if isinstance(self.estimator, AllPairs):
             remember_means(self.kernel, *([p for summary in side for p in summary.parts] for side in (real, generated)))
+        return super().all_terms(real, generated)
 
     def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
         """The summary of the pooled data."""
@@ -68,7 +70,7 @@ class KID(Metric[Any]):
         """
         return self.estimator.terms(real, generated)
 
-    def has_closed_form(self, distribution: Any) -> bool:
+    def has_closed_form(self, distribution: Distribution) -> bool:
         return self.estimator.has_closed_form(distribution)
 
     @property
@@ -97,7 +99,7 @@ class KID(Metric[Any]):
         value = self.distance(real.summary, generated.summary)
         return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
 
-    def resolve(self, clients: Sequence[Any]) -> KID:
+    def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""
         return KID(centred(self.kernel.resolve(clients), clients), self.given, self.name)
 
