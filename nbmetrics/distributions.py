@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -31,6 +31,40 @@ class Distribution(Protocol):
     def dim(self) -> int: ...
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray: ...
+
+
+class HasMoments(Distribution, Protocol):
+    """A distribution whose mean, (d,), and covariance, (d, d), are known."""
+
+    @property
+    def mean(self) -> np.ndarray: ...
+
+    @property
+    def cov(self) -> np.ndarray: ...
+
+
+class HasDensity(Distribution, Protocol):
+    """A distribution with a density."""
+
+    def log_prob(self, x: Any) -> np.ndarray:
+        """Log-density (nats) at each row of `x`."""
+        ...
+
+
+def has_moments(law: object) -> TypeGuard[HasMoments]:
+    """Whether mean and covariance are known."""
+    # not by isinstance: from Python 3.12 on it takes a property for there that fails, as of a mixture of such laws
+    return hasattr(law, "mean") and hasattr(law, "cov")
+
+
+def has_density(law: object) -> TypeGuard[HasDensity]:
+    """Whether there is a density, `log_prob`."""
+    return hasattr(law, "log_prob")
+
+
+def parts_of(law: Any) -> list[tuple[float, Any]]:
+    """Weights and laws of a mixture; none of any other law."""
+    return list(zip(law.weights, law.components, strict=True)) if hasattr(law, "components") else []
 
 
 def as_law(value: Any, argument: str) -> Any:
@@ -62,7 +96,7 @@ def _check_shape(moment: Any, argument: str, shape: tuple[int, ...]) -> None:
         raise InvalidInput(argument, seen, f"Give a NumPy array of shape {shape}")
 
 
-def draw_rows(law: Any, n: int, rng: Rng, argument: str) -> np.ndarray:
+def draw_rows(law: Distribution, n: int, rng: Rng, argument: str) -> np.ndarray:
     """`n` ≥ 1 rows of a law, shape (n, d), checked: `argument` says whose they are."""
     rows = to_numpy(as_rows(law.sample(n, rng), argument, dim=law.dim))
     if len(rows) != n:
@@ -210,16 +244,13 @@ class Mixture:
     @cached_property
     def mean(self) -> np.ndarray:
         """The (d,) mean Σ w_j μ_j."""
-        return sum(w * part.mean for w, part in self._parts())
+        return sum(w * part.mean for w, part in parts_of(self))
 
     @cached_property
     def cov(self) -> np.ndarray:
         """The (d, d) covariance Σ w_j [C_j + (μ_j − μ)(μ_j − μ)ᵀ]."""
-        shifts = [(w, part.cov, part.mean - self.mean) for w, part in self._parts()]
+        shifts = [(w, part.cov, part.mean - self.mean) for w, part in parts_of(self)]
         return sum(w * (cov + np.outer(shift, shift)) for w, cov, shift in shifts)
-
-    def _parts(self) -> list[tuple[float, Any]]:
-        return list(zip(self.weights, self.components, strict=True))
 
     def sample(self, n: int, rng: Rng = None) -> np.ndarray:
         """`n` rows in random order, shape (n, d), drawn with `rng` (a NumPy Generator, or a seed)."""
@@ -232,9 +263,9 @@ class Mixture:
     def log_prob(self, x: Any) -> np.ndarray:
         """Log-density (nats) at each row of `x`."""
         for part in self.components:
-            if not hasattr(part, "log_prob"):
+            if not has_density(part):
                 raise InvalidInput("components", f"{shown(part)} has no log_prob", "Give laws with a density")
-        parts = [(math.log(w), part.log_prob(x)) for w, part in self._parts() if w > 0]
+        parts = [(math.log(w), part.log_prob(x)) for w, part in parts_of(self) if w > 0]
         return np.logaddexp.reduce([log_w + values for log_w, values in parts], axis=0)
 
     def __repr__(self) -> str:

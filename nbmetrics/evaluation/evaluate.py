@@ -10,19 +10,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, check_list, check_names, shown
 from ..federation import Federation, as_generators
-from ..metrics import Sample, metric_of
+from ..metrics import Metric, Sample, metric_of
 from .influence import Influences
-from .result import Result, pair_terms
-from .sampling import Answers, ClientSamples, GeneratorSample
+from .result import Result, all_terms
+from .sampling import ClientSamples, GeneratorSamples
 from .scores import Scores
-from .uncertainty import BiasWarning, Influence, Replicas, check_design
+from .uncertainty import BiasWarning, Design, Influence, Replicas, check_design
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 def evaluate(
@@ -81,8 +84,7 @@ def evaluate(
         samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))
     settled = _metrics(metrics, federation)
     clients = ClientSamples(federation, samples, seed)
-    kind = Answers if federation.is_conditional else GeneratorSample
-    made = [kind(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
+    made = [GeneratorSamples(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
     with _bar(progress, steps) as bar:
         unscored = [_summarised(metric, clients, made, federation.weights, design, bar) for metric in settled]
@@ -101,7 +103,7 @@ def _note(samples: int | None, seed: int) -> str:
     return f"features as given; {drawn}; seed {seed}"
 
 
-def _metrics(metrics: Any, federation: Federation) -> list[Any]:
+def _metrics(metrics: Any, federation: Federation) -> list[Metric[Any]]:
     is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
     listed = [metrics] if is_one else check_list(metrics, "metrics")
     if not listed:
@@ -109,10 +111,10 @@ def _metrics(metrics: Any, federation: Federation) -> list[Any]:
     found = [metric_of(item) for item in listed]
     check_names([m.name for m in found], "metrics")
     samples = [client.to_sample() for client in federation]
-    return [m.resolve(samples) if hasattr(m, "resolve") else m for m in found]
+    return [metric.resolve(samples) for metric in found]
 
 
-def _bar(progress: Any, steps: int) -> Any:
+def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
     from tqdm.auto import tqdm
@@ -121,7 +123,12 @@ def _bar(progress: Any, steps: int) -> Any:
 
 
 def _summarised(
-    metric: Any, clients: ClientSamples, generators: Sequence[Any], weights: Sequence[float], design: Any, bar: Any
+    metric: Metric[Any],
+    clients: ClientSamples,
+    generators: Sequence[GeneratorSamples],
+    weights: Sequence[float],
+    design: Design | None,
+    bar: tqdm[Any],
 ) -> Result:
     """All but the scores."""
     real, seen = [], [clients.of(position, metric) for position in range(len(clients))]
@@ -131,9 +138,9 @@ def _summarised(
         real.append(_summary(metric, sample, f"client {name!r}"))
         bar.update()
     made, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
-    drawn = tuple(g.of(metric) if g.answers(metric) is None else None for g in generators)
+    drawn = tuple(g.whole(metric) if g.answers(metric) is None else None for g in generators)
     known = [sample for sample in drawn if sample is not None]
-    cautions = tuple(metric.cautions(seen, known)) if hasattr(metric, "cautions") else ()
+    cautions = tuple(metric.cautions(seen, known))
     rows = [s.rows.shape[0] for s in seen if s.rows is not None]
     result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows), tuple(seen), drawn)
     if isinstance(design, Influence) and replicas is None:
@@ -142,21 +149,19 @@ def _summarised(
 
 
 def _influences(
-    metric: Any, clients: Sequence[Sample], generators: Sequence[Any], result: Result, level: float
+    metric: Metric[Any], clients: Sequence[Sample], generators: Sequence[GeneratorSamples], result: Result, level: float
 ) -> Influences:
     real = [metric.strata(s, sample.rows) for s, sample in zip(result.real, clients, strict=True)]
-    made = [metric.strata(s, g.of(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
+    made = [metric.strata(s, g.whole(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
     return Influences(metric, real, made, level)
 
 
-def _scored(result: Result, bar: Any) -> Result:
+def _scored(result: Result, bar: tqdm[Any]) -> Result:
     """The result with the terms of every pair."""
-    if hasattr(result.metric, "prepare"):
-        result.metric.prepare(result.real, result.generated)
     terms = []
-    for summary, answers in zip(result.generated, result.answers, strict=True):
+    for pairs in all_terms(result):
         row = []
-        for pair in pair_terms(result.metric, result.real, summary, answers):
+        for pair in pairs:
             row.append(pair)
             bar.update()
         terms.append(tuple(row))
@@ -164,8 +169,8 @@ def _scored(result: Result, bar: Any) -> Result:
     return replace(result, terms=tuple(terms))
 
 
-def _check_tests(metric: Any, names: Sequence[str], clients: Sequence[Sample]) -> None:
-    if not getattr(metric, "needs_test", False):
+def _check_tests(metric: Metric[Any], names: Sequence[str], clients: Sequence[Sample]) -> None:
+    if not metric.needs_test:
         return
     for name, sample in zip(names, clients, strict=True):
         if sample.test is None:
@@ -188,29 +193,33 @@ def _span(rows: Sequence[int]) -> str:
     return f"{min(rows):,} to {max(rows):,} rows a client" if min(rows) < max(rows) else f"{rows[0]:,} rows a client"
 
 
-def _replicas(metric: Any, clients: Sequence[Sample], generators: Sequence[Any], design: Any) -> Replicas | None:
+def _replicas(
+    metric: Metric[Any], clients: Sequence[Sample], generators: Sequence[GeneratorSamples], design: Design
+) -> Replicas | None:
     """The resampled rows, unless influence values serve."""
     if any(g.answers(metric) is not None for g in generators):
         fix = "Leave uncertainty out, or score outputs without their conditions"
         raise InvalidInput("uncertainty", f"{metric.name} of answers to a condition has no intervals yet", fix)
     if isinstance(design, Influence):
-        if getattr(metric, "has_pulls", False):
+        if metric.has_pulls:
             return None
         design = design.otherwise
-    return Replicas(metric, clients, [g.of(metric) for g in generators], design)
+    return Replicas(metric, clients, [g.whole(metric) for g in generators], design)
 
 
-def _generated(metric: Any, generator: Any, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
+def _generated(
+    metric: Metric[Any], generator: GeneratorSamples, weights: Sequence[float]
+) -> tuple[Any, tuple[Any, ...] | None]:
     """The summary of a generator, and those of its answers to each client where it gave some."""
     who = f"generator {generator.name!r}"
     samples = generator.answers(metric)
     if samples is None:
-        return _summary(metric, generator.of(metric), who), None
+        return _summary(metric, generator.whole(metric), who), None
     answers = tuple(_summary(metric, sample, who) for sample in samples)
     return metric.pool(answers, weights), answers
 
 
-def _summary(metric: Any, sample: Sample, who: str) -> Any:
+def _summary(metric: Metric[Any], sample: Sample, who: str) -> Any:
     try:
         return metric.summarize(sample)
     except InvalidInput as error:

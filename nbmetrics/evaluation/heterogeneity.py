@@ -287,10 +287,11 @@ def _picked(values: np.ndarray, chosen: np.ndarray, block: slice) -> float:
 
 def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[str]) -> list[str]:
     """Says where the numbers of rows alone explain much of a gap, which would read as heterogeneity."""
-    if not hasattr(result.metric, "size_gap"):
+    expected = result.size_gaps(weights)
+    if not (expected > 0.0).any():
         return []
-    gaps, expected = result.average(weights) - result.pooled(weights), result.size_gaps(weights)
-    scale = np.array([made.trace for made in result.generated])
+    gaps = result.average(weights) - result.pooled(weights)
+    scale = np.array([result.metric.scale(made) for made in result.generated])
     said = np.flatnonzero((expected >= SHARE * np.abs(gaps)) & (expected > NEGLIGIBLE * scale))
     if not len(said):
         return []

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
+from ..metrics.base import Metric
 from ..metrics.strata import Pulls, Strata
 from .uncertainty import Ends, normal_above
 
@@ -100,7 +101,7 @@ class Influences:
     """The influence values of one metric: intervals and flips under any weights."""
 
     def __init__(
-        self, metric: Any, real: Sequence[Strata[Any]], generated: Sequence[Strata[Any]], level: float
+        self, metric: Metric[Any], real: Sequence[Strata[Any]], generated: Sequence[Strata[Any]], level: float
     ) -> None:
         self.metric, self.real, self.generated, self.level = metric, tuple(real), tuple(generated), level
         self._spreads: dict[tuple[float, ...], Spread] = {}

@@ -7,22 +7,20 @@ scores that stand are shown, and `refusals` says beside them why the others do n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, shown
-from ..metrics.base import Sample, losses
+from ..errors import InvalidInput
+from ..metrics.base import Metric, Sample, Terms, losses, terms_of
 from .influence import Influences
 from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
-# The named addends of a score, or why there is none.
-Terms = Mapping[str, float] | InvalidInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,7 @@ class Result:
     summarised (a generator that only answered conditions has None).
     """
 
-    metric: Any
+    metric: Metric[Any]
     real: tuple[Any, ...]
     generated: tuple[Any, ...]
     terms: tuple[tuple[Terms, ...], ...] = ()
@@ -47,11 +45,11 @@ class Result:
 
     @property
     def name(self) -> str:
-        return str(self.metric.name)
+        return self.metric.name
 
     @property
     def label(self) -> str:
-        return str(getattr(self.metric, "label", self.metric.name))
+        return self.metric.label
 
     def losses(self, scores: np.ndarray) -> np.ndarray:
         """What generators are ranked by, lower is better."""
@@ -68,7 +66,7 @@ class Result:
         for g, answers in enumerate(self.answers):
             if answers is not None:
                 made[g] = self.metric.pool(answers, weights)
-                if not is_conditional(self.metric):
+                if not self.metric.is_conditional:
                     terms[g] = tuple(pair_terms(self.metric, self.real, made[g], answers))
         return replace(self, generated=tuple(made), terms=tuple(terms)) if any(self.answers) else self
 
@@ -98,11 +96,11 @@ class Result:
         return self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
 
     def _scored_pool(self, weights: Sequence[float]) -> list[tuple[Terms, float]]:
-        together, expect = self._together(weights), getattr(self.metric, "size_gap", None)
+        together = self._together(weights)
         if isinstance(together, InvalidInput):
             raise together
         return [
-            (terms_of(self.metric, together, s), expect(self.real, weights, together, s) if expect else 0.0)
+            (terms_of(self.metric, together, s), self.metric.size_gap(self.real, weights, together, s))
             for s in self.generated
         ]
 
@@ -135,14 +133,12 @@ class Result:
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
-        if hasattr(self.metric, "caution"):
-            together = self._together(weights)
-            real = self.real if isinstance(together, InvalidInput) else (*self.real, together)
-            found = [self.metric.caution(summary, g) for g in self.generated for summary in real]
-        elif isinstance(self.replicas, Influences):
+        together = self._together(weights)
+        real = self.real if isinstance(together, InvalidInput) else (*self.real, together)
+        said = [self.metric.caution(summary, g) for g in self.generated for summary in real]
+        found = [caution for caution in said if caution is not None]
+        if not found and isinstance(self.replicas, Influences):
             found = self.replicas.cautions(weights)
-        else:
-            return []
         return remarked(self.label, found)
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
@@ -171,8 +167,7 @@ class Result:
     @property
     def _range(self) -> tuple[float, float]:
         """Beyond which no score lies."""
-        lowest, highest = getattr(self.metric, "lowest", -math.inf), getattr(self.metric, "highest", math.inf)
-        return float(lowest), float(highest)
+        return float(self.metric.lowest), float(self.metric.highest)
 
 
 def remarked(label: str, cautions: Sequence[str]) -> list[str]:
@@ -184,26 +179,18 @@ def remarked(label: str, cautions: Sequence[str]) -> list[str]:
     return [f"{label}, {len(lines)} of {len(cautions)} {unit}: {lines[0]}." for lines in by_kind.values()]
 
 
-def is_conditional(metric: Any) -> bool:
-    """Whether a metric compares outputs given their inputs, each client with the answers to its own condition."""
-    return bool(getattr(metric, "is_conditional", False))
+def all_terms(result: Result) -> Iterable[Iterable[Terms]]:
+    """The terms of every pair, generator by generator."""
+    if not (result.metric.is_conditional and any(result.answers)):
+        return result.metric.all_terms(result.real, result.generated)
+    sides = zip(result.generated, result.answers, strict=True)
+    return (pair_terms(result.metric, result.real, summary, answers) for summary, answers in sides)
 
 
-def pair_terms(metric: Any, real: Sequence[Any], made: Any, answers: Sequence[Any] | None) -> Iterator[Terms]:
+def pair_terms(metric: Metric[Any], real: Sequence[Any], made: Any, answers: Sequence[Any] | None) -> Iterator[Terms]:
     """The terms of each client with one generator: with its answers to that client, or with all of it."""
-    own = answers if answers is not None and is_conditional(metric) else [made] * len(real)
+    own = answers if answers is not None and metric.is_conditional else [made] * len(real)
     return (terms_of(metric, client, summary) for client, summary in zip(real, own, strict=True))
-
-
-def terms_of(metric: Any, real: Any, generated: Any) -> Terms:
-    """The terms of one pair of summaries, or why there are none."""
-    try:
-        found = metric.terms(real, generated)
-    except InvalidInput as error:
-        return error
-    if not isinstance(found, Mapping):
-        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
-    return found
 
 
 def _value(terms: Terms) -> float:

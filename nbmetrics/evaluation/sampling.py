@@ -7,24 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from ..distributions import draw_rows
+from ..distributions import Distribution, draw_rows
 from ..errors import shown
 from ..federation import Client, Federation, Generator
-from ..metrics import Sample
-from .result import is_conditional
+from ..metrics import Metric, Sample
 
 DRAWN = 10_000
 
 
-def _takes(metric: Any, law: Any, exact: bool) -> bool:
+def _takes(metric: Metric[Any], law: Distribution, exact: bool) -> bool:
     """Whether a metric sees a law itself: for its closed form, or because only the law has a density."""
-    closed = getattr(metric, "has_closed_form", lambda _: False)(law)
-    return bool(closed and (exact or getattr(metric, "needs_density", False)))
+    return metric.has_closed_form(law) and (exact or metric.needs_density)
 
 
 class ClientSamples:
@@ -41,14 +38,14 @@ class ClientSamples:
     def __len__(self) -> int:
         return len(self._clients)
 
-    def of(self, position: int, metric: Any) -> Sample:
+    def of(self, position: int, metric: Metric[Any]) -> Sample:
         client = self._clients[position]
         if client.rows is not None or (self._exact and _takes(metric, client.distribution, True)):
             return client.to_sample()
         if position not in self._drawn:
             self._drawn[position] = Sample(rows=self._rows(client, position, 0), test=client.test, is_drawn=True)
         sample = self._drawn[position]
-        if sample.test is None and getattr(metric, "needs_test", False):
+        if sample.test is None and metric.needs_test:
             sample = self._drawn[position] = replace(sample, test=self._rows(client, position, 1))
         return sample
 
@@ -68,52 +65,41 @@ def shares_of(weights: Sequence[float], n: int) -> list[int]:
     return [max(2, int(c)) if w else max(2, n // len(counts)) for c, w in zip(counts, weights, strict=True)]
 
 
-class GeneratorSample:
-    """A generator as a metric needs it: exact where it can, else rows drawn once for all metrics."""
+class GeneratorSamples:
+    """A generator as a metric needs it: exact where it can, else rows drawn once for all metrics.
 
-    def __init__(self, generator: Generator, samples: int | None, seed: Any, federation: Federation) -> None:
-        self.name = generator.name or ""
-        self._given = generator.draw(DRAWN if samples is None else samples, seed, dim=federation.dim)
-        self._exact = samples is None
-        self._draw = partial(self._given_rows, DRAWN if samples is None else samples, seed)
-        self._rows: Sample | None = self._given if self._given.rows is not None else None
+    Beside clients with a condition it answers each of them, once for all metrics, where the metric compares answers
+    with their conditions, or the generator is a function, which needs one.
+    """
 
-    def _given_rows(self, n: int, seed: Any) -> Sample:
-        rng = np.random.default_rng(seed)
-        return Sample(rows=draw_rows(self._given.distribution, n, rng, f"rows from generator {self.name!r}"))
-
-    def answers(self, metric: Any) -> None:
-        """No client carries a condition."""
-        return None
-
-    def of(self, metric: Any) -> Sample:
-        if self._given.rows is None and _takes(metric, self._given.distribution, self._exact):
-            return self._given
-        if self._rows is None:
-            self._rows = self._draw()
-        return self._rows
-
-
-class Answers:
-    """A generator beside clients with a condition: what it answers to each, drawn once for all metrics."""
-
-    def __init__(self, generator: Generator, samples: int | None, seed: Any, federation: Federation) -> None:
+    def __init__(self, generator: Generator, samples: int | None, seed: list[int], federation: Federation) -> None:
         self.name = generator.name or ""
         self._generator, self._seed, self._federation = generator, seed, federation
-        self._whole: Any = None if generator.answers else GeneratorSample(generator, samples, seed, federation)
-        self._drawn: tuple[Sample, ...] | None = None
+        self._count, self._exact = DRAWN if samples is None else samples, samples is None
+        self._is_asked = federation.is_conditional
+        self._answers: tuple[Sample, ...] | None = None
+        is_answer = self._is_asked and generator.answers
+        self._given = None if is_answer else generator.draw(self._count, seed, dim=federation.dim)
+        self._rows = None if self._given is None or self._given.rows is None else self._given
 
-    def answers(self, metric: Any) -> tuple[Sample, ...] | None:
-        """One sample for each client; None where the metric looks at outputs alone and the generator needs no x."""
-        if self._whole is not None and not is_conditional(metric):
+    def answers(self, metric: Metric[Any]) -> tuple[Sample, ...] | None:
+        """One sample for each client; None where `whole` is scored with all of them."""
+        if not self._is_asked or not (self._given is None or metric.is_conditional):
             return None
-        if self._drawn is None:
-            dim = self._federation.dim
-            streams = [[*self._seed, 2, c] for c in range(len(self._federation))]
-            pairs = zip(self._federation, streams, strict=True)
-            self._drawn = tuple(self._generator.answer(client.condition, s, dim=dim) for client, s in pairs)
-        return self._drawn
+        if self._answers is None:
+            clients, dim = self._federation.clients, self._federation.dim
+            streams = [[*self._seed, 2, c] for c in range(len(clients))]
+            pairs = zip(clients, streams, strict=True)
+            self._answers = tuple(self._generator.answer(client.condition, s, dim=dim) for client, s in pairs)
+        return self._answers
 
-    def of(self, metric: Any) -> Sample:
+    def whole(self, metric: Metric[Any]) -> Sample:
         """Its rows or law, where `answers` gives none."""
-        return cast(Sample, self._whole.of(metric))
+        if self._given is None:
+            raise ValueError(f"generator {self.name!r} only answers")
+        if self._given.rows is None and _takes(metric, self._given.law, self._exact):
+            return self._given
+        if self._rows is None:
+            rng, who = np.random.default_rng(self._seed), f"rows from generator {self.name!r}"
+            self._rows = Sample(rows=draw_rows(self._given.law, self._count, rng, who))
+        return self._rows

@@ -21,7 +21,7 @@ from ..errors import InvalidInput, check_choice, check_weights, shown
 from ..orders import half_tied_pairs, inverted_pairs, places
 from .display import as_html, as_text
 from .heterogeneity import check_dealt, gap_caution, heterogeneity
-from .result import Result, is_conditional
+from .result import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,7 +97,7 @@ class Scores:
     @property
     def conventions(self) -> list[str]:
         """How the numbers were made, one line a metric."""
-        lines = [f"{getattr(r.metric, 'convention', '') or r.label}; {r.span}" for r in self._results]
+        lines = [f"{r.metric.convention or r.label}; {r.span}" for r in self._results]
         designs: dict[str, list[str]] = {}
         for r in self._results:
             if r.replicas is not None:
@@ -286,7 +286,7 @@ class Scores:
         for result in self._results:
             for c, (client, summary) in enumerate(zip(self.names, result.real, strict=True)):
                 answered = sum(_size(answers[c]) for answers in result.answers if answers is not None)
-                pooled_for_avg = 0 if is_conditional(result.metric) else answered
+                pooled_for_avg = 0 if result.metric.is_conditional else answered
                 rows.append((client, result.name, "avg", 8 * len(self.generators) + pooled_for_avg))
                 rows.append((client, result.name, "all", _size(summary) + answered))
         return self._noted(pd.DataFrame(rows, columns=["client", "metric", "aggregate", "bytes"]))

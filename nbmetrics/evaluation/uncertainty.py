@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import memory, uniform_blocks
 from ..errors import InvalidInput, check_count, check_number, shown
-from ..metrics.base import Sample, losses, replicate
+from ..metrics.base import Metric, Sample, losses
 
 # Cuts into thirds, of the jackknife that stands in where repeated rows would read as copies.
 CUTS = 7
-# Of all memory allowed (8 blocks), and arrays of the counts' size that a metric makes of them: weights, their squares.
-BLOCKS, COPIES = 4, 3
 # Rows below which a resample may be all one row.
 FEWEST = 10
 
@@ -274,11 +271,11 @@ class Replicas:
     """
 
     def __init__(
-        self, metric: Any, real: Sequence[Sample], generated: Sequence[Sample], design: Bootstrap | Jackknife
+        self, metric: Metric[Any], real: Sequence[Sample], generated: Sequence[Sample], design: Bootstrap | Jackknife
     ) -> None:
         self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
         self.design: Bootstrap | Jackknife | Thirds = design
-        if getattr(metric, "copies_matter", False):
+        if metric.copies_matter:
             cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
             self.design = Thirds(cuts, design.seed, design.level)
         sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]
@@ -294,26 +291,11 @@ class Replicas:
             if not len(counts[0]):  # a jackknife of exact laws leaves nothing out
                 none = np.zeros((0, len(self.generated), split))
                 self._scores[key] = none, none[:, :, 0]
-            elif hasattr(self.metric, "replicates"):
-                parts = [
-                    self.metric.replicates(self.real, self.generated, key, held[:split], held[split:])
-                    for block in self._blocks()
-                    if (held := [c[block] for c in counts])
-                ]
-                by_client, pooled = (np.concatenate(part) for part in zip(*parts, strict=True))
-                self._scores[key] = by_client, pooled
             else:
-                self._scores[key] = replicate(
-                    self.metric, self.real, self.generated, key, counts[:split], counts[split:]
+                self._scores[key] = self.metric.replicates(
+                    self.real, self.generated, key, counts[:split], counts[split:]
                 )
         return self._scores[key]
-
-    def _blocks(self) -> Iterator[slice]:
-        """Replicates whose counts, and weights made of them, fit into memory together."""
-        counts = self.resamples.counts
-        rows = sum(c[0].size for c in counts)
-        step = max(1, int(BLOCKS * memory.block_bytes // (COPIES * 8 * max(rows, 1))))
-        return uniform_blocks(len(counts[0]), step)
 
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) of each replicate: (replicates, generators)."""
@@ -341,13 +323,13 @@ class Replicas:
         return average if part == "avg" else average - self.scores(weights)[1]
 
 
-def _check_sizes(metric: Any, sizes: Sequence[int], dim: int) -> None:
-    if getattr(metric, "no_resampling", ""):
+def _check_sizes(metric: Metric[Any], sizes: Sequence[int], dim: int) -> None:
+    if metric.no_resampling:
         raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
     few = min((n for n in sizes if n), default=math.inf)
     if few < FEWEST:
         raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
-    fewest = metric.rows_to_resample(dim) if hasattr(metric, "rows_to_resample") else FEWEST
+    fewest = metric.rows_to_resample(dim)
     if few < fewest:
         seen = (
             f"resampling cannot take the bias off {metric.label} of {few} rows with {dim} features: it needs {fewest:,}"
@@ -379,7 +361,10 @@ class Influence:
         return Jackknife(level=self.level)
 
 
-def check_design(design: Any) -> Bootstrap | Jackknife | Influence:
+Design = Bootstrap | Jackknife | Influence
+
+
+def check_design(design: Any) -> Design:
     """A design, or InvalidInput."""
     if isinstance(design, (Bootstrap, Jackknife, Influence)):
         return design

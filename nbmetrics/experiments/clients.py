@@ -26,7 +26,7 @@ SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 PSI = (0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NOISE = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 NEAREST = (20, 40, 80, 150, 300, 500, 700)
-RANKED = {"fid": FID, "kid": KID}
+RANKED = {"fid": FID(), "kid": KID()}
 # Starts in one evaluation: it summarises each generator once, but compares all its clients with one another.
 TOGETHER = 5
 
@@ -277,4 +277,4 @@ def transport_federated(
     clients, (rows, labels) = halves(X, y, seed)
     generators = classes_and_copies(rows, labels, grid(noise, "noise", minimum=0), seed)
     scores = evaluate(Federation.from_labels(*clients), generators, W1(method, seed=seed), progress=False)
-    return with_ranks(wide(scores), {"w1": W1})
+    return with_ranks(wide(scores), {"w1": W1()})

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..distributions import Empirical, Gaussian, Mixture
+from ..distributions import Empirical, Gaussian, Mixture, parts_of
 from ..errors import InvalidInput, check_choice, check_count
 from ..metrics.base import Sample
 from ..metrics.kid.estimators import Subsets
@@ -114,8 +114,8 @@ def _rebuilt(laws: list[Any]) -> list[Any]:
 
 def _mapped(law: Any, matrix: np.ndarray, shift: np.ndarray) -> Any:
     """The law of x @ matrix + shift."""
-    if hasattr(law, "components"):
-        return Mixture([_mapped(part, matrix, shift) for part in law.components], law.weights)
+    if parts := parts_of(law):
+        return Mixture([_mapped(part, matrix, shift) for _, part in parts], [weight for weight, _ in parts])
     if isinstance(law, Empirical):
         return Empirical(law.rows @ matrix + shift)
     return Gaussian(law.mean @ matrix + shift, matrix.T @ law.cov @ matrix)

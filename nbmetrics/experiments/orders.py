@@ -14,7 +14,7 @@ from ..datasets import digits, published
 from ..errors import InvalidInput, check_choice, check_count, check_names, check_number, shown
 from ..evaluation.evaluate import evaluate
 from ..federation import Federation
-from ..metrics.base import losses
+from ..metrics.base import Metric, losses
 from ..metrics.copying import CT
 from ..metrics.fid.metric import FID
 from ..metrics.kid.kernels import RBF
@@ -115,7 +115,7 @@ def published_ranks(
             if value is not None:
                 raise InvalidInput(name, f"is {shown(value)}, and there is no data", "Give X and y, or leave it out")
         scores = _checked(published("cifar100_on_federated_cifar10") if table is None else table)
-    return with_ranks(scores, {"fid": FID, "kid": KID})
+    return with_ranks(scores, {"fid": FID(), "kid": KID()})
 
 
 def order_summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -147,7 +147,7 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for metric in metrics:
         avg, pooled = (scores[f"{metric}_{a}"].to_numpy() for a in ("avg", "all"))
-        ordered = [losses(CT if metric == CT.name else None, values) for values in (avg, pooled)]
+        ordered = [losses(CT(), values) if metric == CT.name else values for values in (avg, pooled)]
         gap, tau = avg - pooled, float(kendalltau(*ordered).statistic)
         inverted, pairs = len(inverted_pairs(*ordered)), math.comb(len(table), 2)
         rows.append((metric, inverted, pairs, tau, gap.std(ddof=1), np.ptp(gap)))
@@ -155,13 +155,13 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def with_ranks(table: pd.DataFrame, metrics: Mapping[str, Any]) -> pd.DataFrame:
+def with_ranks(table: pd.DataFrame, metrics: Mapping[str, Metric[Any]]) -> pd.DataFrame:
     """The table with the place of each row, `<metric>_avg_rank` and `<metric>_all_rank`: 1 = best, ties share it."""
-    for metric, kind in metrics.items():
-        values = losses(kind, table[[f"{metric}_avg", f"{metric}_all"]])
+    for name, metric in metrics.items():
+        values = losses(metric, table[[f"{name}_avg", f"{name}_all"]])
         floor = TIE * np.abs(values).max()
         for aggregate, x in zip(("avg", "all"), values.T, strict=True):
-            table[f"{metric}_{aggregate}_rank"] = 1 + np.searchsorted(np.sort(x), x - floor)
+            table[f"{name}_{aggregate}_rank"] = 1 + np.searchsorted(np.sort(x), x - floor)
     return table
 
 

@@ -12,19 +12,22 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
 from ..arrays import Array, as_rows
-from ..distributions import as_law, draw_rows
+from ..distributions import Distribution, as_law, draw_rows
 from ..errors import InvalidInput, check_choice, shown
 from ..summaries.rows import Rows
+from .strata import Pulls, Strata
 
 S = TypeVar("S")
+# The named addends of a score, or why there is none.
+Terms = Mapping[str, float] | InvalidInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,7 @@ class Sample:
     """
 
     rows: Array | None = None
-    distribution: Any = None
+    distribution: Distribution | None = None
     test: Array | None = None
     condition: Array | None = None
     is_drawn: bool = False
@@ -58,7 +61,7 @@ class Sample:
             raise InvalidInput(argument, f"has dimension {law.dim} where {dim} was expected", "Use one space")
         return data if isinstance(data, Sample) else cls(distribution=law)
 
-    def repeated(self, counts: Any) -> Sample:
+    def repeated(self, counts: np.ndarray) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
         rows, test = np.repeat(np.arange(len(counts)), counts), self.test
         if test is not None:
@@ -69,33 +72,42 @@ class Sample:
 
     @property
     def dim(self) -> int:
-        return int(self.distribution.dim if self.rows is None else self.rows.shape[1])
+        return int(self.law.dim if self.rows is None else self.rows.shape[1])
+
+    @property
+    def law(self) -> Distribution:
+        """The distribution of a sample without rows."""
+        return cast(Distribution, self.distribution)
 
 
 class Metric(ABC, Generic[S]):
-    """A score between real data and a generator, as three functions.
+    """A score between real data and a generator: three functions, and hooks, whose defaults suit most metrics.
 
     Attributes
     ----------
-    name : the key in tables, such as "fid"
-    label : the name people read, such as "FID"
+    name : the key in tables, such as "fid"; by default that of the class
+    label : the name people read, such as "FID"; `name` by default
     higher_is_better : direction of the score
     best : the score of a perfect generator where a score is worse the farther it is from it, on either side; else None
-    copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
     lowest, highest : no score is beyond them, so no interval is either
     min_rows : rows below which there is no score
+    copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
+    needs_test : whether clients must have test rows
+    needs_density : whether a generator's law itself is scored, however many rows are asked for
+    is_conditional : whether outputs are compared given their inputs, each client with the answers to its own condition
     """
 
-    name: str
-    label: str
     higher_is_better = False
     best: float | None = None
-    copies_matter = False
     lowest, highest = -math.inf, math.inf
     min_rows = 2
+    copies_matter = False
+    needs_test = False
+    needs_density = False
+    is_conditional = False
 
     @abstractmethod
-    def summarize(self, sample: Any) -> S:
+    def summarize(self, sample: Sample) -> S:
         """The summary of `sample` (with `.rows`, or `.distribution` where there is a closed form)."""
 
     @abstractmethod
@@ -110,18 +122,115 @@ class Metric(ABC, Generic[S]):
         """The score: the sum of `terms`."""
         return math.fsum(self.terms(real, generated).values())
 
-    def has_closed_form(self, distribution: Any) -> bool:
-        """Whether `summarize` takes this distribution exactly, without drawing rows."""
-        return False
+    @cached_property
+    def name(self) -> str:
+        return type(self).__name__
 
-    def resolve(self, clients: Sequence[Any]) -> Metric[S]:
-        """This metric with data-dependent settings fixed once for all clients."""
-        return self
+    @cached_property
+    def label(self) -> str:
+        return self.name
 
     @property
     def convention(self) -> str:
         """The conventions behind the number, for the line under a table."""
         return ""
+
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        """Whether `summarize` takes this distribution exactly, without drawing rows."""
+        return False
+
+    def resolve(self, clients: Sequence[Sample]) -> Metric[S]:
+        """This metric with data-dependent settings fixed once for all clients."""
+        return self
+
+    def all_terms(self, real: Sequence[S], generated: Sequence[S]) -> Iterable[Iterable[Terms]]:
+        """The terms of every pair, generator by generator; to be replaced where many pairs at once are cheaper."""
+        return ((terms_of(self, client, other) for client in real) for other in generated)
+
+    def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> Sequence[str]:
+        """Lines on what these samples are too few, or too unlike, for; `generators` without those that answered."""
+        return ()
+
+    def caution(self, real: S, generated: S) -> str | None:
+        """Why the score of this pair is to be read with caution, "" where it is not; None: left to its interval."""
+        return None
+
+    def size_gap(self, clients: Sequence[S], weights: Sequence[float], pooled: S, generated: S) -> float:
+        """How much of avg − all would be there if all clients were alike, from their numbers of rows; 0: unknown."""
+        return 0.0
+
+    def scale(self, summary: S) -> float:
+        """The size of a summary in units of the score, beside which a `size_gap` may be negligible."""
+        return 0.0
+
+    @property
+    def no_resampling(self) -> str:
+        """Why rows cannot be resampled for this metric, or nothing."""
+        return ""
+
+    def rows_to_resample(self, dim: int) -> int:
+        """Rows below which resampling gives no interval, of `dim` features."""
+        return 0
+
+    def summarize_repeated(self, sample: Sample, counts: np.ndarray) -> S:
+        """The summary with each row as often as `counts` (n,) says."""
+        return self.summarize(sample.repeated(counts))
+
+    def replicates(
+        self,
+        real: Sequence[Sample],
+        generated: Sequence[Sample],
+        weights: Sequence[float],
+        real_counts: Sequence[Any],
+        generated_counts: Sequence[Any],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """All scores on resampled rows, as `replicate`; to be replaced where there is a faster way."""
+        return replicate(self, real, generated, weights, real_counts, generated_counts)
+
+    @property
+    def has_pulls(self) -> bool:
+        """Whether `pulls` are known, so that `Influence` needs no resampling."""
+        return False
+
+    def pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
+        """The score without its bias, and how each row pulls on it; NaN pulls where the rows are too few."""
+        raise NotImplementedError
+
+    def strata(self, summary: S, rows: Array | None) -> Strata[Any]:
+        """A summary of this metric beside its rows, for `pulls`."""
+        return Strata.of(summary, rows)
+
+    def pool_strata(self, strata: Sequence[Strata[Any]], weights: Sequence[float]) -> Strata[Any]:
+        """The mixture Σ λ_i P_i of strata."""
+        return Strata.pool(strata, weights, self.pool)
+
+
+class Adapted(Metric[Any]):
+    """An object with the three functions as a `Metric`: the hooks that it has are its own, the others the defaults."""
+
+    def __init__(self, item: Any) -> None:
+        self.item = item
+        self.name = getattr(item, "name", type(item).__name__)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _HOOKS and hasattr(self.item, name):
+            return getattr(self.item, name)
+        return super().__getattribute__(name)
+
+    def summarize(self, sample: Sample) -> Any:
+        return self.item.summarize(sample)
+
+    def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
+        return self.item.pool(summaries, weights)
+
+    def terms(self, real: Any, generated: Any) -> dict[str, float]:
+        return self.item.terms(real, generated)
+
+    def resolve(self, clients: Sequence[Sample]) -> Metric[Any]:
+        return metric_of(self.item.resolve(clients)) if hasattr(self.item, "resolve") else self
+
+
+_HOOKS = {hook for hook in vars(Metric) if hook[0] != "_"} - {*vars(Adapted), "name"}
 
 
 class RowsMetric(Metric[Rows]):
@@ -129,10 +238,10 @@ class RowsMetric(Metric[Rows]):
 
     fewer = "Give more rows, or drop this client"
 
-    def summarize(self, sample: Any) -> Rows:
+    def summarize(self, sample: Sample) -> Rows:
         """The rows of `sample`, at least `min_rows` of them, with its test rows where it has some."""
-        if sample.rows.shape[0] < self.min_rows:
-            seen = f"has {sample.rows.shape[0]} rows, and {self.label} needs {self.min_rows}"
+        if (n := cast(Array, sample.rows).shape[0]) < self.min_rows:
+            seen = f"has {n} rows, and {self.label} needs {self.min_rows}"
             raise InvalidInput("rows", seen, self.fewer)
         return Rows.of(sample)
 
@@ -159,28 +268,26 @@ def between(metric: Metric[Any], real: Any, generated: Any, *, samples: int = 10
     return metric.distance(*summaries)
 
 
-def drawn(metric: Any, sample: Sample, n: int, seed: Any) -> Sample:
+def drawn(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> Sample:
     """`sample` itself where the metric can use it; otherwise `n` rows of its distribution."""
-    closed_form = getattr(metric, "has_closed_form", lambda _: False)
-    if sample.rows is not None or closed_form(sample.distribution):
+    if sample.rows is not None or metric.has_closed_form(sample.law):
         return sample
-    return Sample(rows=draw_rows(sample.distribution, n, np.random.default_rng(seed), "sample"))
+    return Sample(rows=draw_rows(sample.law, n, np.random.default_rng(seed), "sample"))
 
 
 def replicate(
-    metric: Any,
+    metric: Metric[Any],
     real: Sequence[Sample],
     generated: Sequence[Sample],
     weights: Sequence[float],
     real_counts: Sequence[Any],
     generated_counts: Sequence[Any],
-) -> tuple[Any, Any]:
+) -> tuple[np.ndarray, np.ndarray]:
     """All scores on resampled rows: by client (replicates, generators, clients) and pooled (replicates, generators).
 
-    `counts` say how often each row of a party is there, (replicates, n); a metric with a faster way has it as its
-    own method `replicates`, with the same arguments. What a replicate leaves as it is, is computed once.
+    `counts` say how often each row of a party is there, (replicates, n), or give it one or some replicates at a time
+    (`counts[b]`, `counts[a:b]`). What a replicate leaves as it is, is computed once.
     """
-    counted = getattr(metric, "summarize_repeated", lambda s, counts: metric.summarize(s.repeated(counts)))
     samples, everyone = (*real, *generated), tuple(range(len(real)))
     by_client, pooled = [], []
     known: dict[Any, Any] = {}
@@ -194,7 +301,9 @@ def replicate(
         return known[what, parties]
 
     def summary(party: int) -> Any:
-        return metric.summarize(samples[party]) if whole[party] else counted(samples[party], counts[party])
+        if whole[party]:
+            return metric.summarize(samples[party])
+        return metric.summarize_repeated(samples[party], counts[party])
 
     for b in range(len(real_counts[0])):
         counts = [c[b] for c in (*real_counts, *generated_counts)]
@@ -210,15 +319,26 @@ def replicate(
     return np.array(by_client), np.array(pooled)
 
 
-def _shares_left(metric: Any, weights: Sequence[float], counts: Sequence[Any]) -> Sequence[float]:
+def _shares_left(metric: Metric[Any], weights: Sequence[float], counts: Sequence[Any]) -> Sequence[float]:
     """The weights; for metrics that concatenate, each client's by how many of its rows are there."""
-    if not getattr(metric, "copies_matter", False):
+    if not metric.copies_matter:
         return weights
     left = [w * (c.sum() / len(c) if len(c) else 1.0) for w, c in zip(weights, counts, strict=True)]
     return [w / math.fsum(left) for w in left]
 
 
-def few_rows(samples: Sequence[Any], name: str, needed: int) -> str:
+def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
+    """The terms of one pair of summaries, or why there are none."""
+    try:
+        found = metric.terms(real, generated)
+    except InvalidInput as error:
+        return error
+    if not isinstance(found, Mapping):
+        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
+    return found
+
+
+def few_rows(samples: Sequence[Sample], name: str, needed: int) -> str:
     """How many of the samples have fewer rows than needed, or nothing."""
     few = sum(s.rows is not None and s.rows.shape[0] < needed for s in samples)
     if not few:
@@ -226,15 +346,15 @@ def few_rows(samples: Sequence[Any], name: str, needed: int) -> str:
     return f"the {name} has" if len(samples) == 1 else f"{few} of {len(samples)} {name}s have"
 
 
-def losses(metric: Any, scores: Any) -> np.ndarray:
+def losses(metric: Metric[Any], scores: Any) -> np.ndarray:
     """Scores (any shape) as what generators are ranked by, lower is better: as they are, negated, or off the best."""
-    values, best = np.asarray(scores, dtype=np.float64), getattr(metric, "best", None)
-    if best is not None:
-        return np.abs(values - best)
-    return -values if getattr(metric, "higher_is_better", False) else values
+    values = np.asarray(scores, dtype=np.float64)
+    if metric.best is not None:
+        return np.abs(values - metric.best)
+    return -values if metric.higher_is_better else values
 
 
-def _score(metric: Any, real: Any, generated: Any) -> float:
+def _score(metric: Metric[Any], real: Any, generated: Any) -> float:
     return math.fsum(metric.terms(real, generated).values())
 
 
@@ -246,15 +366,17 @@ def register(names: Mapping[str, Callable[[], Metric[Any]]]) -> None:
     _REGISTRY.update(names)
 
 
-def metric_of(item: Any, argument: str = "metrics") -> Any:
+def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     """A metric from its name, or from an object with the three functions."""
     if isinstance(item, str):
         return _REGISTRY[check_choice(item, _REGISTRY, argument)]()
     if isinstance(item, type):
         item = item()
-    if callable(getattr(item, "terms", None)) and not hasattr(item, "name"):
-        item.name = type(item).__name__
+    if isinstance(item, Metric):
+        return item
     missing = [f for f in ("name", "summarize", "pool", "terms") if not hasattr(item, f)]
+    if missing == ["name"] and callable(item.terms):
+        missing = []
     if missing:
         raise InvalidInput(argument, f"{shown(item)} has no {', '.join(missing)}", "Give a name or a Metric")
-    return item
+    return Adapted(item)

@@ -19,9 +19,10 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..arrays import LARGEST, Array, align, as_rows, namespace
+from ..distributions import Distribution, HasMoments, has_moments
 from ..errors import InvalidInput, check_count, check_names, check_number
 from ..summaries.joint import JointMoments, short
 from ..summaries.roots import nuclear_norm
@@ -50,10 +51,10 @@ class Conditional(Metric[JointMoments]):
     def __init__(self, *, condition_dim: int | None = None) -> None:
         self.condition_dim = None if condition_dim is None else check_count(condition_dim, "condition_dim")
 
-    def summarize(self, sample: Any) -> JointMoments:
+    def summarize(self, sample: Sample) -> JointMoments:
         """Joint moments of `sample.condition` and `.rows` (n ≥ 2), or of an exact joint law."""
         if sample.rows is None:
-            return JointMoments.of_distribution(sample.distribution, self._split(sample))
+            return JointMoments.of_distribution(cast(HasMoments, sample.law), self._split(sample))
         if sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
         if sample.condition is not None:
@@ -61,7 +62,7 @@ class Conditional(Metric[JointMoments]):
         dx = self._split(sample)
         return JointMoments.of_rows(sample.rows[:, :dx], sample.rows[:, dx:])
 
-    def _split(self, sample: Any) -> int:
+    def _split(self, sample: Sample) -> int:
         if self.condition_dim is None:
             fix = "Use nm.Client(y, condition=x) with one row x for each row y, or the option condition_dim"
             raise InvalidInput("condition", f"is missing, and {self.label} compares y given x", fix)
@@ -74,8 +75,8 @@ class Conditional(Metric[JointMoments]):
         """Joint moments of the pooled pairs."""
         return JointMoments.pool(summaries, weights)
 
-    def has_closed_form(self, distribution: Any) -> bool:
-        return self.condition_dim is not None and hasattr(distribution, "mean") and hasattr(distribution, "cov")
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        return self.condition_dim is not None and has_moments(distribution)
 
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Who has too few pairs for a score to be more than bias."""
@@ -169,7 +170,7 @@ class CFID(Conditional):
             "residual": _bures(ours.residual, theirs.residual),
         }
 
-    def resolve(self, clients: Sequence[Any]) -> CFID:
+    def resolve(self, clients: Sequence[Sample]) -> CFID:
         """This metric; warns where the smallest client has too few pairs for its features."""
         seen = [(s.rows.shape[0], self._widths(s)) for s in clients if s.rows is not None and self._readable(s)]
         if seen:
@@ -177,12 +178,12 @@ class CFID(Conditional):
             warn_of_few(n, dx, dy)
         return self
 
-    def _readable(self, sample: Any) -> bool:
+    def _readable(self, sample: Sample) -> bool:
         if sample.condition is not None:
             return True
         return self.condition_dim is not None and self.condition_dim < sample.dim
 
-    def _widths(self, sample: Any) -> tuple[int, int]:
+    def _widths(self, sample: Sample) -> tuple[int, int]:
         if sample.condition is not None:
             return sample.condition.shape[1], sample.dim
         dx = self._split(sample)

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from ..arrays import Array, align, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, drawn
+from .memo import remember
 from .nearest import Distinct, Neighbors, kth_between, kth_within
 from .prdc import distinct_of, remembered
 
@@ -181,15 +181,9 @@ class _Cells:
         return float(np.average(scores, weights=[len(test) for _, _, test in held]))
 
 
-_CELLS: WeakKeyDictionary[Rows, dict[int, _Cells]] = WeakKeyDictionary()
-
-
 def _cells(real: Rows, seed: int) -> _Cells:
-    """The cells of one client or pool, kept as long as its summary lives."""
-    known = _CELLS.setdefault(real, {})
-    if seed not in known:
-        known[seed] = _Cells.of(_plain(real.rows), _plain(real.test), seed)
-    return known[seed]
+    """The cells of one client or pool, found once."""
+    return remember(real, ("c_t", seed), lambda: _Cells.of(_plain(real.rows), _plain(real.test), seed))
 
 
 def _clustered(train: np.ndarray, seed: int) -> Any:

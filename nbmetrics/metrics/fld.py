@@ -20,14 +20,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..arrays import Array, align, as_rows, device, namespace, row_blocks, to_numpy
 from ..errors import InvalidInput, check_count, shown
 from ..summaries.rows import Rows
-from .base import Metric
+from .base import Metric, Sample
+from .memo import remember
 from .mixture import Density, Scale, fit
 
 # Points to a nat per dimension.
@@ -62,7 +62,7 @@ class FLD(Metric[Rows]):
     def __init__(self, seed: int = 0) -> None:
         self.seed = check_count(seed, "seed", minimum=0)
 
-    def summarize(self, sample: Any) -> Rows:
+    def summarize(self, sample: Sample) -> Rows:
         """The rows (n, d) with the client's test rows; a generator's rows alone."""
         if sample.rows is None:
             raise InvalidInput(
@@ -78,7 +78,7 @@ class FLD(Metric[Rows]):
         """`fld`; the baseline of `real` is fitted once for each size it is needed at."""
         return {"fld": _real_side(real).fld(generated.rows, self.seed)}
 
-    def cautions(self, clients: Sequence[Any], generators: Sequence[Any]) -> list[str]:
+    def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Which clients have too few train rows for a steady baseline."""
         few = [c for c in clients if c.rows is not None and c.rows.shape[0] < FEW_ROWS]
         if not few:
@@ -94,10 +94,6 @@ class FLD(Metric[Rows]):
         )
 
 
-_REAL_SIDES: WeakKeyDictionary[Rows, _RealSide] = WeakKeyDictionary()
-_REAL_SIDES_LOCK = threading.Lock()
-
-
 def _real_side(real: Rows) -> _RealSide:
     """What FLD knows of one client or pool, as long as its summary lives."""
     if real.test is None:
@@ -106,10 +102,7 @@ def _real_side(real: Rows) -> _RealSide:
     if not real.is_uniform:
         fix = "Give FLD-all weights proportional to the clients' numbers of rows (the default), or drop 'fld'"
         raise InvalidInput("weights", "differ from the clients' shares of the rows", fix)
-    with _REAL_SIDES_LOCK:
-        if real not in _REAL_SIDES:
-            _REAL_SIDES[real] = _RealSide(real.rows, real.test)
-        return _REAL_SIDES[real]
+    return remember(real, "fld", lambda: _RealSide(real.rows, real.test))
 
 
 class _RealSide:

@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import Array, as_rows, is_array, to_numpy
-from ..distributions import Gaussian
+from ..distributions import Distribution, Gaussian, HasDensity, HasMoments, has_density, has_moments
 from ..errors import InvalidInput, check_count, shown
-from .base import Metric
+from .base import Metric, Sample
+from .memo import remember
 
 
 class LogLikelihood(Metric["Evidence"]):
@@ -37,7 +38,7 @@ class LogLikelihood(Metric["Evidence"]):
         self.samples = check_count(samples, "samples")
         self.seed = check_count(seed, "seed", minimum=0)
 
-    def summarize(self, sample: Any) -> Evidence:
+    def summarize(self, sample: Sample) -> Evidence:
         """The rows, or the law itself: of a generator its density, of a client what it is tried on."""
         content = sample.distribution if sample.rows is None else sample.rows
         return Evidence([EvidencePart(content, self.samples, self.seed)], (1.0,))
@@ -54,8 +55,8 @@ class LogLikelihood(Metric["Evidence"]):
         values = [part.mean_log_density(law) for part in real.parts]
         return {"log_likelihood": float(sum(w * v for w, v in zip(real.weights, values, strict=True)))}
 
-    def has_closed_form(self, distribution: Any) -> bool:
-        return hasattr(distribution, "log_prob") or _has_moments(distribution)
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        return has_density(distribution) or has_moments(distribution)
 
     @property
     def convention(self) -> str:
@@ -68,19 +69,23 @@ class EvidencePart:
     def __init__(self, content: Any, samples: int, seed: int) -> None:
         self.content = content
         self._samples, self._seed = samples, seed
-        self._means: WeakKeyDictionary[EvidencePart, float] = WeakKeyDictionary()
 
     def mean_log_density(self, generator: EvidencePart) -> float:
         """E log p_G(X) for X of this part."""
         law = generator.content
-        if not hasattr(law, "log_prob"):
+        if not has_density(law):
             seen = f"the generator is {f'{law.shape[0]} rows' if is_array(law) else shown(law)}, which has no log_prob"
             fix = "It needs a density: nm.Gaussian, nm.Mixture, or nm.KernelDensity(rows, bandwidth)"
             raise InvalidInput("generators", seen, fix)
-        if generator not in self._means:
-            exact = not is_array(self.content) and isinstance(law, Gaussian) and _has_moments(self.content)
-            self._means[generator] = _expected(law, self.content) if exact else _mean_log_prob(law, self._rows)
-        return self._means[generator]
+        known: WeakKeyDictionary[EvidencePart, float] = remember(self, "means", WeakKeyDictionary)
+        if generator not in known:
+            known[generator] = self._mean_of(law)
+        return known[generator]
+
+    def _mean_of(self, law: HasDensity) -> float:
+        if isinstance(law, Gaussian) and not is_array(self.content) and has_moments(self.content):
+            return _expected(law, self.content)
+        return _mean_log_prob(law, self._rows)
 
     @cached_property
     def _rows(self) -> Array:
@@ -108,11 +113,7 @@ class Evidence:
         return sum(part.nbytes for part in self.parts)
 
 
-def _has_moments(law: Any) -> bool:
-    return hasattr(law, "mean") and hasattr(law, "cov")
-
-
-def _expected(law: Gaussian, real: Any) -> float:
+def _expected(law: Gaussian, real: HasMoments) -> float:
     """E log N(X; m, C) = log N(μ) − ½ Tr C⁻¹S, for any law of X with mean μ and covariance S."""
     root = np.asarray(Gaussian(real.mean, real.cov).root)
     centre, *spread = law.log_prob(np.concatenate([law.mean[None, :], law.mean + root]))
@@ -120,7 +121,7 @@ def _expected(law: Gaussian, real: Any) -> float:
     return float(law.log_prob(np.asarray(real.mean)[None, :])[0] + sum(value - centre for value in spread))
 
 
-def _mean_log_prob(law: Any, rows: Array) -> float:
+def _mean_log_prob(law: HasDensity, rows: Array) -> float:
     values = np.asarray(to_numpy(law.log_prob(rows)), dtype=np.float64)
     if values.shape != (rows.shape[0],) or np.isnan(values).any():
         seen = f"log_prob gave shape {values.shape}" + ", NaN among it" * bool(np.isnan(values).any())

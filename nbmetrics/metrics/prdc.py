@@ -18,7 +18,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from ..arrays import align, like, namespace, to_numpy
 from ..errors import check_count
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, drawn
+from .memo import remember
 from .nearest import Comparison, Distinct, kth_within
 
 # Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
@@ -61,7 +61,6 @@ class Overlap:
 
 _kept: OrderedDict[Hashable, Any] = OrderedDict()
 _lock = Lock()
-_distinct: WeakKeyDictionary[Rows, Distinct] = WeakKeyDictionary()
 
 
 def remembered(key: Hashable, make: Callable[[], Any]) -> Any:
@@ -86,9 +85,7 @@ def forget() -> None:
 
 def distinct_of(summary: Rows) -> Distinct:
     """The distinct rows of a summary, found once."""
-    if summary not in _distinct:
-        _distinct[summary] = Distinct.of(summary.rows)
-    return _distinct[summary]
+    return remember(summary, "distinct", lambda: Distinct.of(summary.rows))
 
 
 def overlap(real: Rows, generated: Rows, k: int, inclusive: bool) -> Overlap:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar, cast
-from weakref import WeakKeyDictionary
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -76,14 +74,6 @@ class Strata(Generic[S]):
         """How many equal rows would be as noisy."""
         return 1.0 / self.lost if self.lost else math.inf
 
-    @cached_property
-    def scores(self) -> WeakKeyDictionary[Strata[S], Any]:
-        """What a metric knows of the scores with others."""
-        return WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "scores"}
-
     @property
     def nbytes(self) -> int:
         """Bytes to send it: its rows, or the summary of a law."""
@@ -104,23 +94,3 @@ class Pulls(NamedTuple):
     real: tuple[np.ndarray | None, ...]
     generated: tuple[np.ndarray | None, ...]
     caution: str = ""
-
-
-class Pulled(ABC, Generic[S]):
-    """A metric whose rows' influence values are known, unless `has_pulls` says otherwise."""
-
-    @property
-    def has_pulls(self) -> bool:
-        return True
-
-    @abstractmethod
-    def pulls(self, real: Strata[S], generated: Strata[S]) -> Pulls:
-        """The score without its bias, and how each row pulls on it; NaN pulls where the rows are too few."""
-
-    def strata(self, summary: S, rows: Array | None) -> Strata[S]:
-        """A summary of this metric beside its rows."""
-        return Strata.of(summary, rows)
-
-    def pool_strata(self, strata: Sequence[Strata[S]], weights: Sequence[float]) -> Strata[S]:
-        """The mixture Σ λ_i P_i."""
-        return Strata.pool(strata, weights, cast(Any, self).pool)

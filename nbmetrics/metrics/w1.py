@@ -57,14 +57,14 @@ class W1(Metric[Rows]):
         self.projections = check_count(projections, "projections", maximum=100_000)
         self.seed = check_count(seed, "seed", minimum=0)
 
-    def resolve(self, clients: Sequence[Any]) -> W1:
+    def resolve(self, clients: Sequence[Sample]) -> W1:
         """This metric with "auto" settled; the rows that distributions will give count as many."""
         if self.method != "auto":
             return self
         rows = sum(math.inf if c.rows is None else c.rows.shape[0] for c in clients)
         return W1("exact" if rows <= EXACT_ROWS else "sliced", self.projections, self.seed)
 
-    def summarize(self, sample: Any) -> Rows:
+    def summarize(self, sample: Sample) -> Rows:
         """The rows of `sample`."""
         if self.method != "critic":
             _transport_library()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..arrays import Array, align, namespace, psd_root, to_float64, triangular
-from ..distributions import Distribution
+from ..distributions import HasMoments
 from .moments import Moments
 
 # Relative to the features' deviations: below it two laws of x are the same one, apart from rounding.
@@ -62,7 +62,7 @@ class JointMoments:
         return cls(Moments.of_rows(namespace(x, y).concat([x, y], axis=1)), x.shape[1])
 
     @classmethod
-    def of_distribution(cls, distribution: Distribution, dim_x: int) -> JointMoments:
+    def of_distribution(cls, distribution: HasMoments, dim_x: int) -> JointMoments:
         """The population moments of a joint law, with `.mean` and `.cov`, whose first `dim_x` features are x."""
         return cls(Moments.of_distribution(distribution), dim_x)
 

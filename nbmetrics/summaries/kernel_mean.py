@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import (
-    Array,
-)
+from ..arrays import Array
+from ..distributions import Distribution
 
 
 class KernelPart:
@@ -56,7 +55,7 @@ class KernelPart:
 
 
 def _law_bytes(law: Any) -> int:
-    return 8 * (law.dim + law.dim * (law.dim + 1) // 2) if hasattr(law, "dim") else 0
+    return 8 * (law.dim + law.dim * (law.dim + 1) // 2) if isinstance(law, Distribution) else 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,7 +25,7 @@ from ..arrays import (
     to_float64,
     triangular,
 )
-from ..distributions import Gaussian, Mixture
+from ..distributions import Gaussian, HasMoments, Mixture
 from .roots import GradedRoot
 
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
@@ -100,7 +98,7 @@ class Moments:
         return merged
 
     @classmethod
-    def of_distribution(cls, distribution: Any) -> Moments:
+    def of_distribution(cls, distribution: HasMoments) -> Moments:
         """The population moments of anything with `.mean` and `.cov`."""
         if isinstance(distribution, Mixture):
             parts = [cls.of_distribution(part) for part in distribution.components]
@@ -174,19 +172,6 @@ class Moments:
     def times_root(self, a: Array) -> Array:
         """`a` @ rootᵀ."""
         return a @ self.kept_root.T if self.kept_root is not None else self.graded.times(a)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("crosses", "spectra")}
-
-    @cached_property
-    def crosses(self) -> WeakKeyDictionary[Moments, float]:
-        """Tr (C C_other)^{1/2} with others, where it was computed ahead of the pairs."""
-        return WeakKeyDictionary()
-
-    @cached_property
-    def spectra(self) -> WeakKeyDictionary[Moments, np.ndarray]:
-        """The singular values of root_other rootᵀ for the last other that was scored."""
-        return WeakKeyDictionary()
 
     @cached_property
     def trace(self) -> float:

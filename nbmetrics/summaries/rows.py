@@ -38,7 +38,7 @@ class Rows:
         xp = namespace(sample.rows)
         n = sample.rows.shape[0]
         weights = xp.full((n,), 1.0 / n, dtype=xp.float64, device=device(sample.rows))
-        return cls(sample.rows, weights, sample.test, sample.condition, getattr(sample, "is_drawn", False))
+        return cls(sample.rows, weights, sample.test, sample.condition, sample.is_drawn)
 
     @classmethod
     def pool(cls, parts: Sequence[Rows], weights: Sequence[float]) -> Rows:

@@ -13,7 +13,7 @@ from ..distributions import Distribution, Gaussian
 from ..errors import InvalidInput, check_count
 from ..federation import Federation, Generator
 from ..metrics import metric_of
-from ..metrics.base import Sample, drawn
+from ..metrics.base import Metric, Sample, drawn
 from ..metrics.conditional import CFID, MFID, RFID
 from ..metrics.fid.metric import FID
 from ..metrics.kid.metric import KID
@@ -51,12 +51,12 @@ class MeanRoot(NamedTuple):
     root: np.ndarray
 
 
-def as_seen(metric: Any, client: Any, position: int) -> Sample:
+def as_seen(metric: Metric[Any], client: Any, position: int) -> Sample:
     """What a metric sees of a client; 10,000 rows, the same for every call, of a law without a closed form."""
     return drawn(metric, client.to_sample(), 10_000, [0, position])
 
 
-def of_clients(metric: Any, federation: Federation) -> list[Any]:
+def of_clients(metric: Metric[Any], federation: Federation) -> list[Any]:
     """The clients' summaries under one metric; what is wrong with one is said of it by name."""
     found = []
     for position, client in enumerate(federation):
@@ -72,7 +72,7 @@ def moments_of(federation: Federation) -> list[MeanRoot]:
     return [MeanRoot(to_numpy(m.mean), to_numpy(m.root)) for m in of_clients(FID(), federation)]
 
 
-def sample_of(generator: Any, metric: Any, dim: int) -> Sample:
+def sample_of(generator: Any, metric: Metric[Any], dim: int) -> Sample:
     """What a metric sees of a single generator: rows, a law, or a `Generator` that holds one of them."""
     source = generator.source if isinstance(generator, Generator) else generator
     if callable(source) and not isinstance(source, Distribution):
@@ -80,13 +80,13 @@ def sample_of(generator: Any, metric: Any, dim: int) -> Sample:
     return drawn(metric, Sample.of(source, "generator", dim=dim, min_rows=metric.min_rows), 10_000, [1])
 
 
-def summaries(metric: Any, federation: Federation, generator: Any) -> tuple[list[Any], Any]:
+def summaries(metric: Metric[Any], federation: Federation, generator: Any) -> tuple[list[Any], Any]:
     """The clients' summaries and the generator's under one metric."""
     made = metric.summarize(sample_of(generator, metric, federation.dim))
     return of_clients(metric, federation), made
 
 
-def average(metric: Any, real: Sequence[Any], generated: Any, weights: Sequence[float]) -> float:
+def average(metric: Metric[Any], real: Sequence[Any], generated: Any, weights: Sequence[float]) -> float:
     """Σ λ_i D(S_i, S_G)."""
     return math.fsum(w * metric.distance(s, generated) for s, w in zip(real, weights, strict=True) if w)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import to_numpy
-from ...distributions import Empirical, Gaussian, Mixture
+from ...distributions import Distribution, Empirical, Gaussian, Mixture
 
 
 def noise(seed: int, stream: int, n: int) -> np.ndarray:
@@ -47,7 +47,7 @@ def draw(law: Gaussian | Mixture | Empirical, seed: int, stream: int, n: int) ->
 
 def displayed(source: Any, most: int = 300) -> np.ndarray:
     """The points that the page shows of data: at most `most` of its rows, evenly spread, or as many drawn of a law."""
-    if hasattr(source, "sample"):
+    if isinstance(source, Distribution):
         return np.asarray(source.sample(most, np.random.default_rng(0)))
     return to_numpy(source)[:: math.ceil(len(source) / most)]
 

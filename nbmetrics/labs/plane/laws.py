@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import to_numpy
-from ...distributions import Empirical, Gaussian, Mixture
+from ...distributions import Distribution, Empirical, Gaussian, Mixture
 from ...errors import InvalidInput
 from ...federation import Federation
 from ...metrics.base import Sample
@@ -82,7 +82,7 @@ def summary(source: Any) -> dict[str, Any]:
 
     `count` is 0 for a law, `phi` the mean embedding under the cubic kernel, in the order of view/laws.js.
     """
-    sample = Sample(distribution=source) if hasattr(source, "sample") else Sample(rows=source)
+    sample = Sample(distribution=source) if isinstance(source, Distribution) else Sample(rows=source)
     moments = FID().summarize(sample)
     kernel = Polynomial()
     parts = KID().summarize(sample)

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from ...arrays import to_numpy
-from ...distributions import Empirical, Gaussian, Mixture
+from ...distributions import Empirical, Gaussian, Mixture, has_moments
 from ...evaluation.scores import Scores
 from ...figures.drawing import BLUE, VERMILION, Drawing, plain
 from ..plane.figure import add_ellipse, brief
@@ -71,7 +71,7 @@ def _gaussian(source: Any) -> Gaussian:
     """The Gaussian with the mean and covariance of a law or of rows."""
     if isinstance(source, Gaussian):
         return source
-    return Gaussian(source.mean, source.cov) if hasattr(source, "cov") else Gaussian.fit(source)
+    return Gaussian(source.mean, source.cov) if has_moments(source) else Gaussian.fit(source)
 
 
 def _item(ax: Any, source: Any, whole: Gaussian, kind: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...distributions import Distribution
 from ...evaluation.evaluate import evaluate
 from ...evaluation.sampling import shares_of
 from ...metrics import CFID, MFID, RFID, Sample, metric_of
@@ -117,7 +118,7 @@ def _total(scene: Scene, laws: Any, parts: int) -> int:
 
 
 def _as_rows(source: Any) -> Any:
-    return source.sample(POINTS, np.random.default_rng(0)) if hasattr(source, "sample") else source
+    return source.sample(POINTS, np.random.default_rng(0)) if isinstance(source, Distribution) else source
 
 
 def _bands(scene: Scene) -> dict[str, Any]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from ...distributions import Distribution
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
-from ..base import Metric, between
-from ..strata import Pulled, Pulls, Strata
+from ..base import Metric, Sample, between
+from ..memo import remember
+from ..strata import Pulls, Strata
 from .debiased import Debiased
 from .metric import FID
 
 
-class FIDInfinity(Metric[Strata[Moments]], Pulled[Moments]):
+class FIDInfinity(Metric[Strata[Moments]]):
     """FID at infinitely many rows, as a metric with avg, all and gap.
 
     The trace term by random-matrix theory for both samples, which holds from about 1.5 rows a feature where
@@ -25,10 +28,11 @@ class FIDInfinity(Metric[Strata[Moments]], Pulled[Moments]):
 
     name = "fid_infinity"
     label = "FID∞"
+    has_pulls = True
     no_resampling = "repeated rows are what FID∞ corrects for, so no resampling gives it an interval"
     min_rows = 2
 
-    def summarize(self, sample: Any) -> Strata[Moments]:
+    def summarize(self, sample: Sample) -> Strata[Moments]:
         """The moments of `sample` with its rows, or those of an exact distribution."""
         return Strata.of(FID().summarize(sample), sample.rows)
 
@@ -48,13 +52,14 @@ class FIDInfinity(Metric[Strata[Moments]], Pulled[Moments]):
             return ""
 
     def _known(self, real: Strata[Moments], generated: Strata[Moments]) -> tuple[dict[str, float], str]:
-        if real not in generated.scores:
+        known = _scores(generated)
+        if real not in known:
             self._remember(Debiased(real, generated))
-        return generated.scores[real]
+        return known[real]
 
     def _remember(self, pair: Debiased) -> None:
         real, generated = pair.sides
-        generated.scores[real] = pair.terms, pair.caution
+        _scores(generated)[real] = pair.terms, pair.caution
 
     def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
         """The score and its influence values."""
@@ -68,12 +73,17 @@ class FIDInfinity(Metric[Strata[Moments]], Pulled[Moments]):
     def pool_strata(self, strata: Sequence[Strata[Moments]], weights: Sequence[float]) -> Strata[Moments]:
         return self.pool(strata, weights)
 
-    def has_closed_form(self, distribution: Any) -> bool:
+    def has_closed_form(self, distribution: Distribution) -> bool:
         return FID().has_closed_form(distribution)
 
     @property
     def convention(self) -> str:
         return "FID∞: FID less the bias of few rows (Marchenko–Pastur map of both samples, fourth moments)"
+
+
+def _scores(generated: Strata[Moments]) -> WeakKeyDictionary[Strata[Moments], tuple[dict[str, float], str]]:
+    """Terms and caution with the real sides that were scored."""
+    return remember(generated, "fid_infinity", WeakKeyDictionary)
 
 
 def fid_infinity(real: Any, generated: Any) -> float:

@@ -11,18 +11,21 @@ cheap where a client has fewer rows than features, and right for singular covari
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from array_api_compat import is_torch_array
 
 from ...arrays import Array, align, subtract, to_numpy
+from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
-from ..base import Metric, between, few_rows
-from ..strata import Pulled, Pulls, Strata
+from ..base import Metric, Sample, Terms, between, few_rows
+from ..memo import remember
+from ..strata import Pulls, Strata
 from .debiased import Debiased
 from .size_gap import size_gap
 
@@ -30,7 +33,7 @@ from .size_gap import size_gap
 PRECISION = 1e-11
 
 
-class FID(Metric[Moments], Pulled[Moments]):
+class FID(Metric[Moments]):
     """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 1 of the papers).
 
     Range [0, ∞), lower is better; units are squared feature units. Covariances use ddof 1 for rows and are
@@ -39,32 +42,31 @@ class FID(Metric[Moments], Pulled[Moments]):
 
     name = "fid"
     label = "FID"
+    has_pulls = True
 
-    def summarize(self, sample: Any) -> Moments:
+    def summarize(self, sample: Sample) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), or of its exact distribution."""
         if sample.rows is None:
-            return Moments.of_distribution(sample.distribution)
+            return Moments.of_distribution(cast(HasMoments, sample.law))
         if sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
         return Moments.of_rows(sample.rows)
 
-    def summarize_repeated(self, sample: Any, counts: Any) -> Moments:
+    def summarize_repeated(self, sample: Sample, counts: np.ndarray) -> Moments:
         """The moments with each row as often as `counts` says."""
         return Moments.of_counts(sample.rows, counts)
 
-    def prepare(self, real: Sequence[Moments], generated: Sequence[Moments]) -> None:
-        """Before all pairs are scored: the roots of many small clients times a generator's in one product."""
+    def all_terms(self, real: Sequence[Moments], generated: Sequence[Moments]) -> Iterable[Iterable[Terms]]:
+        """The terms of every pair; the roots of many small clients times a generator's in one product."""
         small = [m for m in real if isinstance(m.kept_root, np.ndarray) and m.dense is None]
-        if len(small) < 2 or len({id(m) for m in small}) < len(small):
-            return
-        stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
-        for other in generated:
-            if other.dense is None or not isinstance(other.dense, np.ndarray):
-                continue
-            product = other.times_root(stacked)
-            for m, end in zip(small, ends, strict=True):
-                tolerance = PRECISION * (m.trace + other.trace)
-                other.crosses[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
+        if len(small) > 1:
+            stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
+            for other in (g for g in generated if isinstance(g.dense, np.ndarray)):
+                product, known = other.times_root(stacked), _crosses(other)
+                for m, end in zip(small, ends, strict=True):
+                    tolerance = PRECISION * (m.trace + other.trace)
+                    known[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
+        return super().all_terms(real, generated)
 
     def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:
         """Moments of the pooled data, (μ̂, Ĉ)."""
@@ -74,17 +76,20 @@ class FID(Metric[Moments], Pulled[Moments]):
         """`mean` = ‖μ − μ_G‖² and `covariance` = Tr C + Tr C_G − 2 Tr (C C_G)^{1/2}, both ≥ 0."""
         shift = subtract(real.mean, generated.mean)
         traces = real.trace + generated.trace
-        cross = generated.crosses.get(real)
+        cross = _crosses(generated).get(real)
         if cross is None:
             cross = float(self._spectrum(real, generated).sum())
         return {"mean": float(shift @ shift), "covariance": max(0.0, traces - 2.0 * cross)}
 
     def _spectrum(self, real: Moments, generated: Moments) -> np.ndarray:
         """The singular values of A Bᵀ; the last ones are kept, as `size_gap` asks after `terms`."""
-        if real not in generated.spectra:
-            generated.spectra.clear()
-            generated.spectra[real] = to_numpy(_spectrum(real, generated, PRECISION * (real.trace + generated.trace)))
-        return generated.spectra[real]
+        last: WeakKeyDictionary[Moments, np.ndarray] = remember(generated, "spectrum", WeakKeyDictionary)
+        found = last.get(real)
+        if found is None:
+            found = to_numpy(_spectrum(real, generated, PRECISION * (real.trace + generated.trace)))
+            last.clear()
+            last[real] = found
+        return found
 
     def size_gap(
         self, clients: Sequence[Moments], weights: Sequence[float], pooled: Moments, generated: Moments
@@ -92,6 +97,10 @@ class FID(Metric[Moments], Pulled[Moments]):
         """How much of avg − all would be there if all clients were alike, from their numbers of rows."""
         counts = [client.count for client in clients]
         return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
+
+    def scale(self, summary: Moments) -> float:
+        """The trace of the covariance."""
+        return summary.trace
 
     def pool_strata(self, strata: Sequence[Strata[Moments]], weights: Sequence[float]) -> Strata[Moments]:
         return Strata.pool(strata, weights, Moments.mixture)
@@ -104,10 +113,10 @@ class FID(Metric[Moments], Pulled[Moments]):
         """Rows below which intervals by resampling were seen to miss: what they leave of the bias grows like d³/n²."""
         return max(5 * dim, math.ceil(dim * dim / 8))
 
-    def has_closed_form(self, distribution: Any) -> bool:
-        return hasattr(distribution, "mean") and hasattr(distribution, "cov")
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        return has_moments(distribution)
 
-    def cautions(self, clients: Sequence[Any], generators: Sequence[Any]) -> list[str]:
+    def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Who has too few rows for a score to be more than bias, and generators that bias makes incomparable."""
         needed, lines = 10 * clients[0].dim, []
         who = " and ".join(
@@ -126,6 +135,11 @@ class FID(Metric[Moments], Pulled[Moments]):
     @property
     def convention(self) -> str:
         return "FID: squared Fréchet distance, covariances with ddof 1"
+
+
+def _crosses(generated: Moments) -> WeakKeyDictionary[Moments, float]:
+    """Tr (C C_G)^{1/2} with the clients for which it was computed ahead of the terms."""
+    return remember(generated, "crosses", WeakKeyDictionary)
 
 
 def _spectrum(real: Moments, generated: Moments, tolerance: float) -> Array:

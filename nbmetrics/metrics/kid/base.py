@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ...arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total, uniform_blocks
-from ...distributions import Empirical, Gaussian
+from ...distributions import Distribution, Empirical, Gaussian, HasMoments, parts_of
 from ...errors import InvalidInput
+from ..base import Sample
 from . import batches
 
 STEP = 1024
@@ -44,7 +45,7 @@ class Kernel:
         """E k(x, Y), Y ~ law, for each row x."""
         raise NotImplementedError
 
-    def resolve(self, clients: Sequence[Any]) -> Kernel:
+    def resolve(self, clients: Sequence[Sample]) -> Kernel:
         """This kernel with data-dependent settings fixed by all clients together."""
         return self
 
@@ -60,13 +61,13 @@ class Kernel:
         """The mean of `pull` over a part."""
         return 0.0
 
-    def has_closed_form(self, law: Any) -> bool:
+    def has_closed_form(self, law: Distribution) -> bool:
         """Whether means over this law are exact."""
-        if hasattr(law, "components"):
-            return all(self.has_closed_form(part) for part in law.components)
+        if parts := parts_of(law):
+            return all(self.has_closed_form(part) for _, part in parts)
         return isinstance(law, (Gaussian, Empirical))
 
-    def content(self, sample: Any) -> tuple[Any, float, float]:
+    def content(self, sample: Sample) -> tuple[Any, float, float]:
         """What a part keeps of a sample: rows or exact law, its count, and the mean of k(x, x)."""
         if isinstance(sample.distribution, Empirical):
             return sample.distribution.rows, math.inf, 0.0
@@ -173,14 +174,14 @@ def some_of(rows: Array, most: int) -> np.ndarray:
     return to_numpy(to_float64(rows[:: -(-n // most), :]))
 
 
-def some_rows(clients: Sequence[Any], most: int = 256) -> list[np.ndarray]:
+def some_rows(clients: Sequence[Sample], most: int = 256) -> list[np.ndarray]:
     """A few rows of each client; of an exact law two points with its mean and the trace of its covariance."""
     share = max(2, most // len(clients))
-    known = (c for c in clients if c.rows is not None or Kernel().has_closed_form(c.distribution))
-    return [_two_points(c.distribution) if c.rows is None else some_of(c.rows, share) for c in known]
+    known = (c for c in clients if c.rows is not None or Kernel().has_closed_form(c.law))
+    return [_two_points(cast(HasMoments, c.law)) if c.rows is None else some_of(c.rows, share) for c in known]
 
 
-def _two_points(law: Any) -> np.ndarray:
+def _two_points(law: HasMoments) -> np.ndarray:
     step = np.zeros(law.dim)
     step[0] = math.sqrt(np.trace(law.cov))
     return np.stack([law.mean - step, law.mean + step])

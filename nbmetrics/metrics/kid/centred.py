@@ -21,12 +21,13 @@ import numpy as np
 
 from ...arrays import Array, like, namespace, row_blocks, to_float64, to_numpy
 from ...distributions import Gaussian
+from ..base import Sample
 from .base import FLOAT32_LIMIT, some_rows
 from .embedding import Embedding, of_gaussian
 from .polynomial import Polynomial, is_far
 
 
-def centred(kernel: Any, clients: Sequence[Any]) -> Any:
+def centred(kernel: Any, clients: Sequence[Sample]) -> Any:
     """A polynomial kernel about the clients' mean where that saves digits; any other kernel as it is."""
     if not isinstance(kernel, Polynomial) or isinstance(kernel, CentredPolynomial):
         return kernel

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...arrays import align, namespace, to_float64, total
+from ...distributions import Distribution, parts_of
 from ...errors import InvalidInput, check_choice, check_count, shown
 from ...summaries.kernel_mean import KernelMean, KernelPart
 from ...summaries.rows import Rows
+from ..base import Sample
 
 ROWS_ONLY = "KID-all with this estimator needs weights proportional to the clients' numbers of rows"
 
@@ -30,14 +32,13 @@ class AllPairs:
     def __str__(self) -> str:
         return f"{'unbiased' if self.unbiased else 'biased'} MMD² on all rows"
 
-    def has_closed_form(self, law: Any) -> bool:
+    def has_closed_form(self, law: Distribution) -> bool:
         return bool(self.kernel.has_closed_form(law))
 
-    def summarize(self, sample: Any) -> KernelMean:
-        law = sample.distribution
-        if sample.rows is None and hasattr(law, "components"):
-            parts = [self.summarize(type(sample)(distribution=part)) for part in law.components]
-            return KernelMean.pool(parts, law.weights)
+    def summarize(self, sample: Sample) -> KernelMean:
+        if sample.rows is None and (parts := parts_of(sample.distribution)):
+            means = [self.summarize(type(sample)(distribution=part)) for _, part in parts]
+            return KernelMean.pool(means, [weight for weight, _ in parts])
         if sample.rows is not None and sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a pair needs 2", "Give more rows, or drop this client")
         content, count, diagonal = self.kernel.content(sample)
@@ -63,10 +64,10 @@ def _both(kernel: Any, real: Rows, generated: Rows) -> tuple[Any, Any]:
 class _OnRows:
     """Shared by the estimators that look at rows."""
 
-    def has_closed_form(self, law: Any) -> bool:
+    def has_closed_form(self, law: Distribution) -> bool:
         return False
 
-    def summarize(self, sample: Any) -> Rows:
+    def summarize(self, sample: Sample) -> Rows:
         return Rows.of(sample)
 
     def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:

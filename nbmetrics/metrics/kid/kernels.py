@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, is_array, namespace, squared_distances, to_numpy
-from ...distributions import Empirical, Gaussian
+from ...distributions import Distribution, Empirical, Gaussian
 from ...errors import InvalidInput, check_choice, check_number, shown
+from ..base import Sample
 from .base import EXTREME, Kernel
 from .embedding import Embedding
 from .polynomial import Polynomial
@@ -70,17 +71,17 @@ class RBF(Kernel):
         squared = np.sum(across * across, axis=1) / variance + np.sum(along * along / (s * s + variance), axis=1)
         return np.exp(-0.5 * (squared + np.sum(np.log1p(s * s / variance))))
 
-    def resolve(self, clients: Sequence[Any]) -> RBF:
+    def resolve(self, clients: Sequence[Sample]) -> RBF:
         return self if self.sigma != "median" else RBF(_median_distance(clients))
 
 
-def _median_distance(clients: Sequence[Any], most: int = 2_000) -> float:
+def _median_distance(clients: Sequence[Sample], most: int = 2_000) -> float:
     rng = np.random.default_rng(0)
     share = max(2, most // len(clients))
     drawn = []
     for client in clients:
         if client.rows is None:
-            drawn.append(np.asarray(client.distribution.sample(share, rng)))
+            drawn.append(np.asarray(client.law.sample(share, rng)))
         else:
             chosen = rng.permutation(client.rows.shape[0])[:share]
             drawn.append(to_numpy(client.rows)[chosen])
@@ -116,7 +117,7 @@ class FunctionKernel(Kernel):
         xp = namespace(x, y)
         return xp.concat([self.block(x[a : a + 1, :], y[a : a + 1, :])[0] for a in range(x.shape[0])])
 
-    def has_closed_form(self, law: Any) -> bool:
+    def has_closed_form(self, law: Distribution) -> bool:
         return isinstance(law, Empirical)
 
     def is_single(self, x: Array, y: Array) -> bool:

@@ -10,12 +10,15 @@ The mean embedding is linear in the law, so KID-avg − KID-all is the same for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ...distributions import Distribution
 from ...errors import check_names
-from ..base import Metric, between
-from ..strata import Pulled, Pulls, Strata
+from ..base import Metric, Sample, Terms, between
+from ..strata import Pulls, Strata
 from .batches import remember_means
 from .centred import centred
 from .estimators import AllPairs, as_estimator
@@ -26,7 +29,7 @@ from .replicates import replicates
 CUBIC = Polynomial(3)
 
 
-class KID(Metric[Any], Pulled[Any]):
+class KID(Metric[Any]):
     """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 2 of the papers).
 
     Parameters
@@ -47,14 +50,15 @@ class KID(Metric[Any], Pulled[Any]):
         self.name = check_names([name], "name")[0]
         self.label = self.name.replace("_", " ").replace("kid", "KID")
 
-    def summarize(self, sample: Any) -> Any:
+    def summarize(self, sample: Sample) -> Any:
         """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets)."""
         return self.estimator.summarize(sample)
 
-    def prepare(self, real: Sequence[Any], generated: Sequence[Any]) -> None:
-        """Before all pairs are scored: the kernel means of all clients and generators in few large products."""
+    def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
+        """The terms of every pair; the kernel means of all clients and generators in few large products."""
         if isinstance(self.estimator, AllPairs):
             remember_means(self.kernel, *([p for summary in side for p in summary.parts] for side in (real, generated)))
+        return super().all_terms(real, generated)
 
     def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
         """The summary of the pooled data."""
@@ -68,7 +72,7 @@ class KID(Metric[Any], Pulled[Any]):
         """
         return self.estimator.terms(real, generated)
 
-    def has_closed_form(self, distribution: Any) -> bool:
+    def has_closed_form(self, distribution: Distribution) -> bool:
         return self.estimator.has_closed_form(distribution)
 
     @property
@@ -77,10 +81,16 @@ class KID(Metric[Any], Pulled[Any]):
         return "" if isinstance(self.estimator, AllPairs) else f"{self.label} has none for this estimator"
 
     def replicates(
-        self, real: Sequence[Any], generated: Sequence[Any], weights: Sequence[float], *counts: Sequence[Any]
-    ) -> tuple[Any, Any]:
+        self,
+        real: Sequence[Sample],
+        generated: Sequence[Sample],
+        weights: Sequence[float],
+        real_counts: Sequence[Any],
+        generated_counts: Sequence[Any],
+    ) -> tuple[np.ndarray, np.ndarray]:
         """All scores on resampled rows, see `base.replicate`; pairs of copies of one row are left out."""
-        return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, [*counts[0], *counts[1]])
+        counts = [*real_counts, *generated_counts]
+        return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, counts)
 
     @property
     def has_pulls(self) -> bool:
@@ -91,7 +101,7 @@ class KID(Metric[Any], Pulled[Any]):
         value = self.distance(real.summary, generated.summary)
         return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
 
-    def resolve(self, clients: Sequence[Any]) -> KID:
+    def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""
         return KID(centred(self.kernel.resolve(clients), clients), self.given, self.name)
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, concat, is_array, like, namespace, row_blocks, to_float64, to_numpy, total
-from ...distributions import Empirical, Gaussian
+from ...distributions import Distribution, Empirical, Gaussian
 from ...errors import check_count, check_number
+from ..base import Sample
 from . import embedding
 from .base import EXTREME, Kernel, some_of
 from .batches import MATRIX, stacks
@@ -104,7 +105,7 @@ class Polynomial(Kernel):
         xp = namespace(x, y)
         return (self.gamma_of(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
 
-    def has_closed_form(self, law: Any) -> bool:
+    def has_closed_form(self, law: Distribution) -> bool:
         return super().has_closed_form(law) and (self.is_cubic or isinstance(law, Empirical))
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
@@ -122,7 +123,7 @@ class Polynomial(Kernel):
         projected = x @ law.root.T
         return base**3 + 3 * g * g * base * np.sum(projected * projected, axis=1)
 
-    def content(self, sample: Any) -> tuple[Any, float, float]:
+    def content(self, sample: Sample) -> tuple[Any, float, float]:
         rows, count, diagonal = super().content(sample)
         if isinstance(rows, Gaussian) or not self._has_embedding(sample.dim):
             return rows, count, diagonal

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...arrays import to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
+from ..memo import remember
 from ..strata import Pulls, Strata
 
 
@@ -22,13 +23,11 @@ def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], g
 
 
 def _of_side(kernel: Any, unbiased: bool, side: Strata[Any], other: KernelMean) -> tuple[np.ndarray | None, ...]:
-    if side not in side.scores:
-        side.scores[side] = [
-            _own_means(kernel, unbiased, side, *part) for part in zip(side.rows, side.shares, strict=True)
-        ]
+    parts = list(zip(side.rows, side.shares, strict=True))
+    means = remember(side, "own means", lambda: [_own_means(kernel, unbiased, side, *part) for part in parts])
     return tuple(
         None if rows is None else 2.0 * (own - other.row_means(rows))
-        for rows, own in zip(side.rows, side.scores[side], strict=True)
+        for rows, own in zip(side.rows, means, strict=True)
     )
 
 

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...arrays import align, row_blocks, to_float64, to_numpy
-from ...distributions import Gaussian
+from ...arrays import align, memory, row_blocks, to_float64, to_numpy, uniform_blocks
+from ...distributions import Distribution, Empirical, Gaussian, parts_of
+from ..base import Sample
 from .kernels import Polynomial
 
 WIDEST = 4096
 STEP = 1024
+# Of all memory allowed (8 blocks), and arrays of the counts' size that are made of them: weights, their squares.
+BLOCKS, COPIES = 4, 3
 
 
 class Weighted:
@@ -29,12 +32,12 @@ class Weighted:
     pulled, pulled_own : (replicates,) Σ w_a h(x_a) and Σ w_a² h(x_a), see `Kernel.pull`
     """
 
-    def __init__(self, kernel: Any, sample: Any, counts: np.ndarray, embedded: bool) -> None:
+    def __init__(self, kernel: Any, sample: Sample, counts: np.ndarray, embedded: bool) -> None:
         self.kernel = kernel
         self.replicates = len(counts)
         self.embedded = embedded
         self.rows = None if sample.rows is None else to_float64(sample.rows)
-        self.law = sample.distribution
+        self.law = sample.law
         self.squares = self.own = self.pulled_own = np.zeros(self.replicates)
         self.weights = np.ones((self.replicates, 1))
         if self.rows is not None:
@@ -56,17 +59,17 @@ class Weighted:
             vectors += self.weights[:, block] @ self.kernel.features(to_numpy(self.rows[block, :]))
         return vectors
 
-    def _law_vector(self, law: Any) -> np.ndarray:
+    def _law_vector(self, law: Distribution) -> np.ndarray:
         return np.asarray(self._over(law, lambda part: self.kernel.embed(self._held(part)).vector))
 
-    def _over(self, law: Any, mean: Callable[[Any], Any]) -> Any:
+    def _over(self, law: Distribution, mean: Callable[[Any], Any]) -> Any:
         """A mean that is linear in the law, over its components where it has some."""
-        if hasattr(law, "components"):
-            return sum(w * self._over(part, mean) for w, part in zip(law.weights, law.components, strict=True))
+        if parts := parts_of(law):
+            return sum(w * self._over(part, mean) for w, part in parts)
         return mean(law)
 
-    def _held(self, law: Any) -> Any:
-        return law if isinstance(law, Gaussian) else law.rows
+    def _held(self, law: Distribution) -> Any:
+        return law if isinstance(law, Gaussian) else cast(Empirical, law).rows
 
     @staticmethod
     def _width(d: int) -> int:
@@ -94,17 +97,17 @@ class Weighted:
                 sums += np.einsum("bm,bm->b", left, other.weights[:, j : j + STEP])
         return sums
 
-    def _exact(self, a: Any, b: Any) -> float:
-        def towards(law: Any) -> float:
+    def _exact(self, a: Distribution, b: Distribution) -> float:
+        def towards(law: Distribution) -> float:
             return float(self._over(b, lambda part: self.kernel.mean(self._held(law), self._held(part))))
 
         return float(self._over(a, towards))
 
-    def _towards(self, law: Any) -> np.ndarray:
+    def _towards(self, law: Distribution) -> np.ndarray:
         """E k(x_a, Y), Y ~ law, for each own row."""
         return np.asarray(self._over(law, self._towards_part))
 
-    def _towards_part(self, law: Any) -> np.ndarray:
+    def _towards_part(self, law: Distribution) -> np.ndarray:
         if isinstance(law, Gaussian):
             return np.asarray(self.kernel.point_means(to_numpy(self.rows), law))
         return np.asarray(np.mean(to_numpy(self.kernel.block(*align(self.rows, self._held(law)))), axis=1))
@@ -113,12 +116,32 @@ class Weighted:
 def replicates(
     kernel: Any,
     unbiased: bool,
-    real: Sequence[Any],
-    generated: Sequence[Any],
+    real: Sequence[Sample],
+    generated: Sequence[Sample],
+    weights: Sequence[float],
+    counts: Sequence[Any],
+) -> tuple[np.ndarray, np.ndarray]:
+    """KID by client (replicates, generators, clients) and pooled (replicates, generators).
+
+    `counts` are as in `base.replicate`, and taken by as many replicates as fit into memory with the weights made of
+    them.
+    """
+    rows = sum(c[0].size for c in counts)
+    step = max(1, int(BLOCKS * memory.block_bytes // (COPIES * 8 * max(rows, 1))))
+    blocks = uniform_blocks(len(counts[0]), step)
+    parts = [_block(kernel, unbiased, real, generated, weights, [c[b] for c in counts]) for b in blocks]
+    by_client, pooled = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return by_client, pooled
+
+
+def _block(
+    kernel: Any,
+    unbiased: bool,
+    real: Sequence[Sample],
+    generated: Sequence[Sample],
     weights: Sequence[float],
     counts: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """KID by client (replicates, generators, clients) and pooled (replicates, generators)."""
     samples = (*real, *generated)
     embedded = isinstance(kernel, Polynomial) and kernel.is_cubic and math.comb(real[0].dim + 3, 3) <= WIDEST
     parties = [Weighted(kernel, s, c, embedded) for s, c in zip(samples, counts, strict=True)]
