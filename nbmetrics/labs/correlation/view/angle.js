@@ -5,10 +5,11 @@
  * @import { Pair, Point } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { scoresOf, spreadOf } from "./maths.js";
-import { Sheet } from "../../toolkit/view/sheet.js";
+
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { Sheet } from "../../toolkit/view/sheet.js";
+import { scoresOf, spreadOf } from "./maths.js";
 
 const FOOT = 26;
 const HEAD = 26;

@@ -4,9 +4,10 @@
  * @import { Pair } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { SCORE_NAMES, SCORES, withParts } from "./maths.js";
+
 import { el, put, say } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { SCORE_NAMES, SCORES, withParts } from "./maths.js";
 
 const SEES = {
   mfid: "y against ŷ, whatever their x: nothing of the pairing",

@@ -5,9 +5,10 @@
  * @import { Answer, Pair, Score } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
+
+import { el, put, say } from "../../toolkit/view/dom.js";
 import { SCORE_NAMES } from "./maths.js";
 import { isAnswered, QUESTIONS, questionOf, toldOf, withAnswer, withQuestion } from "./questions.js";
-import { el, put, say } from "../../toolkit/view/dom.js";
 
 const CHOICES = /** @type {const} */ (["mfid", "rfid", "cfid"]);
 

@@ -5,9 +5,10 @@
  * @import { Pair, Point } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { normals, spreadOf } from "./maths.js";
-import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
+
 import { put, svg } from "../../toolkit/view/dom.js";
+import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
+import { normals, spreadOf } from "./maths.js";
 
 export const COUNT = 160;
 export const XS = normals(COUNT, 11);

@@ -4,6 +4,12 @@
  * @import { Pair } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
+
+import { el, put } from "../../toolkit/view/dom.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { numeral } from "../../toolkit/view/numbers.js";
+import { savePicture } from "../../toolkit/view/picture.js";
+import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { AnglePicture } from "./angle.js";
 import { PairFields, ScoreBoard, ScoreSwitch } from "./board.js";
 import { QuestionCard } from "./card.js";
@@ -13,11 +19,6 @@ import { correlationCode, SCORES, scoresOf, withParts } from "./maths.js";
 import { veiledIn } from "./questions.js";
 import { ScaleChart } from "./scale.js";
 import { PairTables } from "./tables.js";
-import { el, put } from "../../toolkit/view/dom.js";
-import { lab } from "../../toolkit/view/lab.js";
-import { savePicture } from "../../toolkit/view/picture.js";
-import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
-import { numeral } from "../../toolkit/view/numbers.js";
 
 export default lab("CorrelationLab", scoresOf, correlationView);
 

@@ -4,10 +4,11 @@
  * @import { Pair, Point, Score } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { correlationNear, levelLine, mirrored, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
-import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
+
 import { put, say, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
+import { correlationNear, levelLine, mirrored, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
 
 // cividis: even steps to any eye, with any colour vision
 const BANDS = [

@@ -87,7 +87,8 @@ export function mirrored(line) {
 /** Standard normal numbers, the same ones each time. @param {number} count @param {number} seed */
 export function normals(count, seed) {
   const uniform = (/** @type {number} */ k) => (bits(seed, k) + 0.5) / 2 ** 32;
-  const normal = (/** @type {number} */ k) => Math.sqrt(-2 * Math.log(uniform(2 * k))) * Math.cos(2 * Math.PI * uniform(2 * k + 1));
+  const normal = (/** @type {number} */ k) =>
+    Math.sqrt(-2 * Math.log(uniform(2 * k))) * Math.cos(2 * Math.PI * uniform(2 * k + 1));
   return Array.from({ length: count }, (_, k) => normal(k));
 }
 

@@ -6,8 +6,9 @@
  *
  * @import { Answer, Pair, Score } from "./maths.js"
  */
-import { SCORE_NAMES, scoresOf } from "./maths.js";
+
 import { numeral } from "../../toolkit/view/numbers.js";
+import { SCORE_NAMES, scoresOf } from "./maths.js";
 
 const LARGE = 10;
 const HALF = 0.5;

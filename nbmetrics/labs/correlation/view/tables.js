@@ -3,10 +3,11 @@
  *
  * @import { Pair } from "./maths.js"
  */
-import { answersOf, COUNT, FOLLOWED, XS } from "./clouds.js";
-import { SCORE_NAMES, scoresOf, spreadOf } from "./maths.js";
+
 import { el, say, scroller } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { answersOf, COUNT, FOLLOWED, XS } from "./clouds.js";
+import { SCORE_NAMES, scoresOf, spreadOf } from "./maths.js";
 
 const GRID = [-1, -0.8, -0.4, 0, 0.4, 0.8, 1];
 const SCALES_SHOWN = [0.01, 0.1, 0.3, 1, 3, 10];

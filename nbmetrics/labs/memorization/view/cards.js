@@ -5,17 +5,24 @@
  * @import { CardName } from "./maths.js"
  * @import { MemoState } from "./state.js"
  */
-import facts from "../cards.json" with { type: "json" };
+
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
-import { CARD_NAMES, NOTICED, isNear, squeezed, verdictOf } from "./maths.js";
 import { capital, shownNumber } from "../../toolkit/view/numbers.js";
+import facts from "../cards.json" with { type: "json" };
+import { CARD_NAMES, isNear, NOTICED, squeezed, verdictOf } from "./maths.js";
 
 /** @typedef {{label: string, better: string, arrow: string, sees: string, misses: string}} CardFacts  as ../cards.json says */
 export const CARDS = /** @type {Record<CardName, CardFacts>} */ (
   Object.fromEntries(Object.entries(facts).map(([name, card]) => [name, { ...card, label: capital(card.label) }]))
 );
-const VERDICTS = { notices: "▲ notices", fooled: "▼ better than honest", above: "△ above honest", quiet: "as honest", unknown: "" };
+const VERDICTS = {
+  notices: "▲ notices",
+  fooled: "▼ better than honest",
+  above: "△ above honest",
+  quiet: "as honest",
+  unknown: "",
+};
 const METER = { width: 110, height: 14, least: -2.2, most: 4 };
 
 /** @typedef {{root: HTMLElement, value: HTMLElement, beside: HTMLElement, verdict: HTMLElement, meter: CardMeter}} Card */
@@ -24,8 +31,14 @@ export class MemoCards {
   /** @param {MemoState} state */
   constructor(state) {
     this.state = state;
-    this.cards = /** @type {Record<CardName, Card>} */ (Object.fromEntries(CARD_NAMES.map((name) => [name, makeCard(name)])));
-    this.list = el("div", { class: "nbm-memo-cards" }, CARD_NAMES.map((name) => this.cards[name].root));
+    this.cards = /** @type {Record<CardName, Card>} */ (
+      Object.fromEntries(CARD_NAMES.map((name) => [name, makeCard(name)]))
+    );
+    this.list = el(
+      "div",
+      { class: "nbm-memo-cards" },
+      CARD_NAMES.map((name) => this.cards[name].root),
+    );
     this.wait = el("p", { class: "nbm-memo-wait" });
     this.note = el("p", { class: "nbm-note" });
     this.numbers = new NumberTable("Cards");
@@ -37,15 +50,31 @@ export class MemoCards {
     const { state } = this;
     const { answer, isCurrent, honest, noise } = state;
     const compared = answer.comparable;
-    put(this.list, { "data-rev": answer.rev ?? -1, "data-current": String(isCurrent), "aria-busy": String(!isCurrent) });
+    put(this.list, {
+      "data-rev": answer.rev ?? -1,
+      "data-current": String(isCurrent),
+      "aria-busy": String(!isCurrent),
+    });
     this.list.classList.toggle("nbm-memo-old", !isCurrent);
     say(this.wait, isCurrent ? "" : state.behindWords);
     for (const name of CARD_NAMES) this.paintCard(name);
     say(this.note, noteWords(state));
     this.numbers.paint(isFull, () => ({
-      heads: ["Card", "value", ...(compared ? ["compared", "honest", "usual difference", "times as far, worse"] : ["honest", "sd of honest", "sds worse than honest"])],
+      heads: [
+        "Card",
+        "value",
+        ...(compared
+          ? ["compared", "honest", "usual difference", "times as far, worse"]
+          : ["honest", "sd of honest", "sds worse than honest"]),
+      ],
       rows: CARD_NAMES.map((name) => {
-        const numbers = [answer.cards?.[name], ...(compared ? [compared[name]] : []), honest?.[name], noise?.[name], state.departureOf(name)];
+        const numbers = [
+          answer.cards?.[name],
+          ...(compared ? [compared[name]] : []),
+          honest?.[name],
+          noise?.[name],
+          state.departureOf(name),
+        ];
         return [CARDS[name].label, ...numbers.map(shownNumber)];
       }),
     }));
@@ -62,7 +91,13 @@ export class MemoCards {
     say(value, shownNumber(now));
     if (typeof now === "number") put(value, { "data-value": now });
     else value.removeAttribute("data-value");
-    say(beside, missing?.[name] ?? (uncompared?.[name] ? `Not compared. ${uncompared[name]}` : besideWords(comparable ? comparable[name] : now, honest, Boolean(comparable))));
+    say(
+      beside,
+      missing?.[name] ??
+        (uncompared?.[name]
+          ? `Not compared. ${uncompared[name]}`
+          : besideWords(comparable ? comparable[name] : now, honest, Boolean(comparable))),
+    );
     say(verdict, VERDICTS[found]);
     put(root, { "data-verdict": found });
     meter.paint(away);
@@ -79,12 +114,26 @@ function makeCard(name) {
   const meter = new CardMeter();
   const head = el("div", { class: "nbm-memo-head" }, [
     el("strong", {}, [label]),
-    el("span", { class: "nbm-memo-better", title: better }, [el("span", { "aria-hidden": "true" }, [arrow]), el("span", {}, [` ${better}`])]),
+    el("span", { class: "nbm-memo-better", title: better }, [
+      el("span", { "aria-hidden": "true" }, [arrow]),
+      el("span", {}, [` ${better}`]),
+    ]),
     verdict,
   ]);
   const middle = el("div", { class: "nbm-memo-middle" }, [value, beside, meter.root]);
-  const words = el("p", { class: "nbm-memo-sees" }, [el("b", {}, ["Sees "]), `${sees}. `, el("b", {}, ["Misses "]), `${misses}.`]);
-  return { root: el("section", { class: "nbm-memo-card", "aria-label": label }, [head, middle, words]), value, beside, verdict, meter };
+  const words = el("p", { class: "nbm-memo-sees" }, [
+    el("b", {}, ["Sees "]),
+    `${sees}. `,
+    el("b", {}, ["Misses "]),
+    `${misses}.`,
+  ]);
+  return {
+    root: el("section", { class: "nbm-memo-card", "aria-label": label }, [head, middle, words]),
+    value,
+    beside,
+    verdict,
+    meter,
+  };
 }
 
 /** Where a value is on the common scale: the band is what honest redraws differ by, worse is to the right. */
@@ -94,13 +143,18 @@ class CardMeter {
     const band = { x: at(-NOTICED), width: at(NOTICED) - at(-NOTICED), y: 2, height: METER.height - 4, rx: 2 };
     this.dot = svg("path", { class: "nbm-memo-dot", d: "M0-4.5L4.5 0L0 4.5L-4.5 0Z" });
     const rule = svg("line", { x1: 0, x2: METER.width, y1: METER.height / 2, y2: METER.height / 2 });
-    this.root = svg("svg", { class: "nbm-memo-meter", viewBox: `0 0 ${METER.width} ${METER.height}`, "aria-hidden": "true" }, [rule, svg("rect", band), this.dot]);
+    this.root = svg(
+      "svg",
+      { class: "nbm-memo-meter", viewBox: `0 0 ${METER.width} ${METER.height}`, "aria-hidden": "true" },
+      [rule, svg("rect", band), this.dot],
+    );
   }
 
   /** @param {number | null} away */
   paint(away) {
     this.root.toggleAttribute("hidden", away === null);
-    if (away !== null) put(this.dot, { transform: `translate(${metered(squeezed(away)).toFixed(1)} ${METER.height / 2})` });
+    if (away !== null)
+      put(this.dot, { transform: `translate(${metered(squeezed(away)).toFixed(1)} ${METER.height / 2})` });
   }
 }
 
@@ -125,8 +179,10 @@ function besideWords(now, honest, isOther) {
 function noteWords({ answer, base, honest, noise, store }) {
   const told = base.stand_in ? `${base.stand_in}.` : "Honest: fresh points of the same law, nothing copied.";
   if (honest && CARD_NAMES.every((name) => honest[name] === null)) return told;
-  if (noise && answer.comparable) return `${told} A card notices beyond ${NOTICED} times what two such parts of test usually differ by (the grey band).`;
+  if (noise && answer.comparable)
+    return `${told} A card notices beyond ${NOTICED} times what two such parts of test usually differ by (the grey band).`;
   if (noise) return `${told} A card notices beyond ${NOTICED} standard deviations of honest redraws (the grey band).`;
-  if (store.saved) return `${told} This page was saved before Python had redrawn them, so no card says what chance does.`;
+  if (store.saved)
+    return `${told} This page was saved before Python had redrawn them, so no card says what chance does.`;
   return `${told} Python is still redrawing honest points, to learn what chance does.`;
 }

@@ -5,13 +5,18 @@
  *
  * @import { MemoScene } from "./maths.js"
  */
-import { KNOBS, KNOB_NAMES } from "./maths.js";
+import { KNOB_NAMES, KNOBS } from "./maths.js";
 
 /** @param {any} scene @param {boolean} [hasItems] whether images stand behind the user's own rows */
 export function memoCode(scene, hasItems = false) {
   const { data, points, seed } = /** @type {MemoScene} */ (scene);
   const knobs = KNOB_NAMES.filter((name) => scene[name] !== KNOBS[name].neutral);
-  const given = [`data=${JSON.stringify(data)}`, ...knobs.map((name) => `${name}=${scene[name]}`), `points=${points}`, `seed=${seed}`];
+  const given = [
+    `data=${JSON.stringify(data)}`,
+    ...knobs.map((name) => `${name}=${scene[name]}`),
+    `points=${points}`,
+    `seed=${seed}`,
+  ];
   const [items, images] = hasItems ? [", items=items", ", and their images"] : ["", ""];
   const own = `nm.MemorizationLab(train, test, generated${items}, seed=${seed})  # your own rows of features (n, d)${images}`;
   const lab = data === "own" ? own : `nm.MemorizationLab(${given.join(", ")})`;

@@ -5,12 +5,24 @@
  * @import { CardName, Knob, MemoScene } from "./maths.js"
  * @import { MemoState } from "./state.js"
  */
-import { NumberTable, Plot, curve, linear, spreadOut } from "../../toolkit/view/chart.js";
+import { curve, linear, NumberTable, Plot, spreadOut } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { shownNumber } from "../../toolkit/view/numbers.js";
 import { CARDS } from "./cards.js";
 import { MemoLesson } from "./lesson.js";
-import { CARD_NAMES, KNOBS, KNOB_NAMES, KNOB_WORDS, NOTICED, SCALES, departure, firstNotice, squeezed, sweepKey, zeroText } from "./maths.js";
-import { shownNumber } from "../../toolkit/view/numbers.js";
+import {
+  CARD_NAMES,
+  departure,
+  firstNotice,
+  KNOB_NAMES,
+  KNOB_WORDS,
+  KNOBS,
+  NOTICED,
+  SCALES,
+  squeezed,
+  sweepKey,
+  zeroText,
+} from "./maths.js";
 
 const CURVE_PAD = { left: 44, right: 66, top: 26, bottom: 40 };
 const CURVE_HEIGHT = 330;
@@ -24,19 +36,43 @@ export class MemoCurve {
   constructor(state, signal) {
     this.state = state;
     this.asked = "";
-    this.over = el("select", { "aria-label": "Curve over" }, KNOB_NAMES.map((name) => el("option", { value: name }, [KNOBS[name].label])));
-    this.over.addEventListener("change", () => state.view({ sweep: /** @type {Knob} */ (this.over.value) }), { signal });
+    this.over = el(
+      "select",
+      { "aria-label": "Curve over" },
+      KNOB_NAMES.map((name) => el("option", { value: name }, [KNOBS[name].label])),
+    );
+    this.over.addEventListener("change", () => state.view({ sweep: /** @type {Knob} */ (this.over.value) }), {
+      signal,
+    });
     this.plot = new Plot(CURVE_PAD, { role: "group", "aria-label": "Curve" });
     this.band = svg("rect", { class: "nbm-memo-band" });
     this.bandWord = svg("text", { class: "nbm-quiet", "text-anchor": "end" }, ["as honest"]);
     this.title = svg("text", { class: "nbm-quiet", x: 0, y: 12 }, ["↑ standard deviations worse than honest"]);
-    this.lines = svg("svg", { "aria-hidden": "true" }, CARD_NAMES.map((name) => svg("path", { class: `nbm-curve nbm-memo-of-${name}` })));
-    this.ends = svg("g", { "aria-hidden": "true" }, CARD_NAMES.map((name) => svg("text", { class: `nbm-memo-of-${name}` }, [CARDS[name].label])));
+    this.lines = svg(
+      "svg",
+      { "aria-hidden": "true" },
+      CARD_NAMES.map((name) => svg("path", { class: `nbm-curve nbm-memo-of-${name}` })),
+    );
+    this.ends = svg(
+      "g",
+      { "aria-hidden": "true" },
+      CARD_NAMES.map((name) => svg("text", { class: `nbm-memo-of-${name}` }, [CARDS[name].label])),
+    );
     this.now = svg("line", { class: "nbm-memo-now" });
     this.label = svg("text", { class: "nbm-axislabel", "text-anchor": "middle" });
     this.veil = svg("text", { class: "nbm-memo-veil", "text-anchor": "middle" }, ["?"]);
     this.lesson = new MemoLesson(state, signal);
-    this.plot.root.append(this.band, this.bandWord, this.title, this.lines, this.ends, this.now, this.label, this.veil, ...this.lesson.flags.map((flag) => flag.slider.node));
+    this.plot.root.append(
+      this.band,
+      this.bandWord,
+      this.title,
+      this.lines,
+      this.ends,
+      this.now,
+      this.label,
+      this.veil,
+      ...this.lesson.flags.map((flag) => flag.slider.node),
+    );
     this.plot.root.prepend(this.band);
     this.wait = el("p", { class: "nbm-memo-wait" });
     this.numbers = new NumberTable("Curve");
@@ -80,7 +116,10 @@ export class MemoCurve {
     this.paintLines(isVeiled ? {} : aways, x);
     this.veil.toggleAttribute("hidden", !isVeiled);
     for (const node of [this.lines, this.ends]) node.classList.toggle("nbm-memo-old", !isCurrent);
-    put(this.plot.root, { "data-current": String(isCurrent), "aria-busy": String(!state.store.saved && (!isCurrent || (found?.done ?? 0) < 1)) });
+    put(this.plot.root, {
+      "data-current": String(isCurrent),
+      "aria-busy": String(!state.store.saved && (!isCurrent || (found?.done ?? 0) < 1)),
+    });
     const places = { fid_test: noticedAt(aways.fid_test), fld: noticedAt(aways.fld) };
     this.lesson.paint(this.plot.box, x, places, isCurrent && found?.done === 1 && state.noise !== null, isOffered);
     say(this.wait, this.waiting(found, isCurrent, key));
@@ -103,7 +142,10 @@ export class MemoCurve {
   /** @param {MemoSweep} found @returns {Aways} */
   awaysOf({ values, metrics }) {
     const { honest, noise } = this.state;
-    const of = (/** @type {CardName} */ name) => ({ xs: values, aways: (metrics[name] ?? []).map((value) => departure(name, value, honest, noise)) });
+    const of = (/** @type {CardName} */ name) => ({
+      xs: values,
+      aways: (metrics[name] ?? []).map((value) => departure(name, value, honest, noise)),
+    });
     return Object.fromEntries(CARD_NAMES.map((name) => [name, of(name)]));
   }
 
@@ -114,7 +156,8 @@ export class MemoCurve {
     const scale = SCALES[knob];
     const { at: along, slope } = linear([0, scale.steps], x);
     const at = (/** @type {number} */ value) => along(Math.max(0, scale.position(value)));
-    const text = (/** @type {number} */ value) => (knob === "copied" ? KNOB_WORDS.copied(value) : zeroText(knob, value) ?? String(value));
+    const text = (/** @type {number} */ value) =>
+      knob === "copied" ? KNOB_WORDS.copied(value) : (zeroText(knob, value) ?? String(value));
     this.plot.paintX(KNOBS[knob].ticks, at, y[0] + 18, text);
     put(this.label, { x: (x[0] + x[1]) / 2, y: y[0] + 35 });
     say(this.label, KNOBS[knob].label);
@@ -129,17 +172,29 @@ export class MemoCurve {
     const { x, y } = this.plot.box;
     const knob = this.state.scene.view.sweep;
     const names = CARD_NAMES.filter((name) => aways[name]?.aways.some((away) => away !== null));
-    const levels = names.flatMap((name) => aways[name]?.aways.flatMap((away) => (away === null ? [] : [squeezed(away)])) ?? []);
+    const levels = names.flatMap(
+      (name) => aways[name]?.aways.flatMap((away) => (away === null ? [] : [squeezed(away)])) ?? [],
+    );
     const { low, high, floor, ceiling } = LEVEL_RANGE;
-    const domain = /** @type {[number, number]} */ ([Math.max(floor, Math.min(low, ...levels) - 0.1), Math.min(ceiling, Math.max(high, ...levels) + 0.1)]);
+    const domain = /** @type {[number, number]} */ ([
+      Math.max(floor, Math.min(low, ...levels) - 0.1),
+      Math.min(ceiling, Math.max(high, ...levels) + 0.1),
+    ]);
     const up = linear(domain, y);
-    this.plot.paintY(LEVEL_TICKS.filter((tick) => squeezed(tick) > domain[0] && squeezed(tick) < domain[1]), (away) => up.at(squeezed(away)));
+    this.plot.paintY(
+      LEVEL_TICKS.filter((tick) => squeezed(tick) > domain[0] && squeezed(tick) < domain[1]),
+      (away) => up.at(squeezed(away)),
+    );
     const [top, bottom] = [up.at(squeezed(NOTICED)), up.at(squeezed(-NOTICED))];
     put(this.band, { x: x[0], width: x[1] - x[0], y: top, height: bottom - top });
     put(this.bandWord, { x: x[1] - 5, y: bottom - 6 });
     const frame = { x: x[0], y: y[1], width: x[1] - x[0], height: y[0] - y[1] };
     put(this.lines, { ...frame, viewBox: Object.values(frame).join(" ") });
-    CARD_NAMES.forEach((name, k) => put(this.lines.children[k], { d: linePath(aways[name], knob === "bandwidth", across.at, (away) => up.at(squeezed(away))) }));
+    CARD_NAMES.forEach((name, k) =>
+      put(this.lines.children[k], {
+        d: linePath(aways[name], knob === "bandwidth", across.at, (away) => up.at(squeezed(away))),
+      }),
+    );
     this.paintEnds(aways, names, (away) => Math.max(y[1], Math.min(y[0], up.at(squeezed(away)))));
   }
 
@@ -163,12 +218,16 @@ export class MemoCurve {
 function linePath(line, isBroken, across, up) {
   const known = (line?.aways ?? []).flatMap((away, k) => (away === null || (isBroken && line?.xs[k] === 0) ? [] : [k]));
   if (known.length < 2 || !line) return "M0 0";
-  return curve(known.map((k) => across(line.xs[k])), known.map((k) => up(/** @type {number} */ (line.aways[k]))));
+  return curve(
+    known.map((k) => across(line.xs[k])),
+    known.map((k) => up(/** @type {number} */ (line.aways[k]))),
+  );
 }
 
 /** What a saved page holds of a curve. @param {MemoSweep | null} found @param {boolean} isCurrent */
 function savedWords(found, isCurrent) {
-  if (!found) return "This page was saved without this curve: it needs Python. Open this tab in a notebook, and save the page again.";
+  if (!found)
+    return "This page was saved without this curve: it needs Python. Open this tab in a notebook, and save the page again.";
   if (!isCurrent) return "This curve is of the scene that was saved: a new one needs Python.";
   return found.done < 1 ? "This page was saved before Python had all of this curve." : "";
 }
@@ -187,6 +246,9 @@ function noticedAt(line) {
 function sweepTable({ parameter, values, metrics }) {
   return {
     heads: [KNOBS[parameter].label, ...CARD_NAMES.map((name) => CARDS[name].label)],
-    rows: values.map((value, k) => [KNOB_WORDS[parameter](value), ...CARD_NAMES.map((name) => shownNumber(metrics[name]?.[k]))]),
+    rows: values.map((value, k) => [
+      KNOB_WORDS[parameter](value),
+      ...CARD_NAMES.map((name) => shownNumber(metrics[name]?.[k])),
+    ]),
   };
 }

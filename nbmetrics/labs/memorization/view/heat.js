@@ -7,11 +7,17 @@
  */
 import { el, put, say } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
-import { KNOBS, KNOB_NAMES, withMemo } from "./maths.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
+import { KNOB_NAMES, KNOBS, withMemo } from "./maths.js";
 
 // cividis: even steps to any eye, with any colour vision
-const STOPS = [[0, 34, 78], [63, 73, 108], [124, 123, 120], [187, 173, 108], [254, 232, 56]];
+const STOPS = [
+  [0, 34, 78],
+  [63, 73, 108],
+  [124, 123, 120],
+  [187, 173, 108],
+  [254, 232, 56],
+];
 // Exact copies of everything end at 10¹⁸: what is this far above the best is as bright as it gets.
 const BRIGHTEST = 1000;
 const SAVED_MAPS = {
@@ -30,7 +36,9 @@ export class MemoHeat {
     this.built = /** @type {HeatTable[] | null} */ (null);
     this.wait = el("p", { class: "nbm-memo-wait" });
     this.maps = el("div", { class: "nbm-memo-maps" });
-    this.note = el("p", { class: "nbm-note" }, ["FLD of honest points spoilt in two ways at a time, the third left alone. Bright is worse. A click on a column or row of copies sets the share copied; no slider stands for the other axis."]);
+    this.note = el("p", { class: "nbm-note" }, [
+      "FLD of honest points spoilt in two ways at a time, the third left alone. Bright is worse. A click on a column or row of copies sets the share copied; no slider stands for the other axis.",
+    ]);
     this.root = el("div", {}, [this.wait, this.maps, this.note]);
   }
 
@@ -43,7 +51,13 @@ export class MemoHeat {
       if (found?.key !== key) store.send({ kind: "interactions", scene, key });
     }
     const isCurrent = found?.key === key;
-    const still = store.saved ? SAVED_MAPS[found?.tables ? "other" : "none"] : isRefused ? "Python has no maps of this scene." : store.waiting ? "Python is busy or gone." : "Python computes the maps …";
+    const still = store.saved
+      ? SAVED_MAPS[found?.tables ? "other" : "none"]
+      : isRefused
+        ? "Python has no maps of this scene."
+        : store.waiting
+          ? "Python is busy or gone."
+          : "Python computes the maps …";
     say(this.wait, found?.error ? `Python: ${found.error}` : isCurrent ? "" : still);
     this.maps.classList.toggle("nbm-memo-old", !isCurrent);
     if (found?.tables && found.tables !== this.built) this.build(found.tables);
@@ -67,9 +81,16 @@ export class MemoHeat {
     const { xs, ys, fld } = table;
     const [across, down] = [table.labels?.x ?? table.x, table.labels?.y ?? table.y];
     const head = el("tr", {}, [el("td"), ...xs.map((x) => el("th", { scope: "col" }, [heatText(table.x, x)]))]);
-    const rows = ys.map((y, r) => el("tr", {}, [el("th", { scope: "row" }, [heatText(table.y, y)]), ...xs.map((_, c) => this.cell(table, r, c, bright(fld[r][c])))]));
+    const rows = ys.map((y, r) =>
+      el("tr", {}, [
+        el("th", { scope: "row" }, [heatText(table.y, y)]),
+        ...xs.map((_, c) => this.cell(table, r, c, bright(fld[r][c]))),
+      ]),
+    );
     const caption = el("caption", {}, [el("span", {}, [`↓ ${down}`]), el("span", {}, [`→ ${across}`])]);
-    return el("div", { class: "nbm-scroll" }, [el("table", { class: "nbm-memo-heat" }, [caption, el("thead", {}, [head]), el("tbody", {}, rows)])]);
+    return el("div", { class: "nbm-scroll" }, [
+      el("table", { class: "nbm-memo-heat" }, [caption, el("thead", {}, [head]), el("tbody", {}, rows)]),
+    ]);
   }
 
   /** @param {HeatTable} table @param {number} r @param {number} c @param {number} level 0 to 1 */
@@ -84,10 +105,14 @@ export class MemoHeat {
 
   /** @param {string} text @param {Record<string, number>} parts */
   button(text, parts) {
-    const set = Object.entries(parts).map(([name, value]) => `${KNOBS[/** @type {Knob} */ (name)].label} ${heatText(name, value)}`).join(", ");
+    const set = Object.entries(parts)
+      .map(([name, value]) => `${KNOBS[/** @type {Knob} */ (name)].label} ${heatText(name, value)}`)
+      .join(", ");
     const node = el("button", { type: "button", title: `Set ${set}`, "aria-label": `FLD ${text}: set ${set}` }, [text]);
     lockable("drag", node);
-    node.addEventListener("click", () => this.state.store.edit(withMemo(this.state.scene, parts)), { signal: this.signal });
+    node.addEventListener("click", () => this.state.store.edit(withMemo(this.state.scene, parts)), {
+      signal: this.signal,
+    });
     return node;
   }
 
@@ -105,7 +130,8 @@ export class MemoHeat {
     const { scene } = this.state;
     for (const { node, table, r, c } of this.cells ?? []) {
       const parts = this.parts(table, r, c);
-      const isNow = parts !== null && Object.entries(parts).every(([name, value]) => scene[/** @type {Knob} */ (name)] === value);
+      const isNow =
+        parts !== null && Object.entries(parts).every(([name, value]) => scene[/** @type {Knob} */ (name)] === value);
       node.classList.toggle("nbm-memo-here", isNow);
       if (parts) put(/** @type {Element} */ (node.firstElementChild), { "aria-pressed": String(isNow) });
     }

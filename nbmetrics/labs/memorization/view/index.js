@@ -7,6 +7,8 @@
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, put, say, svg, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { Tabs } from "../../toolkit/view/tabs.js";
+import { Toolbar } from "../../toolkit/view/toolbar.js";
 import { MemoCards } from "./cards.js";
 import { memoCode } from "./code.js";
 import { MemoCurve } from "./curve.js";
@@ -17,8 +19,6 @@ import { MemoPlane } from "./plane.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
 import { chosenWords, pointsTable } from "./words.js";
-import { Tabs } from "../../toolkit/view/tabs.js";
-import { Toolbar } from "../../toolkit/view/toolbar.js";
 
 const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
 // On rows of one's own there is nothing to sweep.
@@ -48,8 +48,14 @@ function memoView(store, signal) {
       isFull = shown;
       store.changed();
     },
-    picture: () => void plane.save(`MemorizationLab: ${chosen.textContent}`).catch(() => store.say("The picture could not be made.")),
-    compared: ({ seconds, doing }) => doing ? "Python computes these cards …" : `Python computed these cards${seconds > 1e-3 ? ` in ${Math.round(1000 * seconds)} ms` : ""}.`,
+    picture: () =>
+      void plane
+        .save(`MemorizationLab: ${chosen.textContent}`)
+        .catch(() => store.say("The picture could not be made.")),
+    compared: ({ seconds, doing }) =>
+      doing
+        ? "Python computes these cards …"
+        : `Python computed these cards${seconds > 1e-3 ? ` in ${Math.round(1000 * seconds)} ms` : ""}.`,
     waiting: "The picture follows in this page; the cards wait for Python, which is busy or gone.",
   });
   const legend = memoLegend();
@@ -59,7 +65,9 @@ function memoView(store, signal) {
   const paint = () => {
     state.note();
     const { scene } = state;
-    QUESTIONS[state.isOwn ? "own" : store.saved ? "saved" : "made"].forEach((text, k) => say(question.children[k], text));
+    QUESTIONS[state.isOwn ? "own" : store.saved ? "saved" : "made"].forEach((text, k) =>
+      say(question.children[k], text),
+    );
     legend.copies.hidden = state.isOwn;
     sliders.paint(scene);
     plane.paint();
@@ -99,7 +107,12 @@ class MemoPanels {
     this.curve = new MemoCurve(state, signal);
     this.items = new MemoItems(state, signal);
     this.heat = new MemoHeat(state, signal);
-    const roots = { cards: this.cards.root, curve: this.curve.root, items: this.items.root, interactions: this.heat.root };
+    const roots = {
+      cards: this.cards.root,
+      curve: this.curve.root,
+      items: this.items.root,
+      interactions: this.heat.root,
+    };
     const choice = {
       now: () => state.scene.view.panel,
       choose: (/** @type {string} */ panel) => state.view({ panel }),
@@ -125,7 +138,15 @@ class MemoPanels {
 
 function memoLegend() {
   const mark = (/** @type {string} */ name, /** @type {string} */ d) =>
-    svg("svg", { class: "nbm-memo-key", viewBox: "-8 -8 16 16", "aria-hidden": "true" }, name.split(" ").map((one) => svg("path", { class: `nbm-memo-${one}`, d: one === "rings" ? "M-7 0a7 7 0 1 0 14 0a7 7 0 1 0-14 0" : d })));
+    svg(
+      "svg",
+      { class: "nbm-memo-key", viewBox: "-8 -8 16 16", "aria-hidden": "true" },
+      name
+        .split(" ")
+        .map((one) =>
+          svg("path", { class: `nbm-memo-${one}`, d: one === "rings" ? "M-7 0a7 7 0 1 0 14 0a7 7 0 1 0-14 0" : d }),
+        ),
+    );
   const diamond = "M0-4.5L4.5 0L0 4.5L-4.5 0Z";
   const entry = (/** @type {Node} */ node, /** @type {string} */ text) => el("span", {}, [node, text]);
   const copies = entry(mark("copied rings", diamond), "copy of a train point");

@@ -6,15 +6,16 @@
  */
 import { many } from "../../toolkit/view/chart.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
-import { orderOf } from "./maths.js";
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
+import { orderOf } from "./maths.js";
 
 const FEW = 12;
 const MORE = 24;
 const SORTS = /** @type {const} */ ({ memorization: "Most memorized", quality: "Poorest quality" });
 const SORT_NAMES = /** @type {(keyof typeof SORTS)[]} */ (Object.keys(SORTS));
 const PICTURED = ["Generated", "Nearest train", "Difference"];
-const NOTE = "O: how far the fitted density piles up on one train point (nats per feature); high means memorized. Q: log-likelihood of the item under the real data; low means poor.";
+const NOTE =
+  "O: how far the fitted density piles up on one train point (nats per feature); high means memorized. Q: log-likelihood of the item under the real data; low means poor.";
 const COPIES = " ◈: a copy of the sliders’ making.";
 const FIGURES = ["Distance", "O", "Q", "Variance"];
 
@@ -34,16 +35,29 @@ export class MemoItems {
     });
     this.head = el("tr");
     this.body = el("tbody");
-    this.table = el("table", { class: "nbm-figures nbm-memo-items", "aria-label": "Items" }, [el("thead", {}, [this.head]), this.body]);
+    this.table = el("table", { class: "nbm-figures nbm-memo-items", "aria-label": "Items" }, [
+      el("thead", {}, [this.head]),
+      this.body,
+    ]);
     this.more = el("button", { type: "button" }, ["Show more"]);
-    this.more.addEventListener("click", () => {
-      this.count += MORE;
-      state.store.changed();
-    }, { signal });
+    this.more.addEventListener(
+      "click",
+      () => {
+        this.count += MORE;
+        state.store.changed();
+      },
+      { signal },
+    );
     this.wait = el("p", { class: "nbm-memo-wait" });
     this.note = el("p", { class: "nbm-note" });
     const sorts = el("div", { class: "nbm-group", role: "group", "aria-label": "Sort" }, this.sorts);
-    this.root = el("div", {}, [sorts, this.wait, el("div", { class: "nbm-scroll" }, [this.table]), this.more, this.note]);
+    this.root = el("div", {}, [
+      sorts,
+      this.wait,
+      el("div", { class: "nbm-scroll" }, [this.table]),
+      this.more,
+      this.note,
+    ]);
     this.images = new Decoded();
   }
 
@@ -66,7 +80,9 @@ export class MemoItems {
     const heads = ["Item", ...(hasPictures ? [...PICTURED, ...FIGURES.slice(0, 3)] : ["Nearest train", ...FIGURES])];
     many(this.head, heads.length, () => el("th", { scope: "col" })).forEach((node, k) => say(node, heads[k]));
     const shown = order.slice(0, this.count);
-    many(this.body, shown.length, (k) => this.makeRow(k)).forEach((row, k) => this.paintRow(row, shown[k], hasPictures ? pictures : undefined));
+    many(this.body, shown.length, (k) => this.makeRow(k)).forEach((row, k) =>
+      this.paintRow(row, shown[k], hasPictures ? pictures : undefined),
+    );
     this.order = shown;
     this.more.hidden = order.length <= this.count;
   }
@@ -74,10 +90,14 @@ export class MemoItems {
   /** @param {number} k */
   makeRow(k) {
     const choose = el("button", { type: "button", class: "nbm-memo-choose" });
-    choose.addEventListener("click", () => {
-      const index = this.order?.[k] ?? null;
-      this.state.select(index === this.state.selected ? null : index);
-    }, { signal: this.signal });
+    choose.addEventListener(
+      "click",
+      () => {
+        const index = this.order?.[k] ?? null;
+        this.state.select(index === this.state.selected ? null : index);
+      },
+      { signal: this.signal },
+    );
     return el("tr", {}, [el("th", { scope: "row" }, [choose])]);
   }
 
@@ -93,7 +113,9 @@ export class MemoItems {
     put(choose, { "aria-pressed": String(index === selected), title: "Show it in the picture" });
     const scores = [shownNumber(answer.memorization[index]), shownNumber(answer.quality[index])];
     const far = briefText(answer.distance[index]);
-    const all = pictures ? [...this.thumbnails(pictures, index, nearest), far, ...scores] : [String(nearest), far, ...scores, briefText(answer.variance[index])];
+    const all = pictures
+      ? [...this.thumbnails(pictures, index, nearest), far, ...scores]
+      : [String(nearest), far, ...scores, briefText(answer.variance[index])];
     while (row.cells.length > all.length + 1) row.deleteCell(-1);
     while (row.cells.length < all.length + 1) row.append(el("td"));
     all.forEach((content, k) => {
@@ -110,10 +132,16 @@ export class MemoItems {
     const one = made.subarray(index * size, (index + 1) * size);
     const other = train.subarray(nearest * size, (nearest + 1) * size);
     const apart = one.map((value, k) => Math.abs(value - other[k]));
-    const words = apartWords(answer.apart?.[index] ?? apart.reduce((a, b) => Math.max(a, b), 0), answer.distance[index]);
+    const words = apartWords(
+      answer.apart?.[index] ?? apart.reduce((a, b) => Math.max(a, b), 0),
+      answer.distance[index],
+    );
     return [
       thumbnail(pictures, one, `generated ${index}`),
-      el("div", { class: "nbm-memo-thumbed" }, [thumbnail(pictures, other, `train ${nearest}`), el("small", {}, [`train ${nearest}`])]),
+      el("div", { class: "nbm-memo-thumbed" }, [
+        thumbnail(pictures, other, `train ${nearest}`),
+        el("small", {}, [`train ${nearest}`]),
+      ]),
       el("div", { class: "nbm-memo-thumbed" }, [thumbnail(pictures, apart, words), el("small", {}, [words])]),
     ];
   }
@@ -134,14 +162,21 @@ class Decoded {
 
   /** @param {string} which @param {string} text base64 */
   of(which, text) {
-    if (this.known[which]?.text !== text) this.known[which] = { text, pixels: Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) };
+    if (this.known[which]?.text !== text)
+      this.known[which] = { text, pixels: Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) };
     return this.known[which].pixels;
   }
 }
 
 /** One image, a canvas pixel each. @param {Pictures} pictures @param {Uint8Array} pixels @param {string} words */
 function thumbnail({ width, height, channels }, pixels, words) {
-  const canvas = el("canvas", { class: "nbm-memo-thumb", width: String(width), height: String(height), role: "img", "aria-label": words });
+  const canvas = el("canvas", {
+    class: "nbm-memo-thumb",
+    width: String(width),
+    height: String(height),
+    role: "img",
+    "aria-label": words,
+  });
   const context = canvas.getContext("2d");
   if (!context) return canvas;
   const image = context.createImageData(width, height);

@@ -7,8 +7,8 @@
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
-import { withMemo } from "./maths.js";
 import { shareText } from "../../toolkit/view/numbers.js";
+import { withMemo } from "./maths.js";
 
 const LESSON_NAME = "notice";
 /** @typedef {"fid_test" | "fld"} Guessed */
@@ -30,7 +30,10 @@ export class MemoLesson {
     this.reveal = button("Reveal", () => this.write({ revealed: true }));
     this.skip = button("Just show me", () => this.write({ revealed: true, guess: null }));
     this.again = button("Predict again", () => this.write(null));
-    this.root = el("section", { class: "nbm-memo-lesson", "aria-label": "Prediction" }, [this.text, el("div", { class: "nbm-group" }, [this.reveal, this.skip, this.again])]);
+    this.root = el("section", { class: "nbm-memo-lesson", "aria-label": "Prediction" }, [
+      this.text,
+      el("div", { class: "nbm-group" }, [this.reveal, this.skip, this.again]),
+    ]);
     this.flags = GUESSED.map((guessed) => new NoticeFlag(state, signal, guessed));
   }
 
@@ -54,7 +57,12 @@ export class MemoLesson {
     this.reveal.hidden = this.skip.hidden = revealed;
     this.again.hidden = !revealed;
     this.reveal.disabled = GUESSED.some(({ name }) => typeof guess?.[name] !== "number");
-    say(this.text, revealed ? toldWords(guess, places, isKnown, store.saved) : "Predict: at what share copied will FLD notice? And FID-test? Place the two flags, then reveal the curves.");
+    say(
+      this.text,
+      revealed
+        ? toldWords(guess, places, isKnown, store.saved)
+        : "Predict: at what share copied will FLD notice? And FID-test? Place the two flags, then reveal the curves.",
+    );
   }
 }
 
@@ -68,7 +76,12 @@ class NoticeFlag {
     this.cloth = svg("path", { class: "nbm-mark", d: guessed.cloth });
     this.touch = svg("rect", { class: "nbm-touch", x: -12, width: 44 });
     this.text = svg("text");
-    this.slider = new AxisSlider(state.store, signal, [this.pole, this.touch, svg("circle", { class: "nbm-mark", r: 6 }), this.cloth, this.text], `nbm-flag nbm-memo-of-${guessed.name}`);
+    this.slider = new AxisSlider(
+      state.store,
+      signal,
+      [this.pole, this.touch, svg("circle", { class: "nbm-mark", r: 6 }), this.cloth, this.text],
+      `nbm-flag nbm-memo-of-${guessed.name}`,
+    );
     lockable("", this.slider.node);
   }
 
@@ -83,9 +96,24 @@ class NoticeFlag {
     const text = placed === null ? "not placed yet" : shareText(value);
     const write = (/** @type {number} */ next) => {
       const now = lessonNow(state);
-      return withMemo(state.scene, { lesson: { ...now, guess: { fid_test: null, fld: null, ...now.guess, [guessed.name]: next } } });
+      return withMemo(state.scene, {
+        lesson: { ...now, guess: { fid_test: null, fld: null, ...now.guess, [guessed.name]: next } },
+      });
     };
-    slider.paint({ label: `${guessed.label} notices at`, value, range: [0, 1], text, slope: x.slope, write, isPlaced: placed !== null, lock: "" }, x.at(value), base);
+    slider.paint(
+      {
+        label: `${guessed.label} notices at`,
+        value,
+        range: [0, 1],
+        text,
+        slope: x.slope,
+        write,
+        isPlaced: placed !== null,
+        lock: "",
+      },
+      x.at(value),
+      base,
+    );
     if (revealed) slider.now = null;
     put(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
     const height = guessed.height * (base - top);

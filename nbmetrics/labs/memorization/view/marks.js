@@ -114,7 +114,11 @@ export class MemoMarks {
   /** @param {keyof typeof COLOURS} name */
   colour(name) {
     const style = getComputedStyle(this.canvas);
-    this.colours ??= /** @type {any} */ (Object.fromEntries(Object.entries(COLOURS).map(([key, variable]) => [key, style.getPropertyValue(variable).trim()])));
+    this.colours ??= /** @type {any} */ (
+      Object.fromEntries(
+        Object.entries(COLOURS).map(([key, variable]) => [key, style.getPropertyValue(variable).trim()]),
+      )
+    );
     return /** @type {any} */ (this.colours)[name];
   }
 }

@@ -22,9 +22,9 @@
  */
 
 import { BOUNDS } from "../../toolkit/view/bounds.js";
+import { briefText, shareText } from "../../toolkit/view/numbers.js";
 import cards from "../cards.json" with { type: "json" };
 import sliders from "../sliders.json" with { type: "json" };
-import { briefText, shareText } from "../../toolkit/view/numbers.js";
 
 /** Half to the even side, as Python rounds. @param {number} value */
 export function roundedEven(value) {
@@ -43,7 +43,10 @@ export function fitsBase(base, { data, points, seed }) {
  * their mean. The share of copies grows point by point, so that a drag changes single points.
  * @param {MemoScene} scene @param {MemoBase} base @returns {Made}
  */
-export function generatedOf({ copied, jitter, bandwidth, spread }, { train, fresh, kde, kde_noise, partner, noise, rank }) {
+export function generatedOf(
+  { copied, jitter, bandwidth, spread },
+  { train, fresh, kde, kde_noise, partner, noise, rank },
+) {
   const count = fresh.length;
   const copies = rank.length ? roundedEven(copied * count) : 0;
   const points = new Float64Array(2 * count);
@@ -51,7 +54,8 @@ export function generatedOf({ copied, jitter, bandwidth, spread }, { train, fres
   for (let i = 0; i < count; i++) {
     isCopy[i] = Number(copies > 0 && rank[i] < copies);
     for (const axis of /** @type {const} */ ([0, 1])) {
-      const honest = bandwidth > 0 && kde.length ? train[kde[i]][axis] + bandwidth * kde_noise[i][axis] : fresh[i][axis];
+      const honest =
+        bandwidth > 0 && kde.length ? train[kde[i]][axis] + bandwidth * kde_noise[i][axis] : fresh[i][axis];
       points[2 * i + axis] = isCopy[i] ? train[partner[i]][axis] + jitter * noise[i][axis] : honest;
     }
   }

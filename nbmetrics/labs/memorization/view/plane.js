@@ -6,10 +6,10 @@
  * @import { MemoState } from "./state.js"
  */
 import { el, put, svg, watchSize } from "../../toolkit/view/dom.js";
+import { savePicture } from "../../toolkit/view/picture.js";
 import { approach, shade, tint } from "./density.js";
 import { MemoMarks } from "./marks.js";
 import { nearestPoint } from "./maths.js";
-import { savePicture } from "../../toolkit/view/picture.js";
 
 // Pixels of a cell of the shading: small, so that a collapsed bump is a dot, and larger where bumps are so wide that
 // every cell would be part of most of them.
@@ -39,19 +39,36 @@ export class MemoPlane {
     this.signal = signal;
     this.width = 0;
     this.canvas = el("canvas", { class: "nbm-memo-shade", "aria-hidden": "true" });
-    this.layers = Object.fromEntries(LAYERS.map((name) => [name, svg("path", { class: `nbm-memo-${name}`, "aria-hidden": "true" })]));
+    this.layers = Object.fromEntries(
+      LAYERS.map((name) => [name, svg("path", { class: `nbm-memo-${name}`, "aria-hidden": "true" })]),
+    );
     this.link = svg("line", { class: "nbm-memo-link", "aria-hidden": "true" });
     this.original = svg("circle", { class: "nbm-memo-original", r: 6, "aria-hidden": "true" });
     this.chosen = svg("path", { class: "nbm-memo-chosen", d: "M0-8L8 0L0 8L-8 0Z", "aria-hidden": "true" });
     this.hover = svg("path", { class: "nbm-memo-hover", d: "M0-7L7 0L0 7L-7 0Z", "aria-hidden": "true" });
     this.outside = svg("text", { class: "nbm-memo-outside", "text-anchor": "end" });
     this.frame = svg("rect", { class: "nbm-memo-frame", x: 1, y: 1, rx: 5 });
-    this.picker = svg("g", { class: "nbm-memo-picker", role: "slider", tabindex: 0, "aria-label": "Generated point", "aria-valuemin": 1 }, [this.frame]);
+    this.picker = svg(
+      "g",
+      { class: "nbm-memo-picker", role: "slider", tabindex: 0, "aria-label": "Generated point", "aria-valuemin": 1 },
+      [this.frame],
+    );
     // what stays in place is drawn apart, so that a frame of a drag need not draw it again
-    this.still = svg("g", {}, LAYERS.map((name) => this.layers[name]));
+    this.still = svg(
+      "g",
+      {},
+      LAYERS.map((name) => this.layers[name]),
+    );
     this.behind = svg("svg", { class: "nbm-memo-behind", "aria-hidden": "true" }, [this.still]);
     this.marks = new MemoMarks(() => this.paintMarks(), signal);
-    this.root = svg("svg", { class: "nbm-memo-plane" }, [this.link, this.original, this.chosen, this.hover, this.outside, this.picker]);
+    this.root = svg("svg", { class: "nbm-memo-plane" }, [
+      this.link,
+      this.original,
+      this.chosen,
+      this.hover,
+      this.outside,
+      this.picker,
+    ]);
     this.box = el("div", { class: "nbm-memo-picture" }, [this.canvas, this.behind, this.marks.canvas, this.root]);
     /** @type {[number, number][]} pixels of the generated points */
     this.places = [];
@@ -71,11 +88,15 @@ export class MemoPlane {
     const { root, signal, state } = this;
     root.addEventListener("pointermove", (event) => this.point(this.under(event)), { signal });
     root.addEventListener("pointerleave", () => this.point(-1), { signal });
-    root.addEventListener("click", (event) => {
-      const found = this.under(event);
-      state.select(found < 0 || found === state.selected ? null : found);
-      this.picker.focus({ preventScroll: true });
-    }, { signal });
+    root.addEventListener(
+      "click",
+      (event) => {
+        const found = this.under(event);
+        state.select(found < 0 || found === state.selected ? null : found);
+        this.picker.focus({ preventScroll: true });
+      },
+      { signal },
+    );
     this.picker.addEventListener("keydown", (event) => this.key(event), { signal });
     signal.addEventListener("abort", () => cancelAnimationFrame(this.step));
     state.store.subscribe(() => this.join(), signal);
@@ -95,7 +116,15 @@ export class MemoPlane {
     const now = state.selected === null ? -1 : order.indexOf(state.selected);
     const by = event.shiftKey ? 10 : 1;
     /** @type {Record<string, number>} */
-    const next = { ArrowRight: now + by, ArrowDown: now + by, ArrowLeft: now - by, ArrowUp: now - by, Home: 0, End: order.length - 1, Enter: Math.max(0, now) };
+    const next = {
+      ArrowRight: now + by,
+      ArrowDown: now + by,
+      ArrowLeft: now - by,
+      ArrowUp: now - by,
+      Home: 0,
+      End: order.length - 1,
+      Enter: Math.max(0, now),
+    };
     if (!(event.key in next)) return;
     event.preventDefault();
     state.select(order[Math.max(0, Math.min(order.length - 1, next[event.key]))]);
@@ -126,7 +155,12 @@ export class MemoPlane {
     const [wide, high] = [(right - left) * (1 + 2 * MARGIN_SHARE) || 1, (top - bottom) * (1 + 2 * MARGIN_SHARE) || 1];
     const height = Math.round(this.width * Math.min(TALLEST, Math.max(FLATTEST, high / wide)));
     const scale = Math.min(this.width / wide, height / high);
-    const found = { left: (left + right) / 2 - this.width / scale / 2, top: (top + bottom) / 2 + height / scale / 2, scale, height };
+    const found = {
+      left: (left + right) / 2 - this.width / scale / 2,
+      top: (top + bottom) / 2 + height / scale / 2,
+      scale,
+      height,
+    };
     Object.assign(this.painted, { viewBase: base, viewWidth: this.width, view: found, made: null, still: false });
     return found;
   }
@@ -220,7 +254,12 @@ export class MemoPlane {
   paintMarks() {
     if (!this.width) return;
     const { isCopy, copies } = this.state.made;
-    const dots = { places: this.places, isCopy, size: 1.35 * markSize(isCopy.length), ringInk: copies > MANY_RINGS ? 0.55 : 0.9 };
+    const dots = {
+      places: this.places,
+      isCopy,
+      size: 1.35 * markSize(isCopy.length),
+      ringInk: copies > MANY_RINGS ? 0.55 : 0.9,
+    };
     this.marks.paint(this.width, this.view.height, dots, this.hasBumps ? this.circles() : null);
     this.painted.marks = this.marksKey;
   }
@@ -230,7 +269,12 @@ export class MemoPlane {
     const { scale, height } = this.view;
     const stride = Math.ceil(this.places.length / MOST_CIRCLES);
     const places = this.places.filter((_, i) => i % stride === 0);
-    const radii = places.map((_, k) => /** @type {[number, number]} */ ([0, 1].map((axis) => Math.max(NARROWEST_CIRCLE, this.shown[2 * stride * k + axis] * scale))));
+    const radii = places.map(
+      (_, k) =>
+        /** @type {[number, number]} */ (
+          [0, 1].map((axis) => Math.max(NARROWEST_CIRCLE, this.shown[2 * stride * k + axis] * scale))
+        ),
+    );
     const length = radii.reduce((sum, [a, b]) => sum + Math.PI * (a + b), 0);
     const { all, least, most } = CIRCLE_INK;
     const ink = Math.min(most, Math.max(least, (all * this.width * height) / length));

@@ -9,7 +9,7 @@
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
 import { slides } from "../../toolkit/view/slider.js";
-import { KNOBS, KNOB_NAMES, KNOB_WORDS, SCALES, withMemo } from "./maths.js";
+import { KNOB_NAMES, KNOB_WORDS, KNOBS, SCALES, withMemo } from "./maths.js";
 
 const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
 
@@ -21,9 +21,19 @@ class Knobbed {
     this.name = name;
     this.scale = SCALES[name];
     const { label, hint } = KNOBS[name];
-    this.input = el("input", { type: "range", min: "0", max: String(this.scale.steps), step: "1", "aria-label": label });
+    this.input = el("input", {
+      type: "range",
+      min: "0",
+      max: String(this.scale.steps),
+      step: "1",
+      "aria-label": label,
+    });
     this.value = el("span", { class: "nbm-memo-value", "aria-hidden": "true" });
-    this.root = el("label", { class: `nbm-memo-knob nbm-memo-knob-${name}`, title: hint }, [el("span", { class: "nbm-memo-name" }, [label]), this.value, this.input]);
+    this.root = el("label", { class: `nbm-memo-knob nbm-memo-knob-${name}`, title: hint }, [
+      el("span", { class: "nbm-memo-name" }, [label]),
+      this.value,
+      this.input,
+    ]);
     const { store } = state;
     if (name === "points") closeOnSaved(store, this.input);
     slides(this.input, store, (position) => this.written(position), signal);
@@ -54,11 +64,16 @@ export class MemoSliders {
   constructor(state, signal) {
     this.state = state;
     this.first = new Knobbed(state, signal, "copied");
-    this.others = /** @type {(Knob | "points")[]} */ ([...KNOB_NAMES.slice(1), "points"]).map((name) => new Knobbed(state, signal, name));
+    this.others = /** @type {(Knob | "points")[]} */ ([...KNOB_NAMES.slice(1), "points"]).map(
+      (name) => new Knobbed(state, signal, name),
+    );
     this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(BOUNDS.seed[1]), step: "1" });
     this.seed.addEventListener("change", () => this.reseed(), { signal });
     closeOnSaved(state.store, this.seed);
-    const seed = el("label", { class: "nbm-memo-knob nbm-memo-seed", title: "of the points" }, [el("span", { class: "nbm-memo-name" }, ["Seed"]), this.seed]);
+    const seed = el("label", { class: "nbm-memo-knob nbm-memo-seed", title: "of the points" }, [
+      el("span", { class: "nbm-memo-name" }, ["Seed"]),
+      this.seed,
+    ]);
     this.root = el("div", { class: "nbm-memo-knobs" }, [...this.others.map((knob) => knob.root), seed]);
   }
 

@@ -5,7 +5,7 @@
  * @import { CardName, CardNumbers, Made, MemoAnswer, MemoBase, MemoScene, Rows2 } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { KNOBS, KNOB_NAMES, KNOB_WORDS, departure, fitsBase, generatedOf, orderOf, settingsKey } from "./maths.js";
+import { departure, fitsBase, generatedOf, KNOB_NAMES, KNOB_WORDS, KNOBS, orderOf, settingsKey } from "./maths.js";
 
 const REMEMBERED_REVS = 300;
 const LISTENED = ["base", "curve", "interactions", "pictures"];
@@ -91,13 +91,16 @@ export class MemoState {
    */
   get fitsPoints() {
     const { memorization } = this.answer;
-    return this.isBaseCurrent && (!this.store.saved || this.isCurrent) && memorization?.length === this.made.isCopy.length;
+    return (
+      this.isBaseCurrent && (!this.store.saved || this.isCurrent) && memorization?.length === this.made.isCopy.length
+    );
   }
 
   /** @returns {Made} */
   get made() {
     const { scene, base } = this;
-    if (this.memo?.scene !== scene || this.memo.base !== base) this.memo = { scene, base, made: generatedOf(scene, base) };
+    if (this.memo?.scene !== scene || this.memo.base !== base)
+      this.memo = { scene, base, made: generatedOf(scene, base) };
     return this.memo.made;
   }
 
@@ -146,12 +149,18 @@ export class MemoState {
     const { saved, waiting } = this.store;
     const { doing } = this.answer;
     if (doing) return this.progressWords + (waiting ? " It has not said more for a while." : "");
-    if (saved) return this.isBaseCurrent ? "New numbers need Python: these are of the picture that was saved." : "These points need Python: the picture and the numbers are those that were saved.";
-    if (this.isRefused) return "Python has no numbers of this picture, and says below why: these are of an earlier one.";
+    if (saved)
+      return this.isBaseCurrent
+        ? "New numbers need Python: these are of the picture that was saved."
+        : "These points need Python: the picture and the numbers are those that were saved.";
+    if (this.isRefused)
+      return "Python has no numbers of this picture, and says below why: these are of an earlier one.";
     if (waiting) return "Python is busy or gone: these numbers are of an earlier picture.";
     const answered = this.about.get(this.answer.rev);
     const moved = answered && KNOB_NAMES.find((name) => answered[name] !== this.scene[name]);
-    return moved ? `Just behind: these are for ${KNOBS[moved].label.toLowerCase()} ${KNOB_WORDS[moved](answered[moved])}.` : "Python computes …";
+    return moved
+      ? `Just behind: these are for ${KNOBS[moved].label.toLowerCase()} ${KNOB_WORDS[moved](answered[moved])}.`
+      : "Python computes …";
   }
 
   /** How far Python is with numbers that take long. */
@@ -166,7 +175,9 @@ export class MemoState {
     const { bump } = this.base;
     if (sigma || !bump || !variance) return sigma ?? null;
     if (this.spreadOf?.variance !== variance) {
-      const wide = variance.map((v) => /** @type {[number, number]} */ ([Math.sqrt(v) * bump[0], Math.sqrt(v) * bump[1]]));
+      const wide = variance.map(
+        (v) => /** @type {[number, number]} */ ([Math.sqrt(v) * bump[0], Math.sqrt(v) * bump[1]]),
+      );
       this.spreadOf = { variance, wide };
     }
     return this.spreadOf.wide;

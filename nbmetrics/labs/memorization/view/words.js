@@ -17,7 +17,10 @@ export function chosenWords(state) {
   const half = [...variance].sort((a, b) => a - b)[variance.length >> 1];
   const ratio = Math.sqrt(half) / wide;
   const beside = ratio > 2 ? `, ${briefText(Number(ratio.toPrecision(2)))} times narrower than the median bump` : "";
-  const far = distance[selected] === 0 ? `exactly on train point ${nearest[selected]}` : `${briefText(distance[selected])} from train point ${nearest[selected]}`;
+  const far =
+    distance[selected] === 0
+      ? `exactly on train point ${nearest[selected]}`
+      : `${briefText(distance[selected])} from train point ${nearest[selected]}`;
   const behind = state.isCurrent ? "" : " (as of the last answer)";
   return (
     `Generated point ${selected}${state.isOwn ? "" : `, ${kind}`}: ${far}. Its bump is ${briefText(wide)} standard deviations wide${beside}. ` +

@@ -41,12 +41,20 @@ export function withAdded(scene, kind, what) {
 }
 
 /** What new generators are called. */
-const STEMS = { gaussian: "Generator", point: "Collapsed", bumps: "Two bumps", truncated: "Ideal", copycat: "Copycat", data: "Data" };
+const STEMS = {
+  gaussian: "Generator",
+  point: "Collapsed",
+  bumps: "Two bumps",
+  truncated: "Ideal",
+  copycat: "Copycat",
+  data: "Data",
+};
 
 /** A new generator of a kind. @param {Scene} scene @param {Item} item @param {Item["kind"] | "point"} [what] @returns {Item} */
 function shaped(scene, item, what) {
   if (what === "truncated") return /** @type {Item} */ ({ name: item.name, kind: what, psi: 1 });
-  if (what === "copycat") return /** @type {Item} */ ({ name: item.name, kind: what, of: scene.clients[0].name, count: 20 });
+  if (what === "copycat")
+    return /** @type {Item} */ ({ name: item.name, kind: what, of: scene.clients[0].name, count: 20 });
   return what === "bumps" ? { ...item, kind: what, x: 0, y: 0, width: scene.half * 0.2 } : item;
 }
 
@@ -56,7 +64,8 @@ export function removalBar(scene, place) {
   if (scene[place.kind].length === 1) return `The last ${place.kind.slice(0, -1)} stays`;
   const { name } = scene[place.kind][place.index];
   const { lesson } = scene;
-  if (place.kind === "generators" && lesson && !lesson.revealed && Object.values(lesson.about).includes(name)) return "The question is about it";
+  if (place.kind === "generators" && lesson && !lesson.revealed && Object.values(lesson.about).includes(name))
+    return "The question is about it";
   const copy = place.kind === "clients" && scene.generators.find((g) => g.of === name);
   if (copy) return `${copy.name} copies it`;
   const rest = scene.clients.filter((_, i) => place.kind !== "clients" || i !== place.index);
@@ -101,7 +110,8 @@ function namesOf(scene) {
 function lawCode(item, seed) {
   const { name, kind, x, y, width, height, angle } = item;
   if (kind === "truncated") return `nm.scene.Truncated(federation, ${item.psi})`;
-  if (kind === "copycat") return `nm.scene.Copycat(federation, ${JSON.stringify(item.of)}, ${item.count}, seed=${seed})`;
+  if (kind === "copycat")
+    return `nm.scene.Copycat(federation, ${JSON.stringify(item.of)}, ${item.count}, seed=${seed})`;
   if (kind === "data") return `data[${JSON.stringify(name)}]`;
   return `${kind === "bumps" ? "nm.scene.Bumps" : "nm.Gaussian.ellipse"}([${x}, ${y}], ${width}, ${height}${angle ? `, ${angle}` : ""})`;
 }
@@ -109,11 +119,16 @@ function lawCode(item, seed) {
 /** Python that rebuilds exactly this scene; rows it was given go by the name `data`. @param {Scene} scene */
 export function codeOf(scene) {
   const { samples = 0, seed = 0 } = scene;
-  const clients = scene.clients.map((c) => `    nm.Client(${lawCode(c, seed)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`);
+  const clients = scene.clients.map(
+    (c) => `    nm.Client(${lawCode(c, seed)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`,
+  );
   const generators = scene.generators.map((g) => `    ${JSON.stringify(g.name)}: ${lawCode(g, seed)},`);
-  const held = [...scene.clients, ...scene.generators].filter((item) => item.kind === "data").map(({ name }) => `${JSON.stringify(name)}: ...`);
+  const held = [...scene.clients, ...scene.generators]
+    .filter((item) => item.kind === "data")
+    .map(({ name }) => `${JSON.stringify(name)}: ...`);
   const metric = scene.view?.metric ?? "fid";
-  const settings = (samples || seed ? `, samples=${samples}, seed=${seed}` : "") + (metric === "fid" ? "" : `, metric="${metric}"`);
+  const settings =
+    (samples || seed ? `, samples=${samples}, seed=${seed}` : "") + (metric === "fid" ? "" : `, metric="${metric}"`);
   return [
     "import nbmetrics as nm",
     "",

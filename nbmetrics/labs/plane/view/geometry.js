@@ -51,8 +51,13 @@ export function handleOffset(item, handle, scale) {
 export function dragged(start, handle, dx, dy, half, scale) {
   const turn = (start.angle * Math.PI) / 180;
   if (handle === "mean") return { ...start, x: within(start.x + dx, half), y: within(start.y + dy, half) };
-  if (handle === "width") return { ...start, width: length(start.width + dx * Math.cos(turn) + dy * Math.sin(turn), half) };
-  if (handle === "height") return { ...start, height: length(start.height + heightSide(start) * (dy * Math.cos(turn) - dx * Math.sin(turn)), half) };
+  if (handle === "width")
+    return { ...start, width: length(start.width + dx * Math.cos(turn) + dy * Math.sin(turn), half) };
+  if (handle === "height")
+    return {
+      ...start,
+      height: length(start.height + heightSide(start) * (dy * Math.cos(turn) - dx * Math.sin(turn)), half),
+    };
   const [ox, oy] = handleOffset(start, "angle", scale);
   return { ...start, angle: degrees(Math.atan2(dy - oy / scale, dx + ox / scale) * (180 / Math.PI)) };
 }
@@ -73,7 +78,11 @@ export function keyed(item, handle, key, shift, half) {
   if (handle === "angle") return { ...item, angle: degrees(tidy(item.angle + by, 1)) };
   const step = (shift ? 10 : 1) * stepIn(half);
   if (handle === "mean") {
-    return { ...item, x: tidy(within(item.x + right * step, half), step), y: tidy(within(item.y + up * step, half), step) };
+    return {
+      ...item,
+      x: tidy(within(item.x + right * step, half), step),
+      y: tidy(within(item.y + up * step, half), step),
+    };
   }
   return { ...item, [handle]: tidy(length(item[handle] + by * stepIn(half), half), step) };
 }

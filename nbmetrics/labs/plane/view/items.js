@@ -5,8 +5,8 @@
  * @import { PlaneStore } from "./store.js"
  */
 import { el, put } from "../../toolkit/view/dom.js";
-import { MOST, removalBar, withAdded, withRemoved } from "./edits.js";
 import { lockable } from "../../toolkit/view/locks.js";
+import { MOST, removalBar, withAdded, withRemoved } from "./edits.js";
 
 /** @type {[string, string][]} kinds of generators that can be added */
 const ADDABLE = [
@@ -23,10 +23,16 @@ export class ItemButtons {
     this.store = store;
     this.addClient = button("Add client", () => this.add("clients"), signal);
     this.addGenerator = button("Add generator", () => this.add("generators"), signal);
-    this.kinds = el("optgroup", { label: "Kinds" }, ADDABLE.slice(1).map(([value, text]) => el("option", { value }, [text])));
+    this.kinds = el(
+      "optgroup",
+      { label: "Kinds" },
+      ADDABLE.slice(1).map(([value, text]) => el("option", { value }, [text])),
+    );
     this.names = el("optgroup", { label: "From the notebook" });
     this.choice = el("select", { "aria-label": "Other generators", title: "Other generators" }, [
-      el("option", { value: "" }, ["Other …"]), this.kinds, this.names,
+      el("option", { value: "" }, ["Other …"]),
+      this.kinds,
+      this.names,
     ]);
     this.choice.addEventListener("change", () => this.choose(), { signal });
     this.choice.addEventListener("focus", () => store.send({ kind: "names" }), { signal });
@@ -61,7 +67,10 @@ export class ItemButtons {
 
   /** The notebook's variables that could be generators. @param {string[]} names */
   paintNames(names) {
-    if (names.join() === [...this.names.children].map((option) => /** @type {HTMLOptionElement} */ (option).value).join()) return;
+    if (
+      names.join() === [...this.names.children].map((option) => /** @type {HTMLOptionElement} */ (option).value).join()
+    )
+      return;
     this.names.replaceChildren(...names.map((value) => el("option", { value }, [value])));
   }
 

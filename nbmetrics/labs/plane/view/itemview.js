@@ -36,7 +36,13 @@ export class ItemView {
     this.label = svg("text", { class: "nbm-name" });
     this.handles = HANDLES.map((handle) => this.makeHandle(handle));
     this.title = svg("title");
-    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.title, this.cloud, this.outer, this.body, this.label]);
+    this.node = svg("g", { class: `nbm-item nbm-${place.kind}` }, [
+      this.title,
+      this.cloud,
+      this.outer,
+      this.body,
+      this.label,
+    ]);
     this.controls = svg("g", { class: `nbm-item nbm-${place.kind}` }, [this.stem, ...this.handles]);
   }
 
@@ -49,7 +55,8 @@ export class ItemView {
           ? svg("circle", { class: "nbm-mark", r: handle === "mean" ? 6.5 : 5.5 })
           : svg("rect", { class: "nbm-mark", x: -5, y: -5, width: 10, height: 10, rx: 1.5 });
     const node = svg("g", { class: `nbm-handle nbm-${handle}`, role: "slider", tabindex: handle === "mean" ? 0 : -1 }, [
-      svg("circle", { class: "nbm-touch", r: TOUCH }), mark,
+      svg("circle", { class: "nbm-touch", r: TOUCH }),
+      mark,
     ]);
     const { signal } = this.stage;
     node.addEventListener("focus", () => this.focused(), { signal });
@@ -99,7 +106,20 @@ export class ItemView {
     const item = this.item;
     const hovered = this.store.hovered;
     const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
-    const seen = [item, shape.x, shape.y, shape.width, shape.height, this.isSelected, isHovered, text, labelX, labelY, this.stage.size, scene.half];
+    const seen = [
+      item,
+      shape.x,
+      shape.y,
+      shape.width,
+      shape.height,
+      this.isSelected,
+      isHovered,
+      text,
+      labelX,
+      labelY,
+      this.stage.size,
+      scene.half,
+    ];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
     this.shape = shape;
@@ -131,7 +151,12 @@ export class ItemView {
     });
     if (isDouble && !this.second.isConnected) this.body.before(this.second);
     else if (!isDouble) this.second.remove();
-    put(this.outer, { rx: 2 * scale * width, ry: 2 * scale * height, transform: turn, display: isDouble ? "none" : "inline" });
+    put(this.outer, {
+      rx: 2 * scale * width,
+      ry: 2 * scale * height,
+      transform: turn,
+      display: isDouble ? "none" : "inline",
+    });
   }
 
   /** The points drawn, or those of the data. @param {Scene} scene @param {import("../../toolkit/view/types.js").Law} law */
@@ -142,7 +167,9 @@ export class ItemView {
     const { scale } = projection(scene, this.stage.size);
     const steps = [];
     for (let k = 0; points && k < Math.min(points.length, 2 * SHOWN); k += 2) {
-      steps.push(`M${(scale * (points[k] - this.shape.x)).toFixed(1)} ${(scale * (this.shape.y - points[k + 1])).toFixed(1)}h0`);
+      steps.push(
+        `M${(scale * (points[k] - this.shape.x)).toFixed(1)} ${(scale * (this.shape.y - points[k + 1])).toFixed(1)}h0`,
+      );
     }
     put(this.cloud, { d: steps.join("") });
   }

@@ -11,7 +11,18 @@ import { noise } from "../../toolkit/view/random.js";
 // The cubic kernel (x·y/2 + 1)³ is the inner product of z ⊗ z ⊗ z with z = (1, x/√2, y/√2): ten distinct numbers.
 const ROOT_GAMMA = Math.SQRT1_2;
 /** @type {[number, number, number][]} */
-const TRIPLES = [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 1], [0, 1, 2], [0, 2, 2], [1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 2, 2]];
+const TRIPLES = [
+  [0, 0, 0],
+  [0, 0, 1],
+  [0, 0, 2],
+  [0, 1, 1],
+  [0, 1, 2],
+  [0, 2, 2],
+  [1, 1, 1],
+  [1, 1, 2],
+  [1, 2, 2],
+  [2, 2, 2],
+];
 const ROOT_OFTEN = [1, 3, 3, 3, 6, 3, 1, 3, 3, 1].map(Math.sqrt);
 
 /** What Python says of rows that the page cannot draw itself, by name. @param {Model} model @returns {Record<string, Data>} */
@@ -35,11 +46,19 @@ export function axesOf({ width, height, angle }) {
 function gaussian(x, y, spokes, rootDet) {
   const [u, v] = spokes;
   return {
-    x, y, spokes, rootDet,
+    x,
+    y,
+    spokes,
+    rootDet,
     a: u[0] * u[0] + v[0] * v[0],
     b: u[0] * u[1] + v[0] * v[1],
     c: u[1] * u[1] + v[1] * v[1],
-    count: Infinity, parts: null, phi: null, lost: 0, lostDiagonal: 0, points: null,
+    count: Infinity,
+    parts: null,
+    phi: null,
+    lost: 0,
+    lostDiagonal: 0,
+    points: null,
   };
 }
 
@@ -52,7 +71,16 @@ export function lawOf(item) {
 function byMoments(x, y, a, b, c, rootDet) {
   const root = Math.sqrt(a);
   /** @type {[number, number][]} */
-  const spokes = root > 0 ? [[root, b / root], [0, rootDet / root]] : [[0, 0], [0, Math.sqrt(c)]];
+  const spokes =
+    root > 0
+      ? [
+          [root, b / root],
+          [0, rootDet / root],
+        ]
+      : [
+          [0, 0],
+          [0, Math.sqrt(c)],
+        ];
   return { ...gaussian(x, y, spokes, rootDet), a, b, c };
 }
 
@@ -84,8 +112,16 @@ export function mixture(parts) {
     for (let j = 0; j < i; j++) det += (u * spokes[j][1] - v * spokes[j][0]) ** 2;
   });
   const lostDiagonal = parts.reduce((sum, { law, weight }) => sum + weight * weight * law.lostDiagonal, 0);
-  const flat = parts.flatMap(({ law, weight }) => (law.parts ?? [{ law, weight: 1 }]).map((p) => ({ law: p.law, weight: weight * p.weight })));
-  return { ...byMoments(x, y, a, b, c, Math.sqrt(det)), count: lost ? 1 / lost : Infinity, lost, lostDiagonal, parts: flat };
+  const flat = parts.flatMap(({ law, weight }) =>
+    (law.parts ?? [{ law, weight: 1 }]).map((p) => ({ law: p.law, weight: weight * p.weight })),
+  );
+  return {
+    ...byMoments(x, y, a, b, c, Math.sqrt(det)),
+    count: lost ? 1 / lost : Infinity,
+    lost,
+    lostDiagonal,
+    parts: flat,
+  };
 }
 
 /** Rows taken as a sample: moments with ddof 1, and what its kernel means need. @param {Float64Array} points x, y, x, y, … @returns {Law} */
@@ -133,7 +169,14 @@ function ofData({ count, mean, cov, phi, diagonal, points }) {
   const [a, b, c] = cov;
   const law = byMoments(mean[0], mean[1], a, b, c, Math.sqrt(Math.max(0, a * c - b * b)));
   const lost = count ? 1 / count : 0;
-  return { ...law, count: count || Infinity, phi, lost, lostDiagonal: lost * diagonal, points: Float64Array.from(points.flat()) };
+  return {
+    ...law,
+    count: count || Infinity,
+    phi,
+    lost,
+    lostDiagonal: lost * diagonal,
+    points: Float64Array.from(points.flat()),
+  };
 }
 
 /** E φ(X), φ(x)·φ(y) = (x·y/2 + 1)³; linear in the law. @param {Law} law @returns {number[]} */
@@ -145,8 +188,14 @@ export function phiOf(law) {
     return law.phi;
   }
   const m = [1, ROOT_GAMMA * law.x, ROOT_GAMMA * law.y];
-  const cov = [[0, 0, 0], [0, law.a / 2, law.b / 2], [0, law.b / 2, law.c / 2]];
-  law.phi = TRIPLES.map(([i, j, k], t) => ROOT_OFTEN[t] * (m[i] * m[j] * m[k] + m[i] * cov[j][k] + m[j] * cov[i][k] + m[k] * cov[i][j]));
+  const cov = [
+    [0, 0, 0],
+    [0, law.a / 2, law.b / 2],
+    [0, law.b / 2, law.c / 2],
+  ];
+  law.phi = TRIPLES.map(
+    ([i, j, k], t) => ROOT_OFTEN[t] * (m[i] * m[j] * m[k] + m[i] * cov[j][k] + m[j] * cov[i][k] + m[k] * cov[i][j]),
+  );
   return law.phi;
 }
 
@@ -154,10 +203,23 @@ export function phiOf(law) {
 export function shrunk(law, psi, o) {
   if (law.parts) return mixture(law.parts.map((part) => ({ ...part, law: shrunk(part.law, psi, o) })));
   const [x, y] = [o[0] + psi * (law.x - o[0]), o[1] + psi * (law.y - o[1])];
-  const made = gaussian(x, y, law.spokes.map(([u, v]) => [psi * u, psi * v]), psi * psi * law.rootDet);
+  const made = gaussian(
+    x,
+    y,
+    law.spokes.map(([u, v]) => [psi * u, psi * v]),
+    psi * psi * law.rootDet,
+  );
   if (!law.points) return made;
-  const affine = [[1, 0, 0], [ROOT_GAMMA * (1 - psi) * o[0], psi, 0], [ROOT_GAMMA * (1 - psi) * o[1], 0, psi]];
-  return { ...made, phi: mapped(phiOf(law), affine), points: law.points.map((value, k) => o[k % 2] + psi * (value - o[k % 2])) };
+  const affine = [
+    [1, 0, 0],
+    [ROOT_GAMMA * (1 - psi) * o[0], psi, 0],
+    [ROOT_GAMMA * (1 - psi) * o[1], 0, psi],
+  ];
+  return {
+    ...made,
+    phi: mapped(phiOf(law), affine),
+    points: law.points.map((value, k) => o[k % 2] + psi * (value - o[k % 2])),
+  };
 }
 
 /** φ after z ← A z: the tensor E z ⊗ z ⊗ z mapped along each of its sides. @param {number[]} phi @param {number[][]} A */
@@ -170,7 +232,8 @@ function mapped(phi, A) {
   const axes = [0, 1, 2];
   return TRIPLES.map(([i, j, k], t) => {
     let sum = 0;
-    for (const p of axes) for (const q of axes) for (const r of axes) sum += A[i][p] * A[j][q] * A[k][r] * at([p, q, r]);
+    for (const p of axes)
+      for (const q of axes) for (const r of axes) sum += A[i][p] * A[j][q] * A[k][r] * at([p, q, r]);
     return ROOT_OFTEN[t] * sum;
   });
 }
@@ -178,7 +241,10 @@ function mapped(phi, A) {
 /** The two equal bumps at the ends of an item's width, each round with σ = height. @param {Item} item @returns {Part[]} */
 export function bumpsOf(item) {
   const [[u, v]] = axesOf(item);
-  return [1, -1].map((sign) => ({ law: lawOf({ ...item, x: item.x + sign * u, y: item.y + sign * v, width: item.height, angle: 0 }), weight: 0.5 }));
+  return [1, -1].map((sign) => ({
+    law: lawOf({ ...item, x: item.x + sign * u, y: item.y + sign * v, width: item.height, angle: 0 }),
+    weight: 0.5,
+  }));
 }
 
 /** `n` points of a law: of a Gaussian by its half-axes, of a mixture after a choice of part. @param {Law} law @param {number} seed @param {number} stream @param {number} n @returns {Float64Array} */
@@ -195,7 +261,10 @@ function sampled(law, seed, stream, n) {
     while (choice >= reached && index < parts.length - 1) reached += parts[++index].weight;
     const { law: part } = parts[index];
     if (part.points) {
-      const row = Math.min(part.points.length / 2 - 1, Math.floor(((choice - reached + parts[index].weight) / parts[index].weight) * (part.points.length / 2)));
+      const row = Math.min(
+        part.points.length / 2 - 1,
+        Math.floor(((choice - reached + parts[index].weight) / parts[index].weight) * (part.points.length / 2)),
+      );
       points[2 * k] = part.points[2 * row];
       points[2 * k + 1] = part.points[2 * row + 1];
       continue;
@@ -244,8 +313,12 @@ function madeLaws(scene, data) {
   const clients = exact.map((law, i) => rows(scene.clients[i], law, 2 * i));
   const union = weighted(exact.map(asPopulation));
   const make = (/** @type {Item} */ item, /** @type {number} */ g) => {
-    const made = item.kind === "truncated" ? shrunk(union, item.psi ?? 1, [union.x, union.y])
-      : item.kind === "copycat" ? copied(scene, item, exact) : given(item, data);
+    const made =
+      item.kind === "truncated"
+        ? shrunk(union, item.psi ?? 1, [union.x, union.y])
+        : item.kind === "copycat"
+          ? copied(scene, item, exact)
+          : given(item, data);
     return rows(item, made, 2 * g + 1);
   };
   return { clients, generators: scene.generators.map(make), pooled: weighted(clients), shares, make };
@@ -255,13 +328,22 @@ function madeLaws(scene, data) {
 function asPopulation(law) {
   if (!law.lost) return law;
   const inner = 1 - 1 / law.count;
-  return { ...byMoments(law.x, law.y, inner * law.a, inner * law.b, inner * law.c, inner * law.rootDet), phi: law.phi, points: law.points };
+  return {
+    ...byMoments(law.x, law.y, inner * law.a, inner * law.b, inner * law.c, inner * law.rootDet),
+    phi: law.phi,
+    points: law.points,
+  };
 }
 
 /** The first points that a client draws, and no others. @param {Scene} scene @param {Item} item @param {Law[]} exact */
 function copied(scene, item, exact) {
-  const index = Math.max(0, scene.clients.findIndex((client) => client.name === item.of));
+  const index = Math.max(
+    0,
+    scene.clients.findIndex((client) => client.name === item.of),
+  );
   const { points } = exact[index];
   const count = item.count ?? 20;
-  return asPopulation(ofRows(points ? points.slice(0, 2 * count) : sampled(exact[index], scene.seed ?? 0, 2 * index, count)));
+  return asPopulation(
+    ofRows(points ? points.slice(0, 2 * count) : sampled(exact[index], scene.seed ?? 0, 2 * index, count)),
+  );
 }

@@ -6,10 +6,10 @@
  */
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, put, say } from "../../toolkit/view/dom.js";
+import { typed } from "../../toolkit/view/numbers.js";
 import { nameBar, withItem, withName } from "./edits.js";
 import { stepIn } from "./geometry.js";
 import { sharesOf } from "./laws.js";
-import { typed } from "../../toolkit/view/numbers.js";
 
 const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
 /** @typedef {typeof NUMBERS[number] | "weight" | "psi" | "count"} Field */
@@ -26,7 +26,8 @@ export class Panel {
       el("th", { scope: "col", class: i > 1 ? "nbm-number" : "" }, [head]),
     );
     this.table = el("table", { class: "nbm-items", "aria-label": "Clients and generators" }, [
-      el("thead", {}, [el("tr", {}, heads)]), this.body,
+      el("thead", {}, [el("tr", {}, heads)]),
+      this.body,
     ]);
     this.root = el("div", { class: "nbm-panel nbm-scroll" }, [this.table]);
     /** @type {Row[]} */
@@ -73,8 +74,11 @@ class Row {
     this.name = el("input", { type: "text", class: "nbm-input", maxlength: "80", spellcheck: "false" });
     const kind = this.item.kind;
     /** @type {Field | null} the number in the second column */
-    this.main = place.kind === "clients" ? "weight" : kind === "truncated" ? "psi" : kind === "copycat" ? "count" : null;
-    this.mainInput = this.main && this.numberInput(this.main, this.main === "count" ? { min: "2", step: "1" } : { min: "0", step: "0.1" });
+    this.main =
+      place.kind === "clients" ? "weight" : kind === "truncated" ? "psi" : kind === "copycat" ? "count" : null;
+    this.mainInput =
+      this.main &&
+      this.numberInput(this.main, this.main === "count" ? { min: "2", step: "1" } : { min: "0", step: "0.1" });
     this.share = el("span", { class: "nbm-share" });
     this.source = kind === "copycat" ? this.sourceSelect() : null;
     this.numbers = NUMBERS.map((field) => {
@@ -87,7 +91,13 @@ class Row {
     const swatch = el("span", { class: "nbm-swatch", "aria-hidden": "true" });
     this.node = el("tr", { class: `nbm-${place.kind}` }, [
       el("td", {}, [el("span", { class: "nbm-named" }, [swatch, this.name])]),
-      el("td", {}, this.mainInput ? [el("span", { class: "nbm-named" }, [this.mainInput, this.share, ...(this.source ? [this.source] : [])])] : []),
+      el(
+        "td",
+        {},
+        this.mainInput
+          ? [el("span", { class: "nbm-named" }, [this.mainInput, this.share, ...(this.source ? [this.source] : [])])]
+          : [],
+      ),
       ...this.numbers.map((input) => el("td", { class: "nbm-number" }, [input])),
     ]);
     this.listenName();
@@ -120,7 +130,11 @@ class Row {
   sourceSelect() {
     const select = el("select", { class: "nbm-source" });
     const { store, signal } = this;
-    select.addEventListener("change", () => store.edit(withItem(store.scene, this.place, { ...this.item, of: select.value })), { signal });
+    select.addEventListener(
+      "change",
+      () => store.edit(withItem(store.scene, this.place, { ...this.item, of: select.value })),
+      { signal },
+    );
     return select;
   }
 
@@ -139,7 +153,14 @@ class Row {
       input.setAttribute("aria-invalid", String(isBad || isEmpty));
       return isBad || isEmpty ? null : withItem(store.scene, this.place, next);
     };
-    input.addEventListener("input", () => { const scene = read(); if (scene) store.preview(scene); }, { signal });
+    input.addEventListener(
+      "input",
+      () => {
+        const scene = read();
+        if (scene) store.preview(scene);
+      },
+      { signal },
+    );
     input.addEventListener(
       "change",
       () => {
@@ -149,7 +170,9 @@ class Row {
         input.value = String(typed(this.item[field] ?? 0));
         read();
         const range = `${field === "count" ? "a whole number" : "a number"} from ${String(least).replace("-", "−")} to ${most}`;
-        store.say(`${this.item.name} ${SPOKEN[field] ?? field}: ${range} is needed${field === "weight" ? ", not all weights 0" : ""}`);
+        store.say(
+          `${this.item.name} ${SPOKEN[field] ?? field}: ${range} is needed${field === "weight" ? ", not all weights 0" : ""}`,
+        );
       },
       { signal },
     );
@@ -163,7 +186,14 @@ class Row {
     const [isSelected, isHovered] = [this.store.selected, this.store.hovered].map(
       (other) => other?.kind === place.kind && other.index === place.index,
     );
-    const seen = [item, share, isSelected, isHovered, this.node.contains(document.activeElement), this.source && scene.clients];
+    const seen = [
+      item,
+      share,
+      isSelected,
+      isHovered,
+      this.node.contains(document.activeElement),
+      this.source && scene.clients,
+    ];
     if (seen.every((value, i) => value === this.painted[i])) return;
     this.painted = seen;
     this.node.classList.toggle("nbm-selected", isSelected);
@@ -172,7 +202,10 @@ class Row {
     if (this.name !== document.activeElement && this.name.value !== item.name) this.name.value = item.name;
     if (this.main && this.mainInput) this.paintNumber(this.mainInput, this.main, item);
     const percent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
-    say(this.share, this.main === "weight" ? percent : this.main === "psi" ? "ψ" : this.main === "count" ? "points of" : "");
+    say(
+      this.share,
+      this.main === "weight" ? percent : this.main === "psi" ? "ψ" : this.main === "count" ? "points of" : "",
+    );
     if (this.source) this.paintSource(this.source, scene);
     NUMBERS.forEach((field, i) => {
       put(this.numbers[i], { step: field === "angle" ? 1 : stepIn(scene.half) });

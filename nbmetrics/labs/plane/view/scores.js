@@ -102,8 +102,13 @@ export function addendsOf(metric, p, q) {
 export function scored(metric, { clients, generators, pooled, shares }) {
   const kernel = metric === "kid" ? cubicMean : metric === "kid_rbf" ? RBF : null;
   /** @type {(p: Law, q: Law, real: number, made: number) => number} */
-  const score = kernel ? (p, q, real, made) => real + made - 2 * kernel(p, q) : metric === "fid" ? fidOf : (p, q) => CONDITIONAL[metric](p, q).reduce((s, t) => s + t);
-  const own = (/** @type {Law} */ law) => (kernel ? selfMean(law, kernel, kernel === RBF ? law.lost : law.lostDiagonal) : 0);
+  const score = kernel
+    ? (p, q, real, made) => real + made - 2 * kernel(p, q)
+    : metric === "fid"
+      ? fidOf
+      : (p, q) => CONDITIONAL[metric](p, q).reduce((s, t) => s + t);
+  const own = (/** @type {Law} */ law) =>
+    kernel ? selfMean(law, kernel, kernel === RBF ? law.lost : law.lostDiagonal) : 0;
   const [real, together, made] = [clients.map(own), own(pooled), generators.map(own)];
   const byClient = generators.map((q, g) => clients.map((p, i) => score(p, q, real[i], made[g])));
   return {
@@ -135,7 +140,9 @@ function dot(weights, values) {
 
 /** Places from 1 (best); scores closer than rounding share a place. @param {number[]} scores @param {boolean} [higherIsBetter] */
 export function placesOf(scores, higherIsBetter = false) {
-  return scores.map((score) => 1 + scores.filter((other) => (higherIsBetter ? isLower(score, other) : isLower(other, score))).length);
+  return scores.map(
+    (score) => 1 + scores.filter((other) => (higherIsBetter ? isLower(score, other) : isLower(other, score))).length,
+  );
 }
 
 /** @param {number} a @param {number} b */

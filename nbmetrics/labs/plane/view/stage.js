@@ -7,7 +7,7 @@
  */
 import { put, svg, watchSize } from "../../toolkit/view/dom.js";
 import { withItem } from "./edits.js";
-import { HANDLES, dragged, ellipseOf, handleOffset, labelSpots, projection, shapeOf } from "./geometry.js";
+import { dragged, ellipseOf, HANDLES, handleOffset, labelSpots, projection, shapeOf } from "./geometry.js";
 import { ItemView, TOUCH } from "./itemview.js";
 import { dataOf, lawsOf } from "./laws.js";
 
@@ -23,7 +23,12 @@ export class Stage {
     this.pooled = svg("g", { class: "nbm-pooled", "aria-hidden": "true" }, [svg("ellipse")]);
     this.bodies = svg("g");
     this.controls = svg("g");
-    this.root = svg("svg", { class: "nbm-stage", role: "presentation" }, [this.grid, this.bodies, this.pooled, this.controls]);
+    this.root = svg("svg", { class: "nbm-stage", role: "presentation" }, [
+      this.grid,
+      this.bodies,
+      this.pooled,
+      this.controls,
+    ]);
     /** @type {ItemView[]} */
     this.views = [];
     this.drawnGrid = "";
@@ -36,7 +41,10 @@ export class Stage {
     this.root.addEventListener("pointerup", (event) => this.release(event), { signal });
     this.root.addEventListener("pointercancel", () => this.giveUp(), { signal });
     // A finger on an item drags it and elsewhere scrolls the page; touch-action does not reach inside an SVG.
-    this.root.addEventListener("touchstart", (event) => this.drag && event.preventDefault(), { signal, passive: false });
+    this.root.addEventListener("touchstart", (event) => this.drag && event.preventDefault(), {
+      signal,
+      passive: false,
+    });
     this.root.addEventListener("pointerleave", () => this.drag ?? this.point(null), { signal });
   }
 
@@ -108,7 +116,9 @@ export class Stage {
     const [dx, dy] = [(x - drag.x) / scale, (drag.y - y) / scale];
     if (!drag.moved && dx === 0 && dy === 0) return;
     drag.moved = true;
-    store.preview(withItem(store.scene, drag.view.place, dragged(drag.start, drag.handle, dx, dy, store.scene.half, scale)));
+    store.preview(
+      withItem(store.scene, drag.view.place, dragged(drag.start, drag.handle, dx, dy, store.scene.half, scale)),
+    );
   }
 
   /** @param {PointerEvent} event */
@@ -160,7 +170,9 @@ export class Stage {
     const laws = lawsOf(scene, dataOf(this.store.model));
     this.paintPooled(scene, laws.pooled);
     const places = /** @type {Place[]} */ (
-      /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) => scene[kind].map((_, index) => ({ kind, index })))
+      /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) =>
+        scene[kind].map((_, index) => ({ kind, index })),
+      )
     );
     this.keepViews(places);
     const shapes = {
@@ -180,9 +192,14 @@ export class Stage {
   /** @param {Place[]} places */
   keepViews(places) {
     if (this.views.map((view) => view.place.kind).join() === places.map((place) => place.kind).join()) return;
-    this.views = places.map((place, i) => (this.views[i]?.place.kind === place.kind ? this.views[i] : new ItemView(this, place)));
+    this.views = places.map((place, i) =>
+      this.views[i]?.place.kind === place.kind ? this.views[i] : new ItemView(this, place),
+    );
     this.bodies.replaceChildren(...this.views.map((view) => view.node));
-    keepChildren(this.controls, this.views.map((view) => view.controls));
+    keepChildren(
+      this.controls,
+      this.views.map((view) => view.controls),
+    );
   }
 
   /** The selected body on top; the controls keep their order, which is the order of Tab. */
@@ -217,7 +234,11 @@ export class Stage {
     const { at, scale } = projection(scene, this.size);
     const { width, height, angle } = ellipseOf(law);
     const [x, y] = at(law.x, law.y);
-    put(this.pooled.children[0], { rx: scale * width, ry: scale * height, transform: `translate(${x} ${y}) rotate(${-angle})` });
+    put(this.pooled.children[0], {
+      rx: scale * width,
+      ry: scale * height,
+      transform: `translate(${x} ${y}) rotate(${-angle})`,
+    });
   }
 }
 

@@ -6,10 +6,11 @@
  * @import { Aggregates, Numbers, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
-import { CHARTED, chartedOf } from "./metrics.js";
-import { el, put, say, scroller } from "../../toolkit/view/dom.js";
+
 import { isLower, placesOf } from "../../plane/view/scores.js";
+import { el, put, say, scroller } from "../../toolkit/view/dom.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
+import { CHARTED, chartedOf } from "./metrics.js";
 
 /** @typedef {{metric: string, label: string, higher: boolean, numbers: Aggregates | null, isCurrent: boolean}} Column */
 const PARTS = /** @type {const} */ (["avg", "all"]);
@@ -22,7 +23,10 @@ export class Board {
     this.head = el("tr");
     this.body = el("tbody");
     this.shownMetrics = "";
-    this.table = el("table", { class: "nbm-scores", "aria-label": "Scores" }, [el("thead", {}, [this.head]), this.body]);
+    this.table = el("table", { class: "nbm-scores", "aria-label": "Scores" }, [
+      el("thead", {}, [this.head]),
+      this.body,
+    ]);
     this.words = el("ul", { class: "nbm-words" });
     this.root = el("div", { class: "nbm-board" }, [
       scroller("Scores", this.table, signal),
@@ -36,7 +40,12 @@ export class Board {
 
   /** FID and KID, and the charted metric where it is another one. @param {Numbers} numbers @returns {Column[]} */
   columns(numbers) {
-    const always = ["fid", "kid"].map((metric) => ({ metric, ...CHARTED[metric], numbers: numbers[metric], isCurrent: true }));
+    const always = ["fid", "kid"].map((metric) => ({
+      metric,
+      ...CHARTED[metric],
+      numbers: numbers[metric],
+      isCurrent: true,
+    }));
     const charted = chartedOf(this.store);
     return charted.metric in { fid: 1, kid: 1 } ? always : [...always, charted];
   }
@@ -49,9 +58,13 @@ export class Board {
     const names = scene.generators.map((g) => g.name);
     while (this.body.rows.length > names.length) this.body.deleteRow(-1);
     while (this.body.rows.length < names.length) this.body.append(this.makeRow(this.body.rows.length, columns.length));
-    const places = columns.map(({ numbers, higher }) => PARTS.map((part) => (numbers ? placesOf(numbers[part], higher) : [])));
+    const places = columns.map(({ numbers, higher }) =>
+      PARTS.map((part) => (numbers ? placesOf(numbers[part], higher) : [])),
+    );
     names.forEach((name, g) => this.paintRow(g, name, columns, places));
-    const lines = columns.flatMap(({ label, numbers, higher }) => (numbers ? sentences(label, numbers, names, higher) : []));
+    const lines = columns.flatMap(({ label, numbers, higher }) =>
+      numbers ? sentences(label, numbers, names, higher) : [],
+    );
     while (this.words.children.length > lines.length) this.words.lastElementChild?.remove();
     while (this.words.children.length < lines.length) this.words.append(el("li"));
     lines.forEach(({ text, differs }, i) => {
@@ -91,7 +104,15 @@ export class Board {
     row.classList.toggle("nbm-selected", selected?.kind === "generators" && selected.index === g);
     say(/** @type {Element} */ (row.cells[0].lastElementChild), name);
     columns.forEach((column, m) => {
-      PARTS.forEach((_, p) => paintScore(row.cells[1 + 2 * m + p], column, p, g, places[m].map((list) => list[g])));
+      PARTS.forEach((_, p) =>
+        paintScore(
+          row.cells[1 + 2 * m + p],
+          column,
+          p,
+          g,
+          places[m].map((list) => list[g]),
+        ),
+      );
     });
   }
 }
@@ -120,16 +141,25 @@ function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
 /** How avg and all can differ over two generators: 1 where the first is better, 0 where they cannot be told apart. */
 const QUARRELS = /** @type {const} */ ([
   {
-    byAvg: 1, byAll: -1, margin: "avg",
-    says: (/** @type {string} */ a, /** @type {string} */ b) => ` disagrees with itself: avg ranks ${a} above ${b}, all ranks ${b} above ${a}`,
+    byAvg: 1,
+    byAll: -1,
+    margin: "avg",
+    says: (/** @type {string} */ a, /** @type {string} */ b) =>
+      ` disagrees with itself: avg ranks ${a} above ${b}, all ranks ${b} above ${a}`,
   },
   {
-    byAvg: 0, byAll: 1, margin: "all",
-    says: (/** @type {string} */ a, /** @type {string} */ b) => `: avg cannot tell ${a} from ${b}, all ranks ${a} above ${b}`,
+    byAvg: 0,
+    byAll: 1,
+    margin: "all",
+    says: (/** @type {string} */ a, /** @type {string} */ b) =>
+      `: avg cannot tell ${a} from ${b}, all ranks ${a} above ${b}`,
   },
   {
-    byAvg: 1, byAll: 0, margin: "avg",
-    says: (/** @type {string} */ a, /** @type {string} */ b) => `: all cannot tell ${a} from ${b}, avg ranks ${a} above ${b}`,
+    byAvg: 1,
+    byAll: 0,
+    margin: "avg",
+    says: (/** @type {string} */ a, /** @type {string} */ b) =>
+      `: all cannot tell ${a} from ${b}, avg ranks ${a} above ${b}`,
   },
 ]);
 
@@ -143,7 +173,8 @@ export function sentences(label, { avg, all }, names, higher = false) {
   if (names.length === 1) return [{ text: `${label}: ${gap}.`, differs: false }];
   const lead = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) =>
     Number(higher ? isLower(scores[b], scores[a]) : isLower(scores[a], scores[b]));
-  const order = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) => lead(scores, a, b) - lead(scores, b, a);
+  const order = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) =>
+    lead(scores, a, b) - lead(scores, b, a);
   const every = names.flatMap((_, a) => names.map((_, b) => [a, b])).filter(([a, b]) => a !== b);
   for (const { byAvg, byAll, margin, says } of QUARRELS) {
     const by = { avg, all }[margin];
@@ -164,5 +195,7 @@ function gapInWords(avg, all) {
   const [low, high] = [figure(least), figure(most)];
   if (gaps.length === 1) return `avg − all is ${low}`;
   const isConstant = most - least <= 1e-9 * Math.max(1e-3, ...[...avg, ...all].map(Math.abs));
-  return low === high ? `avg − all is ${isConstant ? "" : "about "}${low} for every generator` : `avg − all runs from ${low} to ${high}`;
+  return low === high
+    ? `avg − all is ${isConstant ? "" : "about "}${low} for every generator`
+    : `avg − all runs from ${low} to ${high}`;
 }

@@ -5,16 +5,25 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
-import { NumberTable, Plot, calmRange, linear, many, roundStep, ticksOf } from "../../toolkit/view/chart.js";
+import { calmRange, linear, many, NumberTable, Plot, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { figure } from "../../toolkit/view/numbers.js";
 
 /** Shapes of about the same weight, one for each generator in turn. */
 export const SHAPES = [
-  "M0-5A5 5 0 1 1 0 5A5 5 0 1 1 0-5Z", "M-4.5-4.5H4.5V4.5H-4.5Z", "M0-5.5L5.5 4.5H-5.5Z", "M0-6L6 0L0 6L-6 0Z", "M0 5.5L5.5-4.5H-5.5Z",
-  "M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z", "M0-6L5.7-1.9L3.5 4.9H-3.5L-5.7-1.9Z", "M-6-2.5H6V2.5H-6Z", "M-2.5-6H2.5V6H-2.5Z",
-  "M-6 0L-3-5.2H3L6 0L3 5.2H-3Z", "M0-6L1.8-1.8L6 0L1.8 1.8L0 6L-1.8 1.8L-6 0L-1.8-1.8Z", "M-5-5L0-2L5-5L2 0L5 5L0 2L-5 5L-2 0Z",
+  "M0-5A5 5 0 1 1 0 5A5 5 0 1 1 0-5Z",
+  "M-4.5-4.5H4.5V4.5H-4.5Z",
+  "M0-5.5L5.5 4.5H-5.5Z",
+  "M0-6L6 0L0 6L-6 0Z",
+  "M0 5.5L5.5-4.5H-5.5Z",
+  "M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
+  "M0-6L5.7-1.9L3.5 4.9H-3.5L-5.7-1.9Z",
+  "M-6-2.5H6V2.5H-6Z",
+  "M-2.5-6H2.5V6H-2.5Z",
+  "M-6 0L-3-5.2H3L6 0L3 5.2H-3Z",
+  "M0-6L1.8-1.8L6 0L1.8 1.8L0 6L-1.8 1.8L-6 0L-1.8-1.8Z",
+  "M-5-5L0-2L5-5L2 0L5 5L0 2L-5 5L-2 0Z",
 ];
 const DOT_PAD = { left: 96, right: 56, top: 6, bottom: 24 };
 const NARROW = 280;
@@ -71,7 +80,11 @@ export class ClientsView {
     const values = [...avg, ...all, ...byClient.flat()];
     this.range = calmRange(this.range, Math.min(0, ...values), Math.max(...values));
     const { at } = linear(this.range, this.plot.box.x);
-    this.plot.paintX(ticksOf(this.range, roundStep(this.range[1] - this.range[0], this.plot.mostTicks)), at, this.plot.height - 6);
+    this.plot.paintX(
+      ticksOf(this.range, roundStep(this.range[1] - this.range[0], this.plot.mostTicks)),
+      at,
+      this.plot.height - 6,
+    );
     return at;
   }
 
@@ -96,7 +109,8 @@ export class ClientsView {
   /** @param {number} index */
   makeRow(index) {
     const row = svg("g", { class: "nbm-row" }, [svg("rect", { rx: 3 }), svg("line"), svg("text"), svg("title")]);
-    const place = () => (index < this.store.scene.clients.length ? /** @type {Place} */ ({ kind: "clients", index }) : null);
+    const place = () =>
+      index < this.store.scene.clients.length ? /** @type {Place} */ ({ kind: "clients", index }) : null;
     row.addEventListener("pointerenter", () => this.store.hover(place()), { signal: this.signal });
     row.addEventListener("pointerleave", () => this.store.hover(null), { signal: this.signal });
     row.addEventListener("click", () => place() && this.store.select(place()), { signal: this.signal });
@@ -124,7 +138,9 @@ export class ClientsView {
     const last = byClient[g].length + 1;
     const [from, to] = [at(avg[g]), at(all[g])];
     const y = rowAt(last) + 15;
-    put(this.gap.children[0], { d: `M${from.toFixed(1)} ${rowAt(last - 1) + 8}V${y}H${to.toFixed(1)}V${rowAt(last) + 8}` });
+    put(this.gap.children[0], {
+      d: `M${from.toFixed(1)} ${rowAt(last - 1) + 8}V${y}H${to.toFixed(1)}V${rowAt(last) + 8}`,
+    });
     const [left, right] = this.plot.box.x;
     put(this.gap.children[1], { x: Math.min(right - 10, Math.max(left + 24, (from + to) / 2)), y: y + 13 });
     say(this.gap.children[1], `gap ${figure(avg[g] - all[g])}`);

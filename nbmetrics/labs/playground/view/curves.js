@@ -3,7 +3,7 @@
  *
  * @import { Best, Sweep } from "./sweep.js"
  */
-import { Plot, calmRange, curve, linear, roundStep, spreadOut, ticksOf } from "../../toolkit/view/chart.js";
+import { calmRange, curve, linear, Plot, roundStep, spreadOut, ticksOf } from "../../toolkit/view/chart.js";
 import { put, say, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { tickText } from "../../toolkit/view/numbers.js";
@@ -20,10 +20,26 @@ export class CurvePlot {
   constructor() {
     this.plot = new Plot(SWEEP_PAD, { role: "group", "aria-label": "Sweep" });
     // An inner SVG cuts off what leaves its frame, without the ids that a clip path needs.
-    this.curves = svg("svg", { "aria-hidden": "true" }, CURVE_NAMES.map((name) => svg("path", { class: `nbm-curve nbm-of-${name}` })));
-    this.ends = svg("g", { "aria-hidden": "true" }, CURVE_NAMES.map((name) => svg("text", { class: `nbm-of-${name}` }, [name])));
-    this.best = svg("g", { "aria-hidden": "true" }, PARTS_SWEPT.map((part) =>
-      svg("g", { class: `nbm-best nbm-of-${part}` }, [svg("path", { d: BEST_MARKS[part] }), svg("text", { "text-anchor": "middle" })])));
+    this.curves = svg(
+      "svg",
+      { "aria-hidden": "true" },
+      CURVE_NAMES.map((name) => svg("path", { class: `nbm-curve nbm-of-${name}` })),
+    );
+    this.ends = svg(
+      "g",
+      { "aria-hidden": "true" },
+      CURVE_NAMES.map((name) => svg("text", { class: `nbm-of-${name}` }, [name])),
+    );
+    this.best = svg(
+      "g",
+      { "aria-hidden": "true" },
+      PARTS_SWEPT.map((part) =>
+        svg("g", { class: `nbm-best nbm-of-${part}` }, [
+          svg("path", { d: BEST_MARKS[part] }),
+          svg("text", { "text-anchor": "middle" }),
+        ]),
+      ),
+    );
     this.label = svg("text", { class: "nbm-axislabel", "text-anchor": "middle" });
     this.plot.root.append(this.curves, this.ends, this.best, this.label);
     /** @type {[number, number] | null} */
@@ -37,7 +53,12 @@ export class CurvePlot {
     const { x, y } = this.plot.box;
     const across = linear(range, x);
     const units = unit === "°" ? [1.5, 3, 4.5, 9] : undefined;
-    this.plot.paintX(ticksOf(range, roundStep(range[1] - range[0], this.plot.mostTicks, units)), across.at, y[0] + 21, (value) => tickText(value) + unit);
+    this.plot.paintX(
+      ticksOf(range, roundStep(range[1] - range[0], this.plot.mostTicks, units)),
+      across.at,
+      y[0] + 21,
+      (value) => tickText(value) + unit,
+    );
     put(this.label, { x: (x[0] + x[1]) / 2, y: y[0] + 37 });
     say(this.label, shortened(label, width));
     return across;
@@ -60,9 +81,20 @@ export class CurvePlot {
     const frame = { x: x[0], y: y[1] - 1, width: x[1] - x[0], height: y[0] - y[1] + 2 };
     put(this.curves, { ...frame, viewBox: Object.values(frame).join(" ") });
     const xs = sweep.values.map(at);
-    CURVE_NAMES.forEach((name, k) => put(this.curves.children[k], { d: shown[name] ? curve(xs, shown[name].map(this.y.at)) : "M0 0" }));
+    CURVE_NAMES.forEach((name, k) =>
+      put(this.curves.children[k], { d: shown[name] ? curve(xs, shown[name].map(this.y.at)) : "M0 0" }),
+    );
     this.paintEnds(shown);
-    PARTS_SWEPT.forEach((part, k) => this.paintBest(this.best.children[k], sweep.best[part], isAligned && part === "avg" ? sweep.constant : 0, at, words[k], part === "all"));
+    PARTS_SWEPT.forEach((part, k) =>
+      this.paintBest(
+        this.best.children[k],
+        sweep.best[part],
+        isAligned && part === "avg" ? sweep.constant : 0,
+        at,
+        words[k],
+        part === "all",
+      ),
+    );
   }
 
   /** @param {Record<string, number[]>} shown */

@@ -5,16 +5,17 @@
  * @import { Place, Scene, View } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
-import { many } from "../../toolkit/view/chart.js";
-import { CHARTED, chartedOf } from "./metrics.js";
-import { ClientsView, SHAPES } from "./clients.js";
-import { el, put, say, svg, watchSize } from "../../toolkit/view/dom.js";
-import { hiddenSweepOf } from "./guessflag.js";
+
 import { dataOf } from "../../plane/view/laws.js";
+import { many } from "../../toolkit/view/chart.js";
+import { el, put, say, svg, watchSize } from "../../toolkit/view/dom.js";
+import { Tabs } from "../../toolkit/view/tabs.js";
+import { ClientsView, SHAPES } from "./clients.js";
+import { hiddenSweepOf } from "./guessflag.js";
+import { CHARTED, chartedOf } from "./metrics.js";
 import { Ribbon } from "./ranks.js";
 import { SamplesView } from "./samples.js";
 import { SweepView } from "./sweepview.js";
-import { Tabs } from "../../toolkit/view/tabs.js";
 import { TermsView } from "./terms.js";
 
 /**
@@ -37,8 +38,10 @@ export class Explore {
     this.width = 400;
     this.latest = { generators: 0, clients: 0 };
     this.views = {
-      clients: new ClientsView(store, signal), terms: new TermsView(store, signal),
-      sweep: new SweepView(store, signal, (change) => this.edit(change)), samples: new SamplesView(store, signal),
+      clients: new ClientsView(store, signal),
+      terms: new TermsView(store, signal),
+      sweep: new SweepView(store, signal, (change) => this.edit(change)),
+      samples: new SamplesView(store, signal),
     };
     this.ribbon = new Ribbon(store, signal);
     const options = Object.entries(CHARTED).map(([value, { label }]) => el("option", { value }, [label]));
@@ -50,7 +53,11 @@ export class Explore {
     this.note = el("p", { class: "nbm-note" });
     this.keys = el("div", { class: "nbm-keys", role: "group", "aria-label": "Generator charted" });
     this.root = el("div", { class: "nbm-explore" }, [
-      el("div", { class: "nbm-explorehead" }, [this.tabs.list, this.metric]), this.note, this.keys, ...this.tabs.panels, this.ribbon.root,
+      el("div", { class: "nbm-explorehead" }, [this.tabs.list, this.metric]),
+      this.note,
+      this.keys,
+      ...this.tabs.panels,
+      this.ribbon.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
       if (width > 0) this.width = Math.round(width);
@@ -80,7 +87,8 @@ export class Explore {
     const { selected } = this.store;
     if (selected) this.latest[selected.kind] = selected.index;
     else this.latest = { generators: 0, clients: 0 };
-    const kept = (/** @type {"generators" | "clients"} */ kind) => (this.latest[kind] < scene[kind].length ? this.latest[kind] : 0);
+    const kept = (/** @type {"generators" | "clients"} */ kind) =>
+      this.latest[kind] < scene[kind].length ? this.latest[kind] : 0;
     return { g: kept("generators"), c: kept("clients") };
   }
 
@@ -93,7 +101,12 @@ export class Explore {
     const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
     const { g, c } = asked < 0 ? followed : { ...followed, g: asked };
     this.tabs.paint();
-    say(this.note, panel === "samples" ? "FID and KID of points drawn from each law." : `${charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`);
+    say(
+      this.note,
+      panel === "samples"
+        ? "FID and KID of points drawn from each law."
+        : `${charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`,
+    );
     this.paintKeys(scene, g);
     this.keys.hidden ||= asked >= 0; // nothing else is charted now
     const chart = { scene, data: dataOf(this.store.model), width: this.width, g, c, isFull: this.isFull, charted };
@@ -115,7 +128,9 @@ export class Explore {
   /** @param {number} index */
   makeKey(index) {
     const { store, signal } = this;
-    const mark = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, [svg("path", { d: SHAPES[index % SHAPES.length] })]);
+    const mark = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, [
+      svg("path", { d: SHAPES[index % SHAPES.length] }),
+    ]);
     const key = el("button", { type: "button", class: "nbm-key" }, [mark, el("span")]);
     const place = /** @type {Place} */ ({ kind: "generators", index });
     key.addEventListener("click", () => store.select(place), { signal });

@@ -6,8 +6,8 @@
  */
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
 import { put, say, svg } from "../../toolkit/view/dom.js";
-import { indexNow, lessonOf } from "./lesson.js";
 import { lockable } from "../../toolkit/view/locks.js";
+import { indexNow, lessonOf } from "./lesson.js";
 import { readValue } from "./sweep.js";
 
 /** @typedef {{guess: number | null, revealed: boolean}} Asked */
@@ -50,12 +50,23 @@ export class GuessFlag {
     const { guess, revealed } = asked;
     const value = Math.min(range[1], Math.max(range[0], guess ?? (range[0] + range[1]) / 2));
     const text = guess === null ? "not placed yet" : readValue(value, subject);
-    const write = (/** @type {number} */ next) => ({ ...store.scene, lesson: store.scene.lesson && { ...store.scene.lesson, guess: next } });
-    slider.paint({ label: "Your guess", value, range, text, slope: x.slope, write, isPlaced: guess !== null, lock: "" }, x.at(value), base);
+    const write = (/** @type {number} */ next) => ({
+      ...store.scene,
+      lesson: store.scene.lesson && { ...store.scene.lesson, guess: next },
+    });
+    slider.paint(
+      { label: "Your guess", value, range, text, slope: x.slope, write, isPlaced: guess !== null, lock: "" },
+      x.at(value),
+      base,
+    );
     if (revealed) slider.now = null;
     put(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
     put(this.text, { transform: `translate(${x.at(value)} ${base})` });
-    this.paintCloth(guess === null ? "Your guess?" : `Your guess: ${text}`, base - top - 8, value > (range[0] + 2 * range[1]) / 3);
+    this.paintCloth(
+      guess === null ? "Your guess?" : `Your guess: ${text}`,
+      base - top - 8,
+      value > (range[0] + 2 * range[1]) / 3,
+    );
   }
 
   /** @param {string} text @param {number} height @param {boolean} isLeft flown to the left, near the right end */

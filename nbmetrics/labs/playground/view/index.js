@@ -1,20 +1,21 @@
 /**
  * The Playground: the plane with clients and generators, the board of scores, and the panel of items.
  */
-import { Board } from "./board.js";
-import { el } from "../../toolkit/view/dom.js";
+
 import { codeOf } from "../../plane/view/edits.js";
-import { Explore } from "./explore.js";
 import { ItemButtons } from "../../plane/view/items.js";
-import { lab } from "../../toolkit/view/lab.js";
-import { LessonCard } from "./lessoncard.js";
 import { dataOf } from "../../plane/view/laws.js";
-import { numbersOf } from "../../plane/view/scores.js";
-import { PlaneStore } from "../../plane/view/store.js";
 import { Panel } from "../../plane/view/panel.js";
-import { savePicture } from "../../toolkit/view/picture.js";
+import { numbersOf } from "../../plane/view/scores.js";
 import { Stage } from "../../plane/view/stage.js";
-import { Toolbar, agreement } from "../../toolkit/view/toolbar.js";
+import { PlaneStore } from "../../plane/view/store.js";
+import { el } from "../../toolkit/view/dom.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { savePicture } from "../../toolkit/view/picture.js";
+import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { Board } from "./board.js";
+import { Explore } from "./explore.js";
+import { LessonCard } from "./lessoncard.js";
 
 export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model)), playgroundView, {
   kind: PlaneStore,
@@ -29,7 +30,8 @@ function playgroundView(store, signal) {
   const panel = new Panel(store, signal);
   const items = new ItemButtons(store, signal);
   const card = new LessonCard(store, signal);
-  const describe = () => `Playground: ${[...store.scene.clients, ...store.scene.generators].map((i) => i.name).join(", ")}`;
+  const describe = () =>
+    `Playground: ${[...store.scene.clients, ...store.scene.generators].map((i) => i.name).join(", ")}`;
   const toolbar = new Toolbar(store, signal, {
     own: items.nodes,
     starts: () => card.starts,
@@ -38,7 +40,10 @@ function playgroundView(store, signal) {
       panel.showNumbers(shown);
       explore.showNumbers(shown);
     },
-    picture: () => void savePicture(stage.root, describe(), "playground.png").catch(() => store.say("The picture could not be made.")),
+    picture: () =>
+      void savePicture(stage.root, describe(), "playground.png").catch(() =>
+        store.say("The picture could not be made."),
+      ),
     compared: ({ scores }) => agreement(pairsOf(store, scores)),
   });
   toolbar.preset.after(card.select);
@@ -52,7 +57,17 @@ function playgroundView(store, signal) {
     card.paint(store.scene, store.numbers);
   };
   const columns = [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, explore.root, panel.root];
-  return { nodes: [toolbar.root, card.root, el("div", { class: "nbm-columns" }, columns), toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+  return {
+    nodes: [
+      toolbar.root,
+      card.root,
+      el("div", { class: "nbm-columns" }, columns),
+      toolbar.status,
+      toolbar.fold,
+      toolbar.codeFold,
+    ],
+    paint,
+  };
 }
 
 /**
@@ -63,11 +78,14 @@ function playgroundView(store, signal) {
 function pairsOf({ numbers }, scores) {
   const both = Object.keys(numbers).filter((metric) => metric in scores);
   const places = both.flatMap((m) => /** @type {const} */ (["avg", "all"]).map((a) => /** @type {const} */ ([m, a])));
-  return places.flatMap(([m, a]) => scores[m][a].map((value, g) => /** @type {[number, number]} */ ([value, numbers[m][a][g]])));
+  return places.flatMap(([m, a]) =>
+    scores[m][a].map((value, g) => /** @type {[number, number]} */ ([value, numbers[m][a][g]])),
+  );
 }
 
 function legend() {
-  const entry = (/** @type {string} */ mark, /** @type {string} */ text) => el("span", {}, [el("span", { class: mark }), text]);
+  const entry = (/** @type {string} */ mark, /** @type {string} */ text) =>
+    el("span", {}, [el("span", { class: mark }), text]);
   return el("div", { class: "nbm-legend" }, [
     entry("nbm-swatch", "client"),
     entry("nbm-swatch nbm-diamond", "generator"),

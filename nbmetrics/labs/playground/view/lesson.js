@@ -5,10 +5,11 @@
  *
  * @import { Aggregates, Data, Numbers, Progress, Scene, View } from "../../toolkit/view/types.js"
  */
-import { CHARTED } from "./metrics.js";
+
 import { isLower, numbersOf } from "../../plane/view/scores.js";
-import { subjectOf, sweepOf } from "./sweep.js";
 import { capital, figure, numeral } from "../../toolkit/view/numbers.js";
+import { CHARTED } from "./metrics.js";
+import { subjectOf, sweepOf } from "./sweep.js";
 
 /**
  * @typedef {"avg" | "all" | "gap"} Part
@@ -91,17 +92,21 @@ export function outcomeOf({ predict }, scene, data = {}) {
   const { guess, answer, other } = /** @type {Progress} */ (scene.lesson);
   const { metric, aggregate, generator, sweep, redraws } = predict;
   const label = capital(partLabel(metric, aggregate));
-  if (answer === null) return `${label} of ${nameNow(scene, generator)} has no lowest point here. Undo brings the question back.`;
+  if (answer === null)
+    return `${label} of ${nameNow(scene, generator)} has no lowest point here. Undo brings the question back.`;
   const lowest = sweep && isMoved({ answer, other }, answerOf(predict, scene, data)) ? "was lowest at" : "is lowest at";
   const found = `${label} ${sweep ? lowest : "comes to"} ${numeral(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
   const off = guess === null ? "" : `: your guess ${numeral(guess)} is ${awayOf(guess, answer)}`;
-  const second = other === null ? "" : ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} ${lowest} ${numeral(other)}.`;
+  const second =
+    other === null ? "" : ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} ${lowest} ${numeral(other)}.`;
   return `${found}${off}.${second}`;
 }
 
 /** Whether what is found now reads otherwise. @param {Found} before @param {Found} now */
 function isMoved(before, now) {
-  return /** @type {const} */ (["answer", "other"]).some((part) => numeral(before[part] ?? NaN) !== numeral(now[part] ?? NaN));
+  return /** @type {const} */ (["answer", "other"]).some(
+    (part) => numeral(before[part] ?? NaN) !== numeral(now[part] ?? NaN),
+  );
 }
 
 /** @param {number} guess @param {number} answer */
@@ -109,7 +114,6 @@ function awayOf(guess, answer) {
   const away = Math.abs(guess - answer).toFixed(2);
   return Number(away) === 0 ? "exactly right" : `${away} away`;
 }
-
 
 /**
  * Whether a task is done, and in words how far it is.
@@ -119,7 +123,8 @@ export function verdictOf(check, scene, numbers) {
   const metric = check.metric ?? scene.view?.metric ?? "fid";
   const found = /** @type {Aggregates | undefined} */ (numbers[metric]);
   const { label } = CHARTED[metric];
-  if (!found) return { done: false, text: `choose a metric that is computed in the page, such as FID; ${label} is not` };
+  if (!found)
+    return { done: false, text: `choose a metric that is computed in the page, such as FID; ${label} is not` };
   const names = scene.generators.map((item) => item.name);
   if (check.kind === "below") return belowVerdict(check, metric, found, scene);
   if (names.length < 2) return { done: false, text: "it takes two generators" };
@@ -128,7 +133,10 @@ export function verdictOf(check, scene, numbers) {
   const [a, b] = [pair.first, pair.second].map((g) => names[g]);
   if (check.kind === "agreement") {
     const done = pair.avg <= 0;
-    return { done, text: done ? `${label} avg and ${label} all rank alike` : `${label} avg prefers ${a}, ${label} all prefers ${b}` };
+    return {
+      done,
+      text: done ? `${label} avg and ${label} all rank alike` : `${label} avg prefers ${a}, ${label} all prefers ${b}`,
+    };
   }
   return inversionVerdict(check.by ?? 0, label, pair, a, b);
 }
@@ -147,7 +155,9 @@ function gapVerdict({ within = 0 }, label, { avg, all }) {
   const gaps = avg.map((value, g) => value - all[g]);
   const [low, high] = [Math.min(...gaps), Math.max(...gaps)];
   const done = !isLower(low + within, high);
-  const text = done ? `the gap of ${label} is ${figure(low)} for every generator` : `the gap of ${label} runs from ${figure(low)} to ${figure(high)}`;
+  const text = done
+    ? `the gap of ${label} is ${figure(low)} for every generator`
+    : `the gap of ${label} runs from ${figure(low)} to ${figure(high)}`;
   return { done, text };
 }
 

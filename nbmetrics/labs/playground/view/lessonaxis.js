@@ -6,10 +6,10 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { el, put, say } from "../../toolkit/view/dom.js";
-import { partLabel } from "./lesson.js";
-import { slides } from "../../toolkit/view/slider.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { slides } from "../../toolkit/view/slider.js";
+import { partLabel } from "./lesson.js";
 
 const GUESS_STEPS = 100;
 const GUESS_TICKS = 4;
@@ -43,9 +43,13 @@ export class GuessAxis {
       store.finish();
     };
     input.addEventListener("click", settle, { signal });
-    input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === " ") settle();
-    }, { signal });
+    input.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key === "Enter" || event.key === " ") settle();
+      },
+      { signal },
+    );
   }
 
   /** @param {Prediction | null} predict @param {Progress} progress */

@@ -10,10 +10,10 @@
  */
 import { dataOf } from "../../plane/view/laws.js";
 import { el, say } from "../../toolkit/view/dom.js";
-import { indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
-import { GuessAxis } from "./lessonaxis.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
+import { GuessAxis } from "./lessonaxis.js";
 
 const TO_DO = {
   min: "Drag the flag in the chart to your guess, then press Reveal.",
@@ -157,7 +157,8 @@ class AnswerPart {
     lockable("presets", this.next);
     const more = el("div", {}, [el("p", { class: "nbm-now-try" }, ["Now try"]), this.tries]);
     this.root = el("div", { class: "nbm-answer", tabindex: "-1" }, [
-      this.outcome, el("div", { class: "nbm-so-what" }, [this.meaning, more]),
+      this.outcome,
+      el("div", { class: "nbm-so-what" }, [this.meaning, more]),
     ]);
   }
 

@@ -33,6 +33,9 @@ export function chartedOf(store) {
   if (own) return { metric, ...CHARTED[metric], numbers: own, isCurrent: true };
   const { scores, rev } = store.model.get("result");
   const found = /** @type {Aggregates | undefined} */ (scores?.[metric]);
-  const fits = found && found.avg.length === store.scene.generators.length && found.byClient[0]?.length === store.scene.clients.length;
+  const fits =
+    found &&
+    found.avg.length === store.scene.generators.length &&
+    found.byClient[0]?.length === store.scene.clients.length;
   return { metric, ...CHARTED[metric], numbers: fits ? found : null, isCurrent: rev === store.scene.rev };
 }

@@ -5,9 +5,10 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
-import { NumberTable, Plot, many } from "../../toolkit/view/chart.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+
 import { placesOf } from "../../plane/view/scores.js";
+import { many, NumberTable, Plot } from "../../toolkit/view/chart.js";
+import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { ordinal } from "../../toolkit/view/numbers.js";
 
@@ -27,7 +28,8 @@ export class Ribbon {
     this.lines = svg("g");
     this.title = el("h4", { class: "nbm-title" });
     this.heads = svg("g", { "aria-hidden": "true" }, [
-      svg("text", { class: "nbm-quiet", y: 12, "text-anchor": "end" }, ["by avg"]), svg("text", { class: "nbm-quiet", y: 12 }, ["by all"]),
+      svg("text", { class: "nbm-quiet", y: 12, "text-anchor": "end" }, ["by avg"]),
+      svg("text", { class: "nbm-quiet", y: 12 }, ["by all"]),
     ]);
     this.plot.root.append(this.heads, this.lines);
     this.numbers = new NumberTable("Places");
@@ -45,7 +47,9 @@ export class Ribbon {
     const [avg, all] = [placesOf(numbers.avg, higher), placesOf(numbers.all, higher)];
     this.plot.pad.left = this.plot.pad.right = Math.min(SIDE, (width - LINES_ROOM) / 2);
     this.plot.resize(width, TOP_ROOM + names.length * RIBBON_ROW);
-    put(this.plot.root, { "aria-label": names.map((name, i) => `${name}: ${ordinal(avg[i])} by avg, ${ordinal(all[i])} by all`).join("; ") });
+    put(this.plot.root, {
+      "aria-label": names.map((name, i) => `${name}: ${ordinal(avg[i])} by avg, ${ordinal(all[i])} by all`).join("; "),
+    });
     this.plot.box.x.forEach((x, k) => put(this.heads.children[k], { x: k ? x + 4 : x - 4 }));
     const [left, right] = [rowsOf(avg), rowsOf(all)];
     many(this.lines, names.length, (index) => this.makeLine(index)).forEach((line, i) => {
@@ -72,7 +76,10 @@ export class Ribbon {
     say(from, `${short}  ${ordinal(places[0])}`);
     say(to, `${ordinal(places[1])}${differs ? " ≠" : ""}  ${short}`);
     line.classList.toggle("nbm-differs", differs);
-    line.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === Number(line.getAttribute("data-index")));
+    line.classList.toggle(
+      "nbm-hovered",
+      hovered?.kind === "generators" && hovered.index === Number(line.getAttribute("data-index")),
+    );
   }
 
   /** @param {number} index */

@@ -7,13 +7,14 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
-import { NumberTable, Plot, calmRange, linear, many, roundStep, ticksOf } from "../../toolkit/view/chart.js";
+
+import { numbersOf } from "../../plane/view/scores.js";
+import { calmRange, linear, many, NumberTable, Plot, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
 import { sameScene } from "../../toolkit/view/history.js";
 import { lockable } from "../../toolkit/view/locks.js";
-import { slides } from "../../toolkit/view/slider.js";
-import { numbersOf } from "../../plane/view/scores.js";
 import { figure, tickText } from "../../toolkit/view/numbers.js";
+import { slides } from "../../toolkit/view/slider.js";
 
 const POINT_COUNTS = [0, 10, 20, 50, 100, 200, 500, 1000];
 const DRAWN_METRICS = /** @type {const} */ (["fid", "kid"]);
@@ -29,12 +30,20 @@ export class SamplesView {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
-    this.slider = el("input", { type: "range", min: "0", max: String(POINT_COUNTS.length - 1), step: "1", "aria-label": "Points" });
+    this.slider = el("input", {
+      type: "range",
+      min: "0",
+      max: String(POINT_COUNTS.length - 1),
+      step: "1",
+      "aria-label": "Points",
+    });
     this.count = el("output", { class: "nbm-count" });
     this.redraw = el("button", { type: "button" }, ["Redraw"]);
     lockable("drag", this.redraw);
     slides(this.slider, store, (place) => ({ ...store.scene, samples: POINT_COUNTS[place] }), signal, { stride: 1 });
-    this.redraw.addEventListener("click", () => store.edit({ ...store.scene, seed: (store.scene.seed ?? 0) + 1 }), { signal });
+    this.redraw.addEventListener("click", () => store.edit({ ...store.scene, seed: (store.scene.seed ?? 0) + 1 }), {
+      signal,
+    });
     this.charts = DRAWN_METRICS.map((metric) => new ErrorChart(metric));
     this.ofRedraws = [
       el("span", {}, [el("i", { class: "nbm-sample-band" }), `5–95 % of ${REDRAWS} redraws`]),
@@ -47,8 +56,19 @@ export class SamplesView {
     this.wait = el("p", { class: "nbm-note" });
     this.words = el("ul", { class: "nbm-bias" });
     this.numbers = new NumberTable("Estimates");
-    const controls = el("div", { class: "nbm-controls" }, [el("label", { class: "nbm-points" }, ["Points ", this.slider]), this.count, this.redraw]);
-    this.root = el("div", {}, [controls, ...this.charts.map((chart) => chart.plot.root), this.legend, this.wait, this.words, this.numbers.root]);
+    const controls = el("div", { class: "nbm-controls" }, [
+      el("label", { class: "nbm-points" }, ["Points ", this.slider]),
+      this.count,
+      this.redraw,
+    ]);
+    this.root = el("div", {}, [
+      controls,
+      ...this.charts.map((chart) => chart.plot.root),
+      this.legend,
+      this.wait,
+      this.words,
+      this.numbers.root,
+    ]);
     /** @type {Scene | null} what Python's last answer was about */
     this.answered = null;
     /** @type {{scene: Scene, data: object, numbers: ReturnType<typeof numbersOf>} | null} */
@@ -65,9 +85,12 @@ export class SamplesView {
     const isBack = this.answered !== null && sameScene({ ...scene, view: this.answered.view }, this.answered);
     const isCurrent = rev === scene.rev || (Boolean(this.store.saved) && isBack);
     // live, the last answer stands until the next; on a saved page none follows
-    const fits = samples > 0 && (isCurrent || !this.store.saved) && bands?.fid.avg.exact.length === scene.generators.length;
+    const fits =
+      samples > 0 && (isCurrent || !this.store.saved) && bands?.fid.avg.exact.length === scene.generators.length;
     const estimates = this.estimates(chart, samples, fits ? bands : null);
-    this.charts.forEach((errors, m) => errors.paint(estimates.slice(DRAWN_PARTS.length * m, DRAWN_PARTS.length * (m + 1)), width, isCurrent));
+    this.charts.forEach((errors, m) =>
+      errors.paint(estimates.slice(DRAWN_PARTS.length * m, DRAWN_PARTS.length * (m + 1)), width, isCurrent),
+    );
     this.legend.hidden = samples === 0;
     for (const entry of this.ofRedraws) entry.hidden = !fits;
     say(this.wait, this.waiting(samples, fits));
@@ -75,14 +98,19 @@ export class SamplesView {
     this.words.hidden = !fits;
     this.words.classList.toggle("nbm-behind", !isCurrent);
     if (fits && isCurrent) {
-      many(this.words, estimates.length, () => el("li")).forEach((node, k) => say(node, biasWords(estimates[k], samples)));
+      many(this.words, estimates.length, () => el("li")).forEach((node, k) =>
+        say(node, biasWords(estimates[k], samples)),
+      );
     }
     this.numbers.paint(isFull, () => estimatesTable(estimates));
   }
 
   /** @param {number} samples */
   paintControls(samples) {
-    const nearest = POINT_COUNTS.reduce((best, count, k) => (Math.abs(count - samples) < Math.abs(POINT_COUNTS[best] - samples) ? k : best), 0);
+    const nearest = POINT_COUNTS.reduce(
+      (best, count, k) => (Math.abs(count - samples) < Math.abs(POINT_COUNTS[best] - samples) ? k : best),
+      0,
+    );
     if (this.slider.valueAsNumber !== nearest) this.slider.value = String(nearest);
     const text = samples ? `${samples} points` : "exact";
     put(this.slider, { "aria-valuetext": text });
@@ -92,9 +120,12 @@ export class SamplesView {
 
   /** @param {number} samples @param {boolean} fits */
   waiting(samples, fits) {
-    if (!samples) return "These are exact laws, as if there were endlessly many points. Move Points to draw some from each client and generator.";
+    if (!samples)
+      return "These are exact laws, as if there were endlessly many points. Move Points to draw some from each client and generator.";
     if (fits) return "";
-    return this.store.saved ? "The band of redraws, and how large the gap would be if all clients were alike, need Python: a notebook shows them." : "Python computes the band…";
+    return this.store.saved
+      ? "The band of redraws, and how large the gap would be if all clients were alike, need Python: a notebook shows them."
+      : "Python computes the band…";
   }
 
   /** @param {Chart} chart @param {number} samples @param {any} bands @returns {Estimate[]} */
@@ -126,7 +157,10 @@ function aggregate({ avg, all }, part) {
 class ErrorChart {
   /** @param {string} metric */
   constructor(metric) {
-    this.plot = new Plot({ left: 82, right: 18, top: 4, bottom: 22 }, { role: "img", "aria-label": `${metric.toUpperCase()} of samples` });
+    this.plot = new Plot(
+      { left: 82, right: 18, top: 4, bottom: 22 },
+      { role: "img", "aria-label": `${metric.toUpperCase()} of samples` },
+    );
     this.exact = svg("line", { class: "nbm-exact" });
     this.rows = svg("g");
     this.plot.root.append(this.exact, this.rows);
@@ -137,15 +171,25 @@ class ErrorChart {
   /** @param {Estimate[]} estimates @param {number} width @param {boolean} isCurrent */
   paint(estimates, width, isCurrent) {
     this.plot.resize(width, DRAWN_PARTS.length * DRAWN_ROW + 28);
-    const errors = estimates.flatMap(({ exact, now, band }) => [now, band?.low, band?.high].map((value) => (value ?? exact) - exact));
+    const errors = estimates.flatMap(({ exact, now, band }) =>
+      [now, band?.low, band?.high].map((value) => (value ?? exact) - exact),
+    );
     const least = 0.02 * Math.max(1, ...estimates.map(({ exact }) => Math.abs(exact)));
     this.range = calmRange(this.range, Math.min(-least, ...errors), Math.max(least, ...errors));
     const { at } = linear(this.range, this.plot.box.x);
-    const signed = (/** @type {number} */ value) => (Math.abs(value) < 1e-12 ? "exact" : `${value > 0 ? "+" : ""}${tickText(value)}`);
-    this.plot.paintX(ticksOf(this.range, roundStep(this.range[1] - this.range[0], Math.min(5, this.plot.mostTicks))), at, this.plot.height - 6, signed);
+    const signed = (/** @type {number} */ value) =>
+      Math.abs(value) < 1e-12 ? "exact" : `${value > 0 ? "+" : ""}${tickText(value)}`;
+    this.plot.paintX(
+      ticksOf(this.range, roundStep(this.range[1] - this.range[0], Math.min(5, this.plot.mostTicks))),
+      at,
+      this.plot.height - 6,
+      signed,
+    );
     const [bottom, top] = this.plot.box.y;
     put(this.exact, { x1: at(0), x2: at(0), y1: top, y2: bottom });
-    many(this.rows, estimates.length, makeErrorRow).forEach((row, k) => paintErrorRow(row, estimates[k], at, top + (k + 0.5) * DRAWN_ROW));
+    many(this.rows, estimates.length, makeErrorRow).forEach((row, k) =>
+      paintErrorRow(row, estimates[k], at, top + (k + 0.5) * DRAWN_ROW),
+    );
     this.rows.classList.toggle("nbm-stale", !isCurrent);
     put(this.plot.root, { "aria-label": estimates.map(spokenEstimate).join("; ") });
   }
@@ -153,8 +197,11 @@ class ErrorChart {
 
 function makeErrorRow() {
   return svg("g", {}, [
-    svg("text", { class: "nbm-strong" }), svg("text", { class: "nbm-quiet" }),
-    svg("rect", { class: "nbm-band", height: 12, rx: 3 }), svg("path", { class: "nbm-bandmean" }), svg("circle", { class: "nbm-drawn", r: 5 }),
+    svg("text", { class: "nbm-strong" }),
+    svg("text", { class: "nbm-quiet" }),
+    svg("rect", { class: "nbm-band", height: 12, rx: 3 }),
+    svg("path", { class: "nbm-bandmean" }),
+    svg("circle", { class: "nbm-drawn", r: 5 }),
   ]);
 }
 
@@ -178,7 +225,8 @@ function paintErrorRow(row, { name, exact, now, band }, at, y) {
 /** @param {Estimate} estimate @param {number} samples */
 function biasWords({ name, exact, now, band, alike }, samples) {
   if (!band) return "";
-  if (alike !== undefined && now !== null) return `${name}: ${figure(now)} in these points; about ${figure(alike)} would be there if all clients were alike.`;
+  if (alike !== undefined && now !== null)
+    return `${name}: ${figure(now)} in these points; about ${figure(alike)} would be there if all clients were alike.`;
   const bias = band.mean - exact;
   const chance = (2 * (band.high - band.low)) / QUANTILES / Math.sqrt(REDRAWS);
   if (Math.abs(bias) <= chance) return `${name} reads right on average at ${samples} points (within chance).`;
@@ -193,9 +241,13 @@ function spokenEstimate({ name, exact, now, band }) {
 
 /** @param {Estimate[]} estimates */
 function estimatesTable(estimates) {
-  const shown = (/** @type {number | null | undefined} */ value) => (value === null || value === undefined ? "" : figure(value));
+  const shown = (/** @type {number | null | undefined} */ value) =>
+    value === null || value === undefined ? "" : figure(value);
   return {
     heads: ["Score", "exact", "now", "mean", "5 %", "95 %"],
-    rows: estimates.map(({ name, exact, now, band }) => [name, ...[exact, now, band?.mean, band?.low, band?.high].map(shown)]),
+    rows: estimates.map(({ name, exact, now, band }) => [
+      name,
+      ...[exact, now, band?.mean, band?.low, band?.high].map(shown),
+    ]),
   };
 }

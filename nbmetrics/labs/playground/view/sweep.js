@@ -29,7 +29,9 @@ const longer = (item) => Math.max(item.width, item.height);
 /** Both lengths by one factor; a point has no shape to keep and becomes round. @param {Item} item @param {number} value @returns {Item} */
 function scaled(item, value) {
   const now = longer(item);
-  return now > 0 ? { ...item, width: (item.width * value) / now, height: (item.height * value) / now } : { ...item, width: value, height: value };
+  return now > 0
+    ? { ...item, width: (item.width * value) / now, height: (item.height * value) / now }
+    : { ...item, width: value, height: value };
 }
 
 /**
@@ -40,19 +42,55 @@ function scaled(item, value) {
  */
 export const PARAMETERS = {
   variance: {
-    label: "Variance along width", unit: "", range: (half) => [0, 0.2 * half * half],
-    get: (item) => item.width ** 2, set: (item, value) => ({ ...item, width: Math.sqrt(value) }),
+    label: "Variance along width",
+    unit: "",
+    range: (half) => [0, 0.2 * half * half],
+    get: (item) => item.width ** 2,
+    set: (item, value) => ({ ...item, width: Math.sqrt(value) }),
   },
-  height: { label: "Height (σ)", unit: "", range: (half) => [0, half / 2], get: (item) => item.height, set: (item, height) => ({ ...item, height }) },
+  height: {
+    label: "Height (σ)",
+    unit: "",
+    range: (half) => [0, half / 2],
+    get: (item) => item.height,
+    set: (item, height) => ({ ...item, height }),
+  },
   scale: { label: "Scale (longer σ)", unit: "", range: (half) => [half / 250, half / 2], get: longer, set: scaled },
-  x: { label: "Mean x", unit: "", range: (half) => [-half, half], get: (item) => item.x, set: (item, x) => ({ ...item, x }) },
-  y: { label: "Mean y", unit: "", range: (half) => [-half, half], get: (item) => item.y, set: (item, y) => ({ ...item, y }) },
-  angle: {
-    label: "Angle", unit: "°", range: () => [-90, 90], // turned by 180°, an ellipse is the same
-    get: (item) => item.angle - 180 * Math.round(item.angle / 180), set: (item, angle) => ({ ...item, angle }),
+  x: {
+    label: "Mean x",
+    unit: "",
+    range: (half) => [-half, half],
+    get: (item) => item.x,
+    set: (item, x) => ({ ...item, x }),
   },
-  psi: { label: "Truncation ψ", unit: "", range: () => [0, 1.5], get: (item) => item.psi ?? 1, set: (item, psi) => ({ ...item, psi }) },
-  weight: { label: "Weight", unit: "", range: () => [0, 4], get: (item) => item.weight ?? 0, set: (item, weight) => ({ ...item, weight }) },
+  y: {
+    label: "Mean y",
+    unit: "",
+    range: (half) => [-half, half],
+    get: (item) => item.y,
+    set: (item, y) => ({ ...item, y }),
+  },
+  angle: {
+    label: "Angle",
+    unit: "°",
+    range: () => [-90, 90], // turned by 180°, an ellipse is the same
+    get: (item) => item.angle - 180 * Math.round(item.angle / 180),
+    set: (item, angle) => ({ ...item, angle }),
+  },
+  psi: {
+    label: "Truncation ψ",
+    unit: "",
+    range: () => [0, 1.5],
+    get: (item) => item.psi ?? 1,
+    set: (item, psi) => ({ ...item, psi }),
+  },
+  weight: {
+    label: "Weight",
+    unit: "",
+    range: () => [0, 4],
+    get: (item) => item.weight ?? 0,
+    set: (item, weight) => ({ ...item, weight }),
+  },
 };
 
 const GEOMETRIC = ["variance", "height", "scale", "x", "y", "angle"];
@@ -67,11 +105,15 @@ export function sweepableOf({ kind }) {
 export function subjectOf(scene, g, c) {
   const wanted = scene.view?.sweep ?? "variance";
   const fitting = sweepableOf(scene.generators[g]);
-  const parameter = wanted === "weight" || fitting.includes(wanted) ? wanted : fitting[0] ?? "weight";
-  const place = /** @type {Place} */ (parameter === "weight" ? { kind: "clients", index: c } : { kind: "generators", index: g });
+  const parameter = wanted === "weight" || fitting.includes(wanted) ? wanted : (fitting[0] ?? "weight");
+  const place = /** @type {Place} */ (
+    parameter === "weight" ? { kind: "clients", index: c } : { kind: "generators", index: g }
+  );
   const subject = { parameter, place, item: scene[place.kind][place.index], digits: 0 };
   const [low, high] = rangeOf(scene, subject);
-  return PARAMETERS[parameter].unit === "°" ? subject : { ...subject, digits: Math.max(2, Math.ceil(1.5 - Math.log10(high - low))) };
+  return PARAMETERS[parameter].unit === "°"
+    ? subject
+    : { ...subject, digits: Math.max(2, Math.ceil(1.5 - Math.log10(high - low))) };
 }
 
 /** @param {Scene} scene @param {Subject} subject @returns {[number, number]} */
@@ -124,7 +166,18 @@ export function sweepOf(scene, data, metric, subject, g) {
   const gap = avg.map((value, k) => value - all[k]);
   const constant = gap.reduce((sum, value) => sum + value, 0) / COUNT;
   const spread = Math.max(...gap.map((value) => Math.abs(value - constant)));
-  return { metric, range, values, avg, all, gap, ideal, best: { avg: best("avg", avg), all: best("all", all) }, constant, spread };
+  return {
+    metric,
+    range,
+    values,
+    avg,
+    all,
+    gap,
+    ideal,
+    best: { avg: best("avg", avg), all: best("all", all) },
+    constant,
+    spread,
+  };
 }
 
 /** @typedef {(values: number[], withIdeal: boolean) => {avg: number[], all: number[], ideal: number[] | null}} Curves */
@@ -138,7 +191,9 @@ function moved(scene, data, metric, { parameter, item }, g) {
     const items = values.map((value) => set(item, value));
     const make = () => items.map((other) => laws.make(other, g));
     const isKept = scene.samples && item.kind !== "truncated";
-    const made = isKept ? drawnOnce(JSON.stringify([items[0], items.at(-1), items.length, g, scene.samples, scene.seed]), make) : make();
+    const made = isKept
+      ? drawnOnce(JSON.stringify([items[0], items.at(-1), items.length, g, scene.samples, scene.seed]), make)
+      : make();
     const generators = withIdeal ? [...made, laws.make(ideal, g)] : made;
     const { avg, all } = scored(metric, { ...laws, generators });
     const end = values.length;
@@ -165,7 +220,11 @@ function weighed(scene, data, metric, subject, g) {
       const pooled = mixture(clients.map((law, i) => ({ law, weight: shares[i] })));
       return scored(metric, { clients, pooled, shares, generators: [generators[g], pooled] });
     });
-    return { avg: scores.map(({ avg }) => avg[0]), all: scores.map(({ all }) => all[0]), ideal: isExact ? scores.map(({ avg }) => avg[1]) : null };
+    return {
+      avg: scores.map(({ avg }) => avg[0]),
+      all: scores.map(({ all }) => all[0]),
+      ideal: isExact ? scores.map(({ avg }) => avg[1]) : null,
+    };
   };
 }
 

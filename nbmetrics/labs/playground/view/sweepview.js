@@ -7,14 +7,15 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
-import { NumberTable, many } from "../../toolkit/view/chart.js";
+
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
-import { CHARTED } from "./metrics.js";
-import { CurvePlot, PARTS_SWEPT } from "./curves.js";
+import { many, NumberTable } from "../../toolkit/view/chart.js";
 import { el, put, say, svg } from "../../toolkit/view/dom.js";
-import { GuessFlag, askedOf } from "./guessflag.js";
-import { PARAMETERS, readValue, subjectOf, sweepKey, sweepOf, sweepableOf, sweptMetric, sweptTo } from "./sweep.js";
 import { figure } from "../../toolkit/view/numbers.js";
+import { CurvePlot, PARTS_SWEPT } from "./curves.js";
+import { askedOf, GuessFlag } from "./guessflag.js";
+import { CHARTED } from "./metrics.js";
+import { PARAMETERS, readValue, subjectOf, sweepableOf, sweepKey, sweepOf, sweptMetric, sweptTo } from "./sweep.js";
 
 const EACH_IN_TABLE = 3;
 
@@ -27,11 +28,20 @@ export class SweepView {
     const aligned = el("label", { class: "nbm-check" }, [this.aligned, "Subtract the constant"]);
     this.words = el("p", { class: "nbm-said" });
     this.curves = new CurvePlot();
-    this.dots = svg("g", { class: "nbm-now", "aria-hidden": "true" }, PARTS_SWEPT.map((part) => svg("circle", { r: 3.5, class: `nbm-of-${part}` })));
+    this.dots = svg(
+      "g",
+      { class: "nbm-now", "aria-hidden": "true" },
+      PARTS_SWEPT.map((part) => svg("circle", { r: 3.5, class: `nbm-of-${part}` })),
+    );
     this.pole = svg("line", { class: "nbm-pole" });
     this.value = svg("text", { "text-anchor": "middle" });
     this.along = svg("rect", { class: "nbm-touch", x: -12, width: 24, rx: 6 });
-    this.marker = new AxisSlider(store, signal, [this.pole, this.along, svg("path", { class: "nbm-mark", d: "M0-7L8 2V9H-8V2Z" }), this.value], "nbm-marker");
+    this.marker = new AxisSlider(
+      store,
+      signal,
+      [this.pole, this.along, svg("path", { class: "nbm-mark", d: "M0-7L8 2V9H-8V2Z" }), this.value],
+      "nbm-marker",
+    );
     this.flag = new GuessFlag(store, signal);
     this.curves.plot.root.append(this.dots, this.marker.node, this.flag.root);
     this.numbers = new NumberTable("Sweep");
@@ -58,7 +68,12 @@ export class SweepView {
     this.curves.paintCurves(isHidden ? null : sweep, isAligned, x.at, words);
     this.paintMarker(chart, subject, sweep, x, isHidden);
     this.flag.paint(asked, sweep, subject, this.curves.plot.box, x);
-    say(this.words, isHidden ? "The curves are hidden until you reveal them. Drag the flag to where you expect the best place." : wordsOf(chart, subject, sweep));
+    say(
+      this.words,
+      isHidden
+        ? "The curves are hidden until you reveal them. Drag the flag to where you expect the best place."
+        : wordsOf(chart, subject, sweep),
+    );
     this.numbers.paint(chart.isFull && !isHidden, () => sweepTable(sweep, subject));
   }
 
@@ -72,7 +87,8 @@ export class SweepView {
   sweepOf({ scene, data, g }, subject) {
     const metric = sweptMetric(scene, data, g);
     const key = sweepKey(scene, metric, subject, g);
-    if (this.memo?.key !== key || this.memo.data !== data) this.memo = { key, data, sweep: sweepOf(scene, data, metric, subject, g) };
+    if (this.memo?.key !== key || this.memo.data !== data)
+      this.memo = { key, data, sweep: sweepOf(scene, data, metric, subject, g) };
     return this.memo.sweep;
   }
 
@@ -98,7 +114,11 @@ export class SweepView {
     const [base, top] = this.curves.plot.box.y;
     const text = readValue(value, subject);
     const write = (/** @type {number} */ next) => sweptTo(this.store.scene, subject, next);
-    this.marker.paint({ label: `${subject.parameter} of ${subject.item.name}`, value, range, text, slope: x.slope, write }, x.at(within), base);
+    this.marker.paint(
+      { label: `${subject.parameter} of ${subject.item.name}`, value, range, text, slope: x.slope, write },
+      x.at(within),
+      base,
+    );
     put(this.pole, { y1: 0, y2: top - base });
     put(this.along, { y: top - base, height: base - top + 14 });
     put(this.value, { y: top - base - 6 });
@@ -117,7 +137,8 @@ export class SweepView {
 function wordsOf({ scene }, subject, sweep) {
   const metric = scene.view?.metric ?? "fid";
   const { label } = CHARTED[sweep.metric];
-  const excuse = metric === sweep.metric ? "" : `${CHARTED[metric].label} has no closed form to sweep here; this is FID. `;
+  const excuse =
+    metric === sweep.metric ? "" : `${CHARTED[metric].label} has no closed form to sweep here; this is FID. `;
   const said = scene.view?.aligned ? alignedWords(label, sweep) : bestWords(label, subject, sweep);
   return excuse + said;
 }
@@ -125,22 +146,32 @@ function wordsOf({ scene }, subject, sweep) {
 /** @param {string} label @param {Subject} subject @param {Sweep} sweep */
 function bestWords(label, subject, { best }) {
   if (subject.parameter === "weight") return `${label}: the generator stays, its scores move with the weight.`;
-  const [avg, all] = [best.avg, best.all].map((found) => found && `${readValue(found.at, subject)}${found.isEnd ? " (edge)" : ""}`);
+  const [avg, all] = [best.avg, best.all].map(
+    (found) => found && `${readValue(found.at, subject)}${found.isEnd ? " (edge)" : ""}`,
+  );
   if (!avg && !all) return `${label}: neither avg nor all depends on it here.`;
   if (avg === all) return `${label}: avg and all are both best at ${avg}.`;
-  if (!avg || !all) return `${label}: ${avg ? "avg" : "all"} is best at ${avg || all}, ${avg ? "all" : "avg"} does not depend on it.`;
+  if (!avg || !all)
+    return `${label}: ${avg ? "avg" : "all"} is best at ${avg || all}, ${avg ? "all" : "avg"} does not depend on it.`;
   return `${label}: avg is best at ${avg}, all at ${all}.`;
 }
 
 /** @param {string} label @param {Sweep} sweep */
 function alignedWords(label, { constant, spread, avg }) {
   const size = Math.max(1e-3, ...avg.map(Math.abs));
-  if (spread <= 1e-9 * size) return `${label}: avg − ${figure(constant)} and all are one curve. The gap is a constant, so both rank alike.`;
+  if (spread <= 1e-9 * size)
+    return `${label}: avg − ${figure(constant)} and all are one curve. The gap is a constant, so both rank alike.`;
   return `${label}: avg − ${figure(constant)}, the mean gap, and all do not coincide: the gap departs from it by up to ${figure(spread)}.`;
 }
 
 /** @param {Sweep} sweep @param {Subject} subject */
 function sweepTable({ values, avg, all, gap, ideal }, subject) {
-  const rows = values.map((value, k) => [readValue(value, subject), ...[avg, all, gap, ...(ideal ? [ideal] : [])].map((curve) => figure(curve[k]))]);
-  return { heads: [subject.parameter, "avg", "all", "gap", ...(ideal ? ["ideal"] : [])], rows: rows.filter((_, k) => k % EACH_IN_TABLE === 0) };
+  const rows = values.map((value, k) => [
+    readValue(value, subject),
+    ...[avg, all, gap, ...(ideal ? [ideal] : [])].map((curve) => figure(curve[k])),
+  ]);
+  return {
+    heads: [subject.parameter, "avg", "all", "gap", ...(ideal ? ["ideal"] : [])],
+    rows: rows.filter((_, k) => k % EACH_IN_TABLE === 0),
+  };
 }

@@ -6,12 +6,13 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
-import { many } from "../../toolkit/view/chart.js";
-import { el, say } from "../../toolkit/view/dom.js";
-import { CHARTED } from "./metrics.js";
+
 import { lawsOf } from "../../plane/view/laws.js";
 import { addendsOf, isClosed } from "../../plane/view/scores.js";
+import { many } from "../../toolkit/view/chart.js";
+import { el, say } from "../../toolkit/view/dom.js";
 import { figure } from "../../toolkit/view/numbers.js";
+import { CHARTED } from "./metrics.js";
 
 export class TermsView {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
@@ -24,9 +25,14 @@ export class TermsView {
     this.formula = el("div", { class: "nbm-formula" });
     this.head = el("tr");
     this.body = el("tbody");
-    this.table = el("table", { class: "nbm-figures nbm-terms", "aria-label": "Terms" }, [el("thead", {}, [this.head]), this.body]);
+    this.table = el("table", { class: "nbm-figures nbm-terms", "aria-label": "Terms" }, [
+      el("thead", {}, [this.head]),
+      this.body,
+    ]);
     this.absent = el("p", { class: "nbm-empty" });
-    this.note = el("p", { class: "nbm-note" }, ["Point at a row, a number or a part of the formula: what it is about lights up."]);
+    this.note = el("p", { class: "nbm-note" }, [
+      "Point at a row, a number or a part of the formula: what it is about lights up.",
+    ]);
     this.root = el("div", {}, [this.formula, el("div", { class: "nbm-scroll" }, [this.table]), this.absent, this.note]);
   }
 
@@ -37,7 +43,10 @@ export class TermsView {
     const isSum = isClosed(metric, [...laws.clients, laws.generators[g]]);
     for (const node of [this.formula, this.table, this.note]) node.hidden = !isSum;
     this.absent.hidden = isSum;
-    say(this.absent, isSum ? "" : CHARTED[metric].no_sum ?? `${label} of points is computed by Python, which gives no parts of it.`);
+    say(
+      this.absent,
+      isSum ? "" : (CHARTED[metric].no_sum ?? `${label} of points is computed by Python, which gives no parts of it.`),
+    );
     if (!isSum) return;
     this.keepFormula(metric, label);
     const parts = laws.clients.map((law) => addendsOf(metric, law, laws.generators[g]));
@@ -64,7 +73,11 @@ export class TermsView {
       this.lightOn(head, k, true);
       return head;
     });
-    this.head.replaceChildren(el("th", { scope: "col" }, ["Client"]), ...heads, el("th", { scope: "col", class: "nbm-sum" }, [label]));
+    this.head.replaceChildren(
+      el("th", { scope: "col" }, ["Client"]),
+      ...heads,
+      el("th", { scope: "col", class: "nbm-sum" }, [label]),
+    );
     this.body.replaceChildren();
   }
 
@@ -83,12 +96,16 @@ export class TermsView {
   /** @param {string[]} names @param {number[][]} rows */
   paintRows(names, rows) {
     const { hovered, selected } = this.store;
-    const nodes = /** @type {HTMLTableRowElement[]} */ (many(this.body, names.length, (r) => this.makeRow(r, rows[0].length)));
+    const nodes = /** @type {HTMLTableRowElement[]} */ (
+      many(this.body, names.length, (r) => this.makeRow(r, rows[0].length))
+    );
     nodes.forEach((row, r) => {
       const isClient = r < names.length - 2;
       const here = (/** @type {Place | null} */ place) => isClient && place?.kind === "clients" && place.index === r;
       say(row.cells[0], names[r]);
-      [...rows[r], rows[r].reduce((sum, value) => sum + value, 0)].forEach((value, k) => say(row.cells[k + 1], figure(value).replace("-", "−")));
+      [...rows[r], rows[r].reduce((sum, value) => sum + value, 0)].forEach((value, k) =>
+        say(row.cells[k + 1], figure(value).replace("-", "−")),
+      );
       row.classList.toggle("nbm-total", !isClient);
       row.classList.toggle("nbm-hovered", here(hovered));
       row.classList.toggle("nbm-selected", here(selected));
@@ -116,15 +133,22 @@ export class TermsView {
     this.charted = g;
     const { hovered } = this.store;
     const isPointed = hovered?.kind === "generators" && hovered.index === g;
-    const lit = this.lit < 0 && isPointed ? CHARTED[metric].own ?? -1 : this.lit;
+    const lit = this.lit < 0 && isPointed ? (CHARTED[metric].own ?? -1) : this.lit;
     this.formula.querySelectorAll(".nbm-part").forEach((part, k) => part.classList.toggle("nbm-lit", k === lit));
-    for (const row of this.table.rows) [...row.cells].forEach((cell, k) => cell.classList.toggle("nbm-lit", k === lit + 1 && lit >= 0));
+    for (const row of this.table.rows)
+      [...row.cells].forEach((cell, k) => cell.classList.toggle("nbm-lit", k === lit + 1 && lit >= 0));
   }
 }
 
 /** Readable symbols: `_G` is set below the line and `^½` above it. @param {string} symbol @returns {(Node | string)[]} */
 function typeset(symbol) {
-  return symbol.split(/(_[\wŷ|]+|\^[½\w]+)/u).map((piece) =>
-    piece.startsWith("_") ? el("sub", {}, [piece.slice(1)]) : piece.startsWith("^") ? el("sup", {}, [piece.slice(1)]) : piece,
-  );
+  return symbol
+    .split(/(_[\wŷ|]+|\^[½\w]+)/u)
+    .map((piece) =>
+      piece.startsWith("_")
+        ? el("sub", {}, [piece.slice(1)])
+        : piece.startsWith("^")
+          ? el("sup", {}, [piece.slice(1)])
+          : piece,
+    );
 }

@@ -28,7 +28,8 @@ export class AxisSlider {
     /** @type {{id: number, x: number, from: Sliding, moved: boolean} | null} */
     this.drag = null;
     this.node = svg("g", { class: `nbm-handle nbm-grip ${style}`, role: "slider", tabindex: 0 }, marks);
-    const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ call) => this.node.addEventListener(name, call, { signal });
+    const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ call) =>
+      this.node.addEventListener(name, call, { signal });
     on("pointerdown", (event) => this.press(event));
     on("pointermove", (event) => this.move(event));
     on("pointerup", () => this.release());
@@ -84,7 +85,14 @@ export class AxisSlider {
     const { value, range, write, lock = "drag" } = this.now;
     const step = roundStep(range[1] - range[0], 100) * (event.shiftKey ? 10 : 1);
     /** @type {Record<string, number>} */
-    const next = { ArrowRight: value + step, ArrowUp: value + step, ArrowLeft: value - step, ArrowDown: value - step, Home: range[0], End: range[1] };
+    const next = {
+      ArrowRight: value + step,
+      ArrowUp: value + step,
+      ArrowLeft: value - step,
+      ArrowDown: value - step,
+      Home: range[0],
+      End: range[1],
+    };
     const sets = event.key === "Enter" || event.key === " ";
     if (!sets && !(event.key in next)) return;
     event.preventDefault();

@@ -34,16 +34,29 @@ export function stateBar(model) {
  */
 function beyondBounds(value, where, field, depth) {
   if (depth > MOST_NESTED) return `${where} is nested too deep`;
-  if (Array.isArray(value)) return firstSaid(value.map((part, i) => () => beyondBounds(part, `${where}[${i}]`, field, depth + 1)));
+  if (Array.isArray(value))
+    return firstSaid(value.map((part, i) => () => beyondBounds(part, `${where}[${i}]`, field, depth + 1)));
   if (value && typeof value === "object") {
     const parts = Object.entries(value).filter(([key]) => key !== "about"); // its keys are users' names, its values too
-    return firstSaid(parts.map(([key, part]) => () => beyondBounds(part, `${where}.${key}`, key, depth + 1)));
+    return firstSaid(
+      parts.map(
+        ([key, part]) =>
+          () =>
+            beyondBounds(part, `${where}.${key}`, key, depth + 1),
+      ),
+    );
   }
   const [low, high] = Object.hasOwn(BOUNDS, field) ? BOUNDS[field] : [NaN, NaN];
-  if (typeof value === "string") return low <= high && value.trim() && Number.isFinite(Number(value)) ? `${where} is a text` : "";
+  if (typeof value === "string")
+    return low <= high && value.trim() && Number.isFinite(Number(value)) ? `${where} is a text` : "";
   if (typeof value !== "number") return "";
-  if (value >= low && value <= high) return WHOLE.includes(field) && !Number.isInteger(value) ? `${where} is ${value}, and should be a whole number` : "";
-  return low <= high ? `${where} is ${value}, and should be from ${low} to ${high}` : `${where} is a number that no lab has`;
+  if (value >= low && value <= high)
+    return WHOLE.includes(field) && !Number.isInteger(value)
+      ? `${where} is ${value}, and should be a whole number`
+      : "";
+  return low <= high
+    ? `${where} is ${value}, and should be from ${low} to ${high}`
+    : `${where} is a number that no lab has`;
 }
 
 /** What the first of the calls says that says something. @param {(() => string)[]} calls */

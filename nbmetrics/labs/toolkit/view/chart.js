@@ -28,7 +28,13 @@ export function ticksOf([low, high], step) {
  * @param {[number, number] | null} previous @param {number} low @param {number} high @returns {[number, number]}
  */
 export function calmRange(previous, low, high) {
-  if (previous && low >= previous[0] - 1e-6 * (high - low) && high <= previous[1] && high - low >= 0.4 * (previous[1] - previous[0])) return previous;
+  if (
+    previous &&
+    low >= previous[0] - 1e-6 * (high - low) &&
+    high <= previous[1] &&
+    high - low >= 0.4 * (previous[1] - previous[0])
+  )
+    return previous;
   const step = roundStep(high - low || Math.abs(high) || 1, 8);
   const from = Math.floor(low / step + 1e-6);
   return [step * from, step * Math.max(Math.ceil(high / step - 1e-6), from + 1)];
@@ -47,7 +53,8 @@ export function spreadOut(wanted, space, low, high) {
   const order = wanted.map((_, i) => i).sort((i, j) => wanted[i] - wanted[j]);
   const found = wanted.map((y) => Math.min(high, Math.max(low, y)));
   for (let k = 1; k < order.length; k++) found[order[k]] = Math.max(found[order[k]], found[order[k - 1]] + space);
-  for (let k = order.length - 1, ceiling = high; k >= 0; k--, ceiling -= space) found[order[k]] = Math.min(found[order[k]], ceiling);
+  for (let k = order.length - 1, ceiling = high; k >= 0; k--, ceiling -= space)
+    found[order[k]] = Math.min(found[order[k]], ceiling);
   return found;
 }
 

@@ -7,7 +7,8 @@ import { put } from "./dom.js";
 
 const LOCKED_WHY = "Locked by the teacher";
 // What "drag" covers wherever it is; other controls are marked by `lockable`.
-const LOCKED_BY_DRAG = ':is([role="slider"], input:is([type="number"], [type="text"], [type="range"])):not([data-lock], [hidden])';
+const LOCKED_BY_DRAG =
+  ':is([role="slider"], input:is([type="number"], [type="text"], [type="range"])):not([data-lock], [hidden])';
 
 /** Controls that the lock `what` closes. @param {string} what a name of Lab.lock, or "" for what stays open @param {...Element} nodes */
 export function lockable(what, ...nodes) {

@@ -39,7 +39,9 @@ export function shareText(value) {
 /** A small number as read. @param {number} value */
 export function briefText(value) {
   if (value === 0) return "0";
-  return Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5 ? shortPower(value) : String(Number(value.toPrecision(3))).replace("-", "−");
+  return Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5
+    ? shortPower(value)
+    : String(Number(value.toPrecision(3))).replace("-", "−");
 }
 
 /** 2.1·10⁻⁴ for 0.00021. @param {number} value */

@@ -1,7 +1,19 @@
 /** Save picture: the stage as a PNG, styled as on the page. */
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity",
-  "font-family", "font-size", "font-weight", "paint-order", "display"];
+const STYLES = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-opacity",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "paint-order",
+  "display",
+];
 
 /** The stage as a self-contained SVG text. @param {SVGSVGElement} stage @param {string} title */
 export function svgText(stage, title) {

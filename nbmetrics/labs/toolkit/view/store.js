@@ -58,7 +58,12 @@ export class Store {
       this.changed();
     };
     /** @type {[string, () => void][]} */
-    const calls = [["scene", onScene], ["result", onResult], ["locked", onLocked], ...traits.map((name) => /** @type {[string, () => void]} */ ([name, onTrait]))];
+    const calls = [
+      ["scene", onScene],
+      ["result", onResult],
+      ["locked", onLocked],
+      ...traits.map((name) => /** @type {[string, () => void]} */ ([name, onTrait])),
+    ];
     for (const [name, call] of calls) model.on(`change:${name}`, call);
     signal?.addEventListener("abort", () => {
       for (const [name, call] of calls) model.off(`change:${name}`, call);
@@ -69,7 +74,8 @@ export class Store {
 
   /** @returns {Numbers} */
   get numbers() {
-    if (this.memo?.scene !== this.scene) this.memo = { scene: this.scene, numbers: this.compute(this.scene, this.model) };
+    if (this.memo?.scene !== this.scene)
+      this.memo = { scene: this.scene, numbers: this.compute(this.scene, this.model) };
     return this.memo.numbers;
   }
 
@@ -144,7 +150,8 @@ export class Store {
       this.telling = 0;
       setTimeout(() => {
         if (!this.before) return;
-        if (performance.now() - this.committedAt >= COMMIT_EVERY) this.commit(); // Python answers it like a question
+        if (performance.now() - this.committedAt >= COMMIT_EVERY)
+          this.commit(); // Python answers it like a question
         else this.ask();
       });
     });

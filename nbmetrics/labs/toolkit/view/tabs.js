@@ -23,7 +23,9 @@ export class Tabs {
       return tab;
     });
     this.list = el("div", { class: "nbm-tabs", role: "tablist", "aria-label": label }, this.tabs);
-    this.panels = this.names.map((name) => el("div", { role: "tabpanel", "aria-label": labels[name] }, [contents[name]]));
+    this.panels = this.names.map((name) =>
+      el("div", { role: "tabpanel", "aria-label": labels[name] }, [contents[name]]),
+    );
   }
 
   get offered() {

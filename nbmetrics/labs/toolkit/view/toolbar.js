@@ -28,7 +28,11 @@ export class Toolbar {
     this.signal = signal;
     this.tools = tools;
     this.presets = /** @type {Record<string, any>} */ (store.model.get("presets"));
-    this.preset = el("select", { "aria-label": "Preset" }, Object.keys(this.presets).map((name) => el("option", { value: name }, [name])));
+    this.preset = el(
+      "select",
+      { "aria-label": "Preset" },
+      Object.keys(this.presets).map((name) => el("option", { value: name }, [name])),
+    );
     this.preset.append(el("option", { value: "", hidden: "" }, ["Choose a preset"]));
     this.preset.addEventListener("change", () => this.load(this.preset.value, "presets"), { signal });
     this.undo = this.button("Undo", () => store.undo());
@@ -36,7 +40,13 @@ export class Toolbar {
     this.reset = this.button("Reset", () => this.load(store.scene.preset, "history"));
     this.table = this.button("Table view", () => this.toggleTable());
     put(this.table, { "aria-pressed": "false" });
-    this.code = el("textarea", { class: "nbm-code", readonly: "", rows: "8", "aria-label": "Code", spellcheck: "false" });
+    this.code = el("textarea", {
+      class: "nbm-code",
+      readonly: "",
+      rows: "8",
+      "aria-label": "Code",
+      spellcheck: "false",
+    });
     this.codeFold = el("details", { class: "nbm-fold" }, [el("summary", {}, ["Code"]), this.code]);
     this.codeFold.hidden = true;
     const copy = this.button("Copy code", () => this.copy());
@@ -121,7 +131,7 @@ export class Toolbar {
     this.status.classList.toggle("nbm-behind", !isCurrent && !notice);
     this.fold.hidden = !(error && isCurrent);
     if (error && isCurrent) say(/** @type {Element} */ (this.fold.lastElementChild), error.traceback);
-    const pending = this.store.waiting ? this.tools.waiting ?? WAITING : this.status.dataset.settled ?? "";
+    const pending = this.store.waiting ? (this.tools.waiting ?? WAITING) : (this.status.dataset.settled ?? "");
     const settled = error ? `Python: ${error.message}` : isCurrent ? this.tools.compared(result) : pending;
     if (isCurrent && !this.store.before) this.status.dataset.settled = settled;
     say(this.status, notice || (isCurrent ? settled : pending));

@@ -5,10 +5,11 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { PairScores } from "./maths.js"
  */
-import { el, put, say } from "../../toolkit/view/dom.js";
+
 import { ellipseOf } from "../../plane/view/geometry.js";
-import { TwinDots } from "./dots.js";
+import { el, put, say } from "../../toolkit/view/dom.js";
 import { figure } from "../../toolkit/view/numbers.js";
+import { TwinDots } from "./dots.js";
 
 /**
  * @typedef {object} Shown what one display shows
@@ -36,10 +37,20 @@ export class TwinsBoard {
     this.dots = new TwinDots();
     this.heads = ["FID with", "", "", "Difference"].map((head) => el("th", { scope: "col" }, [head]));
     this.body = el("tbody");
-    this.table = el("table", { class: "nbm-scores nbm-twin-scores", "aria-label": "Scores" }, [el("thead", {}, [el("tr", {}, this.heads)]), this.body]);
+    this.table = el("table", { class: "nbm-scores nbm-twin-scores", "aria-label": "Scores" }, [
+      el("thead", {}, [el("tr", {}, this.heads)]),
+      this.body,
+    ]);
     this.lawBody = el("tbody");
     this.lawTable = el("table", { class: "nbm-items", "aria-label": "Generators" }, [
-      el("thead", {}, [el("tr", {}, ["Generator", ...LAW_HEADS].map((head) => el("th", { scope: "col" }, [head])))]), this.lawBody,
+      el("thead", {}, [
+        el(
+          "tr",
+          {},
+          ["Generator", ...LAW_HEADS].map((head) => el("th", { scope: "col" }, [head])),
+        ),
+      ]),
+      this.lawBody,
     ]);
     this.lawPart = el("div", { class: "nbm-scroll" }, [this.lawTable]);
     this.lawPart.hidden = true;
@@ -49,7 +60,9 @@ export class TwinsBoard {
       this.dots.root,
       el("div", { class: "nbm-scroll" }, [this.table]),
       this.lawPart,
-      el("p", { class: "nbm-note" }, ["avg: the mean of the clients’ own scores. all: one score against the pooled clients. Lower is better."]),
+      el("p", { class: "nbm-note" }, [
+        "avg: the mean of the clients’ own scores. all: one score against the pooled clients. Lower is better.",
+      ]),
     ]);
   }
 
@@ -64,7 +77,11 @@ export class TwinsBoard {
     const rows = [...shown.names, "avg", "all"].map((name, i) => {
       const pair = { name, first: first[i], second: second ? second[i] : null };
       const likeness = pair.second === null ? "" : likenessOf(pair.first, pair.second, first, shown.near);
-      return { ...pair, likeness, apart: likeness === "=" || pair.second === null ? likeness : signed(pair.second - pair.first, shown.figures) };
+      return {
+        ...pair,
+        likeness,
+        apart: likeness === "=" || pair.second === null ? likeness : signed(pair.second - pair.first, shown.figures),
+      };
     });
     this.dots.paint(rows, shown.heads, shown.headline);
     while (this.body.rows.length > rows.length) this.body.deleteRow(-1);
@@ -77,7 +94,8 @@ export class TwinsBoard {
   makeRow(index) {
     const row = el("tr", {}, [el("th", { scope: "row" }), ...[0, 1, 2].map(() => el("td"))]);
     const { store, signal } = this;
-    const client = () => (index < store.scene.clients.length ? { kind: /** @type {const} */ ("clients"), index } : null);
+    const client = () =>
+      index < store.scene.clients.length ? { kind: /** @type {const} */ ("clients"), index } : null;
     row.addEventListener("pointerenter", () => store.hover(client()), { signal });
     row.addEventListener("pointerleave", () => store.hover(null), { signal });
     return row;
@@ -91,7 +109,11 @@ export class TwinsBoard {
     node.classList.toggle("nbm-twin-sum", i === clients);
     say(node.cells[0], name);
     const difference = second === null ? null : second - first;
-    const texts = [figures(first), second === null ? "…" : figures(second), likeness === "" ? "…" : likeness === "=" ? "= 0" : `${likeness} ${apart}`];
+    const texts = [
+      figures(first),
+      second === null ? "…" : figures(second),
+      likeness === "" ? "…" : likeness === "=" ? "= 0" : `${likeness} ${apart}`,
+    ];
     [first, second, difference].forEach((value, k) => {
       const cell = node.cells[k + 1];
       if (value === null) cell.removeAttribute("data-value");
@@ -132,11 +154,16 @@ function signed(value, figures) {
 export function pairWords({ first, second }, isCorrected) {
   const differences = second.map((value, i) => value - first[i]);
   const [clients, gap] = [differences.slice(0, -2), differences[differences.length - 1]];
-  const pooled = isAlike(gap, 0, first) ? "Pooled, they are alike as well." : `Pooled, the twin is ${figure(Math.abs(gap))} ${gap > 0 ? "worse" : "better"}.`;
+  const pooled = isAlike(gap, 0, first)
+    ? "Pooled, they are alike as well."
+    : `Pooled, the twin is ${figure(Math.abs(gap))} ${gap > 0 ? "worse" : "better"}.`;
   if (second.slice(0, -2).every((value, i) => isAlike(first[i], value, first))) {
     return { headline: `Every client scores both alike. ${pooled}`, isApart: false };
   }
   const [low, high] = [figure(Math.min(...clients)), figure(Math.max(...clients))];
   const range = low === high ? `by ${low}` : `by ${low} to ${high}`;
-  return { headline: `${isCorrected ? "Not quite twins" : "Not twins"}: the clients’ scores differ ${range.replaceAll("-", "−")}.`, isApart: true };
+  return {
+    headline: `${isCorrected ? "Not quite twins" : "Not twins"}: the clients’ scores differ ${range.replaceAll("-", "−")}.`,
+    isApart: true,
+  };
 }

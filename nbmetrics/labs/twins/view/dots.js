@@ -26,7 +26,11 @@ export class TwinDots {
   paint(rows, heads, words) {
     const wide = (this.wide = this.root.clientWidth || this.wide);
     const high = TOP + ROW * rows.length + AXIS;
-    put(this.root, { viewBox: `0 0 ${wide} ${high}`, height: high, "aria-label": `FID of ${heads.join(" and ")}. ${words}` });
+    put(this.root, {
+      viewBox: `0 0 ${wide} ${high}`,
+      height: high,
+      "aria-label": `FID of ${heads.join(" and ")}. ${words}`,
+    });
     const room = Math.min(NAMES, Math.max(...rows.map((row) => nameWidth(row.name))));
     const left = room + 14;
     const most = roundUp(Math.max(...rows.flatMap((row) => [row.first, row.second ?? 0])));
@@ -65,7 +69,10 @@ class DotLine {
     this.first = svg("path", { class: "nbm-twin-mark", d: TWIN_MARKS.first });
     this.second = svg("path", { class: "nbm-twin-mark", d: TWIN_MARKS.second });
     this.difference = svg("text", { class: "nbm-twin-apart" });
-    const marks = [svg("g", { class: "nbm-twin-first" }, [this.first]), svg("g", { class: "nbm-twin-second" }, [this.second])];
+    const marks = [
+      svg("g", { class: "nbm-twin-first" }, [this.first]),
+      svg("g", { class: "nbm-twin-second" }, [this.second]),
+    ];
     this.title = svg("title");
     this.node = svg("g", {}, [this.title, this.name, this.bar, ...marks, this.difference]);
   }
@@ -78,7 +85,8 @@ class DotLine {
     put(this.name, { x: 0, y: y + 4 });
     this.node.classList.toggle("nbm-twin-summed", isSum);
     put(this.first, { transform: `translate(${x(first)} ${y})` });
-    for (const node of [this.second, this.bar, this.difference]) node.classList.toggle("nbm-twin-hidden", second === null);
+    for (const node of [this.second, this.bar, this.difference])
+      node.classList.toggle("nbm-twin-hidden", second === null);
     if (second === null) return;
     put(this.second, { transform: `translate(${x(second)} ${y})` });
     put(this.bar, { x1: x(first), x2: x(second), y1: y, y2: y });

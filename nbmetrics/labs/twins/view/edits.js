@@ -93,9 +93,10 @@ export function twinsCode({ clients, shared, construction }) {
     ...(shared === isOne ? [] : [`, shared=${shared ? "True" : "False"}`]),
     ...(construction === "corrected" ? [] : [`, construction="${construction}"`]),
   ];
-  const made = construction === "corrected" || construction === "printed"
-    ? triedTwin(TWIN_FUNCTIONS[construction])
-    : ['table = nm.experiments.published("twin_generators_ffhq")'];
+  const made =
+    construction === "corrected" || construction === "printed"
+      ? triedTwin(TWIN_FUNCTIONS[construction])
+      : ['table = nm.experiments.published("twin_generators_ffhq")'];
   return [
     "import nbmetrics as nm",
     "",

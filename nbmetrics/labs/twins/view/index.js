@@ -5,19 +5,20 @@
  * @import { Shown } from "./board.js"
  * @import { Pair, TwinsScene } from "./maths.js"
  */
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+
 import { ItemButtons } from "../../plane/view/items.js";
-import { lab } from "../../toolkit/view/lab.js";
 import { lawOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
 import { PlaneStore } from "../../plane/view/store.js";
+import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { figure } from "../../toolkit/view/numbers.js";
 import { savePicture } from "../../toolkit/view/picture.js";
-import { Toolbar, agreement } from "../../toolkit/view/toolbar.js";
-import { TwinsBoard, pairWords } from "./board.js";
+import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { pairWords, TwinsBoard } from "./board.js";
 import { clientsKey, planeStore, twinsCode, withSharing } from "./edits.js";
 import { pairOf, pairScores } from "./maths.js";
 import { TWIN_MARKS, TWIN_NAMES, TwinsStage } from "./stage.js";
-import { figure } from "../../toolkit/view/numbers.js";
 
 /** @type {Record<string, string>} */
 const TABS = { corrected: "Corrected", printed: "As printed", published: "Published" };
@@ -45,7 +46,9 @@ function twinsView(store, signal) {
     },
     picture: () => {
       const drawn = sceneOf(store).construction === "published" ? board.dots.root : stage.root;
-      void savePicture(drawn, board.headline.textContent ?? "", "twins.png").catch(() => store.say("The picture could not be made."));
+      void savePicture(drawn, board.headline.textContent ?? "", "twins.png").catch(() =>
+        store.say("The picture could not be made."),
+      );
     },
     compared: (result) => comparedWords(store, keeper.now(), result),
   });
@@ -75,13 +78,16 @@ class Choices {
   constructor(store, signal) {
     this.tabs = Object.entries(TABS).map(([construction, text]) => {
       const node = el("button", { type: "button" }, [text]);
-      node.addEventListener("click", () => store.edit(/** @type {any} */ ({ ...store.scene, construction }), ""), { signal });
+      node.addEventListener("click", () => store.edit(/** @type {any} */ ({ ...store.scene, construction }), ""), {
+        signal,
+      });
       return node;
     });
     this.shared = el("input", { type: "checkbox", role: "switch" });
     this.shared.addEventListener(
       "change",
-      () => store.edit(/** @type {any} */ (withSharing(sceneOf(store), this.shared.checked, store.selected?.index ?? 0))),
+      () =>
+        store.edit(/** @type {any} */ (withSharing(sceneOf(store), this.shared.checked, store.selected?.index ?? 0))),
       { signal },
     );
     this.label = el("label", { class: "nbm-twin-switch" }, [this.shared, "Shared covariance"]);
@@ -141,18 +147,27 @@ function pairShown(store, { pair, isBehind }) {
   const [names, heads] = [scene.clients.map((client) => client.name), [TWIN_NAMES.first, secondName(scene)]];
   const laws = [pair.first, ...(pair.second && !isBehind ? [pair.second] : [])];
   const shown = { names, heads, scores, laws, isApart: false, near: 0, figures: figure };
-  if (isBehind) return { ...shown, headline: waitingWords(store), why: "The shapes differ, so no formula gives the twin: Python looks for a mean and a covariance that leave every client’s score as it is." };
+  if (isBehind)
+    return {
+      ...shown,
+      headline: waitingWords(store),
+      why: "The shapes differ, so no formula gives the twin: Python looks for a mean and a covariance that leave every client’s score as it is.",
+    };
   if (!scores.second) return { ...shown, headline: `No twin here: ${sentence(pair.reason)}`, why: WHY.none(pair) };
-  if (pair.second === pair.first) return { ...shown, headline: "No twin here: the second generator is the first.", why: WHY[pair.how](pair) };
+  if (pair.second === pair.first)
+    return { ...shown, headline: "No twin here: the second generator is the first.", why: WHY[pair.how](pair) };
   const words = pairWords({ first: scores.first, second: scores.second }, scene.construction === "corrected");
   return { ...shown, ...words, why: WHY[pair.how](pair) };
 }
 
 /** @type {Record<Pair["how"], (pair: Pair) => string>} */
 const WHY = {
-  offset: ({ u }) => `One shared covariance and means on a line: the twin has the clients’ shape, moved across the line by √u = ${figure(Math.sqrt(u))}. The faint outline is as good a twin.`,
-  covariance: () => "The means span the plane, so no direction is left to move in. The twin keeps the mean and takes another covariance, as far from the clients’ as the pooled one.",
-  search: () => "The shapes differ, so no formula gives the twin: Python found this mean and covariance by search, with every client’s score held where it was.",
+  offset: ({ u }) =>
+    `One shared covariance and means on a line: the twin has the clients’ shape, moved across the line by √u = ${figure(Math.sqrt(u))}. The faint outline is as good a twin.`,
+  covariance: () =>
+    "The means span the plane, so no direction is left to move in. The twin keeps the mean and takes another covariance, as far from the clients’ as the pooled one.",
+  search: () =>
+    "The shapes differ, so no formula gives the twin: Python found this mean and covariance by search, with every client’s score held where it was.",
   printed: printedWords,
   none: () => "Move the clients, or change the shape of one, and look again.",
 };
@@ -161,7 +176,9 @@ const WHY = {
 function printedWords({ u, other, reason }) {
   const printed = `The papers take u = Tr Σλ(μμᵀ − μ̂μ̂ᵀ) = ${figure(u)} and move across the means by √u`;
   if (other) return `${printed}, which is too far. The faint outline is the corrected twin.`;
-  const corrected = reason ? `Corrected, there is none either: ${sentence(reason)}` : "The shapes differ, so the corrected twin takes a search: choose Corrected.";
+  const corrected = reason
+    ? `Corrected, there is none either: ${sentence(reason)}`
+    : "The shapes differ, so the corrected twin takes a search: choose Corrected.";
   return `${printed}. ${corrected}`;
 }
 
@@ -195,9 +212,14 @@ function comparedWords(store, { pair, isBehind }, { reason, scores, second, tryi
   const scene = sceneOf(store);
   if (scene.construction === "published") return "";
   if (isBehind) return trying || "Searching for the twin …";
-  if (reason || !pair.second) return reason && !pair.second ? "No twin here; Python agrees." : "Python and this page disagree on whether there is a twin.";
+  if (reason || !pair.second)
+    return reason && !pair.second
+      ? "No twin here; Python agrees."
+      : "Python and this page disagree on whether there is a twin.";
   const own = pairScores(scene.clients, pair.first, pair.second);
-  const pairs = [...scores.first, ...scores.second].map((value, i) => /** @type {[number, number]} */ ([value, [...own.first, ...(own.second ?? [])][i]]));
+  const pairs = [...scores.first, ...scores.second].map(
+    (value, i) => /** @type {[number, number]} */ ([value, [...own.first, ...(own.second ?? [])][i]]),
+  );
   return pair.how === "search" && second ? `Found by Python. ${agreement(pairs)}` : agreement(pairs);
 }
 

@@ -27,7 +27,8 @@ const TWIN_APART = 1e-6;
 const COV_PARTS = /** @type {const} */ (["a", "b", "c"]);
 const ALL_ALIKE = "All clients with weight are alike, so the score of each is FID-all itself.";
 const NEARLY_ONE = "The clients nearly coincide: FID-all of no twin reaches a millionth of FID-avg.";
-const MEANS_SPAN = "The printed construction needs a direction orthogonal to the means, and these means span the plane.";
+const MEANS_SPAN =
+  "The printed construction needs a direction orthogonal to the means, and these means span the plane.";
 
 /** @param {TwinsScene} scene @returns {Pair} */
 export function pairOf({ clients, construction }) {
@@ -74,11 +75,23 @@ export function printedPair(clients) {
   const parts = laws.map((law, i) => ({ law, weight: shares[i] }));
   const first = mixture(parts);
   const u = laws.reduce((sum, law, i) => sum + shares[i] * ((law.x - first.x) ** 2 + (law.y - first.y) ** 2), 0);
-  const { isLine, beta } = lineOf(laws.map((law) => [law.x, law.y]), null);
+  const { isLine, beta } = lineOf(
+    laws.map((law) => [law.x, law.y]),
+    null,
+  );
   if (!isLine) return noPair(first, MEANS_SPAN);
-  if (u <= TWIN_SAME * (first.a + first.c)) return { how: "printed", first, second: first, u: 0, beta: null, other: null, reason: "" };
+  if (u <= TWIN_SAME * (first.a + first.c))
+    return { how: "printed", first, second: first, u: 0, beta: null, other: null, reason: "" };
   const within = mixture(parts.map(({ law, weight }) => ({ law: { ...law, x: 0, y: 0 }, weight })));
-  return { how: "printed", first, second: shifted({ ...within, x: first.x, y: first.y }, beta, Math.sqrt(u)), u, beta, other: null, reason: "" };
+  return {
+    how: "printed",
+    first,
+    second: shifted({ ...within, x: first.x, y: first.y }, beta, Math.sqrt(u)),
+    u,
+    beta,
+    other: null,
+    reason: "",
+  };
 }
 
 /** N(μ̂ + √u β, C), and its image on the other side. @param {Law} first @param {Law} shape @param {number} u @param {[number, number]} beta @returns {Pair} */
@@ -93,7 +106,8 @@ function covariancePair(first, shape, u) {
   const trace = shape.a + shape.c;
   const step = Math.sqrt(u / trace);
   const centre = { ...shape, x: first.x, y: first.y };
-  const found = trace === 0 ? [] : [1 + step, 1 - step].filter((s) => s >= 0).map((s) => mapped2(centre, [s, 0, s], s * s));
+  const found =
+    trace === 0 ? [] : [1 + step, 1 - step].filter((s) => s >= 0).map((s) => mapped2(centre, [s, 0, s], s * s));
   const mirror = trace === 0 ? null : mirrorOf(shape, first);
   if (mirror) found.push(mapped2(centre, mirror.matrix, mirror.det));
   const gaps = found.map((law) => fidOf(first, law));
@@ -122,7 +136,8 @@ function mirrorOf(shape, first) {
 /** The law with every half-axis mapped by the symmetric [[p, q], [q, r]]. @param {Law} law @param {number[]} matrix @param {number} det @returns {Law} */
 function mapped2(law, [p, q, r], det) {
   const spokes = law.spokes.map(([u, v]) => [p * u + q * v, q * u + r * v]);
-  const sum = (/** @type {number} */ i, /** @type {number} */ j) => spokes.reduce((total, spoke) => total + spoke[i] * spoke[j], 0);
+  const sum = (/** @type {number} */ i, /** @type {number} */ j) =>
+    spokes.reduce((total, spoke) => total + spoke[i] * spoke[j], 0);
   return { ...law, spokes, a: sum(0, 0), b: sum(0, 1), c: sum(1, 1), rootDet: det * law.rootDet };
 }
 

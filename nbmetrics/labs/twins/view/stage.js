@@ -6,9 +6,10 @@
  * @import { Pair, TwinsScene } from "./maths.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
-import { put, say, svg } from "../../toolkit/view/dom.js";
+
 import { ellipseOf, projection } from "../../plane/view/geometry.js";
 import { Stage } from "../../plane/view/stage.js";
+import { put, say, svg } from "../../toolkit/view/dom.js";
 
 /** The mark of each generator, in the plane and in the chart of scores: an open circle that a diamond fits into. */
 export const TWIN_MARKS = { first: "M0 -8 A8 8 0 1 1 -0.01 -8 Z", second: "M0 -6 L6 0 L0 6 L-6 0 Z" };
@@ -26,9 +27,20 @@ export class TwinsStage extends Stage {
     this.first = new LawView("first");
     this.second = new LawView("second");
     this.other = svg("ellipse", { class: "nbm-twin-other" });
-    this.arrow = svg("g", { class: "nbm-twin-arrow" }, [svg("line"), svg("path", { d: "M0 0 L-9 -4.5 L-9 4.5 Z" }), svg("text", {}, ["√u β"])]);
+    this.arrow = svg("g", { class: "nbm-twin-arrow" }, [
+      svg("line"),
+      svg("path", { d: "M0 0 L-9 -4.5 L-9 4.5 Z" }),
+      svg("text", {}, ["√u β"]),
+    ]);
     this.root.insertBefore(
-      svg("g", { class: "nbm-twin-pair", "aria-hidden": "true" }, [this.other, this.first.body, this.second.body, this.arrow, this.first.mark, this.second.mark]),
+      svg("g", { class: "nbm-twin-pair", "aria-hidden": "true" }, [
+        this.other,
+        this.first.body,
+        this.second.body,
+        this.arrow,
+        this.first.mark,
+        this.second.mark,
+      ]),
       this.controls,
     );
   }
@@ -39,7 +51,12 @@ export class TwinsStage extends Stage {
     const place = projection(scene, this.size);
     const arrow = arrowOf(pair, place);
     const laws = [pair.first, ...(pair.second ? [pair.second] : [])];
-    const generators = laws.map((law, i) => ({ name: i ? name : TWIN_NAMES.first, x: law.x, y: law.y, ...ellipseOf(law) }));
+    const generators = laws.map((law, i) => ({
+      name: i ? name : TWIN_NAMES.first,
+      x: law.x,
+      y: law.y,
+      ...ellipseOf(law),
+    }));
     const labels = this.paint(scene, generators, arrow?.boxes);
     this.first.paint(pair.first, place, labels[0]);
     this.second.paint(pair.second, place, labels[1]);
@@ -54,7 +71,9 @@ export class TwinsStage extends Stage {
     const [line, head, text] = this.arrow.children;
     const [from, to, tip] = [8, reach - 14, reach - 8];
     put(line, { x1: x + from * dx, y1: y + from * dy, x2: x + to * dx, y2: y + to * dy });
-    put(head, { transform: `translate(${x + tip * dx} ${y + tip * dy}) rotate(${(Math.atan2(dy, dx) * 180) / Math.PI})` });
+    put(head, {
+      transform: `translate(${x + tip * dx} ${y + tip * dy}) rotate(${(Math.atan2(dy, dx) * 180) / Math.PI})`,
+    });
     put(text, label);
   }
 }
