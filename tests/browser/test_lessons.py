@@ -6,11 +6,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests import EVIL
 from tests.browser.drag import answered, drag, painted, run_code, scene_where, tab_to, until
 from tests.browser.test_pictures import CONTRAST, OVERFLOW, narrow  # noqa: F401
 
 OPEN = "import nbmetrics as nm\nlab = nm.Playground(lesson={lesson!r}); lab"
-EVIL = "<img src=x onerror=alert(1)>"
 LOWEST = re.compile(r"^FID avg is lowest at (\S+): your guess (\S+) is (\S+) away\. FID all is lowest at (\S+)\.$")
 
 

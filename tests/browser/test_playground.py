@@ -7,11 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
+from tests import EVIL
 from tests.browser.drag import answered, cells, centre, drag, finger, numbers, painted, run_code, tab_to, until
 
 LAB = "import nbmetrics as nm\nlab = nm.Playground(); lab"
 SCENE = "print(_j.dumps(lab.scene))"
-EVIL = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture

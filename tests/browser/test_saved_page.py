@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.conftest import HERE
 from tests.browser.drag import cells, drag, numbers, painted
-from tests.labs.toolkit.test_share import EVIL, LABS, NAMES, evil_lab
+from tests.labs.toolkit.common import EVIL, LABS, NAMES, evil_lab
 
 SCHEMES = ("light", "dark")
 

@@ -12,7 +12,7 @@ import nbmetrics as nm
 from nbmetrics.labs.correlation.figure import surface
 from nbmetrics.labs.correlation.scene import PRESETS, SCORES, CorrelationScene
 from tests import TESTS
-from tests.labs.plane.test_scores_page import NODE, needs_node
+from tests.node import NODE, needs_node
 
 WRONG = {"rho": 0.8, "rho_hat": -0.8}
 

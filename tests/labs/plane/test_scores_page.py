@@ -7,7 +7,6 @@ condition number beyond 1e12, singular ones included.
 import json
 import math
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,9 +17,7 @@ import nbmetrics as nm
 from nbmetrics.labs.plane.laws import summary
 from nbmetrics.labs.playground.numbers import MADE, metrics_of
 from tests import TESTS
-
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
+from tests.node import NODE, needs_node
 
 
 def random_item(rng, kind, number):
