@@ -32,6 +32,8 @@ from tests.browser.frontends import (
     watched,
     write_notebook,
 )
+from tests.browser.labs import LABS, group
+from tests.browser.saved import Saved
 
 HERE = Path(__file__).parent
 WINDOW = {"width": 1280, "height": 900}
@@ -295,3 +297,45 @@ def shot(lab_page):
         return path
 
     return take
+
+
+# JupyterLab lays out its parts a while after the window changed.
+LAID_OUT = """async width => {
+  let [before, still] = ['', 0];
+  while (still < 6) {
+    await new Promise(requestAnimationFrame);
+    const box = JSON.stringify(document.querySelector('.nbm').getBoundingClientRect());
+    still = innerWidth === width && box === before && JSON.parse(box).right <= width ? still + 1 : 0;
+    before = box;
+  } }"""
+
+
+@pytest.fixture
+def narrow(lab_page):
+    """narrow(width): the window that wide, once the lab in it is laid out anew; no file browser beside it."""
+    lab_page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+
+    def resize(width, height=900):
+        lab_page.set_viewport_size({"width": width, "height": height})
+        lab_page.evaluate(LAID_OUT, width)
+
+    yield resize
+    lab_page.set_viewport_size(WINDOW)
+    lab_page.evaluate("() => window.jupyterapp.shell.expandLeft()")
+
+
+@pytest.fixture
+def saved(browser, tmp_path):
+    opener = Saved(browser, tmp_path)
+    yield opener
+    foreign = [url for url in opener.asked if not url.startswith(("file:", "blob:"))]
+    for context in opener.contexts:
+        context.close()
+    assert opener.wrong == [] and foreign == [] and len(opener.asked) >= len(opener.contexts)
+
+
+@pytest.fixture
+def playground(run_cells):
+    """A page, and the Playground in it as it opens."""
+    page = run_cells("import nbmetrics as nm\nlab = nm.Playground(); lab")
+    return page, group(page, LABS["Playground"])

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import HERE
-from tests.browser.drag import drag
-from tests.browser.labs import LABS, group, handle, painted, settle
+from tests.browser.labs import LABS, group, handle, settle
+from tests.browser.page import drag, painted
 
 AXE = HERE.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
 SEVERE = ("serious", "critical")
