@@ -4,7 +4,7 @@ PYTHON = python3
 # What `make test` installs on top of the torch-free core: `make test EXTRAS=` leaves it at the core.
 EXTRAS = all
 PORT = 8888
-# How many times as many inputs `make fuzz` tries as the tests do.
+# How many times as many inputs `make fuzz` tries as `make test-all`.
 FUZZ = 20
 # What `make check` compares with.
 BASE = main
