@@ -8,9 +8,9 @@ class Saved:
         self.browser, self.folder = browser, folder
         self.contexts, self.asked, self.wrong = [], [], []
 
-    def open(self, lab, width=1280, **options):
+    def open(self, lab, width=1280, height=900, **options):
         path = lab.export_html(self.folder / f"page-{len(self.contexts)}.html")
-        context = self.browser.new_context(viewport={"width": width, "height": 900}, **options)
+        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
         self.contexts.append(context)
         context.set_offline(True)
         page = context.new_page()

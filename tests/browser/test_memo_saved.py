@@ -11,6 +11,7 @@ import nbmetrics as nm
 from tests.browser.conftest import HERE
 from tests.browser.memo import shown, tab, verdict
 from tests.browser.page import handle, painted
+from tests.labs.inside import send
 
 NOTED = ".nbm-memo-cards + .nbm-note"
 # What a page asks by, for the lab of these tests.
@@ -27,7 +28,7 @@ def half_copied():
 def python_computes(lab, *kinds):
     """As if the page had shown these tabs."""
     for kind in kinds:
-        lab._asked(lab, {"kind": kind, "scene": lab.scene, "key": KEYS[kind]}, None)
+        send(lab, {"kind": kind, "scene": lab.scene, "key": KEYS[kind]})
     end = time.monotonic() + 120
     while any(("curve" in kinds and lab.curve.get("done") != 1, "interactions" in kinds and not lab.interactions)):
         assert time.monotonic() < end

@@ -10,6 +10,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.toolkit import modules
+from tests.labs.inside import module_of
 from tests.labs.toolkit.common import LABS, NAMES, evil_lab, moved
 
 
@@ -92,7 +93,7 @@ def test_evil_names_cannot_break_out_of_an_exported_page(tmp_path):
 
 
 def test_no_name_is_declared_twice_in_the_one_scope_that_modules_share(kind):
-    text = kind._esm + modules.module("toolkit/view/saved.js")
+    text = module_of(kind) + modules.module("toolkit/view/saved.js")
     declared = re.findall(r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+)", text, re.MULTILINE)
     assert len(declared) > 30 and len(declared) == len(set(declared))
     assert "savedLab" not in declared and "</script" not in text and "<!--" not in text

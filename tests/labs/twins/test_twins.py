@@ -18,6 +18,7 @@ from nbmetrics.labs.toolkit import modules
 from nbmetrics.labs.twins.scene import PRESETS, TwinsScene
 from nbmetrics.scene import History
 from tests import EVIL, TESTS
+from tests.labs.inside import picture_of, words_of
 from tests.node import NODE, needs_node
 
 LABS = Path(nm.__file__).parent / "labs"
@@ -240,11 +241,11 @@ class TestPicture:
     )
     def test_draws_and_describes_the_state(self, twins_lab, name, construction, panels, words):
         lab = twins_lab(name, construction=construction)
-        figure = lab._picture()
+        figure = picture_of(lab)
         assert isinstance(figure, Drawing) and len(figure.axes) == panels
         rows = [label.get_text() for label in figure.axes[-1].get_yticklabels()]
         assert rows[-2:] == ["avg", "all"] and figure.axes[-1].get_xlabel().startswith("FID")
-        assert words in lab._described()
+        assert words in words_of(lab)
 
 
 def random_clients(rng, trial):
