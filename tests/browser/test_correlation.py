@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.page import (
+from tests.browser.page import until
     CONTRAST,
     OVERFLOW,
     WATCH,
@@ -360,8 +361,9 @@ def test_narrow(run_cells, narrow, theme, shot):
         narrow(width, 2500)
         theme("JupyterLab Dark" if width == 320 else "JupyterLab Light")
         answered(page, lab)
+        # JupyterLab may go on laying out after a change of theme
+        until(page, lambda: page.evaluate(OVERFLOW), lambda found: all("nbm-scroll" in line for line in found))
         shot(f"correlation-{width}", lab)
-        assert [line for line in page.evaluate(OVERFLOW) if "nbm-scroll" not in line] == []
         before = settle(page, lab)[0]["rho"]
         drag(page, point(lab), -30, -30)
         assert settle(page, lab)[0]["rho"] < before - 0.1
