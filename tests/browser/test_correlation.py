@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.page import (
-from tests.browser.page import until
     CONTRAST,
     OVERFLOW,
     WATCH,
@@ -20,6 +19,7 @@ from tests.browser.page import until
     run_code,
     settle,
     tab_to,
+    until,
 )
 
 LAB = "import nbmetrics as nm\nlab = nm.CorrelationLab(); lab"
