@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 
 from nbmetrics.labs.memorization.scene import MemorizationScene
 from nbmetrics.labs.memorization.study import study_of
-from tests.browser import labs
 from tests.browser.memo import SLOW, curve_of, open_with, settle, tab
 from tests.browser.page import CONTRAST, OVERFLOW, painted, run_code
 
@@ -111,7 +110,7 @@ def test_narrow_pictures(opened, narrow, theme, shot, width):
     settle(page, lab)
     for name in ("Cards", "Curve", "Items"):
         tab(lab, name)
-        labs.painted(lab)
+        painted(lab)
         shot(f"memorization-{width}-{name.lower()}", lab)
         assert [line for line in page.evaluate(OVERFLOW) if "nbm-scroll" not in line] == []
 
