@@ -4,8 +4,10 @@ PYTHON = python3
 # What `make test` installs on top of the torch-free core: `make test EXTRAS=` leaves it at the core.
 EXTRAS = all
 PORT = 8888
-# How many times as many inputs `make fuzz` tries as the tests do.
+# How many times as many inputs `make fuzz` tries as `make test-all`.
 FUZZ = 20
+# What `make check` compares with.
+BASE = main
 # More for pip, such as an index of CPU-only torch wheels.
 PIP_ARGS =
 
@@ -18,13 +20,22 @@ test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
 npm_ready := tests/js/node_modules/.ready
 biome := tests/js/node_modules/.bin/biome check --config-path=tests/js --error-on-warnings nbmetrics/labs
+# A file of tests stays in one process: it shares its kernel, its tables and its notebooks. Longest files come first.
+pytest := $(bin)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder
+# All tests, each with all of its inputs: `make test-all`, or ALL=1 for a part of it.
+ifdef ALL
+pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
+endif
 
-.PHONY: help lab test test-all check lint lint-js format bench fuzz clean test-python test-browser test-js test-js-types
+.PHONY: help lab test test-all check lint lint-js format bench fuzz clean
+.PHONY: test-python test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
-	@echo "make test     lint, types, and every test that can run here   (EXTRAS= leaves torch and friends out)"
+	@echo "make check    lint, types, and the tests of what changed since the branch main   (BASE=main), under a minute"
+	@echo "make test     lint, types, and the tests that can run here   (EXTRAS= leaves torch and friends out)"
 	@echo "              parts of it: test-python  test-browser  test-js  test-js-types"
+	@echo "make test-all the same with the slow tests and all of their inputs: half an hour"
 	@echo "make lint     ruff, mypy, and biome for the pages' JavaScript and CSS"
 	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
@@ -57,26 +68,31 @@ lab: $(lab_ready)
 	if [ "$$(id -u)" = 0 ]; then set -- "$$@" --allow-root; fi; \
 	exec $(bin)/python -m jupyterlab "$$@"
 
-# Every stage runs whatever the others said; the Python tests come last, so their summary is what one sees.
-test: $(test_ready)
+# Every stage runs whatever the others said; pytest comes last, so its summary is what one sees.
+test check: $(test_ready)
 	@failed=; \
-	for stage in lint test-js test-js-types test-browser test-python; do \
+	for stage in lint test-js test-js-types $(if $(filter check,$@),test-changed,test-pytest); do \
 	  echo; echo "== $$stage"; \
 	  $(MAKE) --no-print-directory $$stage || failed="$$failed $$stage"; \
 	done; \
-	if [ -n "$$failed" ]; then echo "make test FAILED in:$$failed"; exit 1; fi; \
-	echo "make test passed; lines beginning with SKIPPED say what did not run here, and why."
+	if [ -n "$$failed" ]; then echo "make $@ FAILED in:$$failed"; exit 1; fi; \
+	echo "make $@ passed; lines beginning with SKIPPED say what did not run here, and why."
 
-test-all: test
+test-all:
+	@$(MAKE) --no-print-directory test ALL=1
 
-check: lint test-js
+# Browsers and Python side by side: while one waits, the other computes.
+test-pytest: $(test_ready)
+	@$(pytest)
 
 test-python: $(test_ready)
-	@$(bin)/python -m pytest -n auto --maxprocesses=4 --ignore=tests/browser
+	@$(pytest) --ignore=tests/browser
 
-# Two at a time, each with a server and a browser of its own; no test asserts a time.
 test-browser: $(test_ready)
-	@$(bin)/python -m pytest -n 2 --dist loadfile tests/browser
+	@$(pytest) tests/browser
+
+test-changed: $(test_ready)
+	@paths=$$(BASE=$(BASE) $(bin)/python -m tests.changed) && echo $$paths && $(pytest) $$paths
 
 test-js:
 	@if ! command -v node >/dev/null; then \
@@ -120,7 +136,7 @@ bench: $(test_ready)
 fuzz: $(test_ready)
 	@report=$$(mktemp) && trap 'rm -f "$$report"' EXIT && \
 	NBMETRICS_FUZZ=$(FUZZ) NBMETRICS_FUZZ_REPORT="$$report" \
-	  $(bin)/python -m pytest -q -n 2 --timeout=7200 $(wildcard tests/test_fuzz*.py) && \
+	  $(bin)/python -m pytest -q -n 2 --timeout=7200 -m '' $(wildcard tests/test_fuzz*.py) && \
 	$(bin)/python -m tests.fuzz_page "$$report" > docs/fuzz.md && cat docs/fuzz.md
 
 clean:

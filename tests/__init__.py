@@ -4,3 +4,5 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
+# A name that is markup to a page that does not treat it as text.
+EVIL = "<img src=x onerror=alert(1)>"

@@ -20,6 +20,39 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("search", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_configure(config):
+    config.stash[LEFT_OUT] = 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Browser tests first: with one file a process, what takes longest must not begin last."""
+    items.sort(key=lambda item: "browser" not in item.keywords)
+
+
+def pytest_deselected(items):
+    for item in items:
+        item.config.stash[LEFT_OUT] += "slow" in item.keywords
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Every process of pytest-xdist collects all tests, and so leaves out the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if count := config.stash[LEFT_OUT]:
+        terminalreporter.write_line(f"SKIPPED {count} slow tests; make test-all runs them")
+
 
 @pytest.fixture
 def opened():

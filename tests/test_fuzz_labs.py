@@ -9,6 +9,7 @@ import copy
 import json
 import warnings
 import zlib
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -19,6 +20,7 @@ from nbmetrics.labs.playground.lessons import Lesson
 from nbmetrics.labs.toolkit import share
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.fuzzing import Tally, examples, unmoved
+from tests.labs.inside import send
 from tests.labs.toolkit.test_bounds import EXAMPLES, GENERATORS, PLAYED
 from tests.labs.toolkit.test_bounds import numbers as paths_of_numbers
 from tests.waiting import until
@@ -238,8 +240,8 @@ def test_labs_outlive_broken_messages(labs, tally, data, name):
     for how, message in data.draw(st.lists(messages(name), min_size=1, max_size=4)):
         if is_slow(scene_of(lab, message)):
             continue
-        send = lab.set_state if how == "traits" else lambda m: lab._asked(lab, m, [])
-        judged(send, message, f"{name} {how}", tally, said(lab))
+        give = lab.set_state if how == "traits" else partial(send, lab)
+        judged(give, message, f"{name} {how}", tally, said(lab))
         assert sent(dict(lab.result)) and sent(dict(lab.scene)) and sent(dict(lab.history))
         assert "error" not in lab.result or is_short(lab.result["error"]["message"])
     assert sent(answered(lab))

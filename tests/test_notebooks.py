@@ -1,5 +1,7 @@
 """Every notebook runs from top to bottom, is committed without outputs, and shows what it says."""
 
+from functools import cache
+
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -10,8 +12,12 @@ FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
-def run(book):
+@cache
+def ran(name):
+    """The notebook, run once from top to bottom; read it only."""
+    book = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     NotebookClient(book, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    return book
 
 
 def test_there_are_notebooks():
@@ -26,8 +32,7 @@ def test_is_committed_without_outputs(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_runs(path):
-    book = nbformat.read(path, as_version=4)
-    run(book)
+    book = ran(path.stem)
     shown = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
     kinds = set().union(*(o.get("data", {}) for o in shown))
     assert "image/png" in kinds
@@ -35,8 +40,7 @@ def test_runs(path):
 
 
 def test_start_here_shows_the_table_and_the_scatter():
-    book = nbformat.read(FOLDER / "00_start_here.ipynb", as_version=4)
-    run(book)
+    book = ran("00_start_here")
     kinds = [set().union(*(o.get("data", {}) for o in cell.outputs)) for cell in book.cells if cell.cell_type == "code"]
     assert "text/html" in kinds[1]
     assert "image/png" in kinds[2]
@@ -45,8 +49,7 @@ def test_start_here_shows_the_table_and_the_scatter():
 
 
 def test_theorems_are_plotted_and_print_the_corrections_and_the_published_inversions():
-    book = nbformat.read(FOLDER / "theorems.ipynb", as_version=4)
-    run(book)
+    book = ran("theorems")
     outputs = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
     said = "\n".join(o.get("text", "") + o.get("data", {}).get("text/plain", "") for o in outputs)
     assert "as printed  client scores [[1.1716, 2.0], [1.1716, 2.0]]" in said

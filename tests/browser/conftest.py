@@ -1,6 +1,8 @@
 """A real JupyterLab, driven in headless Chromium.
 
-One server and one page serve the session; every test gets a fresh notebook and kernel:
+One server and one page serve the session and one kernel the tests of a module: every notebook begins with a kernel
+that has no names, no widgets and no cells behind it, and a test that asks for `kernel`, to kill or restart it, gets one
+of its own:
 
     def test_drag(run_cells, kernel, theme, shot):
         page = run_cells("import nbmetrics as nm", "lab = nm.Playground(); lab")
@@ -26,11 +28,12 @@ from tests.browser.frontends import (
     START,
     VOILA,
     assert_ran,
-    end_sessions,
     serving,
     watched,
     write_notebook,
 )
+from tests.browser.labs import LABS, group
+from tests.browser.saved import Saved
 
 HERE = Path(__file__).parent
 WINDOW = {"width": 1280, "height": 900}
@@ -99,18 +102,30 @@ def voila_server(tmp_path_factory):
 
 # The "idle" indicator alone can match before a kernel exists, and run-all then does nothing:
 # wait for the session and its kernel, and let run_cells check that every cell really ran.
-OPEN = """async path => {
+OPEN = """async ([path, id]) => {
   const app = window.jupyterapp;
-  const p = await app.commands.execute('docmanager:open', { path, factory: 'Notebook' });
+  const options = { path, factory: 'Notebook', ...(id ? { kernel: { id } } : {}) };
+  const p = await app.commands.execute('docmanager:open', options);
   window.__panel = p;
   await p.context.ready; await p.sessionContext.ready;
   const kernel = () => p.sessionContext.session && p.sessionContext.session.kernel;
   while (!(kernel() && kernel().connectionStatus === 'connected' && kernel().status === 'idle'))
     await new Promise(r => setTimeout(r, 20));
 }"""
+HAS_PANEL = "() => !!window.__panel"
 CLOSE = "() => { if (window.__panel) { window.__panel.dispose(); window.__panel = null; } }"
 # JupyterLab throws this of what it had asked a kernel that is gone, when it learns of that: maybe in the next test.
 UNANSWERED = "Canceled future"
+# What the kernel answers to code beside the cells, or that it took too long.
+EXECUTED = """async code => {
+  const { kernel } = window.__panel.sessionContext.session ?? {};
+  if (!kernel) return 'no kernel';
+  const late = new Promise(done => setTimeout(() => done('late'), 20000));
+  const reply = kernel.requestExecute({ code, store_history: false }).done.then(({ content }) => content.status);
+  return Promise.race([reply.catch(String), late]); }"""
+CLEAR = """import ipywidgets
+ipywidgets.Widget.close_all()
+get_ipython().reset(new_session=True)"""
 OCCUPY = """() => { window.__panel.sessionContext.session.kernel.requestExecute({ code:
   'import os, time\\nwhile os.path.exists("busy"): time.sleep(0.02)' }); }"""
 KERNEL_ID = "() => window.__panel.sessionContext.session.kernel.id"
@@ -132,19 +147,59 @@ def lab_page(browser, lab_server):
     context.close()
 
 
+class KeptKernel:
+    """The kernel that the tests of a module share, once the first of them has started it."""
+
+    def __init__(self, page, server):
+        self.page, self.server = page, server
+        self.id = None
+
+    def open(self, name):
+        """The notebook, with this kernel."""
+        self.page.evaluate(OPEN, [name, self.id])
+        self.id = self.page.evaluate(KERNEL_ID)
+
+    def clear(self):
+        """As before its first cell: widgets closed, names forgotten; one that is busy or gone makes way for another."""
+        if self.page.evaluate(HAS_PANEL) and self.page.evaluate(EXECUTED, CLEAR) != "ok":
+            self.end()
+        self.page.evaluate(CLOSE)
+
+    def end(self):
+        if self.id in [kernel["id"] for kernel in self.server.request("GET", "/api/kernels")]:
+            self.server.request("DELETE", f"/api/kernels/{self.id}")
+        self.id = None
+
+
+class OwnKernel(KeptKernel):
+    """A new one for every notebook."""
+
+    def clear(self):
+        self.page.evaluate(CLOSE)
+        self.end()
+
+
+@pytest.fixture(scope="module")
+def kept_kernel(lab_page, lab_server):
+    kept = KeptKernel(lab_page, lab_server)
+    yield kept
+    kept.end()
+
+
 @pytest.fixture
-def run_cells(lab_page, lab_server, request):
-    """run_cells(*sources, wait=True, check=True) -> page, in a new notebook with a new kernel."""
+def run_cells(lab_page, lab_server, kept_kernel, request):
+    """run_cells(*sources, wait=True, check=True) -> page, in a new notebook with a kernel like new."""
     stem = "".join(c if c.isalnum() or c in "-_" else "_" for c in request.node.name)
+    notebooks = OwnKernel(lab_page, lab_server) if "kernel" in request.fixturenames else kept_kernel
     opened = []
     lab_page.nbmetrics_errors.clear()
 
     def run(*sources, wait=True, check=True):
-        lab_page.evaluate(CLOSE)
-        name = f"{stem}-{len(opened)}.ipynb"
+        notebooks.clear()
+        name = f"{request.module.__name__.split('.')[-1]}-{stem}-{len(opened)}.ipynb"
         opened.append(name)
         write_notebook(lab_server, name, sources)
-        lab_page.evaluate(OPEN, name)
+        notebooks.open(name)
         lab_page.evaluate(START)
         if wait and check:
             assert_ran(lab_page)
@@ -154,8 +209,7 @@ def run_cells(lab_page, lab_server, request):
 
     yield run
     errors = [error for error in lab_page.nbmetrics_errors if UNANSWERED not in error]
-    lab_page.evaluate(CLOSE)
-    end_sessions(lab_server)
+    notebooks.clear()
     assert not errors, f"the page threw: {errors}"
 
 
@@ -243,3 +297,45 @@ def shot(lab_page):
         return path
 
     return take
+
+
+# JupyterLab lays out its parts a while after the window changed.
+LAID_OUT = """async width => {
+  let [before, still] = ['', 0];
+  while (still < 6) {
+    await new Promise(requestAnimationFrame);
+    const box = JSON.stringify(document.querySelector('.nbm').getBoundingClientRect());
+    still = innerWidth === width && box === before && JSON.parse(box).right <= width ? still + 1 : 0;
+    before = box;
+  } }"""
+
+
+@pytest.fixture
+def narrow(lab_page):
+    """narrow(width): the window that wide, once the lab in it is laid out anew; no file browser beside it."""
+    lab_page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+
+    def resize(width, height=900):
+        lab_page.set_viewport_size({"width": width, "height": height})
+        lab_page.evaluate(LAID_OUT, width)
+
+    yield resize
+    lab_page.set_viewport_size(WINDOW)
+    lab_page.evaluate("() => window.jupyterapp.shell.expandLeft()")
+
+
+@pytest.fixture
+def saved(browser, tmp_path):
+    opener = Saved(browser, tmp_path)
+    yield opener
+    foreign = [url for url in opener.asked if not url.startswith(("file:", "blob:"))]
+    for context in opener.contexts:
+        context.close()
+    assert opener.wrong == [] and foreign == [] and len(opener.asked) >= len(opener.contexts)
+
+
+@pytest.fixture
+def playground(run_cells):
+    """A page, and the Playground in it as it opens."""
+    page = run_cells("import nbmetrics as nm\nlab = nm.Playground(); lab")
+    return page, group(page, LABS["Playground"])

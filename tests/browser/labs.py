@@ -55,9 +55,6 @@ ROWS = """root => {
   const table = root.querySelector('table[aria-label="Scores"]');
   const rows = table ? [...table.tBodies[0].rows] : [...root.getElementsByClassName('nbm-memo-card')];
   return rows.map(row => [...row.querySelectorAll('[data-value]')].map(cell => Number(cell.dataset.value))); }"""
-# A page paints what was done to it in the next frame, and what follows from a new width in the one after that.
-PAINTED = """async () => {
-  for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame); }"""
 # What the status says, once it is about the revision that is shown, no numbers are marked as older, and both stay so
 # for two frames.
 STATUS = """async root => {
@@ -85,11 +82,6 @@ def group(page, case):
 
 def handle(root, case):
     return root.get_by_role("slider", name=case.handle, exact=True)
-
-
-def painted(root):
-    """Until the page shows what was done to it."""
-    root.evaluate(PAINTED)
 
 
 def shown(root):

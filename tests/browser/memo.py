@@ -5,7 +5,7 @@ import time
 from playwright.sync_api import expect
 
 from tests.browser import labs
-from tests.browser.drag import run_code
+from tests.browser.page import painted, run_code
 
 # Milliseconds in which Python, on a machine with other work, has answered.
 SLOW = 60_000
@@ -22,10 +22,6 @@ def open_with(run_cells):
         return page, lab
 
     return open_lab
-
-
-def slider(lab, name):
-    return lab.get_by_role("slider", name=name, exact=True)
 
 
 def tab(lab, name):
@@ -60,7 +56,7 @@ def verdict(lab, label):
 
 
 def curve_of(page, lab):
-    labs.painted(lab)
+    painted(lab)
     expect(lab.get_by_role("group", name="Curve", exact=True)).to_have_attribute("aria-busy", "false", timeout=SLOW)
     expect(lab.locator(".nbm-memo-curve .nbm-memo-wait")).to_have_text("", timeout=SLOW)
     return run_code(page, "print(_j.dumps([lab.curve, lab.result]))")

@@ -3,9 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import HERE
-from tests.browser.drag import drag
-from tests.browser.labs import LABS, group, handle, painted, settle
+import nbmetrics as nm
+from tests.browser.conftest import HERE, WINDOW
+from tests.browser.labs import LABS, group, handle, settle
+from tests.browser.page import drag, painted
 
 AXE = HERE.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
 SEVERE = ("serious", "critical")
@@ -66,12 +67,11 @@ def code(page, root, case):
     root.locator("summary", has_text="Code").click()
 
 
-START = ("as it opens", lambda page, root, case: settle(root))
+AS_IT_OPENS = ("as it opens", lambda page, root, case: None)
 DRAG = [("during a drag", grab), ("after a drag", let_go)]
 END = [("with the table view", press("Table view")), ("with the code open", code)]
 STATES = {
     "Playground": [
-        START,
         *DRAG,
         *((f"on the tab {name}", tab(name)) for name in ("Terms", "Sweep", "Samples", "Clients")),
         ("with a metric from Python", choose("Metric", "fld")),
@@ -83,14 +83,12 @@ STATES = {
         *((f"with the table of the tab {name}", tab(name)) for name in ("Terms", "Samples", "Clients")),
     ],
     "CorrelationLab": [
-        START,
         ("with an answer", answer),
         *DRAG,
         ("with other contours", lambda page, root, case: root.locator("[data-score=mfid]").click()),
         *END,
     ],
     "TwinsLab": [
-        START,
         *DRAG,
         ("where Python searches", choose("Preset", "Unequal shapes (numerical)")),
         ("without a twin", choose("Preset", "Identical clients (no twin)")),
@@ -100,7 +98,6 @@ STATES = {
         *END,
     ],
     "MemorizationLab": [
-        START,
         *DRAG,
         ("with a point chosen", pick),
         ("on the tab Curve", tab("Curve")),
@@ -116,8 +113,19 @@ STATES = {
 }
 
 
+# What a saved page, without Python, does not come to.
+BY_PYTHON = {
+    "Playground": {"with a metric from Python"},
+    "CorrelationLab": set(),
+    "TwinsLab": {"where Python searches"},
+    "MemorizationLab": {state for state, _ in STATES["MemorizationLab"]},
+}
+# The other two are tried at length. What comes last is what the next state is brought about in.
+LOOKS = [("dark", 320), ("light", None)]
+
+
 def set_width(root, width):
-    root.evaluate("(root, width) => { root.parentElement.style.width = `${width}px`; }", width)
+    root.evaluate("(root, width) => { root.parentElement.style.width = width && `${width}px`; }", width)
     painted(root)
 
 
@@ -134,35 +142,75 @@ def report(found):
     return "\n".join(lines)
 
 
+def assert_nothing_severe(page, root, case, states, show, looks):
+    """In each of the states, brought about one after another, in every look."""
+    page.add_script_tag(path=AXE)
+    found = {}
+    for state, bring in states:
+        bring(page, root, case)
+        for colours, width in looks:
+            show(colours, width)
+            painted(root)
+            if failures := severe(page, root):
+                found[state, colours, width] = failures
+    assert not found, report(found)
+
+
 @pytest.fixture
 def tall(lab_page):
     lab_page.set_viewport_size({"width": 1280, "height": 2400})
     yield
-    lab_page.set_viewport_size({"width": 1280, "height": 900})
+    lab_page.set_viewport_size(WINDOW)
 
 
+@pytest.fixture
+def live(run_cells, tall, theme):
+    """live(lab) -> its page, its root, and show(colours, width)."""
+
+    def open_lab(lab):
+        page = run_cells(LABS[lab].source)
+        root = group(page, LABS[lab])
+        settle(root)
+
+        def show(colours, width):
+            theme(f"JupyterLab {colours.title()}")
+            set_width(root, width)
+
+        return page, root, show
+
+    return open_lab
+
+
+@pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab"])
+def test_no_serious_violations_in_a_saved_page(saved, lab):
+    case, states = LABS[lab], [(s, bring) for s, bring in STATES[lab] if s not in BY_PYTHON[lab]]
+    page, root = saved.open(getattr(nm, lab)(), height=2400, bypass_csp=True)  # axe is one more script
+
+    def show(colours, width):
+        page.emulate_media(color_scheme=colours)
+        page.set_viewport_size({"width": width or 1280, "height": 2400})
+
+    assert_nothing_severe(page, root, case, states, show, LOOKS)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_no_serious_violations_beside_python(live, lab):
+    states = [(s, bring) for s, bring in STATES[lab] if s in BY_PYTHON[lab]]
+    page, root, show = live(lab)
+    assert_nothing_severe(page, root, LABS[lab], [AS_IT_OPENS, *states], show, LOOKS)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [None, 320])
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("lab", LABS)
-def test_no_serious_violations_in_any_state(run_cells, tall, theme, shot, lab, colours, width):
-    case = LABS[lab]
-    page = run_cells(case.source)
-    theme(f"JupyterLab {colours.title()}")
-    root = group(page, case)
-    settle(root)
-    if width is not None:
-        set_width(root, 400)
+def test_no_serious_violations_in_any_state(live, shot, lab, colours, width):
+    page, root, show = live(lab)
+    show(colours, width and 400)
     shot(f"{lab}-{colours}-{400 if width else 1280}", root)
-    if width is not None:
-        set_width(root, width)
-    page.add_script_tag(path=AXE)
-    found = {}
-    for state, bring in STATES[lab]:
-        bring(page, root, case)
-        painted(root)
-        if failures := severe(page, root):
-            found[state] = failures
-    assert not found, report(found)
+    show(colours, width)
+    states = [AS_IT_OPENS, *STATES[lab]]
+    assert_nothing_severe(page, root, LABS[lab], states, lambda *_: None, [(colours, width)])
 
 
 def test_axe_finds_what_is_wrong(run_cells):

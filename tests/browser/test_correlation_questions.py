@@ -5,7 +5,7 @@ import math
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drag import painted, run_code
+from tests.browser.page import painted, run_code
 from tests.browser.test_correlation import (
     LAB,
     choice,
@@ -43,7 +43,7 @@ def test_predict_then_reveal(opened):  # noqa: F811
     expect(body(lab)).to_have_attribute("data-veiled", "curves")
     choice(lab, "RFID").click()
     expect(question(lab)).to_contain_text(f"Yes. {SECOND}")
-    assert settle(page, lab)["scale"] == 10
+    assert settle(page, lab)[0]["scale"] == 10
     choice(lab, "Next question").click()
     expect(question(lab)).to_contain_text(f"RFID is now {LARGE_RFID / 2.56:.2f} of CFID")
     expect(choice(lab, "Ask me again")).to_be_hidden()
@@ -55,7 +55,7 @@ def test_predict_then_reveal(opened):  # noqa: F811
         if choice(lab, "Ask me again").is_visible():
             break
     expect(question(lab)).to_contain_text("There.")
-    scene = settle(page, lab)
+    scene, _ = settle(page, lab)
     _, rfid, cfid, _ = closed_forms(scene)
     assert abs(rfid / cfid - 0.5) <= 0.01
     choice(lab, "Ask me again").click()
@@ -92,7 +92,7 @@ def test_where_nothing_may_move_the_words_are_of_their_example(opened):  # noqa:
     choice(lab, "Next question").click()
     choice(lab, "RFID").click()
     expect(question(lab)).to_contain_text(f"Yes. {SECOND}")
-    scene = settle(page, lab)
+    scene, _ = settle(page, lab)
     assert (scene["rho_hat"], scene["scale"]) == (0.1, 1)
     choice(lab, "Next question").click()
     choice(lab, "Ask me again").click()
@@ -146,7 +146,7 @@ def test_the_question_is_the_same_in_every_display_and_undo_goes_back_through_it
     for _ in range(3):
         labs[0].get_by_role("button", name="Redo").click()
     assert asked(page, labs[1]) == steps[3]
-    scene = settle(page, labs[0])
+    scene, _ = settle(page, labs[0])
     assert scene["question"] == {"step": 2, "answer": "cfid"}
 
 

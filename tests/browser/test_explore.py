@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.drag import WATCH, answered, drag, painted, scene_where
-from tests.browser.test_pictures import CONTRAST, OVERFLOW, narrow
+from tests.browser.page import CONTRAST, OVERFLOW, WATCH, answered, drag, handle, painted, scene_where
 
 TEXTS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))"""
 BIG = """
@@ -23,8 +22,6 @@ generators = [item(f"Generator {i + 1}") for i in range(6)]
 lab = nm.Playground(nm.Scene.parse(dict(clients=clients, generators=generators, view={"panel": "sweep"})))
 lab
 """
-
-__all__ = ["narrow"]
 
 
 @pytest.fixture
@@ -41,10 +38,6 @@ def explore(run_cells):
         return page, lab
 
     return opened
-
-
-def marker(lab, name):
-    return lab.get_by_role("slider", name=name, exact=True)
 
 
 def texts(table):
@@ -101,7 +94,7 @@ def test_terms_add_up_and_light_up_with_what_they_are_about(explore):
     expect(table.locator("tbody td.nbm-lit")).to_have_count(4)
     expect(lab.locator(".nbm-stage .nbm-generators.nbm-hovered .nbm-name")).to_have_text("Generator 1")
     page.mouse.move(5, 5)
-    marker(lab, "Client 1 mean").hover()
+    handle(lab, "Client 1 mean").hover()
     expect(table.get_by_role("row", name="Client 1")).to_have_class("nbm-hovered")
     expect(lab.locator(".nbm-lit")).to_have_count(0)
 
@@ -123,7 +116,7 @@ def test_metrics_that_python_computes_arrive_and_are_said_to_be_no_sums(explore)
 def test_sweep_says_where_avg_and_all_are_best_and_its_marker_moves_the_generator(explore):
     page, lab = explore(panel="sweep")
     expect(lab.get_by_text("FID: avg is best at 1.00, all at 2.00.")).to_be_visible()
-    slider = marker(lab, "variance of Generator 1")
+    slider = handle(lab, "variance of Generator 1")
     expect(slider).to_have_attribute("aria-valuetext", "1.00")
     painted(page)
     ticks = lab.locator(".nbm-sweep .nbm-lines").all_text_contents()
@@ -166,9 +159,9 @@ def test_without_the_constant_kid_is_one_curve_and_fid_is_not(explore):
 
 def test_a_clients_weight_can_be_swept(explore):
     page, lab = explore(panel="sweep")
-    marker(lab, "Client 2 mean").focus()
+    handle(lab, "Client 2 mean").focus()
     lab.get_by_label("Parameter").select_option("Weight of Client 2")
-    slider = marker(lab, "weight of Client 2")
+    slider = handle(lab, "weight of Client 2")
     for _ in range(5):
         slider.press("ArrowRight")
     scene, _ = answered(page, lab)
@@ -183,11 +176,11 @@ def test_a_clients_weight_can_be_swept(explore):
 def test_a_lesson_hides_the_curves_until_the_flag_is_placed_and_revealed(run_cells):
     page = run_cells("import nbmetrics as nm\nlab = nm.Playground(lesson='Average against pooled'); lab")
     lab = page.get_by_role("group", name="Playground")
-    flag = marker(lab, "Your guess")
+    flag = handle(lab, "Your guess")
     flag.wait_for()
     expect(lab.locator(".nbm-curve").first).to_be_hidden()
     expect(lab.get_by_text("is best at")).to_have_count(0)
-    expect(marker(lab, "variance of Generator")).to_have_count(0)
+    expect(handle(lab, "variance of Generator")).to_have_count(0)
     expect(flag).to_have_attribute("aria-valuetext", "not placed yet")
     drag(page, flag, -57, 0)
     scene_where(page, lambda s: s["lesson"]["guess"] is not None)
@@ -244,9 +237,9 @@ def test_places_cross_where_avg_and_all_disagree(explore):
     lab.get_by_label("Metric").select_option("KID")
     expect(lab.locator(".nbm-slope.nbm-differs")).to_have_count(0)
     for name in ("Generator 1 mean", "Generator 2 mean"):
-        marker(lab, name).focus()
+        handle(lab, name).focus()
         lab.get_by_role("button", name="Remove").click()
-        expect(marker(lab, name)).to_have_count(0)
+        expect(handle(lab, name)).to_have_count(0)
     expect(lab.get_by_text("Ranks by KID")).to_be_hidden()
 
 
@@ -256,7 +249,7 @@ def test_twelve_clients_six_generators_and_the_sweep_open_every_move_is_painted(
     lab.locator(".nbm-sweep").wait_for()
     answered(page, lab)
     page.evaluate(WATCH)
-    drag(page, marker(lab, "Client 3 mean"), 60, 40, steps=60)
+    drag(page, handle(lab, "Client 3 mean"), 60, 40, steps=60)
     watch = page.evaluate("() => window.__watch")
     cost = np.array(watch["cost"])
     print(f"\n{len(cost)} frames, ms each: median {np.median(cost):.1f}, p95 {np.percentile(cost, 95):.1f}")
@@ -280,7 +273,7 @@ def test_pictures(explore, theme, shot, view):
         theme(f"JupyterLab {colours.title()}")
         answered(page, lab)
         shot(f"explore-{view}-{colours}-before", lab)
-        drag(page, marker(lab, "Client 1 mean"), -30, -40, release=False)
+        drag(page, handle(lab, "Client 1 mean"), -30, -40, release=False)
         shot(f"explore-{view}-{colours}-during", lab)
         page.mouse.up()
         lab.get_by_role("button", name="Table view").click()

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.drag import centre, drag
 from tests.browser.frontends import end_sessions, open_notebook, open_voila
-from tests.browser.labs import LABS, assert_python_has_the_same_numbers, group, handle, painted, settle, shown
+from tests.browser.labs import LABS, assert_python_has_the_same_numbers, group, handle, settle, shown
+from tests.browser.page import centre, drag, painted
 
 VIEWPORT = {"width": 1280, "height": 900}
 TALL = {"width": 1280, "height": 2600}

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from tests.browser.drag import WATCH, drag, run_code
-from tests.browser.labs import LABS, group, handle, painted, settle, shown
+from tests.browser.labs import LABS, group, handle, settle, shown
+from tests.browser.page import WATCH, drag, painted, run_code
 
 SIX = "import nbmetrics as nm\nlab = nm.Playground('Heterogeneous six'); lab"
 SOURCES = {name: case.source for name, case in LABS.items()} | {"Playground": SIX}

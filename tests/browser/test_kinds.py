@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drag import drag, numbers, run_code
-from tests.browser.test_playground import LAB, handle, opened, settle  # noqa: F401
+from tests.browser.page import drag, handle, numbers, run_code, settle
 
 SCORES = "s = lab.scores().table; print(_j.dumps([s[a].tolist() for a in ('avg', 'all')]))"
 ROWS = """import numpy as np, nbmetrics as nm
@@ -34,8 +33,8 @@ def choose(lab, value):
     lab.get_by_label("Other generators").select_option(value)
 
 
-def test_every_kind_of_generator_can_be_added_and_scores_as_python_says(opened, shot):  # noqa: F811
-    page, lab = opened
+def test_every_kind_of_generator_can_be_added_and_scores_as_python_says(playground, shot):
+    page, lab = playground
     for value in ("bumps", "truncated", "point", "copycat"):
         choose(lab, value)
     settle(page, lab)
@@ -47,8 +46,8 @@ def test_every_kind_of_generator_can_be_added_and_scores_as_python_says(opened, 
     shot("kinds", lab)
 
 
-def test_bumps_drag_by_the_same_handles_and_psi_is_a_number(opened):  # noqa: F811
-    page, lab = opened
+def test_bumps_drag_by_the_same_handles_and_psi_is_a_number(playground):
+    page, lab = playground
     choose(lab, "bumps")
     settle(page, lab)
     before = numbers(lab)[2]
@@ -62,8 +61,8 @@ def test_bumps_drag_by_the_same_handles_and_psi_is_a_number(opened):  # noqa: F8
     assert run_code(page, "print(_j.dumps(lab.scene['generators'][-1]))")["psi"] == 0.5
 
 
-def test_a_copycat_follows_its_client_by_name_and_keeps_it(opened):  # noqa: F811
-    page, lab = opened
+def test_a_copycat_follows_its_client_by_name_and_keeps_it(playground):
+    page, lab = playground
     choose(lab, "copycat")
     lab.get_by_label("Copycat 1 copies").select_option("Client 2")
     name = lab.get_by_label("Client 2 name", exact=True)
@@ -151,9 +150,9 @@ def test_a_metric_that_needs_points_comes_from_python(run_cells):
     lab = page.get_by_role("group", name="Playground")
     table = lab.get_by_role("table", name="Scores")
     expect(table.get_by_role("columnheader", name="FLD avg")).to_be_visible()
-    result = settle(page, lab)
+    _, result = settle(page, lab)
     shown = [row[4] for row in numbers(lab)]
     assert shown == pytest.approx(result["scores"]["fld"]["avg"])
     drag(page, handle(lab, "Generator 1 mean"), 60, 0)
-    moved = settle(page, lab)["scores"]["fld"]["avg"]
+    moved = settle(page, lab)[1]["scores"]["fld"]["avg"]
     assert [row[4] for row in numbers(lab)] == pytest.approx(moved) and moved != pytest.approx(shown)

@@ -6,11 +6,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drag import answered, drag, painted, run_code, scene_where, tab_to, until
-from tests.browser.test_pictures import CONTRAST, OVERFLOW, narrow  # noqa: F401
+from tests import EVIL
+from tests.browser.page import CONTRAST, OVERFLOW, answered, drag, painted, run_code, scene_where, tab_to, until
 
 OPEN = "import nbmetrics as nm\nlab = nm.Playground(lesson={lesson!r}); lab"
-EVIL = "<img src=x onerror=alert(1)>"
 LOWEST = re.compile(r"^FID avg is lowest at (\S+): your guess (\S+) is (\S+) away\. FID all is lowest at (\S+)\.$")
 
 
@@ -360,7 +359,7 @@ def test_wide(opened, theme, shot, lesson):
 
 
 @pytest.mark.parametrize("lesson", LOOKED_AT)
-def test_narrow(opened, narrow, theme, shot, lesson):  # noqa: F811
+def test_narrow(opened, narrow, theme, shot, lesson):
     page, lab = opened(lesson)
     narrow(400, 2200)
     theme("JupyterLab Dark")

@@ -1,9 +1,8 @@
 """What a teacher locks cannot be done in JupyterLab, says why, and comes back when it is unlocked."""
 
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drag import drag, numbers, run_code
+from tests.browser.page import drag, handle, numbers, run_code
 
 LAB = "import nbmetrics as nm\nlab = nm.Playground(); lab"
 WHY = "Locked by the teacher"
@@ -14,24 +13,12 @@ BUTTONS = {
 }
 
 
-@pytest.fixture
-def opened(run_cells):
-    page = run_cells(LAB)
-    lab = page.get_by_role("group", name="Playground")
-    lab.get_by_role("table", name="Scores").locator("tbody tr").first.wait_for()
-    return page, lab
-
-
-def handle(lab, name):
-    return lab.get_by_role("slider", name=name, exact=True)
-
-
 def lock(page, *names):
     run_code(page, f"lab.lock(*{names!r}); print(1)")
 
 
-def test_nothing_can_be_moved_resized_turned_or_typed(opened):
-    page, lab = opened
+def test_nothing_can_be_moved_resized_turned_or_typed(playground):
+    page, lab = playground
     lock(page, "drag")
     expect(handle(lab, "Client 2 mean")).to_have_attribute("aria-disabled", "true")
     before = numbers(lab)
@@ -55,8 +42,8 @@ def test_nothing_can_be_moved_resized_turned_or_typed(opened):
     assert numbers(lab) != before
 
 
-def test_buttons_are_closed_and_say_why(opened):
-    page, lab = opened
+def test_buttons_are_closed_and_say_why(playground):
+    page, lab = playground
     for what, names in BUTTONS.items():
         drag(page, handle(lab, "Client 2 mean"), 20, -20)
         moved = numbers(lab)
@@ -75,8 +62,8 @@ def test_buttons_are_closed_and_say_why(opened):
         expect(lab.get_by_role("button", name=names[0])).not_to_have_attribute("title", WHY)
 
 
-def test_presets_and_open_code_are_closed(opened):
-    page, lab = opened
+def test_presets_and_open_code_are_closed(playground):
+    page, lab = playground
     lab.get_by_role("button", name="Copy code").click()
     expect(lab.get_by_text("Code", exact=True)).to_be_visible()
     lock(page, "presets", "code")
@@ -87,8 +74,8 @@ def test_presets_and_open_code_are_closed(opened):
     expect(lab.get_by_label("Preset")).to_be_enabled()
 
 
-def test_a_lock_ends_the_drag_under_way(opened):
-    page, lab = opened
+def test_a_lock_ends_the_drag_under_way(playground):
+    page, lab = playground
     before = numbers(lab)
     drag(page, handle(lab, "Client 1 mean"), -60, 30, release=False)
     assert numbers(lab) != before

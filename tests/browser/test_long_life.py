@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drag import run_code
 from tests.browser.labs import LABS, group, handle, settle
+from tests.browser.page import run_code
 
 AGAIN = 50
 # The notebook's own first runs fill caches of its own.

@@ -9,10 +9,8 @@ from playwright.sync_api import expect
 
 from nbmetrics.labs.memorization.scene import MemorizationScene
 from nbmetrics.labs.memorization.study import study_of
-from tests.browser import labs
-from tests.browser.drag import painted, run_code
 from tests.browser.memo import SLOW, curve_of, open_with, settle, tab
-from tests.browser.test_pictures import CONTRAST, OVERFLOW, narrow  # noqa: F401
+from tests.browser.page import CONTRAST, OVERFLOW, painted, run_code
 
 OWN = """import numpy as np, nbmetrics as nm
 rng = np.random.default_rng(0)
@@ -105,14 +103,14 @@ def test_wide_pictures(opened, theme, shot, colours):
 
 
 @pytest.mark.parametrize("width", [400, 320])
-def test_narrow_pictures(opened, narrow, theme, shot, width):  # noqa: F811
+def test_narrow_pictures(opened, narrow, theme, shot, width):
     page, lab = opened("points=200, copied=0.3")
     narrow(width)
     theme("JupyterLab Dark")
     settle(page, lab)
     for name in ("Cards", "Curve", "Items"):
         tab(lab, name)
-        labs.painted(lab)
+        painted(lab)
         shot(f"memorization-{width}-{name.lower()}", lab)
         assert [line for line in page.evaluate(OVERFLOW) if "nbm-scroll" not in line] == []
 

@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests.browser.conftest import HERE
-from tests.browser.drag import painted
-from tests.browser.memo import shown, slider, tab, verdict
-from tests.browser.test_saved_page import saved as saved
+from tests.browser.memo import shown, tab, verdict
+from tests.browser.page import handle, painted
+from tests.labs.inside import send
 
 NOTED = ".nbm-memo-cards + .nbm-note"
 # What a page asks by, for the lab of these tests.
@@ -28,7 +28,7 @@ def half_copied():
 def python_computes(lab, *kinds):
     """As if the page had shown these tabs."""
     for kind in kinds:
-        lab._asked(lab, {"kind": kind, "scene": lab.scene, "key": KEYS[kind]}, None)
+        send(lab, {"kind": kind, "scene": lab.scene, "key": KEYS[kind]})
     end = time.monotonic() + 120
     while any(("curve" in kinds and lab.curve.get("done") != 1, "interactions" in kinds and not lab.interactions)):
         assert time.monotonic() < end
@@ -47,12 +47,12 @@ def test_a_page_that_a_script_wrote_has_its_verdicts(saved, half_copied):
 def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_copied):
     page, root = saved.open(half_copied)
     expect(root.get_by_role("status")).to_contain_text("The numbers are Python’s, of the scene that was saved")
-    expect(slider(root, "Points per set")).to_be_disabled()
+    expect(handle(root, "Points per set")).to_be_disabled()
     expect(root.get_by_role("spinbutton", name="Seed")).to_be_disabled()
     options = root.get_by_label("Preset").locator("option[value]:not([hidden])")
     closed = {option.get_attribute("value"): option.is_disabled() for option in options.all()}
     assert closed == {name: name != "Your own" for name in half_copied.presets}
-    share = slider(root, "Share copied")
+    share = handle(root, "Share copied")
     share.press("End")
     expect(share).to_have_attribute("aria-valuetext", "100\u00a0%")
     expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "false")
@@ -69,7 +69,7 @@ def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_cop
     choose.press("Home")
     expect(words).to_contain_text("train point")
     assert link.get_attribute("hidden") is None
-    slider(root, "Share copied").press("End")
+    handle(root, "Share copied").press("End")
     expect(words).to_have_text(re.compile(r"Generated point \d+, a copy\. The rest needs Python\."))
     for gone in (link, bump):
         assert gone.get_attribute("hidden") is not None
@@ -111,20 +111,20 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied):
     python_computes(lab, *KEYS)
     page, root = saved.open(lab)
     tab(root, "Curve")
-    slider(root, "FLD notices at").press("Enter")
-    slider(root, "FID-test notices at").press("Enter")
+    handle(root, "FLD notices at").press("Enter")
+    handle(root, "FID-test notices at").press("Enter")
     root.get_by_role("button", name="Reveal").click()
     told = root.locator(".nbm-memo-told")
     away = (np.array(lab.curve["metrics"]["fld"]) - lab.result["honest"]["fld"]) / lab.result["noise"]["fld"]
     first = lab.curve["values"][np.flatnonzero(away > 3)[0]]
     expect(told).to_contain_text(f"FLD notices from {100 * first:g}\u00a0% (you said 35\u00a0%)")
     page.screenshot(path=HERE / "shots" / "memo-saved-revealed.png", full_page=True)
-    slider(root, "Spread").press("ArrowLeft")
+    handle(root, "Spread").press("ArrowLeft")
     expect(told).to_contain_text("These curves are of the scene that was saved")
     tab(root, "Interactions")
     expect(root.locator(".nbm-memo-heat")).to_have_count(3)
     root.get_by_role("button", name="set Share copied 25 %").first.click()
-    expect(slider(root, "Share copied")).to_have_attribute("aria-valuetext", "25\u00a0%")
+    expect(handle(root, "Share copied")).to_have_attribute("aria-valuetext", "25\u00a0%")
     painted(page)
     page.screenshot(path=HERE / "shots" / "memo-saved-maps.png", full_page=True)
 

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import study_of
-from tests.browser.drag import run_code
-from tests.browser.memo import SLOW, card, curve_of, open_with, settle, shown, slider, tab, verdict
+from tests.browser.memo import SLOW, card, curve_of, open_with, settle, shown, tab, verdict
+from tests.browser.page import handle, run_code
 
 # In every frame: what the slider says, how many copies are ringed, and whether the cards are of that picture.
 RECORD = """() => {
@@ -63,7 +63,7 @@ def test_the_picture_follows_the_mouse_in_every_frame_and_the_right_cards_arrive
     settle(page, lab)
     shot("memorization-light-before", lab)
     page.evaluate(RECORD)
-    box = slider(lab, "Share copied").bounding_box()
+    box = handle(lab, "Share copied").bounding_box()
     y, start = box["y"] + box["height"] / 2, box["x"] + 8
     page.mouse.move(start, y)
     page.mouse.down()
@@ -90,7 +90,7 @@ def test_the_picture_follows_the_mouse_in_every_frame_and_the_right_cards_arrive
 def test_every_slider_moves_the_picture_in_the_same_frame(opened, name):
     page, lab = opened("points=60, copied=0.5, jitter=0.05, bandwidth=0.05")
     settle(page, lab)
-    assert slider(lab, name).evaluate(SAME_FRAME)
+    assert handle(lab, name).evaluate(SAME_FRAME)
     assert_python_has_the_points(page, lab)
 
 
@@ -109,7 +109,7 @@ def assert_python_has_the_points(page, lab):
 
 def test_by_keyboard_alone(opened):
     page, lab = opened()
-    share = slider(lab, "Share copied")
+    share = handle(lab, "Share copied")
     share.focus()
     for key, wanted in [
         ("ArrowRight", "1\u00a0%"),
@@ -122,7 +122,7 @@ def test_by_keyboard_alone(opened):
     share.press("ArrowRight")
     settle(page, lab)  # the order of the points is Python's
     page.keyboard.press("Tab")
-    expect(slider(lab, "Generated point")).to_be_focused()
+    expect(handle(lab, "Generated point")).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(lab.locator(".nbm-memo-chosenwords")).to_contain_text("number 1 of 120", timeout=SLOW)
     page.keyboard.press("ArrowRight")
@@ -139,9 +139,9 @@ def test_by_keyboard_alone(opened):
 
 def test_undo_redo_and_reset_travel_and_looking_leaves_no_step(opened):
     page, lab = opened()
-    share = slider(lab, "Share copied")
+    share = handle(lab, "Share copied")
     share.press("Shift+ArrowRight")
-    slider(lab, "Spread").press("ArrowLeft")
+    handle(lab, "Spread").press("ArrowLeft")
     tab(lab, "Items")
     tab(lab, "Cards")
     values = []
@@ -171,7 +171,7 @@ def test_presets_show_what_they_are_named_for(opened, shot, name):
 def test_a_click_chooses_the_nearest_point_and_links_it_to_what_it_is_like(opened, shot):
     page, lab = opened("points=60, copied=0.5, jitter=0.01")
     settle(page, lab)
-    slider(lab, "Generated point").press("Enter")
+    handle(lab, "Generated point").press("Enter")
     plane = lab.locator(".nbm-memo-plane")
     expect(plane.locator(".nbm-memo-link")).to_be_visible()
     places = plane.evaluate("""svg => { const at = c => svg.getElementsByClassName(c)[0];
@@ -192,7 +192,7 @@ def test_a_click_chooses_the_nearest_point_and_links_it_to_what_it_is_like(opene
     words = lab.locator(".nbm-memo-chosenwords")
     expect(words).to_contain_text(f"Generated point {chosen}, a copy: ")
     expect(words).to_contain_text(f"from train point {nearest}.")
-    expect(slider(lab, "Generated point")).to_have_attribute("aria-valuetext", words.inner_text())
+    expect(handle(lab, "Generated point")).to_have_attribute("aria-valuetext", words.inner_text())
     shot("memorization-chosen", lab)
 
 
@@ -205,8 +205,8 @@ def test_predict_then_reveal(opened, shot):
     reveal = lab.get_by_role("button", name="Reveal")
     expect(reveal).to_be_disabled()
     shot("memorization-predict", lab)
-    slider(lab, "FLD notices at").press("Enter")
-    slider(lab, "FID-test notices at").press("ArrowLeft")
+    handle(lab, "FLD notices at").press("Enter")
+    handle(lab, "FID-test notices at").press("ArrowLeft")
     reveal.click()
     expect(lab.locator(".nbm-memo-told")).to_contain_text("(you said 35\u00a0%)")
     expect(lab.locator(".nbm-memo-told")).to_contain_text("(you said 64\u00a0%)")
@@ -236,7 +236,7 @@ def test_the_curve_over_another_slider_and_its_table(opened, shot):
     table = lab.get_by_role("table", name="Curve")
     expect(table.locator("tbody tr")).to_have_count(len(curve["values"]))
     shot("memorization-bandwidth", lab)
-    slider(lab, "Spread").press("ArrowLeft")
+    handle(lab, "Spread").press("ArrowLeft")
     again, _ = curve_of(page, lab)
     assert again["key"] != curve["key"] and again["metrics"]["fid_test"] != curve["metrics"]["fid_test"]
 
@@ -250,13 +250,13 @@ def test_heat_maps_set_the_share(opened, shot):
     lab.get_by_role("button", name="set Share copied 50 %").first.click()
     scene, _ = settle(page, lab)
     assert scene["copied"] == 0.5
-    expect(slider(lab, "Share copied")).to_have_attribute("aria-valuetext", "50\u00a0%")
+    expect(handle(lab, "Share copied")).to_have_attribute("aria-valuetext", "50\u00a0%")
     expect(maps.locator(".nbm-memo-here")).to_have_count(8)
 
 
 def test_points_and_seed_draw_new_rows(opened):
     page, lab = opened()
-    slider(lab, "Points per set").press("ArrowLeft")
+    handle(lab, "Points per set").press("ArrowLeft")
     scene, result = settle(page, lab)
     assert scene["points"] == 100 and len(result["memorization"]) == 100
     seed = lab.get_by_role("spinbutton", name="Seed")
@@ -280,11 +280,11 @@ def test_a_chosen_point_that_is_gone_is_chosen_no_more(opened):
     lab.get_by_role("button", name="◆ 95").click()
     words = lab.locator(".nbm-memo-chosenwords")
     expect(words).to_contain_text("Generated point 95")
-    slider(lab, "Points per set").press("ArrowLeft")
+    handle(lab, "Points per set").press("ArrowLeft")
     expect(words).to_contain_text("Choose a generated point")
     scene, result = settle(page, lab)
     assert scene["points"] == len(result["memorization"]) == 80 and scene["selected"] is None
-    slider(lab, "Share copied").press("End")
+    handle(lab, "Share copied").press("End")
     assert settle(page, lab)[1]["cards"]["auth_pct"] == 0
 
 
@@ -292,7 +292,7 @@ def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, sh
     page, lab = opened("points=60")
     settle(page, lab)
     run_code(page, "import nbmetrics.labs.toolkit.fields as r; r.BOUNDS['copied'] = (0.0, 0.5); print(1)")
-    share = slider(lab, "Share copied")
+    share = handle(lab, "Share copied")
     share.press("End")
     expect(lab.get_by_role("status")).to_have_text("Python: copied: got 1. Give a number from 0 to 0.5")
     expect(lab.get_by_text("Python has no numbers of this picture")).to_be_visible()
@@ -306,7 +306,7 @@ def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, sh
 def test_copied_code_rebuilds_the_same_cards(opened):
     page, lab = opened()
     for name in ("Share copied", "Jitter of copies", "KDE bandwidth"):
-        slider(lab, name).press("Shift+ArrowRight")
+        handle(lab, name).press("Shift+ArrowRight")
     _, result = settle(page, lab)
     lab.get_by_role("button", name="Copy code").click()
     made: dict = {}
@@ -319,12 +319,12 @@ def test_without_a_kernel_the_picture_follows_and_the_cards_say_they_are_old(ope
     page, lab = opened()
     _, result = settle(page, lab)
     kernel.shut_down()
-    share = slider(lab, "Share copied")
+    share = handle(lab, "Share copied")
     rings = lab.locator(".nbm-memo-marks")
     share.press("Shift+ArrowRight")
     share.press("Shift+ArrowRight")
     page.wait_for_function("node => node.dataset.rings === '24'", arg=rings.element_handle())
-    slider(lab, "Points per set").press("Home")  # the bumps are of other points now, and not shown
+    handle(lab, "Points per set").press("Home")  # the bumps are of other points now, and not shown
     for key, ringed in (("End", True), ("Home", False)):
         share.press(key)
         page.wait_for_function(

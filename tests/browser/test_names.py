@@ -5,8 +5,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from nbmetrics.scene import Copycat, Truncated
-from tests.browser.drag import painted
-from tests.browser.test_saved_page import handle, saved  # noqa: F401
+from tests.browser.page import handle, painted
 
 LONG = ["Universitätsklinikum Hamburg-Eppendorf", "W" * 24, "Städtisches Krankenhaus am Rande der Stadt"]
 WIDTHS = [1280, 400, 320]
@@ -58,7 +57,7 @@ def assert_apart(page):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("preset", ["Two clients", "Three on a line", "Triangle (no direction left)"])
-def test_names_in_twinslab_keep_off_marks_and_arrow(saved, preset, width):  # noqa: F811
+def test_names_in_twinslab_keep_off_marks_and_arrow(saved, preset, width):
     page, lab = saved.open(nm.TwinsLab(preset), width=width)
     assert_apart(page)
     handle(lab, "Client 2 mean").press("Shift+ArrowUp")
@@ -66,7 +65,7 @@ def test_names_in_twinslab_keep_off_marks_and_arrow(saved, preset, width):  # no
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_long_names_are_cut_in_the_pictures_and_whole_where_they_are_read(saved, width):  # noqa: F811
+def test_long_names_are_cut_in_the_pictures_and_whole_where_they_are_read(saved, width):
     lab = nm.Playground(clients(LONG, [[-1.5, 0], [1.5, 0.2], [4.5, -3]]))
     page, root = saved.open(lab, width=width)
     assert_apart(page)
@@ -83,7 +82,7 @@ def test_long_names_are_cut_in_the_pictures_and_whole_where_they_are_read(saved,
 
 
 @pytest.mark.parametrize("width", [1280, 320])
-def test_long_names_leave_the_scores_of_twinslab_free(saved, width):  # noqa: F811
+def test_long_names_leave_the_scores_of_twinslab_free(saved, width):
     page, root = saved.open(nm.TwinsLab(clients(LONG, [[-1.5, 0], [1.5, 0], [4, 0]])), width=width)
     assert_apart(page)
     ends = root.locator(".nbm-twin-row").evaluate_all("nodes => nodes.map(n => n.getBBox().x + n.getBBox().width)")
@@ -94,7 +93,7 @@ def test_long_names_leave_the_scores_of_twinslab_free(saved, width):  # noqa: F8
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_name_of_a_client_without_weight_is_legible_and_its_ellipse_dim(saved, scheme):  # noqa: F811
+def test_the_name_of_a_client_without_weight_is_legible_and_its_ellipse_dim(saved, scheme):
     lab = nm.Playground(clients(["A", "B"], [[-2, 0], [2, 0]], [1.0, 0.0]))
     _, root = saved.open(lab, color_scheme=scheme)
     absent = root.locator(".nbm-stage .nbm-absent")
@@ -102,7 +101,7 @@ def test_the_name_of_a_client_without_weight_is_legible_and_its_ellipse_dim(save
     assert absent.locator(".nbm-body").evaluate("node => Number(getComputedStyle(node).opacity)") < 0.5
 
 
-def test_a_number_that_will_not_do_is_answered_by_its_label_and_range(saved):  # noqa: F811
+def test_a_number_that_will_not_do_is_answered_by_its_label_and_range(saved):
     federation = nm.Federation(clients(["A", "B"], [[-2, 0], [2, 0]]))
     generators = {"Ideal": Truncated(federation, 0.5), "Copycat 1": Copycat(federation, "A", 50)}
     _, root = saved.open(nm.Playground(federation, generators))

@@ -7,30 +7,23 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.drag import answered, cells, centre, drag, finger, numbers, painted, run_code, tab_to, until
+from tests import EVIL
+from tests.browser.page import (
+    cells,
+    centre,
+    drag,
+    finger,
+    handle,
+    numbers,
+    painted,
+    run_code,
+    settle,
+    tab_to,
+    until,
+)
 
 LAB = "import nbmetrics as nm\nlab = nm.Playground(); lab"
 SCENE = "print(_j.dumps(lab.scene))"
-EVIL = "<img src=x onerror=alert(1)>"
-
-
-@pytest.fixture
-def opened(run_cells):
-    page = run_cells(LAB)
-    lab = page.get_by_role("group", name="Playground")
-    lab.get_by_role("table", name="Scores").locator("tbody tr").first.wait_for()
-    return page, lab
-
-
-def handle(lab, name):
-    return lab.get_by_role("slider", name=name, exact=True)
-
-
-def settle(page, lab):
-    """Until the page is painted and Python has committed and answered what it shows."""
-    _, result = answered(page, lab)
-    expect(lab.get_by_role("status")).to_contain_text("agrees")
-    return result
 
 
 def python_numbers(page):
@@ -40,8 +33,8 @@ def python_numbers(page):
     return np.column_stack(parts)
 
 
-def test_opens_on_the_papers_toy_and_says_where_avg_and_all_disagree(opened):
-    _, lab = opened
+def test_opens_on_the_papers_toy_and_says_where_avg_and_all_disagree(playground):
+    _, lab = playground
     shown = [[cell[0] for cell in row] for row in cells(lab)]
     assert shown == [["1.000", "0.172", "4.625", "0.750"], ["1.172", "0.000", "3.875", "0.000"]]
     assert [cell[1] for cell in cells(lab)[0]] == ["1st ≠", "2nd ≠", "2nd", "2nd"]
@@ -51,12 +44,12 @@ def test_opens_on_the_papers_toy_and_says_where_avg_and_all_disagree(opened):
     assert "no Inception network" in lab.inner_text()
 
 
-def test_drag_moves_the_client_and_python_gets_the_same_numbers(opened):
-    page, lab = opened
+def test_drag_moves_the_client_and_python_gets_the_same_numbers(playground):
+    page, lab = playground
     before = numbers(lab)
     drag(page, handle(lab, "Client 2 mean"), 80, -40)
     assert numbers(lab) != before
-    result = settle(page, lab)
+    _, result = settle(page, lab)
     scene = run_code(page, SCENE)
     assert scene["clients"][1]["x"] > 2 and scene["clients"][1]["y"] > 0.5
     assert handle(lab, "Client 2 mean").get_attribute("aria-valuetext").startswith(f"x {scene['clients'][1]['x']:.2f}")
@@ -64,8 +57,8 @@ def test_drag_moves_the_client_and_python_gets_the_same_numbers(opened):
     assert result["scores"]["fid"]["avg"] == pytest.approx([row[0] for row in numbers(lab)], rel=1e-9)
 
 
-def test_width_height_angle_and_body_can_be_dragged(opened):
-    page, lab = opened
+def test_width_height_angle_and_body_can_be_dragged(playground):
+    page, lab = playground
     painted(page)
     box = lab.locator(".nbm-clients .nbm-body").first.bounding_box()
     page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
@@ -82,8 +75,8 @@ def test_width_height_angle_and_body_can_be_dragged(opened):
     assert item["width"] > 1.5 and item["height"] > 1.5 and 10 < item["angle"] < 90
 
 
-def test_escape_gives_a_drag_up(opened):
-    page, lab = opened
+def test_escape_gives_a_drag_up(playground):
+    page, lab = playground
     before = numbers(lab)
     drag(page, handle(lab, "Client 1 mean"), -60, 30, release=False)
     assert numbers(lab) != before
@@ -95,8 +88,8 @@ def test_escape_gives_a_drag_up(opened):
     expect(lab.get_by_role("button", name="Undo")).to_be_disabled()
 
 
-def test_undo_redo_reset_in_the_page_and_in_python(opened):
-    page, lab = opened
+def test_undo_redo_reset_in_the_page_and_in_python(playground):
+    page, lab = playground
     start = numbers(lab)
     drag(page, handle(lab, "Client 1 mean"), -60, 0)
     moved = numbers(lab)
@@ -116,8 +109,8 @@ def test_undo_redo_reset_in_the_page_and_in_python(opened):
     assert run_code(page, SCENE)["clients"][0]["x"] == -2.6
 
 
-def test_everything_by_keyboard_alone(opened):
-    page, lab = opened
+def test_everything_by_keyboard_alone(playground):
+    page, lab = playground
     lab.get_by_label("Preset").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -164,8 +157,8 @@ def test_everything_by_keyboard_alone(opened):
     assert page.evaluate("() => window.__panel.content.widgets.length") == 1, "no key may reach the notebook"
 
 
-def test_rename_weights_and_bad_entries(opened):
-    page, lab = opened
+def test_rename_weights_and_bad_entries(playground):
+    page, lab = playground
     name = lab.get_by_label("Client 1 name")
     name.fill("Client 2")
     name.press("Enter")
@@ -231,8 +224,8 @@ def test_two_displays_of_one_lab_stay_equal(run_cells):
     ).get_attribute("data-rev")
 
 
-def test_copied_code_rebuilds_the_lab(opened):
-    page, lab = opened
+def test_copied_code_rebuilds_the_lab(playground):
+    page, lab = playground
     lab.get_by_label("Preset").select_option("Heterogeneous six")
     drag(page, handle(lab, "Client 3 mean"), 33, 21)
     lab.get_by_role("button", name="Copy code").click()
@@ -243,8 +236,8 @@ def test_copied_code_rebuilds_the_lab(opened):
     np.testing.assert_allclose(numbers(lab), np.column_stack(parts), rtol=1e-12, atol=1e-12)
 
 
-def test_table_view_shows_every_number_and_takes_them(opened):
-    page, lab = opened
+def test_table_view_shows_every_number_and_takes_them(playground):
+    page, lab = playground
     button = lab.get_by_role("button", name="Table view")
     expect(lab.get_by_role("spinbutton", name="Client 1 x")).to_be_hidden()
     button.click()
@@ -257,8 +250,8 @@ def test_table_view_shows_every_number_and_takes_them(opened):
     np.testing.assert_allclose(numbers(lab), python_numbers(page), rtol=1e-9, atol=1e-12)
 
 
-def test_save_picture_downloads_a_png(opened):
-    page, lab = opened
+def test_save_picture_downloads_a_png(playground):
+    page, lab = playground
     with page.expect_download() as download:
         lab.get_by_role("button", name="Save picture").click()
     data = download.value.path().read_bytes()
@@ -269,8 +262,8 @@ def test_save_picture_downloads_a_png(opened):
 THREADS = "import threading\nprint([t.name for t in threading.enumerate()].count('nbmetrics Playground'))"
 
 
-def test_close_removes_the_display_and_frees_the_worker(opened):
-    page, lab = opened
+def test_close_removes_the_display_and_frees_the_worker(playground):
+    page, lab = playground
     handle(lab, "Client 1 mean").press("ArrowLeft")
     settle(page, lab)
     assert run_code(page, THREADS) == 1
@@ -279,8 +272,8 @@ def test_close_removes_the_display_and_frees_the_worker(opened):
     until(page, lambda: run_code(page, THREADS), lambda threads: threads == 0)
 
 
-def test_a_finger_drags_too(opened):
-    page, lab = opened
+def test_a_finger_drags_too(playground):
+    page, lab = playground
     target = handle(lab, "Client 2 mean")
     settle(page, lab)
     with finger(page) as touch:
@@ -294,8 +287,8 @@ def test_a_finger_drags_too(opened):
     assert run_code(page, SCENE)["clients"][1]["x"] > 1.8
 
 
-def test_add_and_remove_either_kind(opened):
-    page, lab = opened
+def test_add_and_remove_either_kind(playground):
+    page, lab = playground
     for kind, css in (("client", "clients"), ("generator", "generators")):
         lab.get_by_role("button", name=f"Add {kind}").click()
         expect(lab.locator(f".nbm-{css} .nbm-body")).to_have_count(3)

@@ -6,9 +6,9 @@ more than two questions wait, and that the last state is answered.
 
 import pytest
 
-from tests.browser.drag import WATCH, centre, drag, numbers
 from tests.browser.frontends import end_sessions, open_notebook
 from tests.browser.labs import LABS, group, settle
+from tests.browser.page import WATCH, centre, drag, numbers
 
 SECONDS = 3
 PLAYGROUND = LABS["Playground"]

@@ -9,47 +9,10 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests.browser.conftest import HERE
-from tests.browser.drag import cells, drag, numbers, painted
-from tests.labs.toolkit.test_share import EVIL, LABS, NAMES, evil_lab
+from tests.browser.page import cells, drag, handle, numbers, painted
+from tests.labs.toolkit.common import EVIL, LABS, NAMES, evil_lab
 
 SCHEMES = ("light", "dark")
-
-
-class Saved:
-    """Opens pages from disk; keeps what they asked for and what went wrong."""
-
-    def __init__(self, browser, folder):
-        self.browser, self.folder = browser, folder
-        self.contexts, self.asked, self.wrong = [], [], []
-
-    def open(self, lab, width=1280, **options):
-        path = lab.export_html(self.folder / f"page-{len(self.contexts)}.html")
-        context = self.browser.new_context(viewport={"width": width, "height": 900}, **options)
-        self.contexts.append(context)
-        context.set_offline(True)
-        page = context.new_page()
-        page.on("request", lambda request: self.asked.append(request.url))
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("console", lambda line: self.wrong.append(line.text) if line.type == "error" else None)
-        page.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
-        page.goto(path.as_uri())
-        root = page.get_by_role("group", name=type(lab).__name__, exact=True)
-        root.wait_for()
-        return page, root
-
-
-@pytest.fixture
-def saved(browser, tmp_path):
-    opener = Saved(browser, tmp_path)
-    yield opener
-    foreign = [url for url in opener.asked if not url.startswith(("file:", "blob:"))]
-    for context in opener.contexts:
-        context.close()
-    assert opener.wrong == [] and foreign == [] and len(opener.asked) >= len(opener.contexts)
-
-
-def handle(root, name):
-    return root.get_by_role("slider", name=name, exact=True)
 
 
 def python_numbers(root):

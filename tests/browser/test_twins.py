@@ -8,8 +8,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from nbmetrics.labs.twins.scene import PRESETS, TwinsScene
-from tests.browser.drag import answered, drag, numbers, painted, tab_to
-from tests.browser.test_pictures import CONTRAST, OVERFLOW, narrow  # noqa: F401
+from tests.browser.page import CONTRAST, OVERFLOW, answered, drag, handle, numbers, painted, tab_to
 
 LAB = "import nbmetrics as nm\nlab = nm.TwinsLab({}); lab"
 UNEQUAL = "Unequal shapes (numerical)"
@@ -37,10 +36,6 @@ def opened(run_cells):
         return page, lab
 
     return open_lab
-
-
-def handle(lab, name):
-    return lab.get_by_role("slider", name=name, exact=True)
 
 
 def pairs(lab):
@@ -344,7 +339,7 @@ def test_wide(opened, theme, shot, construction):
         lab.get_by_role("button", name="Table view").click()
 
 
-def test_narrow(opened, narrow, theme, shot):  # noqa: F811
+def test_narrow(opened, narrow, theme, shot):
     page, lab = opened("'Three on a line'")
     theme("JupyterLab Dark")
     mean = handle(lab, "Client 1 mean")

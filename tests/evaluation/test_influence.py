@@ -9,7 +9,6 @@ import nbmetrics as nm
 from nbmetrics.evaluation.influence import Variance
 from nbmetrics.metrics import FID, KID, FIDInfinity, Sample
 from nbmetrics.metrics.strata import Strata
-
 from tests.populations import fid, fid_avg_and_all, normal, rectified
 
 RBF = KID(nm.RBF(2.0))

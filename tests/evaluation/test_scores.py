@@ -9,8 +9,7 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
-
-EVIL = "<img src=x onerror=alert(1)>"
+from tests import EVIL
 
 
 class Given:

@@ -100,20 +100,22 @@ LAWS = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])]
 OTHER = nm.Gaussian([0.3, 0.8], [[1.5, 0.4], [0.4, 0.7]])
 
 
+FID = nm.metrics.FID()
+
+
 @pytest.mark.parametrize(
-    ("metric", "n", "design"),
+    ("metric", "n", "design", "runs"),
     [
-        (CUBIC, 50, nm.Bootstrap(200)),
-        (RBF, 50, nm.Bootstrap(200)),
-        (CUBIC, 50, nm.Jackknife(50)),
-        (RBF, 200, nm.Jackknife(50)),
-        (nm.metrics.FID(), 20, nm.Bootstrap(200)),
-        (nm.metrics.FID(), 100, nm.Bootstrap(200)),
+        pytest.param(CUBIC, 50, nm.Bootstrap(200), 500, id="cubic50"),
+        pytest.param(RBF, 50, nm.Bootstrap(200), 500, id="rbf50"),
+        pytest.param(CUBIC, 50, nm.Jackknife(50), 500, id="cubic50jack"),
+        pytest.param(RBF, 200, nm.Jackknife(50), 500, id="rbf200jack", marks=pytest.mark.slow),
+        pytest.param(FID, 20, nm.Bootstrap(200), 30, id="fid20"),
+        pytest.param(FID, 20, nm.Bootstrap(200), 150, id="fid20long", marks=pytest.mark.slow),
+        pytest.param(FID, 100, nm.Bootstrap(200), 150, id="fid100", marks=pytest.mark.slow),
     ],
-    ids=["cubic50", "rbf50", "cubic50jack", "rbf200jack", "fid20", "fid100"],
 )
-def test_ninety_percent_intervals_cover(metric, n, design):
-    runs = 150 if metric.name == "fid" else 500
+def test_ninety_percent_intervals_cover(metric, n, design, runs):
     covered = coverage(metric, LAWS, OTHER, n, design, runs)
     slack = 1.5 * np.sqrt(0.9 * 0.1 / runs)  # the simulation's own error; 85 to 95 % is the claim
     assert np.all((covered >= 0.85 - slack) & (covered <= 0.95 + slack)), covered

@@ -10,7 +10,6 @@ from nbmetrics.metrics.fid.debiased import Debiased
 from nbmetrics.metrics.fid.spectral import Pair
 from nbmetrics.metrics.strata import Strata
 from nbmetrics.summaries.moments import Moments
-
 from tests.populations import elliptical, fid, fid_avg_and_all, mixture, normal, rectified
 
 METRIC = nm.metrics.FIDInfinity()

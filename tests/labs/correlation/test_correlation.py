@@ -12,7 +12,8 @@ import nbmetrics as nm
 from nbmetrics.labs.correlation.figure import surface
 from nbmetrics.labs.correlation.scene import PRESETS, SCORES, CorrelationScene
 from tests import TESTS
-from tests.labs.plane.test_scores_page import NODE, needs_node
+from tests.labs.inside import module_of, numbers_of, picture_of
+from tests.node import NODE, needs_node
 
 WRONG = {"rho": 0.8, "rho_hat": -0.8}
 
@@ -67,7 +68,7 @@ def test_rfid_runs_from_mfid_to_cfid_and_cfid_does_not_move(rho_hat):
 
 
 def test_presets_say_what_they_show():
-    found = {name: nm.CorrelationLab._computed(None, scene)["scores"] for name, scene in PRESETS.items()}
+    found = {name: numbers_of(nm.CorrelationLab, scene)["scores"] for name, scene in PRESETS.items()}
     assert found["Right pairing"] == dict.fromkeys(SCORES, 0.0)
     assert found["Deterministic"] == pytest.approx({"mfid": 0, "rfid": 4, "cfid": 4, "squared_difference": 4})
     assert found["Paired against unpaired"]["cfid"] == pytest.approx(0.64 + 0.16)
@@ -208,7 +209,7 @@ def test_the_contours_in_the_picture_are_the_metrics():
 @pytest.mark.parametrize("metric", SCORES)
 def test_the_picture_shows_the_map_with_the_point_and_both_clouds(metric):
     lab = nm.CorrelationLab(0.6, -0.2, 0.5, metric)
-    figure = lab._picture()
+    figure = picture_of(lab)
     chart, clouds = figure.axes
     assert "correlation of x and y" in chart.get_xlabel() and "ŷ" in chart.get_ylabel()
     assert any(line.get_xydata().tolist() == [[0.6, -0.2]] for line in chart.lines)
@@ -224,7 +225,7 @@ def test_page_and_python_agree_on_golden_vectors(tmp_path):
     cases = []
     for k, (rho, rho_hat, scale) in enumerate(random_pairs(400, 4)):
         scene = CorrelationScene(rho, rho_hat, float(f"{scale:.3g}"), SCORES[k % 4])
-        scores = nm.CorrelationLab._computed(None, scene)["scores"]
+        scores = numbers_of(nm.CorrelationLab, scene)["scores"]
         cases.append({"scene": scene.to_json(), "scores": scores, "code": scene.to_code()})
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps(cases))
@@ -242,7 +243,7 @@ def test_page_and_python_agree_on_golden_vectors(tmp_path):
 @needs_node
 def test_the_joined_module_is_valid_javascript(tmp_path):
     path = tmp_path / "correlation.mjs"
-    path.write_text(nm.CorrelationLab._esm)
+    path.write_text(module_of(nm.CorrelationLab))
     run = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    assert "export default" in nm.CorrelationLab._esm
+    assert "export default" in module_of(nm.CorrelationLab)

@@ -16,6 +16,7 @@ from nbmetrics.labs.memorization.cards import CARDS
 from nbmetrics.labs.memorization.charts import SWEPT, curve, heat_maps
 from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import spread_of, study_of
+from tests.labs.inside import picture_of, scene_of, send, words_of
 from tests.metrics.test_fld import DEGENERATE, peers, rows
 from tests.waiting import until
 
@@ -292,11 +293,11 @@ class TestLab:
 
     def test_what_only_the_page_minds_is_not_computed_again(self, memo_lab):
         lab = memo_lab(points=60)
-        known = lab._judged(lab._scene)
+        known = lab._judged(scene_of(lab))
         move(lab, selected=3, view={"panel": "items"})
-        assert lab._judged(lab._scene) is known
+        assert lab._judged(scene_of(lab)) is known
         move(lab, copied=0.5)
-        assert lab._judged(lab._scene) is not known
+        assert lab._judged(scene_of(lab)) is not known
 
     def test_the_noise_of_honest_generators_comes_after_and_stays(self, memo_lab):
         lab = memo_lab(points=100)
@@ -311,7 +312,7 @@ class TestLab:
         lab.observe(lambda change: seen.append(change["new"]), "curve")
         for key, sweep in (("first", "bandwidth"), ("second", "copied")):
             scene = {**lab.scene, "view": {"sweep": sweep}}
-            lab._asked(lab, {"kind": "curve", "scene": scene, "key": key}, None)
+            send(lab, {"kind": "curve", "scene": scene, "key": key})
         found = until(lambda: lab.curve.get("done") == 1 and lab.curve["key"] == "second" and lab.curve)
         assert found["parameter"] == "copied" and found["values"] == sorted(map(float, SWEPT["copied"]))
         fld = found["metrics"]["fld"]
@@ -329,7 +330,7 @@ class TestLab:
     @pytest.mark.parametrize("data", ["moons", "digits"])
     def test_the_heat_maps_are_the_experiments_faces(self, memo_lab, data):
         lab = memo_lab(data=data, points=40)
-        lab._asked(lab, {"kind": "interactions", "scene": lab.scene, "key": "k"}, None)
+        send(lab, {"kind": "interactions", "scene": lab.scene, "key": "k"})
         found = until(lambda: lab.interactions)
         assert found["key"] == "k" and json.loads(json.dumps(found)) == found
         for table in found["tables"]:
@@ -343,10 +344,10 @@ class TestLab:
 
     def test_digits_come_as_pixels(self, memo_lab):
         lab = memo_lab(data="digits", points=40, copied=0.5)
-        study, pictures = lab._study(lab._scene), lab.pictures
+        study, pictures = lab._study(scene_of(lab)), lab.pictures
         assert (pictures["width"], pictures["height"], pictures["channels"]) == (8, 8, 1)
         made = np.frombuffer(base64.b64decode(pictures["generated"]), np.uint8).reshape(40, 64)
-        copies = study.copies(lab._scene)
+        copies = study.copies(scene_of(lab))
         partners = study.train[study.chance.partner[copies]]
         np.testing.assert_array_equal(made[copies], np.round(255 * partners))
         move(lab, copied=1.0)
@@ -359,14 +360,14 @@ class TestLab:
         space = {}
         exec(lab.to_code(), space)
         again = space["lab"]
-        assert again._scene.bare == lab._scene.bare
+        assert scene_of(again).bare == scene_of(lab).bare
         assert again.result["cards"] == pytest.approx(lab.result["cards"], rel=1e-12)
         again.close()
 
     def test_a_share_string_holds_the_state(self, memo_lab):
         lab = memo_lab(copied=0.25, points=60, seed=4)
         again = nm.MemorizationLab.from_share(lab.share())
-        assert again._scene.bare == lab._scene.bare
+        assert scene_of(again).bare == scene_of(lab).bare
         until(lambda: again.base == lab.base and again.result["cards"] == lab.result["cards"])
         again.close()
 
@@ -384,5 +385,5 @@ class TestLab:
     @pytest.mark.parametrize("name", ["Copycat", "Digits: planted copies"])
     def test_it_is_drawn_and_described(self, memo_lab, name):
         lab = memo_lab(preset=name)
-        assert isinstance(lab._picture(), Drawing) and lab._picture()._repr_png_()[:4] == b"\x89PNG"
-        assert name in lab._described() and "AuthPct" in lab._described()
+        assert isinstance(picture_of(lab), Drawing) and picture_of(lab)._repr_png_()[:4] == b"\x89PNG"
+        assert name in words_of(lab) and "AuthPct" in words_of(lab)

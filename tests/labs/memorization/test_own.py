@@ -11,6 +11,7 @@ from nbmetrics.experiments.copies import Sets
 from nbmetrics.labs.memorization.cards import CARDS, Judge, silent
 from nbmetrics.labs.memorization.own import own_study
 from nbmetrics.labs.memorization.study import REDRAWS
+from tests.labs.inside import scene_of, send, words_of
 from tests.waiting import until
 
 
@@ -24,7 +25,14 @@ def departures(sets):
 
 
 class TestCalibration:
-    # Before: standard deviations of 1.4 to 2.5 and, with 8 features, 1 notice in 8 data sets for FID-train alone
+    # Uncalibrated, standard deviations were 1.4 to 2.5 and, with 8 features, FID-train alone noticed 1 data set in 8.
+    def test_honest_rows_depart_about_as_far_as_chance_does(self):
+        rng = np.random.default_rng(7)
+        away = np.array([departures(rng.standard_normal((3, 60, 8))) for _ in range(5)])
+        assert np.isfinite(away).any(axis=0).sum() >= 8
+        assert 0.5 < np.sqrt(np.nanmean(np.square(away))) < 1.3
+
+    @pytest.mark.slow
     @pytest.mark.parametrize(("count", "dim"), [(60, 8), (90, 3)])
     def test_honest_rows_depart_as_far_as_chance_does(self, count, dim):
         rng = np.random.default_rng(7)
@@ -220,7 +228,7 @@ class TestOwn:
         with pytest.raises(nm.InvalidInput, match=r"^data"):
             lab.from_share(other.share())
         with pytest.raises(nm.InvalidInput, match=r"^data"):
-            nm.MemorizationLab._opened(lab._scene)
+            nm.MemorizationLab._opened(scene_of(lab))
         assert "train, test, generated" in lab.to_code()
 
     @pytest.mark.parametrize("with_items", [False, True])
@@ -241,12 +249,12 @@ class TestOwn:
         with pytest.raises(nm.InvalidInput, match=f"^{name}"):
             lab.scene = {**before, **change, "rev": 1}
         assert lab.scene == before
-        lab._asked(lab, {"kind": "ask", "scene": {**before, **change, "rev": 2}}, None)
+        send(lab, {"kind": "ask", "scene": {**before, **change, "rev": 2}})
         assert name in lab.result["error"]["message"] and lab.result["rev"] == 2
 
     def test_nothing_is_swept(self, memo_lab, sets):
         lab = memo_lab(*sets)
-        lab._asked(lab, {"kind": "curve", "scene": lab.scene, "key": "k"}, None)
+        send(lab, {"kind": "curve", "scene": lab.scene, "key": "k"})
         assert "own" in until(lambda: lab.curve)["error"]
 
     def test_many_rows_are_scored_beside_the_notebook_and_their_progress_is_told(self, memo_lab, monkeypatch):
@@ -263,7 +271,7 @@ class TestOwn:
         monkeypatch.setattr(Judge, "judged", later)
         lab = memo_lab(*sets)
         assert "cards" not in lab.result and lab.result["doing"] and lab.result["done"] == 0
-        assert "none" in lab._described() and lab._repr_mimebundle_() is not None
+        assert "none" in words_of(lab) and lab._repr_mimebundle_() is not None
         lab.observe(lambda change: seen.append(change["new"]), "result")
         lab.scene = {**lab.scene, "selected": 3, "rev": 1}
         may_go.set()

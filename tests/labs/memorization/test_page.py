@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.labs.inside import send
 from tests.waiting import until
 
 
@@ -21,7 +22,7 @@ def test_a_scene_that_cannot_be_is_told_to_the_page_and_freezes_nothing(memo_lab
         if kind == "commit":
             lab.set_state({"scene": scene, "history": {"past": [before], "future": []}})
         else:
-            lab._asked(lab, {"kind": "ask", "scene": scene}, None)
+            send(lab, {"kind": "ask", "scene": scene})
         assert lab.result["rev"] == rev and next(iter(bad)) in lab.result["error"]["message"]
         assert lab.scene == before and lab.history["past"] == []
     lab.set_state({"scene": {**before, "copied": 1.0, "rev": rev + 1}})
@@ -39,7 +40,7 @@ def test_what_python_shows_after_a_refusal_is_newer_than_what_the_page_shows(mem
 @pytest.mark.parametrize("kind", ["curve", "interactions"])
 def test_a_bad_request_is_answered_with_the_reason(memo_lab, kind):
     lab = memo_lab(points=30)
-    lab._asked(lab, {"kind": kind, "scene": {"copied": 7, "rev": 4}}, None)
+    send(lab, {"kind": kind, "scene": {"copied": 7, "rev": 4}})
     assert "copied" in lab.result["error"]["message"] and lab.result["rev"] == 4
 
 
@@ -51,7 +52,7 @@ def test_a_saved_page_holds_the_points_and_their_scores(memo_lab, tmp_path):
 def test_a_saved_page_holds_all_that_python_knows_of_the_scene_as_it_is_now(memo_lab, tmp_path):
     wanted = memo_lab(points=40, copied=0.5, seed=3)
     until(lambda: wanted.result["noise"])
-    wanted._asked(wanted, {"kind": "curve", "scene": wanted.scene, "key": "k"}, None)
+    send(wanted, {"kind": "curve", "scene": wanted.scene, "key": "k"})
     until(lambda: wanted.curve.get("done") == 1)
     lab = memo_lab(points=30)
     lab.scene = {**lab.scene, "points": 40, "copied": 0.5, "seed": 3, "rev": 1}

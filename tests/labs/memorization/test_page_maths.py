@@ -2,19 +2,16 @@
 
 import json
 import os
-import shutil
 import subprocess
 
 import numpy as np
-import pytest
 
 from nbmetrics.labs.memorization.scene import MemorizationScene
 from nbmetrics.labs.memorization.study import study_of
 from nbmetrics.labs.toolkit import modules
 from tests import TESTS
+from tests.node import NODE, needs_node
 
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="node is not on PATH")
 BASES = [("moons", 37, 5), ("moons", 400, 0), ("digits", 60, 1), ("digits", 700, 0)]
 
 

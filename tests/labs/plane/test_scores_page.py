@@ -7,8 +7,9 @@ condition number beyond 1e12, singular ones included.
 import json
 import math
 import os
-import shutil
 import subprocess
+from functools import cache
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,7 @@ import nbmetrics as nm
 from nbmetrics.labs.plane.laws import summary
 from nbmetrics.labs.playground.numbers import MADE, metrics_of
 from tests import TESTS
-
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
+from tests.node import NODE, needs_node
 
 
 def random_item(rng, kind, number):
@@ -122,12 +121,47 @@ def vector(scene):
     }
 
 
+ALL = 2000
+
+
+@cache
+def scenes():
+    rng = np.random.default_rng(20)
+    return [mixed_scene(rng) if k % 5 == 0 else random_scene(rng) for k in range(ALL)]
+
+
+def stratum(scene):
+    """What decides which formulas a scene needs: how many there are, of which kinds, and how flat."""
+    sized = ellipses([scene])
+    flat = any(is_singular(i) for i in sized), any(is_ill_conditioned(i) and not is_singular(i) for i in sized)
+    return min(len(scene.clients), 3), len(scene.generators), scene.clients[0].kind, scene.samples > 0, *flat
+
+
+def ellipses(scenes):
+    return [i for scene in scenes for i in (*scene.clients, *scene.generators) if i.width is not None]
+
+
+def is_singular(item):
+    return min(item.width, item.height) == 0
+
+
+def stratified(count):
+    """So many of the scenes, the same number of every stratum as far as it has them."""
+    waiting = {}
+    for scene in scenes():
+        waiting.setdefault(stratum(scene), []).append(scene)
+    turns = zip_longest(*waiting.values())
+    return list(islice((scene for turn in turns for scene in turn if scene is not None), count))
+
+
+COUNTS = [200, pytest.param(ALL, marks=pytest.mark.slow)]
+
+
 @needs_node
 @pytest.mark.filterwarnings("ignore::nbmetrics.FewPairsWarning")
-def test_page_and_python_agree_on_golden_vectors(tmp_path):
-    rng = np.random.default_rng(20)
-    scenes = [mixed_scene(rng) if k % 5 == 0 else random_scene(rng) for k in range(2000)]
-    cases = [vector(scene) for scene in scenes]
+@pytest.mark.parametrize("count", COUNTS)
+def test_page_and_python_agree_on_golden_vectors(tmp_path, count):
+    cases = [vector(scene) for scene in stratified(count)]
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps({"cases": cases}))
     test = TESTS / "js" / "maths.test.js"
@@ -138,18 +172,23 @@ def test_page_and_python_agree_on_golden_vectors(tmp_path):
         text=True,
     )
     assert run.returncode == 0, run.stdout[-3000:]
-    assert "of 2000 scenes" in run.stdout
+    assert f"of {count} scenes" in run.stdout
 
 
-def test_the_vectors_include_singular_and_flat_covariances():
-    rng = np.random.default_rng(20)
-    items = [item for _ in range(2000) for scene in [random_scene(rng)] for item in scene.clients + scene.generators]
-    assert sum(min(i.width, i.height) == 0 for i in items) > 500
-    assert sum(is_ill_conditioned(i) and min(i.width, i.height) > 0 for i in items) > 100
+def test_the_strata_are_all_there():
+    chosen = stratified(200)
+    assert len(chosen) == len({id(scene) for scene in chosen}) == 200 and len(stratified(ALL)) == ALL
+    assert {stratum(scene) for scene in chosen} == {stratum(scene) for scene in scenes()}
+
+
+@pytest.mark.parametrize("count", [200, ALL])
+def test_the_vectors_include_singular_and_flat_covariances(count):
+    items = ellipses(stratified(count))
+    assert sum(is_singular(i) for i in items) > count / 4
+    assert sum(is_ill_conditioned(i) and not is_singular(i) for i in items) > count / 20
     assert math.isfinite(sum(i.x for i in items))
 
 
-@needs_node
 def code_scene(rng):
     """Every kind of generator that needs no data."""
     scene = mixed_scene(rng).to_json()
@@ -158,6 +197,7 @@ def code_scene(rng):
     return nm.Scene.parse({**scene, "clients": clients, "generators": kept, "samples": 40, "view": {"metric": "cfid"}})
 
 
+@needs_node
 @pytest.mark.filterwarnings("ignore::nbmetrics.FewPairsWarning")
 def test_code_written_in_the_page_rebuilds_the_scene():
     scene = code_scene(np.random.default_rng(3))

@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-import shutil
 import subprocess
 from dataclasses import replace
 from functools import cache
@@ -15,9 +14,8 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.playground.lessons import Lesson, lessons
 from tests import TESTS
+from tests.node import NODE, needs_node
 
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
 # Where each parameter is swept for the best value: grids finer than the page's.
 GRIDS = {"variance": np.linspace(0, 5, 1001), "x": np.linspace(-5, 5, 1001)}
 OWN = {

@@ -9,6 +9,7 @@ import nbmetrics as nm
 from nbmetrics.labs.playground.numbers import ALWAYS, FROM_ROWS, MADE, computed
 from nbmetrics.labs.playground.scene import METRICS
 from nbmetrics.metrics import metric_of
+from tests.labs.inside import is_idle, scene_of, send
 from tests.waiting import until
 
 TOY = nm.Federation({"A": nm.Gaussian([-1, 0]), "B": nm.Gaussian([1, 0])})
@@ -66,7 +67,7 @@ def test_what_goes_wrong_in_a_function_of_the_notebook_is_shown(monkeypatch):
 
     lab = nm.Playground(TOY)
     monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"boom": boom})
-    lab._asked(lab, {"kind": "attach", "name": "boom"}, [])
+    send(lab, {"kind": "attach", "name": "boom"})
     assert "no weights" in lab.result["error"]["message"]
 
 
@@ -86,12 +87,12 @@ def test_the_newest_scene_is_answered_in_whatever_order_they_come(monkeypatch, o
     monkeypatch.setattr(lab, "_answered", lambda scene: gate.wait(30) and answer(scene))
     first, committed, asked = ({**lab.scene, "rev": rev, "half": half} for rev, half in ((2, 4.0), (9, 5.0), (9, 6.0)))
     lab.set_state({"scene": first})
-    until(lambda: lab._worker._newest is None)  # under way
+    until(lambda: is_idle(lab))  # under way
     if order == "a commit overtakes a question":
         lab.set_state({"scene": {**committed, "rev": 10}})
-        lab._asked(lab, {"kind": "ask", "scene": asked}, [])
+        send(lab, {"kind": "ask", "scene": asked})
     else:
-        lab._asked(lab, {"kind": "ask", "scene": {**asked, "rev": 10}}, [])
+        send(lab, {"kind": "ask", "scene": {**asked, "rev": 10}})
         lab.set_state({"scene": committed})
     gate.set()
     until(lambda: lab.result["rev"] == 10)
@@ -100,7 +101,7 @@ def test_the_newest_scene_is_answered_in_whatever_order_they_come(monkeypatch, o
 def test_what_comes_late_is_not_worked_on(memo_lab):
     lab = memo_lab(points=30)
     older, newer = ({**lab.scene, "points": points, "rev": rev} for points, rev in ((40, 5), (50, 6)))
-    lab._asked(lab, {"kind": "ask", "scene": newer}, [])
+    send(lab, {"kind": "ask", "scene": newer})
     until(lambda: lab.result["rev"] == 6)
     shown = lab.base
     lab.set_state({"scene": older})
@@ -112,7 +113,7 @@ def test_what_is_refused_leaves_the_numbers_of_the_scene(monkeypatch):
     lab = nm.Playground(TOY, metric="fld", samples=60)
     scores = lab.result["scores"]
     monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"wide": RNG.normal(size=(9, 3))})
-    lab._asked(lab, {"kind": "attach", "name": "wide"}, [])
+    send(lab, {"kind": "attach", "name": "wide"})
     assert lab.result["scores"] == scores and lab.result["error"]
 
 
@@ -125,14 +126,14 @@ def test_metrics_from_points_take_rows_of_any_size_and_weight(metric, weights):
     lab = nm.Playground(federation, {"g": nm.Gaussian([0, 0], 2)}, metric=metric)
     found = lab.result["scores"][metric]
     assert np.isfinite([*found["avg"], *found["all"]]).all()
-    np.testing.assert_allclose(found["avg"][0], np.dot(lab._scene.laws.weights, found["byClient"][0]), rtol=1e-12)
+    np.testing.assert_allclose(found["avg"][0], np.dot(scene_of(lab).laws.weights, found["byClient"][0]), rtol=1e-12)
 
 
 def test_precision_of_drawn_points_is_the_metric_on_them():
     lab = nm.Playground(TOY, {"g": nm.Gaussian([0, 0], 2)}, samples=50, seed=3, metric="precision")
-    federation, sources = lab._scene.federation, lab._scene.sources
+    federation, sources = scene_of(lab).federation, scene_of(lab).sources
     wanted = nm.evaluate(federation, sources, "precision").table.iloc[0]
-    found = computed(lab._scene)["scores"]["precision"]
+    found = computed(scene_of(lab))["scores"]["precision"]
     assert found["avg"] == [pytest.approx(wanted["avg"])] and found["all"] == [pytest.approx(wanted["all"])]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import nbmetrics as nm
 from nbmetrics.labs.playground.numbers import MADE
 from tests import TESTS
-from tests.labs.plane.test_scores_page import NODE, needs_node
+from tests.node import NODE, needs_node
 
 STEPS = 60
 HALF = 5.0

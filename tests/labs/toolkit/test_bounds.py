@@ -4,7 +4,6 @@ import copy
 import json
 import math
 import os
-import shutil
 import subprocess
 from dataclasses import fields
 from typing import get_type_hints
@@ -24,8 +23,8 @@ from nbmetrics.labs.toolkit.fields import BOUNDS, WHOLE
 from nbmetrics.labs.twins.scene import TwinsScene
 from nbmetrics.scene import Item
 from tests import TESTS
+from tests.node import NODE, needs_node
 
-NODE = shutil.which("node")
 PLACE = {"x": 0.0, "y": 0.0, "width": 1.0, "height": 1.0, "angle": 0.0}
 CLIENT = {"name": "C", "weight": 1.0, **PLACE}
 GENERATORS = [
@@ -155,7 +154,7 @@ def test_the_page_reads_the_same_bounds():
     assert json.dumps(facts, separators=(",", ":")) in modules.module("toolkit/view/bounds.js")
 
 
-@pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
+@needs_node
 def test_the_page_shows_no_state_with_a_number_beyond_its_bounds(tmp_path):
     """Every lab with all its presets and lessons is shown; with any one of its numbers out of bounds it is not."""
     labs = nm.Playground(), nm.TwinsLab(), nm.CorrelationLab(), nm.MemorizationLab(points=20)

@@ -2,6 +2,7 @@
 
 import copy
 import logging
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from nbmetrics.labs.toolkit.lab import LEAP, Worker
+from tests.labs.inside import send
 from tests.waiting import until
 
 KINDS = {
@@ -71,10 +73,10 @@ def test_a_lab_outlives_every_broken_message(lab):
     numbered = [{**lab.scene, "rev": rev} for rev in REVS]
     traits = [*TRAITS, *({"scene": scene} for scene in numbered)]
     messages = [*MESSAGES, *({"kind": "ask", "scene": scene} for scene in numbered)]
-    for send, sent in ((lab.set_state, traits), (lambda m: lab._asked(lab, m, []), messages)):
+    for give, sent in ((lab.set_state, traits), (partial(send, lab), messages)):
         for message in sent:
             before = copy.deepcopy((message, lab.scene, lab.history))
-            send(message)
+            give(message)
             assert (message, lab.scene, lab.history) == before
             assert lab.result["error"]["message"].encode() and len(lab.result["error"]["message"]) < 3000, message
         answered(lab)
@@ -100,7 +102,7 @@ def test_an_edit_by_python_is_answered_where_the_page_was_ahead(opened):
     lab = opened(nm.Playground)
     lab.scene = {**lab.scene, "half": 4.0}
     lab.history = {"past": [lab.scene], "future": []}
-    lab._asked(lab, {"kind": "ask", "scene": {**lab.scene, "half": 3.0, "rev": 50}}, [])
+    send(lab, {"kind": "ask", "scene": {**lab.scene, "half": 3.0, "rev": 50}})
     until(lambda: lab.result["rev"] == 50)
     lab.undo()
     assert until(lambda: lab.result["rev"] == lab.scene["rev"]) and lab.scene["rev"] > 50
@@ -137,7 +139,7 @@ def test_an_error_of_the_users_own_is_shown_short_and_encodable(monkeypatch, ope
 
     lab = opened(nm.Playground)
     monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"boom": boom})
-    lab._asked(lab, {"kind": "attach", "name": "boom"}, [])
+    send(lab, {"kind": "attach", "name": "boom"})
     told = lab.result["error"]
     assert len(told["message"]) < 25_000 and len(told["traceback"]) < 250_000
     assert (told["message"] + told["traceback"]).encode() and "\x1b" not in told["traceback"]
@@ -146,5 +148,5 @@ def test_an_error_of_the_users_own_is_shown_short_and_encodable(monkeypatch, ope
 def test_a_name_that_the_notebook_lost_is_told(monkeypatch, opened):
     lab = opened(nm.Playground)
     monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"rows": np.zeros((3, 2))})
-    lab._asked(lab, {"kind": "attach", "name": "rowz"}, [])
+    send(lab, {"kind": "attach", "name": "rowz"})
     assert "Did you mean 'rows'" in lab.result["error"]["message"]

@@ -1,40 +1,20 @@
-"""What every lab does with its state: share strings, snapshots, saved pages, locks."""
+"""What every lab does with its state: share strings, and locks."""
 
 import base64
-import hashlib
-import io
 import json
-import logging
-import os
 import re
 import subprocess
 import sys
 import zlib
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.backends.backend_agg import RendererAgg
-from PIL import Image
 
 import nbmetrics as nm
-from nbmetrics.figures.drawing import Drawing
-from nbmetrics.labs.playground.figure import add_ellipse
-from nbmetrics.labs.toolkit import modules, share
-from nbmetrics.labs.toolkit.fields import BOUNDS
-
-LABS = ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"]
-EVIL = "</script><img src=x onerror=alert(1)>"
-NAMES = [EVIL, "\"quoted\" & 'so' {{state}} <!--", "😀👩‍🔬", "עברית العربية", "$x_1$ 100 %", "a\u202eb\u200d\ue000"]
-VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-@pytest.fixture(params=LABS)
-def kind(request):
-    return getattr(nm, request.param)
-
+from nbmetrics.labs.toolkit import share
+from tests.labs.toolkit.common import NAMES, evil_lab, moved
 
 lengths = st.floats(0, 1e6, allow_subnormal=True)
 places = st.floats(-1e6, 1e6)
@@ -65,17 +45,6 @@ def generators_of(item, clients):
         st.fixed_dictionaries({**named, "kind": st.just("truncated"), "psi": lengths}),
         st.fixed_dictionaries({**named, "kind": st.just("copycat"), "of": copied, "count": st.integers(2, 2000)}),
     )
-
-
-def evil_lab():
-    clients = [nm.Client(nm.Gaussian([k, 0]), name=name) for k, name in enumerate(NAMES)]
-    return nm.Playground(nm.Federation(clients), {name + "!": nm.Gaussian([0, k]) for k, name in enumerate(NAMES)})
-
-
-def moved(lab):
-    """The lab after one edit, whatever its scenes are: its second preset."""
-    lab.scene = {**list(lab.presets.values())[1], "rev": lab.scene["rev"] + 1}
-    return lab
 
 
 def unnumbered(scene):
@@ -220,182 +189,6 @@ except nm.InvalidInput as error:
     assert "unpacks to more than" in words and int(peak) < 30e6
 
 
-def test_a_snapshot_is_a_picture_with_words(kind, tmp_path):
-    lab = moved(kind())
-    shot = lab.snapshot()
-    pixels = np.asarray(Image.open(io.BytesIO(shot.png)).convert("L"))
-    assert pixels.shape[1] >= 600 and pixels.std() > 10
-    root = ElementTree.fromstring(shot.svg)
-    assert [child.tag.split("}")[1] for child in root[:2]] == ["title", "desc"]
-    assert (root[0].text, root[1].text, root.get("role")) == (kind.__name__, shot.alt, "img")
-    assert shot.alt.startswith(kind.__name__) and len(shot.alt) > 80
-    assert shot.save(tmp_path / "a.png").read_bytes() == shot.png
-    assert shot.save(str(tmp_path / "b.svg")).read_text("utf-8") == shot.svg
-    data, metadata = shot._repr_mimebundle_()
-    assert base64.b64decode(data["image/png"]) == shot.png and data["text/plain"] == shot.alt
-    assert metadata["image/png"]["alt"] == shot.alt
-
-
-@pytest.mark.parametrize("lab", [nm.Playground, nm.TwinsLab])
-@pytest.mark.parametrize(
-    ("half", "size"), [(BOUNDS["half"][0], {}), (5.0, {"width": 1e6, "height": 3e5, "angle": 30.0})]
-)
-def test_a_snapshot_draws_nothing_far_beyond_its_window(lab, half, size, monkeypatch):
-    """Within the bounds of a scene no path is many windows wide: the renderer would dash it for minutes."""
-    reach, draw = [], RendererAgg.draw_path
-
-    def measured(self, gc, path, transform, rgbFace=None):
-        if len(path.vertices):
-            reach.append(np.ptp(transform.transform(path.vertices), axis=0).max())
-        return draw(self, gc, path, transform, rgbFace)
-
-    made = lab()
-    first, *others = made.scene["clients"]
-    changes = {"half": half, "clients": [{**first, **size}, *others], "rev": 1}
-    made.scene = {**made.scene, **changes, **({"shared": False} if "shared" in made.scene else {})}
-    monkeypatch.setattr(RendererAgg, "draw_path", measured)
-    pixels = np.asarray(Image.open(io.BytesIO(made.snapshot().png)))
-    assert 0 < max(reach) < 10 * max(pixels.shape)
-
-
-def test_of_a_huge_ellipse_the_part_near_the_window_is_drawn_where_it_is():
-    ax = Drawing().add_axes((0, 0, 1, 1))
-    ax.set(xlim=(-1, 1), ylim=(-1, 1))
-    add_ellipse(ax, (3e5, 4e5), 5e5, 5e5, 77.0)  # through 0, where it is across the way to its middle
-    add_ellipse(ax, (9e6, 0), 1e3, 1.0, 0.0)
-    near, far = (patch.get_path().vertices for patch in ax.patches)
-    seen = near[np.abs(near).max(axis=1) < 1]
-    assert len(seen) > 50 and np.abs(seen @ [0.6, 0.8]).max() < 1e-5 and len(far) == 0
-
-
-def test_the_playgrounds_words_name_everyone_and_their_scores():
-    lab = nm.Playground("Heterogeneous six")
-    alt = lab.snapshot().alt
-    for name in [item["name"] for kind in ("clients", "generators") for item in lab.scene[kind]]:
-        assert name in alt
-    for value in lab.scores().table[["avg", "all"]].to_numpy().ravel():
-        assert f"{value:.3f}" in alt
-    assert "avg prefers Generator 1, all prefers Generator 2" in alt
-
-
-def test_snapshots_take_evil_names():
-    shot = evil_lab().snapshot()
-    assert "img" not in {node.tag for node in ElementTree.fromstring(shot.svg).iter()}
-    words = ElementTree.fromstring(shot.svg)[1].text
-    assert EVIL in words and "😀" in words and "עברית" in words
-
-
-@pytest.mark.parametrize("write", ["snapshot", "export"])
-def test_only_files_are_written_over(write, tmp_path):
-    lab = nm.Playground()
-    ending = ".svg" if write == "snapshot" else ".html"
-    save = lab.snapshot().save if write == "snapshot" else lab.export_html
-    folder = tmp_path / f"folder{ending}"
-    folder.mkdir()
-    for path, said in [
-        (folder, "not a file"),
-        (tmp_path / "absent" / f"a{ending}", "there is no folder"),
-        (tmp_path / "a.txt", f"ends in .*{ending}"),
-        (None, "Give the path"),
-        (f"a\0{ending}", "Give the path"),
-    ]:
-        with pytest.raises(nm.InvalidInput, match=f"path.*{said}"):
-            save(path)
-    pipe = tmp_path / f"pipe{ending}"
-    os.mkfifo(pipe)
-    with pytest.raises(nm.InvalidInput, match="not a file"):
-        save(pipe)
-    (tmp_path / f"old{ending}").write_text("old")
-    link = tmp_path / f"link{ending}"
-    link.symlink_to(tmp_path / f"old{ending}")
-    assert save(link) == tmp_path / f"old{ending}"
-    assert link.is_symlink() and len((tmp_path / f"old{ending}").read_text("utf-8")) > 10_000
-
-
-def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "page.html"
-    path.write_text("old")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(nm.InvalidInput, match="No space left"):
-        nm.Playground().export_html(path)
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
-
-
-def parts(path):
-    text = path.read_text("utf-8")
-    state = re.search(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)[1]
-    script = re.search(r'<script type="module">(.*?)</script>', text, re.DOTALL)[1]
-    return text, json.loads(state), script
-
-
-def test_an_exported_page_holds_everything_and_fetches_nothing(kind, tmp_path):
-    lab = moved(kind())
-    text, state, script = parts(lab.export_html(tmp_path / "page.html"))
-    assert text.count("<script") == text.count("</script>") == 2
-    assert {"scene", "result", "history", "presets", "locked", "saved"} <= set(state)
-    assert state["scene"] == lab.scene and not {"_esm", "layout", "comm", "namespace"} & set(state)
-    assert "export default" not in script and not re.search(r"^import ", script, re.MULTILINE)
-    without_types = re.sub(r"/\*\*.*?\*/", "", text, flags=re.DOTALL)
-    assert not re.search(r"""(src|href)\s*=\s*["']|\bfetch\(|\bimport\(|XMLHttpRequest|WebSocket""", without_types)
-    assert not re.search(r"url\(|@import", text.split("</style>")[0])
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert f"default-src 'none'; script-src 'sha256-{digest}'" in text
-
-
-def test_an_exported_page_says_of_python_what_its_lab_has(tmp_path):
-    said = {lab: parts(getattr(nm, lab)().export_html(tmp_path / f"{lab}.html"))[1]["saved"] for lab in LABS}
-    assert [lab for lab in LABS if re.search("FLD|precision|intervals", said[lab])] == ["Playground"]
-    assert [lab for lab in LABS if "twin" in said[lab]] == ["TwinsLab"]
-    assert all(words.startswith("A saved page: ") for words in said.values())
-    assert [lab for lab in LABS if "notebook" not in said[lab]] == ["CorrelationLab"]
-
-
-def test_evil_names_cannot_break_out_of_an_exported_page(tmp_path):
-    lab = evil_lab()
-    text, state, _ = parts(lab.export_html(tmp_path / "page.html"))
-    assert [c["name"] for c in state["scene"]["clients"]] == NAMES
-    assert "<img" not in text and text.count("</script>") == 2 and "{{state}}" in text
-    head = text.split("<style>")[0]
-    assert head.count("<meta") == 4 and "&quot;quoted&quot; &amp; &#x27;so&#x27;" in head
-
-
-def test_the_live_view_brings_its_picture_along():
-    lab = nm.Playground()
-    data, metadata = lab._repr_mimebundle_()
-    assert data[VIEW]["model_id"] == lab.model_id
-    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
-    assert data["text/plain"] == metadata["image/png"]["alt"] == lab.snapshot().alt
-
-
-def test_the_live_view_shows_even_where_no_picture_can_be_made(monkeypatch, caplog):
-    lab = nm.Playground()
-    monkeypatch.setattr(type(lab), "_picture", lambda self: 1 / 0)
-    with caplog.at_level(logging.WARNING):
-        data, _ = lab._repr_mimebundle_()
-    assert VIEW in data and "image/png" not in data
-    assert "No picture" in caplog.text and "ZeroDivisionError" in caplog.text
-
-
-def test_a_closed_lab_shows_nothing():
-    lab = nm.Playground()
-    lab.close()
-    assert lab._repr_mimebundle_ is None
-
-
-def test_only_pictures_bring_in_matplotlib(tmp_path):
-    code = (
-        "import nbmetrics as nm, sys; lab = nm.Playground(); lab.share(); lab.scores(); lab.export_html(sys.argv[1]); "
-        "print('matplotlib' in sys.modules); lab._repr_mimebundle_(); print('matplotlib' in sys.modules)"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "page.html")]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "True"]
-
-
 def test_locks_are_named_and_bad_names_get_the_closest():
     lab = nm.Playground()
     assert lab.locked == []
@@ -421,22 +214,3 @@ def test_python_can_still_do_what_is_locked():
     lab.from_share(moved(nm.Playground()).share())
     lab.undo()
     assert unnumbered(lab.scene) == unnumbered(nm.Playground().scene)
-
-
-def test_the_script_of_a_saved_page_can_end_nowhere_but_at_its_end(kind):
-    text = kind._esm + modules.module("toolkit/view/saved.js")
-    assert "savedLab" not in text and "</script" not in text and "<!--" not in text
-
-
-def test_nbconvert_and_github_show_the_picture(tmp_path):
-    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    from nbconvert import HTMLExporter
-
-    cell = nbformat.v4.new_code_cell("import nbmetrics as nm\nlab = nm.Playground()\nlab")
-    notebook = nbformat.v4.new_notebook(cells=[cell])
-    nbclient.NotebookClient(notebook, timeout=120, store_widget_state=False).execute()
-    (output,) = [o for o in notebook.cells[0].outputs if "data" in o]
-    png = output["data"]["image/png"].strip()
-    assert VIEW in output["data"] and output["metadata"]["image/png"]["alt"].startswith("Playground")
-    html, _ = HTMLExporter().from_notebook_node(notebook)
-    assert f"data:image/png;base64,{png}" in html.replace("\n", "")

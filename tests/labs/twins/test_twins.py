@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import shutil
 import subprocess
 import time
 from functools import partial
@@ -18,12 +17,12 @@ from nbmetrics.figures.drawing import Drawing
 from nbmetrics.labs.toolkit import modules
 from nbmetrics.labs.twins.scene import PRESETS, TwinsScene
 from nbmetrics.scene import History
-from tests import TESTS
+from tests import EVIL, TESTS
+from tests.labs.inside import picture_of, words_of
+from tests.node import NODE, needs_node
 
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
 LABS = Path(nm.__file__).parent / "labs"
-EVIL = '<img src=x onerror=alert(1)> "\\ é'
+QUOTED = f'{EVIL} "\\ é'
 
 
 @pytest.fixture
@@ -218,7 +217,7 @@ class TestCode:
 
     @needs_node
     def test_the_pages_code_is_python_that_rebuilds_the_scene(self):
-        clients = [client(-1.25, 0.5, 1.5, 0.5, 30, 2.5, name=EVIL), client(1e-7, 3, 1, 1, 0, 1, name="B")]
+        clients = [client(-1.25, 0.5, 1.5, 0.5, 30, 2.5, name=QUOTED), client(1e-7, 3, 1, 1, 0, 1, name="B")]
         scene = TwinsScene.parse({"clients": clients, "construction": "printed"})
         source = json.dumps((LABS / "twins/view/edits.js").as_uri())
         script = f"import {{twinsCode}} from {source}; process.stdout.write(twinsCode({json.dumps(scene.to_json())}))"
@@ -242,11 +241,11 @@ class TestPicture:
     )
     def test_draws_and_describes_the_state(self, twins_lab, name, construction, panels, words):
         lab = twins_lab(name, construction=construction)
-        figure = lab._picture()
+        figure = picture_of(lab)
         assert isinstance(figure, Drawing) and len(figure.axes) == panels
         rows = [label.get_text() for label in figure.axes[-1].get_yticklabels()]
         assert rows[-2:] == ["avg", "all"] and figure.axes[-1].get_xlabel().startswith("FID")
-        assert words in lab._described()
+        assert words in words_of(lab)
 
 
 def random_clients(rng, trial):

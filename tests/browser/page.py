@@ -7,8 +7,11 @@ after `painted`, which the readers here do themselves, or waits: `expect`, `unti
 from __future__ import annotations
 
 import json
+import re
 import time
 from contextlib import contextmanager
+
+from playwright.sync_api import expect
 
 # For every pointermove: when the first cell of the Scores table changed, counted from the event's own time stamp,
 # and what the frame cost: the handlers of the event, then everything from the first animation callback to the end
@@ -40,10 +43,38 @@ NUMBERS = """table => [...table.tBodies[0].rows].map(
 REVS = """root => ['table[aria-label="Scores"]', '.nbm-status'].map(
   part => Number(root.querySelector(part).dataset.rev))"""
 
+# What is wider than the place it has.
+OVERFLOW = """() => { const lab = document.querySelector('.nbm');
+  return [...lab.querySelectorAll('*')].filter(n => n.clientWidth && n.scrollWidth > n.clientWidth + 1
+    && !n.closest('svg, input, textarea, select'))
+    .map(n => n.className + ' ' + n.scrollWidth + '>' + n.clientWidth); }"""
+# WCAG contrast of every text with the colour behind it.
+CONTRAST = """() => {
+  const rgb = text => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number); return { c: [r, g, b], a }; };
+  const luminance = c => c.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = node => { for (; node; node = node.parentElement) {
+    const { c, a } = rgb(getComputedStyle(node).backgroundColor); if (a > 0.99) return c; } return [255, 255, 255]; };
+  const low = [];
+  for (const node of document.querySelectorAll('.nbm *')) {
+    const text = [...node.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!text || !node.getClientRects().length || node.disabled || node.tagName === 'OPTION') continue;
+    const style = getComputedStyle(node);
+    const color = rgb(node.namespaceURI.endsWith('svg') ? style.fill : style.color).c;
+    const [a, b] = [luminance(color), luminance(behind(node))].sort((p, q) => q - p);
+    if ((a + 0.05) / (b + 0.05) < 4.5) low.push(node.textContent + ' ' + ((a + 0.05) / (b + 0.05)).toFixed(2));
+  }
+  return low; }"""
 
-def painted(page):
-    """Until the page shows what was done to it."""
-    page.evaluate(PAINTED)
+
+def painted(scope):
+    """Until the page shows what was done to it, there or in a part of it."""
+    scope.evaluate(PAINTED)
+
+
+def handle(scope, name):
+    """What is dragged, or moved by keys: a slider to screen readers."""
+    return scope.get_by_role("slider", name=name, exact=True)
 
 
 def until(page, read, test, seconds=30):
@@ -156,3 +187,11 @@ def answered(page, lab):
         return {*revs, scene["rev"], result["rev"]} == {scene["rev"]} and not result.get("trying")
 
     return until(page, read, is_done)[1:]
+
+
+def settle(page, lab, said=re.compile("Python (agrees|computed)")):
+    """As `answered`, once the page says that the answer is what it shows, or is shown."""
+    scene, result = answered(page, lab)
+    assert "error" not in result, result
+    expect(lab.get_by_role("status")).to_contain_text(said)
+    return scene, result

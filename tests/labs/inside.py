@@ -1,0 +1,35 @@
+"""What tests have to know of the inside of a lab: the only place that says where labs keep it."""
+
+
+def send(lab, message):
+    """As a page sends it: {"kind": "ask" or "attach" or …, …}."""
+    lab._asked(lab, message, [])
+
+
+def scene_of(lab):
+    """The lab's scene as its own type; `lab.scene` is its JSON."""
+    return lab._scene
+
+
+def numbers_of(kind, scene):
+    """What a lab of that class computes of a scene, where it needs nothing but the scene."""
+    return kind._computed(None, scene)
+
+
+def picture_of(lab):
+    return lab._picture()
+
+
+def words_of(lab):
+    """What says the picture to who cannot see it."""
+    return lab._described()
+
+
+def is_idle(lab):
+    """Whether no scene waits for the thread that answers; one may be under way."""
+    return lab._worker._newest is None
+
+
+def module_of(kind):
+    """The page of that class of labs: one JavaScript module."""
+    return kind._esm
