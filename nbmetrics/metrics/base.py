@@ -338,12 +338,16 @@ def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
     return found
 
 
-def few_rows(samples: Sequence[Sample], name: str, needed: int) -> str:
-    """How many of the samples have fewer rows than needed, or nothing."""
-    few = sum(s.rows is not None and s.rows.shape[0] < needed for s in samples)
-    if not few:
-        return ""
-    return f"the {name} has" if len(samples) == 1 else f"{few} of {len(samples)} {name}s have"
+def few_rows(needed: int, **sides: Sequence[Sample]) -> str:
+    """Whose rows are fewer than needed, with its verb ("the client has", "2 of 3 clients have"), or nothing."""
+    found = {name: sum(s.rows is not None and s.rows.shape[0] < needed for s in side) for name, side in sides.items()}
+    who = [
+        f"the {name}" if len(sides[name]) == 1 else f"{few} of {len(sides[name])} {name}s"
+        for name, few in found.items()
+        if few
+    ]
+    is_one = len(who) == 1 and who[0].startswith("the ")
+    return f"{' and '.join(who)} {'has' if is_one else 'have'}" if who else ""
 
 
 def losses(metric: Metric[Any], scores: Any) -> np.ndarray:

@@ -83,7 +83,7 @@ class Conditional(Metric[JointMoments]):
         first = clients[0]
         conditions = 0 if first.condition is None or isinstance(self, MFID) else first.condition.shape[1]
         needed = ENOUGH * (first.dim + conditions)
-        who = few_rows(clients, "client", needed)
+        who = few_rows(needed, client=clients)
         seen = f"{who} fewer than {needed:,} pairs (10 a feature)"
         return [f"{self.label}: {seen}, so much of it, and of avg − all, is bias."] if who else []
 

@@ -25,8 +25,9 @@ VALUE, INTERVAL = 1.1, 1.5
 FEWEST, FEWEST_FOR_INTERVAL = 10, 20
 # Excess variance of the rows' squared lengths, over their mean squared: above the first the correction was seen to
 # leave more than its interval says. Above the second, and times the number of directions above the third, features are
-# so sparse or long-tailed that an interval was seen to hold in few of the runs or none.
-STRAINED, UNEVEN, TAILED = 0.3, 0.75, 50.0
+# so sparse or long-tailed that an interval was seen to hold in few of the runs or none. So it was above the last, times
+# directions²/rows: there what is left of the bias is as large as the spread, and grows with the features.
+STRAINED, UNEVEN, TAILED, SWAYED = 0.3, 0.75, 50.0, 3.5
 FIX = "Give more rows or fewer features, or use KID, which has no such bias"
 
 
@@ -61,8 +62,9 @@ class Debiased:
 
     @property
     def _is_uneven(self) -> bool:
-        spread = self._trace.norm_spread
-        return spread > UNEVEN and spread * self._trace.directions > TAILED
+        spread, directions = self._trace.norm_spread, self._trace.directions
+        is_tailed = spread > UNEVEN and spread * directions > TAILED
+        return is_tailed or spread * directions**2 > SWAYED * self.rows
 
     def check(self) -> None:
         """Refuse sides for which no correction is known."""

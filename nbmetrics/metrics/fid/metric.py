@@ -119,9 +119,7 @@ class FID(Metric[Moments]):
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Who has too few rows for a score to be more than bias, and generators that bias makes incomparable."""
         needed, lines = 10 * clients[0].dim, []
-        who = " and ".join(
-            filter(None, (few_rows(clients, "client", needed), few_rows(generators, "generator", needed)))
-        )
+        who = few_rows(needed, client=clients, generator=generators)
         if who:
             lines += [f"FID: {who} fewer than {needed:,} rows (10 a feature), so much of the plain FID is bias."]
         sizes = [g.rows.shape[0] for g in generators if g.rows is not None] or [0]
