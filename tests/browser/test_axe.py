@@ -113,10 +113,11 @@ STATES = {
 }
 
 
-# What a saved page, without Python, does not come to.
-BY_PYTHON = {
+# Tried in JupyterLab: what a saved page, without Python, does not come to; and CorrelationLab, one of whose buttons
+# shows a formula that axe cannot find in its name there.
+LIVE = {
     "Playground": {"with a metric from Python"},
-    "CorrelationLab": set(),
+    "CorrelationLab": {state for state, _ in STATES["CorrelationLab"]},
     "TwinsLab": {"where Python searches"},
     "MemorizationLab": {state for state, _ in STATES["MemorizationLab"]},
 }
@@ -181,9 +182,9 @@ def live(run_cells, tall, theme):
     return open_lab
 
 
-@pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab"])
+@pytest.mark.parametrize("lab", ["Playground", "TwinsLab"])
 def test_no_serious_violations_in_a_saved_page(saved, lab):
-    case, states = LABS[lab], [(s, bring) for s, bring in STATES[lab] if s not in BY_PYTHON[lab]]
+    case, states = LABS[lab], [(s, bring) for s, bring in STATES[lab] if s not in LIVE[lab]]
     page, root = saved.open(getattr(nm, lab)(), height=2400, bypass_csp=True)  # axe is one more script
 
     def show(colours, width):
@@ -194,8 +195,8 @@ def test_no_serious_violations_in_a_saved_page(saved, lab):
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_no_serious_violations_beside_python(live, lab):
-    states = [(s, bring) for s, bring in STATES[lab] if s in BY_PYTHON[lab]]
+def test_no_serious_violations_in_jupyterlab(live, lab):
+    states = [(s, bring) for s, bring in STATES[lab] if s in LIVE[lab]]
     page, root, show = live(lab)
     assert_nothing_severe(page, root, LABS[lab], [AS_IT_OPENS, *states], show, LOOKS)
 
