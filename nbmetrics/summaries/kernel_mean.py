@@ -116,11 +116,32 @@ class KernelMean:
 
     @cached_property
     def _unbiased(self) -> float:
-        shares = list(zip(self.parts, self.weights, strict=True))
-        lost = math.fsum(w * w / p.count for p, w in shares)
-        own = math.fsum(w * w * p.diagonal / p.count for p, w in shares)
-        leaning = math.fsum(w * (lost - w / p.count) * p.lean for p, w in shares)
-        return (self._square - own + 2.0 * leaning) / (1.0 - lost)
+        own = math.fsum(w * w * p.diagonal / p.count for p, w in zip(self.parts, self.weights, strict=True))
+        return (self._square - own + 2.0 * self._leaning) / (1.0 - self._lost)
+
+    @property
+    def _lost(self) -> float:
+        """Σ w_a², the share of the pairs of a row with itself."""
+        return math.fsum(w * w / p.count for p, w in zip(self.parts, self.weights, strict=True))
+
+    @property
+    def _leaning(self) -> float:
+        lost = self._lost
+        return math.fsum(w * (lost - w / p.count) * p.lean for p, w in zip(self.parts, self.weights, strict=True))
+
+    @cached_property
+    def self_bias(self) -> float:
+        """What U is too large by on average, of parts drawn one by one: Σ λᵢ²/nᵢ (S − kᵢᵢ)/(1 − Σ λᵢ²/nᵢ).
+
+        S is the mean of the mixture, kᵢᵢ that of a part, both without self-pairs. Where λᵢ is nᵢ/n, that is only the
+        n-th part of what parts differ by, and what concatenated rows have: 0 here.
+        """
+        shares = [(part, w) for part, w in zip(self.parts, self.weights, strict=True) if w]
+        rates = [w / part.count for part, w in shares]
+        if max(rates) <= (1.0 + 1e-9) * min(rates):
+            return 0.0
+        own = math.fsum(w * w / p.count * KernelMean((p,), (1.0,))._unbiased for p, w in shares if p.count < math.inf)
+        return self._lost * self._unbiased - own + 2.0 * self._leaning
 
     @property
     def nbytes(self) -> int:

@@ -136,3 +136,45 @@ def test_stacks_hold_every_part_once():
     assert [p for s in found for p in range(s.start, s.stop)] == list(range(7))
     assert all(sum(len(p) for p in parts[s]) <= 1024 or s.stop - s.start == 1 for s in found)
     assert kernel_batches.stacks([]) == []
+
+
+def cubic(x, y):
+    return (x @ y.T / x.shape[1] + 1) ** 3
+
+
+def two_clients(seed, offset):
+    rng = np.random.default_rng(seed)
+    small, large = rng.normal(size=(20, 2)) - [2, 0], 1.4 * rng.normal(size=(200, 2)) + [2, 1]
+    return nm.Federation([small + np.array([offset, 0]), large + np.array([offset, 0])]).with_weights([1, 1])
+
+
+@pytest.mark.parametrize("offset", [0, 3, 60])
+def test_what_other_weights_make_of_kid_all_is_said_and_right(offset):
+    federation, half = two_clients(0, offset), np.array([0.5, 0.5])
+    x = [client.rows for client in federation]
+    scores = nm.evaluate(federation, {"near": np.concatenate([x[0], x[1][:20]])}, "kid")
+    own = [(cubic(a, a).sum() - np.diag(cubic(a, a)).sum()) / (len(a) * (len(a) - 1)) for a in x]
+    cross = cubic(x[0], x[1]).mean()
+    stratified = half @ [[own[0], cross], [cross, own[1]]] @ half
+    w = np.concatenate([np.full(len(a), 0.5 / len(a)) for a in x])
+    k = cubic(np.concatenate(x), np.concatenate(x))
+    weighted = (w @ k @ w - w**2 @ np.diag(k)) / (1 - w @ w)
+    (line,) = [line for line in scores.cautions if "proportion" in line]
+    assert line.startswith("KID, 1 of 3 scores") and f"about {weighted - stratified:.3g} of it" in line
+    assert not any("proportion" in line for line in scores.with_weights([20, 200]).cautions)
+
+
+def test_that_bias_is_the_bias():
+    truth = nm.Federation([nm.Gaussian([1, 0]), nm.Gaussian([5, 1], 1.96)]).with_weights([1, 1])
+    far = {"far": nm.Gaussian([0, 0])}
+    expected = nm.evaluate(truth, far, "kid").table["all"].item()
+    kid, found = nm.metrics.KID(), []
+    for seed in range(400):
+        clients = [kid.summarize(client.to_sample()) for client in two_clients(seed, 3)]
+        pooled = kid.pool(clients, [0.5, 0.5])
+        value = kid.distance(pooled, kid.summarize(nm.metrics.Sample(distribution=far["far"])))
+        found.append((value, pooled.self_bias))
+    value, bias = np.array(found).T
+    error = value.std() / 20
+    assert abs(np.mean(value - bias) - expected) < 3 * error
+    assert np.mean(bias) > 0.1 * error

@@ -47,6 +47,10 @@ class AllPairs:
     def pool(self, summaries: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
         return KernelMean.pool(summaries, weights)
 
+    def bias(self, pooled: KernelMean) -> float:
+        """What weights other than the clients' shares of the rows add to KID-all on average."""
+        return pooled.self_bias if self.unbiased else 0.0
+
     def terms(self, real: KernelMean, generated: KernelMean) -> dict[str, float]:
         return {
             "real": real.self_mean(unbiased=self.unbiased),
@@ -63,6 +67,9 @@ def _both(kernel: Any, real: Rows, generated: Rows) -> tuple[Any, Any]:
 
 class _OnRows:
     """Shared by the estimators that look at rows."""
+
+    def bias(self, pooled: Rows) -> float:
+        return 0.0
 
     def has_closed_form(self, law: Distribution) -> bool:
         return False
