@@ -16,7 +16,7 @@ from .base import Metric, Sample
 from .memo import remember
 
 
-class LogLikelihood(Metric["Evidence"]):
+class LogLikelihood(Metric["DensityParts"]):
     """Mean log-density, in nats, that the generator's density gives to the real data (Experiment E2).
 
     Parameters
@@ -38,18 +38,18 @@ class LogLikelihood(Metric["Evidence"]):
         self.samples = check_count(samples, "samples")
         self.seed = check_count(seed, "seed", minimum=0)
 
-    def summarize(self, sample: Sample) -> Evidence:
+    def summarize(self, sample: Sample) -> DensityParts:
         """The rows, or the law itself: of a generator its density, of a client what it is tried on."""
         content = sample.distribution if sample.rows is None else sample.rows
-        return Evidence([EvidencePart(content, self.samples, self.seed)], (1.0,))
+        return DensityParts([DensityPart(content, self.samples, self.seed)], (1.0,))
 
-    def pool(self, summaries: Sequence[Evidence], weights: Sequence[float]) -> Evidence:
+    def pool(self, summaries: Sequence[DensityParts], weights: Sequence[float]) -> DensityParts:
         """The evidence of the mixture; parts of weight 0 are left out."""
         kept = [(e, w) for e, w in zip(summaries, weights, strict=True) if w > 0]
         shares = tuple(w * v for e, w in kept for v in e.weights)
-        return Evidence([part for e, _ in kept for part in e.parts], shares)
+        return DensityParts([part for e, _ in kept for part in e.parts], shares)
 
-    def terms(self, real: Evidence, generated: Evidence) -> dict[str, float]:
+    def terms(self, real: DensityParts, generated: DensityParts) -> dict[str, float]:
         """`log_likelihood` = Σ λ_i E log p_G(X_i)."""
         law = generated.parts[0]
         values = [part.mean_log_density(law) for part in real.parts]
@@ -63,21 +63,21 @@ class LogLikelihood(Metric["Evidence"]):
         return "Log-likelihood: mean log-density in nats of the features as given"
 
 
-class EvidencePart:
+class DensityPart:
     """One client's rows or law, or a generator's; each mean log-density is computed once."""
 
     def __init__(self, content: Any, samples: int, seed: int) -> None:
         self.content = content
         self._samples, self._seed = samples, seed
 
-    def mean_log_density(self, generator: EvidencePart) -> float:
+    def mean_log_density(self, generator: DensityPart) -> float:
         """E log p_G(X) for X of this part."""
         law = generator.content
         if not has_density(law):
             seen = f"the generator is {f'{law.shape[0]} rows' if is_array(law) else shown(law)}, which has no log_prob"
             fix = "It needs a density: nm.Gaussian, nm.Mixture, or nm.KernelDensity(rows, bandwidth)"
             raise InvalidInput("generators", seen, fix)
-        known: WeakKeyDictionary[EvidencePart, float] = remember(self, "means", WeakKeyDictionary)
+        known: WeakKeyDictionary[DensityPart, float] = remember(self, "means", WeakKeyDictionary)
         if generator not in known:
             known[generator] = self._mean_of(law)
         return known[generator]
@@ -102,10 +102,10 @@ class EvidencePart:
         return 8 * self.content.dim * (self.content.dim + 3) // 2
 
 
-class Evidence:
+class DensityParts:
     """Σ λ_i P_i as a list of parts; the summary of the log-likelihood, of both sides."""
 
-    def __init__(self, parts: Sequence[EvidencePart], weights: Sequence[float]) -> None:
+    def __init__(self, parts: Sequence[DensityPart], weights: Sequence[float]) -> None:
         self.parts, self.weights = tuple(parts), tuple(weights)
 
     @property

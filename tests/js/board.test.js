@@ -4,7 +4,7 @@ import test from "node:test";
 import { figure } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 import { sentences } from "../../nbmetrics/labs/playground/view/board.js";
 import { keyed, sliderValues } from "../../nbmetrics/labs/plane/view/geometry.js";
-import { nameBar } from "../../nbmetrics/labs/plane/view/edits.js";
+import { whyNameRefused } from "../../nbmetrics/labs/plane/view/edits.js";
 import { sameItems } from "../../nbmetrics/labs/plane/view/store.js";
 
 const said = (avg, all, higher) => sentences("M", { avg, all }, ["a", "b", "c"].slice(0, avg.length), higher)[0];
@@ -36,9 +36,9 @@ test("small scores keep two digits, and rounding reads as 0", () => {
 
 test("spaces around a name make no other name", () => {
   const scene = { clients: [{ name: "a" }, { name: "b" }], generators: [{ name: "g" }] };
-  for (const name of ["b", "b ", " b", "\u00a0b", "g "]) assert.equal(nameBar(scene, name, "a"), "That name is taken");
-  assert.equal(nameBar(scene, " a ", "a"), "");
-  assert.equal(nameBar(scene, "  ", "a"), "A name cannot be empty");
+  for (const name of ["b", "b ", " b", "\u00a0b", "g "]) assert.equal(whyNameRefused(scene, name, "a"), "That name is taken");
+  assert.equal(whyNameRefused(scene, " a ", "a"), "");
+  assert.equal(whyNameRefused(scene, "  ", "a"), "A name cannot be empty");
 });
 
 test("scenes hold the same items wherever those lie", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { removalBar, withName, withRemoved } from "../../nbmetrics/labs/plane/view/edits.js";
+import { whyNotRemovable, withName, withRemoved } from "../../nbmetrics/labs/plane/view/edits.js";
 import { answerOf, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "../../nbmetrics/labs/playground/view/lesson.js";
 import { numbersOf } from "../../nbmetrics/labs/plane/view/scores.js";
 
@@ -68,9 +68,9 @@ test("a lesson goes on about a generator that is renamed, which cannot be remove
   assert.match(outcomeOf(lesson(), revealedScene(lesson(), renamed)), /^FID avg is lowest at 1\.00/);
   const below = { kind: "below", aggregate: "avg", generator: "g", value: 100 };
   assert.equal(verdictOf(below, renamed, numbersOf(renamed)).done, true);
-  assert.equal(removalBar(renamed, place), "The question is about it");
-  assert.equal(removalBar(renamed, { kind: "generators", index: 0 }), "");
-  assert.equal(removalBar(revealedScene(lesson(), renamed), place), "");
+  assert.equal(whyNotRemovable(renamed, place), "The question is about it");
+  assert.equal(whyNotRemovable(renamed, { kind: "generators", index: 0 }), "");
+  assert.equal(whyNotRemovable(revealedScene(lesson(), renamed), place), "");
   assert.equal(withName({ ...open, lesson: null }, place, "Mine").lesson, null);
 });
 

@@ -6,7 +6,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { Sheet } from "../../toolkit/view/sheet.js";
 import { scoresOf, spreadOf } from "./maths.js";
@@ -24,7 +24,7 @@ export class AnglePicture {
       "nbm-pair-angle-picture",
       (width) => Math.min(210, (width - 2 * SIDES) / 2) + FOOT + HEAD,
     );
-    put(this.sheet.root, { "aria-hidden": "true" });
+    setAttributes(this.sheet.root, { "aria-hidden": "true" });
     this.arc = svg("path", { class: "nbm-pair-arc" });
     this.axis = svg("path", { class: "nbm-pair-cross" });
     this.ticks = [-1, 0, 1].map((value) =>
@@ -75,22 +75,22 @@ export class AnglePicture {
     const [cx, cy] = [width / 2, height - FOOT];
     const at = (/** @type {number} */ x, /** @type {number} */ y) =>
       /** @type {Point} */ ([cx + radius * x, cy - radius * y]);
-    put(this.arc, { d: `M${cx - radius} ${cy}A${radius} ${radius} 0 0 1 ${cx + radius} ${cy}` });
-    put(this.axis, { d: `M${cx - radius - 10} ${cy}H${cx + radius + 10}M${cx} ${cy}V${cy - radius}` });
-    this.ticks.forEach((tick, k) => put(tick, { x: cx + (k - 1) * radius, y: cy + 17 }));
+    setAttributes(this.arc, { d: `M${cx - radius} ${cy}A${radius} ${radius} 0 0 1 ${cx + radius} ${cy}` });
+    setAttributes(this.axis, { d: `M${cx - radius - 10} ${cy}H${cx + radius + 10}M${cx} ${cy}V${cy - radius}` });
+    this.ticks.forEach((tick, k) => setAttributes(tick, { x: cx + (k - 1) * radius, y: cy + 17 }));
     const tips = [scene.rho, scene.rho_hat].map((rho) => at(rho, spreadOf(rho)));
     tips.forEach(([x, y], k) => {
-      put(this.arms[k], { x1: cx, y1: cy, x2: x, y2: y });
-      put(this.tips[k], { transform: `translate(${x} ${y})` });
+      setAttributes(this.arms[k], { x1: cx, y1: cy, x2: x, y2: y });
+      setAttributes(this.tips[k], { transform: `translate(${x} ${y})` });
     });
     this.paintNames(scene, tips);
     const [[x1, y1], [x2, y2]] = tips;
-    put(this.chord, { x1, y1, x2, y2 });
-    put(this.legs, { d: y1 < y2 ? `M${x1} ${y1}V${y2}H${x2}` : `M${x1} ${y1}H${x2}V${y2}` });
+    setAttributes(this.chord, { x1, y1, x2, y2 });
+    setAttributes(this.legs, { d: y1 < y2 ? `M${x1} ${y1}V${y2}H${x2}` : `M${x1} ${y1}H${x2}V${y2}` });
     this.paintTurn(scene, cx, cy);
     const { cfid } = scoresOf(scene);
     const [across, up] = [Math.abs(scene.rho - scene.rho_hat), Math.abs(spreadOf(scene.rho) - spreadOf(scene.rho_hat))];
-    say(this.formula, `CFID = chord² = ${numeral(across)}² + ${numeral(up)}² = ${numeral(cfid, 3)}`);
+    setText(this.formula, `CFID = chord² = ${numeral(across)}² + ${numeral(up)}² = ${numeral(cfid, 3)}`);
   }
 
   /** Names go outside the circle, and apart where the tips meet. @param {Pair} scene @param {Point[]} tips */
@@ -98,7 +98,7 @@ export class AnglePicture {
     const meet = Math.hypot(tips[0][0] - tips[1][0], tips[0][1] - tips[1][1]) < 20;
     [scene.rho, scene.rho_hat].forEach((rho, k) => {
       const push = meet ? (k ? 32 : 16) : 18;
-      put(this.names[k], { x: tips[k][0] + push * rho, y: tips[k][1] - push * spreadOf(rho) + 4 });
+      setAttributes(this.names[k], { x: tips[k][0] + push * rho, y: tips[k][1] - push * spreadOf(rho) + 4 });
     });
   }
 
@@ -107,9 +107,9 @@ export class AnglePicture {
     const [from, to] = [scene.rho, scene.rho_hat].map(Math.acos).sort((a, b) => a - b);
     const reach = 24;
     const [a, b] = [from, to].map((angle) => `${cx + reach * Math.cos(angle)} ${cy - reach * Math.sin(angle)}`);
-    put(this.turn, { d: `M${a}A${reach} ${reach} 0 0 0 ${b}` });
+    setAttributes(this.turn, { d: `M${a}A${reach} ${reach} 0 0 0 ${b}` });
     const middle = (from + to) / 2;
-    put(this.degrees, { x: cx + 42 * Math.cos(middle), y: cy - 42 * Math.sin(middle) + 4 });
-    say(this.degrees, to - from < 0.5 ? "" : `${Math.round(((to - from) * 180) / Math.PI)}°`);
+    setAttributes(this.degrees, { x: cx + 42 * Math.cos(middle), y: cy - 42 * Math.sin(middle) + 4 });
+    setText(this.degrees, to - from < 0.5 ? "" : `${Math.round(((to - from) * 180) / Math.PI)}°`);
   }
 }

@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, put, say } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { SCORE_NAMES, SCORES, withParts } from "./maths.js";
 
@@ -49,11 +49,11 @@ export class ScoreBoard {
 
   /** @param {Pair} scene @param {Record<string, number>} scores */
   paint(scene, scores) {
-    put(this.root, { "data-rev": scene.rev });
+    setAttributes(this.root, { "data-rev": scene.rev });
     for (const { score, row, cell, number, bar } of this.rows) {
       const value = scores[score];
-      say(number, numeral(value, 3));
-      put(cell, { "data-value": value });
+      setText(number, numeral(value, 3));
+      setAttributes(cell, { "data-value": value });
       bar.style.width = `${(100 * value) / HIGHEST}%`;
       row.classList.toggle("nbm-selected", scene.metric === score);
     }
@@ -66,7 +66,7 @@ export class ScoreSwitch {
   constructor(store, signal) {
     this.buttons = /** @type {const} */ (["cfid", "rfid", "mfid", "squared_difference"]).map((score) => {
       const node = el("button", { type: "button", "data-score": score }, [SCORE_NAMES[score]]);
-      if (score === "squared_difference") put(node, { "aria-label": "squared difference" });
+      if (score === "squared_difference") setAttributes(node, { "aria-label": "squared difference" });
       node.addEventListener("click", () => store.edit(withParts(store.scene, { metric: score }), ""), { signal });
       return node;
     });
@@ -78,7 +78,7 @@ export class ScoreSwitch {
 
   /** @param {Pair} scene */
   paint({ metric }) {
-    for (const node of this.buttons) put(node, { "aria-pressed": String(node.dataset.score === metric) });
+    for (const node of this.buttons) setAttributes(node, { "aria-pressed": String(node.dataset.score === metric) });
   }
 }
 

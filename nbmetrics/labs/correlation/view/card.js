@@ -6,7 +6,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, put, say } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { SCORE_NAMES } from "./maths.js";
 import { isAnswered, QUESTIONS, questionOf, toldOf, withAnswer, withQuestion } from "./questions.js";
 
@@ -59,13 +59,13 @@ export class QuestionCard {
     const isDone = isAnswered(scene);
     const isOver = isDone || (right === null && this.store.isLocked("drag")); // nobody can do a task that is locked
     const focused = document.activeElement;
-    say(this.kind, `${kind} · ${step} of ${QUESTIONS.length}`);
-    say(this.text, text);
+    setText(this.kind, `${kind} · ${step} of ${QUESTIONS.length}`);
+    setText(this.text, text);
     this.choices.forEach((node, k) => this.paintChoice(node, CHOICES[k], scene));
     this.skip.hidden = right === null || isDone;
     this.next.hidden = !isOver;
-    say(this.next, step === QUESTIONS.length ? "Ask me again" : "Next question");
-    say(this.told, toldOf(scene));
+    setText(this.next, step === QUESTIONS.length ? "Ask me again" : "Next question");
+    setText(this.told, toldOf(scene));
     // what had the focus must not take it away with it
     if (focused instanceof HTMLElement && focused.hidden && this.root.contains(focused))
       (isOver ? this.next : this.text).focus({ preventScroll: true });
@@ -79,7 +79,7 @@ export class QuestionCard {
     const isChosen = scene.question.answer === name;
     node.hidden = right === null;
     node.classList.toggle("nbm-pair-right", isRight);
-    put(node, { "aria-pressed": String(isChosen), "aria-disabled": String(isDone) });
-    say(node, `${isRight ? "✓ " : isChosen ? "✗ " : ""}${SCORE_NAMES[name]}`);
+    setAttributes(node, { "aria-pressed": String(isChosen), "aria-disabled": String(isDone) });
+    setText(node, `${isRight ? "✓ " : isChosen ? "✗ " : ""}${SCORE_NAMES[name]}`);
   }
 }

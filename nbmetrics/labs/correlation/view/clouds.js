@@ -6,7 +6,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { put, svg } from "../../toolkit/view/dom.js";
+import { setAttributes, svg } from "../../toolkit/view/dom.js";
 import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
 import { normals, spreadOf } from "./maths.js";
 
@@ -46,7 +46,7 @@ export class PairClouds {
       ]),
     );
     this.sheet.root.append(...this.clouds.flatMap((cloud) => cloud.nodes), ...this.margins, ...this.words);
-    put(this.sheet.root, { "aria-hidden": "true" });
+    setAttributes(this.sheet.root, { "aria-hidden": "true" });
     this.laidOut = 0;
   }
 
@@ -64,9 +64,9 @@ export class PairClouds {
     this.clouds.forEach((cloud, k) => cloud.layOut(k * (side + between), ABOVE, side));
     const middle = side + between / 2;
     this.margins.forEach((margin, k) =>
-      put(margin, { d: `${lineThrough(bell(middle, side, (k ? 1 : -1) * (between / 2 - 8)))}Z` }),
+      setAttributes(margin, { d: `${lineThrough(bell(middle, side, (k ? 1 : -1) * (between / 2 - 8)))}Z` }),
     );
-    this.words.forEach((word, k) => put(word, { x: middle + (k ? 12 : -12), y: ABOVE - 8 }));
+    this.words.forEach((word, k) => setAttributes(word, { x: middle + (k ? 12 : -12), y: ABOVE - 8 }));
   }
 }
 
@@ -95,10 +95,11 @@ class Cloud {
 
   /** @param {number} x @param {number} y @param {number} side */
   layOut(x, y, side) {
-    for (const node of [this.box, this.edge]) put(node, { x: x + 0.5, y: y + 0.5, width: side - 1, height: side - 1 });
-    put(this.title, { x, y: y - 8 });
-    put(this.label, { x: x + side / 2, y: y + side + 15 });
-    put(this.axes, { d: `M0 ${side / 2}H${side}M${side / 2} 0V${side}` });
+    for (const node of [this.box, this.edge])
+      setAttributes(node, { x: x + 0.5, y: y + 0.5, width: side - 1, height: side - 1 });
+    setAttributes(this.title, { x, y: y - 8 });
+    setAttributes(this.label, { x: x + side / 2, y: y + side + 15 });
+    setAttributes(this.axes, { d: `M0 ${side / 2}H${side}M${side / 2} 0V${side}` });
     this.shown = "";
   }
 
@@ -111,19 +112,21 @@ class Cloud {
     const at = (/** @type {number} */ x, /** @type {number} */ y) =>
       /** @type {Point} */ ([side / 2 + unit * x, side / 2 - unit * y]);
     const places = answersOf(rho).map((y, i) => at(scale * XS[i], y));
-    put(this.points, {
+    setAttributes(this.points, {
       d: places
         .filter(([x]) => x > -9 && x < side + 9)
         .map(([x, y]) => this.mark(x, y))
         .join(""),
     });
-    this.follows.forEach((node, k) => put(node, { transform: `translate(${places[FOLLOWED[k]].join(" ")})` }));
+    this.follows.forEach((node, k) =>
+      setAttributes(node, { transform: `translate(${places[FOLLOWED[k]].join(" ")})` }),
+    );
     const spread = spreadOf(rho);
     const outline = Array.from({ length: 61 }, (_, k) => {
       const turn = (k * Math.PI) / 30;
       return at(scale * Math.cos(turn), rho * Math.cos(turn) + spread * Math.sin(turn));
     });
-    for (const ellipse of this.ellipses) put(ellipse, { d: `${lineThrough(outline)}Z` });
+    for (const ellipse of this.ellipses) setAttributes(ellipse, { d: `${lineThrough(outline)}Z` });
   }
 }
 

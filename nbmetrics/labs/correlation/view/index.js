@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, put } from "../../toolkit/view/dom.js";
+import { el, setAttributes } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { savePicture } from "../../toolkit/view/picture.js";
@@ -91,7 +91,7 @@ function veil(body, what) {
     const isInsight = node.closest(".nbm-pair-sees, .nbm-pair-scale-chart") !== null;
     const isVeiled = what === "scores" || (what === "curves" && isInsight);
     node.classList.toggle("nbm-pair-veiled", isVeiled);
-    if (node instanceof HTMLElement) put(node, { "aria-hidden": String(isVeiled) });
+    if (node instanceof HTMLElement) setAttributes(node, { "aria-hidden": String(isVeiled) });
   }
 }
 

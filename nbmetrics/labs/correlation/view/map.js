@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { put, say, svg } from "../../toolkit/view/dom.js";
+import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
 import { correlationNear, levelLine, mirrored, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
@@ -226,10 +226,10 @@ export class CorrelationMap {
       ),
     );
     const [line, label] = this.diagonal.children;
-    put(line, { x1: MARGIN.left, y1: bottom, x2: right, y2: MARGIN.top });
+    setAttributes(line, { x1: MARGIN.left, y1: bottom, x2: right, y2: MARGIN.top });
     const [lx, ly] = this.at(0.3, 0.3);
-    put(label, { transform: `translate(${lx} ${ly}) rotate(-45)`, y: 15 });
-    say(label, isWide ? "right pairing: ρ̂ = ρ" : "ρ̂ = ρ");
+    setAttributes(label, { transform: `translate(${lx} ${ly}) rotate(-45)`, y: 15 });
+    setText(label, isWide ? "right pairing: ρ̂ = ρ" : "ρ̂ = ρ");
   }
 
   /** @param {Pair} scene */
@@ -245,12 +245,12 @@ export class CorrelationMap {
     const top = reach.indexOf(null);
     this.bands.forEach((band, i) => {
       const k = BANDS.length - 1 - i;
-      put(band, { d: k > top ? "" : `${shape(reach[k] ? regionWithin(reach[k]) : corners)}Z` });
+      setAttributes(band, { d: k > top ? "" : `${shape(reach[k] ? regionWithin(reach[k]) : corners)}Z` });
     });
     this.paintLines(metric, scale, shape);
-    say(this.blind, metric === "mfid" ? "0 everywhere" : "");
+    setText(this.blind, metric === "mfid" ? "0 everywhere" : "");
     const [x, y] = this.at(-0.4, 0.5);
-    put(this.blind, { x, y });
+    setAttributes(this.blind, { x, y });
   }
 
   /**
@@ -278,17 +278,17 @@ export class CorrelationMap {
   paintPoint(scene, isVeiled) {
     const { rho, rho_hat, metric } = scene;
     const [x, y] = this.at(rho, rho_hat);
-    put(this.guides, { d: `M${x} ${y}V${MARGIN.top + this.side}M${x} ${y}H${MARGIN.left}` });
+    setAttributes(this.guides, { d: `M${x} ${y}V${MARGIN.top + this.side}M${x} ${y}H${MARGIN.left}` });
     const value = scoresOf(scene)[metric];
     const isRight = rho > 0.4;
-    put(this.value, {
+    setAttributes(this.value, {
       x: x + (isRight ? -14 : 14),
       y: y + (y + 26 > MARGIN.top + this.side ? -14 : 22),
       "text-anchor": isRight ? "end" : "start",
     });
-    say(this.value, `${SCORE_NAMES[metric]} ${numeral(value)}`);
+    setText(this.value, `${SCORE_NAMES[metric]} ${numeral(value)}`);
     const told = isVeiled ? "" : `, ${SCORE_NAMES[metric]} ${numeral(value, 3)}`;
-    put(this.point, {
+    setAttributes(this.point, {
       transform: `translate(${x} ${y})`,
       "aria-valuenow": rho,
       "aria-valuemin": -1,

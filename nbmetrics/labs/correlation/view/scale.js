@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
 import { slides } from "../../toolkit/view/slider.js";
@@ -24,7 +24,7 @@ export class ScaleChart {
   constructor(store, signal) {
     this.store = store;
     this.sheet = new Sheet(store, signal, "nbm-pair-scale-chart", () => HEIGHT);
-    put(this.sheet.root, { "aria-hidden": "true" });
+    setAttributes(this.sheet.root, { "aria-hidden": "true" });
     this.frame = svg("g", { class: "nbm-pair-frame" });
     this.now = svg("line", { class: "nbm-pair-now" });
     this.curves = CURVES.map((name) => svg("path", { class: `nbm-pair-curve nbm-pair-as-${name} nbm-pair-secret` }));
@@ -71,27 +71,27 @@ export class ScaleChart {
       cfid: () => scores.cfid,
     };
     CURVES.forEach((name, k) => {
-      put(this.curves[k], { d: lineThrough(KNOTS.map((exponent) => at(exponent, of[name](exponent)))) });
+      setAttributes(this.curves[k], { d: lineThrough(KNOTS.map((exponent) => at(exponent, of[name](exponent)))) });
       const [cx, cy] = at(place, scores[name]);
-      put(this.dots[k], { cx, cy });
+      setAttributes(this.dots[k], { cx, cy });
     });
     this.paintLabels(scores, at, of.rfid);
     const [x] = at(place, 0);
-    put(this.now, { x1: x, x2: x, y1: EDGE.top - 6, y2: HEIGHT - EDGE.bottom });
+    setAttributes(this.now, { x1: x, x2: x, y1: EDGE.top - 6, y2: HEIGHT - EDGE.bottom });
     const step = place.toFixed(2);
     if (Number(this.slider.value) !== Number(step)) this.slider.value = step;
-    put(this.veil, { x: EDGE.left + wide / 2, y: EDGE.top + high / 2 + 16 });
+    setAttributes(this.veil, { x: EDGE.left + wide / 2, y: EDGE.top + high / 2 + 16 });
     const alpha = `α = ${Number(scene.scale.toPrecision(3))}`;
-    put(this.slider, { "aria-valuetext": alpha });
+    setAttributes(this.slider, { "aria-valuetext": alpha });
     const part = scores.cfid ? `RFID is ${numeral(scores.rfid / scores.cfid)} of CFID` : "every score is 0";
-    say(this.words, `scale of x, ${alpha}: ${part}`);
+    setText(this.words, `scale of x, ${alpha}: ${part}`);
   }
 
   /** @param {number} ceiling @param {(exponent: number, value: number) => Point} at */
   paintFrame(ceiling, at) {
     const key = `${this.sheet.width} ${ceiling}`;
     if (this.frame.getAttribute("data-drawn") === key) return;
-    put(this.frame, { "data-drawn": key });
+    setAttributes(this.frame, { "data-drawn": key });
     const [left, bottom] = at(LOW, 0);
     const [right] = at(HIGH, 0);
     const top = Math.min(4, ceiling);
@@ -115,13 +115,13 @@ export class ScaleChart {
    */
   paintLabels(scores, at, rfid) {
     const isFlat = scores.cfid < 0.004; // the three lines are one, and there is no room for three names
-    CURVES.forEach((name, k) => say(this.labels[k], isFlat ? "" : SCORE_NAMES[name]));
+    CURVES.forEach((name, k) => setText(this.labels[k], isFlat ? "" : SCORE_NAMES[name]));
     const [mfidLabel, rfidLabel, cfidLabel] = this.labels;
     const [right, bottom] = at(HIGH, 0);
     const [x, y] = at(-0.28, rfid(-0.28));
     const [left, top] = at(LOW, scores.cfid);
-    put(mfidLabel, { x: right - 4, y: bottom - 7, "text-anchor": "end" });
-    put(rfidLabel, { x: x - 10, y, "text-anchor": "end" });
-    put(cfidLabel, { x: left + 6, y: top - 7 });
+    setAttributes(mfidLabel, { x: right - 4, y: bottom - 7, "text-anchor": "end" });
+    setAttributes(rfidLabel, { x: x - 10, y, "text-anchor": "end" });
+    setAttributes(cfidLabel, { x: left + 6, y: top - 7 });
   }
 }

@@ -4,7 +4,7 @@
  * @import { Pair } from "./maths.js"
  */
 
-import { el, say, scroller } from "../../toolkit/view/dom.js";
+import { el, scroller, setText } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { answersOf, COUNT, FOLLOWED, XS } from "./clouds.js";
 import { SCORE_NAMES, scoresOf, spreadOf } from "./maths.js";
@@ -39,8 +39,8 @@ export class PairTables {
       this.root.append(...this.tables.map((table, t) => scroller(labels[t], table, this.signal)));
     }
     contents.forEach(({ caption, rows }, t) => {
-      say(/** @type {Element} */ (this.tables[t].caption), caption);
-      rows.forEach((row, r) => row.forEach((text, c) => say(this.tables[t].tBodies[0].rows[r].cells[c], text)));
+      setText(/** @type {Element} */ (this.tables[t].caption), caption);
+      rows.forEach((row, r) => row.forEach((text, c) => setText(this.tables[t].tBodies[0].rows[r].cells[c], text)));
     });
   }
 }

@@ -7,7 +7,7 @@
  */
 
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { capital, shownNumber } from "../../toolkit/view/numbers.js";
 import facts from "../cards.json" with { type: "json" };
 import { CARD_NAMES, isNear, NOTICED, squeezed, verdictOf } from "./maths.js";
@@ -50,15 +50,15 @@ export class MemoCards {
     const { state } = this;
     const { answer, isCurrent, honest, noise } = state;
     const compared = answer.comparable;
-    put(this.list, {
+    setAttributes(this.list, {
       "data-rev": answer.rev ?? -1,
       "data-current": String(isCurrent),
       "aria-busy": String(!isCurrent),
     });
     this.list.classList.toggle("nbm-memo-old", !isCurrent);
-    say(this.wait, isCurrent ? "" : state.behindWords);
+    setText(this.wait, isCurrent ? "" : state.behindWords);
     for (const name of CARD_NAMES) this.paintCard(name);
-    say(this.note, noteWords(state));
+    setText(this.note, noteWords(state));
     this.numbers.paint(isFull, () => ({
       heads: [
         "Card",
@@ -88,18 +88,18 @@ export class MemoCards {
     const [now, honest] = [cards?.[name], state.honest?.[name]];
     const away = state.departureOf(name);
     const found = verdictOf(name, away);
-    say(value, shownNumber(now));
-    if (typeof now === "number") put(value, { "data-value": now });
+    setText(value, shownNumber(now));
+    if (typeof now === "number") setAttributes(value, { "data-value": now });
     else value.removeAttribute("data-value");
-    say(
+    setText(
       beside,
       missing?.[name] ??
         (uncompared?.[name]
           ? `Not compared. ${uncompared[name]}`
           : besideWords(comparable ? comparable[name] : now, honest, Boolean(comparable))),
     );
-    say(verdict, VERDICTS[found]);
-    put(root, { "data-verdict": found });
+    setText(verdict, VERDICTS[found]);
+    setAttributes(root, { "data-verdict": found });
     meter.paint(away);
   }
 }
@@ -154,7 +154,7 @@ class CardMeter {
   paint(away) {
     this.root.toggleAttribute("hidden", away === null);
     if (away !== null)
-      put(this.dot, { transform: `translate(${metered(squeezed(away)).toFixed(1)} ${METER.height / 2})` });
+      setAttributes(this.dot, { transform: `translate(${metered(squeezed(away)).toFixed(1)} ${METER.height / 2})` });
   }
 }
 

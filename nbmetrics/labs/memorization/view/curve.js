@@ -6,7 +6,7 @@
  * @import { MemoState } from "./state.js"
  */
 import { curve, linear, NumberTable, Plot, spreadOut } from "../../toolkit/view/chart.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { CARDS } from "./cards.js";
 import { MemoLesson } from "./lesson.js";
@@ -116,13 +116,13 @@ export class MemoCurve {
     this.paintLines(isVeiled ? {} : aways, x);
     this.veil.toggleAttribute("hidden", !isVeiled);
     for (const node of [this.lines, this.ends]) node.classList.toggle("nbm-memo-old", !isCurrent);
-    put(this.plot.root, {
+    setAttributes(this.plot.root, {
       "data-current": String(isCurrent),
       "aria-busy": String(!state.store.saved && (!isCurrent || (found?.done ?? 0) < 1)),
     });
     const places = { fid_test: noticedAt(aways.fid_test), fld: noticedAt(aways.fld) };
     this.lesson.paint(this.plot.box, x, places, isCurrent && found?.done === 1 && state.noise !== null, isOffered);
-    say(this.wait, this.waiting(found, isCurrent, key));
+    setText(this.wait, this.waiting(found, isCurrent, key));
     this.numbers.paint(isFull && !isVeiled && found !== null, () => sweepTable(/** @type {MemoSweep} */ (found)));
   }
 
@@ -159,11 +159,11 @@ export class MemoCurve {
     const text = (/** @type {number} */ value) =>
       knob === "copied" ? KNOB_WORDS.copied(value) : (zeroText(knob, value) ?? String(value));
     this.plot.paintX(KNOBS[knob].ticks, at, y[0] + 18, text);
-    put(this.label, { x: (x[0] + x[1]) / 2, y: y[0] + 35 });
-    say(this.label, KNOBS[knob].label);
+    setAttributes(this.label, { x: (x[0] + x[1]) / 2, y: y[0] + 35 });
+    setText(this.label, KNOBS[knob].label);
     const now = at(this.state.scene[knob]);
-    put(this.now, { x1: now, x2: now, y1: y[1], y2: y[0] });
-    put(this.veil, { x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2 + 20 });
+    setAttributes(this.now, { x1: now, x2: now, y1: y[1], y2: y[0] });
+    setAttributes(this.veil, { x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2 + 20 });
     return { at, slope: slope * scale.steps };
   }
 
@@ -186,12 +186,12 @@ export class MemoCurve {
       (away) => up.at(squeezed(away)),
     );
     const [top, bottom] = [up.at(squeezed(NOTICED)), up.at(squeezed(-NOTICED))];
-    put(this.band, { x: x[0], width: x[1] - x[0], y: top, height: bottom - top });
-    put(this.bandWord, { x: x[1] - 5, y: bottom - 6 });
+    setAttributes(this.band, { x: x[0], width: x[1] - x[0], y: top, height: bottom - top });
+    setAttributes(this.bandWord, { x: x[1] - 5, y: bottom - 6 });
     const frame = { x: x[0], y: y[1], width: x[1] - x[0], height: y[0] - y[1] };
-    put(this.lines, { ...frame, viewBox: Object.values(frame).join(" ") });
+    setAttributes(this.lines, { ...frame, viewBox: Object.values(frame).join(" ") });
     CARD_NAMES.forEach((name, k) =>
-      put(this.lines.children[k], {
+      setAttributes(this.lines.children[k], {
         d: linePath(aways[name], knob === "bandwidth", across.at, (away) => up.at(squeezed(away))),
       }),
     );
@@ -206,7 +206,7 @@ export class MemoCurve {
     CARD_NAMES.forEach((name, k) => {
       const found = names.indexOf(name);
       this.ends.children[k].toggleAttribute("hidden", found < 0);
-      if (found >= 0) put(this.ends.children[k], { x: x[1] + 6, y: spots[found] + 4 });
+      if (found >= 0) setAttributes(this.ends.children[k], { x: x[1] + 6, y: spots[found] + 4 });
     });
   }
 }

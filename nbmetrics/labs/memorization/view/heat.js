@@ -5,7 +5,7 @@
  * @import { Knob } from "./maths.js"
  * @import { MemoState } from "./state.js"
  */
-import { el, put, say } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { KNOB_NAMES, KNOBS, withMemo } from "./maths.js";
@@ -58,7 +58,7 @@ export class MemoHeat {
         : store.waiting
           ? "Python is busy or gone."
           : "Python computes the maps …";
-    say(this.wait, found?.error ? `Python: ${found.error}` : isCurrent ? "" : still);
+    setText(this.wait, found?.error ? `Python: ${found.error}` : isCurrent ? "" : still);
     this.maps.classList.toggle("nbm-memo-old", !isCurrent);
     if (found?.tables && found.tables !== this.built) this.build(found.tables);
     this.note.hidden = !this.built;
@@ -133,7 +133,7 @@ export class MemoHeat {
       const isNow =
         parts !== null && Object.entries(parts).every(([name, value]) => scene[/** @type {Knob} */ (name)] === value);
       node.classList.toggle("nbm-memo-here", isNow);
-      if (parts) put(/** @type {Element} */ (node.firstElementChild), { "aria-pressed": String(isNow) });
+      if (parts) setAttributes(/** @type {Element} */ (node.firstElementChild), { "aria-pressed": String(isNow) });
     }
   }
 }

@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, put, say, svg, watchSize } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { Tabs } from "../../toolkit/view/tabs.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
@@ -66,16 +66,16 @@ function memoView(store, signal) {
     state.note();
     const { scene } = state;
     QUESTIONS[state.isOwn ? "own" : store.saved ? "saved" : "made"].forEach((text, k) =>
-      say(question.children[k], text),
+      setText(question.children[k], text),
     );
     legend.copies.hidden = state.isOwn;
     sliders.paint(scene);
     plane.paint();
     legend.bumps.hidden = Boolean(store.saved) && !plane.hasBumps;
     const words = chosenWords(state);
-    say(chosen, words || "Choose a generated point: click it, or Tab to the picture and use the arrow keys.");
+    setText(chosen, words || "Choose a generated point: click it, or Tab to the picture and use the arrow keys.");
     plane.tell(words || "none chosen");
-    say(about, state.base.about ?? "");
+    setText(about, state.base.about ?? "");
     about.hidden = !state.base.about || !state.base.projected;
     panels.paint(isFull);
     points.paint(isFull, () => pointsTable(state));
@@ -91,7 +91,7 @@ function closeStarts({ base, scene }, { preset, presets, reset }) {
   for (const option of preset.options) {
     if (!(option.value in presets)) continue;
     option.disabled = !isHeld(presets[option.value]);
-    if (option.disabled) put(option, { title: "Its points need Python" });
+    if (option.disabled) setAttributes(option, { title: "Its points need Python" });
   }
   const [first] = Object.values(presets);
   if (!isHeld(presets[scene.preset] ?? first)) reset.disabled = true;

@@ -4,8 +4,8 @@
  *
  * @import { MemoState } from "./state.js"
  */
-import { many } from "../../toolkit/view/chart.js";
-import { el, put, say } from "../../toolkit/view/dom.js";
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
 import { orderOf } from "./maths.js";
 
@@ -64,11 +64,11 @@ export class MemoItems {
   paint() {
     const { state } = this;
     const { answer, isCurrent, scene, selected } = state;
-    SORT_NAMES.forEach((sort, k) => put(this.sorts[k], { "aria-pressed": String(sort === scene.view.sort) }));
+    SORT_NAMES.forEach((sort, k) => setAttributes(this.sorts[k], { "aria-pressed": String(sort === scene.view.sort) }));
     this.table.classList.toggle("nbm-memo-old", !isCurrent);
-    put(this.table, { "data-rev": answer.rev ?? -1, "data-current": String(isCurrent) });
-    say(this.wait, isCurrent ? "" : state.behindWords);
-    say(this.note, NOTE + (state.isOwn || !state.fitsPoints ? "" : COPIES));
+    setAttributes(this.table, { "data-rev": answer.rev ?? -1, "data-current": String(isCurrent) });
+    setText(this.wait, isCurrent ? "" : state.behindWords);
+    setText(this.note, NOTE + (state.isOwn || !state.fitsPoints ? "" : COPIES));
     if (!answer.memorization) return;
     const pictures = /** @type {Pictures | undefined} */ (state.store.model.get("pictures"));
     const content = [answer, pictures, scene.view.sort, this.count, selected, state.made];
@@ -78,9 +78,11 @@ export class MemoItems {
     const isMemorization = scene.view.sort === "memorization";
     const order = isMemorization ? orderOf(answer.memorization) : orderOf(answer.quality, true);
     const heads = ["Item", ...(hasPictures ? [...PICTURED, ...FIGURES.slice(0, 3)] : ["Nearest train", ...FIGURES])];
-    many(this.head, heads.length, () => el("th", { scope: "col" })).forEach((node, k) => say(node, heads[k]));
+    resizeChildren(this.head, heads.length, () => el("th", { scope: "col" })).forEach((node, k) =>
+      setText(node, heads[k]),
+    );
     const shown = order.slice(0, this.count);
-    many(this.body, shown.length, (k) => this.makeRow(k)).forEach((row, k) =>
+    resizeChildren(this.body, shown.length, (k) => this.makeRow(k)).forEach((row, k) =>
       this.paintRow(row, shown[k], hasPictures ? pictures : undefined),
     );
     this.order = shown;
@@ -109,8 +111,8 @@ export class MemoItems {
     const nearest = answer.nearest[index];
     row.classList.toggle("nbm-selected", index === selected);
     const choose = /** @type {HTMLElement} */ (row.cells[0].firstElementChild);
-    say(choose, `${isCopy ? "◈" : "◆"} ${index}`);
-    put(choose, { "aria-pressed": String(index === selected), title: "Show it in the picture" });
+    setText(choose, `${isCopy ? "◈" : "◆"} ${index}`);
+    setAttributes(choose, { "aria-pressed": String(index === selected), title: "Show it in the picture" });
     const scores = [shownNumber(answer.memorization[index]), shownNumber(answer.quality[index])];
     const far = briefText(answer.distance[index]);
     const all = pictures
@@ -119,7 +121,7 @@ export class MemoItems {
     while (row.cells.length > all.length + 1) row.deleteCell(-1);
     while (row.cells.length < all.length + 1) row.append(el("td"));
     all.forEach((content, k) => {
-      if (typeof content === "string") say(row.cells[k + 1], content);
+      if (typeof content === "string") setText(row.cells[k + 1], content);
       else row.cells[k + 1].replaceChildren(content);
     });
   }

@@ -5,7 +5,7 @@
  * @import { MemoState } from "./state.js"
  */
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { withMemo } from "./maths.js";
@@ -57,7 +57,7 @@ export class MemoLesson {
     this.reveal.hidden = this.skip.hidden = revealed;
     this.again.hidden = !revealed;
     this.reveal.disabled = GUESSED.some(({ name }) => typeof guess?.[name] !== "number");
-    say(
+    setText(
       this.text,
       revealed
         ? toldWords(guess, places, isKnown, store.saved)
@@ -115,14 +115,14 @@ class NoticeFlag {
       base,
     );
     if (revealed) slider.now = null;
-    put(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
+    setAttributes(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
     const height = guessed.height * (base - top);
     const isLeft = value > 0.6;
-    put(this.pole, { y1: 0, y2: -height });
-    put(this.touch, { y: -height - 4, height: height + 14, x: isLeft ? -32 : -12 });
-    put(this.cloth, { transform: `translate(0 ${-height}) scale(${isLeft ? -1 : 1} 1)` });
-    put(this.text, { x: isLeft ? -32 : 32, y: 12 - height, "text-anchor": isLeft ? "end" : "start" });
-    say(this.text, `${guessed.label}${placed === null ? "?" : ` ${text}`}`);
+    setAttributes(this.pole, { y1: 0, y2: -height });
+    setAttributes(this.touch, { y: -height - 4, height: height + 14, x: isLeft ? -32 : -12 });
+    setAttributes(this.cloth, { transform: `translate(0 ${-height}) scale(${isLeft ? -1 : 1} 1)` });
+    setAttributes(this.text, { x: isLeft ? -32 : 32, y: 12 - height, "text-anchor": isLeft ? "end" : "start" });
+    setText(this.text, `${guessed.label}${placed === null ? "?" : ` ${text}`}`);
   }
 }
 

@@ -5,7 +5,7 @@
  *
  * @import { MemoState } from "./state.js"
  */
-import { el, put, svg, watchSize } from "../../toolkit/view/dom.js";
+import { el, setAttributes, svg, watchSize } from "../../toolkit/view/dom.js";
 import { savePicture } from "../../toolkit/view/picture.js";
 import { approach, shade, tint } from "./density.js";
 import { MemoMarks } from "./marks.js";
@@ -169,8 +169,9 @@ export class MemoPlane {
     if (!this.width) return;
     const { state } = this;
     const { height } = this.view;
-    for (const node of [this.root, this.behind]) put(node, { viewBox: `0 0 ${this.width} ${height}`, height });
-    put(this.frame, { width: this.width - 2, height: height - 2 });
+    for (const node of [this.root, this.behind])
+      setAttributes(node, { viewBox: `0 0 ${this.width} ${height}`, height });
+    setAttributes(this.frame, { width: this.width - 2, height: height - 2 });
     this.box.classList.toggle("nbm-memo-old", !state.isBaseCurrent);
     this.canvas.classList.toggle("nbm-memo-old", !state.isCurrent);
     if (!this.painted.still) this.paintReal();
@@ -178,7 +179,7 @@ export class MemoPlane {
     this.paintBumps();
     if (this.painted.marks !== this.marksKey) this.paintMarks();
     this.paintChosen();
-    put(this.box, { "data-rev": state.scene.rev });
+    setAttributes(this.box, { "data-rev": state.scene.rev });
   }
 
   /** Pixels of a point. @param {number} x @param {number} y @returns {[number, number]} */
@@ -190,8 +191,8 @@ export class MemoPlane {
   paintReal() {
     const { train, test } = this.state.base;
     const size = markSize(train.length);
-    put(this.layers.train, { d: train.map(([x, y]) => discPath(this.at(x, y), size)).join("") });
-    put(this.layers.test, { d: test.map(([x, y]) => crossPath(this.at(x, y), size)).join("") });
+    setAttributes(this.layers.train, { d: train.map(([x, y]) => discPath(this.at(x, y), size)).join("") });
+    setAttributes(this.layers.test, { d: test.map(([x, y]) => crossPath(this.at(x, y), size)).join("") });
     this.painted.still = true;
   }
 
@@ -202,7 +203,7 @@ export class MemoPlane {
     const { height } = this.view;
     const outside = this.places.filter(([x, y]) => x < 0 || y < 0 || x > this.width || y > height).length;
     this.outside.textContent = outside ? `${outside} outside` : "";
-    put(this.outside, { x: this.width - 8, y: this.view.height - 9 });
+    setAttributes(this.outside, { x: this.width - 8, y: this.view.height - 9 });
     Object.assign(this.painted, { made, bumps: null, marks: "" });
   }
 
@@ -309,8 +310,8 @@ export class MemoPlane {
     if (nearest === undefined || selected === null) return;
     const [x, y] = this.at(made.points[2 * selected], made.points[2 * selected + 1]);
     const [cx, cy] = this.at(...base.train[nearest]);
-    put(this.link, { x1: x, y1: y, x2: cx, y2: cy });
-    put(this.original, { cx, cy });
+    setAttributes(this.link, { x1: x, y1: y, x2: cx, y2: cy });
+    setAttributes(this.original, { cx, cy });
   }
 
   /** @param {Element} mark @param {number | null} index */
@@ -318,7 +319,7 @@ export class MemoPlane {
     mark.toggleAttribute("hidden", index === null);
     if (index === null) return;
     const { points } = this.state.made;
-    put(mark, { transform: `translate(${this.at(points[2 * index], points[2 * index + 1]).join(" ")})` });
+    setAttributes(mark, { transform: `translate(${this.at(points[2 * index], points[2 * index + 1]).join(" ")})` });
   }
 
   /** What a reader of the screen hears of the chosen point. @param {string} words */
@@ -326,7 +327,7 @@ export class MemoPlane {
     const { state } = this;
     const order = state.byMemorization;
     const rank = state.selected === null ? 1 : order.indexOf(state.selected) + 1;
-    put(this.picker, { "aria-valuemax": order.length, "aria-valuenow": rank, "aria-valuetext": words });
+    setAttributes(this.picker, { "aria-valuemax": order.length, "aria-valuenow": rank, "aria-valuetext": words });
   }
 
   /** The picture with its shading, as a PNG. @param {string} title */

@@ -7,7 +7,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 import { BOUNDS } from "../../toolkit/view/bounds.js";
-import { el, put, say } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { KNOB_NAMES, KNOB_WORDS, KNOBS, SCALES, withMemo } from "./maths.js";
 
@@ -53,8 +53,8 @@ class Knobbed {
     const position = String(Math.round(scale.position(value)));
     if (this.input.value !== position) this.input.value = position;
     const text = name === "points" ? String(value) : KNOB_WORDS[name](value);
-    put(this.input, { "aria-valuetext": text });
-    say(this.value, text);
+    setAttributes(this.input, { "aria-valuetext": text });
+    setText(this.value, text);
     this.root.style.setProperty("--nbm-memo-filled", `${(100 * Number(position)) / scale.steps}%`);
   }
 }
@@ -101,5 +101,5 @@ export class MemoSliders {
 function closeOnSaved({ saved }, input) {
   if (!saved) return;
   input.disabled = true;
-  put(input, { title: NEEDS_PYTHON });
+  setAttributes(input, { title: NEEDS_PYTHON });
 }

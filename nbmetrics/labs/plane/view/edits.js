@@ -59,7 +59,7 @@ function shaped(scene, item, what) {
 }
 
 /** Why an item cannot be removed, or "". @param {Scene} scene @param {Place | null} place */
-export function removalBar(scene, place) {
+export function whyNotRemovable(scene, place) {
   if (!place) return "Choose a client or generator first";
   if (scene[place.kind].length === 1) return `The last ${place.kind.slice(0, -1)} stays`;
   const { name } = scene[place.kind][place.index];
@@ -78,7 +78,7 @@ export function withRemoved(scene, { kind, index }) {
 }
 
 /** Why a name cannot be taken, or "". @param {Scene} scene @param {string} name @param {string} old */
-export function nameBar(scene, name, old) {
+export function whyNameRefused(scene, name, old) {
   const next = name.trim();
   if (!next) return "A name cannot be empty";
   if ([...next].length > LONGEST_NAME) return `A name has at most ${LONGEST_NAME} letters`;

@@ -4,9 +4,9 @@
  * @import { Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
-import { el, put } from "../../toolkit/view/dom.js";
+import { el, setAttributes } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
-import { MOST, removalBar, withAdded, withRemoved } from "./edits.js";
+import { MOST, whyNotRemovable, withAdded, withRemoved } from "./edits.js";
 
 /** @type {[string, string][]} kinds of generators that can be added */
 const ADDABLE = [
@@ -77,9 +77,9 @@ export class ItemButtons {
   /** @param {Scene} scene */
   paint(scene) {
     const { selected } = this.store;
-    const bar = removalBar(scene, selected);
+    const bar = whyNotRemovable(scene, selected);
     this.remove.disabled = bar !== "";
-    put(this.remove, { title: bar || `Remove ${selected ? scene[selected.kind][selected.index].name : ""}` });
+    setAttributes(this.remove, { title: bar || `Remove ${selected ? scene[selected.kind][selected.index].name : ""}` });
     this.addClient.disabled = scene.clients.length >= MOST.clients;
     this.addGenerator.disabled = this.choice.disabled = scene.generators.length >= MOST.generators;
     this.paintNames(this.store.model.get("namespace") ?? []);

@@ -5,7 +5,7 @@
  * @import { Item, Place, Scene } from "../../toolkit/view/types.js"
  * @import { Stage } from "./stage.js"
  */
-import { put, say, svg } from "../../toolkit/view/dom.js";
+import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { withItem } from "./edits.js";
 import { HANDLES, handleOffset, keyed, projection, sliderValues } from "./geometry.js";
 
@@ -85,7 +85,7 @@ export class ItemView {
 
   /** Its other handles are the next stops of Tab at once, before the next paint. */
   focused() {
-    for (const handle of this.handles) put(handle, { tabindex: 0 });
+    for (const handle of this.handles) setAttributes(handle, { tabindex: 0 });
     if (!this.isSelected) this.store.select(this.place);
   }
 
@@ -130,12 +130,12 @@ export class ItemView {
       part.classList.toggle("nbm-hovered", isHovered);
       part.classList.toggle("nbm-absent", item.weight === 0);
       part.classList.toggle("nbm-fixed", Boolean(shape.fixed));
-      put(part, { transform: `translate(${x} ${y})` });
+      setAttributes(part, { transform: `translate(${x} ${y})` });
     }
     this.paintBodies(shape, scale);
-    put(this.label, { x: labelX, y: labelY, "text-anchor": "middle" });
-    say(this.label, text);
-    say(this.title, text === item.name ? "" : item.name);
+    setAttributes(this.label, { x: labelX, y: labelY, "text-anchor": "middle" });
+    setText(this.label, text);
+    setText(this.title, text === item.name ? "" : item.name);
     this.handles.forEach((node, i) => this.paintHandle(node, HANDLES[i], shape, scale, scene.half));
   }
 
@@ -147,11 +147,11 @@ export class ItemView {
     const ry = Math.max(scale * height, 1);
     this.bodies.forEach((body, k) => {
       const shift = isDouble ? ` translate(${(k ? -1 : 1) * scale * width} 0)` : "";
-      put(body, { rx, ry, transform: turn + shift });
+      setAttributes(body, { rx, ry, transform: turn + shift });
     });
     if (isDouble && !this.second.isConnected) this.body.before(this.second);
     else if (!isDouble) this.second.remove();
-    put(this.outer, {
+    setAttributes(this.outer, {
       rx: 2 * scale * width,
       ry: 2 * scale * height,
       transform: turn,
@@ -171,14 +171,14 @@ export class ItemView {
         `M${(scale * (points[k] - this.shape.x)).toFixed(1)} ${(scale * (this.shape.y - points[k + 1])).toFixed(1)}h0`,
       );
     }
-    put(this.cloud, { d: steps.join("") });
+    setAttributes(this.cloud, { d: steps.join("") });
   }
 
   /** @param {SVGElement} node @param {Handle} handle @param {Item} item @param {number} scale @param {number} half */
   paintHandle(node, handle, item, scale, half) {
     const [x, y] = handleOffset(item, handle, scale);
     const { now, min, max, text } = sliderValues(item, handle, half);
-    put(node, {
+    setAttributes(node, {
       transform: `translate(${x} ${y})`,
       "aria-label": `${item.name} ${handle}`,
       "aria-valuenow": now,
@@ -187,6 +187,6 @@ export class ItemView {
       "aria-valuetext": text,
       tabindex: handle === "mean" || this.isSelected ? 0 : -1,
     });
-    if (handle === "angle") put(this.stem, { x2: x, y2: y });
+    if (handle === "angle") setAttributes(this.stem, { x2: x, y2: y });
   }
 }

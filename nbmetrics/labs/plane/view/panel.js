@@ -5,9 +5,9 @@
  * @import { PlaneStore } from "./store.js"
  */
 import { BOUNDS } from "../../toolkit/view/bounds.js";
-import { el, put, say } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { typed } from "../../toolkit/view/numbers.js";
-import { nameBar, withItem, withName } from "./edits.js";
+import { whyNameRefused, withItem, withName } from "./edits.js";
 import { stepIn } from "./geometry.js";
 import { sharesOf } from "./laws.js";
 
@@ -116,7 +116,7 @@ class Row {
     name.addEventListener(
       "change",
       () => {
-        const bar = nameBar(store.scene, name.value, this.item.name);
+        const bar = whyNameRefused(store.scene, name.value, this.item.name);
         const next = name.value.trim();
         if (!bar && next !== this.item.name) store.edit(withName(store.scene, this.place, next));
         name.value = this.item.name;
@@ -198,17 +198,17 @@ class Row {
     this.painted = seen;
     this.node.classList.toggle("nbm-selected", isSelected);
     this.node.classList.toggle("nbm-hovered", isHovered);
-    put(this.name, { "aria-label": `${item.name} name` });
+    setAttributes(this.name, { "aria-label": `${item.name} name` });
     if (this.name !== document.activeElement && this.name.value !== item.name) this.name.value = item.name;
     if (this.main && this.mainInput) this.paintNumber(this.mainInput, this.main, item);
     const percent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
-    say(
+    setText(
       this.share,
       this.main === "weight" ? percent : this.main === "psi" ? "ψ" : this.main === "count" ? "points of" : "",
     );
     if (this.source) this.paintSource(this.source, scene);
     NUMBERS.forEach((field, i) => {
-      put(this.numbers[i], { step: field === "angle" ? 1 : stepIn(scene.half) });
+      setAttributes(this.numbers[i], { step: field === "angle" ? 1 : stepIn(scene.half) });
       this.paintNumber(this.numbers[i], field, item);
     });
   }
@@ -219,13 +219,13 @@ class Row {
     if (names.join("\n") !== [...select.options].map((option) => option.value).join("\n")) {
       select.replaceChildren(...names.map((value) => el("option", { value }, [value])));
     }
-    put(select, { "aria-label": `${this.item.name} copies` });
+    setAttributes(select, { "aria-label": `${this.item.name} copies` });
     if (select.value !== this.item.of) select.value = this.item.of ?? "";
   }
 
   /** @param {HTMLInputElement} input @param {Field} field @param {Item} item */
   paintNumber(input, field, item) {
-    put(input, { "aria-label": `${item.name} ${SPOKEN[field] ?? field}` });
+    setAttributes(input, { "aria-label": `${item.name} ${SPOKEN[field] ?? field}` });
     const text = String(typed(item[field] ?? 0));
     if (input !== document.activeElement && input.value !== text) input.value = text;
   }

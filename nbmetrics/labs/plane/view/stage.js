@@ -5,7 +5,7 @@
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
-import { put, svg, watchSize } from "../../toolkit/view/dom.js";
+import { setAttributes, svg, watchSize } from "../../toolkit/view/dom.js";
 import { withItem } from "./edits.js";
 import { dragged, ellipseOf, HANDLES, handleOffset, labelSpots, projection, shapeOf } from "./geometry.js";
 import { ItemView, TOUCH } from "./itemview.js";
@@ -157,7 +157,7 @@ export class Stage {
     const size = this.root.clientWidth || this.size;
     if (size === this.size && this.root.hasAttribute("viewBox")) return;
     this.size = size;
-    put(this.root, { viewBox: `0 0 ${size} ${size}` });
+    setAttributes(this.root, { viewBox: `0 0 ${size} ${size}` });
   }
 
   /**
@@ -234,7 +234,7 @@ export class Stage {
     const { at, scale } = projection(scene, this.size);
     const { width, height, angle } = ellipseOf(law);
     const [x, y] = at(law.x, law.y);
-    put(this.pooled.children[0], {
+    setAttributes(this.pooled.children[0], {
       rx: scale * width,
       ry: scale * height,
       transform: `translate(${x} ${y}) rotate(${-angle})`,

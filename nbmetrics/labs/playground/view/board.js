@@ -8,7 +8,7 @@
  */
 
 import { isLower, placesOf } from "../../plane/view/scores.js";
-import { el, put, say, scroller } from "../../toolkit/view/dom.js";
+import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { CHARTED, chartedOf } from "./metrics.js";
 
@@ -52,7 +52,7 @@ export class Board {
 
   /** @param {Scene} scene @param {Numbers} numbers */
   paint(scene, numbers) {
-    put(this.table, { "data-rev": scene.rev });
+    setAttributes(this.table, { "data-rev": scene.rev });
     const columns = this.columns(numbers);
     this.keepHeads(columns);
     const names = scene.generators.map((g) => g.name);
@@ -68,7 +68,7 @@ export class Board {
     while (this.words.children.length > lines.length) this.words.lastElementChild?.remove();
     while (this.words.children.length < lines.length) this.words.append(el("li"));
     lines.forEach(({ text, differs }, i) => {
-      say(this.words.children[i], text);
+      setText(this.words.children[i], text);
       this.words.children[i].classList.toggle("nbm-differs", differs);
     });
   }
@@ -102,7 +102,7 @@ export class Board {
     const { hovered, selected } = this.store;
     row.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === g);
     row.classList.toggle("nbm-selected", selected?.kind === "generators" && selected.index === g);
-    say(/** @type {Element} */ (row.cells[0].lastElementChild), name);
+    setText(/** @type {Element} */ (row.cells[0].lastElementChild), name);
     columns.forEach((column, m) => {
       PARTS.forEach((_, p) =>
         paintScore(
@@ -122,17 +122,17 @@ function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
   const [value, place] = cell.children;
   cell.classList.toggle("nbm-behind", !isCurrent);
   if (!numbers) {
-    say(value, "…");
-    say(place, "");
+    setText(value, "…");
+    setText(place, "");
     cell.removeAttribute("data-value");
     return;
   }
   const single = numbers.avg.length === 1;
   const own = p === 0 ? avg : all;
-  say(value, figure(numbers[PARTS[p]][g]));
-  say(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)} ≠`);
+  setText(value, figure(numbers[PARTS[p]][g]));
+  setText(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)} ≠`);
   cell.classList.toggle("nbm-differs", avg !== all);
-  put(cell, {
+  setAttributes(cell, {
     "data-value": numbers[PARTS[p]][g],
     title: single || avg === all ? "" : `${ordinal(avg)} by avg, ${ordinal(all)} by all`,
   });

@@ -5,8 +5,8 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
-import { calmRange, linear, many, NumberTable, Plot, roundStep, ticksOf } from "../../toolkit/view/chart.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { calmRange, linear, NumberTable, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { figure } from "../../toolkit/view/numbers.js";
 
@@ -60,14 +60,14 @@ export class ClientsView {
     this.absent.hidden = numbers !== null;
     this.plot.root.toggleAttribute("hidden", numbers === null);
     this.root.classList.toggle("nbm-behind", !isCurrent);
-    say(this.absent, numbers ? "" : this.absence(label));
+    setText(this.absent, numbers ? "" : this.absence(label));
     this.numbers.paint(isFull && numbers !== null, () => tableOf(scene, /** @type {Aggregates} */ (numbers)));
     if (!numbers) return;
     const names = [...scene.clients.map((client) => client.name), "avg", "all"];
     const height = names.length <= 8 ? 24 : names.length <= 14 ? 19 : 15;
     this.plot.pad.left = width < NARROW ? 66 : DOT_PAD.left;
     this.plot.resize(width, DOT_PAD.top + names.length * height + GAP_ROOM + DOT_PAD.bottom);
-    put(this.plot.root, { "aria-label": spoken(scene, g, label, numbers) });
+    setAttributes(this.plot.root, { "aria-label": spoken(scene, g, label, numbers) });
     const at = this.paintAxis(numbers);
     const rowAt = (/** @type {number} */ r) => DOT_PAD.top + (r + 0.5) * height;
     this.paintRows(names, rowAt, height);
@@ -91,15 +91,15 @@ export class ClientsView {
   /** @param {string[]} names @param {(r: number) => number} rowAt @param {number} height */
   paintRows(names, rowAt, height) {
     const { hovered, selected } = this.store;
-    many(this.rows, names.length, (r) => this.makeRow(r)).forEach((row, r) => {
+    resizeChildren(this.rows, names.length, (r) => this.makeRow(r)).forEach((row, r) => {
       const isClient = r < names.length - 2;
       const here = (/** @type {Place | null} */ place) => isClient && place?.kind === "clients" && place.index === r;
-      put(row.children[0], { x: 0, y: rowAt(r) - height / 2, width: this.plot.width, height });
-      put(row.children[1], { x1: this.plot.pad.left, x2: this.plot.box.x[1], y1: rowAt(r), y2: rowAt(r) });
-      put(row.children[2], { x: this.plot.pad.left - 10, y: rowAt(r) + 4, "text-anchor": "end" });
+      setAttributes(row.children[0], { x: 0, y: rowAt(r) - height / 2, width: this.plot.width, height });
+      setAttributes(row.children[1], { x1: this.plot.pad.left, x2: this.plot.box.x[1], y1: rowAt(r), y2: rowAt(r) });
+      setAttributes(row.children[2], { x: this.plot.pad.left - 10, y: rowAt(r) + 4, "text-anchor": "end" });
       const short = shortened(names[r], this.plot.pad.left - 12);
-      say(row.children[2], short);
-      say(row.children[3], short === names[r] ? "" : names[r]);
+      setText(row.children[2], short);
+      setText(row.children[3], short === names[r] ? "" : names[r]);
       row.classList.toggle("nbm-hovered", here(hovered));
       row.classList.toggle("nbm-selected", here(selected));
       row.classList.toggle("nbm-total", !isClient);
@@ -120,16 +120,16 @@ export class ClientsView {
   /** @param {Aggregates} numbers @param {number} chosen @param {(value: number) => number} at @param {(r: number) => number} rowAt */
   paintMarks(numbers, chosen, at, rowAt) {
     const { hovered } = this.store;
-    many(this.marks, numbers.avg.length, () => svg("g")).forEach((group, g) => {
+    resizeChildren(this.marks, numbers.avg.length, () => svg("g")).forEach((group, g) => {
       group.toggleAttribute("hidden", g === chosen);
       group.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === g);
       paintColumn(group, g, columnOf(numbers, g), at, rowAt);
     });
     const values = columnOf(numbers, chosen);
     paintColumn(this.chosen.children[0], chosen, values, at, rowAt);
-    many(this.chosen.children[1], values.length, () => svg("text")).forEach((node, r) => {
-      put(node, { x: this.plot.width - 4, y: rowAt(r) + 4, "text-anchor": "end" });
-      say(node, figure(values[r]));
+    resizeChildren(this.chosen.children[1], values.length, () => svg("text")).forEach((node, r) => {
+      setAttributes(node, { x: this.plot.width - 4, y: rowAt(r) + 4, "text-anchor": "end" });
+      setText(node, figure(values[r]));
     });
   }
 
@@ -138,12 +138,12 @@ export class ClientsView {
     const last = byClient[g].length + 1;
     const [from, to] = [at(avg[g]), at(all[g])];
     const y = rowAt(last) + 15;
-    put(this.gap.children[0], {
+    setAttributes(this.gap.children[0], {
       d: `M${from.toFixed(1)} ${rowAt(last - 1) + 8}V${y}H${to.toFixed(1)}V${rowAt(last) + 8}`,
     });
     const [left, right] = this.plot.box.x;
-    put(this.gap.children[1], { x: Math.min(right - 10, Math.max(left + 24, (from + to) / 2)), y: y + 13 });
-    say(this.gap.children[1], `gap ${figure(avg[g] - all[g])}`);
+    setAttributes(this.gap.children[1], { x: Math.min(right - 10, Math.max(left + 24, (from + to) / 2)), y: y + 13 });
+    setText(this.gap.children[1], `gap ${figure(avg[g] - all[g])}`);
   }
 }
 
@@ -154,8 +154,11 @@ function columnOf({ avg, all, byClient }, g) {
 
 /** @param {Element} group @param {number} g @param {number[]} values @param {(value: number) => number} at @param {(r: number) => number} rowAt */
 function paintColumn(group, g, values, at, rowAt) {
-  many(group, values.length, () => svg("path")).forEach((node, r) =>
-    put(node, { d: SHAPES[g % SHAPES.length], transform: `translate(${at(values[r]).toFixed(1)} ${rowAt(r)})` }),
+  resizeChildren(group, values.length, () => svg("path")).forEach((node, r) =>
+    setAttributes(node, {
+      d: SHAPES[g % SHAPES.length],
+      transform: `translate(${at(values[r]).toFixed(1)} ${rowAt(r)})`,
+    }),
   );
 }
 

@@ -4,7 +4,7 @@
  * @import { Best, Sweep } from "./sweep.js"
  */
 import { calmRange, curve, linear, Plot, roundStep, spreadOut, ticksOf } from "../../toolkit/view/chart.js";
-import { put, say, svg } from "../../toolkit/view/dom.js";
+import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { tickText } from "../../toolkit/view/numbers.js";
 
@@ -59,8 +59,8 @@ export class CurvePlot {
       y[0] + 21,
       (value) => tickText(value) + unit,
     );
-    put(this.label, { x: (x[0] + x[1]) / 2, y: y[0] + 37 });
-    say(this.label, shortened(label, width));
+    setAttributes(this.label, { x: (x[0] + x[1]) / 2, y: y[0] + 37 });
+    setText(this.label, shortened(label, width));
     return across;
   }
 
@@ -79,10 +79,10 @@ export class CurvePlot {
     this.y = linear(this.levels, y);
     this.plot.paintY(ticksOf(this.levels, roundStep(this.levels[1] - this.levels[0], 5)), this.y.at);
     const frame = { x: x[0], y: y[1] - 1, width: x[1] - x[0], height: y[0] - y[1] + 2 };
-    put(this.curves, { ...frame, viewBox: Object.values(frame).join(" ") });
+    setAttributes(this.curves, { ...frame, viewBox: Object.values(frame).join(" ") });
     const xs = sweep.values.map(at);
     CURVE_NAMES.forEach((name, k) =>
-      put(this.curves.children[k], { d: shown[name] ? curve(xs, shown[name].map(this.y.at)) : "M0 0" }),
+      setAttributes(this.curves.children[k], { d: shown[name] ? curve(xs, shown[name].map(this.y.at)) : "M0 0" }),
     );
     this.paintEnds(shown);
     PARTS_SWEPT.forEach((part, k) =>
@@ -106,7 +106,7 @@ export class CurvePlot {
     CURVE_NAMES.forEach((name, k) => {
       const found = names.indexOf(name);
       this.ends.children[k].toggleAttribute("hidden", found < 0);
-      if (found >= 0) put(this.ends.children[k], { x: x[1] + 6, y: spots[found] + 4 });
+      if (found >= 0) setAttributes(this.ends.children[k], { x: x[1] + 6, y: spots[found] + 4 });
     });
   }
 
@@ -115,9 +115,9 @@ export class CurvePlot {
     const y = best ? this.y.at(best.score - less) : 0;
     node.toggleAttribute("hidden", !best || y < this.plot.box.y[1]);
     if (!best) return;
-    put(node, { transform: `translate(${at(best.at).toFixed(1)} ${y.toFixed(1)})` });
-    put(node.children[1], { y: isBelow && y < this.plot.box.y[0] - 18 ? 17 : -9 });
-    say(node.children[1], word);
+    setAttributes(node, { transform: `translate(${at(best.at).toFixed(1)} ${y.toFixed(1)})` });
+    setAttributes(node.children[1], { y: isBelow && y < this.plot.box.y[0] - 18 ? 17 : -9 });
+    setText(node.children[1], word);
   }
 }
 

@@ -7,8 +7,8 @@
  */
 
 import { dataOf } from "../../plane/view/laws.js";
-import { many } from "../../toolkit/view/chart.js";
-import { el, put, say, svg, watchSize } from "../../toolkit/view/dom.js";
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { Tabs } from "../../toolkit/view/tabs.js";
 import { ClientsView, SHAPES } from "./clients.js";
 import { hiddenSweepOf } from "./guessflag.js";
@@ -101,7 +101,7 @@ export class Explore {
     const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
     const { g, c } = asked < 0 ? followed : { ...followed, g: asked };
     this.tabs.paint();
-    say(
+    setText(
       this.note,
       panel === "samples"
         ? "FID and KID of points drawn from each law."
@@ -118,9 +118,9 @@ export class Explore {
   paintKeys(scene, chosen) {
     const { hovered } = this.store;
     this.keys.hidden = scene.generators.length < 2;
-    many(this.keys, scene.generators.length, (index) => this.makeKey(index)).forEach((key, g) => {
-      say(/** @type {Element} */ (key.lastElementChild), scene.generators[g].name);
-      put(key, { "aria-pressed": String(g === chosen) });
+    resizeChildren(this.keys, scene.generators.length, (index) => this.makeKey(index)).forEach((key, g) => {
+      setText(/** @type {Element} */ (key.lastElementChild), scene.generators[g].name);
+      setAttributes(key, { "aria-pressed": String(g === chosen) });
       key.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === g);
     });
   }

@@ -5,7 +5,7 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
-import { put, say, svg } from "../../toolkit/view/dom.js";
+import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { indexNow, lessonOf } from "./lesson.js";
 import { readValue } from "./sweep.js";
@@ -60,8 +60,8 @@ export class GuessFlag {
       base,
     );
     if (revealed) slider.now = null;
-    put(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
-    put(this.text, { transform: `translate(${x.at(value)} ${base})` });
+    setAttributes(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
+    setAttributes(this.text, { transform: `translate(${x.at(value)} ${base})` });
     this.paintCloth(
       guess === null ? "Your guess?" : `Your guess: ${text}`,
       base - top - 8,
@@ -72,11 +72,11 @@ export class GuessFlag {
   /** @param {string} text @param {number} height @param {boolean} isLeft flown to the left, near the right end */
   paintCloth(text, height, isLeft) {
     const side = isLeft ? -1 : 1;
-    put(this.pole, { y1: 0, y2: -height });
-    put(this.along, { y: -height, height: height + 14 });
-    put(this.upper, { x: isLeft ? -32 : -12, y: -height - 6 });
-    put(this.cloth, { d: `M0 ${-height}L${24 * side} ${8 - height}L0 ${16 - height}Z` });
-    put(this.text, { x: 30 * side, y: 12 - height, "text-anchor": isLeft ? "end" : "start" });
-    say(this.text, text);
+    setAttributes(this.pole, { y1: 0, y2: -height });
+    setAttributes(this.along, { y: -height, height: height + 14 });
+    setAttributes(this.upper, { x: isLeft ? -32 : -12, y: -height - 6 });
+    setAttributes(this.cloth, { d: `M0 ${-height}L${24 * side} ${8 - height}L0 ${16 - height}Z` });
+    setAttributes(this.text, { x: 30 * side, y: 12 - height, "text-anchor": isLeft ? "end" : "start" });
+    setText(this.text, text);
   }
 }

@@ -5,7 +5,7 @@
  * @import { Progress } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
-import { el, put, say } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
@@ -59,19 +59,19 @@ export class GuessAxis {
     if (!axis || !predict) return;
     const [low, high] = axis;
     this.draw(low, high);
-    say(this.label, partLabel(predict.metric, predict.aggregate));
+    setText(this.label, partLabel(predict.metric, predict.aggregate));
     const shown = String(guess ?? (low + high) / 2);
     if (this.input.value !== shown) this.input.value = shown;
     this.input.disabled = revealed;
     this.line.classList.toggle("nbm-unplaced", guess === null);
-    put(this.input, { "aria-valuetext": guess === null ? "not placed yet" : numeral(guess) });
+    setAttributes(this.input, { "aria-valuetext": guess === null ? "not placed yet" : numeral(guess) });
     this.answer.hidden = answer === null;
     if (answer === null) return;
     const at = Math.min(1, Math.max(0, (answer - low) / (high - low)));
     this.answer.style.setProperty("--at", String(at));
     // Its number is written on the side away from the flag, where there is room.
     this.answer.classList.toggle("nbm-leftward", at > 0.1 && (guess ?? low) > answer);
-    say(this.answer, numeral(answer));
+    setText(this.answer, numeral(answer));
   }
 
   /** @param {number} low @param {number} high */
@@ -79,7 +79,7 @@ export class GuessAxis {
     const key = `${low} ${high}`;
     if (key === this.drawn) return;
     this.drawn = key;
-    put(this.input, { min: low, max: high, step: (high - low) / GUESS_STEPS });
+    setAttributes(this.input, { min: low, max: high, step: (high - low) / GUESS_STEPS });
     const values = Array.from({ length: GUESS_TICKS + 1 }, (_, k) => low + (k * (high - low)) / GUESS_TICKS);
     this.ticks.replaceChildren(...values.map((value) => el("span", {}, [String(Number(value.toPrecision(3)))])));
   }

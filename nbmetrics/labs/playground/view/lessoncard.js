@@ -9,7 +9,7 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { dataOf } from "../../plane/view/laws.js";
-import { el, say } from "../../toolkit/view/dom.js";
+import { el, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
@@ -112,13 +112,13 @@ export class LessonCard {
     const verdict = check && (isShown || !predict) ? verdictOf(check, scene, numbers) : null;
     this.root.classList.toggle("nbm-answered", isShown);
     this.root.classList.toggle("nbm-about-chart", predict !== null);
-    say(this.name, name);
-    say(this.question, lesson.question);
-    say(this.toDo, TO_DO[predict?.best ?? (isTask ? "task" : "none")]);
+    setText(this.name, name);
+    setText(this.question, lesson.question);
+    setText(this.toDo, TO_DO[predict?.best ?? (isTask ? "task" : "none")]);
     this.verdict.paint(verdict);
     this.toDo.hidden = this.act.hidden = isShown;
     this.reveal.disabled = predict ? guess === null : isTask && !verdict?.done;
-    say(this.guess, guess !== null ? `Your guess: ${numeral(guess)}` : predict ? "Place the flag first." : "");
+    setText(this.guess, guess !== null ? `Your guess: ${numeral(guess)}` : predict ? "Place the flag first." : "");
     this.answer.paint(lesson, scene, isShown, this.nextName !== "");
     this.axis.paint(predict, progress);
   }
@@ -137,8 +137,8 @@ class VerdictLine {
     this.root.hidden = verdict === null;
     if (!verdict) return;
     this.root.classList.toggle("nbm-done", verdict.done);
-    say(this.mark, verdict.done ? "✓ Done!" : "Not yet:");
-    say(this.text, `${verdict.text}.`);
+    setText(this.mark, verdict.done ? "✓ Done!" : "Not yet:");
+    setText(this.text, `${verdict.text}.`);
   }
 }
 
@@ -169,10 +169,10 @@ class AnswerPart {
     if (!isShown) return;
     if (this.told?.scene !== scene) this.told = { scene, text: outcomeOf(lesson, scene, dataOf(this.store.model)) };
     this.outcome.hidden = !lesson.predict;
-    say(this.outcome, this.told.text);
-    say(this.meaning, lesson.reveal);
+    setText(this.outcome, this.told.text);
+    setText(this.meaning, lesson.reveal);
     while (this.tries.children.length > lesson.tries.length) this.tries.lastElementChild?.remove();
     while (this.tries.children.length < lesson.tries.length) this.tries.append(el("li"));
-    lesson.tries.forEach((text, i) => say(this.tries.children[i], text));
+    lesson.tries.forEach((text, i) => setText(this.tries.children[i], text));
   }
 }

@@ -7,8 +7,8 @@
  */
 
 import { placesOf } from "../../plane/view/scores.js";
-import { many, NumberTable, Plot } from "../../toolkit/view/chart.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { NumberTable, Plot, resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { ordinal } from "../../toolkit/view/numbers.js";
 
@@ -43,16 +43,16 @@ export class Ribbon {
     this.root.hidden = names.length < 2 || !numbers;
     if (this.root.hidden || !numbers) return;
     this.root.classList.toggle("nbm-behind", !isCurrent);
-    say(this.title, `Ranks by ${label}`);
+    setText(this.title, `Ranks by ${label}`);
     const [avg, all] = [placesOf(numbers.avg, higher), placesOf(numbers.all, higher)];
     this.plot.pad.left = this.plot.pad.right = Math.min(SIDE, (width - LINES_ROOM) / 2);
     this.plot.resize(width, TOP_ROOM + names.length * RIBBON_ROW);
-    put(this.plot.root, {
+    setAttributes(this.plot.root, {
       "aria-label": names.map((name, i) => `${name}: ${ordinal(avg[i])} by avg, ${ordinal(all[i])} by all`).join("; "),
     });
-    this.plot.box.x.forEach((x, k) => put(this.heads.children[k], { x: k ? x + 4 : x - 4 }));
+    this.plot.box.x.forEach((x, k) => setAttributes(this.heads.children[k], { x: k ? x + 4 : x - 4 }));
     const [left, right] = [rowsOf(avg), rowsOf(all)];
-    many(this.lines, names.length, (index) => this.makeLine(index)).forEach((line, i) => {
+    resizeChildren(this.lines, names.length, (index) => this.makeLine(index)).forEach((line, i) => {
       this.paintLine(line, names[i], [avg[i], all[i]], [left[i], right[i]]);
       line.classList.toggle("nbm-chosen", i === g);
     });
@@ -69,12 +69,12 @@ export class Ribbon {
     const differs = places[0] !== places[1];
     const { hovered } = this.store;
     const [hit, path, from, to] = line.children;
-    for (const node of [hit, path]) put(node, { d: `M${x1 + 4} ${y1}L${x2 - 4} ${y2}` });
+    for (const node of [hit, path]) setAttributes(node, { d: `M${x1 + 4} ${y1}L${x2 - 4} ${y2}` });
     const short = shortened(name, this.plot.pad.left - PLACE_ROOM);
-    put(from, { x: x1 - 4, y: y1 + 4, "text-anchor": "end" });
-    put(to, { x: x2 + 4, y: y2 + 4 });
-    say(from, `${short}  ${ordinal(places[0])}`);
-    say(to, `${ordinal(places[1])}${differs ? " ≠" : ""}  ${short}`);
+    setAttributes(from, { x: x1 - 4, y: y1 + 4, "text-anchor": "end" });
+    setAttributes(to, { x: x2 + 4, y: y2 + 4 });
+    setText(from, `${short}  ${ordinal(places[0])}`);
+    setText(to, `${ordinal(places[1])}${differs ? " ≠" : ""}  ${short}`);
     line.classList.toggle("nbm-differs", differs);
     line.classList.toggle(
       "nbm-hovered",

@@ -9,8 +9,8 @@
  */
 
 import { numbersOf } from "../../plane/view/scores.js";
-import { calmRange, linear, many, NumberTable, Plot, roundStep, ticksOf } from "../../toolkit/view/chart.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { calmRange, linear, NumberTable, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { sameScene } from "../../toolkit/view/history.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { figure, tickText } from "../../toolkit/view/numbers.js";
@@ -93,13 +93,13 @@ export class SamplesView {
     );
     this.legend.hidden = samples === 0;
     for (const entry of this.ofRedraws) entry.hidden = !fits;
-    say(this.wait, this.waiting(samples, fits));
+    setText(this.wait, this.waiting(samples, fits));
     this.wait.hidden = this.wait.textContent === "";
     this.words.hidden = !fits;
     this.words.classList.toggle("nbm-behind", !isCurrent);
     if (fits && isCurrent) {
-      many(this.words, estimates.length, () => el("li")).forEach((node, k) =>
-        say(node, biasWords(estimates[k], samples)),
+      resizeChildren(this.words, estimates.length, () => el("li")).forEach((node, k) =>
+        setText(node, biasWords(estimates[k], samples)),
       );
     }
     this.numbers.paint(isFull, () => estimatesTable(estimates));
@@ -113,8 +113,8 @@ export class SamplesView {
     );
     if (this.slider.valueAsNumber !== nearest) this.slider.value = String(nearest);
     const text = samples ? `${samples} points` : "exact";
-    put(this.slider, { "aria-valuetext": text });
-    say(this.count, text);
+    setAttributes(this.slider, { "aria-valuetext": text });
+    setText(this.count, text);
     this.redraw.disabled = samples === 0;
   }
 
@@ -186,12 +186,12 @@ class ErrorChart {
       signed,
     );
     const [bottom, top] = this.plot.box.y;
-    put(this.exact, { x1: at(0), x2: at(0), y1: top, y2: bottom });
-    many(this.rows, estimates.length, makeErrorRow).forEach((row, k) =>
+    setAttributes(this.exact, { x1: at(0), x2: at(0), y1: top, y2: bottom });
+    resizeChildren(this.rows, estimates.length, makeErrorRow).forEach((row, k) =>
       paintErrorRow(row, estimates[k], at, top + (k + 0.5) * DRAWN_ROW),
     );
     this.rows.classList.toggle("nbm-stale", !isCurrent);
-    put(this.plot.root, { "aria-label": estimates.map(spokenEstimate).join("; ") });
+    setAttributes(this.plot.root, { "aria-label": estimates.map(spokenEstimate).join("; ") });
   }
 }
 
@@ -208,18 +208,18 @@ function makeErrorRow() {
 /** @param {Element} row @param {Estimate} estimate @param {(error: number) => number} at @param {number} y */
 function paintErrorRow(row, { name, exact, now, band }, at, y) {
   const [label, value, bar, mean, dot] = row.children;
-  put(label, { x: 0, y: y - 2 });
-  say(label, name);
-  put(value, { x: 0, y: y + 12 });
-  say(value, `exact ${figure(exact)}`);
+  setAttributes(label, { x: 0, y: y - 2 });
+  setText(label, name);
+  setAttributes(value, { x: 0, y: y + 12 });
+  setText(value, `exact ${figure(exact)}`);
   for (const node of [bar, mean]) node.toggleAttribute("hidden", !band);
   if (band) {
     const [low, high] = [at(band.low - exact), at(band.high - exact)];
-    put(bar, { x: low, y: y - 6, width: Math.max(1, high - low) });
-    put(mean, { d: `M${at(band.mean - exact).toFixed(1)} ${y - 9}V${y + 9}` });
+    setAttributes(bar, { x: low, y: y - 6, width: Math.max(1, high - low) });
+    setAttributes(mean, { d: `M${at(band.mean - exact).toFixed(1)} ${y - 9}V${y + 9}` });
   }
   dot.toggleAttribute("hidden", now === null);
-  if (now !== null) put(dot, { cx: at(now - exact), cy: y });
+  if (now !== null) setAttributes(dot, { cx: at(now - exact), cy: y });
 }
 
 /** @param {Estimate} estimate @param {number} samples */

@@ -9,8 +9,8 @@
  */
 
 import { AxisSlider } from "../../toolkit/view/axisslider.js";
-import { many, NumberTable } from "../../toolkit/view/chart.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { figure } from "../../toolkit/view/numbers.js";
 import { CurvePlot, PARTS_SWEPT } from "./curves.js";
 import { askedOf, GuessFlag } from "./guessflag.js";
@@ -68,7 +68,7 @@ export class SweepView {
     this.curves.paintCurves(isHidden ? null : sweep, isAligned, x.at, words);
     this.paintMarker(chart, subject, sweep, x, isHidden);
     this.flag.paint(asked, sweep, subject, this.curves.plot.box, x);
-    say(
+    setText(
       this.words,
       isHidden
         ? "The curves are hidden until you reveal them. Drag the flag to where you expect the best place."
@@ -95,10 +95,12 @@ export class SweepView {
   /** @param {Chart} chart @param {Subject} subject */
   paintControls({ scene, g, c }, { parameter }) {
     const names = [...sweepableOf(scene.generators[g]), "weight"];
-    const options = /** @type {HTMLOptionElement[]} */ (many(this.parameter, names.length, () => el("option")));
+    const options = /** @type {HTMLOptionElement[]} */ (
+      resizeChildren(this.parameter, names.length, () => el("option"))
+    );
     options.forEach((option, k) => {
-      put(option, { value: names[k] });
-      say(option, names[k] === "weight" ? `Weight of ${scene.clients[c].name}` : PARAMETERS[names[k]].label);
+      setAttributes(option, { value: names[k] });
+      setText(option, names[k] === "weight" ? `Weight of ${scene.clients[c].name}` : PARAMETERS[names[k]].label);
     });
     if (this.parameter.value !== parameter) this.parameter.value = parameter;
     this.aligned.checked = scene.view?.aligned ?? false;
@@ -119,15 +121,15 @@ export class SweepView {
       x.at(within),
       base,
     );
-    put(this.pole, { y1: 0, y2: top - base });
-    put(this.along, { y: top - base, height: base - top + 14 });
-    put(this.value, { y: top - base - 6 });
-    say(this.value, value > range[1] ? `${text} ›` : value < range[0] ? `‹ ${text}` : text);
+    setAttributes(this.pole, { y1: 0, y2: top - base });
+    setAttributes(this.along, { y: top - base, height: base - top + 14 });
+    setAttributes(this.value, { y: top - base - 6 });
+    setText(this.value, value > range[1] ? `${text} ›` : value < range[0] ? `‹ ${text}` : text);
     const numbers = this.store.numbers[sweep.metric];
     const less = scene.view?.aligned ? sweep.constant : 0;
     const levels = [numbers.avg[g] - less, numbers.all[g]].map(this.curves.y.at);
     levels.forEach((y, k) => {
-      put(this.dots.children[k], { cx: x.at(within), cy: y });
+      setAttributes(this.dots.children[k], { cx: x.at(within), cy: y });
       this.dots.children[k].toggleAttribute("hidden", y < top - 2 || value !== within);
     });
   }

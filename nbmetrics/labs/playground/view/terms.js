@@ -9,8 +9,8 @@
 
 import { lawsOf } from "../../plane/view/laws.js";
 import { addendsOf, isClosed } from "../../plane/view/scores.js";
-import { many } from "../../toolkit/view/chart.js";
-import { el, say } from "../../toolkit/view/dom.js";
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setText } from "../../toolkit/view/dom.js";
 import { figure } from "../../toolkit/view/numbers.js";
 import { CHARTED } from "./metrics.js";
 
@@ -43,7 +43,7 @@ export class TermsView {
     const isSum = isClosed(metric, [...laws.clients, laws.generators[g]]);
     for (const node of [this.formula, this.table, this.note]) node.hidden = !isSum;
     this.absent.hidden = isSum;
-    say(
+    setText(
       this.absent,
       isSum ? "" : (CHARTED[metric].no_sum ?? `${label} of points is computed by Python, which gives no parts of it.`),
     );
@@ -97,14 +97,14 @@ export class TermsView {
   paintRows(names, rows) {
     const { hovered, selected } = this.store;
     const nodes = /** @type {HTMLTableRowElement[]} */ (
-      many(this.body, names.length, (r) => this.makeRow(r, rows[0].length))
+      resizeChildren(this.body, names.length, (r) => this.makeRow(r, rows[0].length))
     );
     nodes.forEach((row, r) => {
       const isClient = r < names.length - 2;
       const here = (/** @type {Place | null} */ place) => isClient && place?.kind === "clients" && place.index === r;
-      say(row.cells[0], names[r]);
+      setText(row.cells[0], names[r]);
       [...rows[r], rows[r].reduce((sum, value) => sum + value, 0)].forEach((value, k) =>
-        say(row.cells[k + 1], figure(value).replace("-", "−")),
+        setText(row.cells[k + 1], figure(value).replace("-", "−")),
       );
       row.classList.toggle("nbm-total", !isClient);
       row.classList.toggle("nbm-hovered", here(hovered));

@@ -5,7 +5,7 @@
  * @import { Store } from "./store.js"
  */
 import { roundStep } from "./chart.js";
-import { put, svg } from "./dom.js";
+import { setAttributes, svg } from "./dom.js";
 
 /**
  * @typedef {object} Sliding
@@ -105,7 +105,7 @@ export class AxisSlider {
   /** @param {Sliding} now @param {number} x @param {number} y */
   paint(now, x, y) {
     this.now = now;
-    put(this.node, {
+    setAttributes(this.node, {
       transform: `translate(${x} ${y})`,
       "aria-label": now.label,
       "aria-valuenow": now.value,

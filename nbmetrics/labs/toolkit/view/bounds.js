@@ -23,7 +23,7 @@ const HOLDERS = ["scene", "history", "presets", "lessons"];
 const MOST_NESTED = 12;
 
 /** Why the state of a lab, such as an exported page that was edited, is not shown, or "". @param {Model} model */
-export function stateBar(model) {
+export function whyStateRefused(model) {
   const found = HOLDERS.map((name) => beyondBounds(model.get(name), name, "", 0)).find(Boolean);
   return found ? `This lab is not shown: ${found}.` : "";
 }

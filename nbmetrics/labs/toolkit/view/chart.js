@@ -1,5 +1,5 @@
 /** What charts are drawn with: scales, ticks, curves, a frame of known size, and the table of their numbers. */
-import { el, put, say, svg } from "./dom.js";
+import { el, setAttributes, setText, svg } from "./dom.js";
 import { tickText } from "./numbers.js";
 
 /** Pixels of a value. @param {[number, number]} domain @param {[number, number]} pixels */
@@ -63,7 +63,7 @@ export function spreadOut(wanted, space, low, high) {
  * @template {Element} E
  * @param {Element} parent @param {number} count @param {(index: number) => E} make @returns {E[]}
  */
-export function many(parent, count, make) {
+export function resizeChildren(parent, count, make) {
   while (parent.children.length > count) parent.lastElementChild?.remove();
   while (parent.children.length < count) parent.append(make(parent.children.length));
   return /** @type {E[]} */ ([...parent.children]);
@@ -87,7 +87,7 @@ export class Plot {
   resize(width, height) {
     this.width = width;
     this.height = height;
-    put(this.root, { viewBox: `0 0 ${width} ${height}`, height });
+    setAttributes(this.root, { viewBox: `0 0 ${width} ${height}`, height });
   }
 
   /** @returns {{x: [number, number], y: [number, number]}} the pixels that the axes span, y upwards */
@@ -105,11 +105,11 @@ export class Plot {
   /** Vertical lines, labelled at `labelY`. @param {number[]} ticks @param {(value: number) => number} at @param {number} labelY @param {(value: number) => string} [text] */
   paintX(ticks, at, labelY, text = tickText) {
     const [y1, y2] = this.box.y;
-    many(this.gridX, ticks.length, makeTick).forEach((node, k) => {
+    resizeChildren(this.gridX, ticks.length, makeTick).forEach((node, k) => {
       const x = at(ticks[k]);
-      put(node.children[0], { x1: x, x2: x, y1, y2 });
-      put(node.children[1], { x, y: labelY, "text-anchor": "middle" });
-      say(node.children[1], text(ticks[k]));
+      setAttributes(node.children[0], { x1: x, x2: x, y1, y2 });
+      setAttributes(node.children[1], { x, y: labelY, "text-anchor": "middle" });
+      setText(node.children[1], text(ticks[k]));
       node.classList.toggle("nbm-zero", ticks[k] === 0);
     });
   }
@@ -117,11 +117,11 @@ export class Plot {
   /** Horizontal lines, labelled on the left. @param {number[]} ticks @param {(value: number) => number} at */
   paintY(ticks, at) {
     const [x1, x2] = this.box.x;
-    many(this.gridY, ticks.length, makeTick).forEach((node, k) => {
+    resizeChildren(this.gridY, ticks.length, makeTick).forEach((node, k) => {
       const y = at(ticks[k]);
-      put(node.children[0], { x1, x2, y1: y, y2: y });
-      put(node.children[1], { x: x1 - 6, y: y + 4, "text-anchor": "end" });
-      say(node.children[1], tickText(ticks[k]));
+      setAttributes(node.children[0], { x1, x2, y1: y, y2: y });
+      setAttributes(node.children[1], { x: x1 - 6, y: y + 4, "text-anchor": "end" });
+      setText(node.children[1], tickText(ticks[k]));
       node.classList.toggle("nbm-zero", ticks[k] === 0);
     });
   }
@@ -147,10 +147,12 @@ export class NumberTable {
     this.root.hidden = !shown;
     if (!shown) return;
     const { heads, rows } = content();
-    many(this.head, heads.length, () => el("th", { scope: "col" })).forEach((node, k) => say(node, heads[k]));
-    many(this.body, rows.length, () => el("tr")).forEach((row, r) => {
+    resizeChildren(this.head, heads.length, () => el("th", { scope: "col" })).forEach((node, k) =>
+      setText(node, heads[k]),
+    );
+    resizeChildren(this.body, rows.length, () => el("tr")).forEach((row, r) => {
       const make = (/** @type {number} */ k) => (k ? el("td") : el("th", { scope: "row" }));
-      many(row, rows[r].length, make).forEach((cell, k) => say(cell, rows[r][k]));
+      resizeChildren(row, rows[r].length, make).forEach((cell, k) => setText(cell, rows[r][k]));
     });
   }
 }

@@ -21,13 +21,13 @@ export function el(tag, attributes = {}, children = []) {
  */
 export function svg(tag, attributes = {}, children = []) {
   const node = document.createElementNS(SVG, tag);
-  put(node, attributes);
+  setAttributes(node, attributes);
   node.append(...children);
   return node;
 }
 
 /** Set attributes, touching only those that change. @param {Element} node @param {Record<string, string | number>} attributes */
-export function put(node, attributes) {
+export function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     const text = String(value);
     if (node.getAttribute(name) !== text) node.setAttribute(name, text);
@@ -39,7 +39,7 @@ export function put(node, attributes) {
  * the page's style rules a look at all of its relatives.
  * @param {Element} node @param {string} text
  */
-export function say(node, text) {
+export function setText(node, text) {
   const only = node.firstChild;
   if (only instanceof Text && !only.nextSibling) {
     if (only.data !== text) only.data = text;
@@ -53,7 +53,7 @@ export function say(node, text) {
 export function scroller(label, child, signal) {
   const node = el("div", { class: "nbm-scroll" }, [child]);
   const fit = () => {
-    if (node.scrollWidth > node.clientWidth) put(node, { tabindex: 0, role: "region", "aria-label": label });
+    if (node.scrollWidth > node.clientWidth) setAttributes(node, { tabindex: 0, role: "region", "aria-label": label });
     else for (const name of ["tabindex", "role", "aria-label"]) node.removeAttribute(name);
   };
   for (const part of [node, child]) watchSize(part, signal, fit);
@@ -68,7 +68,7 @@ export function watchSize(node, signal, tell) {
 }
 
 /** One paint per animation frame, however often it is asked for. @param {() => void} paint @param {AbortSignal} signal */
-export function framed(paint, signal) {
+export function oncePerFrame(paint, signal) {
   let due = 0;
   signal.addEventListener("abort", () => cancelAnimationFrame(due));
   return () => {

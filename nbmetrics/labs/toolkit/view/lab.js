@@ -4,8 +4,8 @@
  *
  * @import { Model } from "./types.js"
  */
-import { stateBar } from "./bounds.js";
-import { el, framed, put } from "./dom.js";
+import { whyStateRefused } from "./bounds.js";
+import { el, oncePerFrame, setAttributes } from "./dom.js";
 import { Locks } from "./locks.js";
 import { Store } from "./store.js";
 
@@ -27,7 +27,7 @@ export function lab(name, compute, view, { traits = [], kind = /** @type {any} *
     return {
       /** @param {{model: Model, signal?: AbortSignal}} context */
       initialize({ model, signal }) {
-        bar = stateBar(model);
+        bar = whyStateRefused(model);
         if (!bar) store = new kind(model, signal, compute, traits);
       },
       /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} context */
@@ -38,7 +38,7 @@ export function lab(name, compute, view, { traits = [], kind = /** @type {any} *
         root.addEventListener("keydown", (event) => undoKeys(event, store), { signal });
         root.addEventListener("focusin", keepKeys, { signal });
         const locks = new Locks(root, store);
-        const soon = framed(() => locks.around(paint), signal);
+        const soon = oncePerFrame(() => locks.around(paint), signal);
         store.subscribe(soon, signal);
         soon();
         host.append(root);
@@ -54,7 +54,7 @@ export function lab(name, compute, view, { traits = [], kind = /** @type {any} *
  * @param {FocusEvent} event
  */
 function keepKeys({ target }) {
-  if (target instanceof Element) put(target, { "data-lm-suppress-shortcuts": "true" });
+  if (target instanceof Element) setAttributes(target, { "data-lm-suppress-shortcuts": "true" });
 }
 
 /** @param {KeyboardEvent} event @param {Store} store */

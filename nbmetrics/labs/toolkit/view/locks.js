@@ -3,7 +3,7 @@
  *
  * @import { Store } from "./store.js"
  */
-import { put } from "./dom.js";
+import { setAttributes } from "./dom.js";
 
 const LOCKED_WHY = "Locked by the teacher";
 // What "drag" covers wherever it is; other controls are marked by `lockable`.
@@ -12,7 +12,7 @@ const LOCKED_BY_DRAG =
 
 /** Controls that the lock `what` closes. @param {string} what a name of Lab.lock, or "" for what stays open @param {...Element} nodes */
 export function lockable(what, ...nodes) {
-  for (const node of nodes) put(node, { "data-lock": what });
+  for (const node of nodes) setAttributes(node, { "data-lock": what });
 }
 
 export class Locks {
@@ -39,7 +39,7 @@ export class Locks {
   close(selector) {
     for (const node of this.root.querySelectorAll(selector)) {
       if ("disabled" in node) node.disabled = true;
-      else put(node, { "aria-disabled": "true" });
+      else setAttributes(node, { "aria-disabled": "true" });
       // An SVG shows no title attribute; what it stands in does.
       explainLock(node.closest("svg")?.parentElement ?? node);
     }
@@ -48,8 +48,8 @@ export class Locks {
 
 /** @param {Element} node */
 function explainLock(node) {
-  if (!node.hasAttribute("data-title")) put(node, { "data-title": node.getAttribute("title") ?? "" });
-  put(node, { title: LOCKED_WHY });
+  if (!node.hasAttribute("data-title")) setAttributes(node, { "data-title": node.getAttribute("title") ?? "" });
+  setAttributes(node, { title: LOCKED_WHY });
 }
 
 /** @param {Element} node */
@@ -60,6 +60,6 @@ function openLock(node) {
   }
   const title = node.getAttribute("data-title") ?? "";
   node.removeAttribute("data-title");
-  if (title) put(node, { title });
+  if (title) setAttributes(node, { title });
   else node.removeAttribute("title");
 }

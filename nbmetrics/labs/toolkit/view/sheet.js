@@ -5,7 +5,7 @@
  * @import { Point } from "./types.js"
  * @import { Store } from "./store.js"
  */
-import { put, svg, watchSize } from "./dom.js";
+import { setAttributes, svg, watchSize } from "./dom.js";
 
 export class Sheet {
   /**
@@ -27,7 +27,7 @@ export class Sheet {
   }
 
   fit() {
-    put(this.root, { viewBox: `0 0 ${this.width} ${this.height}`, height: this.height });
+    setAttributes(this.root, { viewBox: `0 0 ${this.width} ${this.height}`, height: this.height });
   }
 }
 

@@ -1,5 +1,5 @@
 /** Tabs and what is behind them, one at a time: arrows, Home and End go from tab to tab. */
-import { el, put } from "./dom.js";
+import { el, setAttributes } from "./dom.js";
 
 /**
  * @typedef {object} Choice
@@ -53,7 +53,7 @@ export class Tabs {
     const chosen = offered.includes(wanted) ? wanted : offered[0];
     this.names.forEach((name, k) => {
       this.tabs[k].hidden = !offered.includes(name);
-      put(this.tabs[k], { "aria-selected": String(name === chosen), tabindex: name === chosen ? 0 : -1 });
+      setAttributes(this.tabs[k], { "aria-selected": String(name === chosen), tabindex: name === chosen ? 0 : -1 });
       this.panels[k].hidden = name !== chosen;
     });
     return chosen;

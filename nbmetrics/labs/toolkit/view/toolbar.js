@@ -4,7 +4,7 @@
  *
  * @import { Store } from "./store.js"
  */
-import { el, put, say } from "./dom.js";
+import { el, setAttributes, setText } from "./dom.js";
 import { sameScene } from "./history.js";
 import { lockable } from "./locks.js";
 
@@ -39,7 +39,7 @@ export class Toolbar {
     this.redo = this.button("Redo", () => store.redo());
     this.reset = this.button("Reset", () => this.load(store.scene.preset, "history"));
     this.table = this.button("Table view", () => this.toggleTable());
-    put(this.table, { "aria-pressed": "false" });
+    setAttributes(this.table, { "aria-pressed": "false" });
     this.code = el("textarea", {
       class: "nbm-code",
       readonly: "",
@@ -85,7 +85,7 @@ export class Toolbar {
 
   toggleTable() {
     const shown = this.table.getAttribute("aria-pressed") !== "true";
-    put(this.table, { "aria-pressed": String(shown) });
+    setAttributes(this.table, { "aria-pressed": String(shown) });
     this.tools.table(shown);
   }
 
@@ -123,18 +123,18 @@ export class Toolbar {
   /** @param {any} scene */
   paintStatus(scene) {
     const { saved, notice } = this.store;
-    if (saved) return say(this.status, notice || saved);
+    if (saved) return setText(this.status, notice || saved);
     const result = this.store.model.get("result");
     const { error, rev } = result;
     const isCurrent = rev === scene.rev;
-    put(this.status, { "data-rev": rev }); // what the words are about; dimmed while Python is behind
+    setAttributes(this.status, { "data-rev": rev }); // what the words are about; dimmed while Python is behind
     this.status.classList.toggle("nbm-behind", !isCurrent && !notice);
     this.fold.hidden = !(error && isCurrent);
-    if (error && isCurrent) say(/** @type {Element} */ (this.fold.lastElementChild), error.traceback);
+    if (error && isCurrent) setText(/** @type {Element} */ (this.fold.lastElementChild), error.traceback);
     const pending = this.store.waiting ? (this.tools.waiting ?? WAITING) : (this.status.dataset.settled ?? "");
     const settled = error ? `Python: ${error.message}` : isCurrent ? this.tools.compared(result) : pending;
     if (isCurrent && !this.store.before) this.status.dataset.settled = settled;
-    say(this.status, notice || (isCurrent ? settled : pending));
+    setText(this.status, notice || (isCurrent ? settled : pending));
   }
 }
 

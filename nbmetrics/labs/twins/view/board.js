@@ -7,7 +7,7 @@
  */
 
 import { ellipseOf } from "../../plane/view/geometry.js";
-import { el, put, say } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { figure } from "../../toolkit/view/numbers.js";
 import { TwinDots } from "./dots.js";
 
@@ -68,11 +68,11 @@ export class TwinsBoard {
 
   /** @param {number} rev @param {Shown} shown */
   paint(rev, shown) {
-    say(this.headline, shown.headline);
+    setText(this.headline, shown.headline);
     this.headline.classList.toggle("nbm-differs", shown.isApart);
-    say(this.why, shown.why);
-    put(this.table, { "data-rev": rev });
-    shown.heads.forEach((head, i) => say(this.heads[i + 1], head));
+    setText(this.why, shown.why);
+    setAttributes(this.table, { "data-rev": rev });
+    shown.heads.forEach((head, i) => setText(this.heads[i + 1], head));
     const { first, second } = shown.scores;
     const rows = [...shown.names, "avg", "all"].map((name, i) => {
       const pair = { name, first: first[i], second: second ? second[i] : null };
@@ -107,7 +107,7 @@ export class TwinsBoard {
     const { hovered } = this.store;
     node.classList.toggle("nbm-hovered", i < clients && hovered?.kind === "clients" && hovered.index === i);
     node.classList.toggle("nbm-twin-sum", i === clients);
-    say(node.cells[0], name);
+    setText(node.cells[0], name);
     const difference = second === null ? null : second - first;
     const texts = [
       figures(first),
@@ -117,8 +117,8 @@ export class TwinsBoard {
     [first, second, difference].forEach((value, k) => {
       const cell = node.cells[k + 1];
       if (value === null) cell.removeAttribute("data-value");
-      else put(cell, { "data-value": value });
-      say(cell, texts[k]);
+      else setAttributes(cell, { "data-value": value });
+      setText(cell, texts[k]);
       cell.classList.toggle("nbm-differs", k === 2 && likeness === "≠");
     });
   }

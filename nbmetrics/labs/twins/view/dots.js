@@ -1,5 +1,5 @@
 /** The scores of both generators as marks on a line, a row for each client and for avg and all. */
-import { put, say, svg } from "../../toolkit/view/dom.js";
+import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { nameWidth, shortened } from "../../toolkit/view/names.js";
 import { TWIN_MARKS } from "./stage.js";
 
@@ -26,7 +26,7 @@ export class TwinDots {
   paint(rows, heads, words) {
     const wide = (this.wide = this.root.clientWidth || this.wide);
     const high = TOP + ROW * rows.length + AXIS;
-    put(this.root, {
+    setAttributes(this.root, {
       viewBox: `0 0 ${wide} ${high}`,
       height: high,
       "aria-label": `FID of ${heads.join(" and ")}. ${words}`,
@@ -80,18 +80,18 @@ class DotLine {
   /** @param {DotRow} row @param {number} y @param {(value: number) => number} x @param {number} room of the name @param {boolean} isSum */
   paint({ name, first, second, apart }, y, x, room, isSum) {
     const short = shortened(name, room);
-    say(this.name, short);
-    say(this.title, short === name ? "" : name);
-    put(this.name, { x: 0, y: y + 4 });
+    setText(this.name, short);
+    setText(this.title, short === name ? "" : name);
+    setAttributes(this.name, { x: 0, y: y + 4 });
     this.node.classList.toggle("nbm-twin-summed", isSum);
-    put(this.first, { transform: `translate(${x(first)} ${y})` });
+    setAttributes(this.first, { transform: `translate(${x(first)} ${y})` });
     for (const node of [this.second, this.bar, this.difference])
       node.classList.toggle("nbm-twin-hidden", second === null);
     if (second === null) return;
-    put(this.second, { transform: `translate(${x(second)} ${y})` });
-    put(this.bar, { x1: x(first), x2: x(second), y1: y, y2: y });
-    put(this.difference, { x: Math.max(x(first), x(second)) + 14, y: y + 4 });
-    say(this.difference, apart);
+    setAttributes(this.second, { transform: `translate(${x(second)} ${y})` });
+    setAttributes(this.bar, { x1: x(first), x2: x(second), y1: y, y2: y });
+    setAttributes(this.difference, { x: Math.max(x(first), x(second)) + 14, y: y + 4 });
+    setText(this.difference, apart);
   }
 }
 

@@ -10,7 +10,7 @@ import { ItemButtons } from "../../plane/view/items.js";
 import { lawOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
 import { PlaneStore } from "../../plane/view/store.js";
-import { el, put, say, svg } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { figure } from "../../toolkit/view/numbers.js";
 import { savePicture } from "../../toolkit/view/picture.js";
@@ -31,7 +31,7 @@ function twinsView(store, signal) {
   const stage = new TwinsStage(plane, signal);
   const board = new TwinsBoard(store, signal);
   const panel = new Panel(plane, signal);
-  put(panel.table, { "aria-label": "Clients" });
+  setAttributes(panel.table, { "aria-label": "Clients" });
   const items = new ItemButtons(plane, signal);
   const choices = new Choices(store, signal);
   const keeper = new Keeper(store);
@@ -61,7 +61,7 @@ function twinsView(store, signal) {
     columns.classList.toggle("nbm-twin-published", isPublished);
     for (const node of own) node.hidden = isPublished;
     choices.paint(scene);
-    say(second, scene.construction === "printed" ? "second, as the papers print it" : "its twin");
+    setText(second, scene.construction === "printed" ? "second, as the papers print it" : "its twin");
     const known = keeper.now();
     board.paint(scene.rev, isPublished ? publishedShown(store) : pairShown(store, known));
     if (!isPublished) stage.paintTwins(plane.scene, known.pair, known.isBehind, secondName(scene));
@@ -97,7 +97,9 @@ class Choices {
 
   /** @param {TwinsScene} scene */
   paint({ construction, shared }) {
-    Object.keys(TABS).forEach((name, i) => put(this.tabs[i], { "aria-pressed": String(name === construction) }));
+    Object.keys(TABS).forEach((name, i) =>
+      setAttributes(this.tabs[i], { "aria-pressed": String(name === construction) }),
+    );
     this.shared.checked = shared;
     this.label.hidden = construction === "published";
   }

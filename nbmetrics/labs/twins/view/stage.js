@@ -9,7 +9,7 @@
 
 import { ellipseOf, projection } from "../../plane/view/geometry.js";
 import { Stage } from "../../plane/view/stage.js";
-import { put, say, svg } from "../../toolkit/view/dom.js";
+import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 
 /** The mark of each generator, in the plane and in the chart of scores: an open circle that a diamond fits into. */
 export const TWIN_MARKS = { first: "M0 -8 A8 8 0 1 1 -0.01 -8 Z", second: "M0 -6 L6 0 L0 6 L-6 0 Z" };
@@ -70,11 +70,11 @@ export class TwinsStage extends Stage {
   paintArrow({ x, y, dx, dy, reach, label }) {
     const [line, head, text] = this.arrow.children;
     const [from, to, tip] = [8, reach - 14, reach - 8];
-    put(line, { x1: x + from * dx, y1: y + from * dy, x2: x + to * dx, y2: y + to * dy });
-    put(head, {
+    setAttributes(line, { x1: x + from * dx, y1: y + from * dy, x2: x + to * dx, y2: y + to * dy });
+    setAttributes(head, {
       transform: `translate(${x + tip * dx} ${y + tip * dy}) rotate(${(Math.atan2(dy, dx) * 180) / Math.PI})`,
     });
-    put(text, label);
+    setAttributes(text, label);
   }
 }
 
@@ -115,9 +115,9 @@ class LawView {
     paintEllipse(this.inner, law, place);
     paintEllipse(this.outer, law, place, 2);
     const [x, y] = place.at(law.x, law.y);
-    put(this.mark, { transform: `translate(${x} ${y})` });
-    put(this.label, { x: label.x, y: label.y });
-    say(this.label, label.text);
+    setAttributes(this.mark, { transform: `translate(${x} ${y})` });
+    setAttributes(this.label, { x: label.x, y: label.y });
+    setText(this.label, label.text);
   }
 }
 
@@ -128,5 +128,5 @@ function paintEllipse(node, law, { at, scale }, sigmas = 1) {
   const { width, height, angle } = ellipseOf(law);
   const [x, y] = at(law.x, law.y);
   const [rx, ry] = [width, height].map((length) => Math.max(sigmas * scale * length, 1));
-  put(node, { rx, ry, transform: `translate(${x} ${y}) rotate(${-angle})` });
+  setAttributes(node, { rx, ry, transform: `translate(${x} ${y}) rotate(${-angle})` });
 }
