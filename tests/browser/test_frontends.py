@@ -73,8 +73,11 @@ def in_jupyterlab_by_finger(context, lab_server):
     end_sessions(lab_server)
 
 
-@pytest.mark.parametrize("lab", LABS)
-@pytest.mark.parametrize("frontend", ["jupyterlab", "notebook", "voila"])
+ELSEWHERE = [("notebook", "Playground"), ("voila", "Playground")]
+OTHERS = [pytest.param(f, lab, marks=pytest.mark.slow) for f, _ in ELSEWHERE for lab in LABS if lab != "Playground"]
+
+
+@pytest.mark.parametrize(("frontend", "lab"), [*(("jupyterlab", lab) for lab in LABS), *ELSEWHERE, *OTHERS])
 def test_a_lab_works_in_every_front_end(request, frontend, lab):
     case = LABS[lab]
     page = request.getfixturevalue(f"in_{frontend}")("before = 1", case.source, "after = 1")

@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 from tests.browser.labs import LABS, group, handle, settle
 from tests.browser.page import run_code
 
+pytestmark = pytest.mark.slow
+
 AGAIN = 50
 # The notebook's own first runs fill caches of its own.
 FIRST = 5

@@ -14,6 +14,8 @@ from nbmetrics.labs.memorization.study import study_of
 from tests.browser.frontends import end_sessions, open_notebook
 from tests.browser.labs import LABS, group, handle, settle
 
+pytestmark = pytest.mark.slow
+
 CASE = LABS["MemorizationLab"]
 MOVES = 40
 SECONDS = 4

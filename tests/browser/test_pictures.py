@@ -4,6 +4,8 @@ import pytest
 
 from tests.browser.page import CONTRAST, OVERFLOW, answered, drag
 
+pytestmark = pytest.mark.slow
+
 LAB = "import nbmetrics as nm\nlab = nm.Playground({preset!r}); lab"
 PRESETS = {"two": "Two clients", "six": "Heterogeneous six"}
 

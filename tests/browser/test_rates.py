@@ -10,6 +10,8 @@ from tests.browser.frontends import end_sessions, open_notebook
 from tests.browser.labs import LABS, group, settle
 from tests.browser.page import WATCH, centre, drag, numbers
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 3
 PLAYGROUND = LABS["Playground"]
 SMALL = "import nbmetrics as nm\nlab = nm.Playground('Two clients', {{'G': nm.Gaussian([0, 0])}}, metric={!r}); lab"
