@@ -95,6 +95,9 @@ class Result:
         """The summary of all clients, or why there is none."""
         return self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
 
+    def _has_no_pool(self, weights: Sequence[float]) -> bool:
+        return isinstance(self._together(weights), InvalidInput)
+
     def _scored_pool(self, weights: Sequence[float]) -> list[tuple[Terms, float]]:
         together = self._together(weights)
         if isinstance(together, InvalidInput):
@@ -118,10 +121,17 @@ class Result:
     def _attempts(self) -> dict[tuple[str, tuple[float, ...]], Any]:
         return {}
 
-    def refusals(self, weights: Sequence[float], names: Sequence[str]) -> list[str]:
-        """Why scores are NaN, and intervals where they were asked for: one line each; `names` of the clients."""
-        pairs = [(pair, f"client {name!r}, ") for row in self.terms for pair, name in zip(row, names, strict=True)]
-        pooled = [(pair, "") for pair in self._pooled_terms(weights)]
+    def refusals(self, weights: Sequence[float], names: Sequence[str], generators: Sequence[str]) -> list[str]:
+        """Why scores are NaN, and intervals where they were asked for: one line each; names of both sides."""
+        pairs = [
+            (pair, f"client {name!r} with generator {generator!r}, ")
+            for row, generator in zip(self.terms, generators, strict=True)
+            for pair, name in zip(row, names, strict=True)
+        ]
+        pooled = [
+            (pair, "" if self._has_no_pool(weights) else f"generator {generator!r}, ")
+            for pair, generator in zip(self._pooled_terms(weights), generators, strict=True)
+        ]
         cells = {"": (pairs, "pairs of client and generator"), " all": (pooled, "generators")}
         lines = []
         for part, (found, unit) in cells.items():

@@ -110,7 +110,7 @@ class Scores:
         """What is to be known before a number is believed: bias, missing values and why, gaps that are sample size."""
         lines: list[str] = []
         for r in self._results:
-            lines += [*r.cautions, *r.refusals(self.weights, self.names), *r.remarks(self.weights)]
+            lines += [*r.cautions, *r.refusals(self.weights, self.names, self.generators), *r.remarks(self.weights)]
             lines += gap_caution(r, self.weights, self.generators)
         return lines
 
@@ -360,4 +360,9 @@ class Scores:
 
 
 def _size(summary: Any) -> int:
-    return int(getattr(summary, "nbytes", None) or len(pickle.dumps(summary)))
+    """Bytes: as the summary says, 8 a number, or what it takes to write it down."""
+    if (said := getattr(summary, "nbytes", None)) is not None:
+        return int(said)
+    if isinstance(summary, tuple | list):
+        return sum(map(_size, summary))
+    return 8 if isinstance(summary, int | float) else len(pickle.dumps(summary))

@@ -90,7 +90,7 @@ class Metric(ABC, Generic[S]):
     higher_is_better : direction of the score
     best : the score of a perfect generator where a score is worse the farther it is from it, on either side; else None
     lowest, highest : no score is beyond them, so no interval is either
-    min_rows : rows below which there is no score
+    min_rows : rows below which the functions of one call refuse (`evaluate` leaves that to `summarize`)
     copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
     needs_test : whether clients must have test rows
     needs_density : whether a generator's law itself is scored, however many rows are asked for
@@ -333,7 +333,7 @@ def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
         found = metric.terms(real, generated)
     except InvalidInput as error:
         return error
-    if not isinstance(found, Mapping):
+    if not isinstance(found, Mapping) or any(np.ndim(value) for value in found.values()):
         raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
     return found
 

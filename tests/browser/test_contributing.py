@@ -44,12 +44,12 @@ def opened_page(lab, browser, tmp_path):
 def test_the_slider_moves_the_number_and_undo_moves_it_back(opened_page):
     root = opened_page()
     numbers, slider = root.get_by_text(re.compile("FID avg")), root.get_by_role("slider", name="Distance")
-    expect(numbers).to_have_text("Clients at ±1: FID avg 1.000, FID all 0.172.")
+    expect(numbers).to_have_text("Clients at ±1.0: FID avg 1.000, FID all 0.172.")
     for _ in range(5):
         slider.press("ArrowRight")
     expect(numbers).to_have_text("Clients at ±1.5: FID avg 2.250, FID all 0.644.")
     slider.press("End")
-    expect(numbers).to_have_text("Clients at ±5: FID avg 25.00, FID all 16.80.")
+    expect(numbers).to_have_text("Clients at ±5.0: FID avg 25.00, FID all 16.80.")
     root.get_by_role("button", name="Undo").click()
     expect(numbers).to_contain_text("FID avg 2.250")
 
@@ -70,3 +70,14 @@ def test_what_a_teacher_locked_stays_locked(lab, opened_page):
     root = opened_page()
     expect(root.get_by_role("slider", name="Distance")).to_be_disabled()
     expect(root.get_by_label("Preset")).to_be_disabled()
+
+
+def test_keys_undo_what_keys_moved(opened_page):
+    root = opened_page()
+    numbers, slider = root.get_by_text(re.compile("FID avg")), root.get_by_role("slider", name="Distance")
+    slider.press("ArrowRight")
+    expect(numbers).to_contain_text("±1.1")
+    slider.press("Control+z")
+    expect(numbers).to_contain_text("±1.0")
+    slider.press("Control+y")
+    expect(numbers).to_contain_text("±1.1")

@@ -288,3 +288,31 @@ def test_unknown_names_get_the_closest_one():
     for ask in (scores.ranks, scores.inversions, scores.agreement):
         with pytest.raises(nm.InvalidInput, match=r"metric.*'given'"):
             ask("givn")
+
+
+class InTuples(nm.metrics.Metric):
+    """Its summary is a tuple of an array of 3 and a number."""
+
+    def summarize(self, sample):
+        return sample.rows.mean(axis=0), float(len(sample.rows))
+
+    def pool(self, summaries, weights):
+        return summaries[0]
+
+    def terms(self, real, generated):
+        return {"far": float(((real[0] - generated[0]) ** 2).sum())}
+
+
+def test_the_ledger_counts_numbers_where_a_summary_does_not_say():
+    scores = nm.evaluate([np.ones((5, 3))], [np.zeros((5, 3))], InTuples())
+    bytes_of = scores.ledger.set_index("aggregate")["bytes"]
+    assert bytes_of["all"] == 8 * (3 + 1) and bytes_of["avg"] == 8
+
+
+def test_a_term_that_is_no_number_is_refused_before_the_table():
+    class Crooked(InTuples):
+        def terms(self, real, generated):
+            return {"far": (real[0] - generated[0]) ** 2}
+
+    with pytest.raises(nm.InvalidInput, match="terms of 'Crooked' gave"):
+        nm.evaluate([np.ones((5, 3))], [np.zeros((5, 3))], Crooked())

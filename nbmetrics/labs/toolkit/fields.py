@@ -28,15 +28,21 @@ REMEMBERED = int(_FACTS["remembered"])
 MOST_SAMPLES = int(BOUNDS["samples"][1])
 
 
+def _bounds(field: str) -> tuple[float, float]:
+    if field not in BOUNDS:
+        raise InvalidInput("field", f"is {shown(field)}, which no scene has", f"Take one of {', '.join(BOUNDS)}")
+    return BOUNDS[field]
+
+
 def number(value: Any, field: str, where: str = "") -> float:
     """`value` as a float within the bounds of `field`; InvalidInput names `where`, or the field."""
-    low, high = BOUNDS[field]
+    low, high = _bounds(field)
     return check_number(_no_text(value, where or field), where or field, minimum=low, maximum=high)
 
 
 def whole(value: Any, field: str, where: str = "") -> int:
     """`value` as an int within the bounds of `field`; InvalidInput names `where`, or the field."""
-    low, high = BOUNDS[field]
+    low, high = _bounds(field)
     return check_count(_no_text(value, where or field), where or field, minimum=int(low), maximum=high)
 
 

@@ -18,6 +18,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from ...errors import InvalidInput, shown
+
 _NAMED = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"((?:\.|nbmetrics/)[\w./-]+\.js)";\n', re.MULTILINE)
 _JSON = re.compile(r'^import\s+(\w+)\s+from\s+"(\.[\w./-]+\.json)"\s+with\s+\{ type: "json" \};\n', re.MULTILINE)
 # The style sheets of a lab with tabs and charts.
@@ -58,10 +60,20 @@ def module(entry: str | Path) -> str:
         body = _JSON.sub(lambda m: f"const {m[1]} = {join(_beside(path, m[2]))};\n", body)
         exports = ", ".join(_EXPORT.findall(body))
         body = _EXPORT.sub("", body)
+        _check(body, str(path))
         return body if path == entry else f"const {scope} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
 
     join(entry)
     return "\n".join(f"// {name}\n{text}" for name, text in joined.items())
+
+
+def _check(body: str, path: str) -> None:
+    """Refuse what would leave the page empty without a word: an import not of our form, the end of its script."""
+    if found := re.search(r"^import\b.*", body, re.MULTILINE):
+        fix = 'Write import { a, b as c } from "./file.js"; with names in braces, double quotes and a semicolon'
+        raise InvalidInput(path, f"has {shown(found[0])}", fix)
+    if "</script" in body:
+        raise InvalidInput(path, "has the text </script, which would end the page's script", "Write <\\/script")
 
 
 def _name(path: str | Path, entry: str | Path) -> str:

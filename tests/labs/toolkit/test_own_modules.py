@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+import nbmetrics as nm
 from nbmetrics.labs.toolkit import modules
 from tests.labs.plane.test_scores_page import NODE, needs_node
 
@@ -63,3 +64,19 @@ def test_a_file_that_is_not_there_is_named(entry):
     (entry.parents[1] / "shared.js").unlink()
     with pytest.raises(FileNotFoundError, match=r"shared\.js"):
         modules.module(entry)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("import { el } from 'nbmetrics/toolkit/view/dom.js';", "double quotes"),
+        ('import { el } from "nbmetrics/toolkit/view/dom.js"', "semicolon"),
+        ('import * as dom from "nbmetrics/toolkit/view/dom.js";', "names in braces"),
+        ('const end = "</script>";', "end the page's script"),
+    ],
+)
+def test_what_would_leave_the_page_empty_is_refused(tmp_path, line, said):
+    path = tmp_path / "view.js"
+    path.write_text(f"{line}\nexport default 1;\n")
+    with pytest.raises(nm.InvalidInput, match=said):
+        modules.module(path)

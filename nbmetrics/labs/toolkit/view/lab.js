@@ -57,10 +57,13 @@ function keepKeys({ target }) {
   if (target instanceof Element) setAttributes(target, { "data-lm-suppress-shortcuts": "true" });
 }
 
+/** What undoes its own letters. */
+const TEXT = "textarea, input:not([type=range], [type=checkbox], [type=radio])";
+
 /** @param {KeyboardEvent} event @param {Store} store */
 function undoKeys(event, store) {
   event.stopPropagation();
-  const isText = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+  const isText = event.target instanceof Element && event.target.matches(TEXT);
   if (isText || !(event.ctrlKey || event.metaKey)) return;
   const key = event.key.toLowerCase();
   if (key !== "z" && key !== "y") return;
