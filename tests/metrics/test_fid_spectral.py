@@ -183,6 +183,17 @@ def test_too_few_rows_have_no_value_and_say_so():
     assert "client 'Client 1' with generator 'g', real: has 66 rows" in said
 
 
+def test_rows_whose_lengths_vary_much_in_many_directions_have_no_interval():
+    rng = np.random.default_rng(0)
+    made = normal(128, scale=1.1).sample(1024, rng)
+    uneven, even = (law.sample(256, rng) for law in (elliptical(128, 0.5), normal(128)))
+    for rows, has in ((uneven, False), (even, True)):
+        scores = nm.evaluate([rows], {"g": made}, "fid_infinity", uncertainty=nm.Influence(), progress=False)
+        assert np.isfinite(scores.table["avg"].item())
+        assert bool(np.isfinite(scores.table["avg_low"].item())) is has
+        assert any("lengths of rows vary too much" in line for line in scores.cautions) is not has
+
+
 def test_laws_and_rows_pooled_have_no_value_together():
     rows = np.random.default_rng(5).normal(size=(60, 2))
     federation = nm.Federation([nm.Client(rows, weight=1), nm.Client(nm.Gaussian([0, 0]), weight=1)])
