@@ -12,6 +12,7 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,6 +165,13 @@ def machine() -> str:
     return f"{model}, {cores} cores; {versions}{load}"
 
 
+def told(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines, each on stderr as soon as it is measured: a run that is stopped leaves what it has."""
+    for line in lines:
+        print("  ".join(line.cells()), file=sys.stderr, flush=True)
+        yield line
+
+
 def print_table(lines: list[Line]) -> None:
     """Each task once, with a row for every kind of rows it was run on."""
     cells = [["task", "rows", "peer", "peer's", "ours", "ratio"]]
@@ -185,14 +193,14 @@ def main() -> None:
     where = machine()
     size = asked.rows, asked.features
     for part in (import_lines(), memory_lines(*size), neighbors.memory_lines(), federated.gemm_lines()):
-        lines.extend(part)
+        lines.extend(told(part))
     for law in LAWS:
         for dtype in (np.float64, np.float32):
-            lines.extend(fid_lines(*size, law, dtype))
-            lines.extend(neighbors.lines(law, dtype))
-        lines.extend(kid_lines(*size, law))
+            lines.extend(told(fid_lines(*size, law, dtype)))
+            lines.extend(told(neighbors.lines(law, dtype)))
+        lines.extend(told(kid_lines(*size, law)))
         for kind in (fld.lines, federated.interval_lines, federated.federation_lines):
-            lines.extend(kind(law))
+            lines.extend(told(kind(law)))
     print(where)
     print_table(lines)
     growth.print_growth()
