@@ -9,17 +9,24 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from . import modules
 
-if TYPE_CHECKING:
-    from .lab import Lab
-
 SECONDS = 1.0
 THREAD = "nbmetrics page files"
+
+
+class Page(Protocol):
+    """What is asked of a lab here."""
+
+    comm: Any
+
+    def _write(self, **traits: Any) -> None: ...
+
+
 _lock = threading.Lock()
-_labs: weakref.WeakSet[Lab] = weakref.WeakSet()
+_labs: weakref.WeakSet[Page] = weakref.WeakSet()
 
 
 def is_wanted() -> bool:
@@ -27,7 +34,7 @@ def is_wanted() -> bool:
     return os.environ.get("ANYWIDGET_HMR") == "1"
 
 
-def follow(lab: Lab) -> None:
+def follow(lab: Page) -> None:
     """Keep the page of a lab as its files are, as long as it is open."""
     with _lock:
         _labs.add(lab)
