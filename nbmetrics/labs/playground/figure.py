@@ -1,20 +1,28 @@
-"""The Playground as a figure: clients and generators in the plane, and beside it the table of their scores."""
+"""The Playground as a figure: a headline, clients and generators in the plane, and beside it the table of their scores.
+
+Twin: labs/toolkit/view/marks.js, labs/toolkit/view/lab.css · held by: tests/labs/playground/test_words_page.py
+"""
 
 from __future__ import annotations
 
+import re
 import textwrap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.path import Path
 
 from ...arrays import to_numpy
 from ...distributions import Empirical, Gaussian, Mixture, has_moments
 from ...evaluation.scores import Scores
-from ...figures.drawing import BLUE, VERMILION, Drawing, plain
+from ...figures.drawing import BLUE, Drawing, plain
+from .. import toolkit
 from ..plane.figure import add_ellipse, brief
+from ..toolkit.fields import facts
 from .scene import Scene
+from .words import headline
 
 SIDE = 4.6  # inches of the plane, which is square
 LETTER = 0.078  # inches, about, of a name's letter
@@ -22,7 +30,21 @@ LINE = 0.16
 NAME, CELL, HEIGHT = 1.7, 1.0, 0.36  # inches of the table's parts
 _PARTS = ((0, "avg"), (1, "all"))
 GREY, WARN = "0.35", "#FFF1D6"
-MARKS = {"client": ("o", BLUE, "-"), "generator": ("D", VERMILION, (0, (2, 2)))}
+# Of generators in turn, the page's hues and marks: a generator looks the same in every picture.
+_LOOKS = facts(toolkit.__name__, "marks.json")
+DASHES = (0, (2, 2))
+HEAD = 0.5  # inches of the headline
+
+
+class Look(NamedTuple):
+    """How an item is drawn."""
+
+    marker: Any
+    colour: str
+    dashes: Any
+
+
+CLIENT = Look("o", BLUE, "-")
 _HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
 MOST_POINTS = 300
 NOTE = (
@@ -33,9 +55,12 @@ NOTE = (
 def plane(scene: Scene, scores: Scores) -> Drawing:
     """Clients and generators as 1σ and 2σ ellipses, the pooled clients dashed, and where avg and all rank apart."""
     table = NAME + 2 * CELL * len(scores.metrics)
-    size = (0.45 + SIDE + 0.35 + table + 0.1, 0.7 + SIDE + 0.1)
+    size = (0.45 + SIDE + 0.35 + table + 0.1, 0.7 + SIDE + HEAD)
     figure = Drawing(figsize=size)
     figure.patch.set_facecolor("white")
+    metric = scene.view["metric"] if scene.view["metric"] in scores.metrics else "fid"
+    words = textwrap.shorten(headline(scores, metric), int(size[0] / 0.12), placeholder=" …")
+    figure.text(0.45 / size[0], 1 - 0.16 / size[1], plain(words), va="top", fontsize=15)
     ax = figure.add_axes((0.45 / size[0], 0.7 / size[1], SIDE / size[0], SIDE / size[1]))
     _plane(ax, scene)
     _key(figure, ax)
@@ -54,17 +79,33 @@ def _plane(ax: Any, scene: Scene) -> None:
     ax.tick_params(labelsize=8, colors=GREY)
     ax.spines[:].set_color("0.75")
     federation = scene.federation
-    items = [(c.name or "", c.distribution if c.rows is None else c.rows, "client") for c in federation]
-    items += [(name, source, "generator") for name, source in scene.sources.items()]
+    items = [(c.name or "", c.distribution if c.rows is None else c.rows, CLIENT) for c in federation]
+    items += [(name, source, look_of(g)) for g, (name, source) in enumerate(scene.sources.items())]
     names = []
-    for name, source, kind in items:
+    for name, source, look in items:
         whole = _gaussian(source)
-        _item(ax, source, whole, kind)
-        names.append((name, whole, kind))
+        _item(ax, source, whole, look)
+        names.append((name, whole, look))
     pooled = federation.pooled()
     law = _gaussian(pooled.distribution if pooled.rows is None else pooled.rows)
     _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
     _names(ax, names, 2 * scene.half / SIDE)
+
+
+def look_of(g: int) -> Look:
+    """The mark, colour and outline of a generator."""
+    shapes, hues = _LOOKS["shapes"], _LOOKS["hues"]
+    return Look(_path_of(shapes[g % len(shapes)]), hues[g % len(hues)], DASHES)
+
+
+def _path_of(shape: str) -> Path:
+    """The marker of an SVG path of straight lines; an SVG's y points down."""
+    at, corners = [0.0, 0.0], []
+    for command, numbers in re.findall(r"([MLHV])([^MLHVZ]*)", shape):
+        values = [float(value) for value in re.findall(r"-?[\d.]+", numbers)]
+        at = {"H": [values[0], at[1]], "V": [at[0], values[0]]}.get(command, values)
+        corners.append(at)
+    return Path([(x, -y) for x, y in [*corners, corners[0]]], closed=True)
 
 
 def _gaussian(source: Any) -> Gaussian:
@@ -74,8 +115,8 @@ def _gaussian(source: Any) -> Gaussian:
     return Gaussian(source.mean, source.cov) if has_moments(source) else Gaussian.fit(source)
 
 
-def _item(ax: Any, source: Any, whole: Gaussian, kind: str) -> None:
-    marker, colour, dashes = MARKS[kind]
+def _item(ax: Any, source: Any, whole: Gaussian, look: Look) -> None:
+    marker, colour, dashes = look
     for part in _parts(source):
         if isinstance(part, Gaussian):
             _ellipse(ax, part, 1, facecolor=(colour, 0.14), edgecolor=colour, linewidth=1.5)
@@ -103,21 +144,21 @@ def _ellipse(ax: Any, law: Gaussian, sigmas: float, **style: Any) -> None:
     add_ellipse(ax, law.mean, width, height, angle, **style)
 
 
-def _names(ax: Any, items: list[tuple[str, Gaussian, str]], inch: float) -> None:
+def _names(ax: Any, items: list[tuple[str, Gaussian, Look]], inch: float) -> None:
     """Clients' names above their ellipses and generators' below, or where no earlier name is in the way."""
     taken: list[tuple[float, float, float]] = []
     edge = ax.get_ylim()[1]
-    for name, law, kind in items:
+    for name, law, look in items:
         label = brief(name, 24)
         wide = LETTER * inch * len(label)
         x = float(np.clip(law.mean[0], wide / 2 - edge, edge - wide / 2)) if wide < 2 * edge else 0.0
         rise = max(float(np.sqrt(law.cov[1, 1])), 0.09 * inch) + 0.12 * inch
-        sign = 1 if kind == "client" else -1
+        sign = 1 if look is CLIENT else -1
         spots = [law.mean[1] + side * sign * (rise + k * LINE * inch) for k in range(4) for side in (1, -1)]
         free = (y for y in spots if abs(y) < edge - LINE * inch and _is_free(x, y, wide, taken, inch))
         y = next(free, float(np.clip(spots[0], LINE * inch - edge, edge - LINE * inch)))
         taken.append((x, y, wide))
-        style = {"color": MARKS[kind][1], "fontsize": 9, "fontweight": "bold", "clip_on": True, "zorder": 6}
+        style = {"color": look.colour, "fontsize": 9, "fontweight": "bold", "clip_on": True, "zorder": 6}
         ax.text(x, y, plain(label), ha="center", va="center", bbox=_HALO, **style)
 
 
@@ -128,7 +169,7 @@ def _is_free(x: float, y: float, wide: float, taken: list[tuple[float, float, fl
 def _key(figure: Drawing, ax: Any) -> None:
     marks = [
         Line2D([], [], color=colour, marker=marker, markersize=6, linestyle="", label=name)
-        for name, (marker, colour, _) in MARKS.items()
+        for name, (marker, colour, _) in (("client", CLIENT), ("generator", look_of(0)))
     ]
     marks.append(Line2D([], [], color="0.3", linestyle=(0, (4, 3)), label="pooled clients"))
     marks.append(Line2D([], [], linestyle="", label="ellipses: 1σ and 2σ"))
@@ -154,7 +195,10 @@ def _table(ax: Any, scores: Scores) -> None:
     for k, generator in enumerate(scores.generators):
         y = 0.36 + height * (k + 0.5)
         ax.axhline(y - height / 2, color="0.8", linewidth=0.7)
-        ax.text(0.05, y, plain(brief(generator, 19)), va="center", fontsize=9.5, fontweight="bold", color=VERMILION)
+        look = look_of(k)
+        ax.plot(0.1, y, marker=look.marker, color=look.colour, markersize=6)
+        style = {"va": "center", "fontsize": 9.5, "fontweight": "bold", "color": look.colour}
+        ax.text(0.24, y, plain(brief(generator, 18)), **style)
         for metric in scores.metrics:
             own = places[metric, generator]
             differs = bool(own["avg"] != own["all"])

@@ -48,7 +48,9 @@ class Playground(Lab):
     """
 
     _esm = modules.module("playground/view/index.js")
-    _css = modules.style(*modules.CHARTS, "playground/view/lesson.css", "playground/view/explore.css")
+    _css = modules.style(
+        *modules.CHARTS, "playground/view/lesson.css", "playground/view/explore.css", "playground/view/hero.css"
+    )
     _state = Scene
     _saved_words = saved.OF_PLAYGROUND
 

@@ -134,42 +134,60 @@ const NAME_ROOM = 0.3;
 const FONT = { wide: 12, narrow: 10.5, narrowest: 320 };
 
 /** @typedef {{x: number, y: number, wide: number, high: number}} Box pixels, around its centre */
-/** @typedef {{text: string, x: number, y: number}} Label a name as the picture has room for it, and its offset from the mean */
+/** @typedef {{text: string, x: number, y: number, box: Box | null}} Label a name as the picture has room for it (none where there is no room), its offset from the mean, and where it stands */
 
 /**
  * Clients' names go above the 1σ ellipse, generators' below, else on the other side, else further out, to where they
- * hide least of the earlier names, of the marks of all means and of what is to be kept `clear`; and never out of the
- * picture.
- * @param {{half: number}} scene @param {Item[]} items @param {number} size @param {Box[]} [clear] @returns {Label[]}
+ * hide nothing of the earlier names, of the marks of all means and of what is to be kept `clear`; and never out of the
+ * picture. A name that has no such place is left out, but not that of the `chosen` item, which is placed first, nor that
+ * of the one `pointed` at, for which no other name moves.
+ * @param {{half: number}} scene @param {Item[]} items @param {number} size @param {Box[]} [clear]
+ * @param {{chosen?: number, pointed?: number}} [wanted]
+ * @returns {Label[]}
  */
-export function labelSpots(scene, items, size, clear = []) {
+export function labelSpots(scene, items, size, clear = [], { chosen = -1, pointed = -1 } = {}) {
   const { at, scale } = projection(scene, size);
   const font = size < FONT.narrowest ? FONT.narrow : FONT.wide;
   const means = items.map((item) => at(item.x, item.y));
-  const taken = [...clear, ...means.map(([x, y]) => ({ x, y, wide: MARK, high: MARK }))];
-  return items.map((item, i) => {
-    const turn = (item.angle * Math.PI) / 180;
-    const rise = Math.max(NEAREST, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
-    const text = shortened(item.name, NAME_ROOM * size, font);
-    const wide = nameWidth(text, font);
-    const [mean, y] = means[i];
-    const x = Math.max(wide / 2 + 3, Math.min(size - wide / 2 - 3, mean));
-    const sides = item.weight === undefined ? [rise + LINE + 1, -rise - 6] : [-rise - 6, rise + LINE + 1];
-    const boxAt = (/** @type {number} */ offset) => ({ x, y: y + offset - 4, wide, high: LINE });
-    let [best, least] = [Math.max(LINE, Math.min(size - 4, y + sides[0])) - y, Infinity];
-    for (let k = 0; k < SPOTS && least > 0; k++) {
-      const offset = sides[k % 2] + Math.sign(sides[k % 2]) * Math.floor(k / 2) * (LINE + 1);
-      if (y + offset <= LINE || y + offset >= size - 4) continue;
-      const hidden = hiddenBy(boxAt(offset), taken);
-      if (hidden < least) [best, least] = [offset, hidden];
-    }
-    taken.push(boxAt(best));
-    return { text, x: x - mean, y: best };
-  });
+  const taken = [...clear, ...means.map(markBox)];
+  /** @type {Label[]} */
+  const labels = [];
+  const order = items.map((_, i) => i).sort((i, j) => Number(j === chosen) - Number(i === chosen));
+  for (const i of order) {
+    const label = spotOf(items[i], means[i], { size, scale, font, taken }, i === chosen || i === pointed);
+    if (label.box) taken.push(label.box);
+    labels[i] = label;
+  }
+  return labels;
+}
+
+/** @param {Item} item @param {[number, number]} mean @param {{size: number, scale: number, font: number, taken: Box[]}} room @param {boolean} isWanted @returns {Label} */
+function spotOf(item, [mean, y], { size, scale, font, taken }, isWanted) {
+  const turn = (item.angle * Math.PI) / 180;
+  const rise = Math.max(NEAREST, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
+  const text = shortened(item.name, NAME_ROOM * size, font);
+  const wide = nameWidth(text, font);
+  const x = Math.max(wide / 2 + 3, Math.min(size - wide / 2 - 3, mean));
+  const sides = item.weight === undefined ? [rise + LINE + 1, -rise - 6] : [-rise - 6, rise + LINE + 1];
+  const boxAt = (/** @type {number} */ offset) => ({ x, y: y + offset - 4, wide, high: LINE });
+  let [best, least] = [Math.max(LINE, Math.min(size - 4, y + sides[0])) - y, Infinity];
+  for (let k = 0; k < SPOTS && least > 0; k++) {
+    const offset = sides[k % 2] + Math.sign(sides[k % 2]) * Math.floor(k / 2) * (LINE + 1);
+    if (y + offset <= LINE || y + offset >= size - 4) continue;
+    const hidden = hiddenBy(boxAt(offset), taken);
+    if (hidden < least) [best, least] = [offset, hidden];
+  }
+  const hasRoom = least === 0 || isWanted;
+  return { text: hasRoom ? text : "", x: x - mean, y: best, box: hasRoom ? boxAt(best) : null };
+}
+
+/** Around a mark or a handle. @param {[number, number]} at @returns {Box} */
+export function markBox([x, y]) {
+  return { x, y, wide: MARK, high: MARK };
 }
 
 /** How many square pixels of the boxes another would hide. @param {Box} box @param {Box[]} taken */
-function hiddenBy(box, taken) {
+export function hiddenBy(box, taken) {
   let hidden = 0;
   for (const other of taken) {
     const down = (box.high + other.high) / 2 - Math.abs(box.y - other.y);

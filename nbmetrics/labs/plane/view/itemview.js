@@ -6,6 +6,7 @@
  * @import { Stage } from "./stage.js"
  */
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { withItem } from "./edits.js";
 import { HANDLES, handleOffset, keyed, projection, sliderValues } from "./geometry.js";
 
@@ -50,7 +51,7 @@ export class ItemView {
   makeHandle(handle) {
     const mark =
       handle === "mean" && this.place.kind === "generators"
-        ? svg("path", { class: "nbm-mark", d: "M0 -8 L8 0 L0 8 L-8 0 Z" })
+        ? svg("path", { class: "nbm-mark", transform: "scale(1.25)" })
         : handle === "mean" || handle === "angle"
           ? svg("circle", { class: "nbm-mark", r: handle === "mean" ? 6.5 : 5.5 })
           : svg("rect", { class: "nbm-mark", x: -5, y: -5, width: 10, height: 10, rx: 1.5 });
@@ -108,6 +109,7 @@ export class ItemView {
     const isHovered = hovered?.kind === place.kind && hovered.index === place.index;
     const seen = [
       item,
+      place.index,
       shape.x,
       shape.y,
       shape.width,
@@ -125,7 +127,9 @@ export class ItemView {
     this.shape = shape;
     const { at, scale } = projection(scene, this.stage.size);
     const [x, y] = at(shape.x, shape.y);
+    if (place.kind === "generators") setAttributes(this.handles[0].children[1], { d: shapeOfMark(place.index) });
     for (const part of [this.node, this.controls]) {
+      if (place.kind === "generators") setHue(part, place.index);
       part.classList.toggle("nbm-selected", this.isSelected);
       part.classList.toggle("nbm-hovered", isHovered);
       part.classList.toggle("nbm-absent", item.weight === 0);

@@ -6,11 +6,13 @@
  * @import { PlaneStore } from "./store.js"
  */
 import { setAttributes, svg, watchSize } from "../../toolkit/view/dom.js";
+import { setHue } from "../../toolkit/view/marks.js";
 import { withItem } from "./edits.js";
-import { dragged, ellipseOf, HANDLES, handleOffset, labelSpots, projection, shapeOf } from "./geometry.js";
+import { dragged, ellipseOf, HANDLES, handleOffset, labelSpots, markBox, projection, shapeOf } from "./geometry.js";
 import { ItemView, TOUCH } from "./itemview.js";
 import { dataOf, lawsOf } from "./laws.js";
 
+const LONGEST_WAY = 400;
 const TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
 
 export class Stage {
@@ -22,15 +24,21 @@ export class Stage {
     this.grid = svg("g", { class: "nbm-grid", "aria-hidden": "true" });
     this.pooled = svg("g", { class: "nbm-pooled", "aria-hidden": "true" }, [svg("ellipse")]);
     this.bodies = svg("g");
+    this.trail = svg("path", { class: "nbm-trail", "aria-hidden": "true" });
     this.controls = svg("g");
     this.root = svg("svg", { class: "nbm-stage", role: "presentation" }, [
       this.grid,
       this.bodies,
       this.pooled,
+      this.trail,
       this.controls,
     ]);
     /** @type {ItemView[]} */
     this.views = [];
+    /** @type {string[]} where the mean that is dragged has been */
+    this.way = [];
+    /** @type {Box[]} where names and marks stand */
+    this.taken = [];
     this.drawnGrid = "";
     this.lastClick = "";
     /** @type {{view: ItemView, handle: Handle, id: number, x: number, y: number, start: Item, moved: boolean} | null} */
@@ -109,27 +117,46 @@ export class Stage {
     const { drag, store } = this;
     if (!drag) return this.point(this.under(event));
     if (event.pointerId !== drag.id) return;
-    if (drag.moved && !store.before) this.drag = null; // Escape gave it up
+    if (drag.moved && !store.before) this.giveUp(); // after Escape
     if (!this.drag) return;
     const { scale } = projection(store.scene, this.size);
     const [x, y] = this.local(event);
     const [dx, dy] = [(x - drag.x) / scale, (drag.y - y) / scale];
     if (!drag.moved && dx === 0 && dy === 0) return;
     drag.moved = true;
+    if (drag.handle === "mean") this.extendTrail(drag.view);
     store.preview(
       withItem(store.scene, drag.view.place, dragged(drag.start, drag.handle, dx, dy, store.scene.half, scale)),
     );
+  }
+
+  /** The way that a mean has come since it was taken. @param {ItemView} view */
+  extendTrail({ item, place }) {
+    const [x, y] = projection(this.store.scene, this.size).at(item.x, item.y);
+    this.way.push(`${x.toFixed(1)} ${y.toFixed(1)}`);
+    if (this.way.length > LONGEST_WAY) this.way.shift();
+    const isGenerator = place.kind === "generators";
+    this.trail.classList.toggle("nbm-generators", isGenerator);
+    if (isGenerator) setHue(this.trail, place.index);
+    setAttributes(this.trail, { d: `M${this.way.join("L")}` });
+  }
+
+  endTrail() {
+    this.way = [];
+    this.trail.removeAttribute("d");
   }
 
   /** @param {PointerEvent} event */
   release(event) {
     const { drag } = this;
     this.drag = null;
+    this.endTrail();
     if (drag?.moved) this.store.finish();
     else if (drag && drag.handle === "mean") this.selectNext(drag.view, event);
   }
 
   giveUp() {
+    this.endTrail();
     if (this.drag?.moved) this.store.cancel();
     this.drag = null;
   }
@@ -179,7 +206,20 @@ export class Stage {
       clients: scene.clients.map((item, i) => shapeOf(item, laws.clients[i])),
       generators: scene.generators.map((item, g) => shapeOf(item, laws.generators[g])),
     };
-    const labels = labelSpots(scene, [...shapes.clients, ...shapes.generators, ...others], this.size, clear);
+    /** @type {(Item & {fixed?: boolean})[]} */
+    const items = [...shapes.clients, ...shapes.generators, ...others];
+    const [chosen, pointed] = [this.store.selected, this.store.hovered].map((one) =>
+      places.findIndex((place) => isSame(place, one)),
+    );
+    const { at, scale } = projection(scene, this.size);
+    const handles = chosen < 0 || items[chosen].fixed ? [] : handleBoxes(items[chosen], at, scale);
+    const labels = labelSpots(scene, items, this.size, [...clear, ...handles], { chosen, pointed });
+    this.taken = [
+      ...clear,
+      ...handles,
+      ...items.map(({ x, y }) => markBox(at(x, y))),
+      ...labels.flatMap(({ box }) => box ?? []),
+    ];
     this.views.forEach((view, i) => {
       const { kind, index } = places[i];
       view.paint(scene, places[i], shapes[kind][index], labels[i]);
@@ -240,6 +280,20 @@ export class Stage {
       transform: `translate(${x} ${y}) rotate(${-angle})`,
     });
   }
+}
+
+/** What the handles of an item hide. @param {Item} item @param {(x: number, y: number) => [number, number]} at @param {number} scale @returns {Box[]} */
+function handleBoxes(item, at, scale) {
+  const [x, y] = at(item.x, item.y);
+  return HANDLES.slice(1).map((handle) => {
+    const [dx, dy] = handleOffset(item, handle, scale);
+    return markBox([x + dx, y + dy]);
+  });
+}
+
+/** @param {Place} place @param {Place | null} other */
+function isSame(place, other) {
+  return place.kind === other?.kind && place.index === other.index;
 }
 
 /** Make `nodes` the children without moving those that stay, which would take their focus. @param {Element} parent @param {Element[]} nodes */

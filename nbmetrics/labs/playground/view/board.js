@@ -4,11 +4,12 @@
  * The Scores table and what it means in words.
  *
  * @import { Aggregates, Numbers, Scene } from "../../toolkit/view/types.js"
- * @import { PlaneStore } from "../../plane/view/store.js"
+ * @import { Part, PlaygroundStore } from "./store.js"
  */
 
 import { isLower, placesOf } from "../../plane/view/scores.js";
 import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { markOf, setHue } from "../../toolkit/view/marks.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { CHARTED, chartedOf } from "./metrics.js";
 
@@ -16,7 +17,7 @@ import { CHARTED, chartedOf } from "./metrics.js";
 const PARTS = /** @type {const} */ (["avg", "all"]);
 
 export class Board {
-  /** @param {PlaneStore} store @param {AbortSignal} signal */
+  /** @param {PlaygroundStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
@@ -28,11 +29,11 @@ export class Board {
       this.body,
     ]);
     this.words = el("ul", { class: "nbm-words" });
-    this.root = el("div", { class: "nbm-board" }, [
+    this.root = el("div", {}, [
       scroller("Scores", this.table, signal),
       this.words,
       el("p", { class: "nbm-note" }, [
-        "avg: the mean of the clients’ own scores. all: one score against the pooled clients. Lower is better for FID and KID. " +
+        "Lower is better for FID and KID. " +
           "Coordinates are used as they are, so FID is the plain Fréchet distance here: no Inception network.",
       ]),
     ]);
@@ -80,16 +81,27 @@ export class Board {
     this.shownMetrics = shown;
     this.table.classList.toggle("nbm-many", columns.length > 2);
     const heads = columns.flatMap(({ label }) => PARTS.map((part) => `${label} ${part}`));
-    this.head.replaceChildren(...["Generator", ...heads].map((head) => el("th", { scope: "col" }, [head])));
+    const nodes = heads.map((head) => el("th", { scope: "col" }, [head]));
+    nodes.forEach((node, k) => this.explain(node, PARTS[k % 2]));
+    this.head.replaceChildren(el("th", { scope: "col" }, ["Generator"]), ...nodes);
     this.body.replaceChildren();
+  }
+
+  /** Pointing at a number shows in the plane what it is made of. @param {Element} node @param {Part} part */
+  explain(node, part) {
+    const { store, signal } = this;
+    node.addEventListener("pointerenter", () => store.point(part), { signal });
+    node.addEventListener("pointerleave", () => store.point(null), { signal });
   }
 
   /** @param {number} index @param {number} metrics */
   makeRow(index, metrics) {
-    const mark = el("span", { class: "nbm-swatch", "aria-hidden": "true" });
     const cells = Array.from({ length: 2 * metrics }, () => el("td", {}, [el("span"), " ", el("small")]));
-    const row = el("tr", {}, [el("th", { scope: "row" }, [mark, el("span", { class: "nbm-label" })]), ...cells]);
+    const name = el("span", { class: "nbm-label" });
+    const row = el("tr", {}, [el("th", { scope: "row" }, [markOf(index), name]), ...cells]);
+    setHue(row, index);
     const { signal } = this;
+    cells.forEach((cell, k) => this.explain(cell, PARTS[k % 2]));
     row.addEventListener("pointerenter", () => this.store.hover({ kind: "generators", index }), { signal });
     row.addEventListener("pointerleave", () => this.store.hover(null), { signal });
     row.addEventListener("click", () => this.store.select({ kind: "generators", index }), { signal });
@@ -99,9 +111,9 @@ export class Board {
   /** @param {number} g @param {string} name @param {Column[]} columns @param {number[][][]} places */
   paintRow(g, name, columns, places) {
     const row = this.body.rows[g];
-    const { hovered, selected } = this.store;
+    const { hovered, charted } = this.store;
     row.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === g);
-    row.classList.toggle("nbm-selected", selected?.kind === "generators" && selected.index === g);
+    row.classList.toggle("nbm-selected", charted === g && this.body.rows.length > 1);
     setText(/** @type {Element} */ (row.cells[0].lastElementChild), name);
     columns.forEach((column, m) => {
       PARTS.forEach((_, p) =>

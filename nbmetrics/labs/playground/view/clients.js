@@ -7,24 +7,10 @@
  */
 import { calmRange, linear, NumberTable, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { figure } from "../../toolkit/view/numbers.js";
 
-/** Shapes of about the same weight, one for each generator in turn. */
-export const SHAPES = [
-  "M0-5A5 5 0 1 1 0 5A5 5 0 1 1 0-5Z",
-  "M-4.5-4.5H4.5V4.5H-4.5Z",
-  "M0-5.5L5.5 4.5H-5.5Z",
-  "M0-6L6 0L0 6L-6 0Z",
-  "M0 5.5L5.5-4.5H-5.5Z",
-  "M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
-  "M0-6L5.7-1.9L3.5 4.9H-3.5L-5.7-1.9Z",
-  "M-6-2.5H6V2.5H-6Z",
-  "M-2.5-6H2.5V6H-2.5Z",
-  "M-6 0L-3-5.2H3L6 0L3 5.2H-3Z",
-  "M0-6L1.8-1.8L6 0L1.8 1.8L0 6L-1.8 1.8L-6 0L-1.8-1.8Z",
-  "M-5-5L0-2L5-5L2 0L5 5L0 2L-5 5L-2 0Z",
-];
 const DOT_PAD = { left: 96, right: 56, top: 6, bottom: 24 };
 const NARROW = 280;
 const GAP_ROOM = 20;
@@ -154,9 +140,10 @@ function columnOf({ avg, all, byClient }, g) {
 
 /** @param {Element} group @param {number} g @param {number[]} values @param {(value: number) => number} at @param {(r: number) => number} rowAt */
 function paintColumn(group, g, values, at, rowAt) {
+  setHue(group, g);
   resizeChildren(group, values.length, () => svg("path")).forEach((node, r) =>
     setAttributes(node, {
-      d: SHAPES[g % SHAPES.length],
+      d: shapeOfMark(g),
       transform: `translate(${at(values[r]).toFixed(1)} ${rowAt(r)})`,
     }),
   );

@@ -1,5 +1,6 @@
 /**
- * The Playground: the plane with clients and generators, the board of scores, and the panel of items.
+ * The Playground: a headline of what avg and all say, the plane with clients and generators, the board of scores, and
+ * the panel of items.
  */
 
 import { codeOf } from "../../plane/view/edits.js";
@@ -8,28 +9,42 @@ import { dataOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
 import { numbersOf } from "../../plane/view/scores.js";
 import { Stage } from "../../plane/view/stage.js";
-import { PlaneStore } from "../../plane/view/store.js";
-import { el } from "../../toolkit/view/dom.js";
+import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { markOf } from "../../toolkit/view/marks.js";
 import { savePicture } from "../../toolkit/view/picture.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { BestByEach } from "./best.js";
 import { Board } from "./board.js";
 import { Explore } from "./explore.js";
+import { Goals } from "./goals.js";
+import { Headline } from "./headline.js";
 import { LessonCard } from "./lessoncard.js";
+import { Links, sumOf } from "./links.js";
+import { Ribbon } from "./ranks.js";
+import { PlaygroundStore } from "./store.js";
 
 export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model)), playgroundView, {
-  kind: PlaneStore,
+  kind: PlaygroundStore,
   traits: ["data", "namespace"],
 });
 
-/** @param {PlaneStore} store @param {AbortSignal} signal */
+const ASK = "Point at avg or all, or at a score: the plane shows what it is made of.";
+
+/** @param {PlaygroundStore} store @param {AbortSignal} signal */
 function playgroundView(store, signal) {
   const stage = new Stage(store, signal);
+  const links = new Links(store, stage);
+  const best = new BestByEach(store, stage);
+  const headline = new Headline(store, signal);
+  const ribbon = new Ribbon(store, signal);
+  const sum = el("p", { class: "nbm-sumline" });
   const board = new Board(store, signal);
   const explore = new Explore(store, signal);
   const panel = new Panel(store, signal);
   const items = new ItemButtons(store, signal);
   const card = new LessonCard(store, signal);
+  const goals = new Goals(store, () => card.open(Object.keys(card.lessons)[0] ?? ""), signal);
   const describe = () =>
     `Playground: ${[...store.scene.clients, ...store.scene.generators].map((i) => i.name).join(", ")}`;
   const toolbar = new Toolbar(store, signal, {
@@ -38,6 +53,7 @@ function playgroundView(store, signal) {
     code: codeOf,
     table: (shown) => {
       panel.showNumbers(shown);
+      ribbon.isFull = shown;
       explore.showNumbers(shown);
     },
     picture: () =>
@@ -47,8 +63,21 @@ function playgroundView(store, signal) {
     compared: ({ scores }) => agreement(pairsOf(store, scores)),
   });
   toolbar.preset.after(card.select);
+  let width = 0;
+  const scores = el("div", { class: "nbm-board" }, [ribbon.root, sum, board.root]);
+  const plane = el("div", { class: "nbm-plane" }, [stage.root, goals.root, legend()]);
+  const columns = el("div", { class: "nbm-columns" }, [plane, scores, explore.root, panel.root]);
+  watchSize(columns, signal, (size) => {
+    width = size.width;
+    store.changed();
+  });
   const paint = () => {
+    headline.paint(store.scene, width);
     stage.paint(store.scene);
+    links.paint(store.scene);
+    best.paint(store.scene);
+    ribbon.paint(store.scene);
+    setText(sum, sumOf(store, store.scene) || ASK);
     board.paint(store.scene, store.numbers);
     explore.paint(store.scene);
     panel.paint(store.scene);
@@ -56,23 +85,15 @@ function playgroundView(store, signal) {
     toolbar.paint(store.scene);
     card.paint(store.scene, store.numbers);
   };
-  const columns = [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, explore.root, panel.root];
   return {
-    nodes: [
-      toolbar.root,
-      card.root,
-      el("div", { class: "nbm-columns" }, columns),
-      toolbar.status,
-      toolbar.fold,
-      toolbar.codeFold,
-    ],
+    nodes: [toolbar.root, card.root, headline.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
 }
 
 /**
  * Python's scores beside the page's, of every metric that both have.
- * @param {PlaneStore} store @param {Record<string, {avg: number[], all: number[]}>} scores
+ * @param {PlaygroundStore} store @param {Record<string, {avg: number[], all: number[]}>} scores
  * @returns {[number, number][]}
  */
 function pairsOf({ numbers }, scores) {
@@ -88,7 +109,7 @@ function legend() {
     el("span", {}, [el("span", { class: mark }), text]);
   return el("div", { class: "nbm-legend" }, [
     entry("nbm-swatch", "client"),
-    entry("nbm-swatch nbm-diamond", "generator"),
+    el("span", {}, [markOf(0), "generator"]),
     entry("nbm-dash", "pooled clients, 1σ"),
     el("span", {}, ["Ellipses: 1σ and 2σ. Drag, or Tab and arrow keys."]),
   ]);

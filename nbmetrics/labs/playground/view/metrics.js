@@ -1,7 +1,7 @@
 /**
  * The metrics that can be charted, and where their numbers come from: the page, or Python's last answer.
  *
- * @import { Aggregates } from "../../toolkit/view/types.js"
+ * @import { Aggregates, View } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
 
@@ -16,10 +16,18 @@ import facts from "../metrics.json" with { type: "json" };
  * @property {string[]} [addends] what is summed, in the order of `addendsOf`
  * @property {string[]} [symbols] the same in the formula
  * @property {number} [own] which addend is the generator's alone
+ * @property {boolean} [kernel] whether avg − all is one number for every generator
  * @property {string} [no_sum] why there are no addends
  */
 /** @type {Record<string, Metric>} */
 export const CHARTED = facts;
+export const START_VIEW = { metric: "fid", panel: "clients", sweep: "variance", aligned: false };
+
+/** @param {PlaneStore} store @param {Partial<View>} change of what the scene charts */
+export function editView(store, change) {
+  const { scene } = store;
+  store.edit({ ...scene, view: { ...START_VIEW, ...scene.view, ...change } }, "");
+}
 
 /**
  * The numbers of the metric that the scene charts: the page's own where it has them, else Python's last answer that

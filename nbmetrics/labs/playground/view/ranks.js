@@ -1,97 +1,127 @@
 /**
- * The places of all generators by avg and by all, joined by lines: where lines cross, the two disagree.
+ * The scores of all generators by avg and by all, best on top, joined by lines: where lines cross, the two disagree.
  *
- * @import { Scene } from "../../toolkit/view/types.js"
- * @import { PlaneStore } from "../../plane/view/store.js"
- * @import { Chart } from "./explore.js"
+ * @import { Aggregates, Scene } from "../../toolkit/view/types.js"
+ * @import { PlaygroundStore } from "./store.js"
  */
 
 import { placesOf } from "../../plane/view/scores.js";
 import { NumberTable, Plot, resizeChildren } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { shortened } from "../../toolkit/view/names.js";
-import { ordinal } from "../../toolkit/view/numbers.js";
+import { figure, ordinal } from "../../toolkit/view/numbers.js";
+import { chartedOf } from "./metrics.js";
 
-const RIBBON_ROW = 22;
-const TOP_ROOM = 16;
-const SIDE = 138;
-// What stays for the lines, and for a place beside a name.
-const LINES_ROOM = 48;
-const PLACE_ROOM = 58;
+const ROW = { few: 30, many: 22 };
+const FEW = 4;
+const TOP_ROOM = 20;
+// What stays for the lines; of a side, for the mark and the number; and the most that a side takes.
+const LINES_ROOM = 56;
+const NUMBER_ROOM = 86;
+const SIDE = 190;
 
 export class Ribbon {
-  /** @param {PlaneStore} store @param {AbortSignal} signal */
+  /** @param {PlaygroundStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
+    this.isFull = false;
+    this.width = 400;
     this.plot = new Plot({ left: SIDE, right: SIDE, top: 4, bottom: 4 }, { role: "img" });
     this.lines = svg("g");
-    this.title = el("h4", { class: "nbm-title" });
     this.heads = svg("g", { "aria-hidden": "true" }, [
-      svg("text", { class: "nbm-quiet", y: 12, "text-anchor": "end" }, ["by avg"]),
-      svg("text", { class: "nbm-quiet", y: 12 }, ["by all"]),
+      svg("text", { class: "nbm-of-avg", y: 13, "text-anchor": "end" }),
+      svg("text", { class: "nbm-of-all", y: 13 }),
     ]);
     this.plot.root.append(this.heads, this.lines);
     this.numbers = new NumberTable("Places");
-    this.root = el("div", { class: "nbm-ribbon" }, [this.title, this.plot.root, this.numbers.root]);
+    this.root = el("div", { class: "nbm-ribbon" }, [this.plot.root, this.numbers.root]);
+    watchSize(this.root, signal, ({ width }) => {
+      if (width > 0) this.width = Math.round(width);
+      store.changed();
+    });
   }
 
-  /** @param {Chart} chart */
-  paint({ scene, width, g, charted, isFull }) {
-    const { numbers, label, higher, isCurrent } = charted;
-    const names = scene.generators.map((item) => item.name);
-    this.root.hidden = names.length < 2 || !numbers;
+  /** @param {Scene} scene */
+  paint(scene) {
+    const { numbers, label, higher, isCurrent } = chartedOf(this.store);
+    this.root.classList.toggle("nbm-unknown", !numbers); // it keeps its room
+    this.root.hidden = scene.generators.length < 2;
     if (this.root.hidden || !numbers) return;
     this.root.classList.toggle("nbm-behind", !isCurrent);
-    setText(this.title, `Ranks by ${label}`);
-    const [avg, all] = [placesOf(numbers.avg, higher), placesOf(numbers.all, higher)];
-    this.plot.pad.left = this.plot.pad.right = Math.min(SIDE, (width - LINES_ROOM) / 2);
-    this.plot.resize(width, TOP_ROOM + names.length * RIBBON_ROW);
-    setAttributes(this.plot.root, {
-      "aria-label": names.map((name, i) => `${name}: ${ordinal(avg[i])} by avg, ${ordinal(all[i])} by all`).join("; "),
+    const names = scene.generators.map((item) => item.name);
+    const places = [placesOf(numbers.avg, higher), placesOf(numbers.all, higher)];
+    this.fit(names.length, label);
+    setAttributes(this.plot.root, { "aria-label": spokenOf(label, names, numbers, places) });
+    const rows = places.map(rowsOf);
+    resizeChildren(this.lines, names.length, (index) => this.makeLine(index)).forEach((line, g) => {
+      const ends = [numbers.avg[g], numbers.all[g]];
+      const isCrossed = names.some((_, h) => (places[0][g] - places[0][h]) * (places[1][g] - places[1][h]) < 0);
+      this.paintLine(line, g, names[g], ends, [rows[0][g], rows[1][g]]);
+      line.classList.toggle("nbm-differs", isCrossed || places[0][g] !== places[1][g]);
     });
-    this.plot.box.x.forEach((x, k) => setAttributes(this.heads.children[k], { x: k ? x + 4 : x - 4 }));
-    const [left, right] = [rowsOf(avg), rowsOf(all)];
-    resizeChildren(this.lines, names.length, (index) => this.makeLine(index)).forEach((line, i) => {
-      this.paintLine(line, names[i], [avg[i], all[i]], [left[i], right[i]]);
-      line.classList.toggle("nbm-chosen", i === g);
-    });
-    this.numbers.paint(isFull, () => ({
+    this.numbers.paint(this.isFull, () => ({
       heads: ["Generator", "by avg", "by all"],
-      rows: names.map((name, i) => [name, ordinal(avg[i]), ordinal(all[i])]),
+      rows: names.map((name, g) => [name, ordinal(places[0][g]), ordinal(places[1][g])]),
     }));
   }
 
-  /** @param {Element} line @param {string} name @param {number[]} places @param {number[]} rows */
-  paintLine(line, name, places, rows) {
+  /** @param {number} count @param {string} label */
+  fit(count, label) {
+    const { plot, width } = this;
+    this.row = count <= FEW ? ROW.few : ROW.many;
+    plot.pad.left = plot.pad.right = Math.min(SIDE, (width - LINES_ROOM) / 2);
+    plot.resize(width, TOP_ROOM + count * this.row);
+    plot.box.x.forEach((x, k) => {
+      setAttributes(this.heads.children[k], { x: k ? x + 4 : x - 4 });
+      setText(this.heads.children[k], `${label} ${k ? "all" : "avg"}`);
+    });
+  }
+
+  /** @param {Element} line @param {number} g @param {string} name @param {number[]} values @param {number[]} rows */
+  paintLine(line, g, name, values, rows) {
+    const { hovered, charted } = this.store;
     const [x1, x2] = this.plot.box.x;
-    const [y1, y2] = rows.map((row) => TOP_ROOM + (row + 0.5) * RIBBON_ROW);
-    const differs = places[0] !== places[1];
-    const { hovered } = this.store;
-    const [hit, path, from, to] = line.children;
-    for (const node of [hit, path]) setAttributes(node, { d: `M${x1 + 4} ${y1}L${x2 - 4} ${y2}` });
-    const short = shortened(name, this.plot.pad.left - PLACE_ROOM);
-    setAttributes(from, { x: x1 - 4, y: y1 + 4, "text-anchor": "end" });
-    setAttributes(to, { x: x2 + 4, y: y2 + 4 });
-    setText(from, `${short}  ${ordinal(places[0])}`);
-    setText(to, `${ordinal(places[1])}${differs ? " ≠" : ""}  ${short}`);
-    line.classList.toggle("nbm-differs", differs);
-    line.classList.toggle(
-      "nbm-hovered",
-      hovered?.kind === "generators" && hovered.index === Number(line.getAttribute("data-index")),
-    );
+    const [y1, y2] = rows.map((row) => TOP_ROOM + (row + 0.5) * (this.row ?? ROW.few));
+    const [hit, path, from, to, first, second] = line.children;
+    for (const node of [hit, path]) setAttributes(node, { d: `M${x1 + 8} ${y1}L${x2 - 8} ${y2}` });
+    const short = shortened(name, this.plot.pad.left - NUMBER_ROOM);
+    setAttributes(first, { d: shapeOfMark(g), transform: `translate(${x1} ${y1})` });
+    setAttributes(second, { d: shapeOfMark(g), transform: `translate(${x2} ${y2})` });
+    setAttributes(from, { x: x1 - 12, y: y1 + 4.5, "text-anchor": "end" });
+    setAttributes(to, { x: x2 + 12, y: y2 + 4.5 });
+    paintEnd(from, [short, figure(values[0])]);
+    paintEnd(to, [figure(values[1]), short]);
+    setHue(line, g);
+    line.classList.toggle("nbm-chosen", g === charted);
+    line.classList.toggle("nbm-hovered", hovered?.kind === "generators" && hovered.index === g);
   }
 
   /** @param {number} index */
   makeLine(index) {
     const { store, signal } = this;
-    const parts = [svg("path", { class: "nbm-hit" }), svg("path"), svg("text"), svg("text")];
-    const line = svg("g", { class: "nbm-slope", "data-index": index }, parts);
+    const end = () => svg("text", {}, [svg("tspan"), svg("tspan", { dx: 7 })]);
+    const parts = [svg("path", { class: "nbm-hit" }), svg("path"), end(), end()];
+    const marks = [svg("path", { class: "nbm-end" }), svg("path", { class: "nbm-end" })];
+    const line = svg("g", { class: "nbm-slope", "data-index": index }, [...parts, ...marks]);
     line.addEventListener("pointerenter", () => store.hover({ kind: "generators", index }), { signal });
     line.addEventListener("pointerleave", () => store.hover(null), { signal });
     line.addEventListener("click", () => store.select({ kind: "generators", index }), { signal });
     return line;
   }
+}
+
+/** @param {Element} text @param {string[]} words */
+function paintEnd(text, words) {
+  words.forEach((word, k) => setText(text.children[k], word));
+}
+
+/** @param {string} label @param {string[]} names @param {Aggregates} numbers @param {number[][]} places */
+function spokenOf(label, names, { avg, all }, places) {
+  const one = (/** @type {string} */ name, /** @type {number} */ g) =>
+    `${name}: ${ordinal(places[0][g])} by avg, ${ordinal(places[1][g])} by all (${figure(avg[g])}, ${figure(all[g])})`;
+  return `Ranks by ${label}. ${names.map(one).join("; ")}`;
 }
 
 /** A row for every place, one below the other where places are shared. @param {number[]} places */

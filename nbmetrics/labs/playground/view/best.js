@@ -1,0 +1,101 @@
+/**
+ * The best Gaussian generator by each aggregate of FID, faint in the plane: by avg the barycenter of the clients, which
+ * has the mean of their shapes; by all the pooled clients, who spread wider by the distances between them.
+ *
+ * Twin: theory/barycenters.py · held by: tests/labs/playground/test_words_page.py
+ *
+ * @import { Law, Scene } from "../../toolkit/view/types.js"
+ * @import { PlaygroundStore } from "./store.js"
+ * @import { Stage } from "../../plane/view/stage.js"
+ */
+import { ellipseOf, projection } from "../../plane/view/geometry.js";
+import { dataOf, lawsOf } from "../../plane/view/laws.js";
+import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { chartedOf } from "./metrics.js";
+
+/** @typedef {{a: number, b: number, c: number}} Cov */
+const STEPS = 60;
+
+/** The root of a covariance. @param {Cov} cov @returns {Cov} */
+function rootOf({ a, b, c }) {
+  const det = Math.sqrt(Math.max(0, a * c - b * b));
+  const scale = 1 / Math.sqrt(Math.max(a + c + 2 * det, Number.MIN_VALUE));
+  return { a: scale * (a + det), b: scale * b, c: scale * (c + det) };
+}
+
+/** R S R of symmetric ones. @param {Cov} r @param {Cov} s @returns {Cov} */
+function between(r, s) {
+  const [p, q] = [r.a * s.a + r.b * s.b, r.a * s.b + r.b * s.c];
+  const [u, v] = [r.b * s.a + r.c * s.b, r.b * s.b + r.c * s.c];
+  return { a: p * r.a + q * r.b, b: p * r.b + q * r.c, c: u * r.b + v * r.c };
+}
+
+/** @param {Cov} cov @returns {Cov} */
+function inverseOf({ a, b, c }) {
+  const det = a * c - b * b;
+  return { a: c / det, b: -b / det, c: a / det };
+}
+
+/**
+ * The Gaussian of least average FID: the mean of the means, and the fixed point of Álvarez-Esteban and others (2016).
+ * @param {Law[]} laws @param {number[]} shares
+ */
+export function barycenterOf(laws, shares) {
+  const sum = (/** @type {(law: Law) => number} */ of) => laws.reduce((s, law, i) => s + shares[i] * of(law), 0);
+  const floor = 1e-12 * sum((law) => law.a + law.c) + Number.MIN_VALUE;
+  let cov = { a: sum((law) => law.a) + floor, b: sum((law) => law.b), c: sum((law) => law.c) + floor };
+  for (let step = 0; step < STEPS; step++) {
+    const root = rootOf(cov);
+    const roots = laws.map((law) => rootOf(between(root, law)));
+    const mean = { a: 0, b: 0, c: 0 };
+    roots.forEach((r, i) => {
+      for (const key of /** @type {(keyof Cov)[]} */ (["a", "b", "c"])) mean[key] += shares[i] * r[key];
+    });
+    const next = between(inverseOf(root), between(mean, { a: 1, b: 0, c: 1 }));
+    if (!(next.a * next.c - next.b * next.b > 0)) break;
+    const moved = Math.abs(next.a - cov.a) + Math.abs(next.b - cov.b) + Math.abs(next.c - cov.c);
+    cov = next;
+    if (moved < 1e-13 * (cov.a + cov.c)) break;
+  }
+  return { x: sum((law) => law.x), y: sum((law) => law.y), ...cov };
+}
+
+export class BestByEach {
+  /** @param {PlaygroundStore} store @param {Stage} stage */
+  constructor(store, stage) {
+    this.store = store;
+    this.stage = stage;
+    this.ellipse = svg("ellipse");
+    this.names = [svg("text", { "text-anchor": "middle" }), svg("text", { "text-anchor": "middle" })];
+    this.root = svg("g", { class: "nbm-best-each", "aria-hidden": "true" }, [this.ellipse, ...this.names]);
+    stage.root.insertBefore(this.root, stage.controls);
+  }
+
+  /** @param {Scene} scene */
+  paint(scene) {
+    const isShown = this.store.showsBest && chartedOf(this.store).metric === "fid";
+    this.root.toggleAttribute("hidden", !isShown);
+    this.stage.pooled.classList.toggle("nbm-strong", isShown);
+    if (!isShown) return;
+    const { clients, shares, pooled } = lawsOf(scene, dataOf(this.store.model));
+    const best = barycenterOf(clients, shares);
+    const { at, scale } = projection(scene, this.stage.size);
+    const { width, height, angle } = ellipseOf(best);
+    const [x, y] = at(best.x, best.y);
+    setAttributes(this.ellipse, {
+      rx: scale * width,
+      ry: scale * height,
+      transform: `translate(${x} ${y}) rotate(${-angle})`,
+    });
+    [best, pooled].forEach((law, i) => this.paintName(this.names[i], law, i));
+  }
+
+  /** Beside the outline, where names of items do not stand. @param {Element} node @param {{x: number, y: number, a: number, c: number}} law @param {number} which */
+  paintName(node, law, which) {
+    const { at, scale } = projection(this.store.scene, this.stage.size);
+    const [x, y] = at(law.x, law.y);
+    const out = scale * Math.sqrt(law.c);
+    setText(node, which ? "best by all" : "best by avg");
+    setAttributes(node, { x, y: which ? y + out + 14 : y - out - 5 });
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The top of the lab: what avg and all are, each a switch that shows in the plane where its number comes from; the
+ * metric; and in one line what the two say now.
+ *
+ * @import { Scene } from "../../toolkit/view/types.js"
+ * @import { Part, PlaygroundStore } from "./store.js"
+ */
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { markOf, setHue } from "../../toolkit/view/marks.js";
+import { shortened } from "../../toolkit/view/names.js";
+import { CHARTED, chartedOf, editView } from "./metrics.js";
+import { headlineOf } from "./words.js";
+
+/** @type {Record<Part, string>} */
+const MEANINGS = {
+  avg: "the mean of the clients’ own scores",
+  all: "one score against the pooled clients",
+};
+const PARTS = /** @type {Part[]} */ (Object.keys(MEANINGS));
+// Pixels of the headline that a name may take, of its letters, and of the lab where it is short.
+const NAME_SHARE = 0.34;
+const LETTER = { wide: 21, narrow: 17 };
+const NARROW = 660;
+
+export class Headline {
+  /** @param {PlaygroundStore} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.shown = "";
+    this.parts = PARTS.map((part) => this.makePart(part));
+    this.best = el("button", { type: "button", class: "nbm-chip" }, ["Show the best possible"]);
+    this.best.addEventListener("click", () => this.toggleBest(), { signal });
+    const options = Object.entries(CHARTED).map(([value, { label }]) => el("option", { value }, [label]));
+    this.metric = el("select", { "aria-label": "Metric" }, options);
+    this.metric.addEventListener("change", () => editView(store, { metric: this.metric.value }), { signal });
+    this.words = el("div", { class: "nbm-headline", role: "heading", "aria-level": "3" });
+    this.root = el("div", { class: "nbm-head" }, [
+      el("div", { class: "nbm-meanings" }, [this.metric, ...this.parts, this.best]),
+      this.words,
+    ]);
+  }
+
+  /** What an aggregate is; pointing at it, or pressing it, shows its parts in the plane. @param {Part} part */
+  makePart(part) {
+    const { store, signal } = this;
+    const node = el("button", { type: "button", class: `nbm-chip nbm-of-${part}`, "aria-pressed": "false" }, [
+      el("b", {}, [part]),
+      el("span", {}, [MEANINGS[part]]),
+    ]);
+    node.addEventListener("click", () => store.pin(part), { signal });
+    for (const event of ["pointerenter", "focus"]) node.addEventListener(event, () => store.point(part), { signal });
+    for (const event of ["pointerleave", "blur"]) node.addEventListener(event, () => store.point(null), { signal });
+    return node;
+  }
+
+  toggleBest() {
+    this.store.showsBest = !this.store.showsBest;
+    this.store.changed();
+  }
+
+  /** @param {Scene} scene @param {number} width of the lab */
+  paint(scene, width) {
+    const { pinned, showsBest } = this.store;
+    const charted = chartedOf(this.store);
+    if (this.metric.value !== charted.metric) this.metric.value = charted.metric;
+    PARTS.forEach((part, i) => setAttributes(this.parts[i], { "aria-pressed": String(pinned === part) }));
+    setAttributes(this.best, { "aria-pressed": String(showsBest) });
+    this.best.hidden = charted.metric !== "fid";
+    this.words.hidden = Boolean(scene.lesson && !scene.lesson.revealed); // its question comes first
+    this.words.classList.toggle("nbm-behind", !charted.isCurrent);
+    this.paintWords(scene, charted, width);
+  }
+
+  /** @param {Scene} scene @param {ReturnType<typeof chartedOf>} charted @param {number} width */
+  paintWords({ generators }, { metric, label, numbers, higher }, width) {
+    if (!numbers) return this.say([`Python computes ${label} …`], [], width);
+    const { kernel = false } = CHARTED[metric];
+    const names = generators.map(({ name }) => name);
+    this.say(headlineOf(label, numbers, { higher, isKernel: kernel }), names, width);
+  }
+
+  /** @param {(string | number)[]} pieces @param {string[]} names @param {number} width */
+  say(pieces, names, width) {
+    const letter = width < NARROW ? LETTER.narrow : LETTER.wide;
+    const short = names.map((name) => shortened(name, NAME_SHARE * width, letter));
+    const key = pieces.map((piece) => (typeof piece === "number" ? `${piece} ${short[piece]}` : piece)).join("|");
+    if (key === this.shown) return;
+    this.shown = key;
+    const nodes = pieces.map((piece) => {
+      if (typeof piece === "string") return piece;
+      const node = el("b", { class: "nbm-who" }, [markOf(piece), short[piece]]);
+      setHue(node, piece);
+      return node;
+    });
+    if (this.words.textContent !== "" && nodes.length === 1) setText(this.words, pieces.join(""));
+    else this.words.replaceChildren(...nodes);
+  }
+}

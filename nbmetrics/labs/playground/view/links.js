@@ -1,0 +1,97 @@
+/**
+ * Where a score comes from, drawn into the plane: for avg a link from the generator to every client, with the client's
+ * share and its own score; for all one link to the pooled clients.
+ *
+ * @import { Box } from "../../plane/view/geometry.js"
+ * @import { Scene } from "../../toolkit/view/types.js"
+ * @import { PlaygroundStore } from "./store.js"
+ * @import { Stage } from "../../plane/view/stage.js"
+ */
+import { hiddenBy, projection } from "../../plane/view/geometry.js";
+import { dataOf, lawsOf } from "../../plane/view/laws.js";
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { setHue } from "../../toolkit/view/marks.js";
+import { nameWidth } from "../../toolkit/view/names.js";
+import { figure, shareText } from "../../toolkit/view/numbers.js";
+import { chartedOf } from "./metrics.js";
+
+const HIGH = 14;
+// Where along a link its label may stand, from the generator.
+const SPOTS = [0.55, 0.65, 0.45, 0.75, 0.35, 0.85];
+// Pixels of a link whose client has all the weight.
+const WIDEST = 7;
+
+export class Links {
+  /** @param {PlaygroundStore} store @param {Stage} stage */
+  constructor(store, stage) {
+    this.store = store;
+    this.stage = stage;
+    this.root = svg("g", { class: "nbm-links", "aria-hidden": "true" });
+    stage.root.insertBefore(this.root, stage.controls);
+  }
+
+  /** @param {Scene} scene */
+  paint(scene) {
+    const { explained, charted } = this.store;
+    const { numbers } = chartedOf(this.store);
+    const ends = explained && numbers ? this.endsOf(scene, explained, numbers, charted) : [];
+    setHue(this.root, charted);
+    const laws = lawsOf(scene, dataOf(this.store.model));
+    const { at } = projection(scene, this.stage.size);
+    const [fromX, fromY] = at(laws.generators[charted].x, laws.generators[charted].y);
+    const taken = [...this.stage.taken];
+    resizeChildren(this.root, ends.length, makeLink).forEach((node, i) => {
+      const { law, share, text } = ends[i];
+      const [x, y] = at(law.x, law.y);
+      const [line, label] = node.children;
+      setAttributes(line, { x1: fromX, y1: fromY, x2: x, y2: y, "stroke-width": 1 + (WIDEST - 1) * share });
+      const spot = freeSpot([fromX, fromY], [x, y], text, taken);
+      if (spot) taken.push(spot);
+      setText(label, spot ? text : "");
+      if (spot) setAttributes(label, { x: spot.x, y: spot.y + 4 });
+    });
+  }
+
+  /** @param {Scene} scene @param {"avg" | "all"} part @param {import("../../toolkit/view/types.js").Aggregates} numbers @param {number} g */
+  endsOf(scene, part, { all, byClient }, g) {
+    const laws = lawsOf(scene, dataOf(this.store.model));
+    if (part === "all") return [{ law: laws.pooled, share: 0.3, text: `all ${figure(all[g])}` }];
+    return laws.clients
+      .map((law, i) => ({
+        law,
+        share: laws.shares[i],
+        text: `${shareText(laws.shares[i])} · ${figure(byClient[g][i])}`,
+      }))
+      .filter(({ share }) => share > 0);
+  }
+}
+
+function makeLink() {
+  return svg("g", {}, [svg("line"), svg("text", { "text-anchor": "middle" })]);
+}
+
+/** Where a label hides nothing, or null: then the number stands in the chart of clients alone. @param {number[]} from @param {number[]} to @param {string} text @param {Box[]} taken @returns {Box | null} */
+function freeSpot([x1, y1], [x2, y2], text, taken) {
+  const wide = nameWidth(text);
+  for (const t of SPOTS) {
+    const box = { x: x1 + t * (x2 - x1), y: y1 + t * (y2 - y1), wide, high: HIGH };
+    if (hiddenBy(box, taken) === 0) return box;
+  }
+  return null;
+}
+
+/** The score of a generator as the sum that it is. @param {PlaygroundStore} store @param {Scene} scene @returns {string} */
+export function sumOf(store, scene) {
+  const { explained, charted: g } = store;
+  const { numbers, label } = chartedOf(store);
+  if (!explained || !numbers) return "";
+  const { name } = scene.generators[g];
+  if (explained === "all")
+    return `${label} all of ${name}: one score against the pooled clients, ${figure(numbers.all[g])}.`;
+  const { shares } = lawsOf(scene, dataOf(store.model));
+  const shown = shares.map((share, i) => [share, numbers.byClient[g][i]]).filter(([share]) => share > 0);
+  const terms = shown.map(([share, value]) => `${shareText(share)} · ${figure(value)}`);
+  const sum = terms.length <= 4 ? `${terms.join(" + ")} = ` : `the weighted mean of ${terms.length} clients’ scores, `;
+  return `${label} avg of ${name}: ${sum}${figure(numbers.avg[g])}.`;
+}

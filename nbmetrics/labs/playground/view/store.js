@@ -1,0 +1,69 @@
+/**
+ * The store of the Playground: which generator the charts are about, whose score is being explained, and how far the
+ * lab's goals have been reached. None of it is in the scene, so none of it is shared or undone.
+ *
+ * @import { Place, Scene } from "../../toolkit/view/types.js"
+ */
+import { PlaneStore } from "../../plane/view/store.js";
+
+/** @typedef {"avg" | "all"} Part */
+
+export class PlaygroundStore extends PlaneStore {
+  /** @param {ConstructorParameters<typeof PlaneStore>} given */
+  constructor(...given) {
+    super(...given);
+    /** The generator and the client that were chosen last: what the charts are about. */
+    this.latest = { generators: 0, clients: 0 };
+    /** @type {Part | null} the aggregate that the plane explains while it is pointed at */
+    this.pointed = null;
+    /** @type {Part | null} the same, for good */
+    this.pinned = null;
+    this.showsBest = false;
+    this.goal = { index: 0, isReached: false, edits: 0 };
+  }
+
+  /** @param {Place | null} place */
+  select(place) {
+    if (place) this.latest = { ...this.latest, [place.kind]: place.index };
+    super.select(place);
+  }
+
+  /** @param {Scene} scene @param {string} what */
+  open(scene, what) {
+    this.latest = { generators: 0, clients: 0 };
+    super.open(scene, what);
+  }
+
+  /** The generator that the charts are about: the one chosen last. */
+  get charted() {
+    return this.latest.generators < this.scene.generators.length ? this.latest.generators : 0;
+  }
+
+  /** The client whose weight may be swept: the one chosen last. */
+  get client() {
+    return this.latest.clients < this.scene.clients.length ? this.latest.clients : 0;
+  }
+
+  /** The aggregate that the plane explains now. */
+  get explained() {
+    return this.pointed ?? this.pinned;
+  }
+
+  /** @param {Part | null} part */
+  point(part) {
+    if (this.pointed === part) return;
+    this.pointed = part;
+    this.changed();
+  }
+
+  /** @param {Part} part */
+  pin(part) {
+    this.pinned = this.pinned === part ? null : part;
+    this.changed();
+  }
+
+  finish() {
+    if (this.before) this.goal.edits += 1;
+    super.finish();
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Twin: labs/playground/words.py · held by: tests/labs/playground/test_words_page.py
+ *
+ * The headline: which generator avg calls best, which all, in one line. No DOM.
+ *
+ * @import { Aggregates } from "../../toolkit/view/types.js"
+ */
+import { placesOf } from "../../plane/view/scores.js";
+import { figure } from "../../toolkit/view/numbers.js";
+
+/** @typedef {(string | number)[]} Pieces words, and generators by index */
+
+/**
+ * @param {string} label @param {Aggregates} numbers @param {{higher: boolean, isKernel: boolean}} metric @returns {Pieces}
+ */
+export function headlineOf(label, { avg, all }, { higher, isKernel }) {
+  if (avg.length === 1) return [`${label} averaged: ${figure(avg[0])}. Pooled: ${figure(all[0])}.`];
+  const places = [placesOf(avg, higher), placesOf(all, higher)];
+  const [byAvg, byAll] = places.map(bestOf);
+  const lead = isKernel ? `${label} agrees with itself: ` : "";
+  const both = lead ? "both " : "Both ";
+  if (byAvg.join() !== byAll.join()) return ["Average ", ...saysOf(byAvg), ". Pooled ", ...saysOf(byAll), "."];
+  if (byAvg.length > 1) return [`${lead}${both}`, ...saysOf(byAvg, "see"), "."];
+  const isSame = places[0].join() === places[1].join();
+  return [`${lead}${both}say `, byAvg[0], isSame ? "." : ", and order the others differently."];
+}
+
+/** Who is first, several where they share the place. @param {number[]} places */
+export function bestOf(places) {
+  return places.flatMap((place, g) => (place === 1 ? [g] : []));
+}
+
+/** @param {number[]} best @param {string} [see] @returns {Pieces} */
+function saysOf(best, see = "sees") {
+  if (best.length === 1) return ["says ", best[0]];
+  return best.length === 2 ? [`${see} `, best[0], " and ", best[1], " level"] : [`${see} ${best.length} level`];
+}

@@ -1,0 +1,33 @@
+"""Twin: labs/playground/view/words.js · held by: tests/labs/playground/test_words_page.py
+
+The headline: which generator avg calls best, which all, in one line.
+"""
+
+from __future__ import annotations
+
+from ...evaluation.scores import Scores
+from .scene import METRICS
+
+
+def headline(scores: Scores, metric: str) -> str:
+    """What avg and all say of who is best, such as "Average says Narrow. Pooled says Wide." """
+    label = scores.label(metric)
+    if len(scores.generators) == 1:
+        row = scores.table.set_index("metric").loc[metric]
+        return f"{label} averaged: {row['avg']:.3f}. Pooled: {row['all']:.3f}."
+    places = scores.ranks(metric).set_index("generator").loc[list(scores.generators)]
+    best = {part: [g for g, place in places[part].items() if place == 1] for part in ("avg", "all")}
+    lead = f"{label} agrees with itself: " if METRICS.get(metric, {}).get("kernel") else ""
+    both = "both" if lead else "Both"
+    if best["avg"] != best["all"]:
+        return f"Average {_says(best['avg'])}. Pooled {_says(best['all'])}."
+    if len(best["avg"]) > 1:
+        return f"{lead}{both} {_says(best['avg'], 'see')}."
+    same = (places["avg"] == places["all"]).all()
+    return f"{lead}{both} say {best['avg'][0]}{'.' if same else ', and order the others differently.'}"
+
+
+def _says(best: list[str], see: str = "sees") -> str:
+    if len(best) == 1:
+        return f"says {best[0]}"
+    return f"{see} {best[0]} and {best[1]} level" if len(best) == 2 else f"{see} {len(best)} level"
