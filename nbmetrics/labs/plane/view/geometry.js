@@ -186,8 +186,14 @@ export function markBox([x, y]) {
   return { x, y, wide: MARK, high: MARK };
 }
 
+/** Where among places a text hides nothing, or null. @param {string} text @param {[number, number][]} places @param {Box[]} taken @returns {Box | null} */
+export function freeSpot(text, places, taken) {
+  const boxes = places.map(([x, y]) => ({ x, y, wide: nameWidth(text), high: LINE }));
+  return boxes.find((box) => hiddenBy(box, taken) === 0) ?? null;
+}
+
 /** How many square pixels of the boxes another would hide. @param {Box} box @param {Box[]} taken */
-export function hiddenBy(box, taken) {
+function hiddenBy(box, taken) {
   let hidden = 0;
   for (const other of taken) {
     const down = (box.high + other.high) / 2 - Math.abs(box.y - other.y);

@@ -8,13 +8,14 @@
  * @import { PlaygroundStore } from "./store.js"
  * @import { Stage } from "../../plane/view/stage.js"
  */
-import { ellipseOf, projection } from "../../plane/view/geometry.js";
+import { ellipseOf, freeSpot, projection } from "../../plane/view/geometry.js";
 import { dataOf, lawsOf } from "../../plane/view/laws.js";
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { chartedOf } from "./metrics.js";
 
 /** @typedef {{a: number, b: number, c: number}} Cov */
 const STEPS = 60;
+const NAMES = ["best by avg", "best by all"];
 
 /** The root of a covariance. @param {Cov} cov @returns {Cov} */
 function rootOf({ a, b, c }) {
@@ -87,15 +88,27 @@ export class BestByEach {
       ry: scale * height,
       transform: `translate(${x} ${y}) rotate(${-angle})`,
     });
-    [best, pooled].forEach((law, i) => this.paintName(this.names[i], law, i));
+    const taken = [...this.stage.taken];
+    [best, pooled].forEach((law, i) => {
+      const spot = freeSpot(NAMES[i], placesAround(at(law.x, law.y), scale, law), taken);
+      if (spot) taken.push(spot);
+      setText(this.names[i], spot ? NAMES[i] : "");
+      if (spot) setAttributes(this.names[i], { x: spot.x, y: spot.y + 4 });
+    });
   }
+}
 
-  /** Beside the outline, where names of items do not stand. @param {Element} node @param {{x: number, y: number, a: number, c: number}} law @param {number} which */
-  paintName(node, law, which) {
-    const { at, scale } = projection(this.store.scene, this.stage.size);
-    const [x, y] = at(law.x, law.y);
-    const out = scale * Math.sqrt(law.c);
-    setText(node, which ? "best by all" : "best by avg");
-    setAttributes(node, { x, y: which ? y + out + 14 : y - out - 5 });
-  }
+/** Beside an outline: above, below, then at its corners. @param {[number, number]} mean in pixels @param {number} scale @param {Cov} cov @returns {[number, number][]} */
+function placesAround([x, y], scale, { a, c }) {
+  const [wide, high] = [scale * Math.sqrt(a), scale * Math.sqrt(c)];
+  return [
+    [x, y - high - 10],
+    [x, y + high + 10],
+    ...[-1, 1].flatMap((sign) =>
+      [0.9, 1.3].map((far) => /** @type {[number, number]} */ ([x + sign * far * wide, y - far * high])),
+    ),
+    ...[-1, 1].flatMap((sign) =>
+      [0.9, 1.3].map((far) => /** @type {[number, number]} */ ([x + sign * far * wide, y + far * high])),
+    ),
+  ];
 }

@@ -102,7 +102,7 @@ export class Goals {
       isReached ? `✓ Goal ${goal.index + 1} of ${goals.length}.` : `Goal ${goal.index + 1} of ${goals.length}:`,
     );
     setText(this.text, isReached ? why : state === "elsewhere" ? elsewhere : text);
-    setText(this.next, this.isLast ? "To the lessons" : "Next goal");
+    setText(this.next, this.isLast ? "To the lessons" : isReached ? "Next goal" : "Skip");
     setAttributes(this.next, { "data-reached": String(isReached) });
   }
 }

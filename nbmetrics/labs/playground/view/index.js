@@ -84,6 +84,7 @@ function playgroundView(store, signal) {
     items.paint(store.scene);
     toolbar.paint(store.scene);
     card.paint(store.scene, store.numbers);
+    goals.paint(store.scene);
   };
   return {
     nodes: [toolbar.root, card.root, headline.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold],

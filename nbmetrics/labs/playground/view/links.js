@@ -2,21 +2,18 @@
  * Where a score comes from, drawn into the plane: for avg a link from the generator to every client, with the client's
  * share and its own score; for all one link to the pooled clients.
  *
- * @import { Box } from "../../plane/view/geometry.js"
  * @import { Scene } from "../../toolkit/view/types.js"
  * @import { PlaygroundStore } from "./store.js"
  * @import { Stage } from "../../plane/view/stage.js"
  */
-import { hiddenBy, projection } from "../../plane/view/geometry.js";
+import { freeSpot, projection } from "../../plane/view/geometry.js";
 import { dataOf, lawsOf } from "../../plane/view/laws.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { setHue } from "../../toolkit/view/marks.js";
-import { nameWidth } from "../../toolkit/view/names.js";
 import { figure, shareText } from "../../toolkit/view/numbers.js";
 import { chartedOf } from "./metrics.js";
 
-const HIGH = 14;
 // Where along a link its label may stand, from the generator.
 const SPOTS = [0.55, 0.65, 0.45, 0.75, 0.35, 0.85];
 // Pixels of a link whose client has all the weight.
@@ -46,7 +43,10 @@ export class Links {
       const [x, y] = at(law.x, law.y);
       const [line, label] = node.children;
       setAttributes(line, { x1: fromX, y1: fromY, x2: x, y2: y, "stroke-width": 1 + (WIDEST - 1) * share });
-      const spot = freeSpot([fromX, fromY], [x, y], text, taken);
+      const along = SPOTS.map(
+        (t) => /** @type {[number, number]} */ ([fromX + t * (x - fromX), fromY + t * (y - fromY)]),
+      );
+      const spot = freeSpot(text, along, taken); // where there is none, the chart of clients has the number
       if (spot) taken.push(spot);
       setText(label, spot ? text : "");
       if (spot) setAttributes(label, { x: spot.x, y: spot.y + 4 });
@@ -69,16 +69,6 @@ export class Links {
 
 function makeLink() {
   return svg("g", {}, [svg("line"), svg("text", { "text-anchor": "middle" })]);
-}
-
-/** Where a label hides nothing, or null: then the number stands in the chart of clients alone. @param {number[]} from @param {number[]} to @param {string} text @param {Box[]} taken @returns {Box | null} */
-function freeSpot([x1, y1], [x2, y2], text, taken) {
-  const wide = nameWidth(text);
-  for (const t of SPOTS) {
-    const box = { x: x1 + t * (x2 - x1), y: y1 + t * (y2 - y1), wide, high: HIGH };
-    if (hiddenBy(box, taken) === 0) return box;
-  }
-  return null;
 }
 
 /** The score of a generator as the sum that it is. @param {PlaygroundStore} store @param {Scene} scene @returns {string} */

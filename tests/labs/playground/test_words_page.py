@@ -1,0 +1,171 @@
+"""What the page says and draws of who is best: beside Python's headline, barycenter, marks; and the goals' checks."""
+
+import json
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.playground.figure import look_of
+from nbmetrics.labs.playground.words import headline
+from tests import ROOT
+from tests.evaluation.test_scores import given_scores
+from tests.node import NODE, needs_node
+
+VIEW = ROOT / "nbmetrics/labs/playground/view"
+
+
+def ran(lines, *values):
+    """What a script of modules prints as JSON; `given` are the values."""
+    script = "const given = process.argv.slice(1).map((text) => JSON.parse(text));" + lines
+    done = subprocess.run(
+        [NODE, "--input-type=module", "-e", script, *map(json.dumps, values)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def said_of(avg, pooled):
+    """Python's headline of two lists of scores, by generator."""
+    scores, metric = given_scores([[value] for value in avg], pooled)
+    return headline(scores, metric.name)
+
+
+def cases(rng, count=80):
+    """Scores of one to four generators, many of them tied."""
+    for _ in range(count):
+        size = int(rng.integers(1, 5))
+        avg, pooled = rng.integers(1, 4, (2, size)).astype(float)
+        yield avg.tolist(), pooled.tolist()
+
+
+@needs_node
+def test_page_and_python_say_the_same_headline():
+    given = list(cases(np.random.default_rng(1)))
+    module = (VIEW / "words.js").as_uri()
+    said = ran(
+        f'import {{ headlineOf }} from "{module}";'
+        "console.log(JSON.stringify(given[0].map(([avg, all]) =>"
+        ' headlineOf("Given", { avg, all }, { higher: false, isKernel: false })'
+        '.map((piece) => (typeof piece === "number" ? `g${piece}` : piece)).join(""))))',
+        given,
+    )
+    for (avg, pooled), text in zip(given, said, strict=True):
+        assert text == said_of(avg, pooled)
+    assert len({re.sub(r"g\d", "g", text) for text in said}) > 5
+
+
+@pytest.mark.parametrize(
+    ("avg", "pooled", "text"),
+    [
+        ([1, 2], [2, 1], "Average says g0. Pooled says g1."),
+        ([1, 2], [1, 2], "Both say g0."),
+        ([1, 1], [1, 1], "Both see g0 and g1 level."),
+        ([1, 1], [2, 1], "Average sees g0 and g1 level. Pooled says g1."),
+        ([1, 2, 3], [1, 3, 2], "Both say g0, and order the others differently."),
+        ([1, 1, 1], [3, 2, 1], "Average sees 3 level. Pooled says g2."),
+    ],
+)
+def test_headline_by_hand(avg, pooled, text):
+    assert said_of(avg, pooled) == text
+
+
+def test_opening_scene_disagrees_and_goes_on_to_in_every_first_drag():
+    lab = nm.Playground()
+    assert headline(lab.scores(), "fid") == "Average says Narrow. Pooled says Wide."
+    assert headline(lab.scores(), "kid").startswith("KID agrees with itself: both say ")
+    scene = lab.scene
+    for kind in ("clients", "generators"):
+        for index, item in enumerate(scene[kind]):
+            for turn in np.linspace(0, 2 * np.pi, 16, endpoint=False):
+                moved = {**item, "x": item["x"] + np.cos(turn), "y": item["y"] + np.sin(turn)}
+                items = [moved if k == index else other for k, other in enumerate(scene[kind])]
+                after = nm.Scene.parse({**scene, kind: items})
+                scores = nm.evaluate(after.federation, after.sources, ["fid"], progress=False)
+                assert headline(scores, "fid") == "Average says Narrow. Pooled says Wide.", (item["name"], turn)
+    lab.close()
+
+
+@needs_node
+def test_page_draws_the_barycenter_of_theory():
+    rng = np.random.default_rng(2)
+    scenes = []
+    for size in (1, 2, 3, 6):
+        items = [
+            {
+                "name": f"c{i}",
+                "x": rng.normal(),
+                "y": rng.normal(),
+                "width": rng.uniform(0.2, 2),
+                "height": rng.uniform(0.2, 2),
+                "angle": rng.uniform(-90, 90),
+                "weight": rng.uniform(0.1, 3),
+            }
+            for i in range(size)
+        ]
+        scenes.append({"clients": items, "generators": [{**items[0], "name": "g"}]})
+    for scene in scenes:
+        scene["generators"][0].pop("weight")
+    laws, best = ((VIEW.parent.parent / "plane/view/laws.js").as_uri(), (VIEW / "best.js").as_uri())
+    found = ran(
+        f'import {{ lawsOf }} from "{laws}"; import {{ barycenterOf }} from "{best}";'
+        "console.log(JSON.stringify(given[0].map((scene) => {"
+        " const { clients, shares } = lawsOf(scene, {}); return barycenterOf(clients, shares); })))",
+        scenes,
+    )
+    for scene, ours in zip(scenes, found, strict=True):
+        law = nm.theory.barycenter(nm.Scene.parse(scene).federation)
+        np.testing.assert_allclose([ours["x"], ours["y"]], law.mean, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose([ours["a"], ours["b"], ours["c"]], law.cov[[0, 0, 1], [0, 1, 1]], atol=1e-7)
+
+
+def test_figure_and_page_draw_generators_alike():
+    css = (ROOT / "nbmetrics/labs/toolkit/view/lab.css").read_text("utf-8")
+    light = re.findall(r"--nbm-g(\d): (#\w+);", css.split("[data-jp-theme-light")[0])
+    assert [hue for _, hue in light] == [look_of(g).colour for g in range(len(light))]
+    corners = look_of(1).marker.vertices
+    np.testing.assert_allclose(corners, [[-4.8, 4.8], [4.8, 4.8], [4.8, -4.8], [-4.8, -4.8], [-4.8, 4.8]])
+    drawn = [tuple(map(tuple, look_of(g).marker.vertices)) for g in range(12)]
+    assert len(set(drawn)) == 12
+
+
+@needs_node
+def test_goals_are_reached_by_what_they_ask_for_and_by_nothing_else():
+    start = nm.Scene.preset_named("Narrow or wide").to_json()
+
+    def changed(kind, *changes):
+        return {**start, kind: [{**item, **change} for item, change in zip(start[kind], changes, strict=True)]}
+
+    together = changed("clients", {"x": -0.4}, {"x": 0.4})
+    weights = changed("clients", {"weight": 1}, {"weight": 12})
+    narrow = changed("generators", {"y": 0, "width": 2.2}, {})
+    tried = [
+        ["together", together, "reached"],
+        ["together", start, "open"],
+        ["together", narrow, "elsewhere"],
+        ["weight", weights, "reached"],
+        ["weight", together, "elsewhere"],
+        ["weight", start, "open"],
+        ["narrow", narrow, "reached"],
+        ["narrow", together, "elsewhere"],
+        ["narrow", weights, "elsewhere"],
+        ["narrow", start, "open"],
+    ]
+    modules = {name: (VIEW / f"{name}.js").as_uri() for name in ("goals", "words")}
+    scores = (VIEW.parent.parent / "plane/view/scores.js").as_uri()
+    states = ran(
+        f'import {{ CHECKS }} from "{modules["goals"]}"; import {{ bestOf }} from "{modules["words"]}";'
+        f'import {{ numbersOf, placesOf }} from "{scores}";'
+        "console.log(JSON.stringify(given[0].map(([check, scene]) => {"
+        " const { avg, all } = numbersOf(scene, {}).fid;"
+        " const [a, b] = [avg, all].map((scores) => bestOf(placesOf(scores)));"
+        " const best = a.join() === b.join() ? a : null;"
+        " return CHECKS[check]({ scene, start: given[1], best, isKernel: false, edits: 1 }); })))",
+        tried,
+        start,
+    )
+    assert states == [state for *_, state in tried]
