@@ -6,6 +6,7 @@
  */
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { markOf } from "../../toolkit/view/marks.js";
 import { typed } from "../../toolkit/view/numbers.js";
 import { whyNameRefused, withItem, withName } from "./edits.js";
 import { stepIn } from "./geometry.js";
@@ -57,9 +58,10 @@ export class Panel {
   }
 }
 
-/** Rows are made anew where an item is of another kind. @param {Scene} scene @param {Place} place */
+/** Rows are made anew where an item is of another kind, or a generator has another mark. @param {Scene} scene @param {Place} place */
 function rowKey(scene, place) {
-  return `${place.kind} ${scene[place.kind][place.index].kind ?? ""}`;
+  const mark = place.kind === "generators" ? place.index : "";
+  return `${place.kind} ${mark} ${scene[place.kind][place.index].kind ?? ""}`;
 }
 
 class Row {
@@ -88,7 +90,8 @@ class Row {
     });
     for (const input of this.numbers) input.hidden = kind === "truncated" || kind === "copycat";
     for (const input of this.numbers) input.readOnly = kind === "data";
-    const swatch = el("span", { class: "nbm-swatch", "aria-hidden": "true" });
+    const swatch =
+      place.kind === "generators" ? markOf(place.index) : el("span", { class: "nbm-swatch", "aria-hidden": "true" });
     this.node = el("tr", { class: `nbm-${place.kind}` }, [
       el("td", {}, [el("span", { class: "nbm-named" }, [swatch, this.name])]),
       el(

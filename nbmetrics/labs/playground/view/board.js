@@ -29,7 +29,7 @@ export class Board {
       this.body,
     ]);
     this.words = el("ul", { class: "nbm-words" });
-    this.root = el("div", {}, [
+    this.root = el("div", { class: "nbm-board" }, [
       scroller("Scores", this.table, signal),
       this.words,
       el("p", { class: "nbm-note" }, [

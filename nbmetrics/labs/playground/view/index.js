@@ -64,9 +64,9 @@ function playgroundView(store, signal) {
   });
   toolbar.preset.after(card.select);
   let width = 0;
-  const scores = el("div", { class: "nbm-board" }, [ribbon.root, sum, board.root]);
+  const hero = el("div", { class: "nbm-hero" }, [ribbon.root, sum]);
   const plane = el("div", { class: "nbm-plane" }, [stage.root, goals.root, legend()]);
-  const columns = el("div", { class: "nbm-columns" }, [plane, scores, explore.root, panel.root]);
+  const columns = el("div", { class: "nbm-columns" }, [hero, plane, board.root, explore.root, panel.root]);
   watchSize(columns, signal, (size) => {
     width = size.width;
     store.changed();

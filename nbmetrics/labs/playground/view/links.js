@@ -11,11 +11,14 @@ import { dataOf, lawsOf } from "../../plane/view/laws.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { setHue } from "../../toolkit/view/marks.js";
+import { nameWidth } from "../../toolkit/view/names.js";
 import { figure, shareText } from "../../toolkit/view/numbers.js";
 import { chartedOf } from "./metrics.js";
 
 // Where along a link its label may stand, from the generator.
 const SPOTS = [0.55, 0.65, 0.45, 0.75, 0.35, 0.85];
+// Pixels beside a link, where its label has no room on it.
+const ASIDE = [12, 40];
 // Pixels of a link whose client has all the weight.
 const WIDEST = 7;
 
@@ -43,9 +46,7 @@ export class Links {
       const [x, y] = at(law.x, law.y);
       const [line, label] = node.children;
       setAttributes(line, { x1: fromX, y1: fromY, x2: x, y2: y, "stroke-width": 1 + (WIDEST - 1) * share });
-      const along = SPOTS.map(
-        (t) => /** @type {[number, number]} */ ([fromX + t * (x - fromX), fromY + t * (y - fromY)]),
-      );
+      const along = placesAlong([fromX, fromY], [x, y], text);
       const spot = freeSpot(text, along, taken); // where there is none, the chart of clients has the number
       if (spot) taken.push(spot);
       setText(label, spot ? text : "");
@@ -65,6 +66,14 @@ export class Links {
       }))
       .filter(({ share }) => share > 0);
   }
+}
+
+/** Where the label of a link may stand: on it, then left or right of it. @param {[number, number]} from @param {[number, number]} to @param {string} text @returns {[number, number][]} */
+function placesAlong([x1, y1], [x2, y2], text) {
+  const half = nameWidth(text) / 2;
+  return [0, ...ASIDE.flatMap((far) => [half + far, -half - far])].flatMap((by) =>
+    SPOTS.map((t) => /** @type {[number, number]} */ ([x1 + t * (x2 - x1) + by, y1 + t * (y2 - y1)])),
+  );
 }
 
 function makeLink() {
