@@ -178,9 +178,7 @@ def test_a_generator_has_one_mark_and_one_hue_everywhere(opened):
 
 def test_a_third_metric_fits_its_table_and_names_of_any_length_the_headline(saved):
     long = nm.Scene.preset_named("Narrow or wide").to_json()
-    long["generators"][0]["name"] = (
-        "A generator with a name that goes on to the last letter of eighty".ljust(80, ".")
-    )
+    long["generators"][0]["name"] = "A generator with a name that goes on to the last letter of eighty".ljust(80, ".")
     lab = nm.Playground(nm.Scene.parse({**long, "view": {"metric": "cfid"}}))
     for width in (320, 1280):
         page, root = saved.open(lab, width, 900)

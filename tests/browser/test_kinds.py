@@ -133,7 +133,7 @@ def test_attach_from_the_notebook_and_copied_code_names_the_data(run_cells):
 
 
 def test_what_is_attached_while_a_drag_lasts_is_kept(run_cells):
-    page = run_cells("import numpy as np, nbmetrics as nm\nlab = nm.Playground(); lab")
+    page = run_cells("import numpy as np, nbmetrics as nm\nlab = nm.Playground('Two clients'); lab")
     lab = page.get_by_role("group", name="Playground")
     rows = lab.locator("table[aria-label=Scores] tbody tr", has_text="mine")
     drag(page, handle(lab, "Client 2 mean"), 60, 20, release=False)

@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from tests.browser.page import drag, handle, numbers, run_code
 
-LAB = "import nbmetrics as nm\nlab = nm.Playground(); lab"
+LAB = "import nbmetrics as nm\nlab = nm.Playground('Two clients'); lab"
 WHY = "Locked by the teacher"
 BUTTONS = {
     "items": ["Add client", "Add generator", "Remove"],

@@ -22,7 +22,7 @@ from tests.browser.page import (
     until,
 )
 
-LAB = "import nbmetrics as nm\nlab = nm.Playground(); lab"
+LAB = "import nbmetrics as nm\nlab = nm.Playground('Two clients'); lab"
 SCENE = "print(_j.dumps(lab.scene))"
 
 

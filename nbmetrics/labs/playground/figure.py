@@ -1,6 +1,6 @@
 """The Playground as a figure: a headline, clients and generators in the plane, and beside it the table of their scores.
 
-Twin: labs/toolkit/view/marks.js, labs/toolkit/view/lab.css · held by: tests/labs/playground/test_words_page.py
+A generator's mark and hue are the page's: labs/toolkit/marks.json has the marks, and the hues that lab.css repeats.
 """
 
 from __future__ import annotations

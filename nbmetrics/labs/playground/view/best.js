@@ -1,8 +1,8 @@
 /**
+ * Twin: theory/barycenter.py · held by: tests/labs/playground/test_words_page.py
+ *
  * The best Gaussian generator by each aggregate of FID, faint in the plane: by avg the barycenter of the clients, which
  * has the mean of their shapes; by all the pooled clients, who spread wider by the distances between them.
- *
- * Twin: theory/barycenters.py · held by: tests/labs/playground/test_words_page.py
  *
  * @import { Law, Scene } from "../../toolkit/view/types.js"
  * @import { PlaygroundStore } from "./store.js"

@@ -1,6 +1,4 @@
 /**
- * Twin: labs/playground/figure.py · held by: tests/labs/playground/test_words_page.py
- *
  * A generator's mark and hue: the same in the plane, in tables and in charts, so that one can be found in the other.
  * The hues are the variables --nbm-g0 … of lab.css; a node that `setHue` was called for draws in its own as
  * --nbm-generator.
