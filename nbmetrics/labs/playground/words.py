@@ -1,6 +1,6 @@
-"""Twin: labs/playground/view/words.js · held by: tests/labs/playground/test_words_page.py
+"""The headline: which generator avg calls best, which all, in one line.
 
-The headline: which generator avg calls best, which all, in one line.
+Twin: labs/playground/view/words.js · held by: tests/labs/playground/test_words_page.py
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def headline(scores: Scores, metric: str) -> str:
         row = scores.table.set_index("metric").loc[metric]
         return f"{label} averaged: {row['avg']:.3f}. Pooled: {row['all']:.3f}."
     places = scores.ranks(metric).set_index("generator").loc[list(scores.generators)]
-    best = {part: [g for g, place in places[part].items() if place == 1] for part in ("avg", "all")}
+    best = {part: [str(g) for g, place in places[part].items() if place == 1] for part in ("avg", "all")}
     lead = f"{label} agrees with itself: " if METRICS.get(metric, {}).get("kernel") else ""
     both = "both" if lead else "Both"
     if best["avg"] != best["all"]:
