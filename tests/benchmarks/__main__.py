@@ -188,13 +188,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--features", type=int, default=2048)
+    parser.add_argument("--laws", nargs="+", choices=LAWS, default=[*LAWS], help="kinds of rows, by default all")
     asked = parser.parse_args()
     start, lines = time.perf_counter(), []
     where = machine()
     size = asked.rows, asked.features
     for part in (import_lines(), memory_lines(*size), neighbors.memory_lines(), federated.gemm_lines()):
         lines.extend(told(part))
-    for law in LAWS:
+    for law in asked.laws:
         for dtype in (np.float64, np.float32):
             lines.extend(told(fid_lines(*size, law, dtype)))
             lines.extend(told(neighbors.lines(law, dtype)))

@@ -337,5 +337,5 @@ def saved(browser, tmp_path):
 @pytest.fixture
 def playground(run_cells):
     """A page, and the Playground in it as it opens."""
-    page = run_cells("import nbmetrics as nm\nlab = nm.Playground(); lab")
+    page = run_cells("import nbmetrics as nm\nlab = nm.Playground('Two clients'); lab")
     return page, group(page, LABS["Playground"])
