@@ -92,9 +92,9 @@ STATES = {
         *DRAG,
         ("where Python searches", choose("Preset", "Unequal shapes (numerical)")),
         ("without a twin", choose("Preset", "Identical clients (no twin)")),
-        ("as printed", press("As printed")),
-        ("with the published table", press("Published")),
-        ("corrected again", press("Corrected")),
+        ("as printed", press("The papers’ formula")),
+        ("with the published table", press("The papers’ table")),
+        ("corrected again", press("Twins")),
         *END,
     ],
     "MemorizationLab": [
