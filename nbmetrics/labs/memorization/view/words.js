@@ -9,7 +9,7 @@ import { CARDS } from "./cards.js";
 import { CARD_NAMES, KNOB_NAMES, KNOB_WORDS, KNOBS, verdictOf } from "./maths.js";
 
 // More names than that would be a list, and no sentence.
-const NAMED = 3;
+const NAMED = 4;
 
 /** In one sentence: which metrics notice the generator that Python has answered for. @param {MemoState} state */
 export function headlineWords(state) {
@@ -19,8 +19,9 @@ export function headlineWords(state) {
   if (!noise) return `${whose}: which metrics notice shows once Python has redrawn honest points.`;
   const found = CARD_NAMES.filter((name) => verdictOf(name, state.departureOf(name)) === "notices");
   if (!found.length) return `${whose}: none of the ${CARD_NAMES.length} metrics notices.`;
-  const names = found.slice(0, NAMED).map((name) => CARDS[name].label);
-  if (found.length > NAMED) names.push(`${found.length - NAMED} more`);
+  const named = found.length > NAMED ? found.slice(0, NAMED - 1) : found;
+  const names = named.map((name) => CARDS[name].label);
+  if (found.length > NAMED) names.push(`${found.length - named.length} more`);
   const told = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} notice` : `${names[0]} notices`;
   const rest = CARD_NAMES.length - found.length;
   return `${whose}: ${told}${rest ? `, the other ${rest} do not` : ""}.`;

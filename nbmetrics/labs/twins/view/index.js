@@ -259,7 +259,7 @@ function twinsLegend(second) {
     ]);
   return el("div", { class: "nbm-legend" }, [
     el("span", {}, [el("span", { class: "nbm-swatch" }), "client"]),
-    el("span", {}, [mark("first"), "first: the pooled clients, N(μ̂, Ĉ)"]),
+    el("span", {}, [mark("first"), "first: the Gaussian of the pooled clients"]),
     el("span", {}, [mark("second"), second]),
     el("span", {}, ["Drag a client: both generators follow."]),
   ]);
