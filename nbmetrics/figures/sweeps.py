@@ -17,7 +17,6 @@ from .drawing import (
     generator_look,
     legend,
     panels,
-    plain,
     with_unit,
 )
 
@@ -60,9 +59,10 @@ def gaussian_samples(table: pd.DataFrame) -> Drawing:
     """Samples of clients and of a generator in the plane (E13)."""
     figure, (ax,) = panels(1, width=6.4, height=4.8)
     for k, (name, rows) in enumerate(table.groupby("source", sort=False)):
-        own = {"color": CLIENT, "marker": MARKERS[k % len(MARKERS)]}
-        look = generator_look(0) if name == "generator" else own
-        ax.scatter(rows["x"], rows["y"], label=plain(name), alpha=0.5, s=10, **look)
+        look = {"color": CLIENT, "marker": MARKERS[k % len(MARKERS)], "label": f"client {k + 1}"}
+        if name == "generator":
+            look = {**generator_look(0), "label": name}
+        ax.scatter(rows["x"], rows["y"], alpha=0.5, s=10, **look)
     ax.set_aspect("equal")
     ax.set_xlabel("x")
     ax.set_ylabel("y")
