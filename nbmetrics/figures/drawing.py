@@ -20,11 +20,12 @@ from ..orders import numeral
 # solid; what is pooled, and all, is the colour of the text, dashed; every generator has a hue and a mark of its own;
 # the gap is magenta, dotted. Twin of labs/toolkit/view/lab.css, held together by tests/figures/test_colours.py.
 CLIENT, TEXT, QUIET, GAP = "#0072b2", "#16181d", "#4a4f5a", "#9c3a75"
-GENERATORS = ("#c24e00", "#00795b", "#6a4fb3", "#7a6a00")
+GENERATORS = ("#c24e00", "#00755e", "#7245c2", "#7a6000")
+GENERATOR_MARKS = "Ds^Pvp*Xhd<>"
 GENERATOR = GENERATORS[0]
-GENERATOR_MARKS = "Ds^vP*Xhd<>"
+BLUE, VERMILION = CLIENT, GENERATOR
 # Anything else that is drawn in several colours: metrics, kernels, transforms.
-VIOLET, GREEN, OLIVE, BROWN, GREY = "#6a4fb3", "#00795b", "#7a6a00", "#8a4a2c", "0.4"
+VIOLET, GREEN, OLIVE, BROWN, GREY = "#7245c2", "#00755e", "#7a6000", "#8a4a2c", "0.4"
 COLOURS = (VIOLET, GREEN, "#d99a00", "#56b4e9", BROWN, TEXT)
 MARKERS = "oDs^vP*Xhd<>"
 # One look for each aggregate in every figure.

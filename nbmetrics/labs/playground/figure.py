@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from ...arrays import to_numpy
 from ...distributions import Empirical, Gaussian, Mixture, has_moments
 from ...evaluation.scores import Scores
-from ...figures.drawing import CLIENT, GENERATOR, QUIET, Drawing, plain
+from ...figures.drawing import BLUE, VERMILION, Drawing, plain
 from ...orders import numeral
 from ..plane.figure import add_ellipse, brief
 from .scene import Scene
@@ -23,7 +23,7 @@ LINE = 0.16
 NAME, CELL, HEIGHT = 1.7, 1.0, 0.36  # inches of the table's parts
 _PARTS = ((0, "avg"), (1, "all"))
 GREY, WARN = "0.35", "#FFF1D6"
-MARKS = {"client": ("o", CLIENT, "-"), "generator": ("D", GENERATOR, (0, (2, 2)))}
+MARKS = {"client": ("o", BLUE, "-"), "generator": ("D", VERMILION, (0, (2, 2)))}
 _HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
 MOST_POINTS = 300
 NOTE = (
@@ -64,7 +64,7 @@ def _plane(ax: Any, scene: Scene) -> None:
         names.append((name, whole, kind))
     pooled = federation.pooled()
     law = _gaussian(pooled.distribution if pooled.rows is None else pooled.rows)
-    _ellipse(ax, law, 1, edgecolor=QUIET, linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
+    _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
     _names(ax, names, 2 * scene.half / SIDE)
 
 
@@ -131,7 +131,7 @@ def _key(figure: Drawing, ax: Any) -> None:
         Line2D([], [], color=colour, marker=marker, markersize=6, linestyle="", label=name)
         for name, (marker, colour, _) in MARKS.items()
     ]
-    marks.append(Line2D([], [], color=QUIET, linestyle=(0, (4, 3)), label="pooled clients"))
+    marks.append(Line2D([], [], color="0.3", linestyle=(0, (4, 3)), label="pooled clients"))
     marks.append(Line2D([], [], linestyle="", label="ellipses: 1σ and 2σ"))
     style = {
         "ncols": 4,
@@ -155,7 +155,7 @@ def _table(ax: Any, scores: Scores) -> None:
     for k, generator in enumerate(scores.generators):
         y = 0.36 + height * (k + 0.5)
         ax.axhline(y - height / 2, color="0.8", linewidth=0.7)
-        ax.text(0.05, y, plain(brief(generator, 19)), va="center", fontsize=9.5, fontweight="bold", color=GENERATOR)
+        ax.text(0.05, y, plain(brief(generator, 19)), va="center", fontsize=9.5, fontweight="bold", color=VERMILION)
         for metric in scores.metrics:
             own = places[metric, generator]
             differs = bool(own["avg"] != own["all"])
