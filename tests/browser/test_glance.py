@@ -44,13 +44,27 @@ def test_the_headline_is_the_first_heading_and_live(saved, copied):
     expect(heading(root)).to_have_text("The generator pairs ŷ with x the wrong way round.")
     root.get_by_role("button", name="Just show me").click()
     expect(heading(root)).to_have_text(
-        "The generator pairs ŷ with x the wrong way round: MFID sees nothing of it, RFID 1.60, CFID 2.56."
+        "The generator pairs ŷ with x the wrong way round: MFID sees nothing, RFID 1.60, CFID 2.56."
     )
     handle(root, "correlations").press("Shift+ArrowUp")
     painted(page)
     expect(heading(root)).to_contain_text("CFID 2.26")
     _, root = saved.open(nm.TwinsLab())
     expect(heading(root)).to_have_text("Every client scores both alike. Pooled, the twin is 3.056 worse.")
+
+
+@pytest.mark.parametrize("width", [1280, 900, 400, 320])
+def test_a_headline_that_changes_moves_nothing_below_it(saved, width):
+    page, root = saved.open(nm.CorrelationLab(), width=width)
+    root.get_by_role("button", name="Just show me").click()
+    tops = set()
+    for rho_hat in ("0.8", "0.3", "0", "0.95", "-0.5"):
+        field = root.get_by_role("spinbutton", name="ρ̂ generated")
+        field.fill(rho_hat)
+        field.press("Enter")
+        painted(page)
+        tops.add(root.evaluate("root => root.querySelector('.nbm-toolbar').getBoundingClientRect().top + scrollY"))
+    assert len(tops) == 1
 
 
 def title(name):

@@ -141,7 +141,7 @@ test("a task is done while it holds", () => {
 
 test("the headline says how the generator pairs, and tells no score while that is asked", () => {
   const said = (rho, rho_hat, isVeiled = false) => headlineWords({ ...opened, rho, rho_hat }, isVeiled);
-  assert.equal(said(0.8, -0.8), "The generator pairs ŷ with x the wrong way round: MFID sees nothing of it, RFID 1.60, CFID 2.56.");
+  assert.equal(said(0.8, -0.8), "The generator pairs ŷ with x the wrong way round: MFID sees nothing, RFID 1.60, CFID 2.56.");
   assert.equal(said(0.8, -0.8, true), "The generator pairs ŷ with x the wrong way round.");
   assert.match(said(0.5, 0.5), /no score has anything to see/);
   const how = [[0.8, 0.3], [0.3, 0.8], [-0.3, -0.8], [0.8, 0], [0, 0.8]].map(([rho, rhoHat]) => said(rho, rhoHat, true));

@@ -14,7 +14,7 @@ export function headlineWords(scene, isVeiled) {
   const how = `The generator ${pairingWords(rho, rho_hat)}`;
   if (isVeiled) return `${how}.`;
   const { rfid, cfid } = scoresOf(scene);
-  return `${how}: MFID sees nothing of it, RFID ${numeral(rfid)}, CFID ${numeral(cfid)}.`;
+  return `${how}: MFID sees nothing, RFID ${numeral(rfid)}, CFID ${numeral(cfid)}.`;
 }
 
 /** @param {number} rho @param {number} rhoHat another one */

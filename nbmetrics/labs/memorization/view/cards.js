@@ -65,10 +65,9 @@ export class MemoCards {
 
   /** @param {AbortSignal} signal */
   listen(signal) {
-    const { changed } = this.state.store;
     const tell = (/** @type {"pointed" | "focused"} */ how, /** @type {CardName | null} */ name) => {
       this[how] = name;
-      changed.call(this.state.store);
+      this.state.store.changed();
     };
     CARD_NAMES.forEach((name, k) => {
       const { root } = this.cards[name];
