@@ -89,14 +89,16 @@ test("the nearest point, within reach, and ties in order", () => {
 });
 
 test("the headline names the share and the metrics that notice it", () => {
-  const said = (noticing, parts = {}) =>
+  const said = (noticing, parts = {}, unknown = []) =>
     headlineWords({
       answer: { rev: 1 }, about: new Map([[1, { ...scene, ...parts }]]), isOwn: false, noise: {},
-      departureOf: (name) => (noticing.includes(name) ? 9 : 0),
+      departureOf: (name) => (unknown.includes(name) ? null : noticing.includes(name) ? 9 : 0),
     });
-  assert.equal(said([]), "Nothing copied: none of the 9 metrics notices.");
+  assert.equal(said([]), "Nothing copied: none of 9 metrics notices.");
   assert.equal(said(["fld_gap"], { copied: 0.3 }), "30\u00a0% copied: FLD gap notices, the other 8 do not.");
   assert.equal(said(["fld", "c_t"], { copied: 0.3, jitter: 0.01 }), "30\u00a0% copied, jitter of copies 0.01: FLD and C_T notice, the other 7 do not.");
+  assert.equal(said(["fld"], {}, ["c_t", "recall"]), "Nothing copied: FLD notices, the other 6 do not; 2 cannot tell.");
+  assert.equal(said([], {}, ["c_t"]), "Nothing copied: none of 8 metrics notices; 1 cannot tell.");
   const five = ["fld", "fld_gap", "c_t", "auth_pct", "recall"];
   assert.equal(said(five, { spread: 0.2 }), "Nothing copied, spread × 0.2: FLD, FLD gap, C_T and 2 more notice, the other 4 do not.");
   assert.match(headlineWords({ answer: { rev: 1 }, about: new Map(), scene, isOwn: true, noise: null }), /^Your generator: which metrics notice/);

@@ -30,6 +30,11 @@ const QUESTIONS = {
   own: ["Is your generator memorizing?", "Look at the cards, then at the items that are most like a training row."],
 };
 
+const CHOOSE = {
+  seen: "click it, or Tab to the picture and use the arrow keys",
+  hidden: "switch on “other generated”, or Tab to the picture and use the arrow keys",
+};
+
 export default lab("MemorizationLab", () => ({}), memoView);
 
 /** @param {Store} store @param {AbortSignal} signal */
@@ -75,7 +80,8 @@ function memoView(store, signal) {
     plane.paint();
     layers.paint(!store.saved || plane.knowsBumps);
     const words = chosenWords(state);
-    setText(chosen, words || "Choose a generated point: click it, or Tab to the picture and use the arrow keys.");
+    const isSeen = layers.shows("others") || (layers.shows("copies") && state.made.copies > 0);
+    setText(chosen, words || `Choose a generated point: ${CHOOSE[isSeen ? "seen" : "hidden"]}.`);
     plane.tell(words || "none chosen");
     setText(about, state.base.about ?? "");
     about.hidden = !state.base.about || !state.base.projected;

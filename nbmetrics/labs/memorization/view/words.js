@@ -17,14 +17,17 @@ export function headlineWords(state) {
   const scene = about.get(answer.rev) ?? state.scene;
   const whose = isOwn ? "Your generator" : settingWords(scene);
   if (!noise) return `${whose}: which metrics notice shows once Python has redrawn honest points.`;
-  const found = CARD_NAMES.filter((name) => verdictOf(name, state.departureOf(name)) === "notices");
-  if (!found.length) return `${whose}: none of the ${CARD_NAMES.length} metrics notices.`;
+  const verdicts = CARD_NAMES.map((name) => verdictOf(name, state.departureOf(name)));
+  const found = CARD_NAMES.filter((_, k) => verdicts[k] === "notices");
+  const silent = verdicts.filter((verdict) => verdict === "unknown").length;
+  const rest = CARD_NAMES.length - silent - found.length;
+  const unable = silent ? `; ${silent} cannot tell` : "";
+  if (!found.length) return `${whose}: none of ${rest} metrics notices${unable}.`;
   const named = found.length > NAMED ? found.slice(0, NAMED - 1) : found;
   const names = named.map((name) => CARDS[name].label);
   if (found.length > NAMED) names.push(`${found.length - named.length} more`);
   const told = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} notice` : `${names[0]} notices`;
-  const rest = CARD_NAMES.length - found.length;
-  return `${whose}: ${told}${rest ? `, the other ${rest} do not` : ""}.`;
+  return `${whose}: ${told}${rest ? `, the other ${rest} do not` : ""}${unable}.`;
 }
 
 /** What the sliders say that is not as an honest generator has it. @param {MemoScene} scene */
