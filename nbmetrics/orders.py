@@ -1,13 +1,32 @@
-"""Orders of generators by two scores: ties, places, and the pairs that the two order differently."""
+"""Orders of generators by two scores: ties, places, the pairs that the two order differently; and numbers as read."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 # Differences below this share of the scores are rounding, not an order.
 TIE = 1e-12
+
+
+def numeral(value: float, spec: str = ".3f", *, beside: float = 1.0) -> str:
+    """A number as people read it: with a true minus sign, and 0 where it is only rounding.
+
+    Parameters
+    ----------
+    value : a number
+    spec : how it is written, as `format` takes it
+    beside : a number of its kind; what is less than a billionth of it is rounding
+
+    >>> numeral(-0.25), numeral(-0.0001), numeral(4e-17, ".2g")
+    ('−0.250', '0.000', '0')
+    """
+    is_rounding = abs(value) <= 1e-9 * abs(beside)
+    text = format(0.0 if is_rounding else value, spec)
+    nothing_left = math.isfinite(value) and not set(text.split("e")[0]) & set("123456789")
+    return text.lstrip("+-") if nothing_left else text.replace("-", "−")
 
 
 def inverted_pairs(avg: Any, pooled: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..orders import TIE
+from ..orders import TIE, numeral
 
 if TYPE_CHECKING:
     from .scores import Scores
@@ -47,7 +47,7 @@ def figure(value: float, digits: int = 5) -> str:
     """So many significant digits; what is only rounding reads as 0, and what is not known as a dash."""
     if math.isnan(value):
         return "–"
-    return "0" if abs(value) < TIE else f"{value:.{digits}g}".replace("-", "−")
+    return "0" if abs(value) < TIE else numeral(value, f".{digits}g", beside=0)
 
 
 def as_text(scores: Scores) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from ..figures.drawing import BLUE, COLOURS, MARKERS, VERMILION, legend, panels, plain
+from ..figures.drawing import generator_look, legend, panels, plain
 
 if TYPE_CHECKING:
     from .scores import Scores
@@ -23,8 +23,8 @@ def scatter(scores: Scores) -> Figure:
             ends = rows.loc[[pair["avg_prefers"], pair["all_prefers"]]]
             ax.plot(ends["all"], ends["avg"], color="0.35", linewidth=1.2, linestyle="--", zorder=1)
         for k, (name, row) in enumerate(rows.iterrows()):
-            style = {"marker": MARKERS[k % len(MARKERS)], "color": COLOURS[k % len(COLOURS)], "label": plain(name)}
-            ax.scatter(row["all"], row["avg"], s=60, alpha=0.85, edgecolors="white", linewidths=0.8, zorder=2, **style)
+            style = {"s": 60, "alpha": 0.85, "edgecolors": "white", "linewidths": 0.8, "zorder": 2}
+            ax.scatter(row["all"], row["avg"], label=plain(name), **style, **generator_look(k))
         ax.margins(0.12)
         ax.set_xlabel(f"{label}-all (pooled data)")
         ax.set_ylabel(f"{label}-avg (over clients)")
@@ -39,9 +39,8 @@ def ranks(scores: Scores) -> Figure:
     figure, axes = panels(len(scores.metrics))
     for ax, metric in zip(axes, scores.metrics, strict=True):
         for k, row in enumerate(scores.ranks(metric).to_dict("records")):
-            moved = row["avg"] != row["all"]
-            style = {"color": VERMILION if moved else BLUE, "linestyle": "--" if moved else "-"}
-            ax.plot([0, 1], [row["avg"], row["all"]], marker=MARKERS[k % len(MARKERS)], **style)
+            line = "--" if row["avg"] != row["all"] else "-"
+            ax.plot([0, 1], [row["avg"], row["all"]], linestyle=line, **generator_look(k))
             ax.annotate(
                 plain(row["generator"]), (1, row["all"]), xytext=(8, -3), textcoords="offset points", fontsize=9
             )
@@ -61,8 +60,7 @@ def clients(scores: Scores) -> Figure:
         rows = scores.clients[scores.clients["metric"] == metric]
         for k, generator in enumerate(scores.generators):
             values = rows[rows["generator"] == generator]["value"]
-            style = {"marker": MARKERS[k % len(MARKERS)], "color": COLOURS[k % len(COLOURS)]}
-            ax.plot(range(len(values)), values, linestyle="none", label=plain(generator), **style)
+            ax.plot(range(len(values)), values, linestyle="none", label=plain(generator), **generator_look(k))
         ax.set_xticks(range(len(scores.names)), [plain(n) for n in scores.names], rotation=45, ha="right")
         ax.set_ylabel(scores.plain_label(metric))
     legend(figure, axes[0])

@@ -8,17 +8,13 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput
-from .drawing import BLUE, GREEN, VERMILION, Drawing, caption, legend, panels, plain
+from .drawing import COLOURS, METRICS, Drawing, caption, generator_look, legend, panels, plain
 
-METRICS: dict[str, dict[str, Any]] = {
-    "mfid": {"label": "MFID", "color": BLUE, "linestyle": "-", "marker": "o"},
-    "rfid": {"label": "RFID", "color": VERMILION, "linestyle": "--", "marker": "D"},
-    "cfid": {"label": "CFID", "color": GREEN, "linestyle": "-.", "marker": "s"},
-}
+LOOKS = {name: {"label": name.upper(), **METRICS[name]} for name in ("mfid", "rfid", "cfid")}
 ESTIMATORS: dict[str, dict[str, Any]] = {
-    "sc": {"label": "SC: sample covariance", "color": BLUE, "linestyle": "-", "marker": "o"},
-    "nsc1": {"label": "NSC1: variance of y known", "color": VERMILION, "linestyle": "--", "marker": "D"},
-    "nsc2": {"label": "NSC2: variances of x and y known", "color": GREEN, "linestyle": "-.", "marker": "s"},
+    "sc": {"label": "SC: sample covariance", "color": COLOURS[0], "linestyle": "-", "marker": "o"},
+    "nsc1": {"label": "NSC1: variance of y known", "color": COLOURS[1], "linestyle": "--", "marker": "D"},
+    "nsc2": {"label": "NSC2: variances of x and y known", "color": COLOURS[2], "linestyle": "-.", "marker": "s"},
 }
 SURFACES = {"squared_difference": r"$(\rho - \hat{\rho})^2$", "rfid": "RFID", "cfid": "CFID"}
 
@@ -72,7 +68,7 @@ def _diagonal(ax: Any) -> None:
 def condition_scale(table: pd.DataFrame) -> Drawing:
     """MFID, RFID and CFID against the scale of x (C2)."""
     figure, (ax,) = panels(1, width=7.0)
-    for metric, style in METRICS.items():
+    for metric, style in LOOKS.items():
         ax.plot(table["alpha"], table[metric], linewidth=1.8, markevery=0.1, **style)
     ax.set_xscale("log")
     ax.set_ylim(bottom=0)
@@ -87,7 +83,7 @@ def covariance_estimators(table: pd.DataFrame) -> Drawing:
     figure, axes = panels(3)
     for ax in axes[1:]:
         ax.sharey(axes[0])
-    for ax, (metric, look) in zip(axes, METRICS.items(), strict=True):
+    for ax, (metric, look) in zip(axes, LOOKS.items(), strict=True):
         for name, style in ESTIMATORS.items():
             mean, error = table[f"{metric}_{name}"], 2 * table[f"{metric}_{name}_se"]
             ax.plot(table["n"], mean, linewidth=1.8, markersize=5, **style)
@@ -105,8 +101,8 @@ def published_conditional(table: pd.DataFrame) -> Drawing:
     groups = list(table.groupby("dataset", sort=False))
     figure, axes = panels(len(groups), width=4.8, height=4.0)
     looks: dict[str, dict[str, Any]] = {
-        "yes": {"label": "trained on pairs", "color": BLUE, "marker": "o"},
-        "no": {"label": "trained without pairs", "color": VERMILION, "marker": "D"},
+        "yes": {"label": "trained on pairs", **generator_look(0)},
+        "no": {"label": "trained without pairs", **generator_look(1)},
     }
     for ax, (dataset, rows) in zip(axes, groups, strict=True):
         for paired, look in looks.items():
@@ -116,7 +112,7 @@ def published_conditional(table: pd.DataFrame) -> Drawing:
             where = {"xytext": (0, 7 if k % 2 else -7), "va": "bottom" if k % 2 else "top", "ha": "center"}
             place = (row["mfid"], row["cfid"])
             ax.annotate(plain(row["model"]), place, textcoords="offset points", fontsize=8, **where)
-        apart = [METRICS[m]["label"] for m in METRICS if _parts(rows, m)]
+        apart = [LOOKS[m]["label"] for m in LOOKS if _parts(rows, m)]
         ax.set_title(f"{plain(dataset)}: {', '.join(apart) or 'no score'} parts the two kinds", fontsize=10)
         ax.margins(0.2)
         ax.set_xlabel("MFID (squared units)")

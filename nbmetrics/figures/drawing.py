@@ -14,17 +14,35 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-# Okabe–Ito: told apart with any colour vision.
-BLUE, VERMILION, GREEN, PURPLE, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
-SKY, GREY = "#56B4E9", "0.4"
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, "#000000")
+from ..orders import numeral
+
+# One language of colour, in figures as in pages, and never colour alone: clients are blue, and so is their average,
+# solid; what is pooled, and all, is the colour of the text, dashed; every generator has a hue and a mark of its own;
+# the gap is magenta, dotted. Twin of labs/toolkit/view/lab.css, held together by tests/figures/test_colours.py.
+CLIENT, TEXT, QUIET, GAP = "#0072b2", "#16181d", "#4a4f5a", "#9c3a75"
+GENERATORS = ("#c24e00", "#00755e", "#7245c2", "#7a6000")
+GENERATOR_MARKS = "Ds^Pvp*Xhd<>"
+GENERATOR = GENERATORS[0]
+BLUE, VERMILION = CLIENT, GENERATOR
+# Anything else that is drawn in several colours: metrics, kernels, transforms.
+VIOLET, GREEN, OLIVE, BROWN, GREY = "#7245c2", "#00755e", "#7a6000", "#8a4a2c", "0.4"
+COLOURS = (VIOLET, GREEN, "#d99a00", "#56b4e9", BROWN, TEXT)
 MARKERS = "oDs^vP*Xhd<>"
-# One look for each aggregate in every figure: never colour alone.
+# One look for each aggregate in every figure.
 AGGREGATES: dict[str, dict[str, Any]] = {
-    "avg": {"color": BLUE, "linestyle": "-", "marker": "o"},
-    "all": {"color": VERMILION, "linestyle": "--", "marker": "D"},
-    "gap": {"color": GREEN, "linestyle": "-.", "marker": "s"},
-    "ref": {"color": GREY, "linestyle": ":", "marker": None},
+    "avg": {"color": CLIENT, "linestyle": "-", "marker": "o"},
+    "all": {"color": TEXT, "linestyle": "--", "marker": "D"},
+    "gap": {"color": GAP, "linestyle": ":", "marker": "s"},
+    "ref": {"color": GREY, "linestyle": "-.", "marker": None},
+}
+# And one for each metric where several stand together.
+METRICS: dict[str, dict[str, Any]] = {
+    "fid": {"color": OLIVE, "linestyle": "-", "marker": "o"},
+    "kid": {"color": GREEN, "linestyle": "-.", "marker": "s"},
+    "fld": {"color": VIOLET, "linestyle": "-", "marker": "D"},
+    "mfid": {"color": VIOLET, "linestyle": ":", "marker": "o"},
+    "rfid": {"color": GREEN, "linestyle": "--", "marker": "D"},
+    "cfid": {"color": TEXT, "linestyle": "-", "marker": "s"},
 }
 # Metrics as people write them, and what they are measured in.
 LABELS = {"fid": "FID", "kid": "KID", "kid_rbf": "KID (RBF)", "w1": "W1", "fld": "FLD", "c_t": "C_T"}
@@ -78,9 +96,15 @@ def with_unit(metric: str, aggregate: str = "") -> str:
 def best(table: pd.DataFrame, metric: str, symbol: str) -> str:
     """Where avg and where all are lowest, as a panel's title; the table's first column is what is swept."""
     lowest = [table.iloc[:, 0].to_numpy()[np.nanargmin(table[f"{metric}_{a}"])] for a in ("avg", "all")]
+    by_avg, by_all = (numeral(value, "g") for value in lowest)
     if lowest[0] == lowest[1]:
-        return f"best {symbol}: {lowest[0]:g} by avg and by all"
-    return f"best {symbol}: {lowest[0]:g} by avg, {lowest[1]:g} by all"
+        return f"best {symbol}: {by_avg} by avg and by all"
+    return f"best {symbol}: {by_avg} by avg, {by_all} by all"
+
+
+def generator_look(k: int) -> dict[str, Any]:
+    """The hue and the mark of the generator at position `k`, the same in every panel."""
+    return {"color": GENERATORS[k % len(GENERATORS)], "marker": GENERATOR_MARKS[k % len(GENERATOR_MARKS)]}
 
 
 def whole_ticks(*axes: Any) -> None:
@@ -97,7 +121,7 @@ def caption(figure: Drawing, table: pd.DataFrame) -> Drawing:
     A caption names the set-up only; what comes out of it is computed from the table, in the panels' titles.
     """
     source = table.attrs.get("source")
-    text = f"{table.attrs['id']}  {table.attrs['title']}" + (f"  (after {source})" if source else "")
+    text = table.attrs["title"] + (f"  (after {source})" if source else "")
     wide = int(12 * figure.get_size_inches()[0])
     figure.suptitle(textwrap.fill(text, wide), x=0.01, ha="left", fontsize=10)
     return figure

@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..orders import inverted_pairs
+from ..orders import inverted_pairs, numeral
 from .drawing import (
-    BLUE,
-    COLOURS,
     GREY,
-    MARKERS,
+    METRICS,
     UNITS,
-    VERMILION,
     Drawing,
     best,
     caption,
     curve,
+    generator_look,
     label,
     legend,
     panels,
@@ -28,7 +26,6 @@ from .drawing import (
 )
 
 KINDS = {"class": "one class", "noise": "all classes with noise", "nearest": "an item and its nearest"}
-LOOKS = {"fid": (BLUE, "o"), "kid": (VERMILION, "s")}
 
 
 def single_class(table: pd.DataFrame) -> Drawing:
@@ -38,8 +35,7 @@ def single_class(table: pd.DataFrame) -> Drawing:
     for ax, metric in zip(axes, metrics, strict=True):
         ends = table[[f"{metric}_avg", f"{metric}_all"]].to_numpy()
         for k, (name, y) in enumerate(zip(table["generator"], ends, strict=True)):
-            style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]}
-            ax.plot([0, 1], y, linestyle="-" if k == 0 else "--", label=plain(name), **style)
+            ax.plot([0, 1], y, linestyle="-" if k == 0 else "--", label=plain(name), **generator_look(k))
         ax.set_title(_verdict(*ends.T), fontsize=10)
         ax.set_xticks([0, 1], ["avg", "all"])
         ax.set_xlim(-0.25, 1.25)
@@ -63,9 +59,10 @@ def published_ranks(table: pd.DataFrame) -> Drawing:
     for column, metric in enumerate(("fid", "kid")):
         pairs = _inversions(table, metric)
         gap = table[f"{metric}_gap"]
+        mean, spread = gap.mean(), numeral(gap.std(), ".2g", beside=gap.mean())
         counted = f"{len(pairs):,} of {len(table) * (len(table) - 1) // 2:,} pairs inverted"
         _scatter(axes[column], table, metric, pairs)
-        axes[column].set_title(f"{counted}; avg − all = {gap.mean():.3g}, sd {gap.std():.2g}", fontsize=10)
+        axes[column].set_title(f"{counted}; avg − all = {numeral(mean, '.3g')}, sd {spread}", fontsize=10)
         _places(axes[column + 2], table, metric, pairs)
     legend(figure, *axes)
     return caption(figure, table)
@@ -123,10 +120,9 @@ def _sweeps(table: pd.DataFrame, group: str, title: str, x_label: str, symbol: s
             ax.set_xlabel(x_label)
             ax.set_ylabel(with_unit(metric))
         ours[0].set_title(f"{title.format(value)}\n{ours[0].get_title()}", fontsize=9)
-        for metric, (colour, marker) in LOOKS.items():
+        for metric in ("fid", "kid"):
             x, y = part[f"{metric}_all_rank"], part[f"{metric}_avg_rank"]
-            style = {"linestyle": "-" if metric == "fid" else ":", "markersize": 5, "label": f"{label(metric)} places"}
-            ours[2].plot(x, y, color=colour, marker=marker, **style)
+            ours[2].plot(x, y, markersize=5, label=f"{label(metric)} places", **METRICS[metric])
         whole_ticks(ours[2].xaxis, ours[2].yaxis)
         ours[2].set_xlabel("place by all (1 = best)")
         ours[2].set_ylabel("place by avg")
@@ -140,7 +136,7 @@ def _scatter(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -> No
     _join(ax, pooled, avg, pairs)
     for k, (kind, rows) in enumerate(_kinds(table)):
         style = {"s": 26, "edgecolors": "white", "linewidths": 0.5, "zorder": 2}
-        ax.scatter(pooled[rows], avg[rows], color=COLOURS[k], marker=MARKERS[k], label=KINDS.get(kind, kind), **style)
+        ax.scatter(pooled[rows], avg[rows], label=KINDS.get(kind, kind), **generator_look(k), **style)
     ax.set_xlabel(with_unit(metric, "all"))
     ax.set_ylabel(with_unit(metric, "avg"))
 
@@ -151,7 +147,7 @@ def _places(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -> Non
     ax.axline((1, 1), slope=1, color=GREY, linewidth=0.8, linestyle=":")
     _join(ax, pooled, avg, pairs)
     for k, (_, rows) in enumerate(_kinds(table)):
-        ax.scatter(pooled[rows], avg[rows], s=22, color=COLOURS[k], marker=MARKERS[k], zorder=2)
+        ax.scatter(pooled[rows], avg[rows], s=22, zorder=2, **generator_look(k))
     whole_ticks(ax.xaxis, ax.yaxis)
     ax.set_xlabel(f"place by {label(metric)}-all (1 = best)")
     ax.set_ylabel(f"place by {label(metric)}-avg")

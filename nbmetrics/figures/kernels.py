@@ -7,13 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from .drawing import BLUE, GREEN, GREY, PURPLE, VERMILION, Drawing, caption, legend, panels, plain
+from ..orders import numeral
+from .drawing import COLOURS, GREY, Drawing, caption, legend, panels, plain
 
 ESTIMATORS: dict[str, dict[str, Any]] = {
-    "kid_biased": {"label": "biased", "color": VERMILION, "linestyle": "--", "marker": "D"},
-    "kid_unbiased": {"label": "unbiased", "color": BLUE, "linestyle": "-", "marker": "o"},
-    "kid_linear": {"label": "linear-time", "color": GREEN, "linestyle": "-.", "marker": "s"},
-    "kid_subsets": {"label": "subsets", "color": PURPLE, "linestyle": (0, (1, 1)), "marker": "^"},
+    "kid_biased": {"label": "biased", "color": COLOURS[2], "linestyle": "--", "marker": "D"},
+    "kid_unbiased": {"label": "unbiased", "color": COLOURS[1], "linestyle": "-", "marker": "o"},
+    "kid_linear": {"label": "linear-time", "color": COLOURS[3], "linestyle": "-.", "marker": "s"},
+    "kid_subsets": {"label": "subsets", "color": COLOURS[0], "linestyle": (0, (1, 1)), "marker": "^"},
 }
 
 
@@ -46,7 +47,10 @@ def _means(ax: Any, rows: pd.DataFrame) -> None:
 
 def _units(ax: Any, row: Any) -> None:
     values = {"exact": row["kid_exact"], "features doubled": row["kid_doubled"], "half of PCA": row["kid_pca"]}
-    lines = ["KID × 100 of the same laws", *(f"{name}: {100 * value:.3g}" for name, value in values.items())]
+    lines = [
+        "KID × 100 of the same laws",
+        *(f"{name}: {numeral(100 * value, '.3g')}" for name, value in values.items()),
+    ]
     ax.text(0.98, 0.97, "\n".join(lines), transform=ax.transAxes, ha="right", va="top", fontsize=8)
 
 

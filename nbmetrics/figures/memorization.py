@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..orders import numeral
 from .drawing import (
-    BLUE,
+    BROWN,
+    CLIENT,
     COLOURS,
+    GENERATOR,
     GREEN,
     GREY,
     MARKERS,
-    SKY,
+    OLIVE,
+    TEXT,
     UNITS,
-    VERMILION,
+    VIOLET,
     Drawing,
     caption,
     legend,
@@ -26,10 +30,13 @@ from .drawing import (
 )
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "train": ("train", {"marker": "+", "color": "black", "s": 22, "linewidth": 0.7}),
+    "train": ("train", {"marker": "o", "color": CLIENT, "s": 9, "linewidth": 0}),
     "test": ("test", {"marker": "x", "color": "0.5", "s": 12, "linewidth": 0.6}),
-    "generated-honest": ("generated, honest", {"marker": "o", "color": BLUE, "s": 12}),
-    "generated-copy": ("generated, near-copy of train", {"marker": "D", "color": VERMILION, "s": 14}),
+    "generated-honest": ("generated, honest", {"marker": "D", "color": GENERATOR, "s": 9, "linewidth": 0}),
+    "generated-copy": (
+        "generated, near-copy of train",
+        {"marker": "D", "color": GENERATOR, "s": 16, "edgecolors": TEXT, "linewidth": 0.8},
+    ),
 }
 COPYING = {
     "fld_gap": f"FLD gap ({UNITS['fld']})",
@@ -76,7 +83,7 @@ def _shade(ax: Any, part: pd.DataFrame, x_limits: Any, y_limits: Any) -> None:
     area = (edges[0][1] - edges[0][0]) * (edges[1][1] - edges[1][0])
     density = (shares[1] @ shares[0].T) / (len(made) * area)
     norm = LogNorm(vmin=0.02, vmax=5.0, clip=True)
-    ax.pcolormesh(*edges, density, cmap="Purples", norm=norm, rasterized=True, zorder=0)
+    ax.pcolormesh(*edges, density, cmap="Oranges", norm=norm, rasterized=True, zorder=0)
 
 
 def _ellipses(ax: Any, part: pd.DataFrame) -> None:
@@ -107,13 +114,15 @@ def copied_width(table: pd.DataFrame) -> Drawing:
     """The fitted width of near-copies against their distance from train points (F12)."""
     figure, (ax,) = panels(1, width=6.4, height=4.4)
     near = table.sort_values("delta")
-    ax.plot(near["delta"], near["sigma"], color=BLUE, marker="o", label="fitted σ of the bump, median")
+    ax.plot(near["delta"], near["sigma"], color=VIOLET, marker="o", label="fitted σ of the bump, median")
     ax.plot(near["delta"], near["sigma"] / near["ratio"], color=GREY, linestyle=":", label="δ/√d")
     ax.set_xscale("log")
     ax.set_yscale("log")
     first = near.iloc[0]
     found = f"{first['found']:.0%} of the near-copies have it within a factor of 2"
-    ax.set_title(f"σ√d/δ = {first['ratio']:.3g} at δ = {first['delta']:.2g}; {found}", fontsize=10)
+    ax.set_title(
+        f"σ√d/δ = {numeral(first['ratio'], '.3g')} at δ = {numeral(first['delta'], '.2g')}; {found}", fontsize=10
+    )
     ax.set_xlabel("distance from the nearest train point, δ (standard deviations)")
     ax.set_ylabel("σ (standard deviations)")
     legend(figure, ax)
@@ -125,18 +134,18 @@ def bandwidth_sweep(table: pd.DataFrame) -> Drawing:
     figure, axes = panels(4, width=5.0, height=3.2, rows=2)
     x = table["bandwidth"]
     best = x.to_numpy()[table["fld"].argmin()]
-    axes[0].plot(x, table["fld"], color=BLUE, marker="o", label="FLD")
-    axes[0].plot(x, table["fld_gap"], color=GREEN, marker="s", linestyle="-.", label="FLD gap")
+    axes[0].plot(x, table["fld"], color=VIOLET, marker="o", label="FLD")
+    axes[0].plot(x, table["fld_gap"], color=VIOLET, marker="s", linestyle="--", label="FLD gap")
     axes[0].set(ylabel="FLD and FLD gap (" + UNITS["fld"].replace(", ", ",\n") + ")")
     floor = 0.3 * min(table.loc[table[c] > 0, c].min() for c in ("fid_test", "fid_train"))
     low = np.maximum(table["fid_test_low"], floor)
-    axes[1].fill_between(x, low, table["fid_test_high"], color=VERMILION, alpha=0.25, label="FID-test, interval")
-    axes[1].plot(x, table["fid_test"], color=VERMILION, marker="D", linestyle="--", label="FID-test")
-    axes[1].plot(x, table["fid_train"], color=GREY, marker="^", linestyle=":", label="FID-train")
+    axes[1].fill_between(x, low, table["fid_test_high"], color=OLIVE, alpha=0.25, label="FID-test, interval")
+    axes[1].plot(x, table["fid_test"], color=OLIVE, marker="D", label="FID-test")
+    axes[1].plot(x, table["fid_train"], color=OLIVE, marker="^", linestyle=":", label="FID-train")
     axes[1].set(yscale="log", ylim=(floor, None), ylabel="FID (squared units)")
-    axes[2].plot(x, table["c_t"], color="black", marker="v", label="C_T")
+    axes[2].plot(x, table["c_t"], color=GREEN, marker="v", linestyle="--", label="C_T")
     axes[2].set(ylabel=COPYING["c_t"])
-    axes[3].plot(x, table["auth_pct"], color=SKY, marker="P", label="AuthPct")
+    axes[3].plot(x, table["auth_pct"], color=BROWN, marker="P", linestyle="-.", label="AuthPct")
     axes[3].set(ylabel=COPYING["auth_pct"], ylim=(-3, 103))
     for ax in axes:
         ax.axvline(best, color=GREY, linewidth=1, linestyle=(0, (1, 3)), label="best by FLD")
@@ -156,13 +165,13 @@ def copycat(table: pd.DataFrame) -> Drawing:
         (COPYING["auth_pct"], {"auth_pct": "score"}),
         ("precision and recall (share)", {"precision": "precision", "recall": "recall"}),
     ]
-    looks = {"fid_train": 0, "fid_test": 1, "precision": 2, "recall": 4}
+    looks = {"fid_train": (OLIVE, "^"), "fid_test": (OLIVE, "D"), "precision": (BROWN, "s"), "recall": (TEXT, "v")}
     places = np.arange(len(table))[::-1]
     for k, (ax, (label, columns)) in enumerate(zip(axes, shown)):
         for shift, (column, name) in zip((0.12, -0.12) if len(columns) > 1 else (0,), columns.items()):
-            look = looks.get(column, 5)
+            colour, marker = looks.get(column, (VIOLET, "o"))
             values, y = table[column].to_numpy(), places + shift
-            ax.plot(values, y, linestyle="none", color=COLOURS[look], marker=MARKERS[look], label=name)
+            ax.plot(values, y, linestyle="none", color=colour, marker=marker, label=name)
         if len(columns) == 1:
             _write(ax, values, places)
         names = [plain(name) for name in table["generator"]] if k % 3 == 0 else [""] * len(table)
@@ -197,7 +206,7 @@ def _write(ax: Any, values: np.ndarray, places: np.ndarray) -> None:
 
 
 def _short(value: float) -> str:
-    return f"{value:.1e}".replace("e+", "e") if abs(value) >= DEGENERATE else f"{value:.1f}"
+    return numeral(value, ".1e").replace("e+", "e") if abs(value) >= DEGENERATE else numeral(value, ".1f")
 
 
 def novelty(table: pd.DataFrame) -> Drawing:
@@ -253,7 +262,7 @@ def interactions(table: pd.DataFrame) -> Drawing:
         image = ax.imshow(cells.to_numpy(), cmap="cividis", norm=norm, aspect="auto", origin="lower")
         for (i, j), value in np.ndenumerate(cells.to_numpy()):
             dark = norm(value) < 0.5
-            text = _short(value) if abs(value) >= DEGENERATE else f"{value:.0f}"
+            text = _short(value) if abs(value) >= DEGENERATE else numeral(value, ".0f")
             ax.text(j, i, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
         ax.set_xticks(range(cells.shape[1]), [f"{v:g}" for v in cells.columns])
         ax.set_yticks(range(cells.shape[0]), [f"{v:g}" for v in cells.index])

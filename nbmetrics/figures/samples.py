@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput, check_count
+from ..orders import numeral
 from .drawing import (
-    BLUE,
     COLOURS,
+    GENERATOR,
     GREY,
     MARKERS,
-    SKY,
-    VERMILION,
+    METRICS,
     Drawing,
     caption,
     label,
@@ -25,7 +25,7 @@ from .drawing import (
     with_unit,
 )
 
-PALETTE = (*COLOURS, SKY)
+PALETTE = (*COLOURS, "#cc79a7")
 
 
 def transforms(table: pd.DataFrame) -> Drawing:
@@ -54,7 +54,7 @@ def diversity(table: pd.DataFrame) -> Drawing:
     figure, axes = panels(4, width=4.8, height=2.7, rows=2)
     for row, metric in enumerate(("fld", "fid")):
         for ax, (column, (rows, x_label)) in zip(axes[2 * row :], parts.items(), strict=False):
-            _with_spread(ax, rows, column, metric, row)
+            _with_spread(ax, rows, column, metric)
             if row:
                 ax.set_xlabel(x_label)
             if column == "copies":
@@ -66,8 +66,8 @@ def diversity(table: pd.DataFrame) -> Drawing:
 def sample_size(table: pd.DataFrame) -> Drawing:
     """FLD, FID and KID against the number of test rows, with the standard deviation of one draw (F8)."""
     figure, axes = panels(3, width=3.5, height=3.4)
-    for k, (ax, metric) in enumerate(zip(axes, ("fld", "fid", "kid"), strict=True)):
-        _against_size(ax, table, "test_size", metric, k)
+    for ax, metric in zip(axes, ("fld", "fid", "kid"), strict=True):
+        _against_size(ax, table, "test_size", metric)
         ax.set_xlabel("test rows")
     legend(figure, *axes)
     return caption(figure, table)
@@ -76,16 +76,16 @@ def sample_size(table: pd.DataFrame) -> Drawing:
 def generated_size(table: pd.DataFrame) -> Drawing:
     """FLD and FID against the number of generated rows, with the standard deviation of one draw (F13)."""
     figure, axes = panels(2, width=4.6, height=3.4)
-    for k, (ax, metric) in enumerate(zip(axes, ("fld", "fid"), strict=True)):
-        _against_size(ax, table, "size", metric, k)
+    for ax, metric in zip(axes, ("fld", "fid"), strict=True):
+        _against_size(ax, table, "size", metric)
         ax.set_xlabel("generated rows")
     legend(figure, *axes)
     return caption(figure, table)
 
 
-def _against_size(ax: Any, table: pd.DataFrame, column: str, metric: str, k: int) -> None:
+def _against_size(ax: Any, table: pd.DataFrame, column: str, metric: str) -> None:
     """The means of a metric against a number of rows, down to 0, or a tenth more would look like ten times as much."""
-    _with_spread(ax, table, column, metric, k)
+    _with_spread(ax, table, column, metric)
     ax.axhline(table[metric].iloc[-1], color=GREY, linestyle=":", label="value at the last size")
     ax.set_xscale("log")
     ax.set_xticks(table[column], table[column])
@@ -94,11 +94,10 @@ def _against_size(ax: Any, table: pd.DataFrame, column: str, metric: str, k: int
     ax.set_ylim(min(low, 0), max(high, 0))
 
 
-def _with_spread(ax: Any, rows: pd.DataFrame, x: str, metric: str, k: int) -> None:
+def _with_spread(ax: Any, rows: pd.DataFrame, x: str, metric: str) -> None:
     """The means of a metric, with bars of one standard deviation."""
-    style = {"color": COLOURS[k], "marker": MARKERS[k], "linestyle": ("-", "--", "-.")[k]}
     name = f"{label(metric)}, ± 1 sd of a draw"
-    ax.errorbar(rows[x], rows[metric], yerr=rows[f"{metric}_sd"].fillna(0), capsize=3, label=name, **style)
+    ax.errorbar(rows[x], rows[metric], yerr=rows[f"{metric}_sd"].fillna(0), capsize=3, label=name, **METRICS[metric])
     ax.set_ylabel(with_unit(metric))
 
 
@@ -111,9 +110,9 @@ def published_models(table: pd.DataFrame) -> Drawing:
     for ax, ((features, dataset), rows) in zip(axes, groups, strict=True):
         for row in rows.to_dict("records"):
             moved = row["fld_rank"] != row["fid_rank"]
-            style = {"color": VERMILION if moved else BLUE, "linestyle": "--" if moved else "-"}
+            style = {"color": GENERATOR if moved else GREY, "linestyle": "--" if moved else "-"}
             ax.plot([0, 1], [row["fld_rank"], row["fid_rank"]], marker="D" if moved else "o", markersize=5, **style)
-            text = f"{plain(row['model'])}  {row['fld']:.2f}"
+            text = f"{plain(row['model'])}  {numeral(row['fld'], '.2f')}"
             ax.annotate(
                 text, (0, row["fld_rank"]), (-8, 0), textcoords="offset points", ha="right", va="center", fontsize=8
             )
@@ -127,7 +126,7 @@ def published_models(table: pd.DataFrame) -> Drawing:
         ax.grid(False)
         ax.invert_yaxis()
         tau = kendalltau(rows["fld"], rows["fid"]).statistic
-        ax.set_title(f"{plain(dataset)}, {plain(features)}: τ = {tau:.2f}", fontsize=10)
+        ax.set_title(f"{plain(dataset)}, {plain(features)}: τ = {numeral(tau, '.2f')}", fontsize=10)
     return caption(figure, table)
 
 
@@ -173,7 +172,7 @@ def _pairs(axes: Sequence[Any], part: pd.DataFrame, pictures: Any, name: str) ->
         left, right = pictures.generated[row["generated"]], pictures.train[row["train"]]
         gap = np.full((left.shape[0], max(1, left.shape[1] // 8), *left.shape[2:]), np.nan)
         ax.imshow(np.concatenate([left, gap, right], axis=1), cmap="gray", vmin=0, vmax=1)
-        ax.set_title(f"#{row['rank']}: {row['score']:.2f}\nd = {row['distance']:.2f}", fontsize=8)
+        ax.set_title(f"#{row['rank']}: {numeral(row['score'], '.2f')}\nd = {row['distance']:.2f}", fontsize=8)
         ax.set_xticks([])
         ax.set_yticks([])
         ax.spines[:].set_visible(False)

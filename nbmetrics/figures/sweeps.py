@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from .drawing import COLOURS, MARKERS, Drawing, aggregates_of, best, caption, curve, legend, panels, plain, with_unit
+from ..orders import numeral
+from .drawing import (
+    CLIENT,
+    MARKERS,
+    Drawing,
+    aggregates_of,
+    best,
+    caption,
+    curve,
+    generator_look,
+    legend,
+    panels,
+    with_unit,
+)
 
 
 def gaussian_toy(table: pd.DataFrame) -> Drawing:
@@ -34,7 +47,7 @@ def likelihood_toy(table: pd.DataFrame) -> Drawing:
             curve(ax, part[column], y, aggregate, f"LL-{aggregate}", best="max")
         curve(ax, part[column], part["log_likelihood_ref"], "ref", "LL of the union of the clients")
         apart = float(np.abs(part["log_likelihood_gap"]).max())
-        ax.set_title(f"LL-avg and LL-all differ by at most {apart:.1g}", fontsize=10)
+        ax.set_title(f"LL-avg and LL-all differ by at most {numeral(apart, '.1g')}", fontsize=10)
         ax.set_ylabel("log-likelihood (nats; higher is better)")
     axes[0].set_xlabel("variance of the generator along x, v")
     axes[1].set_xlabel("shift of the generator along x")
@@ -46,8 +59,10 @@ def gaussian_samples(table: pd.DataFrame) -> Drawing:
     """Samples of clients and of a generator in the plane (E13)."""
     figure, (ax,) = panels(1, width=6.4, height=4.8)
     for k, (name, rows) in enumerate(table.groupby("source", sort=False)):
-        style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "alpha": 0.5, "s": 10}
-        ax.scatter(rows["x"], rows["y"], label=plain(name), **style)
+        look = {"color": CLIENT, "marker": MARKERS[k % len(MARKERS)], "label": f"client {k + 1}"}
+        if name == "generator":
+            look = {**generator_look(0), "label": name}
+        ax.scatter(rows["x"], rows["y"], alpha=0.5, s=10, **look)
     ax.set_aspect("equal")
     ax.set_xlabel("x")
     ax.set_ylabel("y")

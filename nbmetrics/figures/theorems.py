@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, shown
+from ..orders import numeral
 from .drawing import COLOURS, GREY, MARKERS, Drawing, legend, panels, plain
 
 
@@ -84,6 +85,7 @@ def _verdict(relation: str, points: np.ndarray) -> str:
     """How far the sides are apart, or how many points are above the diagonal by more than rounding."""
     apart = points[:, 0] - points[:, 1]
     if relation == "=":
-        return f"apart by {np.abs(apart).max():.1g} at most"
+        furthest = numeral(np.abs(apart).max(), ".1g", beside=np.abs(points).max())
+        return f"apart by {furthest} at most"
     above = int((apart > 1e-9 * np.abs(points).max()).sum())
     return f"holds for {len(points) - above} of {len(points)}"

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from .drawing import BLUE, VERMILION, Drawing, caption, legend, panels, with_unit
+from ..orders import numeral
+from .drawing import GENERATORS, Drawing, caption, legend, panels, with_unit
 
 MOST_LABELS = 8
-HEADS = {"corrected": "corrected construction", "printed": "as printed", "published": "published (FFHQ)"}
+HEADS = {"corrected": "twins", "printed": "by the papers’ formula", "published": "the papers’ table (FFHQ)"}
+# An open circle that a diamond fits into, as in TwinsLab.
+LOOKS: dict[str, dict[str, Any]] = {
+    "first": {"marker": "o", "markersize": 11, "markerfacecolor": "none", "color": GENERATORS[0], "markeredgewidth": 2},
+    "second": {"marker": "D", "markersize": 6, "color": GENERATORS[1]},
+}
 
 
 def twin_generators(table: pd.DataFrame) -> Drawing:
@@ -21,10 +29,9 @@ def twin_generators(table: pd.DataFrame) -> Drawing:
         clients = [c for c in map(str, rows) if c.startswith("fid_client_")]
         every = -(-len(clients) // MOST_LABELS)
         places = np.append(np.arange(len(clients)), len(clients) - 1 + every * np.array([1.6, 2.6]))
-        for offset, generator, marker, colour in ((-0.12, "first", "o", BLUE), (0.12, "second", "D", VERMILION)):
+        for generator, look in LOOKS.items():
             values = rows.loc[generator, [*clients, "fid_avg", "fid_all"]]
-            style = {"marker": marker, "color": colour, "linestyle": "none", "markersize": 7, "clip_on": False}
-            ax.plot(places + offset, values, label=f"{generator} generator", **style)
+            ax.plot(places, values, linestyle="none", clip_on=False, label=f"{generator} generator", **look)
         ax.axvline(len(clients) - 1 + 0.8 * every, color="0.6", linewidth=0.8)
         named = [c.removeprefix("fid_client_") for c in clients[::every]]
         ax.set_xticks([*places[:-2:every], *places[-2:]], [*named, "avg", "all"])
@@ -32,7 +39,9 @@ def twin_generators(table: pd.DataFrame) -> Drawing:
         ax.set_ylabel(with_unit("fid"))
         ax.set_ylim(bottom=0)
         apart = (rows.loc["second"] - rows.loc["first"]).abs()
-        told = f"apart by {apart[clients].max():.2g} at most with a client, by {apart['fid_all']:.2g} for all"
+        of_clients, of_all = float(np.max(apart[clients])), float(np.max(apart["fid_all"]))
+        furthest = numeral(of_clients, ".2g", beside=float(np.max(rows.loc["first"])))
+        told = f"apart by {furthest} at most with a client, by {numeral(of_all, '.2g')} for all"
         ax.set_title(f"{HEADS[name]}:\n{told}", fontsize=10)
     legend(figure, axes[0])
     return caption(figure, table)

@@ -76,6 +76,7 @@ def test_own_features_have_no_sliders_and_find_the_copies(opened, shot):
 
 def test_the_saved_picture_has_the_shading_in_it(opened, tmp_path):
     page, lab = opened("points=60, jitter=0.1")
+    lab.get_by_role("button", name="fitted bumps").click()
     settle(page, lab)
     with page.expect_download() as got:
         lab.get_by_role("button", name="Save picture").click()
@@ -134,7 +135,7 @@ PIXELS = """(canvas, wanted) => {
 
 
 def test_the_marks_take_the_colours_of_the_theme(opened, theme):
-    page, lab = opened("points=120")
+    page, lab = opened("points=120, copied=1")
     settle(page, lab)
     marks, light, dark = lab.locator(".nbm-memo-marks"), [0xC2, 0x4E, 0x00], [0xF2, 0xA3, 0x3C]
     assert marks.evaluate(PIXELS, light) > 300 and marks.evaluate(PIXELS, dark) == 0

@@ -13,7 +13,7 @@ from tests.browser.memo import shown, tab, verdict
 from tests.browser.page import handle, painted
 from tests.labs.inside import send
 
-NOTED = ".nbm-memo-cards + .nbm-note"
+NOTED = ".nbm-memo-cards ~ .nbm-note"
 # What a page asks by, for the lab of these tests.
 KEYS = {"curve": 'copied ["moons",0,0,0,1,100,0]', "interactions": "interactions moons 100 0"}
 
@@ -66,21 +66,22 @@ def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_cop
     page, root = saved.open(half_copied)
     choose = root.get_by_role("slider", name="Generated point", exact=True)
     words, link, bump = (root.locator(what) for what in (".nbm-memo-chosenwords", ".nbm-memo-link", ".nbm-memo-shade"))
+    root.get_by_role("button", name="fitted bumps, 1σ").click()
     choose.press("Home")
     expect(words).to_contain_text("train point")
-    assert link.get_attribute("hidden") is None
+    assert link.get_attribute("hidden") is None and bump.get_attribute("hidden") is None
     handle(root, "Share copied").press("End")
     expect(words).to_have_text(re.compile(r"Generated point \d+, a copy\. The rest needs Python\."))
     for gone in (link, bump):
         assert gone.get_attribute("hidden") is not None
-    expect(root.get_by_text("fitted bump, 1σ")).to_be_hidden()
+    expect(root.get_by_role("button", name="fitted bumps, 1σ")).to_be_hidden()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         painted(page)
         page.screenshot(path=HERE / "shots" / f"memo-saved-chosen-{scheme}.png", full_page=True)
     root.get_by_role("button", name="Undo").click()
     expect(words).to_contain_text("train point")
-    expect(root.get_by_text("fitted bump, 1σ")).to_be_visible()
+    expect(root.get_by_role("button", name="fitted bumps, 1σ")).to_be_visible()
 
 
 def test_presets_of_the_points_that_it_holds_stay_open(saved):

@@ -106,7 +106,7 @@ def test_escape_gives_a_drag_up_and_undo_redo_reset_travel(opened):
 
 def test_the_switch_ties_the_shapes_together(opened):
     page, lab = opened()
-    switch = lab.get_by_role("switch", name="Shared covariance")
+    switch = lab.get_by_role("switch", name="One shape for all clients")
     handle(lab, "Client 1 mean").focus()
     handle(lab, "Client 1 width").press("Shift+ArrowRight")
     scene, _ = settle(page, lab)
@@ -176,7 +176,7 @@ def test_renaming_or_weighing_needs_no_other_search_where_nothing_moved(opened):
 
 def test_as_printed_the_clients_scores_differ(opened, shot):
     page, lab = opened()
-    lab.get_by_role("button", name="As printed").click()
+    lab.get_by_role("button", name="The papers’ formula").click()
     expect(headline(lab)).to_have_text("Not twins: the clients’ scores differ by 2.472.")
     assert all(second - first > 2 for first, second in pairs(lab)[:2])
     expect(lab.get_by_role("table", name="Scores").locator("td.nbm-differs")).to_have_count(4)
@@ -190,11 +190,11 @@ def test_as_printed_the_clients_scores_differ(opened, shot):
 
 def test_as_printed_identical_clients_have_no_twin_and_no_arrow(opened, shot):
     page, lab = opened(repr("Identical clients (no twin)"))
-    lab.get_by_role("button", name="As printed").click()
+    lab.get_by_role("button", name="The papers’ formula").click()
     assert_has_no_twin(page, lab)
     shot("twins-light-printed-identical", lab)
     lab.get_by_label("Preset").select_option("Two clients")
-    lab.get_by_role("button", name="As printed").click()
+    lab.get_by_role("button", name="The papers’ formula").click()
     expect(headline(lab)).to_have_text("Not twins: the clients’ scores differ by 2.472.")
     for _ in range(4):
         handle(lab, "Client 2 mean").press("Shift+ArrowLeft")
@@ -216,7 +216,7 @@ def assert_has_no_twin(page, lab):
 
 def test_the_published_table_is_the_papers(opened, shot):
     _, lab = opened()
-    lab.get_by_role("button", name="Published").click()
+    lab.get_by_role("button", name="The papers’ table").click()
     table = nm.experiments.published("twin_generators_ffhq")
     np.testing.assert_array_equal(np.array(pairs(lab)).T, table.iloc[:, 1:].to_numpy(dtype=float))
     expect(headline(lab)).to_have_text("Each client’s two scores are within 1.00. Pooled, Generator 2 is 90.44 worse.")
@@ -224,7 +224,7 @@ def test_the_published_table_is_the_papers(opened, shot):
     assert marks == ["≈"] * 7 + ["≠"]
     expect(handle(lab, "Client 1 mean")).to_be_hidden()
     shot("twins-light-published", lab)
-    lab.get_by_role("button", name="Corrected").click()
+    lab.get_by_role("button", name="Twins").click()
     expect(handle(lab, "Client 1 mean")).to_be_visible()
 
 
@@ -232,7 +232,8 @@ def test_everything_by_keyboard_alone(opened):
     page, lab = opened()
     lab.get_by_label("Preset").focus()
     reached = tab_to(page, "Client 2 weight")
-    wanted = ["Add client", "Table view", "Copy code", "Save picture", "As printed", "Published", "Shared covariance"]
+    wanted = ["Add client", "Table view", "Copy code", "Save picture", "The papers’ formula", "The papers’ table"]
+    wanted += ["One shape for all clients"]
     wanted += ["Client 1 mean", "Client 1 width", "Client 2 mean", "Client 1 name", "Client 1 weight"]
     assert set(wanted) <= set(reached), reached
     mean = handle(lab, "Client 2 mean")
@@ -245,8 +246,8 @@ def test_everything_by_keyboard_alone(opened):
     expect(headline(lab)).to_contain_text("No twin here")
     handle(lab, "Client 1 mean").press("Control+z")
     expect(handle(lab, "Client 2 mean")).to_have_count(1)
-    lab.get_by_role("button", name="As printed").press("Enter")
-    lab.get_by_role("switch", name="Shared covariance").press("Space")
+    lab.get_by_role("button", name="The papers’ formula").press("Enter")
+    lab.get_by_role("switch", name="One shape for all clients").press("Space")
     scene, _ = settle(page, lab)
     assert scene.construction == "printed" and not scene.shared
     assert page.evaluate("() => window.__panel.content.widgets.length") == 1, "no key may reach the notebook"
@@ -265,7 +266,7 @@ def test_table_view_shows_the_generators_and_takes_numbers(opened):
     x.fill("1")
     x.press("Enter")
     assert_python_agrees(page, lab)
-    expect(generators.locator("tbody tr").first).to_contain_text("-0.500")
+    expect(generators.locator("tbody tr").first).to_contain_text("−0.500")
 
 
 def test_copied_code_makes_the_same_pair(opened):
@@ -303,7 +304,7 @@ def test_with_the_kernel_gone_shared_shapes_go_on_and_unequal_ones_say_what_they
     assert len(frames) > 15
     np.testing.assert_allclose(scores[:, :-1, 0], scores[:, :-1, 1], atol=1e-9 * scores.max())
     expect(lab.get_by_role("status")).to_contain_text("busy or gone")
-    lab.get_by_role("switch", name="Shared covariance").click()
+    lab.get_by_role("switch", name="One shape for all clients").click()
     drag(page, handle(lab, "Client 2 width"), 20, 0)
     expect(headline(lab)).to_have_text("This twin takes Python, and Python is busy or gone.")
 

@@ -342,7 +342,7 @@ def test_each_table_has_its_figure(name, panels, x_label, y_label, request):
     assert len(figure.axes) == panels
     assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == (x_label, y_label)
     assert all(ax.lines or ax.collections for ax in figure.axes)
-    assert figure.legends and table.attrs["id"] in figure.get_suptitle()
+    assert figure.legends and table.attrs["title"][:20] in figure.get_suptitle()
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 

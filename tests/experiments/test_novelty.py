@@ -196,6 +196,6 @@ def test_f6_draws_three_maps_with_their_numbers():
     _, axes = drawn(box())
     maps = axes[:3]
     assert [len(ax.texts) for ax in maps] == [9, 9, 9]
-    assert maps[0].texts[0].get_text() == f"{fld_at(0.0, 1.0, 0.0):.0f}"
+    assert maps[0].texts[0].get_text() == f"{fld_at(0.0, 1.0, 0.0):.0f}".replace("-", "−")
     assert maps[0].get_ylabel() == "fidelity: blur, σ in pixels"
     assert maps[2].get_xlabel() == "novelty: share copied from train"

@@ -10,7 +10,7 @@ import { sameItems } from "../../nbmetrics/labs/plane/view/store.js";
 const said = (avg, all, higher) => sentences("M", { avg, all }, ["a", "b", "c"].slice(0, avg.length), higher)[0];
 
 test("words and marks agree: alike, the other way round, and where only one of the two can tell", () => {
-  assert.equal(said([1, 2], [3, 5]).text, "M: avg and all rank alike; avg − all runs from -3.000 to -2.000.");
+  assert.equal(said([1, 2], [3, 5]).text, "M: avg and all rank alike; avg − all runs from −3.000 to −2.000.");
   assert.match(said([1, 2], [5, 3]).text, /^M disagrees with itself: avg ranks a above b, all ranks b above a;/);
   assert.match(said([1, 2], [5, 3], true).text, /avg ranks b above a, all ranks a above b;/);
   const twins = said([2, 2 + 1e-15], [1, 3]);
@@ -28,8 +28,8 @@ test("a gap is every generator's only where it is", () => {
 });
 
 test("small scores keep two digits, and rounding reads as 0", () => {
-  const pairs = [[1e-16, "0.000"], [-3e-12, "0.000"], [0, "0.000"], [1.25e-5, "1.3e-5"], [0.00123, "0.0012"], [0.0099, "0.0099"]];
-  for (const [value, text] of [...pairs, [0.0123, "0.012"], [1.5, "1.500"], [12.5, "12.50"], [1234.5, "1235"], [-0.5, "-0.500"], [2.5e6, "2.500e+6"]]) {
+  const pairs = [[1e-16, "0.000"], [-3e-12, "0.000"], [0, "0.000"], [1.25e-5, "1.3e−5"], [0.00123, "0.0012"], [0.0099, "0.0099"]];
+  for (const [value, text] of [...pairs, [0.0123, "0.012"], [1.5, "1.500"], [12.5, "12.50"], [1234.5, "1235"], [-0.5, "−0.500"], [2.5e6, "2.500e+6"]]) {
     assert.equal(figure(value), text);
   }
 });

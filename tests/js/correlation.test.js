@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
 import { numeral } from "../../nbmetrics/labs/toolkit/view/numbers.js";
-import { isAnswered, QUESTIONS, toldOf, veiledIn, withAnswer, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
+import { isAnswered, isAway, QUESTIONS, toldOf, veiledIn, withAnswer, withLastQuestion, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
+import { headlineWords } from "../../nbmetrics/labs/correlation/view/words.js";
 import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/labs/correlation/view/clouds.js";
 
 const near = (a, b, allowed = 1e-9) => assert.ok(Math.abs(a - b) <= allowed, `${a} for ${b}`);
@@ -136,6 +137,26 @@ test("a task is done while it holds", () => {
   });
   assert.ok(shares.some(({ share }) => share > 0.51 && share < 0.53) && shares.some(({ share }) => share < 0.49 && share > 0.47));
   for (const { share, isDone } of shares) assert.equal(isDone, share >= 0.49 && share <= 0.51, `${share} of CFID`);
+});
+
+test("the headline says how the generator pairs, and tells no score while that is asked", () => {
+  const said = (rho, rho_hat, isVeiled = false) => headlineWords({ ...opened, rho, rho_hat }, isVeiled);
+  assert.equal(said(0.8, -0.8), "The generator pairs ŷ with x the wrong way round: MFID sees nothing, RFID 1.60, CFID 2.56.");
+  assert.equal(said(0.8, -0.8, true), "The generator pairs ŷ with x the wrong way round.");
+  assert.match(said(0.5, 0.5), /no score has anything to see/);
+  const how = [[0.8, 0.3], [0.3, 0.8], [-0.3, -0.8], [0.8, 0], [0, 0.8]].map(([rho, rhoHat]) => said(rho, rhoHat, true));
+  assert.deepEqual(how, ["follows x too loosely", "follows x too closely", "follows x too closely", "takes no notice of x", "follows x, and the data do not"].map((words) => `The generator ${words}.`));
+});
+
+test("there is a way back: to the example, and to where one was before the question", () => {
+  const asked = withQuestion(opened, 3, false);
+  const gone = withParts(asked, { rho_hat: 0.8 });
+  assert.deepEqual([isAway(asked), isAway(gone), isAway(withQuestion(gone, 3, false))], [false, true, false]);
+  assert.match(toldOf(gone), /^Both are 0 here.*Go back to the example\.$/);
+  const own = { ...opened, rev: 4, rho: 0.1, question: { step: 2, answer: "explored" } };
+  assert.deepEqual(withLastQuestion({ ...asked, rev: 7 }, [opened, own, asked], false), { ...own, rev: 7 });
+  assert.deepEqual(withLastQuestion(asked, [], false).question, { step: 2, answer: "open" });
+  assert.deepEqual(withLastQuestion(asked, [own], true), { ...asked, question: own.question });
 });
 
 const vectors = process.env.NBMETRICS_CORRELATIONS;

@@ -5,6 +5,7 @@ import test from "node:test";
 import { memoCode } from "../../nbmetrics/labs/memorization/view/code.js";
 import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/density.js";
 import { SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { headlineWords } from "../../nbmetrics/labs/memorization/view/words.js";
 import { briefText } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 
 const scene = {
@@ -82,8 +83,25 @@ test("the nearest point, within reach, and ties in order", () => {
   const points = Float64Array.from([0, 0, 1, 0, 5, 5]);
   assert.equal(nearestPoint(points, 0.9, 0.1, 1), 1);
   assert.equal(nearestPoint(points, 3, 3, 1), -1);
+  assert.equal(nearestPoint(points, 0.9, 0.1, 9, (i) => i !== 1), 0, "what is not drawn is not there");
   assert.deepEqual(orderOf([2, 5, 5, 1]), [1, 2, 0, 3]);
   assert.deepEqual(orderOf([2, 5, 5, 1], true), [3, 0, 1, 2]);
+});
+
+test("the headline names the share and the metrics that notice it", () => {
+  const said = (noticing, parts = {}, unknown = []) =>
+    headlineWords({
+      answer: { rev: 1 }, about: new Map([[1, { ...scene, ...parts }]]), isOwn: false, noise: {},
+      departureOf: (name) => (unknown.includes(name) ? null : noticing.includes(name) ? 9 : 0),
+    });
+  assert.equal(said([]), "Nothing copied: none of 9 metrics notices.");
+  assert.equal(said(["fld_gap"], { copied: 0.3 }), "30\u00a0% copied: FLD gap notices, the other 8 do not.");
+  assert.equal(said(["fld", "c_t"], { copied: 0.3, jitter: 0.01 }), "30\u00a0% copied, jitter of copies 0.01: FLD and C_T notice, the other 7 do not.");
+  assert.equal(said(["fld"], {}, ["c_t", "recall"]), "Nothing copied: FLD notices, the other 6 do not; 2 cannot tell.");
+  assert.equal(said([], {}, ["c_t"]), "Nothing copied: none of 8 metrics notices; 1 cannot tell.");
+  const five = ["fld", "fld_gap", "c_t", "auth_pct", "recall"];
+  assert.equal(said(five, { spread: 0.2 }), "Nothing copied, spread × 0.2: FLD, FLD gap, C_T and 2 more notice, the other 4 do not.");
+  assert.match(headlineWords({ answer: { rev: 1 }, about: new Map(), scene, isOwn: true, noise: null }), /^Your generator: which metrics notice/);
 });
 
 test("the shading holds all of the mass, of bumps wide and collapsed", () => {

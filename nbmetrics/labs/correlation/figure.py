@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...distributions import Gaussian
-from ...figures.drawing import BLUE, VERMILION, Drawing, legend, panels
+from ...figures.drawing import CLIENT, GENERATOR, Drawing, legend, panels
+from ...orders import numeral
 from .scene import CorrelationScene
 
 NAMES = {"mfid": "MFID", "rfid": "RFID", "cfid": "CFID", "squared_difference": r"$(\rho - \hat{\rho})^2$"}
@@ -25,7 +26,7 @@ def correlation(scene: CorrelationScene, scores: Mapping[str, float]) -> Drawing
     _map(left, scene, scores[scene.metric])
     _clouds(right, scene)
     legend(figure, right)
-    said = ", ".join(f"{NAMES[name]} {value:.3f}" for name, value in scores.items())
+    said = ", ".join(f"{NAMES[name]} {numeral(value)}" for name, value in scores.items())
     figure.suptitle(f"{said}   (scale of x: α = {scene.scale:g})", fontsize=11)
     return figure
 
@@ -56,7 +57,7 @@ def _map(ax: Any, scene: CorrelationScene, value: float) -> None:
     ax.plot([-1, 1], [-1, 1], color="white", linestyle="--", linewidth=1.5)
     here = {"color": "white", "markeredgecolor": "black", "markersize": 10, "clip_on": False, "zorder": 5}
     ax.plot(scene.rho, scene.rho_hat, "o", **here)
-    ax.set_title(f"{NAMES[scene.metric]} = {value:.3f} at the point", fontsize=10)
+    ax.set_title(f"{NAMES[scene.metric]} = {numeral(value)} at the point", fontsize=10)
     ax.set(xlim=(-1, 1), ylim=(-1, 1), aspect="equal")
     ax.set_xlabel(r"correlation of x and y, $\rho$")
     ax.set_ylabel(r"correlation of x and ŷ, $\hat{\rho}$")
@@ -67,8 +68,8 @@ def _clouds(ax: Any, scene: CorrelationScene) -> None:
     turn = np.linspace(0, 2 * np.pi, 121)
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
     looks: list[tuple[Gaussian, dict[str, Any], str]] = [
-        (scene.real, {"color": BLUE, "marker": "o", "label": "real (x, y)"}, "-"),
-        (scene.generated, {"color": VERMILION, "marker": "D", "label": "generated (x, ŷ)"}, "--"),
+        (scene.real, {"color": CLIENT, "marker": "o", "label": "real (x, y)"}, "-"),
+        (scene.generated, {"color": GENERATOR, "marker": "D", "label": "generated (x, ŷ)"}, "--"),
     ]
     for law, look, line in looks:
         ax.scatter(*(noise @ law.root).T, s=12, alpha=0.5, linewidths=0, **look)

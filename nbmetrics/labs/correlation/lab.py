@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
 from ...metrics.conditional import CFID, MFID, RFID, Conditional
+from ...orders import numeral
 from ...summaries.joint import JointMoments
 from ..toolkit import modules
 from ..toolkit.lab import Lab
@@ -71,9 +72,10 @@ class CorrelationLab(Lab):
     def _described(self) -> str:
         """The present state in words."""
         scene = self._scene
-        said = ", ".join(f"{_LABELS[name]} {value:.3f}" for name, value in self._computed(scene)["scores"].items())
+        said = ", ".join(f"{_LABELS[name]} {numeral(value)}" for name, value in self._computed(scene)["scores"].items())
         return (
-            f"CorrelationLab: x and y have correlation {scene.rho:.2f}, x and the generated ŷ {scene.rho_hat:.2f}, "
+            f"CorrelationLab: x and y have correlation {numeral(scene.rho, '.2f')}, x and the generated ŷ "
+            f"{numeral(scene.rho_hat, '.2f')}, "
             f"and x has the scale {scene.scale:g}. {said}. Shown are the contours of {_LABELS[scene.metric]} over both "
             "correlations with the present point, and the clouds of (x, y) and (x, ŷ)."
         )

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.collections import EllipseCollection
 
-from ...figures.drawing import BLUE, GREY, VERMILION, Drawing, legend, panels
+from ...figures.drawing import CLIENT, GENERATOR, GREY, TEXT, Drawing, legend, panels
+from ...orders import numeral
 from .scene import LABELS
 
 DEGENERATE = 1e5
@@ -32,17 +33,17 @@ def memorization_lab(
 
 
 def _points(ax: Any, base: Mapping[str, Any], generated: np.ndarray, copies: np.ndarray, sigma: Any) -> None:
-    ax.scatter(*np.transpose(base["test"]), marker="x", s=12, linewidths=0.6, color="0.6", label="test")
-    ax.scatter(*np.transpose(base["train"]), marker="+", s=22, linewidths=0.7, color="black", label="train")
+    ax.scatter(*np.transpose(base["test"]), marker="x", s=12, linewidths=0.6, color="0.7", label="test")
+    ax.scatter(*np.transpose(base["train"]), marker="o", s=10, linewidths=0, color=CLIENT, label="train")
     kinds: tuple[tuple[np.ndarray, str, dict[str, Any]], ...] = (
-        (~copies, "generated", {"marker": "o", "color": BLUE, "s": 12}),
-        (copies, "generated: a copy of train", {"marker": "D", "color": VERMILION, "s": 14}),
+        (~copies, "generated", {"s": 9, "linewidths": 0, "alpha": 0.8}),
+        (copies, "generated: a copy of train", {"s": 14, "linewidths": 0.8, "edgecolors": TEXT}),
     )
     for chosen, name, look in kinds:
         if chosen.any():
-            ax.scatter(*generated[chosen].T, label=name, zorder=3, linewidths=0, **look)
+            ax.scatter(*generated[chosen].T, label=name, zorder=3, marker="D", color=GENERATOR, **look)
             if sigma is not None:
-                _bumps(ax, generated[chosen], np.asarray(sigma)[chosen], look["color"])
+                _bumps(ax, generated[chosen], np.asarray(sigma)[chosen])
     (x, y), half = base["center"], base["half"]
     ax.set(xlim=(x - half, x + half), ylim=(y - half, y + half), aspect="equal")
     if base["projected"]:
@@ -50,7 +51,7 @@ def _points(ax: Any, base: Mapping[str, Any], generated: np.ndarray, copies: np.
     ax.grid(False)
 
 
-def _bumps(ax: Any, points: np.ndarray, sigma: np.ndarray, colour: str) -> None:
+def _bumps(ax: Any, points: np.ndarray, sigma: np.ndarray) -> None:
     wide = 2.0 * sigma
     ax.add_collection(
         EllipseCollection(
@@ -61,9 +62,9 @@ def _bumps(ax: Any, points: np.ndarray, sigma: np.ndarray, colour: str) -> None:
             offsets=points,
             offset_transform=ax.transData,
             facecolors="none",
-            edgecolors=colour,
+            edgecolors=GENERATOR,
             linewidths=0.8,
-            alpha=0.5,
+            alpha=0.35,
         )
     )
 
@@ -92,5 +93,4 @@ def _write(ax: Any, x: float, y: float, text: str, ha: str = "right", **look: An
 def _text(value: float | None) -> str:
     if value is None:
         return "–"
-    text = f"{value:.1e}" if abs(value) >= DEGENERATE else f"{value:.3g}" if abs(value) < 1 else f"{value:.2f}"
-    return text.replace("-", "−")
+    return numeral(value, ".1e" if abs(value) >= DEGENERATE else ".3g" if abs(value) < 1 else ".2f")

@@ -1,6 +1,6 @@
 """The Playground as a figure: a headline, clients and generators in the plane, and beside it the table of their scores.
 
-A generator's mark and hue are the page's: labs/toolkit/marks.json has the marks, and the hues that lab.css repeats.
+A generator's mark and hue are the page's: labs/toolkit/marks.json has the marks, figures/drawing.py the hues.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from matplotlib.path import Path
 from ...arrays import to_numpy
 from ...distributions import Empirical, Gaussian, Mixture, has_moments
 from ...evaluation.scores import Scores
-from ...figures.drawing import BLUE, Drawing, plain
+from ...figures.drawing import BLUE, GENERATORS, Drawing, plain
+from ...orders import numeral
 from .. import toolkit
 from ..plane.figure import add_ellipse, brief
 from ..toolkit.fields import facts
@@ -30,8 +31,8 @@ LINE = 0.16
 NAME, CELL, HEIGHT = 1.7, 1.0, 0.36  # inches of the table's parts
 _PARTS = ((0, "avg"), (1, "all"))
 GREY, WARN = "0.35", "#FFF1D6"
-# Of generators in turn, the page's hues and marks: a generator looks the same in every picture.
-_LOOKS = facts(toolkit.__name__, "marks.json")
+# Of generators in turn, as SVG paths.
+_SHAPES = facts(toolkit.__name__, "marks.json")["shapes"]
 DASHES = (0, (2, 2))
 HEAD = 0.5  # inches of the headline
 
@@ -94,8 +95,7 @@ def _plane(ax: Any, scene: Scene) -> None:
 
 def look_of(g: int) -> Look:
     """The mark, colour and outline of a generator."""
-    shapes, hues = _LOOKS["shapes"], _LOOKS["hues"]
-    return Look(_path_of(shapes[g % len(shapes)]), hues[g % len(hues)], DASHES)
+    return Look(_path_of(_SHAPES[g % len(_SHAPES)]), GENERATORS[g % len(GENERATORS)], DASHES)
 
 
 def _path_of(shape: str) -> Path:
@@ -229,9 +229,8 @@ def _figure(value: float) -> str:
     """Three decimals, or four significant digits when large."""
     size = abs(value)
     if size >= 1e6:
-        return f"{value:.3e}"
-    text = f"{value:.{0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3}f}"
-    return text.lstrip("-") if float(text) == 0 else text
+        return numeral(value, ".3e")
+    return numeral(value, f".{0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3}f")
 
 
 def _ordinal(place: int) -> str:

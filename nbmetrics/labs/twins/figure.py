@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from ...distributions import Gaussian
-from ...figures.drawing import BLUE, PURPLE, VERMILION, Drawing, legend, panels, plain
+from ...figures.drawing import CLIENT, Drawing, legend, panels, plain
+from ...figures.twins import LOOKS
 from ...theory import Twin
 from ..plane.figure import add_ellipse, brief
 from ..plane.items import Item
 from .scene import TwinsScene
 
-HEADS = {"corrected": ("first", "twin"), "printed": ("first", "second, as printed"), "published": ("first", "second")}
+HEADS = {"corrected": ("first", "twin"), "printed": ("first", "second"), "published": ("first", "second")}
 LONGEST = 24  # letters of a name
-STYLES: tuple[dict[str, Any], ...] = (
-    {"color": VERMILION, "marker": "o", "markerfacecolor": "none", "markersize": 11, "markeredgewidth": 2},
-    {"color": PURPLE, "marker": "D", "markersize": 6},
-)
+STYLES = tuple(LOOKS.values())
+THIN = 0.012  # of half the window: an ellipse is drawn at least so wide, or one without width would not be seen
 
 
 def twins_lab(
@@ -49,13 +48,15 @@ def _plane(ax: Any, scene: TwinsScene, pair: Twin | None) -> None:
     ax.set(xlim=(-scene.half, scene.half), ylim=(-scene.half, scene.half), xlabel="x", ylabel="y", aspect="equal")
     for item in scene.clients:
         law = Gaussian.ellipse(*item.ellipse)
-        add_ellipse(ax, *item.ellipse, facecolor=BLUE, alpha=0.15)
-        add_ellipse(ax, *item.ellipse, facecolor="none", edgecolor=BLUE)
-        ax.annotate(plain(brief(item.name, LONGEST)), law.mean, ha="center", va="center", fontsize=9, color=BLUE)
+        add_ellipse(ax, *item.ellipse, facecolor=CLIENT, alpha=0.15)
+        add_ellipse(ax, *item.ellipse, facecolor="none", edgecolor=CLIENT)
+        ax.annotate(plain(brief(item.name, LONGEST)), law.mean, ha="center", va="center", fontsize=9, color=CLIENT)
     laws = [] if pair is None else [pair.first, pair.second]
     for law, name, style, line in zip(laws, HEADS[scene.construction], STYLES, ("-", "--"), strict=False):
         item = Item.of_source(name, law)
-        add_ellipse(ax, *item.ellipse, facecolor="none", edgecolor=style["color"], linewidth=2, linestyle=line)
+        center, width, height, angle = item.ellipse
+        axes = (max(width, THIN * scene.half), max(height, THIN * scene.half))
+        add_ellipse(ax, center, *axes, angle, facecolor="none", edgecolor=style["color"], linewidth=2, linestyle=line)
         ax.plot(*law.mean, linestyle="none", label=name, **style)
 
 

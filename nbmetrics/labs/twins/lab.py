@@ -17,6 +17,7 @@ from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
 from ...federation import Federation
 from ...metrics.fid.metric import fid
+from ...orders import numeral
 from ...theory import NoTwin, Twin, printed_twin, twin
 from ...theory.aggregates import pooled_gaussian
 from ...theory.twins import SAME
@@ -178,7 +179,7 @@ class TwinsLab(Lab):
     def _described(self) -> str:
         """The present state in words."""
         scene = self._scene
-        clients = [f"{c.name} at x {c.x:.2f}, y {c.y:.2f}" for c in scene.clients]
+        clients = [f"{c.name} at x {numeral(c.x, '.2f')}, y {numeral(c.y, '.2f')}" for c in scene.clients]
         shown = "the published pair on face images" if scene.construction == "published" else ", ".join(clients)
         return f"TwinsLab, {scene.construction} construction: {shown}. {self._words(scene, self._outcome(scene))}"
 
@@ -188,10 +189,12 @@ class TwinsLab(Lab):
             return outcome.trying or f"No twin here: {outcome.reason}"
         differences = np.subtract(scores["second"], scores["first"])
         low, high, gap = differences[:-2].min(), differences[:-2].max(), differences[-1]
-        pooled = f"pooled, the second is {gap:.3f} worse"
+        pooled = f"pooled, the second is {numeral(gap)} worse"
         if max(abs(low), abs(high)) <= ALIKE * max(scores["first"]):
             return f"Every client scores both generators alike; {pooled}."
-        return f"The clients' scores of the second are off by {low:+.3f} to {high:+.3f}; {pooled}."
+        return (
+            f"The clients' scores of the second are off by {numeral(low, '+.3f')} to {numeral(high, '+.3f')}; {pooled}."
+        )
 
     def close(self) -> None:
         """Remove every display and free both workers."""

@@ -10,26 +10,27 @@ import { numeral } from "../../toolkit/view/numbers.js";
 import { SCORE_NAMES, SCORES, withParts } from "./maths.js";
 
 const SEES = {
-  mfid: "y against ŷ, whatever their x: nothing of the pairing",
-  rfid: "the cloud of (x, y) against that of (x, ŷ): something, depending on the unit of x",
-  cfid: "y against ŷ at every x: all of it, in any unit",
-  squared_difference: "the two slopes only, not how closely y follows x",
+  mfid: "y and ŷ, without their x: nothing of the pairing",
+  rfid: "the two clouds: something, by the unit of x",
+  cfid: "y and ŷ at every x: all of it, in any unit",
+  squared_difference: "the two slopes alone",
 };
 const HIGHEST = 4;
+// In words where there is room: a formula is no name.
+const SCORE_WORDS = { ...SCORE_NAMES, squared_difference: "squared difference" };
 
 export class ScoreBoard {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.rows = SCORES.map((score) => {
-      const name = score === "squared_difference" ? "squared difference" : SCORE_NAMES[score];
       const bar = el("div", { class: `nbm-pair-bar nbm-pair-as-${score}` });
       const number = el("span");
       const cell = el("td", {}, [
         el("div", { class: "nbm-pair-secret" }, [number, el("div", { class: "nbm-pair-track" }, [bar])]),
       ]);
       const row = el("tr", {}, [
-        el("th", { scope: "row" }, [name]),
+        el("th", { scope: "row" }, [SCORE_WORDS[score]]),
         cell,
         el("td", { class: "nbm-pair-sees" }, [el("div", { class: "nbm-pair-secret" }, [SEES[score]])]),
       ]);
@@ -65,8 +66,7 @@ export class ScoreSwitch {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.buttons = /** @type {const} */ (["cfid", "rfid", "mfid", "squared_difference"]).map((score) => {
-      const node = el("button", { type: "button", "data-score": score }, [SCORE_NAMES[score]]);
-      if (score === "squared_difference") setAttributes(node, { "aria-label": "squared difference" });
+      const node = el("button", { type: "button", "data-score": score }, [SCORE_WORDS[score]]);
       node.addEventListener("click", () => store.edit(withParts(store.scene, { metric: score }), ""), { signal });
       return node;
     });

@@ -8,7 +8,16 @@
 
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { SCORE_NAMES } from "./maths.js";
-import { isAnswered, QUESTIONS, questionOf, toldOf, withAnswer, withQuestion } from "./questions.js";
+import {
+  isAnswered,
+  isAway,
+  QUESTIONS,
+  questionOf,
+  toldOf,
+  withAnswer,
+  withLastQuestion,
+  withQuestion,
+} from "./questions.js";
 
 const CHOICES = /** @type {const} */ (["mfid", "rfid", "cfid"]);
 
@@ -21,8 +30,11 @@ export class QuestionCard {
     this.choices = CHOICES.map((name) => this.button(SCORE_NAMES[name], () => this.answer(name), signal));
     this.skip = this.button("Just show me", () => this.answer("shown"), signal);
     this.next = this.button("Next", () => this.goOn(), signal);
+    this.back = this.button("Back", () => this.goBack(), signal);
+    this.example = this.button("Its example again", () => this.ask(this.pair.question.step), signal);
+    setAttributes(this.back, { title: "To where you were before this question" });
     this.told = el("p", { class: "nbm-pair-told", "aria-live": "polite" });
-    const answers = el("div", { class: "nbm-group" }, [...this.choices, this.skip, this.next]);
+    const answers = el("div", { class: "nbm-group" }, [...this.choices, this.skip, this.next, this.example, this.back]);
     this.root = el("section", { class: "nbm-pair-ask", "aria-label": "Question" }, [
       el("div", { class: "nbm-pair-asked" }, [this.kind, this.text]),
       answers,
@@ -48,8 +60,17 @@ export class QuestionCard {
   }
 
   goOn() {
-    const step = (this.pair.question.step % QUESTIONS.length) + 1;
+    this.ask((this.pair.question.step % QUESTIONS.length) + 1);
+  }
+
+  /** @param {number} step */
+  ask(step) {
     this.store.edit(withQuestion(this.pair, step, this.store.isLocked("drag")), "");
+  }
+
+  goBack() {
+    const { store } = this;
+    store.edit(withLastQuestion(this.pair, store.history.past, store.isLocked("drag")), "");
   }
 
   /** @param {Pair} scene */
@@ -65,6 +86,8 @@ export class QuestionCard {
     this.skip.hidden = right === null || isDone;
     this.next.hidden = !isOver;
     setText(this.next, step === QUESTIONS.length ? "Ask me again" : "Next question");
+    this.back.hidden = step === 1;
+    this.example.hidden = isDone || !isAway(scene) || this.store.isLocked("drag");
     setText(this.told, toldOf(scene));
     // what had the focus must not take it away with it
     if (focused instanceof HTMLElement && focused.hidden && this.root.contains(focused))

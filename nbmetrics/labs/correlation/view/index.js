@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, setAttributes } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { savePicture } from "../../toolkit/view/picture.js";
@@ -19,6 +19,7 @@ import { correlationCode, SCORES, scoresOf, withParts } from "./maths.js";
 import { veiledIn } from "./questions.js";
 import { ScaleChart } from "./scale.js";
 import { PairTables } from "./tables.js";
+import { headlineWords } from "./words.js";
 
 export default lab("CorrelationLab", scoresOf, correlationView);
 
@@ -48,17 +49,18 @@ function correlationView(store, signal) {
     compared: ({ scores }) =>
       agreement(SCORES.map((score) => [scores[score], /** @type {any} */ (store.numbers)[score]])),
   });
+  const headline = el("p", { class: "nbm-pair-headline", role: "heading", "aria-level": "2" });
   const body = el("div", { class: "nbm-pair" }, [
     question.root,
     el("div", { class: "nbm-pair-place" }, [choice.root, map.sheet.root, fields.root]),
-    el("div", { class: "nbm-pair-side" }, [board.root, cloudCard(clouds)]),
+    el("div", { class: "nbm-pair-side" }, [board.root, cloudCard(clouds, scale), scale.root]),
     angle.root,
-    scale.root,
     tables.root,
   ]);
   const paint = () => {
     const scene = pairNow();
     const veiled = veiledIn(scene);
+    setText(headline, headlineWords(scene, veiled === "scores"));
     for (const part of [question, choice, clouds, angle, scale]) part.paint(scene);
     map.paint(scene, veiled === "scores");
     tables.paint(scene, veiled !== "");
@@ -67,7 +69,7 @@ function correlationView(store, signal) {
     veil(body, veiled);
     toolbar.paint(scene);
   };
-  return { nodes: [toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+  return { nodes: [headline, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
 }
 
 /** A preset, and Reset, are about the pair: the question stays as it stands. */
@@ -95,8 +97,8 @@ function veil(body, what) {
   }
 }
 
-/** @param {PairClouds} clouds */
-function cloudCard(clouds) {
+/** The clouds, and under them the scale of x that changes them. @param {PairClouds} clouds @param {ScaleChart} scale */
+function cloudCard(clouds, scale) {
   const note = [
     "The same x and the same noise on both sides; a, b and c are the same inputs. Between: how y and ŷ are spread",
     el("span", { class: "nbm-pair-secret" }, [", all that MFID looks at"]),
@@ -104,6 +106,7 @@ function cloudCard(clouds) {
   ];
   return el("section", { class: "nbm-pair-card", "aria-label": "Clouds" }, [
     clouds.sheet.root,
+    scale.control,
     el("p", { class: "nbm-note" }, note),
   ]);
 }

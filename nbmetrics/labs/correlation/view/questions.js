@@ -98,6 +98,22 @@ export function withQuestion(scene, step, isStill) {
   return { ...scene, ...(isStill ? {} : start), question: { step, answer: "open" } };
 }
 
+/** Whether the example that the question came with is no longer what is shown. @param {any} scene */
+export function isAway(scene) {
+  return Object.entries(QUESTIONS[scene.question.step - 1].start).some(([name, value]) => scene[name] !== value);
+}
+
+/**
+ * Where one was before this question was asked; the question before it where that is not known.
+ * @param {any} scene @param {any[]} past the scenes before it, the latest last @param {boolean} isStill whether nothing may move @returns {any}
+ */
+export function withLastQuestion(scene, past, isStill) {
+  const { step } = scene.question;
+  const before = [...past].reverse().find(({ question }) => question.step !== step);
+  if (!before) return withQuestion(scene, step - 1, isStill);
+  return isStill ? { ...scene, question: before.question } : { ...before, rev: scene.rev };
+}
+
 /**
  * The scene in which the question is answered.
  * @param {any} scene @param {Answer} answer @param {boolean} isStill whether nothing may move @returns {any}
@@ -116,5 +132,8 @@ export function toldOf(scene) {
     return `${answer === right ? "Yes" : `Not ${SCORE_NAMES[/** @type {Score} */ (answer)]}`}. ${told}`;
   }
   const { rfid, cfid } = scoresOf(scene);
-  return right ? "" : `RFID is now ${numeral(rfid / cfid || 0)} of CFID.`;
+  if (right) return "";
+  return cfid
+    ? `RFID is now ${numeral(rfid / cfid)} of CFID.`
+    : "Both are 0 here: with the right pairing there is nothing to see. Go back to the example.";
 }

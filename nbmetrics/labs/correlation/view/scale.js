@@ -1,5 +1,6 @@
 /**
- * The scale of x: MFID, RFID and CFID of the present pair against α, and the slider that sets it.
+ * The scale of x: the slider that sets it, beside the clouds that it changes, and MFID, RFID and CFID of the present pair
+ * against it.
  *
  * @import { Pair, Point } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"
@@ -13,7 +14,7 @@ import { rfidOf, SCALE_ENDS, SCORE_NAMES, scaleAt, scoresOf, withParts } from ".
 
 const [LOW, HIGH] = SCALE_ENDS;
 const STEP = 0.01;
-const HEIGHT = 200;
+const HEIGHT = 170;
 const EDGE = { left: 30, right: 14, top: 14, bottom: 20 };
 const CEILINGS = [0.1, 0.25, 0.5, 1, 2, 3, 4.4];
 const KNOTS = Array.from({ length: 61 }, (_, k) => LOW + ((HIGH - LOW) * k) / 60);
@@ -43,11 +44,12 @@ export class ScaleChart {
       "aria-label": "scale of x",
     });
     slides(this.slider, store, (exponent) => withParts(store.scene, { scale: scaleAt(exponent) }), signal);
+    this.alpha = el("span", { class: "nbm-pair-alpha", "aria-hidden": "true" });
+    this.control = el("label", { class: "nbm-pair-scale" }, ["scale of x", this.slider, this.alpha]);
     this.words = el("p", { class: "nbm-pair-formula nbm-pair-secret" });
-    this.root = el("section", { class: "nbm-pair-card nbm-pair-scale-card", "aria-label": "Scale of x" }, [
+    this.root = el("section", { class: "nbm-pair-card", "aria-label": "Scale of x" }, [
       el("h3", {}, ["Does the unit of x matter?"]),
       this.sheet.root,
-      this.slider,
       this.words,
     ]);
   }
@@ -84,7 +86,8 @@ export class ScaleChart {
     const alpha = `α = ${Number(scene.scale.toPrecision(3))}`;
     setAttributes(this.slider, { "aria-valuetext": alpha });
     const part = scores.cfid ? `RFID is ${numeral(scores.rfid / scores.cfid)} of CFID` : "every score is 0";
-    setText(this.words, `scale of x, ${alpha}: ${part}`);
+    setText(this.alpha, alpha);
+    setText(this.words, `At ${alpha}, ${part}.`);
   }
 
   /** @param {number} ceiling @param {(exponent: number, value: number) => Point} at */

@@ -1,6 +1,8 @@
 /**
- * The cards: each metric's value, which way is better, how far it is from what the same metric says of an honest
- * generator, and what it can and cannot see. A card speaks up where that is farther than honest redraws ever differ.
+ * The cards, a line each, so that all are seen beside the picture: a metric's value, where it is on a scale that all
+ * share, and whether it notices. The grey band of the scale is what honest redraws differ by; a card speaks up beyond it.
+ * What a metric can and cannot see stands below for the card that is pointed at or has the focus, and in the table view
+ * with each.
  *
  * @import { CardName } from "./maths.js"
  * @import { MemoState } from "./state.js"
@@ -18,18 +20,27 @@ export const CARDS = /** @type {Record<CardName, CardFacts>} */ (
 );
 const VERDICTS = {
   notices: "▲ notices",
-  fooled: "▼ better than honest",
+  fooled: "▼ looks better",
   above: "△ above honest",
   quiet: "as honest",
   unknown: "",
 };
-const METER = { width: 110, height: 14, least: -2.2, most: 4 };
+const METER = { least: -2.2, most: 4, edge: 4 };
+const INVITATION = "Point at a metric to read what it sees and what it misses.";
+const STEPS = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
-/** @typedef {{root: HTMLElement, value: HTMLElement, beside: HTMLElement, verdict: HTMLElement, meter: CardMeter}} Card */
+/**
+ * @typedef {object} Card
+ * @property {HTMLElement} root
+ * @property {HTMLElement} value
+ * @property {HTMLElement} verdict
+ * @property {HTMLElement} words
+ * @property {CardMeter} meter
+ */
 
 export class MemoCards {
-  /** @param {MemoState} state */
-  constructor(state) {
+  /** @param {MemoState} state @param {AbortSignal} signal */
+  constructor(state, signal) {
     this.state = state;
     this.cards = /** @type {Record<CardName, Card>} */ (
       Object.fromEntries(CARD_NAMES.map((name) => [name, makeCard(name)]))
@@ -39,17 +50,51 @@ export class MemoCards {
       { class: "nbm-memo-cards" },
       CARD_NAMES.map((name) => this.cards[name].root),
     );
+    const at = `left: ${metered(0)}%`;
+    const scale = el("div", { class: "nbm-memo-scale", "aria-hidden": "true" }, [
+      el("div", {}, [el("span", { style: at }, ["as honest"]), el("span", {}, ["worse →"])]),
+    ]);
     this.wait = el("p", { class: "nbm-memo-wait" });
+    this.told = el("p", { class: "nbm-memo-told-of", "aria-live": "polite" });
     this.note = el("p", { class: "nbm-note" });
     this.numbers = new NumberTable("Cards");
-    this.root = el("div", {}, [this.wait, this.list, this.note, this.numbers.root]);
+    this.root = el("div", {}, [this.wait, scale, this.list, this.told, this.note, this.numbers.root]);
+    this.pointed = this.focused = /** @type {CardName | null} */ (null);
+    this.listen(signal);
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    const tell = (/** @type {"pointed" | "focused"} */ how, /** @type {CardName | null} */ name) => {
+      this[how] = name;
+      this.state.store.changed();
+    };
+    CARD_NAMES.forEach((name, k) => {
+      const { root } = this.cards[name];
+      setAttributes(root, { tabindex: k ? -1 : 0 });
+      root.addEventListener("pointerenter", () => tell("pointed", name), { signal });
+      root.addEventListener("pointerleave", () => tell("pointed", null), { signal });
+      root.addEventListener("focus", () => tell("focused", name), { signal });
+      root.addEventListener("blur", () => tell("focused", null), { signal });
+    });
+    this.list.addEventListener("keydown", (event) => this.key(event), { signal });
+  }
+
+  /** One stop of Tab; arrows go from card to card. @param {KeyboardEvent} event */
+  key(event) {
+    const step = STEPS[/** @type {keyof typeof STEPS} */ (event.key)];
+    if (!step || !this.focused) return;
+    event.preventDefault();
+    const now = CARD_NAMES.indexOf(this.focused);
+    const next = CARD_NAMES[Math.max(0, Math.min(CARD_NAMES.length - 1, now + step))];
+    for (const name of CARD_NAMES) setAttributes(this.cards[name].root, { tabindex: name === next ? 0 : -1 });
+    this.cards[next].root.focus();
   }
 
   /** @param {boolean} isFull whether the table of numbers is shown too */
   paint(isFull) {
     const { state } = this;
-    const { answer, isCurrent, honest, noise } = state;
-    const compared = answer.comparable;
+    const { answer, isCurrent } = state;
     setAttributes(this.list, {
       "data-rev": answer.rev ?? -1,
       "data-current": String(isCurrent),
@@ -57,81 +102,51 @@ export class MemoCards {
     });
     this.list.classList.toggle("nbm-memo-old", !isCurrent);
     setText(this.wait, isCurrent ? "" : state.behindWords);
-    for (const name of CARD_NAMES) this.paintCard(name);
+    const told = this.pointed ?? this.focused;
+    for (const name of CARD_NAMES) {
+      this.paintCard(name, isFull);
+      this.cards[name].root.classList.toggle("nbm-memo-pointed", name === told);
+    }
+    this.told.hidden = isFull;
+    setText(this.told, told ? toldOf(told, state) : INVITATION);
     setText(this.note, noteWords(state));
-    this.numbers.paint(isFull, () => ({
-      heads: [
-        "Card",
-        "value",
-        ...(compared
-          ? ["compared", "honest", "usual difference", "times as far, worse"]
-          : ["honest", "sd of honest", "sds worse than honest"]),
-      ],
-      rows: CARD_NAMES.map((name) => {
-        const numbers = [
-          answer.cards?.[name],
-          ...(compared ? [compared[name]] : []),
-          honest?.[name],
-          noise?.[name],
-          state.departureOf(name),
-        ];
-        return [CARDS[name].label, ...numbers.map(shownNumber)];
-      }),
-    }));
+    this.numbers.paint(isFull, () => cardTable(state));
   }
 
-  /** @param {CardName} name */
-  paintCard(name) {
+  /** @param {CardName} name @param {boolean} isFull */
+  paintCard(name, isFull) {
     const { state } = this;
-    const { root, value, beside, verdict, meter } = this.cards[name];
-    const { cards, missing, uncompared, comparable } = state.answer;
-    const [now, honest] = [cards?.[name], state.honest?.[name]];
+    const { root, value, verdict, words, meter } = this.cards[name];
+    const { cards, missing, uncompared } = state.answer;
+    const now = cards?.[name];
     const away = state.departureOf(name);
     const found = verdictOf(name, away);
+    const why = missing?.[name] ?? (uncompared?.[name] ? `Not compared. ${uncompared[name]}` : "");
     setText(value, shownNumber(now));
     if (typeof now === "number") setAttributes(value, { "data-value": now });
     else value.removeAttribute("data-value");
-    setText(
-      beside,
-      missing?.[name] ??
-        (uncompared?.[name]
-          ? `Not compared. ${uncompared[name]}`
-          : besideWords(comparable ? comparable[name] : now, honest, Boolean(comparable))),
-    );
-    setText(verdict, VERDICTS[found]);
+    setText(verdict, why || VERDICTS[found]);
     setAttributes(root, { "data-verdict": found });
+    root.classList.toggle("nbm-memo-why", why !== "");
+    words.hidden = !isFull;
     meter.paint(away);
   }
 }
 
 /** @param {CardName} name @returns {Card} */
 function makeCard(name) {
-  const { label, arrow, sees, misses } = CARDS[name];
-  const better = `${CARDS[name].better} is ${isNear(name) ? "best" : "better"}`;
+  const { label, arrow } = CARDS[name];
   const value = el("span", { class: "nbm-memo-number" });
-  const beside = el("span", { class: "nbm-memo-beside" });
   const verdict = el("span", { class: "nbm-memo-verdict" });
+  const words = el("p", { class: "nbm-memo-sees" }, [seenWords(name)]);
   const meter = new CardMeter();
-  const head = el("div", { class: "nbm-memo-head" }, [
-    el("strong", {}, [label]),
-    el("span", { class: "nbm-memo-better", title: better }, [
-      el("span", { "aria-hidden": "true" }, [arrow]),
-      el("span", {}, [` ${better}`]),
-    ]),
-    verdict,
-  ]);
-  const middle = el("div", { class: "nbm-memo-middle" }, [value, beside, meter.root]);
-  const words = el("p", { class: "nbm-memo-sees" }, [
-    el("b", {}, ["Sees "]),
-    `${sees}. `,
-    el("b", {}, ["Misses "]),
-    `${misses}.`,
-  ]);
+  const better = el("span", { class: "nbm-memo-better", title: betterWords(name), "aria-hidden": "true" }, [arrow]);
+  const title = el("span", {}, [el("strong", {}, [label]), " ", better]);
   return {
-    root: el("section", { class: "nbm-memo-card", "aria-label": label }, [head, middle, words]),
+    root: el("section", { class: "nbm-memo-card", "aria-label": label }, [title, value, meter.root, verdict, words]),
     value,
-    beside,
     verdict,
+    words,
     meter,
   };
 }
@@ -139,29 +154,44 @@ function makeCard(name) {
 /** Where a value is on the common scale: the band is what honest redraws differ by, worse is to the right. */
 class CardMeter {
   constructor() {
-    const at = (/** @type {number} */ away) => metered(squeezed(away));
-    const band = { x: at(-NOTICED), width: at(NOTICED) - at(-NOTICED), y: 2, height: METER.height - 4, rx: 2 };
-    this.dot = svg("path", { class: "nbm-memo-dot", d: "M0-4.5L4.5 0L0 4.5L-4.5 0Z" });
-    const rule = svg("line", { x1: 0, x2: METER.width, y1: METER.height / 2, y2: METER.height / 2 });
-    this.root = svg(
-      "svg",
-      { class: "nbm-memo-meter", viewBox: `0 0 ${METER.width} ${METER.height}`, "aria-hidden": "true" },
-      [rule, svg("rect", band), this.dot],
-    );
+    const [left, right] = [-NOTICED, NOTICED].map((away) => metered(squeezed(away)));
+    const dot = svg("path", { class: "nbm-memo-dot", d: "M0-5.5L5.5 0L0 5.5L-5.5 0Z" });
+    this.at = svg("svg", { y: "50%", overflow: "visible" }, [dot]);
+    this.root = svg("svg", { class: "nbm-memo-meter", "aria-hidden": "true" }, [
+      svg("rect", { x: `${left}%`, width: `${right - left}%`, y: 0, height: "100%" }),
+      svg("line", { x1: 0, x2: "100%", y1: "50%", y2: "50%" }),
+      this.at,
+    ]);
   }
 
   /** @param {number | null} away */
   paint(away) {
-    this.root.toggleAttribute("hidden", away === null);
-    if (away !== null)
-      setAttributes(this.dot, { transform: `translate(${metered(squeezed(away)).toFixed(1)} ${METER.height / 2})` });
+    this.root.classList.toggle("nbm-memo-none", away === null);
+    if (away !== null) setAttributes(this.at, { x: `${metered(squeezed(away)).toFixed(2)}%` });
   }
 }
 
-/** @param {number} level on the squeezed scale */
+/** In percent of the meter. @param {number} level on the squeezed scale */
 function metered(level) {
-  const { width, least, most } = METER;
-  return 5 + (width - 10) * ((Math.min(most, Math.max(least, level)) - least) / (most - least));
+  const { least, most, edge } = METER;
+  return edge + ((100 - 2 * edge) * (Math.min(most, Math.max(least, level)) - least)) / (most - least);
+}
+
+/** @param {CardName} name */
+function betterWords(name) {
+  return `${CARDS[name].better} is ${isNear(name) ? "best" : "better"}`;
+}
+
+/** @param {CardName} name */
+function seenWords(name) {
+  return `Sees ${CARDS[name].sees}. Misses ${CARDS[name].misses}.`;
+}
+
+/** All that there is to say of one card. @param {CardName} name @param {MemoState} state */
+function toldOf(name, { answer, honest }) {
+  const { cards, comparable } = answer;
+  const beside = besideWords(comparable ? comparable[name] : cards?.[name], honest?.[name], Boolean(comparable));
+  return `${CARDS[name].label}, ${betterWords(name)}${beside && `: ${beside}`}. ${seenWords(name)}`;
 }
 
 /**
@@ -170,9 +200,34 @@ function metered(level) {
  */
 function besideWords(now, honest, isOther) {
   if (typeof now !== "number" || typeof honest !== "number") return "";
-  if (isOther) return `compared: ${shownNumber(now)}, honest ${shownNumber(honest)}`;
+  if (isOther) return `compared ${shownNumber(now)}, honest ${shownNumber(honest)}`;
   const text = shownNumber(now - honest);
-  return Number(text) === 0 ? "= honest" : `${now > honest ? "+" : ""}${text} from honest`;
+  return Number(text) === 0 ? "as an honest generator’s" : `${now > honest ? "+" : ""}${text} from honest`;
+}
+
+/** @param {MemoState} state */
+function cardTable(state) {
+  const { answer, honest, noise } = state;
+  const compared = answer.comparable;
+  return {
+    heads: [
+      "Card",
+      "value",
+      ...(compared
+        ? ["compared", "honest", "usual difference", "times as far, worse"]
+        : ["honest", "sd of honest", "sds worse than honest"]),
+    ],
+    rows: CARD_NAMES.map((name) => {
+      const numbers = [
+        answer.cards?.[name],
+        ...(compared ? [compared[name]] : []),
+        honest?.[name],
+        noise?.[name],
+        state.departureOf(name),
+      ];
+      return [CARDS[name].label, ...numbers.map(shownNumber)];
+    }),
+  };
 }
 
 /** @param {MemoState} state */

@@ -5,7 +5,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { Tabs } from "../../toolkit/view/tabs.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
@@ -14,11 +14,12 @@ import { memoCode } from "./code.js";
 import { MemoCurve } from "./curve.js";
 import { MemoHeat } from "./heat.js";
 import { MemoItems } from "./items.js";
+import { MemoLayers } from "./layers.js";
 import { fitsBase } from "./maths.js";
 import { MemoPlane } from "./plane.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
-import { chosenWords, pointsTable } from "./words.js";
+import { chosenWords, headlineWords, pointsTable } from "./words.js";
 
 const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
 // On rows of one's own there is nothing to sweep.
@@ -29,14 +30,21 @@ const QUESTIONS = {
   own: ["Is your generator memorizing?", "Look at the cards, then at the items that are most like a training row."],
 };
 
+const CHOOSE = {
+  seen: "click it, or Tab to the picture and use the arrow keys",
+  hidden: "switch on “other generated”, or Tab to the picture and use the arrow keys",
+};
+
 export default lab("MemorizationLab", () => ({}), memoView);
 
 /** @param {Store} store @param {AbortSignal} signal */
 function memoView(store, signal) {
   const state = new MemoState(store, signal);
-  const plane = new MemoPlane(state, signal);
+  const layers = new MemoLayers(state, signal);
+  const plane = new MemoPlane(state, layers, signal);
   const sliders = new MemoSliders(state, signal);
   const panels = new MemoPanels(state, signal);
+  const headline = el("p", { class: "nbm-memo-headline", role: "heading", "aria-level": "2" });
   const question = el("p", { class: "nbm-memo-question" }, [el("strong"), " ", el("span")]);
   const chosen = el("p", { class: "nbm-memo-chosenwords", "aria-live": "polite" });
   const points = new NumberTable("Generated points");
@@ -50,7 +58,7 @@ function memoView(store, signal) {
     },
     picture: () =>
       void plane
-        .save(`MemorizationLab: ${chosen.textContent}`)
+        .save(`MemorizationLab: ${headline.textContent}`)
         .catch(() => store.say("The picture could not be made.")),
     compared: ({ seconds, doing }) =>
       doing
@@ -58,8 +66,7 @@ function memoView(store, signal) {
         : `Python computed these cards${seconds > 1e-3 ? ` in ${Math.round(1000 * seconds)} ms` : ""}.`,
     waiting: "The picture follows in this page; the cards wait for Python, which is busy or gone.",
   });
-  const legend = memoLegend();
-  const top = el("div", { class: "nbm-memo-top" }, [sliders.first.root, plane.box, legend.root, chosen]);
+  const top = el("div", { class: "nbm-memo-top" }, [sliders.first.root, plane.box, layers.root, chosen]);
   const below = el("div", { class: "nbm-memo-below" }, [sliders.root, about]);
   const body = el("div", { class: "nbm-memo" }, [top, panels.root, below]);
   const paint = () => {
@@ -68,12 +75,13 @@ function memoView(store, signal) {
     QUESTIONS[state.isOwn ? "own" : store.saved ? "saved" : "made"].forEach((text, k) =>
       setText(question.children[k], text),
     );
-    legend.copies.hidden = state.isOwn;
+    setText(headline, headlineWords(state));
     sliders.paint(scene);
     plane.paint();
-    legend.bumps.hidden = Boolean(store.saved) && !plane.hasBumps;
+    layers.paint(!store.saved || plane.knowsBumps);
     const words = chosenWords(state);
-    setText(chosen, words || "Choose a generated point: click it, or Tab to the picture and use the arrow keys.");
+    const isSeen = layers.shows("others") || (layers.shows("copies") && state.made.copies > 0);
+    setText(chosen, words || `Choose a generated point: ${CHOOSE[isSeen ? "seen" : "hidden"]}.`);
     plane.tell(words || "none chosen");
     setText(about, state.base.about ?? "");
     about.hidden = !state.base.about || !state.base.projected;
@@ -82,7 +90,10 @@ function memoView(store, signal) {
     toolbar.paint(scene);
     if (store.saved) closeStarts(state, toolbar);
   };
-  return { nodes: [question, toolbar.root, body, points.root, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+  return {
+    nodes: [headline, question, toolbar.root, body, points.root, toolbar.status, toolbar.fold, toolbar.codeFold],
+    paint,
+  };
 }
 
 /** On a saved page: no way to scenes whose points it does not hold. @param {MemoState} state @param {Toolbar} toolbar */
@@ -103,7 +114,7 @@ class MemoPanels {
   constructor(state, signal) {
     this.state = state;
     this.width = 420;
-    this.cards = new MemoCards(state);
+    this.cards = new MemoCards(state, signal);
     this.curve = new MemoCurve(state, signal);
     this.items = new MemoItems(state, signal);
     this.heat = new MemoHeat(state, signal);
@@ -134,29 +145,4 @@ class MemoPanels {
     if (panel === "items") this.items.paint();
     if (panel === "interactions") this.heat.paint();
   }
-}
-
-function memoLegend() {
-  const mark = (/** @type {string} */ name, /** @type {string} */ d) =>
-    svg(
-      "svg",
-      { class: "nbm-memo-key", viewBox: "-8 -8 16 16", "aria-hidden": "true" },
-      name
-        .split(" ")
-        .map((one) =>
-          svg("path", { class: `nbm-memo-${one}`, d: one === "rings" ? "M-7 0a7 7 0 1 0 14 0a7 7 0 1 0-14 0" : d }),
-        ),
-    );
-  const diamond = "M0-4.5L4.5 0L0 4.5L-4.5 0Z";
-  const entry = (/** @type {Node} */ node, /** @type {string} */ text) => el("span", {}, [node, text]);
-  const copies = entry(mark("copied rings", diamond), "copy of a train point");
-  const bumps = entry(mark("bumps", "M-7 0a7 5 0 1 0 14 0a7 5 0 1 0-14 0"), "fitted bump, 1σ");
-  const root = el("div", { class: "nbm-legend" }, [
-    entry(mark("train", "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0"), "train"),
-    entry(mark("test", "M-3.5-3.5L3.5 3.5M-3.5 3.5L3.5-3.5"), "test"),
-    entry(mark("made", diamond), "generated"),
-    copies,
-    bumps,
-  ]);
-  return { root, copies, bumps };
 }

@@ -3,7 +3,7 @@
  * On a canvas, from marks drawn once: as paths, a thousand of them take a screen without a graphics card longer than a
  * frame. The colours are those of the page.
  *
- * @typedef {{places: [number, number][], isCopy: Uint8Array, size: number, ringInk: number}} Dots
+ * @typedef {{places: [number, number][], isCopy: Uint8Array, isThere: (i: number) => boolean, size: number, ringInk: number}} Dots
  * @typedef {{places: [number, number][], radii: [number, number][], ink: number}} Bumps
  */
 import { el } from "../../toolkit/view/dom.js";
@@ -59,7 +59,7 @@ export class MemoMarks {
     let rings = 0;
     for (const isRinged of [false, true]) {
       dots.places.forEach(([x, y], i) => {
-        if (Boolean(dots.isCopy[i]) !== isRinged) return;
+        if (Boolean(dots.isCopy[i]) !== isRinged || !dots.isThere(i)) return;
         context.drawImage(isRinged ? ringed : plain, x - half, y - half, 2 * half, 2 * half);
         if (isRinged) rings++;
       });

@@ -209,12 +209,12 @@ export function orderOf(numbers, isRising = false) {
   return numbers.map((_, i) => i).sort((i, j) => sign * (numbers[i] - numbers[j]) || i - j);
 }
 
-/** Index of the point nearest to a place, within a reach; −1 if none is. @param {Float64Array} points @param {number} x @param {number} y @param {number} reach */
-export function nearestPoint(points, x, y, reach) {
+/** Index of the point nearest to a place, within a reach; −1 if none is. @param {Float64Array} points @param {number} x @param {number} y @param {number} reach @param {(i: number) => boolean} [isThere] */
+export function nearestPoint(points, x, y, reach, isThere = () => true) {
   let [best, found] = [reach * reach, -1];
   for (let i = 0; i < points.length / 2; i++) {
     const square = (points[2 * i] - x) ** 2 + (points[2 * i + 1] - y) ** 2;
-    if (square <= best) [best, found] = [square, i];
+    if (square <= best && isThere(i)) [best, found] = [square, i];
   }
   return found;
 }

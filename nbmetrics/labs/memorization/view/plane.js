@@ -3,9 +3,10 @@
  * bumps (of many of them, every few), and the chosen point with a line to its nearest train point. Points follow the
  * sliders in every frame; the bumps are those of Python's last answer, around the points as they are now.
  *
+ * @import { MemoLayers } from "./layers.js"
  * @import { MemoState } from "./state.js"
  */
-import { el, setAttributes, svg, watchSize } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { savePicture } from "../../toolkit/view/picture.js";
 import { approach, shade, tint } from "./density.js";
 import { MemoMarks } from "./marks.js";
@@ -33,9 +34,10 @@ const NARROWEST_CIRCLE = 0.3;
 const OLD = 0.4;
 
 export class MemoPlane {
-  /** @param {MemoState} state @param {AbortSignal} signal */
-  constructor(state, signal) {
+  /** @param {MemoState} state @param {MemoLayers} layers which of them are shown @param {AbortSignal} signal */
+  constructor(state, layers, signal) {
     this.state = state;
+    this.shows = layers;
     this.signal = signal;
     this.width = 0;
     this.canvas = el("canvas", { class: "nbm-memo-shade", "aria-hidden": "true" });
@@ -72,7 +74,7 @@ export class MemoPlane {
     this.box = el("div", { class: "nbm-memo-picture" }, [this.canvas, this.behind, this.marks.canvas, this.root]);
     /** @type {[number, number][]} pixels of the generated points */
     this.places = [];
-    this.hasBumps = false;
+    this.hasBumps = this.knowsBumps = false;
     this.shown = new Float64Array(0);
     this.density = new Float32Array(0);
     /** @type {ImageData | null} */
@@ -135,7 +137,7 @@ export class MemoPlane {
     const box = this.root.getBoundingClientRect();
     const { left, top, scale } = this.view;
     const [x, y] = [left + (event.clientX - box.x) / scale, top - (event.clientY - box.y) / scale];
-    return nearestPoint(this.state.made.points, x, y, NEAR_PIXELS / scale);
+    return nearestPoint(this.state.made.points, x, y, NEAR_PIXELS / scale, this.isThere);
   }
 
   /** @param {number} index */
@@ -175,6 +177,7 @@ export class MemoPlane {
     this.box.classList.toggle("nbm-memo-old", !state.isBaseCurrent);
     this.canvas.classList.toggle("nbm-memo-old", !state.isCurrent);
     if (!this.painted.still) this.paintReal();
+    for (const name of LAYERS) this.layers[name].toggleAttribute("hidden", !this.shows.shows(name));
     if (this.painted.made !== state.made) this.locate();
     this.paintBumps();
     if (this.painted.marks !== this.marksKey) this.paintMarks();
@@ -200,10 +203,6 @@ export class MemoPlane {
   locate() {
     const { made } = this.state;
     this.places = Array.from(made.isCopy, (_, i) => this.at(made.points[2 * i], made.points[2 * i + 1]));
-    const { height } = this.view;
-    const outside = this.places.filter(([x, y]) => x < 0 || y < 0 || x > this.width || y > height).length;
-    this.outside.textContent = outside ? `${outside} outside` : "";
-    setAttributes(this.outside, { x: this.width - 8, y: this.view.height - 9 });
     Object.assign(this.painted, { made, bumps: null, marks: "" });
   }
 
@@ -211,10 +210,10 @@ export class MemoPlane {
   paintBumps() {
     const { state } = this;
     const { sigma } = state;
-    const isKnown = Boolean(sigma) && state.fitsPoints;
-    this.canvas.toggleAttribute("hidden", !isKnown);
-    this.hasBumps = isKnown;
-    if (!isKnown || !sigma) return;
+    this.knowsBumps = Boolean(sigma) && state.fitsPoints;
+    this.hasBumps = this.knowsBumps && this.shows.shows("bumps");
+    this.canvas.toggleAttribute("hidden", !this.hasBumps);
+    if (!this.hasBumps || !sigma) return;
     if (this.painted.sigma !== sigma) {
       this.painted.sigma = sigma;
       this.wanted = Float64Array.from(sigma.flat());
@@ -249,20 +248,33 @@ export class MemoPlane {
 
   /** What the moving marks depend on beside where they are. */
   get marksKey() {
-    return `${this.hasBumps} ${this.state.isCurrent} ${devicePixelRatio}`;
+    return `${this.hasBumps} ${this.state.isCurrent} ${devicePixelRatio} ${this.shows.key}`;
+  }
+
+  /** Whether a generated point is drawn. @returns {(i: number) => boolean} */
+  get isThere() {
+    const { isCopy } = this.state.made;
+    const [others, copies] = [this.shows.shows("others"), this.shows.shows("copies")];
+    return (i) => (isCopy[i] ? copies : others);
   }
 
   paintMarks() {
     if (!this.width) return;
     const { isCopy, copies } = this.state.made;
+    const { isThere, places } = this;
     const dots = {
-      places: this.places,
+      places,
       isCopy,
+      isThere,
       size: 1.35 * markSize(isCopy.length),
       ringInk: copies > MANY_RINGS ? 0.55 : 0.9,
     };
     this.marks.paint(this.width, this.view.height, dots, this.hasBumps ? this.circles() : null);
     this.painted.marks = this.marksKey;
+    const { height } = this.view;
+    const outside = places.filter(([x, y], i) => isThere(i) && (x < 0 || y < 0 || x > this.width || y > height)).length;
+    setText(this.outside, outside ? `${outside} outside` : "");
+    setAttributes(this.outside, { x: this.width - 8, y: height - 9 });
   }
 
   /** One standard deviation of every bump, or of every few. */

@@ -1,9 +1,43 @@
 /**
- * The chosen point in words, and the table of all points.
+ * What is seen in one sentence, the chosen point in words, and the table of all points.
  *
+ * @import { MemoScene } from "./maths.js"
  * @import { MemoState } from "./state.js"
  */
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
+import { CARDS } from "./cards.js";
+import { CARD_NAMES, KNOB_NAMES, KNOB_WORDS, KNOBS, verdictOf } from "./maths.js";
+
+// More names than that would be a list, and no sentence.
+const NAMED = 4;
+
+/** In one sentence: which metrics notice the generator that Python has answered for. @param {MemoState} state */
+export function headlineWords(state) {
+  const { answer, about, isOwn, noise } = state;
+  const scene = about.get(answer.rev) ?? state.scene;
+  const whose = isOwn ? "Your generator" : settingWords(scene);
+  if (!noise) return `${whose}: which metrics notice shows once Python has redrawn honest points.`;
+  const verdicts = CARD_NAMES.map((name) => verdictOf(name, state.departureOf(name)));
+  const found = CARD_NAMES.filter((_, k) => verdicts[k] === "notices");
+  const silent = verdicts.filter((verdict) => verdict === "unknown").length;
+  const rest = CARD_NAMES.length - silent - found.length;
+  const unable = silent ? `; ${silent} cannot tell` : "";
+  if (!found.length) return `${whose}: none of ${rest} metrics notices${unable}.`;
+  const named = found.length > NAMED ? found.slice(0, NAMED - 1) : found;
+  const names = named.map((name) => CARDS[name].label);
+  if (found.length > NAMED) names.push(`${found.length - named.length} more`);
+  const told = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} notice` : `${names[0]} notices`;
+  return `${whose}: ${told}${rest ? `, the other ${rest} do not` : ""}${unable}.`;
+}
+
+/** What the sliders say that is not as an honest generator has it. @param {MemoScene} scene */
+function settingWords(scene) {
+  const others = KNOB_NAMES.slice(1).filter((name) => scene[name] !== KNOBS[name].neutral);
+  const copied = scene.copied ? `${KNOB_WORDS.copied(scene.copied)} copied` : "Nothing copied";
+  return [copied, ...others.map((name) => `${KNOBS[name].label.toLowerCase()} ${KNOB_WORDS[name](scene[name])}`)].join(
+    ", ",
+  );
+}
 
 /** @param {MemoState} state @returns {string} "" where none is chosen */
 export function chosenWords(state) {
@@ -40,7 +74,7 @@ export function pointsTable(state) {
   const isKnown = state.fitsPoints && state.isCurrent;
   const told = (/** @type {number[]} */ numbers, /** @type {number} */ i) => (isKnown ? briefText(numbers[i]) : "…");
   return {
-    heads: ["Generated", "x", "y", "copy", "σ of its bump", "memorization O", "quality Q", "nearest train", "distance"],
+    heads: ["Generated", "x", "y", "copy", "σ of its bump", "memorization", "quality", "nearest train", "distance"],
     rows: byMemorization.map((i) => [
       String(i),
       shownNumber(made.points[2 * i]),

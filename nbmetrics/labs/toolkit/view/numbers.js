@@ -7,8 +7,12 @@ const LARGE = 1e5;
 
 /** A score as read: three decimals, or four significant digits when large, two when small. @param {number} value */
 export function figure(value) {
+  return Math.abs(value) < ROUNDING ? "0.000" : figures(value).replaceAll("-", "−");
+}
+
+/** @param {number} value */
+function figures(value) {
   const size = Math.abs(value);
-  if (size < ROUNDING) return "0.000";
   if (size < 0.00995) return size < 1e-4 ? value.toExponential(1) : value.toPrecision(2);
   if (size >= 1e6) return value.toExponential(3);
   return value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
@@ -17,7 +21,7 @@ export function figure(value) {
 /** A score of any size, or a dash for none. @param {number | null | undefined} value */
 export function shownNumber(value) {
   if (typeof value !== "number") return "–";
-  return Math.abs(value) >= LARGE ? briefText(value) : figure(value).replace("-", "−");
+  return Math.abs(value) >= LARGE ? briefText(value) : figure(value);
 }
 
 /** A number as read, with a minus sign and never −0. @param {number} value @param {number} [digits] */

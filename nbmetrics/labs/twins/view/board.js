@@ -8,7 +8,7 @@
 
 import { ellipseOf } from "../../plane/view/geometry.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { figure } from "../../toolkit/view/numbers.js";
+import { figure, numeral } from "../../toolkit/view/numbers.js";
 import { TwinDots } from "./dots.js";
 
 /**
@@ -32,7 +32,7 @@ export class TwinsBoard {
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
-    this.headline = el("p", { class: "nbm-twin-headline" });
+    this.headline = el("p", { class: "nbm-twin-headline", role: "heading", "aria-level": "2" });
     this.why = el("p", { class: "nbm-twin-why" });
     this.dots = new TwinDots();
     this.heads = ["FID with", "", "", "Difference"].map((head) => el("th", { scope: "col" }, [head]));
@@ -127,7 +127,7 @@ export class TwinsBoard {
   paintLaws({ heads, laws }) {
     const rows = laws.map((law, i) => {
       const { width, height, angle } = ellipseOf(law);
-      const cells = [law.x, law.y, width, height].map((value) => figure(value)).concat(`${angle.toFixed(1)}°`);
+      const cells = [law.x, law.y, width, height].map((value) => figure(value)).concat(`${numeral(angle, 1)}°`);
       return el("tr", {}, [el("th", { scope: "row" }, [heads[i]]), ...cells.map((text) => el("td", {}, [text]))]);
     });
     this.lawBody.replaceChildren(...rows);
@@ -163,7 +163,7 @@ export function pairWords({ first, second }, isCorrected) {
   const [low, high] = [figure(Math.min(...clients)), figure(Math.max(...clients))];
   const range = low === high ? `by ${low}` : `by ${low} to ${high}`;
   return {
-    headline: `${isCorrected ? "Not quite twins" : "Not twins"}: the clients’ scores differ ${range.replaceAll("-", "−")}.`,
+    headline: `${isCorrected ? "Not quite twins" : "Not twins"}: the clients’ scores differ ${range}.`,
     isApart: true,
   };
 }

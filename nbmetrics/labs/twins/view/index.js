@@ -6,6 +6,7 @@
  * @import { Pair, TwinsScene } from "./maths.js"
  */
 
+import { ellipseOf } from "../../plane/view/geometry.js";
 import { ItemButtons } from "../../plane/view/items.js";
 import { lawOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
@@ -20,8 +21,12 @@ import { clientsKey, planeStore, twinsCode, withSharing } from "./edits.js";
 import { pairOf, pairScores } from "./maths.js";
 import { TWIN_MARKS, TWIN_NAMES, TwinsStage } from "./stage.js";
 
-/** @type {Record<string, string>} */
-const TABS = { corrected: "Corrected", printed: "As printed", published: "Published" };
+/** What the reader sees, and in the title what it is. @type {Record<string, [string, string]>} */
+const TABS = {
+  corrected: ["Twins", "Proposition 1, corrected: nm.theory.twin"],
+  printed: ["The papers’ formula", "Proposition 1 as printed: nm.theory.printed_twin"],
+  published: ["The papers’ table", "FID of two generators of faces, as published"],
+};
 
 export default lab("TwinsLab", pairOf, twinsView, { kind: PlaneStore });
 
@@ -61,7 +66,7 @@ function twinsView(store, signal) {
     columns.classList.toggle("nbm-twin-published", isPublished);
     for (const node of own) node.hidden = isPublished;
     choices.paint(scene);
-    setText(second, scene.construction === "printed" ? "second, as the papers print it" : "its twin");
+    setText(second, scene.construction === "printed" ? "second: by the papers’ formula" : "its twin");
     const known = keeper.now();
     board.paint(scene.rev, isPublished ? publishedShown(store) : pairShown(store, known));
     if (!isPublished) stage.paintTwins(plane.scene, known.pair, known.isBehind, secondName(scene));
@@ -76,8 +81,8 @@ function twinsView(store, signal) {
 class Choices {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
-    this.tabs = Object.entries(TABS).map(([construction, text]) => {
-      const node = el("button", { type: "button" }, [text]);
+    this.tabs = Object.entries(TABS).map(([construction, [text, title]]) => {
+      const node = el("button", { type: "button", title }, [text]);
       node.addEventListener("click", () => store.edit(/** @type {any} */ ({ ...store.scene, construction }), ""), {
         signal,
       });
@@ -90,7 +95,8 @@ class Choices {
         store.edit(/** @type {any} */ (withSharing(sceneOf(store), this.shared.checked, store.selected?.index ?? 0))),
       { signal },
     );
-    this.label = el("label", { class: "nbm-twin-switch" }, [this.shared, "Shared covariance"]);
+    const title = "Shared covariance: a change of one client’s width, height or angle changes all";
+    this.label = el("label", { class: "nbm-twin-switch", title }, [this.shared, "One shape for all clients"]);
     const tabs = el("div", { class: "nbm-twin-tabs", role: "group", "aria-label": "Construction" }, this.tabs);
     this.root = el("div", { class: "nbm-twin-choices" }, [tabs, this.label]);
   }
@@ -153,35 +159,50 @@ function pairShown(store, { pair, isBehind }) {
     return {
       ...shown,
       headline: waitingWords(store),
-      why: "The shapes differ, so no formula gives the twin: Python looks for a mean and a covariance that leave every client’s score as it is.",
+      why: "The shapes differ, so no formula gives the twin: Python looks for a place and a shape that leave every client’s score as it is.",
     };
   if (!scores.second) return { ...shown, headline: `No twin here: ${sentence(pair.reason)}`, why: WHY.none(pair) };
+  const why = WHY[pair.how](pair) + thinWords(pair);
   if (pair.second === pair.first)
-    return { ...shown, headline: "No twin here: the second generator is the first.", why: WHY[pair.how](pair) };
+    return { ...shown, headline: "No twin here: the second generator is the first.", why };
   const words = pairWords({ first: scores.first, second: scores.second }, scene.construction === "corrected");
-  return { ...shown, ...words, why: WHY[pair.how](pair) };
+  return { ...shown, ...words, why };
 }
 
 /** @type {Record<Pair["how"], (pair: Pair) => string>} */
 const WHY = {
   offset: ({ u }) =>
-    `One shared covariance and means on a line: the twin has the clients’ shape, moved across the line by √u = ${figure(Math.sqrt(u))}. The faint outline is as good a twin.`,
+    `All clients have one shape, and their means are on a line: the twin has that shape too, moved across the line by √u = ${figure(Math.sqrt(u))}. The faint outline is as good a twin.`,
   covariance: () =>
-    "The means span the plane, so no direction is left to move in. The twin keeps the mean and takes another covariance, as far from the clients’ as the pooled one.",
+    "The means span the plane, so no direction is left to move in. The twin stays at the mean and takes another shape (covariance), as far from the clients’ as the pooled one.",
   search: () =>
-    "The shapes differ, so no formula gives the twin: Python found this mean and covariance by search, with every client’s score held where it was.",
+    "The shapes differ, so no formula gives the twin: Python found this place and shape by search, with every client’s score held where it was.",
   printed: printedWords,
   none: () => "Move the clients, or change the shape of one, and look again.",
 };
 
 /** @param {Pair} pair */
 function printedWords({ u, other, reason }) {
-  const printed = `The papers take u = Tr Σλ(μμᵀ − μ̂μ̂ᵀ) = ${figure(u)} and move across the means by √u`;
-  if (other) return `${printed}, which is too far. The faint outline is the corrected twin.`;
+  const printed = `The papers (Proposition 1) take u = Tr Σλ(μμᵀ − μ̂μ̂ᵀ) = ${figure(u)} and move across the means by √u`;
+  if (other) return `${printed}, which is too far. The faint outline is the true twin.`;
   const corrected = reason
     ? `Corrected, there is none either: ${sentence(reason)}`
-    : "The shapes differ, so the corrected twin takes a search: choose Corrected.";
+    : "The shapes differ, so the true twin takes a search: choose Twins.";
   return `${printed}. ${corrected}`;
+}
+
+// Of the wider half-axis: what is narrower than that is a streak.
+const STREAK = 0.05;
+const FLAT = 1e-6;
+
+/** Of a twin that is all but a line, what the streak in the plane is. @param {Pair} pair */
+function thinWords({ second }) {
+  const { width, height } = second ? ellipseOf(second) : { width: 1, height: 1 };
+  const [narrow, wide] = [Math.min(width, height), Math.max(width, height)];
+  if (narrow >= STREAK * wide) return "";
+  return narrow < FLAT * wide
+    ? " The second generator is a line: the streak has no width at all."
+    : ` The second generator is all but a line: the streak is ${figure(narrow)} wide (1σ).`;
 }
 
 /** @param {PlaneStore} store */
@@ -238,7 +259,7 @@ function twinsLegend(second) {
     ]);
   return el("div", { class: "nbm-legend" }, [
     el("span", {}, [el("span", { class: "nbm-swatch" }), "client"]),
-    el("span", {}, [mark("first"), "first: the pooled clients, N(μ̂, Ĉ)"]),
+    el("span", {}, [mark("first"), "first: the Gaussian of the pooled clients"]),
     el("span", {}, [mark("second"), second]),
     el("span", {}, ["Drag a client: both generators follow."]),
   ]);

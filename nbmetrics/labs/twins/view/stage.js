@@ -121,12 +121,16 @@ class LawView {
   }
 }
 
+// Pixels of a half-axis: what is narrower than that would not be seen.
+const NARROWEST = 3;
+
 /** The 1σ ellipse of a law, or that of `sigmas`. @param {SVGEllipseElement} node @param {Law | null} law @param {ReturnType<typeof projection>} place @param {number} [sigmas] */
 function paintEllipse(node, law, { at, scale }, sigmas = 1) {
   node.classList.toggle("nbm-twin-hidden", !law);
   if (!law) return;
   const { width, height, angle } = ellipseOf(law);
   const [x, y] = at(law.x, law.y);
-  const [rx, ry] = [width, height].map((length) => Math.max(sigmas * scale * length, 1));
+  const [rx, ry] = [width, height].map((length) => Math.max(sigmas * scale * length, sigmas * NARROWEST));
+  node.classList.toggle("nbm-twin-thin", scale * Math.min(width, height) < NARROWEST);
   setAttributes(node, { rx, ry, transform: `translate(${x} ${y}) rotate(${-angle})` });
 }

@@ -1,0 +1,213 @@
+"""Labs at one glance, on pages opened from disk: a live headline, cards in one look, what to move in sight."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import nbmetrics as nm
+from nbmetrics.labs.memorization.scene import CARDS
+from tests.browser.memo import card, shown, verdict
+from tests.browser.page import OVERFLOW, handle, painted
+from tests.waiting import until
+
+LAYERS = ["train", "copies of train", "other generated", "test", "fitted bumps, 1σ"]
+# How many pixels of the marks that move are drawn.
+INK = """canvas => { const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let k = 3; k < data.length; k += 4) if (data[k] > 40) count++;
+  return count; }"""
+
+
+@pytest.fixture(scope="module")
+def copied():
+    lab = nm.MemorizationLab(points=100, copied=0.5)
+    until(lambda: lab.result.get("noise"))
+    yield lab
+    lab.close()
+
+
+def heading(root):
+    return root.get_by_role("heading").first
+
+
+def layer(root, name):
+    return root.get_by_role("group", name="Shown in the picture").get_by_role("button", name=name, exact=True)
+
+
+def test_the_headline_is_the_first_heading_and_live(saved, copied):
+    _, root = saved.open(copied)
+    noticing = [CARDS[name]["label"] for name in CARDS if verdict(root, title(name)) == "notices"]
+    assert noticing
+    expect(heading(root)).to_contain_text("50\u00a0% copied: ")
+    expect(heading(root)).to_contain_text(noticing[0])
+    page, root = saved.open(nm.CorrelationLab())
+    expect(heading(root)).to_have_text("The generator pairs ŷ with x the wrong way round.")
+    root.get_by_role("button", name="Just show me").click()
+    expect(heading(root)).to_have_text(
+        "The generator pairs ŷ with x the wrong way round: MFID sees nothing, RFID 1.60, CFID 2.56."
+    )
+    handle(root, "correlations").press("Shift+ArrowUp")
+    painted(page)
+    expect(heading(root)).to_contain_text("CFID 2.26")
+    _, root = saved.open(nm.TwinsLab())
+    expect(heading(root)).to_have_text("Every client scores both alike. Pooled, the twin is 3.056 worse.")
+
+
+@pytest.mark.parametrize("width", [1280, 900, 400, 320])
+def test_a_headline_that_changes_moves_nothing_below_it(saved, width):
+    page, root = saved.open(nm.CorrelationLab(), width=width)
+    root.get_by_role("button", name="Just show me").click()
+    tops = set()
+    for rho_hat in ("0.8", "0.3", "0", "0.95", "-0.5"):
+        field = root.get_by_role("spinbutton", name="ρ̂ generated")
+        field.fill(rho_hat)
+        field.press("Enter")
+        painted(page)
+        tops.add(root.evaluate("root => root.querySelector('.nbm-toolbar').getBoundingClientRect().top + scrollY"))
+    assert len(tops) == 1
+
+
+def title(name):
+    label = CARDS[name]["label"]
+    return label[0].upper() + label[1:]
+
+
+def test_all_cards_stand_beside_the_picture(saved, copied):
+    page, root = saved.open(copied, height=720)
+    picture = root.locator(".nbm-memo-picture").bounding_box()
+    boxes = [box.bounding_box() for box in root.locator(".nbm-memo-card").all()]
+    assert len(boxes) == 9 and all(box["height"] < 40 for box in boxes)
+    assert all(box["x"] > picture["x"] + picture["width"] for box in boxes)
+    assert boxes[0]["y"] > 0 and boxes[-1]["y"] + boxes[-1]["height"] < 720
+    np.testing.assert_allclose(shown(root), list(copied.result["cards"].values()))
+    for width in (400, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        painted(page)
+        assert [line for line in page.evaluate(OVERFLOW) if "nbm-scroll" not in line] == []
+
+
+def test_what_a_card_sees_is_told_on_hover_on_focus_and_in_the_table_view(saved, copied):
+    page, root = saved.open(copied)
+    told = root.locator(".nbm-memo-told-of")
+    expect(told).to_have_text("Point at a metric to read what it sees and what it misses.")
+    before = told.bounding_box()
+    card(root, "FLD gap").hover()
+    expect(told).to_contain_text(f"FLD gap, near honest is best: {copied_from_honest(copied, 'fld_gap')} from honest.")
+    expect(told).to_contain_text("Misses poor points, lost variety.")
+    assert told.bounding_box() == before, "nothing may jump under the pointer"
+    page.mouse.move(5, 5)
+    expect(told).to_contain_text("Point at a metric")
+    card(root, "FLD").focus()
+    for key, label in (("ArrowDown", "FLD-train"), ("End", "Recall"), ("ArrowUp", "Precision"), ("Home", "FLD")):
+        page.keyboard.press(key)
+        expect(card(root, label)).to_be_focused()
+        expect(told).to_contain_text(f"{label}, ")
+    page.keyboard.press("End")
+    page.keyboard.press("Tab")
+    assert not root.evaluate("root => document.activeElement.classList.contains('nbm-memo-card')"), "one stop of Tab"
+    words = root.locator(".nbm-memo-sees")
+    expect(words.first).to_be_hidden()
+    root.get_by_role("button", name="Table view").click()
+    expect(words.filter(visible=True)).to_have_count(9)
+    expect(card(root, "C_T")).to_contain_text(f"Sees {CARDS['c_t']['sees']}. Misses {CARDS['c_t']['misses']}.")
+
+
+def copied_from_honest(lab, name):
+    away = lab.result["cards"][name] - lab.result["honest"][name]
+    return f"{'+' if away > 0 else '−'}{abs(away):.1f}"
+
+
+def test_only_copies_and_train_are_shown_until_more_is_asked_for_or_moved(saved, copied):
+    page, root = saved.open(copied)
+    pressed = {name: layer(root, name).get_attribute("aria-pressed") for name in LAYERS}
+    assert pressed == dict(zip(LAYERS, ["true", "true", "false", "false", "false"], strict=True))
+    marks = root.locator(".nbm-memo-marks")
+    expect(marks).to_have_attribute("data-rings", "50")
+    expect(root.locator(".nbm-memo-behind .nbm-memo-test")).to_be_hidden()
+    expect(root.locator(".nbm-memo-shade")).to_be_hidden()
+    few = marks.evaluate(INK)
+    handle(root, "Share copied").press("Home")
+    painted(page)
+    assert marks.evaluate(INK) == 0, "without copies there is train alone"
+    handle(root, "Share copied").press("Control+z")
+    handle(root, "Spread").press("ArrowLeft")
+    painted(page)
+    expect(layer(root, "other generated")).to_have_attribute("aria-pressed", "true")
+    assert marks.evaluate(INK) > few
+    handle(root, "Spread").press("Control+z")
+    for name in ("test", "fitted bumps, 1σ", "copies of train"):
+        layer(root, name).click()
+    expect(root.locator(".nbm-memo-behind .nbm-memo-test")).to_be_visible()
+    expect(root.locator(".nbm-memo-shade")).to_be_visible()
+    expect(marks).to_have_attribute("data-rings", "0")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (800, 800), (400, 800), (320, 700)])
+def test_what_a_question_asks_to_move_is_in_sight_of_it(saved, width, height):
+    page, root = saved.open(nm.CorrelationLab(), width=width, height=height)
+    for _ in range(2):
+        root.get_by_role("button", name="Just show me").click()
+        root.get_by_role("button", name="Next question").click()
+    question = root.get_by_role("region", name="Question")
+    expect(question).to_contain_text("Move the scale of x until RFID is half of CFID.")
+    question.evaluate("node => node.scrollIntoView({ block: 'start' })")
+    painted(page)
+    slider, clouds = handle(root, "scale of x"), root.get_by_role("region", name="Clouds")
+    for part in (slider, clouds.locator("svg").first):
+        box = part.bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= height
+    assert clouds.evaluate("(node, slider) => node.contains(slider)", slider.element_handle())
+    slider.focus()
+    for key in ["Shift+ArrowLeft"] * 10 + ["ArrowLeft"] * 20:
+        page.keyboard.press(key)
+        painted(page)
+        if root.get_by_role("button", name="Ask me again").is_visible():
+            break
+    expect(question).to_contain_text("There.")
+
+
+def test_there_is_a_way_back_from_a_question(saved):
+    page, root = saved.open(nm.CorrelationLab())
+    question = root.get_by_role("region", name="Question")
+    back, example = (question.get_by_role("button", name=name) for name in ("Back", "Its example again"))
+    expect(back).to_be_hidden()
+    expect(example).to_be_hidden()
+    point = handle(root, "correlations")
+    point.press("Shift+ArrowUp")
+    expect(example).to_be_visible()
+    question.get_by_role("button", name="Just show me").click()
+    question.get_by_role("button", name="Next question").click()
+    expect(point).to_have_attribute("aria-valuetext", "ρ 0.80, ρ̂ −0.80, CFID 2.560")
+    back.click()
+    expect(question).to_contain_text("1 of 3")
+    expect(point).to_have_attribute("aria-valuetext", "ρ 0.80, ρ̂ −0.70, CFID 2.263", timeout=2000)
+    question.get_by_role("button", name="Next question").click()
+    root.get_by_label("Preset").select_option("Right pairing")
+    example.click()
+    painted(page)
+    expect(point).to_have_attribute("aria-valuetext", "ρ 0.80, ρ̂ −0.80, CFID 2.560")
+    expect(question).to_contain_text("2 of 3")
+
+
+def test_a_twin_without_width_is_seen_and_said(saved):
+    lab = nm.TwinsLab("Unequal shapes (numerical)")
+    until(lambda: lab.result.get("second"))
+    second = lab.result["second"]
+    assert min(second["width"], second["height"]) < 1e-6
+    _, root = saved.open(lab)
+    body = root.locator(".nbm-twin-pair .nbm-twin-second .nbm-body")
+    radii = [float(body.get_attribute(name)) for name in ("rx", "ry")]
+    assert min(radii) >= 3 and float(body.evaluate("node => getComputedStyle(node).fillOpacity")) > 0.5
+    expect(root.locator(".nbm-twin-why")).to_contain_text("The second generator is a line: the streak has no width")
+    lab.close()
+
+
+def test_twins_are_told_in_plain_words(saved):
+    _, root = saved.open(nm.TwinsLab())
+    tabs = root.get_by_role("group", name="Construction").get_by_role("button")
+    assert tabs.all_inner_texts() == ["Twins", "The papers’ formula", "The papers’ table"]
+    assert all("Proposition 1" in tab.get_attribute("title") for tab in tabs.all()[:2])
+    switch = root.get_by_role("switch", name="One shape for all clients")
+    expect(switch).to_be_checked()
+    tabs.nth(1).click()
+    expect(root.locator(".nbm-twin-why")).to_contain_text("The papers (Proposition 1) take u = ")
