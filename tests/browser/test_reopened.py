@@ -1,0 +1,88 @@
+"""A notebook that was run, saved and closed, opened again by a new kernel: its labs are there before a cell is run."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.frontends import FIND, START, assert_ran, end_sessions, open_notebook, watched
+from tests.browser.labs import LABS, group, handle, settle, shown
+from tests.browser.page import drag, painted
+
+LAB_PAGE = "/lab/tree/{}?reset"
+SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+AGAIN = "run the cell again"
+COMING = re.compile("Python (computes|redraws|is still|looks)|as Python computes")
+FIRST = "Playground"
+
+
+@pytest.fixture
+def context(browser):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield context
+    errors = [error for page in context.pages for error in page.nbmetrics_errors]
+    context.close()
+    assert not errors, f"the page threw: {errors}"
+
+
+@pytest.fixture
+def next_day(context, lab_server):
+    """next_day(page): the notebook saved and closed, its kernel shut down; then opened anew, and nothing run."""
+
+    def reopen(page):
+        address = page.url
+        page.evaluate(SAVE)
+        page.goto("about:blank")
+        end_sessions(lab_server)
+        page = watched(context.new_page())
+        page.goto(f"{address}?reset")
+        page.evaluate(FIND)
+        return page
+
+    yield reopen
+    end_sessions(lab_server)
+
+
+def place(root, case):
+    return handle(root, case).get_attribute("aria-valuetext")
+
+
+def said(root):
+    painted(root)
+    return root.inner_text()
+
+
+@pytest.mark.parametrize("lab", [FIRST, *(pytest.param(lab, marks=pytest.mark.slow) for lab in LABS if lab != FIRST)])
+def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, lab_server, next_day, lab):
+    case = LABS[lab]
+    page = open_notebook(context, lab_server, f"reopened-{lab}.ipynb", case.source, path=LAB_PAGE)
+    drag(page, handle(group(page, case), case), -40, -20)
+    settle(group(page, case))
+    left = shown(group(page, case)), place(group(page, case), case)
+    for _ in range(2):  # saved with its Python, then without
+        page = next_day(page)
+        root = group(page, case)
+        assert (shown(root), place(root, case)) == left
+        assert said(root).count(AGAIN) == 1 and not COMING.search(said(root))
+        drag(page, handle(root, case), 30, 0)
+        assert place(root, case) != left[1]
+        if lab != "MemorizationLab":  # whose cards are Python's
+            assert shown(root) != left[0]
+        assert said(root).count(AGAIN) == 1 and not COMING.search(said(root))
+    page.evaluate(START)
+    assert_ran(page)
+    root = group(page, case)
+    settle(root)
+    assert AGAIN not in said(root)
+
+
+def test_no_prompt_covers_the_first_picture(context, lab_server):
+    """JupyterLab asks whether to fetch its news, unless its settings say."""
+    page = open_notebook(context, lab_server, "first.ipynb", LABS[FIRST].source, path=LAB_PAGE)
+    settings = page.evaluate(
+        """async () => { const of = await window.jupyterapp.serviceManager.settings.fetch(
+             '@jupyterlab/apputils-extension:notification'); return JSON.parse(of.raw || '{}'); }"""
+    )
+    assert settings == {}
+    expect(page.locator(".Toastify__toast")).to_have_count(0)
+    end_sessions(lab_server)
