@@ -78,7 +78,7 @@ class Playground(Lab):
         if isinstance(federation, Scene):
             start = federation
         elif federation is None or isinstance(federation, str):
-            start = Scene.preset_named("Two clients" if federation is None else federation)
+            start = Scene.preset_named(next(iter(known)) if federation is None else federation)
             if generators is not None:
                 start = Scene.of(start.federation, generators, OWN, **settings)
             else:
