@@ -69,7 +69,7 @@ def shown_box(root):
         for node in (root, root.locator("svg:has([role=slider])").first, root.get_by_role("table", name="Scores"))
     )
     bottom = max(part["y"] + part["height"] for part in (plane, table))
-    return whole["x"] - BESIDE, whole["y"] - BESIDE, whole["x"] + whole["width"] + BESIDE, bottom + BESIDE
+    return whole["x"] - BESIDE, whole["y"] - BESIDE, whole["x"] + whole["width"] + BESIDE, bottom + 2
 
 
 def with_pointer(picture, x, y):

@@ -21,7 +21,7 @@ import { lockable } from "./locks.js";
  */
 
 const WAITING = "Computed in this page; Python is busy or gone.";
-const LOST = "Computed in this page. For what only Python computes, run the cell again.";
+const LOST = "Computed in this page. For what needs Python, run the cell again.";
 
 export class Toolbar {
   /** @param {Store} store @param {AbortSignal} signal @param {Toolset} tools */
