@@ -10,6 +10,7 @@ lab it was made from, by which tests/test_pictures.py sees that it is of another
 from __future__ import annotations
 
 import io
+import json
 import sys
 import tempfile
 from collections.abc import Callable
@@ -102,7 +103,7 @@ def moving():
     back = there[-3:0:-3]
     lasts = [REST_MS, *[FRAME_MS] * (STEPS - 1), REST_MS, *[FRAME_MS] * len(back)]
     exif = Image.Exif()
-    exif[DESCRIPTION] = lab.snapshot().alt
+    exif[DESCRIPTION] = json.dumps(lab.snapshot().alt)  # EXIF is ASCII
     there[0].save(
         MOVING, save_all=True, append_images=[*there[1:], *back], duration=lasts, loop=0, quality=80, exif=exif
     )
@@ -143,7 +144,7 @@ PICTURES = {
 def description(path: Path) -> str:
     """What a picture says it is of."""
     with Image.open(path) as picture:
-        return str(picture.info.get("Description") or picture.getexif().get(DESCRIPTION, ""))
+        return picture.info.get("Description") or json.loads(picture.getexif().get(DESCRIPTION, '""'))
 
 
 if __name__ == "__main__":
