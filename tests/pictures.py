@@ -131,10 +131,15 @@ def reveal(root):
     root.get_by_role("button", name="Reveal").click()
 
 
+def show(root):
+    """Past the question, to the numbers."""
+    root.get_by_role("button", name="Just show me").click()
+
+
 PICTURES = {
     "opening": opening,
     "moving": moving,
-    "correlation": still("correlation", nm.CorrelationLab),
+    "correlation": still("correlation", nm.CorrelationLab, show),
     "twins": still("twins", nm.TwinsLab),
     "lesson": still("lesson", lambda: nm.Playground(lesson="Average against pooled"), reveal),
     "memorization": still("memorization", lambda: nm.MemorizationLab(copied=0.5)),

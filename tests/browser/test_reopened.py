@@ -9,7 +9,6 @@ from tests.browser.frontends import FIND, START, assert_ran, end_sessions, open_
 from tests.browser.labs import LABS, group, handle, settle, shown
 from tests.browser.page import drag, painted
 
-LAB_PAGE = "/lab/tree/{}?reset"
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 AGAIN = "run the cell again"
 COMING = re.compile("Python (computes|redraws|is still|looks)|as Python computes")
@@ -25,22 +24,17 @@ def context(browser):
     assert not errors, f"the page threw: {errors}"
 
 
-@pytest.fixture
-def next_day(context, lab_server):
-    """next_day(page): the notebook saved and closed, its kernel shut down; then opened anew, and nothing run."""
-
-    def reopen(page):
-        address = page.url
-        page.evaluate(SAVE)
-        page.goto("about:blank")
-        end_sessions(lab_server)
-        page = watched(context.new_page())
-        page.goto(f"{address}?reset")
-        page.evaluate(FIND)
-        return page
-
-    yield reopen
-    end_sessions(lab_server)
+def next_day(context, server, page):
+    """The notebook saved and closed, its kernel shut down; then opened anew, and nothing run."""
+    address = page.url
+    page.evaluate(SAVE)
+    page.goto("about:blank")
+    end_sessions(server)
+    page = watched(context.new_page())
+    page.goto(f"{address}?reset")
+    page.evaluate(FIND)
+    page.nbmetrics_errors.clear()  # as in open_notebook
+    return page
 
 
 def place(root, case):
@@ -52,15 +46,22 @@ def said(root):
     return root.inner_text()
 
 
-@pytest.mark.parametrize("lab", [FIRST, *(pytest.param(lab, marks=pytest.mark.slow) for lab in LABS if lab != FIRST)])
-def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, lab_server, next_day, lab):
-    case = LABS[lab]
-    page = open_notebook(context, lab_server, f"reopened-{lab}.ipynb", case.source, path=LAB_PAGE)
+FRONTENDS = {"jupyterlab": ("lab_server", "/lab/tree/{}?reset"), "notebook": ("notebook_server", "/notebooks/{}")}
+OTHERS = [("jupyterlab", lab) for lab in LABS if lab != FIRST] + [("notebook", FIRST)]
+
+
+@pytest.mark.parametrize(
+    ("frontend", "lab"), [("jupyterlab", FIRST), *(pytest.param(*other, marks=pytest.mark.slow) for other in OTHERS)]
+)
+def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, request, frontend, lab):
+    fixture, path = FRONTENDS[frontend]
+    server, case = request.getfixturevalue(fixture), LABS[lab]
+    page = open_notebook(context, server, f"reopened-{lab}.ipynb", case.source, path=path)
     drag(page, handle(group(page, case), case), -40, -20)
     settle(group(page, case))
     left = shown(group(page, case)), place(group(page, case), case)
     for _ in range(2):  # saved with its Python, then without
-        page = next_day(page)
+        page = next_day(context, server, page)
         root = group(page, case)
         assert (shown(root), place(root, case)) == left
         assert said(root).count(AGAIN) == 1 and not COMING.search(said(root))
@@ -74,10 +75,11 @@ def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, lab_s
     root = group(page, case)
     settle(root)
     assert AGAIN not in said(root)
+    end_sessions(server)
 
 
 def test_no_question_about_news_covers_the_first_picture(context, lab_server):
-    page = open_notebook(context, lab_server, "first.ipynb", LABS[FIRST].source, path=LAB_PAGE)
+    page = open_notebook(context, lab_server, "first.ipynb", LABS[FIRST].source, path=FRONTENDS["jupyterlab"][1])
     settle(group(page, LABS[FIRST]))  # long after JupyterLab would have asked
     expect(page.locator(".Toastify__toast")).to_have_count(0)
     end_sessions(lab_server)
