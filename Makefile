@@ -27,7 +27,7 @@ ifdef ALL
 pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
-.PHONY: help lab test test-all check lint lint-js format bench fuzz clean
+.PHONY: help lab test test-all check lint lint-js format bench fuzz pictures clean
 .PHONY: test-python test-browser test-pytest test-js test-js-types test-changed
 
 help:
@@ -40,6 +40,7 @@ help:
 	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
 	@echo "make fuzz     hostile input to everything, more of it than in the tests; writes docs/fuzz.md   (FUZZ=20 times)"
+	@echo "make pictures  those of the README, the guides and notebook 00, of the present labs; wants a Chromium"
 	@echo "make clean    remove .venv, caches and build output"
 	@echo "PYTHON=python3.12 names the Python that .venv is made from; PIP_ARGS=... is passed to pip."
 
@@ -138,6 +139,9 @@ fuzz: $(test_ready)
 	NBMETRICS_FUZZ=$(FUZZ) NBMETRICS_FUZZ_REPORT="$$report" \
 	  $(bin)/python -m pytest -q -n 2 --timeout=7200 -m '' $(wildcard tests/test_fuzz*.py) && \
 	$(bin)/python -m tests.fuzz_page "$$report" > docs/fuzz.md && cat docs/fuzz.md
+
+pictures: $(test_ready)
+	@$(bin)/python -m tests.pictures
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/js/node_modules tests/browser/shots

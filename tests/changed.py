@@ -16,6 +16,7 @@ ELSEWHERE = {
     "README.md": "tests/test_readme.py",
     "notebooks": "tests/test_notebooks.py",
     "binder": "tests/test_binder.py",
+    "binder/jupyter_server_config.py": "tests/test_server_config.py",
 }
 
 

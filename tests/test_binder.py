@@ -1,11 +1,13 @@
 """What Binder would build, as repo2docker reads it; no Docker is needed for that."""
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -35,8 +37,26 @@ def test_binder_has_every_base_dependency_and_no_torch():
     assert not HEAVY & set(BINDER)
 
 
-def test_post_build_can_run():
-    assert os.access(ROOT / "binder" / "postBuild", os.X_OK)
+def test_post_build_gives_the_server_all_of_our_settings(tmp_path):
+    """With a Python that installs nothing and says that it lives in a folder of the test's own."""
+    fake = tmp_path / "bin" / "python"
+    fake.parent.mkdir()
+    fake.write_text(f'#!/bin/sh\n[ "$1" != -c ] || echo {tmp_path}\n')
+    fake.chmod(0o755)
+    path = f"{fake.parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(["./binder/postBuild"], cwd=ROOT, env={**os.environ, "PATH": path}, check=True)
+    for name in ("jupyter_server_config.py", "labconfig/default_setting_overrides.json"):
+        assert (tmp_path / "etc/jupyter" / name).read_bytes() == (ROOT / "binder" / name).read_bytes()
+
+
+def test_settings_of_jupyterlab_are_known_to_it_and_not_its_defaults():
+    pytest.importorskip("jupyterlab")
+    ours = json.loads((ROOT / "binder/labconfig/default_setting_overrides.json").read_text())
+    for plugin, settings in ours.items():
+        schema = plugin.replace(":", "/") + ".json"
+        found = next(path for path in Path(sys.prefix, "share/jupyter").rglob(schema))
+        known = json.loads(found.read_text("utf-8"))["properties"]
+        assert all(known[name]["default"] != value for name, value in settings.items())
 
 
 @pytest.mark.skipif(

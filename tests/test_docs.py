@@ -9,7 +9,8 @@ import yaml
 
 from tests import ROOT, flow_figure, rooms, rooms_figure
 
-GUIDES = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "CHANGELOG.md")
+PAGES = ("architecture", "install", "labs", "metrics", "speed")
+GUIDES = ("README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in PAGES), "CHANGELOG.md")
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 TARGETS = set(" ".join(re.findall(r"^([a-z][\w -]*):(?!=)", MAKEFILE, re.MULTILINE)).split())
@@ -41,7 +42,30 @@ def test_every_path_that_a_guide_names_exists(guide):
     text, folder = (ROOT / guide).read_text("utf-8"), (ROOT / guide).parent
     assert [path for path in linked(text, folder) if not path.exists()] == []
     assert [path for path in mentioned(text) if not MADE.fullmatch(path) and not is_there(path)] == []
-    assert guide == "CHANGELOG.md" or len(linked(text, folder)) > 5
+    assert guide not in {"README.md", "CONTRIBUTING.md", "docs/architecture.md"} or len(linked(text, folder)) > 5
+
+
+def test_every_guide_is_linked_from_the_readme_or_a_guide_that_is():
+    reached, left = set(), [ROOT / "README.md"]
+    while left:
+        page = left.pop()
+        reached.add(page)
+        left += {path for path in linked(page.read_text("utf-8"), page.parent) if path.suffix == ".md"} - reached
+    assert {*(ROOT / "docs").glob("*.md"), ROOT / "CONTRIBUTING.md"} <= reached
+
+
+def anchors(text):
+    """What a link may name after #: each heading in lower case, its spaces as hyphens, without other signs."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_heading_that_a_guide_links_to_exists(guide):
+    page = ROOT / guide
+    for path, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text("utf-8")):
+        target = (page.parent / path).resolve() if path else page
+        assert anchor in anchors(target.read_text("utf-8")), f"{guide} links to #{anchor} of {path}"
 
 
 def test_paths_are_read_and_missed():

@@ -44,7 +44,8 @@ def test_start_here_shows_the_table_and_the_scatter():
     kinds = [set().union(*(o.get("data", {}) for o in cell.outputs)) for cell in book.cells if cell.cell_type == "code"]
     assert "text/html" in kinds[1]
     assert "image/png" in kinds[2]
-    html = next(o.data["text/html"] for o in book.cells[2].outputs if "text/html" in o.get("data", {}))
+    table = [cell for cell in book.cells if cell.cell_type == "code"][1]
+    html = next(o.data["text/html"] for o in table.outputs if "text/html" in o.get("data", {}))
     assert "avg prefers only eights, all prefers noisy copies" in html
 
 

@@ -1,40 +1,89 @@
-"""The Python in the README runs as printed."""
+"""The README is short and shows what it must; the Python in it and in the guides runs as printed."""
 
 import re
 
 import numpy as np
+import pytest
+import yaml
 
 import nbmetrics as nm
 from tests import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+METRICS = (ROOT / "docs/metrics.md").read_text("utf-8")
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+LONGEST = 900  # words
+SCREEN = 24  # lines of text that one sees before one scrolls
 
 
-def test_every_python_block_runs():
+def block_with(words):
+    return next(block for block in PYTHON.findall(METRICS) if words in block)
+
+
+@pytest.mark.parametrize("text", [README, METRICS], ids=["README", "metrics"])
+def test_every_python_block_runs(text):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(50, 3))
     names = {"real_rows": rows, "more_rows": rows + 2, "generated_rows": rows + 1}
-    assert len(BLOCKS) >= 2
-    for block in BLOCKS:
+    names |= {"rows_a": rows, "rows_b": rows + 2, "made": rows + 1, "others": rows[::2]}
+    blocks = PYTHON.findall(text)
+    assert blocks
+    for block in blocks:
         exec(block, names)
         names |= {"clients": [rows, rows + 1], "generators": {"g": rows + 2}}
 
 
-def test_avg_and_all_prefer_what_the_readme_says():
+def test_it_is_short_and_its_first_screen_has_the_picture_and_the_commands():
+    assert len(README.split()) <= LONGEST
+    screen = "\n".join(README.splitlines()[:SCREEN])
+    assert re.search(r"!\[[^]]{50,}\]\(docs/images/[\w-]+\.webp\)", screen)
+    assert "make lab " in screen and "make test " in screen and "nm.evaluate(" in screen
+
+
+def test_default_weights_are_what_it_says():
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    assert "weighs by its number of\nrows** (distributions equally)" in README
+    assert nm.Federation([rows[:10], rows[10:]]).weights == (0.25, 0.75)
+    assert nm.Federation([nm.Gaussian(0.0), nm.Gaussian(1.0), nm.Gaussian(2.0)]).weights == pytest.approx([1 / 3] * 3)
+    scores = nm.evaluate([rows[:10], rows[10:] + 1], {"g": rows}, "fid")
+    assert scores.with_weights([1, 1]).table["avg"][0] == pytest.approx(scores.clients["value"].mean())
+
+
+def test_its_papers_are_those_of_the_citation():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]
+    by_title = {reference["title"]: reference for reference in cited}
+    named = re.findall(r"^- \*(.+)\*: ((?:.|\n  )+?),\s+\[arXiv:\S+\]\((\S+)\)", README, re.MULTILINE)
+    assert len(named) >= 3
+    for title, authors, url in named:
+        reference = by_title[title]
+        listed = [f"{author['given-names']} {author['family-names']}" for author in reference["authors"]]
+        assert (" ".join(authors.split()).split(", "), url) == (listed, reference["url"])
+
+
+def test_each_speed_says_whether_it_was_measured():
+    rows = [line for line in README.splitlines() if re.match(r"\|.*\d (s|h)[, ]", line)]
+    assert len(rows) >= 2
+    assert all(len(re.findall(r"\((?:measured|extrapolated\b[^)]*)\)", row)) == 2 for row in rows)
+    table = (ROOT / "docs/speed.md").read_text("utf-8")
+    multiplied = [line for line in table.splitlines() if re.search(r", × [\d,]+ \|", line)]
+    assert multiplied and all(line.endswith("| extrapolated |") for line in multiplied)
+
+
+def test_avg_and_all_prefer_what_the_guide_says():
     names = {}
-    block = next(b for b in BLOCKS if "avg prefers narrow, all prefers wide" in b)
-    exec(block.split("nm.fid(")[0], names)
+    exec(block_with("avg prefers narrow, all prefers wide").split("nm.fid(")[0], names)
     found = names["scores"].inversions("fid").iloc[0]
     assert (found["avg_prefers"], found["all_prefers"]) == ("narrow", "wide")
 
 
-def test_the_metric_of_the_readme_gives_what_it_says():
+def test_the_metric_of_the_guide_gives_what_it_says():
     rng = np.random.default_rng(1)
     clients, generated = [rng.normal(size=(n, 2)) for n in (20, 60)], rng.normal(size=(30, 2))
     names = {"nm": nm, "clients": clients, "generators": {"g": generated}}
-    exec(next(b for b in BLOCKS if "class MeanShift" in b).replace("nm.evaluate", "found = nm.evaluate"), names)
+    exec(block_with("class MeanShift").replace("nm.evaluate", "found = nm.evaluate"), names)
     row = names["found"].table.query("metric == 'mean_shift'").iloc[0]
     shifts = [np.sum((c.mean(axis=0) - generated.mean(axis=0)) ** 2) for c in clients]
-    pooled = np.sum((np.concatenate(clients).mean(axis=0) - generated.mean(axis=0)) ** 2)
-    np.testing.assert_allclose([row["avg"], row["all"]], [0.25 * shifts[0] + 0.75 * shifts[1], pooled], rtol=1e-12)
+    pooled = (np.concatenate(clients).mean(axis=0) - generated.mean(axis=0)) ** 2
+    np.testing.assert_allclose(
+        [row["avg"], row["all"]], [0.25 * shifts[0] + 0.75 * shifts[1], pooled.sum()], rtol=1e-12
+    )

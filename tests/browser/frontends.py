@@ -53,10 +53,11 @@ def server_environment(root, config):
     settings = root / "config" / "labconfig" / "default_setting_overrides.json"
     settings.parent.mkdir(parents=True)
     overrides = {
-        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
         "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
         "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
     }
+    if not config:  # a question that would cover the first picture; our settings answer it
+        overrides["@jupyterlab/apputils-extension:notification"] = {"fetchNews": "false", "checkForUpdates": False}
     settings.write_text(json.dumps(overrides))
     folders = {
         "JUPYTER_CONFIG_DIR": "config",

@@ -1,8 +1,10 @@
 """Dragging with a kernel that is idle, busy for seconds, or dead: the page paints every move from its own maths."""
 
+import re
 import time
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.labs import LABS, group, handle, settle, shown
 from tests.browser.page import WATCH, drag, painted, run_code
@@ -115,3 +117,25 @@ def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
     while run_code(page, "print(_j.dumps(lab.scene['rev']))") != rev and time.monotonic() < deadline:
         page.wait_for_timeout(50)
     assert run_code(page, "print(_j.dumps(lab.scene['rev']))") == rev
+
+
+# What would stay for good, if it waited for a kernel that is gone.
+COMING = re.compile("Python (computes|redraws|is still|looks)|as Python computes")
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_killed_kernel_is_told_once_and_nothing_waits_for_it_for_good(run_cells, kernel, lab):
+    page = run_cells(SOURCES[lab])
+    root = group(page, LABS[lab])
+    settle(root)
+    kill(page, kernel)
+    drag(page, handle(root, LABS[lab]), -40, -20)
+    if lab == "Playground":
+        root.get_by_label("Metric", exact=True).select_option("density")
+    expect(root.get_by_text("run the cell again")).to_have_count(1)
+    for tab in root.get_by_role("tab").all():
+        tab.click()
+        painted(root)
+        assert root.inner_text().count("run the cell again") == 1
+        assert not COMING.search(root.inner_text())
+    assert not COMING.search(root.inner_text())

@@ -303,7 +303,7 @@ def test_with_the_kernel_gone_shared_shapes_go_on_and_unequal_ones_say_what_they
     scores = np.array([frame["rows"] for frame in frames])
     assert len(frames) > 15
     np.testing.assert_allclose(scores[:, :-1, 0], scores[:, :-1, 1], atol=1e-9 * scores.max())
-    expect(lab.get_by_role("status")).to_contain_text("busy or gone")
+    expect(lab.get_by_role("status")).to_contain_text("run the cell again")
     lab.get_by_role("switch", name="One shape for all clients").click()
     drag(page, handle(lab, "Client 2 width"), 20, 0)
     expect(headline(lab)).to_have_text("This twin takes Python, and Python is busy or gone.")

@@ -20,3 +20,29 @@ test("an edit comes after what Python answered to a page that was closed in the 
   store.undo();
   assert.equal(model.held.scene.rev, 11);
 });
+
+const START = { scene: { rev: 0, clients: [], generators: [] }, result: { rev: 0 } };
+
+test("a lab whose kernel is gone is lost after an edit, one whose kernel is busy only waits", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const dead = () => {
+    throw new Error("Cannot send");
+  };
+  for (const [send, isLost] of [[dead, true], [() => {}, false]]) {
+    const store = new Store({ ...modelOf(START), send }, undefined, () => ({}));
+    store.edit({ ...store.scene, half: 2 });
+    assert.deepEqual([store.waiting, store.lost], [false, false]);
+    context.mock.timers.tick(1500);
+    assert.deepEqual([store.waiting, store.lost], [true, isLost]);
+  }
+});
+
+test("a lab that its notebook remembers and its kernel does not is lost, until the kernel has it", () => {
+  const heard = [];
+  const layout = { comm_live: false, on: (_name, call) => heard.push(call), off() {} };
+  const store = new Store(modelOf({ ...START, layout }), undefined, () => ({}));
+  assert.deepEqual([store.waiting, store.lost], [true, true]);
+  layout.comm_live = true;
+  for (const call of heard) call();
+  assert.deepEqual([store.waiting, store.lost], [false, false]);
+});

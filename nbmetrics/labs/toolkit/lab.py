@@ -167,6 +167,8 @@ class Lab(anywidget.AnyWidget):
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         """Do what a message asks for; raises what is wrong with it."""
+        if kind == "ping":  # the page tries whether anybody is there
+            return
         if kind != "ask":
             raise InvalidInput("message", f"is of kind {shown(kind)}", "Send one that this lab knows, such as 'ask'")
         self._worker.put(self._heard(message.get("scene")))

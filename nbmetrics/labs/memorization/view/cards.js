@@ -239,5 +239,6 @@ function noteWords({ answer, base, honest, noise, store }) {
   if (noise) return `${told} A card notices beyond ${NOTICED} standard deviations of honest redraws (the grey band).`;
   if (store.saved)
     return `${told} This page was saved before Python had redrawn them, so no card says what chance does.`;
+  if (store.lost) return `${told} Python had not redrawn them, so no card says what chance does.`;
   return `${told} Python is still redrawing honest points, to learn what chance does.`;
 }

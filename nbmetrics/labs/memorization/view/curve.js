@@ -118,7 +118,7 @@ export class MemoCurve {
     for (const node of [this.lines, this.ends]) node.classList.toggle("nbm-memo-old", !isCurrent);
     setAttributes(this.plot.root, {
       "data-current": String(isCurrent),
-      "aria-busy": String(!state.store.saved && (!isCurrent || (found?.done ?? 0) < 1)),
+      "aria-busy": String(!state.store.saved && !state.store.lost && (!isCurrent || (found?.done ?? 0) < 1)),
     });
     const places = { fid_test: noticedAt(aways.fid_test), fld: noticedAt(aways.fld) };
     this.lesson.paint(this.plot.box, x, places, isCurrent && found?.done === 1 && state.noise !== null, isOffered);
@@ -132,11 +132,12 @@ export class MemoCurve {
     const last = store.model.get("curve");
     if (last?.error && last.key === key) return `Python: ${last.error}`;
     if (store.saved) return savedWords(found, isCurrent);
+    if (store.lost && !(isCurrent && found?.done === 1)) return "This curve waits for Python.";
     if (isRefused && !isCurrent) return "Python has no curve of this scene.";
     if (store.waiting && !isCurrent) return "Python is busy or gone: this curve waits for it.";
     if (!isCurrent || !found) return "Python computes the curve …";
     if (found.done < 1) return `Python computes the curve: ${Math.round(100 * found.done)} %`;
-    return noise ? "" : "Python redraws honest points, to learn what chance does …";
+    return noise || store.lost ? "" : "Python redraws honest points, to learn what chance does …";
   }
 
   /** @param {MemoSweep} found @returns {Aways} */

@@ -65,6 +65,7 @@ function memoView(store, signal) {
         ? "Python computes these cards …"
         : `Python computed these cards${seconds > 1e-3 ? ` in ${Math.round(1000 * seconds)} ms` : ""}.`,
     waiting: "The picture follows in this page; the cards wait for Python, which is busy or gone.",
+    lost: "The picture follows in this page. For its cards, run the cell again.",
   });
   const top = el("div", { class: "nbm-memo-top" }, [sliders.first.root, plane.box, layers.root, chosen]);
   const below = el("div", { class: "nbm-memo-below" }, [sliders.root, about]);

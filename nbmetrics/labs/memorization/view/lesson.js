@@ -60,7 +60,7 @@ export class MemoLesson {
     setText(
       this.text,
       revealed
-        ? toldWords(guess, places, isKnown, store.saved)
+        ? toldWords(guess, places, isKnown, store)
         : "Predict: at what share copied will FLD notice? And FID-test? Place the two flags, then reveal the curves.",
     );
   }
@@ -131,9 +131,10 @@ function lessonNow({ scene }) {
   return scene.lesson ?? { name: LESSON_NAME, guess: null, revealed: false };
 }
 
-/** @param {NoticeLesson["guess"]} guess @param {Record<Guessed, number | null>} places @param {boolean} isKnown @param {string} [saved] */
-function toldWords(guess, places, isKnown, saved) {
+/** @param {NoticeLesson["guess"]} guess @param {Record<Guessed, number | null>} places @param {boolean} isKnown @param {MemoState["store"]} store */
+function toldWords(guess, places, isKnown, { saved, lost }) {
   if (!isKnown && saved) return "These curves are of the scene that was saved: with other sliders they need Python.";
+  if (!isKnown && lost) return "The curves wait for Python.";
   if (!isKnown) return "The curves come as Python computes them.";
   return GUESSED.map(({ name, label }) => {
     const [place, said] = [places[name], guess?.[name]];

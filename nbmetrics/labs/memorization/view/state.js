@@ -146,9 +146,9 @@ export class MemoState {
 
   /** While Python is behind: which picture the numbers are of. */
   get behindWords() {
-    const { saved, waiting } = this.store;
+    const { saved, waiting, lost } = this.store;
     const { doing } = this.answer;
-    if (doing) return this.progressWords + (waiting ? " It has not said more for a while." : "");
+    if (doing && !lost) return this.progressWords + (waiting ? " It has not said more for a while." : "");
     if (saved)
       return this.isBaseCurrent
         ? "New numbers need Python: these are of the picture that was saved."

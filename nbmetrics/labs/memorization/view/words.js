@@ -64,7 +64,7 @@ export function chosenWords(state) {
 
 /** @param {MemoState} state */
 function restWords({ store, isRefused }) {
-  if (store.saved) return "The rest needs Python.";
+  if (store.saved || store.lost) return "The rest needs Python.";
   return isRefused ? "Python has told nothing of it." : "Python computes the rest.";
 }
 

@@ -36,6 +36,7 @@ export class ClientsView {
   /** Why there are no numbers. @param {string} label */
   absence(label) {
     if (this.store.saved) return `${label} needs Python: it is shown in a notebook.`;
+    if (this.store.waiting) return `${label} waits for Python.`;
     const { error } = this.store.model.get("result");
     return error ? `Python: ${error.message}` : `Python computes ${label}…`;
   }

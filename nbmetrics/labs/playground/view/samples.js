@@ -123,9 +123,9 @@ export class SamplesView {
     if (!samples)
       return "These are exact laws, as if there were endlessly many points. Move Points to draw some from each client and generator.";
     if (fits) return "";
-    return this.store.saved
-      ? "The band of redraws, and how large the gap would be if all clients were alike, need Python: a notebook shows them."
-      : "Python computes the band…";
+    if (this.store.saved)
+      return "The band of redraws, and how large the gap would be if all clients were alike, need Python: a notebook shows them.";
+    return this.store.waiting ? "The band waits for Python." : "Python computes the band…";
   }
 
   /** @param {Chart} chart @param {number} samples @param {any} bands @returns {Estimate[]} */

@@ -4,7 +4,8 @@
  * An edit is painted at once from here. While a drag lasts, the scene goes to Python as numbered messages, up to 60
  * a second and at most two unanswered, the newest winning, and the synced `scene` follows about ten times a second; on
  * release it is committed, with one step of history. Python's answers are the `result` trait and carry the `rev` they
- * belong to. On a saved page there is no Python: nothing is asked, and `saved` is what to say about it.
+ * belong to. On a saved page there is no Python: nothing is asked, and `saved` is what to say about it. A kernel that
+ * was killed, or started anew under a reopened notebook, does not know the lab: then it is `lost` until its cell is run.
  *
  * What a teacher locked is refused here, whatever tries it, and shown by locks.js.
  *
@@ -32,7 +33,10 @@ export class Store {
     this.scene = model.get("scene");
     /** @type {string} */
     this.notice = "";
+    /** Whether Python has not answered for a while. */
     this.waiting = false;
+    /** Whether Python cannot answer any more. */
+    this.lost = false;
     this.saved = /** @type {string | undefined} */ (model.get("saved"));
     /** @type {Scene | null} the scene before the gesture under way */
     this.before = null;
@@ -65,7 +69,13 @@ export class Store {
       ...traits.map((name) => /** @type {[string, () => void]} */ ([name, onTrait])),
     ];
     for (const [name, call] of calls) model.on(`change:${name}`, call);
+    // Jupyter tells of its own models whether the kernel has their other half; elsewhere nothing is known.
+    const line = model.get("layout");
+    const onLine = () => this.lineChanged(line.comm_live);
+    this.lineChanged(line?.comm_live);
+    line?.on?.("comm_live_update", onLine);
     signal?.addEventListener("abort", () => {
+      line?.off?.("comm_live_update", onLine);
       for (const [name, call] of calls) model.off(`change:${name}`, call);
       clearTimeout(this.timer);
       clearTimeout(this.asking);
@@ -96,6 +106,13 @@ export class Store {
 
   locksChanged() {
     if (this.isLocked("drag")) this.cancel();
+    this.changed();
+  }
+
+  /** @param {boolean | undefined} isLive whether the kernel has this lab */
+  lineChanged(isLive) {
+    if (isLive === undefined) return;
+    this.lost = this.waiting = !isLive;
     this.changed();
   }
 
@@ -277,12 +294,15 @@ export class Store {
     this.changed();
   }
 
-  /** After a while without an answer, say so. What a lost question leaves open, the next answered commit closes. */
+  /** After a while without an answer, say so, and try the line. What a lost question leaves open, the next answered commit closes. */
   watch() {
     if (this.saved) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      if (this.model.get("result").rev < this.scene.rev) this.waiting = true;
+      if (this.model.get("result").rev < this.scene.rev) {
+        this.waiting = true;
+        this.send({ kind: "ping" }); // a commit to a kernel that is gone fails unheard, a message does not
+      }
       this.changed();
     }, PATIENCE);
   }
@@ -290,15 +310,15 @@ export class Store {
   rest() {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.waiting = false;
+    this.waiting = this.lost = false;
   }
 
-  /** A dead kernel must not stop the view. @param {() => void} call */
+  /** What throws was cut off from its kernel for good, which must not stop the view. @param {() => void} call */
   reach(call) {
     try {
       call();
     } catch {
-      this.waiting = true;
+      this.waiting = this.lost = true;
     }
   }
 }

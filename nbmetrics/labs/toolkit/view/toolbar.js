@@ -17,9 +17,11 @@ import { lockable } from "./locks.js";
  * @property {() => void} picture save a picture
  * @property {(result: any) => string} compared what Python's answer for this revision says of the page's numbers
  * @property {string} [waiting] what to say while Python is busy or gone
+ * @property {string} [lost] what to say once Python cannot answer any more
  */
 
 const WAITING = "Computed in this page; Python is busy or gone.";
+const LOST = "Computed in this page. For what needs Python, run the cell again.";
 
 export class Toolbar {
   /** @param {Store} store @param {AbortSignal} signal @param {Toolset} tools */
@@ -122,19 +124,19 @@ export class Toolbar {
 
   /** @param {any} scene */
   paintStatus(scene) {
-    const { saved, notice } = this.store;
+    const { saved, notice, lost } = this.store;
     if (saved) return setText(this.status, notice || saved);
     const result = this.store.model.get("result");
     const { error, rev } = result;
     const isCurrent = rev === scene.rev;
     setAttributes(this.status, { "data-rev": rev }); // what the words are about; dimmed while Python is behind
-    this.status.classList.toggle("nbm-behind", !isCurrent && !notice);
+    this.status.classList.toggle("nbm-behind", !isCurrent && !notice && !lost);
     this.fold.hidden = !(error && isCurrent);
     if (error && isCurrent) setText(/** @type {Element} */ (this.fold.lastElementChild), error.traceback);
     const pending = this.store.waiting ? (this.tools.waiting ?? WAITING) : (this.status.dataset.settled ?? "");
     const settled = error ? `Python: ${error.message}` : isCurrent ? this.tools.compared(result) : pending;
     if (isCurrent && !this.store.before) this.status.dataset.settled = settled;
-    setText(this.status, notice || (isCurrent ? settled : pending));
+    setText(this.status, notice || (lost ? (this.tools.lost ?? LOST) : isCurrent ? settled : pending));
   }
 }
 
