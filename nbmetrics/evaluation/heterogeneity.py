@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,13 +29,9 @@ from ..metrics.strata import Strata
 from ..summaries.moments import Moments
 from ..summaries.roots import nuclear_norm
 from .influence import Influences
-from .result import remarked
+from .result import Readable, Result, remarked
 from .sampling import shares_of
 from .uncertainty import Ends
-
-if TYPE_CHECKING:
-    from .result import Result
-    from .scores import Scores
 
 # The metrics whose gap can be dealt.
 FIDS = ("fid", "fid_infinity")
@@ -103,7 +99,7 @@ class Parties:
         return np.array(found)
 
 
-def heterogeneity(result: Result, scores: Scores, shuffles: int, seed: int) -> pd.DataFrame:
+def heterogeneity(result: Result, scores: Readable, shuffles: int, seed: int) -> pd.DataFrame:
     """See `Scores.heterogeneity`."""
     shuffles = check_count(shuffles, "shuffles", maximum=MOST_SHUFFLES)
     seed = check_count(seed, "seed", minimum=0)
@@ -144,7 +140,7 @@ def check_dealt(metric: Any, evaluated: Sequence[str]) -> str:
     return check_choice(metric, known, "metric")
 
 
-def _parties(result: Result, scores: Scores) -> Parties:
+def _parties(result: Result, scores: Readable) -> Parties:
     """The rows of the clients that have a weight, or InvalidInput where there is nothing to deal."""
     for name, made in zip(scores.generators, result.generators, strict=True):
         if made is None:

@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 
 from ..errors import InvalidInput
 from ..metrics.base import Metric, Sample, Terms, losses, terms_of
@@ -21,6 +22,37 @@ from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
+
+
+class Readable(Protocol):
+    """What figures, printed tables and tests of a gap read of `Scores`, which know them, not they it."""
+
+    names: tuple[str, ...]
+    generators: tuple[str, ...]
+    metrics: tuple[str, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def table(self) -> pd.DataFrame: ...
+
+    @property
+    def clients(self) -> pd.DataFrame: ...
+
+    @property
+    def conventions(self) -> list[str]: ...
+
+    @property
+    def cautions(self) -> list[str]: ...
+
+    def summary(self) -> list[str]: ...
+
+    def label(self, metric: str) -> str: ...
+
+    def plain_label(self, metric: str) -> str: ...
+
+    def ranks(self, metric: str) -> pd.DataFrame: ...
+
+    def inversions(self, metric: str) -> pd.DataFrame: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,14 @@
-"""A real JupyterLab, driven in headless Chromium.
+"""Labs driven in headless Chromium: with Python beside a plain page, and in a real JupyterLab.
 
-One server and one page serve the session and one kernel the tests of a module: every notebook begins with a kernel
-that has no names, no widgets and no cells behind it, and a test that asks for `kernel`, to kill or restart it, gets one
-of its own:
-
-    def test_drag(run_cells, kernel, theme, shot):
+    def test_drag(run_cells, theme, shot):
         page = run_cells("import nbmetrics as nm", "lab = nm.Playground(); lab")
         page.get_by_role("slider", name="A mean").press("ArrowRight")
-        theme("JupyterLab Dark"); shot("playground-dark"); kernel.kill()
+        theme("JupyterLab Dark"); shot("playground-dark")
 
-`run_cells(..., wait=False)` comes back while the cells still run; `check=False` lets cells fail.
+A test of `run_cells` is two: in a plain page (plain.py), and, slow and so at length alone, in JupyterLab. What is about
+JupyterLab or a kernel is tried there in any case: a test with the mark `jupyterlab`, and one that asks for `kernel`, to
+kill or restart it. One server, one page and one kernel serve the session: every notebook begins with a kernel that has
+no names, no widgets and no cells behind it, and with `kernel` it has one of its own.
 """
 
 import os
@@ -24,7 +23,6 @@ from playwright.sync_api import expect
 from tests.browser.frontends import (
     JUPYTERLAB,
     NOTEBOOK_7,
-    RESULTS,
     START,
     VOILA,
     assert_ran,
@@ -33,6 +31,7 @@ from tests.browser.frontends import (
     write_notebook,
 )
 from tests.browser.labs import LABS, group
+from tests.browser.plain import Server, own_comms
 from tests.browser.saved import Saved
 
 HERE = Path(__file__).parent
@@ -68,6 +67,18 @@ def pytest_collection_modifyitems(items):
             item.add_marker("browser")
             if absent:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+PLAIN, LAB = "plain", "jupyterlab"
+
+
+def pytest_generate_tests(metafunc):
+    if "run_cells" not in metafunc.fixturenames:
+        return
+    marks = {mark.name for mark in metafunc.definition.iter_markers()}
+    both = not marks & {"jupyterlab", "slow"} and "kernel" not in metafunc.fixturenames
+    places = [PLAIN, pytest.param(LAB, marks=pytest.mark.slow)] if both else [LAB]
+    metafunc.parametrize("place", places, indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -148,7 +159,7 @@ def lab_page(browser, lab_server):
 
 
 class KeptKernel:
-    """The kernel that the tests of a module share, once the first of them has started it."""
+    """The kernel that tests share, once the first of them has started it."""
 
     def __init__(self, page, server):
         self.page, self.server = page, server
@@ -179,7 +190,7 @@ class OwnKernel(KeptKernel):
         self.end()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kept_kernel(lab_page, lab_server):
     kept = KeptKernel(lab_page, lab_server)
     yield kept
@@ -187,30 +198,80 @@ def kept_kernel(lab_page, lab_server):
 
 
 @pytest.fixture
-def run_cells(lab_page, lab_server, kept_kernel, request):
-    """run_cells(*sources, wait=True, check=True) -> page, in a new notebook with a kernel like new."""
+def run_in_jupyterlab(lab_page, lab_server, kept_kernel, request):
+    """run_cells, in a new notebook with a kernel like new."""
     stem = "".join(c if c.isalnum() or c in "-_" else "_" for c in request.node.name)
     notebooks = OwnKernel(lab_page, lab_server) if "kernel" in request.fixturenames else kept_kernel
     opened = []
     lab_page.nbmetrics_errors.clear()
 
-    def run(*sources, wait=True, check=True):
+    def run(*sources):
         notebooks.clear()
         name = f"{request.module.__name__.split('.')[-1]}-{stem}-{len(opened)}.ipynb"
         opened.append(name)
         write_notebook(lab_server, name, sources)
         notebooks.open(name)
         lab_page.evaluate(START)
-        if wait and check:
-            assert_ran(lab_page)
-        elif wait:
-            lab_page.evaluate(RESULTS)
+        assert_ran(lab_page)
         return lab_page
 
     yield run
     errors = [error for error in lab_page.nbmetrics_errors if UNANSWERED not in error]
     notebooks.clear()
     assert not errors, f"the page threw: {errors}"
+
+
+@pytest.fixture(scope="session")
+def plain_server():
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def plain_page(browser):
+    context = browser.new_context(viewport=WINDOW)
+    yield watched(context.new_page())
+    context.close()
+
+
+@pytest.fixture
+def run_in_plain_page(plain_page, plain_server, monkeypatch):
+    """run_cells, in a plain page with Python in this process."""
+    pythons = []
+    plain_page.nbmetrics_errors.clear()
+
+    def run(*sources):
+        pythons.append(plain_server.open(plain_page))
+        own_comms(monkeypatch, pythons[-1])
+        for source in sources:
+            pythons[-1].run_cell(source)
+        return plain_page
+
+    yield run
+    errors = list(plain_page.nbmetrics_errors)
+    plain_page.goto("about:blank")
+    for python in pythons:
+        python.end()
+    assert not errors, f"the page threw: {errors}"
+
+
+@pytest.fixture
+def place(request):
+    """Where labs are opened: "plain" or "jupyterlab"."""
+    return getattr(request, "param", LAB)
+
+
+@pytest.fixture
+def run_cells(place, request):
+    """run_cells(*sources) -> page, which shows what the last lines of the sources are."""
+    return request.getfixturevalue("run_in_plain_page" if place == PLAIN else "run_in_jupyterlab")
+
+
+@pytest.fixture
+def lab_view(place, request):
+    """The page that run_cells gives."""
+    return request.getfixturevalue("plain_page" if place == PLAIN else "lab_page")
 
 
 class Kernel:
@@ -273,27 +334,34 @@ def kernel(lab_server, lab_page, run_cells):
 
 
 @pytest.fixture
-def theme(lab_page):
+def theme(lab_view, place):
     """theme("JupyterLab Dark"); light again after the test."""
-    yield lambda name: lab_page.evaluate(SET_THEME, name)
-    lab_page.evaluate(SET_THEME, "JupyterLab Light")
+
+    def set_theme(name):
+        if place == PLAIN:
+            lab_view.emulate_media(color_scheme="dark" if "Dark" in name else "light")
+        else:
+            lab_view.evaluate(SET_THEME, name)
+
+    yield set_theme
+    set_theme("JupyterLab Light")
 
 
 @pytest.fixture
-def tall(lab_page):
+def tall(lab_view):
     """A window that holds the whole lab, which scrolls inside JupyterLab."""
-    lab_page.set_viewport_size({"width": 1280, "height": 1900})
+    lab_view.set_viewport_size({"width": 1280, "height": 1900})
     yield
-    lab_page.set_viewport_size(WINDOW)
+    lab_view.set_viewport_size(WINDOW)
 
 
 @pytest.fixture
-def shot(lab_page):
+def shot(lab_view):
     """shot(name, locator=None): a picture in tests/browser/shots to look at."""
 
     def take(name, locator=None):
         path = HERE / "shots" / f"{name}.png"
-        (locator or lab_page).screenshot(path=path)
+        (locator or lab_view).screenshot(path=path)
         return path
 
     return take
@@ -311,17 +379,19 @@ LAID_OUT = """async width => {
 
 
 @pytest.fixture
-def narrow(lab_page):
+def narrow(lab_view, place):
     """narrow(width): the window that wide, once the lab in it is laid out anew; no file browser beside it."""
-    lab_page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+    if place == LAB:
+        lab_view.evaluate("() => window.jupyterapp.shell.collapseLeft()")
 
     def resize(width, height=900):
-        lab_page.set_viewport_size({"width": width, "height": height})
-        lab_page.evaluate(LAID_OUT, width)
+        lab_view.set_viewport_size({"width": width, "height": height})
+        lab_view.evaluate(LAID_OUT, width)
 
     yield resize
-    lab_page.set_viewport_size(WINDOW)
-    lab_page.evaluate("() => window.jupyterapp.shell.expandLeft()")
+    lab_view.set_viewport_size(WINDOW)
+    if place == LAB:
+        lab_view.evaluate("() => window.jupyterapp.shell.expandLeft()")
 
 
 @pytest.fixture

@@ -158,10 +158,10 @@ def assert_nothing_severe(page, root, case, states, show, looks):
 
 
 @pytest.fixture
-def tall(lab_page):
-    lab_page.set_viewport_size({"width": 1280, "height": 2400})
+def tall(lab_view):
+    lab_view.set_viewport_size({"width": 1280, "height": 2400})
     yield
-    lab_page.set_viewport_size(WINDOW)
+    lab_view.set_viewport_size(WINDOW)
 
 
 @pytest.fixture

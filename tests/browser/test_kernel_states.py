@@ -77,6 +77,7 @@ def test_the_picture_of_copies_follows_without_python(run_cells, kernel, state):
         assert shown(root) != before
 
 
+@pytest.mark.jupyterlab
 def test_python_answers_a_released_drag(run_cells, record_property):
     page = run_cells(SIX)
     lab = page.get_by_role("group", name="Playground")

@@ -80,6 +80,7 @@ def test_predict_and_reveal_by_pointer_and_undo_brings_the_question_back(opened)
     assert run_code(page, "print(_j.dumps(lab.lesson))") == "Average against pooled"
 
 
+@pytest.mark.jupyterlab
 def test_predict_and_reveal_by_keyboard_alone(opened):
     page, lab = opened()
     lab.get_by_label("Preset").focus()

@@ -288,7 +288,7 @@ def test_a_chosen_point_that_is_gone_is_chosen_no_more(opened):
     assert settle(page, lab)[1]["cards"]["auth_pct"] == 0
 
 
-def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, shot):
+def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, kernel, shot):
     page, lab = opened("points=60")
     settle(page, lab)
     run_code(page, "import nbmetrics.labs.toolkit.fields as r; r.BOUNDS['copied'] = (0.0, 0.5); print(1)")
