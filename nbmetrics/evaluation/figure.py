@@ -35,8 +35,8 @@ def ranks(scores: Readable) -> Figure:
     figure, axes = panels(len(scores.metrics))
     for ax, metric in zip(axes, scores.metrics, strict=True):
         for k, row in enumerate(scores.ranks(metric).to_dict("records")):
-            moved = row["avg"] != row["all"]
-            style = {"color": VERMILION if moved else BLUE, "linestyle": "--" if moved else "-"}
+            is_inverted = row["avg"] != row["all"]
+            style = {"color": VERMILION if is_inverted else BLUE, "linestyle": "--" if is_inverted else "-"}
             ax.plot([0, 1], [row["avg"], row["all"]], marker=MARKERS[k % len(MARKERS)], **style)
             ax.annotate(
                 plain(row["generator"]), (1, row["all"]), xytext=(8, -3), textcoords="offset points", fontsize=9

@@ -32,7 +32,7 @@ def twin_generators(table: pd.DataFrame) -> Drawing:
         ax.set_ylabel(with_unit("fid"))
         ax.set_ylim(bottom=0)
         apart = (rows.loc["second"] - rows.loc["first"]).abs()
-        told = f"apart by {apart[clients].max():.2g} at most with a client, by {apart['fid_all']:.2g} for all"
-        ax.set_title(f"{HEADS[name]}:\n{told}", fontsize=10)
+        words = f"apart by {apart[clients].max():.2g} at most with a client, by {apart['fid_all']:.2g} for all"
+        ax.set_title(f"{HEADS[name]}:\n{words}", fontsize=10)
     legend(figure, axes[0])
     return caption(figure, table)
