@@ -14,6 +14,7 @@ no names, no widgets and no cells behind it, and with `kernel` it has one of its
 import os
 import shutil
 import signal
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -236,23 +237,29 @@ def plain_page(browser):
 
 
 @pytest.fixture
-def run_in_plain_page(plain_page, plain_server, monkeypatch):
-    """run_cells, in a plain page with Python in this process."""
+def run_in_page(plain_server, monkeypatch):
+    """run(page, *sources): in that page, with Python in this process."""
     pythons = []
-    plain_page.nbmetrics_errors.clear()
 
-    def run(*sources):
-        pythons.append(plain_server.open(plain_page))
+    def run(page, *sources):
+        pythons.append(plain_server.open(page))
         own_comms(monkeypatch, pythons[-1])
         for source in sources:
             pythons[-1].run_cell(source)
-        return plain_page
+        return page
 
     yield run
-    errors = list(plain_page.nbmetrics_errors)
-    plain_page.goto("about:blank")
     for python in pythons:
         python.end()
+
+
+@pytest.fixture
+def run_in_plain_page(plain_page, run_in_page):
+    """run_cells, in a page that the session has for it."""
+    plain_page.nbmetrics_errors.clear()
+    yield partial(run_in_page, plain_page)
+    errors = list(plain_page.nbmetrics_errors)
+    plain_page.goto("about:blank")
     assert not errors, f"the page threw: {errors}"
 
 
