@@ -36,7 +36,7 @@ PAGE = """<!doctype html>
 <style>
 :root { color-scheme: light dark; }
 body { margin: 0; padding: 8px; background: #fff; }
-main { max-width: 860px; }
+main { max-width: 848px; }
 @media (prefers-color-scheme: dark) { body { background: #111; } }
 </style>
 </head>

@@ -64,11 +64,6 @@ def heat_maps(page, root, case):
     expect(root.locator(".nbm-memo-heat")).to_have_count(3, timeout=120_000)
 
 
-def metric_from_python(page, root, case):
-    choose("Metric", "fld")(page, root, case)
-    settle(root)
-
-
 def code(page, root, case):
     press("Copy code")(page, root, case)
     root.locator("summary", has_text="Code").click()
@@ -81,7 +76,7 @@ STATES = {
     "Playground": [
         *DRAG,
         *((f"on the tab {name}", tab(name)) for name in ("Terms", "Sweep", "Samples", "Clients")),
-        ("with a metric from Python", metric_from_python),
+        ("with a metric from Python", choose("Metric", "fld")),
         ("with a question", choose("Lesson", "Average against pooled")),
         ("with a guess", guess),
         ("with the answer", press("Reveal")),
@@ -183,6 +178,7 @@ def live(run_cells, tall, theme):
         def show(colours, width):
             theme(f"JupyterLab {colours.title()}")
             set_width(root, width)
+            settle(root)  # what waits for Python is dim
 
         return page, root, show
 
