@@ -20,7 +20,7 @@ test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
 npm_ready := tests/js/node_modules/.ready
 biome := tests/js/node_modules/.bin/biome check --config-path=tests/js --error-on-warnings nbmetrics/labs
-# A file of tests stays in one process: it shares its kernel, its tables and its notebooks. Longest files come first.
+# A file of tests stays in one process: it shares its tables and its notebooks; tests/conftest.py orders them.
 pytest := $(bin)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder
 # All tests, each with all of its inputs: `make test-all`, or ALL=1 for a part of it.
 ifdef ALL

@@ -8,6 +8,7 @@ HYPOTHESIS_PROFILE=search make test-python
 """
 
 import os
+import re
 from functools import partial
 
 for library in ("OMP", "OPENBLAS", "MKL"):
@@ -27,10 +28,30 @@ def pytest_configure(config):
     config.stash[LEFT_OUT] = 0
 
 
+# The servers and the page of JupyterLab take half a minute of a processor to start.
+JUPYTERLAB = re.compile(r"\[[^\]]*jupyterlab|test_frontends\.py")
+
+
+def is_in_jupyterlab(nodeid):
+    return JUPYTERLAB.search(nodeid) is not None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Browser tests first: with one file a process, what takes longest must not begin last."""
-    items.sort(key=lambda item: "browser" not in item.keywords)
+    """Browser tests first, and those in JupyterLab before them: what takes longest must not begin last."""
+    items.sort(key=lambda item: (not is_in_jupyterlab(item.nodeid), "browser" not in item.keywords))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file of tests stays in one process, and so does all that happens in JupyterLab, which so starts once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return "jupyterlab" if is_in_jupyterlab(nodeid) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_deselected(items):

@@ -4,6 +4,7 @@ from functools import cache
 
 import nbformat
 import pytest
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 
 from tests import ROOT
@@ -12,12 +13,29 @@ FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
-@cache
-def ran(name):
-    """The notebook, run once from top to bottom; read it only."""
-    book = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
-    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
-    return book
+# A kernel that is as when it began, but that what it has imported is there at once.
+FORGET = """import ipywidgets
+ipywidgets.Widget.close_all()
+get_ipython().reset(new_session=True)"""
+
+
+@pytest.fixture(scope="module")
+def ran():
+    """ran(name) -> the notebook, run once from top to bottom in a kernel that forgets between two; read it only."""
+    first = NotebookClient(nbformat.v4.new_notebook())
+    manager = first.create_kernel_manager()
+    first.start_new_kernel(cwd=str(FOLDER))
+
+    @cache
+    def run(name):
+        book = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+        forget = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(FORGET)])
+        for cells in (book, forget):
+            NotebookClient(cells, km=manager, timeout=120).execute()
+        return book
+
+    yield run
+    run_sync(manager.shutdown_kernel)(now=True)
 
 
 def test_there_are_notebooks():
@@ -31,7 +49,7 @@ def test_is_committed_without_outputs(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_runs(path):
+def test_runs(ran, path):
     book = ran(path.stem)
     shown = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
     kinds = set().union(*(o.get("data", {}) for o in shown))
@@ -39,7 +57,7 @@ def test_runs(path):
     assert path.stem == "theorems" or "application/vnd.jupyter.widget-view+json" in kinds
 
 
-def test_start_here_shows_the_table_and_the_scatter():
+def test_start_here_shows_the_table_and_the_scatter(ran):
     book = ran("00_start_here")
     kinds = [set().union(*(o.get("data", {}) for o in cell.outputs)) for cell in book.cells if cell.cell_type == "code"]
     assert "text/html" in kinds[1]
@@ -49,7 +67,7 @@ def test_start_here_shows_the_table_and_the_scatter():
     assert "avg prefers only eights, all prefers noisy copies" in html
 
 
-def test_theorems_are_plotted_and_print_the_corrections_and_the_published_inversions():
+def test_theorems_are_plotted_and_print_the_corrections_and_the_published_inversions(ran):
     book = ran("theorems")
     outputs = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
     said = "\n".join(o.get("text", "") + o.get("data", {}).get("text/plain", "") for o in outputs)

@@ -9,14 +9,12 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ..orders import TIE, numeral
-
-if TYPE_CHECKING:
-    from .scores import Scores
+from .result import Readable
 
 PARTS = ("avg", "all", "gap")
 
@@ -50,7 +48,7 @@ def figure(value: float, digits: int = 5) -> str:
     return "0" if abs(value) < TIE else numeral(value, f".{digits}g", beside=0)
 
 
-def as_text(scores: Scores) -> str:
+def as_text(scores: Readable) -> str:
     """The table, what it says in words, and how it was made."""
     rows = [
         {"generator": row["generator"], "metric": row["metric"], **{part: str(Cell.of(row, part)) for part in PARTS}}
@@ -60,13 +58,13 @@ def as_text(scores: Scores) -> str:
     return "\n".join([pd.DataFrame(rows).to_string(index=False), *said])
 
 
-def _how(scores: Scores) -> list[str]:
+def _how(scores: Readable) -> list[str]:
     """The conventions without the cautions, which come before them."""
     cautions = scores.cautions
     return [line for line in scores.conventions if line not in cautions]
 
 
-def as_html(scores: Scores) -> str:
+def as_html(scores: Readable) -> str:
     """The same with one row a generator; names are text."""
     heads = ["", *(f"{scores.label(name)} {part}" for name in scores.metrics for part in PARTS)]
     by_generator: dict[str, list[str]] = {name: [] for name in scores.generators}

@@ -84,10 +84,10 @@ def evaluate(
         samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))
     settled = _metrics(metrics, federation)
     clients = ClientSamples(federation, samples, seed)
-    made = [GeneratorSamples(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
+    samples_of = [GeneratorSamples(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
     with _bar(progress, steps) as bar:
-        unscored = [_summarised(metric, clients, made, federation.weights, design, bar) for metric in settled]
+        unscored = [_summarised(metric, clients, samples_of, federation.weights, design, bar) for metric in settled]
         results = tuple(_scored(result, bar) for result in unscored)
     _check_any(results, federation.weights)
     if design is not None and not isinstance(design, Influence):
@@ -108,10 +108,10 @@ def _metrics(metrics: Any, federation: Federation) -> list[Metric[Any]]:
     listed = [metrics] if is_one else check_list(metrics, "metrics")
     if not listed:
         raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
-    found = [metric_of(item) for item in listed]
-    check_names([m.name for m in found], "metrics")
+    wanted = [metric_of(item) for item in listed]
+    check_names([m.name for m in wanted], "metrics")
     samples = [client.to_sample() for client in federation]
-    return [metric.resolve(samples) for metric in found]
+    return [metric.resolve(samples) for metric in wanted]
 
 
 def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
@@ -131,20 +131,20 @@ def _summarised(
     bar: tqdm[Any],
 ) -> Result:
     """All but the scores."""
-    real, seen = [], [clients.of(position, metric) for position in range(len(clients))]
-    _check_tests(metric, clients.names, seen)
-    replicas = None if design is None else _replicas(metric, seen, generators, design)
-    for name, sample in zip(clients.names, seen, strict=True):
+    real, samples = [], [clients.of(position, metric) for position in range(len(clients))]
+    _check_tests(metric, clients.names, samples)
+    replicas = None if design is None else _replicas(metric, samples, generators, design)
+    for name, sample in zip(clients.names, samples, strict=True):
         real.append(_summary(metric, sample, f"client {name!r}"))
         bar.update()
-    made, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
+    generated, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
     drawn = tuple(g.whole(metric) if g.answers(metric) is None else None for g in generators)
     known = [sample for sample in drawn if sample is not None]
-    cautions = tuple(metric.cautions(seen, known))
-    rows = [s.rows.shape[0] for s in seen if s.rows is not None]
-    result = Result(metric, tuple(real), made, (), answers, replicas, cautions, _span(rows), tuple(seen), drawn)
+    cautions = tuple(metric.cautions(samples, known))
+    rows = [s.rows.shape[0] for s in samples if s.rows is not None]
+    result = Result(metric, tuple(real), generated, (), answers, replicas, cautions, _span(rows), tuple(samples), drawn)
     if isinstance(design, Influence) and replicas is None:
-        return replace(result, replicas=_influences(metric, seen, generators, result, design.level))
+        return replace(result, replicas=_influences(metric, samples, generators, result, design.level))
     return result
 
 
@@ -152,8 +152,8 @@ def _influences(
     metric: Metric[Any], clients: Sequence[Sample], generators: Sequence[GeneratorSamples], result: Result, level: float
 ) -> Influences:
     real = [metric.strata(s, sample.rows) for s, sample in zip(result.real, clients, strict=True)]
-    made = [metric.strata(s, g.whole(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
-    return Influences(metric, real, made, level)
+    generated = [metric.strata(s, g.whole(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
+    return Influences(metric, real, generated, level)
 
 
 def _scored(result: Result, bar: tqdm[Any]) -> Result:

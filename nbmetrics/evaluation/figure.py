@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from matplotlib.figure import Figure
 
 from ..figures.drawing import generator_look, legend, panels, plain
-
-if TYPE_CHECKING:
-    from .scores import Scores
+from .result import Readable
 
 
-def scatter(scores: Scores) -> Figure:
+def scatter(scores: Readable) -> Figure:
     """avg against all, one panel a metric; pairs that the two order differently are joined."""
     figure, axes = panels(len(scores.metrics))
     for ax, metric in zip(axes, scores.metrics, strict=True):
@@ -34,7 +30,7 @@ def scatter(scores: Scores) -> Figure:
     return figure
 
 
-def ranks(scores: Scores) -> Figure:
+def ranks(scores: Readable) -> Figure:
     """Places by avg (left) and by all (right), one panel a metric; crossing lines are inversions."""
     figure, axes = panels(len(scores.metrics))
     for ax, metric in zip(axes, scores.metrics, strict=True):
@@ -53,7 +49,7 @@ def ranks(scores: Scores) -> Figure:
     return figure
 
 
-def clients(scores: Scores) -> Figure:
+def clients(scores: Readable) -> Figure:
     """Each client's score, one panel a metric, one marker a generator."""
     figure, axes = panels(len(scores.metrics), width=4.8)
     for ax, metric in zip(axes, scores.metrics, strict=True):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,13 +29,9 @@ from ..metrics.strata import Strata
 from ..summaries.moments import Moments
 from ..summaries.roots import nuclear_norm
 from .influence import Influences
-from .result import remarked
+from .result import Readable, Result, remarked
 from .sampling import shares_of
 from .uncertainty import Ends
-
-if TYPE_CHECKING:
-    from .result import Result
-    from .scores import Scores
 
 # The metrics whose gap can be dealt.
 FIDS = ("fid", "fid_infinity")
@@ -95,15 +91,15 @@ class Parties:
     def gaps(self, deals: np.ndarray, part: Any) -> np.ndarray:
         """Σ λ_i part(client i) − part(pool) of each deal; `part` takes positions of rows and their weights, sum 1."""
         pooled = part(deals[0], self.row_weights)
-        found = []
+        gaps = []
         for deal in deals:
             clients = np.split(deal, self.ends)
             avg = sum(w * part(c, np.full(len(c), 1.0 / len(c))) for w, c in zip(self.weights, clients, strict=True))
-            found.append(avg - (pooled if self.pool_is_fixed else part(deal, self.row_weights)))
-        return np.array(found)
+            gaps.append(avg - (pooled if self.pool_is_fixed else part(deal, self.row_weights)))
+        return np.array(gaps)
 
 
-def heterogeneity(result: Result, scores: Scores, shuffles: int, seed: int) -> pd.DataFrame:
+def heterogeneity(result: Result, scores: Readable, shuffles: int, seed: int) -> pd.DataFrame:
     """See `Scores.heterogeneity`."""
     shuffles = check_count(shuffles, "shuffles", maximum=MOST_SHUFFLES)
     seed = check_count(seed, "seed", minimum=0)
@@ -114,11 +110,11 @@ def heterogeneity(result: Result, scores: Scores, shuffles: int, seed: int) -> p
         raise InvalidInput("shuffles", seen, f"Give {most:,} at most" if most else "Evaluate fewer rows")
     deals = parties.deals(shuffles, [seed, 0])
     real = _strata(result.real, result.clients)
-    made = _strata(result.generated, result.generators)
-    found = fid_gaps(parties, deals, [strata.summary for strata in made])
-    rows = [(gaps[0], gaps[1:].mean(), p_value(gaps, tie)) for gaps, tie in found]
+    generated = _strata(result.generated, result.generators)
+    pairs = fid_gaps(parties, deals, [strata.summary for strata in generated])
+    rows = [(gaps[0], gaps[1:].mean(), p_value(gaps, tie)) for gaps, tie in pairs]
     gap, shuffled, p = (np.array(column) for column in zip(*rows, strict=True))
-    (debiased, low, high), doubts = _debiased(real, made, scores.weights)
+    (debiased, low, high), doubts = _debiased(real, generated, scores.weights)
     columns = {"gap": gap, "shuffled": shuffled, "debiased": debiased, "debiased_low": low, "debiased_high": high}
     frame = pd.DataFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
     dealt = [f"{shuffles} deals for FID, {KID_SHUFFLES} for KID, seed {seed}", _smallest(shuffles)]
@@ -144,10 +140,10 @@ def check_dealt(metric: Any, evaluated: Sequence[str]) -> str:
     return check_choice(metric, known, "metric")
 
 
-def _parties(result: Result, scores: Scores) -> Parties:
+def _parties(result: Result, scores: Readable) -> Parties:
     """The rows of the clients that have a weight, or InvalidInput where there is nothing to deal."""
-    for name, made in zip(scores.generators, result.generators, strict=True):
-        if made is None:
+    for name, sample in zip(scores.generators, result.generators, strict=True):
+        if sample is None:
             seen = f"generator {name!r} answered the clients' conditions, which belong to their rows"
             raise InvalidInput("metric", seen, "Evaluate rows of outputs, and clients without condition")
     counted = [(n, c, w) for n, c, w in zip(scores.names, result.clients, scores.weights, strict=True) if w > 0]
@@ -162,10 +158,10 @@ def _parties(result: Result, scores: Scores) -> Parties:
     return Parties(np.concatenate(rows), tuple(len(x) for x in rows), tuple(w for *_, w in counted))
 
 
-def fid_gaps(parties: Parties, deals: np.ndarray, made: Sequence[Moments]) -> Iterator[tuple[np.ndarray, float]]:
+def fid_gaps(parties: Parties, deals: np.ndarray, generators: Sequence[Moments]) -> Iterator[tuple[np.ndarray, float]]:
     """For each generator, FID-avg − FID-all of each deal, and how far apart two of them must be to differ."""
     own = parties.gaps(deals, _Spread(parties.rows))
-    for generated in made:
+    for generated in generators:
         cross = _Cross(parties.rows, generated)
         yield own - 2.0 * parties.gaps(deals, cross), 10.0 * cross.tolerance
 
@@ -207,11 +203,11 @@ def p_value(gaps: np.ndarray, tie: float) -> float:
 
 def _strata(summaries: Sequence[Any], samples: Sequence[Sample | None]) -> list[Strata[Moments]]:
     """Moments beside the rows they came from."""
-    found = []
+    strata = []
     for summary, sample in zip(summaries, samples, strict=True):
         rows = None if sample is None else sample.rows
-        found.append(summary if isinstance(summary, Strata) else FID().strata(summary, rows))
-    return found
+        strata.append(summary if isinstance(summary, Strata) else FID().strata(summary, rows))
+    return strata
 
 
 def _debiased(
@@ -238,9 +234,9 @@ def _thinned(parties: Parties, seed: int) -> Parties:
     if len(parties.rows) <= KID_ROWS:
         return parties
     rng = np.random.default_rng([seed, 2])
-    kept = shares_of([size / len(parties.rows) for size in parties.sizes], KID_ROWS)
+    sizes = shares_of([size / len(parties.rows) for size in parties.sizes], KID_ROWS)
     clients = np.split(parties.rows, parties.ends)
-    rows = [client[rng.permutation(len(client))[:k]] for client, k in zip(clients, kept, strict=True)]
+    rows = [client[rng.permutation(len(client))[:k]] for client, k in zip(clients, sizes, strict=True)]
     return Parties(np.concatenate(rows), tuple(len(x) for x in rows), parties.weights)
 
 
@@ -291,13 +287,13 @@ def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[s
     if not (expected > 0.0).any():
         return []
     gaps = result.average(weights) - result.pooled(weights)
-    scale = np.array([result.metric.scale(made) for made in result.generated])
-    said = np.flatnonzero((expected >= SHARE * np.abs(gaps)) & (expected > NEGLIGIBLE * scale))
-    if not len(said):
+    scale = np.array([result.metric.scale(summary) for summary in result.generated])
+    which = np.flatnonzero((expected >= SHARE * np.abs(gaps)) & (expected > NEGLIGIBLE * scale))
+    if not len(which):
         return []
     with np.errstate(divide="ignore", over="ignore"):
-        worst = said[np.argmax(expected[said] / np.abs(gaps[said]))]
-    others = f", likewise for {len(said) - 1} other generator{'s' * (len(said) > 2)}" if len(said) > 1 else ""
+        worst = which[np.argmax(expected[which] / np.abs(gaps[which]))]
+    others = f", likewise for {len(which) - 1} other generator{'s' * (len(which) > 2)}" if len(which) > 1 else ""
     plain = "" if result.replicas is None else "plain "  # the table shows the corrected one first
     of_which = "of which" if expected[worst] <= gaps[worst] else "and"
     clients = f"{result.span}, {result.clients[0].dim} features"

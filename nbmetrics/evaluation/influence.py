@@ -136,18 +136,18 @@ class Influences:
         spread = Spread(len(self.generated), len(self.real))
         together = self.metric.pool_strata(self.real, weights)
         pooled = [self._pulls(together, g) for g in self.generated]
-        spread.all[:] = [found.value for found in pooled]
-        spread.cautions += [found.caution for found in pooled]
+        spread.all[:] = [pulls.value for pulls in pooled]
+        spread.cautions += [pulls.caution for pulls in pooled]
         sums: list[Any] = [0.0] * len(self.generated)
         position = 0
         for i, (client, share) in enumerate(zip(self.real, weights, strict=True)):
-            found = [self._pulls(client, g) for g in self.generated]
-            spread.client[:, i] = [pulls.value for pulls in found]
-            spread.cautions += [pulls.caution for pulls in found]
-            own = _stacked(found, 0)
+            row = [self._pulls(client, g) for g in self.generated]
+            spread.client[:, i] = [pulls.value for pulls in row]
+            spread.cautions += [pulls.caution for pulls in row]
+            own = _stacked(row, 0)
             if own is not None:
                 spread.variance["client"].add(own, at=(slice(None), i))
-            for g, pulls in enumerate(found):
+            for g, pulls in enumerate(row):
                 if pulls.generated[0] is not None:
                     spread.variance["client"].add(pulls.generated[0], at=(g, i))
             if not share:
@@ -156,9 +156,7 @@ class Influences:
             if own is not None:
                 spread.add_client(own, _stacked(pooled, position), share)
             position += 1
-            sums = [
-                s if p.generated[0] is None else s + share * p.generated[0] for s, p in zip(sums, found, strict=True)
-            ]
+            sums = [s if p.generated[0] is None else s + share * p.generated[0] for s, p in zip(sums, row, strict=True)]
         for g, (avg, of_all) in enumerate(zip(sums, pooled, strict=True)):
             if of_all.generated[0] is not None:
                 spread.add_generator(g, avg, of_all.generated[0])
@@ -172,18 +170,18 @@ class Influences:
         """NaN where the metric refuses the pair, or where a pull is beyond all numbers."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                found = self.metric.pulls(real, generated)
+                pulls = self.metric.pulls(real, generated)
         except InvalidInput as error:
             return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
-        if any(rows is not None and np.isinf(rows).any() for rows in (*found.real, *found.generated)):
+        if any(rows is not None and np.isinf(rows).any() for rows in (*pulls.real, *pulls.generated)):
             seen = "influence values are not finite: no interval; rescale the features"
-            return Pulls(found.value, _unknown(real), _unknown(generated), seen)
-        return found
+            return Pulls(pulls.value, _unknown(real), _unknown(generated), seen)
+        return pulls
 
 
-def _stacked(found: Sequence[Pulls], position: int) -> Any:
+def _stacked(by_generator: Sequence[Pulls], position: int) -> Any:
     """The pulls of one part's rows on all generators' scores, (generators, n), or None for a law."""
-    rows = [pulls.real[position] for pulls in found]
+    rows = [pulls.real[position] for pulls in by_generator]
     return None if rows[0] is None else np.array(rows)
 
 

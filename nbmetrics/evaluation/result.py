@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 
 from ..errors import InvalidInput
 from ..metrics.base import Metric, Sample, Terms, losses, terms_of
@@ -21,6 +22,37 @@ from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
+
+
+class Readable(Protocol):
+    """What figures, printed tables and tests of a gap read of `Scores`, which know them, not they it."""
+
+    names: tuple[str, ...]
+    generators: tuple[str, ...]
+    metrics: tuple[str, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def table(self) -> pd.DataFrame: ...
+
+    @property
+    def clients(self) -> pd.DataFrame: ...
+
+    @property
+    def conventions(self) -> list[str]: ...
+
+    @property
+    def cautions(self) -> list[str]: ...
+
+    def summary(self) -> list[str]: ...
+
+    def label(self, metric: str) -> str: ...
+
+    def plain_label(self, metric: str) -> str: ...
+
+    def ranks(self, metric: str) -> pd.DataFrame: ...
+
+    def inversions(self, metric: str) -> pd.DataFrame: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +92,15 @@ class Result:
         """Scores of shape (generators, clients)."""
         return np.array([[_value(pair) for pair in row] for row in self.terms])
 
-    def under(self, weights: Sequence[float]) -> Result:
+    def with_weights(self, weights: Sequence[float]) -> Result:
         """The same summaries, with the answers to the clients' conditions pooled under other weights."""
-        made, terms = list(self.generated), list(self.terms)
+        generated, terms = list(self.generated), list(self.terms)
         for g, answers in enumerate(self.answers):
             if answers is not None:
-                made[g] = self.metric.pool(answers, weights)
+                generated[g] = self.metric.pool(answers, weights)
                 if not self.metric.is_conditional:
-                    terms[g] = tuple(pair_terms(self.metric, self.real, made[g], answers))
-        return replace(self, generated=tuple(made), terms=tuple(terms)) if any(self.answers) else self
+                    terms[g] = tuple(pair_terms(self.metric, self.real, generated[g], answers))
+        return replace(self, generated=tuple(generated), terms=tuple(terms)) if any(self.answers) else self
 
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) for each generator; a client of weight 0 does not count, whatever its score."""
@@ -77,7 +109,7 @@ class Result:
 
     def pooled(self, weights: Sequence[float]) -> np.ndarray:
         """D(pool(S_i), S_G) for each generator."""
-        return np.array([_value(found) for found in self._pooled_terms(weights)])
+        return np.array([_value(terms) for terms in self._pooled_terms(weights)])
 
     def size_gaps(self, weights: Sequence[float]) -> np.ndarray:
         """For each generator, the avg − all there would be if all clients were alike; 0 where no metric says."""
@@ -88,8 +120,8 @@ class Result:
 
     def _against_all(self, weights: Sequence[float]) -> Sequence[tuple[Terms, float]]:
         """The terms of the pooled clients with each generator, and the gap that their numbers of rows would make."""
-        found = self._attempt("all", weights, lambda: self._scored_pool(weights))
-        return [(found, math.nan)] * len(self.generated) if isinstance(found, InvalidInput) else found
+        scores = self._attempt("all", weights, lambda: self._scored_pool(weights))
+        return [(scores, math.nan)] * len(self.generated) if isinstance(scores, InvalidInput) else scores
 
     def _together(self, weights: Sequence[float]) -> Any:
         """The summary of all clients, or why there is none."""
@@ -134,28 +166,28 @@ class Result:
         ]
         cells = {"": (pairs, "pairs of client and generator"), " all": (pooled, "generators")}
         lines = []
-        for part, (found, unit) in cells.items():
-            refused = [f"{who}{terms}" for terms, who in found if isinstance(terms, InvalidInput)]
-            share = f" for {len(refused)} of {len(found)} {unit}" if len(refused) < len(found) else ""
+        for part, (outcomes, unit) in cells.items():
+            refused = [f"{who}{terms}" for terms, who in outcomes if isinstance(terms, InvalidInput)]
+            share = f" for {len(refused)} of {len(outcomes)} {unit}" if len(refused) < len(outcomes) else ""
             lines += [f"{self.label}{part} has no value{share}: {refused[0]}"] if refused else []
-        drawn = self._attempts.get(("avg ends", tuple(weights)))
-        return [*lines, f"{self.label} has no intervals: {drawn}"] if isinstance(drawn, InvalidInput) else lines
+        refusal = self._attempts.get(("avg ends", tuple(weights)))
+        return [*lines, f"{self.label} has no intervals: {refusal}"] if isinstance(refusal, InvalidInput) else lines
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
         together = self._together(weights)
         real = self.real if isinstance(together, InvalidInput) else (*self.real, together)
-        said = [self.metric.caution(summary, g) for g in self.generated for summary in real]
-        found = [caution for caution in said if caution is not None]
-        if not found and isinstance(self.replicas, Influences):
-            found = self.replicas.cautions(weights)
-        return remarked(self.label, found)
+        all_cautions = [self.metric.caution(summary, g) for g in self.generated for summary in real]
+        cautions = [caution for caution in all_cautions if caution is not None]
+        if not cautions and isinstance(self.replicas, Influences):
+            cautions = self.replicas.cautions(weights)
+        return remarked(self.label, cautions)
 
     def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
         """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""
         parts = {"avg": (avg, self._range), "all": (pooled, self._range), "gap": (avg - pooled, EVERYTHING)}
-        found = {part: self._ends(weights, part, *given) for part, given in parts.items()}
-        return {f"{part}_{end}": column for part, ends in found.items() for end, column in ends.items()}
+        columns = {part: self._ends(weights, part, *given) for part, given in parts.items()}
+        return {f"{part}_{end}": column for part, ends in columns.items() for end, column in ends.items()}
 
     def client_intervals(self, weights: Sequence[float]) -> dict[str, np.ndarray]:
         """Columns corrected, low and high of each client's score, generators by clients."""
@@ -169,10 +201,10 @@ class Result:
         if self.replicas is None:
             return {}
         compute = partial(self.replicas.ends, weights, part, estimate)
-        found = self._attempt(part + " ends", weights, compute)
-        if isinstance(found, InvalidInput):
-            found = Ends(*[np.full_like(estimate, np.nan)] * 3)
-        return dict(zip(ENDS, (np.clip(column, *edges) for column in found), strict=True))
+        ends = self._attempt(part + " ends", weights, compute)
+        if isinstance(ends, InvalidInput):
+            ends = Ends(*[np.full_like(estimate, np.nan)] * 3)
+        return dict(zip(ENDS, (np.clip(column, *edges) for column in ends), strict=True))
 
     @property
     def _range(self) -> tuple[float, float]:
@@ -197,9 +229,11 @@ def all_terms(result: Result) -> Iterable[Iterable[Terms]]:
     return (pair_terms(result.metric, result.real, summary, answers) for summary, answers in sides)
 
 
-def pair_terms(metric: Metric[Any], real: Sequence[Any], made: Any, answers: Sequence[Any] | None) -> Iterator[Terms]:
+def pair_terms(
+    metric: Metric[Any], real: Sequence[Any], generated: Any, answers: Sequence[Any] | None
+) -> Iterator[Terms]:
     """The terms of each client with one generator: with its answers to that client, or with all of it."""
-    own = answers if answers is not None and metric.is_conditional else [made] * len(real)
+    own = answers if answers is not None and metric.is_conditional else [generated] * len(real)
     return (terms_of(metric, client, summary) for client, summary in zip(real, own, strict=True))
 
 

@@ -273,7 +273,7 @@ class Scores:
                 raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
             weights = [weights[name] for name in self.names]
         shares = check_weights(weights, len(self.names))
-        results = [result.under(shares) for result in self._results]
+        results = [result.with_weights(shares) for result in self._results]
         return Scores(self.names, shares, self.generators, results, self._convention)
 
     @cached_property
@@ -323,16 +323,16 @@ class Scores:
         """In words, where avg and all order the generators differently."""
         lines = []
         for name in self.metrics:
-            found, label = self.inversions(name), self.plain_label(name)
+            pairs_inverted, label = self.inversions(name), self.plain_label(name)
             pairs = math.comb(len(self.generators), 2)
             if not pairs or np.isnan(self._losses(name)).any():
                 continue
-            if found.empty:
+            if pairs_inverted.empty:
                 lines.append(f"{label}: {self._agreement(name)}.")
                 continue
-            worst = found.sort_values("avg_margin").iloc[-1]
+            worst = pairs_inverted.sort_values("avg_margin").iloc[-1]
             lines.append(
-                f"{label}: avg and all order {len(found)} of {pairs} pairs differently; "
+                f"{label}: avg and all order {len(pairs_inverted)} of {pairs} pairs differently; "
                 f"avg prefers {worst['avg_prefers']}, all prefers {worst['all_prefers']}."
             )
         return lines

@@ -115,14 +115,14 @@ class JackknifeResamples(Resamples):
     ) -> JackknifeResamples:
         """For parties of `sizes` rows (0 for an exact law), each cut at random into as many groups, `cuts` times."""
         streams = np.random.SeedSequence(seed).spawn(len(sizes))
-        held = [min(groups, n) for n in sizes]
-        starts = np.cumsum([0, *(cuts * g for g in held)])
+        cut = [min(groups, n) for n in sizes]
+        starts = np.cumsum([0, *(cuts * g for g in cut)])
         counts = []
-        for stream, start, n, g in zip(streams, starts, sizes, held, strict=False):
+        for stream, start, n, g in zip(streams, starts, sizes, cut, strict=False):
             rng = np.random.default_rng(stream)
             left_in = [start + cut * g + rng.permutation(n) % max(g, 1) for cut in range(cuts)]
             counts.append(LeftOut(np.array(left_in), int(starts[-1])))
-        return cls(counts, level, [g for g in held if g], cuts, is_smooth)
+        return cls(counts, level, [g for g in cut if g], cuts, is_smooth)
 
     def _spread(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         bias, variance, start = np.zeros_like(estimate), np.zeros_like(estimate), 0

@@ -50,9 +50,9 @@ def titles() -> _Any:
     """All experiments: a DataFrame id, name, title, source, in the order of their ids."""
     import pandas as pd
 
-    found = [(run.row, name, run.title, run.source) for name in _HOME for run in [__getattr__(name)]]
-    found.sort(key=lambda row: ("EFCK".index(row[0][0]), int(row[0][1:])))
-    return pd.DataFrame(found, columns=["id", "name", "title", "source"])
+    rows = [(run.row, name, run.title, run.source) for name in _HOME for run in [__getattr__(name)]]
+    rows.sort(key=lambda row: ("EFCK".index(row[0][0]), int(row[0][1:])))
+    return pd.DataFrame(rows, columns=["id", "name", "title", "source"])
 
 
 def __getattr__(name: str) -> _Any:

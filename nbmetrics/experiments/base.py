@@ -72,23 +72,23 @@ def grid(values: Any, argument: str, *, minimum: float = -np.inf, maximum: float
         flat = np.ravel(check_list(values, argument) if isinstance(values, Iterator) else values)
     except (TypeError, ValueError, RuntimeError):
         raise InvalidInput(argument, f"got {shown(values)}", "Give numbers to sweep over") from None
-    found = [check_number(v, argument, minimum=minimum, maximum=maximum) for v in flat]
-    if not found:
+    numbers = [check_number(v, argument, minimum=minimum, maximum=maximum) for v in flat]
+    if not numbers:
         raise InvalidInput(argument, "is empty", "Give at least one number")
-    return found
+    return numbers
 
 
 def named_kernels(kernels: Any) -> dict[str, Kernel]:
     """The kernels of a dict name → kernel; None is the cubic one."""
     if not isinstance(kernels, Mapping):
         raise InvalidInput("kernels", f"got {shown(kernels)}", "Give a dict name → kernel, such as {'kid': nm.RBF(2)}")
-    found = {}
+    by_name = {}
     for name in check_names(list(kernels), "kernels"):
         try:
-            found[name] = as_kernel(Polynomial() if kernels[name] is None else kernels[name])
+            by_name[name] = as_kernel(Polynomial() if kernels[name] is None else kernels[name])
         except InvalidInput as error:
             raise InvalidInput(f"kernels[{name!r}]", error.seen, error.fix) from None
-    return found
+    return by_name
 
 
 def sweep(

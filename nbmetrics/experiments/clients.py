@@ -80,16 +80,16 @@ def variance_limited(
     """
     scales = grid(scale, "scale", minimum=1e-6, maximum=1)
     makers = {"shrunk": _shrunk, "neighbors": _nearby}
-    made = makers[check_choice(family, makers, "family")]
+    maker = makers[check_choice(family, makers, "family")]
     rows, labels = labelled(X, y)
     sizes = [check_count(k, "neighbors") for k in grid(neighbors, "neighbors", minimum=1)]
     count, state = check_count(starts, "starts"), np.random.SeedSequence(seed)
     tables = []
-    for seeds, source in made(rows, [int(s) for s in state.generate_state(count)]):
+    for seeds, source in maker(rows, [int(s) for s in state.generate_state(count)]):
         keys = [k for k in sizes for _ in seeds]
         federations = [Federation.variance_limited(rows, labels, k, s) for k in sizes for s in seeds]
-        found = _on_each(federations, scales, source)
-        tables += [table.assign(neighbors=k) for k, table in zip(keys, found, strict=True)]
+        scores = _on_each(federations, scales, source)
+        tables += [table.assign(neighbors=k) for k, table in zip(keys, scores, strict=True)]
     mean = pd.concat(tables).groupby(["neighbors", "scale"]).mean().reset_index()
     mean = mean[["scale", "neighbors", *mean.columns[2:]]]
     mean.attrs["conventions"] = [*tables[0].attrs["conventions"], f"means over {count} starts"]
@@ -174,9 +174,9 @@ def truncation(
     tables = []
     for s in spreads:
         federation = Federation([Client(Gaussian(s * centre, own**2)) for centre in centres])
-        found = sweep("psi", values, federation, lambda p: Gaussian(np.zeros(width), p * p), samples=rows, seed=seed)
-        found.insert(1, "spread", s)
-        tables.append(found)
+        part = sweep("psi", values, federation, lambda p: Gaussian(np.zeros(width), p * p), samples=rows, seed=seed)
+        part.insert(1, "spread", s)
+        tables.append(part)
     table = pd.concat(tables, ignore_index=True)
     table.attrs["conventions"] = tables[0].attrs["conventions"]
     return _ranked_within(table, "spread")
@@ -236,9 +236,9 @@ def neighbors_federated(
     metrics = [kind(k) for kind in (Precision, Recall, Density, Coverage)]
     tables = []
     for name, federation in federations.items():
-        found = wide(evaluate(federation, generators, metrics, progress=False))
-        found.insert(1, "clients", name)
-        tables.append(with_ranks(found, {m.name: m for m in metrics}))
+        part = wide(evaluate(federation, generators, metrics, progress=False))
+        part.insert(1, "clients", name)
+        tables.append(with_ranks(part, {m.name: m for m in metrics}))
     table = pd.concat(tables, ignore_index=True)
     table.attrs["conventions"] = tables[0].attrs["conventions"]
     return table

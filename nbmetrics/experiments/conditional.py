@@ -49,14 +49,14 @@ def correlation_contours(rho: Any = CORRELATIONS, rho_hat: Any = CORRELATIONS) -
     DataFrame rho, rho_hat, squared_difference = (ρ − ρ̂)², mfid = 0, rfid, cfid, in squared units of y. Everywhere
     CFID ≥ RFID ≥ MFID and CFID ≥ (ρ − ρ̂)². CFID is the squared chord between the angles arccos ρ and arccos ρ̂.
     """
-    laws, made = (
+    laws, generated = (
         {r: _law(r) for r in sorted(set(grid(values, name, minimum=-1, maximum=1)))}
         for name, values in (("rho", rho), ("rho_hat", rho_hat))
     )
     rows = [
-        {"rho": r, "rho_hat": s, "squared_difference": (r - s) ** 2, **_scores(laws[r], made[s])}
+        {"rho": r, "rho_hat": s, "squared_difference": (r - s) ** 2, **_scores(laws[r], generated[s])}
         for r in laws
-        for s in made
+        for s in generated
     ]
     table = pd.DataFrame(rows)
     table.attrs["conventions"] = EXACT
@@ -98,9 +98,11 @@ def condition_scale(
     """
     scales = grid(alpha, "alpha", minimum=1e-3, maximum=1e3)
     if x is None and y is None and y_hat is None:
-        real, made = (check_number(v, name, minimum=-1, maximum=1) for name, v in (("rho", rho), ("rho_hat", rho_hat)))
+        real, generated = (
+            check_number(v, name, minimum=-1, maximum=1) for name, v in (("rho", rho), ("rho_hat", rho_hat))
+        )
         wide = check_number(deviation, "deviation", minimum=0)
-        rows = [{"alpha": a, **_scores(_law(real, 1.0, a), _law(made, wide, a))} for a in scales]
+        rows = [{"alpha": a, **_scores(_law(real, 1.0, a), _law(generated, wide, a))} for a in scales]
         conventions = EXACT
     else:
         inputs = as_rows(x, "x", min_rows=2)

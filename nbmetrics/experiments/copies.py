@@ -67,15 +67,15 @@ class Reference:
 
     def scores(self, generated: np.ndarray) -> dict[str, float]:
         """fid_train, fid_test, fld, fld_gap, c_t and auth_pct."""
-        made = generated[:, self.kept]
-        fitted = fitted_density(self.real, made, self.seed)
+        rows = generated[:, self.kept]
+        fitted = fitted_density(self.real, rows, self.seed)
         return {
-            "fid_train": fid(self.train, made),
-            "fid_test": fid(self.test, made),
+            "fid_train": fid(self.train, rows),
+            "fid_test": fid(self.test, rows),
             "fld": fitted.fld,
             "fld_gap": fitted.gap,
-            "c_t": c_t(self.train, self.test, made, self.seed),
-            "auth_pct": auth_pct(self.train, made),
+            "c_t": c_t(self.train, self.test, rows, self.seed),
+            "auth_pct": auth_pct(self.train, rows),
         }
 
     @property

@@ -100,9 +100,9 @@ def novelty(
     reference = Reference(sets.train, sets.test, seed)
     rows = []
     for (name, transform), part in itertools.product(named.items(), shares):
-        made = transform(np.concatenate(sets.with_copies(part, seed)), np.random.default_rng([seed, 2]))
-        found = reference.scores(to_numpy(as_rows(made, f"transforms[{name!r}]", dim=sets.train.shape[1])))
-        rows.append({"share": part, "transform": name, **found, "fid_gap": found["fid_train"] - found["fid_test"]})
+        generated = transform(np.concatenate(sets.with_copies(part, seed)), np.random.default_rng([seed, 2]))
+        scores = reference.scores(to_numpy(as_rows(generated, f"transforms[{name!r}]", dim=sets.train.shape[1])))
+        rows.append({"share": part, "transform": name, **scores, "fid_gap": scores["fid_train"] - scores["fid_test"]})
     table = pd.DataFrame(rows)[["share", "transform", "fld_gap", "fid_gap", "c_t", "auth_pct", "fld"]]
     table.attrs["conventions"] = reference.conventions
     return table
@@ -151,13 +151,13 @@ def interactions(
     if not callable(worsen):
         raise InvalidInput("degrade", f"got {shown(worsen)}", "Give a function (rows, strength, rng) -> rows")
     reference = Reference(sets.train, sets.test, seed)
-    held = strengths[0], distinct[0], copied[0]
+    centre = strengths[0], distinct[0], copied[0]
     box = itertools.product(dict.fromkeys(strengths), dict.fromkeys(distinct), dict.fromkeys(copied))
     rows = []
     for point in box:
-        if sum(a != b for a, b in zip(point, held)) <= 2:
-            made = _spoilt(sets, *point, worsen, seed)
-            rows.append((*point, fitted_density(reference.real, made[:, reference.kept], seed).fld))
+        if sum(a != b for a, b in zip(point, centre)) <= 2:
+            generated = _spoilt(sets, *point, worsen, seed)
+            rows.append((*point, fitted_density(reference.real, generated[:, reference.kept], seed).fld))
     table = pd.DataFrame(rows, columns=["fidelity", "diversity", "novelty", "fld"])
     table.attrs["conventions"] = [FLD(seed).convention, reference.conventions[-1]]
     return table
@@ -167,6 +167,6 @@ def _spoilt(sets: Sets, strength: float, distinct: float, copied: float, degrade
     """Copies and honest rows, degraded; of each part the first rows repeated, so that the share of copies stays."""
     copies, honest = sets.with_copies(copied, seed)
     rows = np.concatenate([copies, honest])
-    made = as_rows(degrade(rows, strength, np.random.default_rng([seed, 2])), "degrade", dim=rows.shape[1])
-    parts = np.split(to_numpy(made), [len(copies)])
+    degraded = as_rows(degrade(rows, strength, np.random.default_rng([seed, 2])), "degrade", dim=rows.shape[1])
+    parts = np.split(to_numpy(degraded), [len(copies)])
     return np.concatenate([np.resize(part[: max(1, round(distinct * len(part)))], part.shape) for part in parts])

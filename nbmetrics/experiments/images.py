@@ -151,19 +151,21 @@ def diversity(
     """
     repeats = check_count(repeats, "repeats")
     jitter = check_number(jitter, "jitter", minimum=0)
-    real, held, made, groups = _labelled(train, test, generated, labels, seed)
+    real, test_rows, sample, groups = _labelled(train, test, generated, labels, seed)
     m, most = min(map(len, groups)), len(groups)
     swept = np.unique(np.linspace(1, most, min(most, 10)).round()) if classes is None else classes
     few = [check_count(c, "classes") for c in grid(swept, "classes", minimum=1, maximum=most)]
     if m < max(2, most):
         raise InvalidInput("labels", f"{most} classes, one of {m} rows", f"Give each at least {max(2, most)}")
     times = [check_count(k, "copies") for k in grid(copies, "copies", minimum=1, maximum=m)]
-    score = judge(real, held, seed)
+    score = judge(real, test_rows, seed)
     rows = []
     for c, k in dict.fromkeys([*((c, 1) for c in few), *((most, k) for k in times)]):
         draws = (np.random.default_rng([seed, 1, repeat]) for repeat in range(repeats))
-        found = pd.DataFrame([score(_repeated(made[_of_classes(groups, c, m, rng)], k, jitter, rng)) for rng in draws])
-        rows.append({"classes": c, "copies": k, **found.mean(), **found.std().add_suffix("_sd")})
+        scores = pd.DataFrame(
+            [score(_repeated(sample[_of_classes(groups, c, m, rng)], k, jitter, rng)) for rng in draws]
+        )
+        rows.append({"classes": c, "copies": k, **scores.mean(), **scores.std().add_suffix("_sd")})
     table = pd.DataFrame(rows)
     source = DIGITS if train is None else "features as given"
     return _noted(table, FLD(seed).convention, AGAINST_TEST, source, f"{m} generated rows, {repeats} draws")
@@ -178,10 +180,10 @@ def _of_classes(groups: list[np.ndarray], count: int, m: int, rng: np.random.Gen
 
 def _repeated(rows: Rows, k: int, jitter: float, rng: np.random.Generator) -> Rows:
     """As many rows, of which only the first 1/k are distinct and the others are noisy copies of those."""
-    kept = len(rows) // k
+    distinct = len(rows) // k
     noise = jitter * rows.std(axis=0) * rng.standard_normal(rows.shape)
-    noise[:kept] = 0
-    return np.resize(rows[:kept], rows.shape) + noise
+    noise[:distinct] = 0
+    return np.resize(rows[:distinct], rows.shape) + noise
 
 
 @experiment("F7", f"{FLD_PAPER}, Figures 9 and 10")
@@ -245,24 +247,24 @@ def _planted(pictures: Pictures, copies: int, jitter: float, rng: np.random.Gene
     return Pictures(pictures.train, pictures.test, np.concatenate([pictures.generated, near, exact]))
 
 
-def _nearest(made: Rows, train: Rows) -> tuple[np.ndarray, np.ndarray]:
+def _nearest(generated: Rows, train: Rows) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.metrics import pairwise_distances_argmin
 
-    nearest = pairwise_distances_argmin(made, train)
+    nearest = pairwise_distances_argmin(generated, train)
     # scikit-learn takes distances from inner products, which leaves 1e-8 where there is nothing
-    return nearest, np.linalg.norm(made - train[nearest], axis=1)
+    return nearest, np.linalg.norm(generated - train[nearest], axis=1)
 
 
 def judge(train: Rows, test: Rows, seed: int = 0) -> Callable[[Rows], dict[str, float]]:
     """FLD (fitted to train, scored on test) and FID (against test) of generated rows."""
     likelihood, moments = FLD(seed), FID()
     real = likelihood.summarize(Sample(rows=train, test=test))
-    held = moments.summarize(Sample(rows=test))
+    test_summary = moments.summarize(Sample(rows=test))
 
-    def score(made: Rows) -> dict[str, float]:
-        sample = Sample(rows=made)
+    def score(generated: Rows) -> dict[str, float]:
+        sample = Sample(rows=generated)
         fld = likelihood.distance(real, likelihood.summarize(sample))
-        return {"fld": fld, "fid": moments.distance(held, moments.summarize(sample))}
+        return {"fld": fld, "fid": moments.distance(test_summary, moments.summarize(sample))}
 
     return score
 
@@ -300,17 +302,17 @@ def _set_up(train: Any, test: Any, generated: Any, features: Any, seed: int) -> 
         pictures = Pictures(*(as_images(value, name) for name, value in named.items()))
         shape = pictures.train.shape[1:]
         for name in ("test", "generated"):
-            if (seen := getattr(pictures, name).shape[1:]) != shape:
-                raise InvalidInput(name, f"has images of shape {seen}, train {shape}", "Use one shape")
+            if (other := getattr(pictures, name).shape[1:]) != shape:
+                raise InvalidInput(name, f"has images of shape {other}, train {shape}", "Use one shape")
     else:
         # Train twice as large as the others: FLD's baseline then has a density of as many centres as they.
         pictures = Pictures(*(images for images, _ in digit_parts(seed, 0.5, 0.25)))
     if features is not None and not callable(features):
         raise InvalidInput("features", f"got {shown(features)}", "Give a function from images (n, …) to rows (n, d)")
-    found = principal(pictures.train) if features is None else features
+    features_of = principal(pictures.train) if features is None else features
 
     def extract(images: np.ndarray) -> Rows:
-        rows = to_numpy(as_rows(found(images), "features"))
+        rows = to_numpy(as_rows(features_of(images), "features"))
         if len(rows) != len(images):
             raise InvalidInput("features", f"gave {len(rows)} rows for {len(images)} images", "Give one row an image")
         return rows
@@ -323,9 +325,9 @@ def _labelled(
 ) -> tuple[Rows, Rows, Rows, list[np.ndarray]]:
     """Train, test and generated rows, and those of each label among the last; by default digits, most generated."""
     if not all_or_none(train=train, test=test, generated=generated, labels=labels):
-        (real, _), (held, _), (made, given) = digit_parts(seed, 0.25, 0.2)
+        (real, _), (test_images, _), (pictures, classes) = digit_parts(seed, 0.25, 0.2)
         extract = principal(real)
-        return extract(real), extract(held), extract(made), list(by_label(given, len(made)).values())
+        return extract(real), extract(test_images), extract(pictures), list(by_label(classes, len(pictures)).values())
     rows = to_numpy(as_rows(train, "train", min_rows=2))
     others = [to_numpy(as_rows(x, n, dim=rows.shape[1])) for n, x in (("test", test), ("generated", generated))]
     return rows, others[0], others[1], list(by_label(labels, len(others[1]), "labels").values())

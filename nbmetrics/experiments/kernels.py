@@ -77,13 +77,13 @@ def kid_estimators(
     named = _named(kernels)
     exact = {name: _exact(kernel, laws) for name, kernel in named.items()}
     views = {"kid_doubled": _doubled(laws), "kid_pca": _rebuilt(laws)}
-    seen = {name: {v: _exact(kernel, pair)[1] for v, pair in views.items()} for name, kernel in named.items()}
+    elsewhere = {name: {v: _exact(kernel, pair)[1] for v, pair in views.items()} for name, kernel in named.items()}
     rows = []
     for count in sizes:
         pairs = [_drawn(laws, count, [seed, count, draw]) for draw in range(draws)]
         for name, (metric, value) in exact.items():
-            found = pd.DataFrame([_estimates(metric.kernel, pair, plans) for pair in pairs])
-            rows.append({"n": count, "kernel": name, "kid_exact": value, **_summary(found), **seen[name]})
+            estimates = pd.DataFrame([_estimates(metric.kernel, pair, plans) for pair in pairs])
+            rows.append({"n": count, "kernel": name, "kid_exact": value, **_summary(estimates), **elsewhere[name]})
     table = pd.DataFrame(rows)
     plan = f"{len(plans)} subsets of {size} rows; {draws} draws of n rows a side, seed {seed}"
     table.attrs["conventions"] = [*(f"{name}: MMD², {metric.kernel}" for name, (metric, _) in exact.items()), plan]
@@ -108,8 +108,8 @@ def _rebuilt(laws: list[Any]) -> list[Any]:
     """The laws projected on the first half (rounded up) of the principal axes of the first, about its mean."""
     real = laws[0]
     axes = np.linalg.eigh(real.cov)[1][:, real.dim // 2 :]
-    kept = axes @ axes.T
-    return [_mapped(law, kept, real.mean - real.mean @ kept) for law in laws]
+    projection = axes @ axes.T
+    return [_mapped(law, projection, real.mean - real.mean @ projection) for law in laws]
 
 
 def _mapped(law: Any, matrix: np.ndarray, shift: np.ndarray) -> Any:
@@ -123,13 +123,13 @@ def _mapped(law: Any, matrix: np.ndarray, shift: np.ndarray) -> Any:
 
 def _named(kernels: Any) -> dict[str, Any]:
     if isinstance(kernels, Mapping):
-        found = named_kernels(kernels)
+        chosen = named_kernels(kernels)
     else:
         listed = [kernels] if isinstance(kernels, str) or not isinstance(kernels, Iterable) else kernels
-        found = {name: KERNELS[check_choice(name, KERNELS, "kernels")] for name in listed}
-    if not found:
+        chosen = {name: KERNELS[check_choice(name, KERNELS, "kernels")] for name in listed}
+    if not chosen:
         raise InvalidInput("kernels", "is empty", "Give at least one, such as 'cubic'")
-    return found
+    return chosen
 
 
 def _exact(kernel: Any, laws: list[Any]) -> tuple[KID, float]:
@@ -161,7 +161,7 @@ def _estimates(kernel: Any, pair: list[Sample], plans: list[Subsets]) -> dict[st
     return {**dict(zip(SCORES, values, strict=True)), "kid_std": float(np.std(parts))}
 
 
-def _summary(found: pd.DataFrame) -> dict[str, float]:
-    spread = found[SCORES].std().add_suffix("_sd")
-    mean = found.mean()
+def _summary(estimates: pd.DataFrame) -> dict[str, float]:
+    spread = estimates[SCORES].std().add_suffix("_sd")
+    mean = estimates.mean()
     return {**mean[SCORES], **spread, "kid_std": mean["kid_std"], "kid_x100": 100 * mean["kid_unbiased"]}

@@ -69,12 +69,12 @@ def moons_density(
     reference = Rows.of(Sample(rows=train, test=test))
     tables = []
     for k in counts:
-        made = np.concatenate([near[:k], fresh[k:]])
-        fitted = fitted_density(reference, made, seed)
+        generated = np.concatenate([near[:k], fresh[k:]])
+        fitted = fitted_density(reference, generated, seed)
         kinds = (
             ["train"] * 2 * points + ["test"] * points + ["generated-copy"] * k + ["generated-honest"] * (points - k)
         )
-        columns = np.column_stack([made, fitted.sigma, fitted.memorization])
+        columns = np.column_stack([generated, fitted.sigma, fitted.memorization])
         real = np.column_stack([np.concatenate([train, test]), np.full((3 * points, 3), np.nan)])
         table = pd.DataFrame(np.concatenate([real, columns]), columns=["x", "y", "sigma_x", "sigma_y", "memorization"])
         table.insert(0, "kind", kinds)
@@ -184,10 +184,10 @@ def bandwidth_sweep(
         raise InvalidInput("sizes", f"got {shown(sizes)}", "Give the numbers of train, test and generated points")
     law, rng = TwoMoons(noise), np.random.default_rng(seed)
     train, test = law.sample(counts[0], rng), law.sample(counts[1], rng)
-    made = [KernelDensity(train, h).sample(counts[2], np.random.default_rng([seed, 1])) for h in widths]
+    generated = [KernelDensity(train, h).sample(counts[2], np.random.default_rng([seed, 1])) for h in widths]
     reference = Reference(train, test, seed)
-    table = pd.DataFrame([reference.scores(rows) for rows in made]).assign(bandwidth=widths)
-    generators = {f"{k}: bandwidth {h:g}": rows for k, (h, rows) in enumerate(zip(widths, made))}
+    table = pd.DataFrame([reference.scores(rows) for rows in generated]).assign(bandwidth=widths)
+    generators = {f"{k}: bandwidth {h:g}": rows for k, (h, rows) in enumerate(zip(widths, generated))}
     scores = evaluate([Client(test)], generators, ["fid"], uncertainty=design, progress=False)
     ends = {f"fid_test_{end}": scores.table[f"all_{end}"].to_numpy() for end in ("low", "high")}
     order = ["bandwidth", "fid_test", *ends, "fid_train", "fld", "fld_gap", "c_t", "auth_pct"]
@@ -245,10 +245,17 @@ def copycat(
     check_names([*built_in, *further], "generators")
     reference = Reference(train, sets.test, seed)
     rows = []
-    for name, given in {**built_in, **further}.items():
-        made = to_numpy(as_rows(given, f"generators[{name!r}]", dim=train.shape[1]))
-        found = prdc(reference.test, made[:, reference.kept])
-        rows.append({"generator": name, **reference.scores(made), "precision": found.precision, "recall": found.recall})
+    for name, source in {**built_in, **further}.items():
+        sample = to_numpy(as_rows(source, f"generators[{name!r}]", dim=train.shape[1]))
+        overlaps = prdc(reference.test, sample[:, reference.kept])
+        rows.append(
+            {
+                "generator": name,
+                **reference.scores(sample),
+                "precision": overlaps.precision,
+                "recall": overlaps.recall,
+            }
+        )
     table = pd.DataFrame(rows)
     table.attrs["conventions"] = [*reference.conventions, "precision, recall: against test, k = 5, strict <"]
     return table

@@ -195,10 +195,10 @@ def classes_and_copies(rows: np.ndarray, labels: np.ndarray, noise: Any, seed: i
     The names have as many digits as tell different standard deviations apart; one given twice counts once.
     """
     rng = np.random.default_rng([seed, 1])
-    made = {f"class {name}": rows[index] for name, index in by_label(labels, len(rows)).items()}
+    classes = {f"class {name}": rows[index] for name, index in by_label(labels, len(rows)).items()}
     levels = dict.fromkeys(noise)
     short = next(p for p in range(6, 18) if len({f"{sd:.{p}g}" for sd in levels}) == len(levels))
-    return made | {f"noise {sd:.{short}g}": rows + sd * rng.standard_normal(rows.shape) for sd in levels}
+    return classes | {f"noise {sd:.{short}g}": rows + sd * rng.standard_normal(rows.shape) for sd in levels}
 
 
 def _class_scores(X: Any, y: Any, parts: int, estimator: Any, seed: int) -> pd.DataFrame:

@@ -24,12 +24,12 @@ SIZES = (50, 100, 200, 400, 800)
 GENERATED_ROWS = (100, 200, 400, 800)
 TRAIN_ROWS = (250, 500, 1000, 2000, 4000)
 TIMED: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "fid": lambda train, test, made: fid(train, made),
-    "kid": lambda train, test, made: kid(train, made),
+    "fid": lambda train, test, generated: fid(train, generated),
+    "kid": lambda train, test, generated: kid(train, generated),
     "fld": fld,
     "c_t": c_t,
-    "auth_pct": lambda train, test, made: auth_pct(train, made),
-    "prdc": lambda train, test, made: prdc(train, made),
+    "auth_pct": lambda train, test, generated: auth_pct(train, generated),
+    "prdc": lambda train, test, generated: prdc(train, generated),
 }
 
 
@@ -64,15 +64,15 @@ def sample_size(
     The last sizes use most of the rows there are, so their draws share rows and vary too little.
     """
     repeats = check_count(repeats, "repeats", minimum=2)
-    real, pool, made = _three(train, test, generated, seed)
+    real, pool, generated = _three(train, test, generated, seed)
     sizes = [check_count(n, "test_size") for n in grid(test_size, "test_size", minimum=2, maximum=len(pool))]
     rows = []
     for n in sizes:
-        found = []
+        draws = []
         for repeat in range(repeats):
-            held = pool[np.random.default_rng([seed, 1, repeat]).permutation(len(pool))[:n]]
-            found.append({**judge(real, held, seed)(made), "kid": kid(held, made)})
-        scores = pd.DataFrame(found)
+            test_rows = pool[np.random.default_rng([seed, 1, repeat]).permutation(len(pool))[:n]]
+            draws.append({**judge(real, test_rows, seed)(generated), "kid": kid(test_rows, generated)})
+        scores = pd.DataFrame(draws)
         rows.append({"test_size": n, **scores.mean(), **scores.std().add_suffix("_sd")})
     table = pd.DataFrame(rows)
     source = DIGITS if train is None else "features as given"
@@ -85,10 +85,10 @@ def _three(train: Any, test: Any, generated: Any, seed: int) -> list[np.ndarray]
     """Train, test and generated rows."""
     if all_or_none(train=train, test=test, generated=generated):
         return _given(train, test, generated)
-    (real, _), (made, _), (pool, _) = digit_parts(seed, 0.36, 0.18)  # 647 train, 323 generated, 827 to test with
-    made = 0.8 * made + 0.1 * np.random.default_rng([seed, 2]).standard_normal(made.shape)
+    (real, _), (generated, _), (pool, _) = digit_parts(seed, 0.36, 0.18)  # 647 train, 323 generated, 827 to test with
+    generated = 0.8 * generated + 0.1 * np.random.default_rng([seed, 2]).standard_normal(generated.shape)
     extract = principal(real)
-    return [extract(images) for images in (real, pool, made)]
+    return [extract(images) for images in (real, pool, generated)]
 
 
 def _given(train: Any, test: Any, generated: Any) -> list[np.ndarray]:
@@ -132,17 +132,17 @@ def generated_size(
     """
     repeats = check_count(repeats, "repeats", minimum=2)
     if all_or_none(train=train, test=test, generated=generated):
-        real, held, pool = _given(train, test, generated)
+        real, test_rows, pool = _given(train, test, generated)
     else:
         rng = np.random.default_rng([seed, 3])
-        real, held, pool = (sd * rng.standard_normal((n, 16)) for n, sd in ((1600, 1), (1000, 1), (4000, 1.2)))
+        real, test_rows, pool = (sd * rng.standard_normal((n, 16)) for n, sd in ((1600, 1), (1000, 1), (4000, 1.2)))
     sizes = [check_count(m, "size") for m in grid(size, "size", minimum=2, maximum=len(pool))]
-    scores = [judge(real, held, seed + repeat) for repeat in range(repeats)]
+    scores = [judge(real, test_rows, seed + repeat) for repeat in range(repeats)]
     rows = []
     for m in sizes:
         draws = (np.random.default_rng([seed, 1, repeat]).permutation(len(pool))[:m] for repeat in range(repeats))
-        found = pd.DataFrame([score(pool[drawn]) for score, drawn in zip(scores, draws, strict=True)])
-        rows.append({"size": m, **found.mean(), **found.std().add_suffix("_sd")})
+        draws_of_size = pd.DataFrame([score(pool[drawn]) for score, drawn in zip(scores, draws, strict=True)])
+        rows.append({"size": m, **draws_of_size.mean(), **draws_of_size.std().add_suffix("_sd")})
     table = pd.DataFrame(rows)
     source = "N(0, I) against N(0, 1.44 I), 16 features" if train is None else "features as given"
     lines = [FLD(seed).convention, AGAINST_TEST, source, f"{len(real):,} train rows, {repeats} draws"]

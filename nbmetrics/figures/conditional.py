@@ -44,13 +44,13 @@ def correlation_contours(table: pd.DataFrame) -> Drawing:
 def _innermost(ax: Any, lines: Any) -> list[Any]:
     """The point of each contour that is furthest from the frame, where a label beside it is not cut."""
     low, high = (ax.transData.inverted().transform(ax.transAxes.transform((end, end))) for end in (0, 1))
-    found = []
+    innermost = []
     for line in (piece for pieces in lines.allsegs for piece in pieces if len(piece)):
         points = np.concatenate([line, (line[1:] + line[:-1]) / 2])
         room = (np.minimum(points - low, high - points) / (high - low)).min(axis=1)
         if room.max() > 0.07:
-            found.append(points[room.argmax()])
-    return found
+            innermost.append(points[room.argmax()])
+    return innermost
 
 
 def _diagonal(ax: Any) -> None:

@@ -76,8 +76,8 @@ def panels(count: int, width: float = 4.2, height: float = 3.8, rows: int = 1) -
 
 def legend(figure: Drawing, *axes: Any, columns: int = 4) -> None:
     """The names once, below all panels, where none can cover another or a point."""
-    found = [ax.get_legend_handles_labels() for ax in axes]
-    named = {label: handle for handles, labels in found for handle, label in zip(handles, labels, strict=True)}
+    entries = [ax.get_legend_handles_labels() for ax in axes]
+    named = {label: handle for handles, labels in entries for handle, label in zip(handles, labels, strict=True)}
     ncols = min(columns, len(named))
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=ncols, fontsize=9, frameon=False)
 

@@ -174,5 +174,5 @@ def _kinds(table: pd.DataFrame) -> list[tuple[str, np.ndarray]]:
 
 
 def _metrics(table: pd.DataFrame) -> list[str]:
-    found = [str(c).removesuffix("_avg") for c in table if str(c).endswith("_avg")]
-    return [metric for metric in found if f"{metric}_all" in table]
+    names = [str(c).removesuffix("_avg") for c in table if str(c).endswith("_avg")]
+    return [metric for metric in names if f"{metric}_all" in table]

@@ -74,14 +74,14 @@ def _shade(ax: Any, part: pd.DataFrame, x_limits: Any, y_limits: Any) -> None:
     from matplotlib.colors import LogNorm
     from scipy.special import ndtr
 
-    made = part.dropna(subset=["sigma_x"])
+    bumps = part.dropna(subset=["sigma_x"])
     edges = [np.linspace(low, high, 241) for low, high in (x_limits, y_limits)]
     shares = [
-        np.diff(ndtr((e[:, None] - made[c].to_numpy()) / made[f"sigma_{c}"].to_numpy()), axis=0)
+        np.diff(ndtr((e[:, None] - bumps[c].to_numpy()) / bumps[f"sigma_{c}"].to_numpy()), axis=0)
         for e, c in zip(edges, "xy")
     ]
     area = (edges[0][1] - edges[0][0]) * (edges[1][1] - edges[1][0])
-    density = (shares[1] @ shares[0].T) / (len(made) * area)
+    density = (shares[1] @ shares[0].T) / (len(bumps) * area)
     norm = LogNorm(vmin=0.02, vmax=5.0, clip=True)
     ax.pcolormesh(*edges, density, cmap="Oranges", norm=norm, rasterized=True, zorder=0)
 
@@ -90,14 +90,14 @@ def _ellipses(ax: Any, part: pd.DataFrame) -> None:
     from matplotlib.collections import EllipseCollection
 
     for kind, line in (("generated-honest", "-"), ("generated-copy", "--")):
-        made = part[part["kind"] == kind]
-        widths = 2.0 * made[["sigma_x", "sigma_y"]].to_numpy()
+        rows = part[part["kind"] == kind]
+        widths = 2.0 * rows[["sigma_x", "sigma_y"]].to_numpy()
         bumps = EllipseCollection(
             widths[:, 0],
             widths[:, 1],
-            np.zeros(len(made)),
+            np.zeros(len(rows)),
             units="xy",
-            offsets=made[["x", "y"]].to_numpy(),
+            offsets=rows[["x", "y"]].to_numpy(),
             offset_transform=ax.transData,
             facecolors="none",
             edgecolors=KINDS[kind][1]["color"],
@@ -119,9 +119,9 @@ def copied_width(table: pd.DataFrame) -> Drawing:
     ax.set_xscale("log")
     ax.set_yscale("log")
     first = near.iloc[0]
-    found = f"{first['found']:.0%} of the near-copies have it within a factor of 2"
+    words = f"{first['found']:.0%} of the near-copies have it within a factor of 2"
     ax.set_title(
-        f"σ√d/δ = {numeral(first['ratio'], '.3g')} at δ = {numeral(first['delta'], '.2g')}; {found}", fontsize=10
+        f"σ√d/δ = {numeral(first['ratio'], '.3g')} at δ = {numeral(first['delta'], '.2g')}; {words}", fontsize=10
     )
     ax.set_xlabel("distance from the nearest train point, δ (standard deviations)")
     ax.set_ylabel("σ (standard deviations)")
@@ -249,7 +249,7 @@ def interactions(table: pd.DataFrame) -> Drawing:
     figure, axes = panels(3, width=4.3, height=4.4)
     usual = table.loc[table["fld"].abs() < DEGENERATE, "fld"]
     norm = Normalize(usual.min(), usual.max())
-    for ax, (x, y, held) in zip(
+    for ax, (x, y, fixed) in zip(
         axes,
         (
             ("diversity", "fidelity", "novelty"),
@@ -257,7 +257,7 @@ def interactions(table: pd.DataFrame) -> Drawing:
             ("novelty", "diversity", "fidelity"),
         ),
     ):
-        face = table[table[held] == table[held].iloc[0]]
+        face = table[table[fixed] == table[fixed].iloc[0]]
         cells = face.pivot(index=y, columns=x, values="fld").loc[face[y].unique(), face[x].unique()]
         image = ax.imshow(cells.to_numpy(), cmap="cividis", norm=norm, aspect="auto", origin="lower")
         for (i, j), value in np.ndenumerate(cells.to_numpy()):

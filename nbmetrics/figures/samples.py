@@ -32,9 +32,9 @@ def transforms(table: pd.DataFrame) -> Drawing:
     """FLD and FID against the share of transformed images, imperceptible changes dashed (F3)."""
     figure, axes = panels(2, width=5, height=4.2)
     for k, (name, rows) in enumerate(table.groupby("transform", sort=False)):
-        seen = rows["kind"].iloc[0] == "large"
+        is_large = rows["kind"].iloc[0] == "large"
         style: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "marker": MARKERS[k % len(MARKERS)]}
-        style |= {"linestyle": "-" if seen else "--", "markerfacecolor": None if seen else "white"}
+        style |= {"linestyle": "-" if is_large else "--", "markerfacecolor": None if is_large else "white"}
         for ax, metric in zip(axes, ("fld", "fid"), strict=True):
             ax.plot(rows["share"], rows[metric], label=f"{plain(name)} ({rows['kind'].iloc[0]})", **style)
             ax.set_ylabel(with_unit(metric))
@@ -109,9 +109,9 @@ def published_models(table: pd.DataFrame) -> Drawing:
     figure, axes = panels(len(groups), width=3.6, height=3.1, rows=-(-len(groups) // 3))
     for ax, ((features, dataset), rows) in zip(axes, groups, strict=True):
         for row in rows.to_dict("records"):
-            moved = row["fld_rank"] != row["fid_rank"]
-            style = {"color": GENERATOR if moved else GREY, "linestyle": "--" if moved else "-"}
-            ax.plot([0, 1], [row["fld_rank"], row["fid_rank"]], marker="D" if moved else "o", markersize=5, **style)
+            is_moved = row["fld_rank"] != row["fid_rank"]
+            style = {"color": GENERATOR if is_moved else GREY, "linestyle": "--" if is_moved else "-"}
+            ax.plot([0, 1], [row["fld_rank"], row["fid_rank"]], marker="D" if is_moved else "o", markersize=5, **style)
             text = f"{plain(row['model'])}  {numeral(row['fld'], '.2f')}"
             ax.annotate(
                 text, (0, row["fld_rank"]), (-8, 0), textcoords="offset points", ha="right", va="center", fontsize=8

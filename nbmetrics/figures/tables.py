@@ -83,8 +83,8 @@ def _check(table: Any, name: str) -> None:
     fix = f"Give what nm.experiments.{name}() returned, or the same read back from a file"
     if not isinstance(table, pd.DataFrame):
         raise InvalidInput("table", f"got {shown(table)}", fix)
-    made = table.attrs.get("experiment", name)
-    whose = f"is the table of {made}" if made != name else ""
+    origin = table.attrs.get("experiment", name)
+    whose = f"is the table of {origin}" if origin != name else ""
     missing = [column for column in COLUMNS[name].split() if not matching(map(str, table), column)]
     lacking = f"has no {', '.join(missing)} among its columns" if missing else ""
     if whose or lacking:

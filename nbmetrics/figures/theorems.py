@@ -36,13 +36,13 @@ def sides(claims: Mapping[str, Mapping[str, Sequence[Any]]]) -> Drawing:
         relation, left, right = _read(claim)
         if not isinstance(groups, Mapping) or not groups:
             raise InvalidInput(f"claims[{claim!r}]", f"got {shown(groups)}", "Give a dict group → pairs (left, right)")
-        found = {name: _pairs(name, pairs) for name, pairs in groups.items()}
-        for name, points in found.items():
+        points_of = {name: _pairs(name, pairs) for name, pairs in groups.items()}
+        for name, points in points_of.items():
             k = len(looks)
             look = looks.setdefault(name, {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)]})
             style = {"s": 36, "edgecolors": "white", "linewidths": 0.5, "zorder": 2}
             ax.scatter(points[:, 1], points[:, 0], label=plain(name), **look, **style)
-        _line(ax, relation, np.concatenate(list(found.values())))
+        _line(ax, relation, np.concatenate(list(points_of.values())))
         ax.set(xlabel=right, ylabel=left)
     legend(figure, *axes, columns=2 * len(claims))
     return figure
@@ -52,8 +52,8 @@ def _read(claim: Any) -> tuple[str, str, str]:
     """The relation of a claim and the labels of its two sides."""
     text, _, unit = plain(claim).partition("; ")
     for relation in ("≤", "="):
-        left, found, right = text.partition(f" {relation} ")
-        if found:
+        left, sign, right = text.partition(f" {relation} ")
+        if sign:
             end = f" ({unit})" if unit else ""
             return relation, left + end, right + end
     raise InvalidInput("claims", f"a claim is {shown(claim)}", "Write it as 'left = right' or 'left ≤ right'")

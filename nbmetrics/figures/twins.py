@@ -41,7 +41,7 @@ def twin_generators(table: pd.DataFrame) -> Drawing:
         apart = (rows.loc["second"] - rows.loc["first"]).abs()
         of_clients, of_all = float(np.max(apart[clients])), float(np.max(apart["fid_all"]))
         furthest = numeral(of_clients, ".2g", beside=float(np.max(rows.loc["first"])))
-        told = f"apart by {furthest} at most with a client, by {numeral(of_all, '.2g')} for all"
-        ax.set_title(f"{HEADS[name]}:\n{told}", fontsize=10)
+        words = f"apart by {furthest} at most with a client, by {numeral(of_all, '.2g')} for all"
+        ax.set_title(f"{HEADS[name]}:\n{words}", fontsize=10)
     legend(figure, axes[0])
     return caption(figure, table)

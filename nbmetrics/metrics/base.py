@@ -65,8 +65,8 @@ class Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
         rows, test = np.repeat(np.arange(len(counts)), counts), self.test
         if test is not None:
-            held = test.shape[0]
-            test = test[np.repeat(np.arange(held), counts[np.arange(held) * len(counts) // held])]
+            size = test.shape[0]
+            test = test[np.repeat(np.arange(size), counts[np.arange(size) * len(counts) // size])]
         condition = None if self.condition is None else self.condition[rows]
         return Sample(cast(Array, self.rows)[rows], None, test, condition, self.is_drawn)
 
@@ -256,7 +256,7 @@ class RowsMetric(Metric[Rows]):
             raise InvalidInput("weights", seen, "Give the clients weights proportional to their numbers of rows")
 
 
-def between(metric: Metric[Any], real: Any, generated: Any, *, samples: int = 10_000, seed: int = 0) -> float:
+def score_pair(metric: Metric[Any], real: Any, generated: Any, *, samples: int = 10_000, seed: int = 0) -> float:
     """The metric between two samples, each rows or a distribution.
 
     A distribution without a closed form under this metric is sampled: `samples` rows, seeded.
@@ -264,11 +264,13 @@ def between(metric: Metric[Any], real: Any, generated: Any, *, samples: int = 10
     first = Sample.of(real, "real", min_rows=metric.min_rows)
     second = Sample.of(generated, "generated", dim=first.dim, min_rows=metric.min_rows)
     metric = metric.resolve([first])
-    summaries = [metric.summarize(drawn(metric, s, samples, [seed, i])) for i, s in enumerate((first, second))]
+    summaries = [
+        metric.summarize(sample_if_needed(metric, s, samples, [seed, i])) for i, s in enumerate((first, second))
+    ]
     return metric.distance(*summaries)
 
 
-def drawn(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> Sample:
+def sample_if_needed(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> Sample:
     """`sample` itself where the metric can use it; otherwise `n` rows of its distribution."""
     if sample.rows is not None or metric.has_closed_form(sample.law):
         return sample
@@ -308,14 +310,17 @@ def replicate(
     for b in range(len(real_counts[0])):
         counts = [c[b] for c in (*real_counts, *generated_counts)]
         whole = [s.rows is None or bool((c == 1).all()) for s, c in zip(samples, counts, strict=True)]
-        found = [once("summary", (p,), partial(summary, p)) for p in range(len(samples))]
+        summaries = [once("summary", (p,), partial(summary, p)) for p in range(len(samples))]
         shares = _shares_left(metric, weights, counts[: len(real)])
-        together = once("pool", everyone, partial(metric.pool, found[: len(real)], shares))
-        made = range(len(real), len(samples))
+        together = once("pool", everyone, partial(metric.pool, summaries[: len(real)], shares))
+        positions = range(len(real), len(samples))
         by_client.append(
-            [[once("client", (c, g), partial(_score, metric, found[c], found[g])) for c in everyone] for g in made]
+            [
+                [once("client", (c, g), partial(_score, metric, summaries[c], summaries[g])) for c in everyone]
+                for g in positions
+            ]
         )
-        pooled.append([once("all", (*everyone, g), partial(_score, metric, together, found[g])) for g in made])
+        pooled.append([once("all", (*everyone, g), partial(_score, metric, together, summaries[g])) for g in positions])
     return np.array(by_client), np.array(pooled)
 
 
@@ -330,20 +335,20 @@ def _shares_left(metric: Metric[Any], weights: Sequence[float], counts: Sequence
 def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
     """The terms of one pair of summaries, or why there are none."""
     try:
-        found = metric.terms(real, generated)
+        terms = metric.terms(real, generated)
     except InvalidInput as error:
         return error
-    if not isinstance(found, Mapping) or any(np.ndim(value) for value in found.values()):
-        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(found)}", "Return a dict of named numbers")
-    return found
+    if not isinstance(terms, Mapping) or any(np.ndim(value) for value in terms.values()):
+        raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(terms)}", "Return a dict of named numbers")
+    return terms
 
 
 def few_rows(needed: int, **sides: Sequence[Sample]) -> str:
     """Whose rows are fewer than needed, with its verb ("the client has", "2 of 3 clients have"), or nothing."""
-    found = {name: sum(s.rows is not None and s.rows.shape[0] < needed for s in side) for name, side in sides.items()}
+    numbers = {name: sum(s.rows is not None and s.rows.shape[0] < needed for s in side) for name, side in sides.items()}
     who = [
         f"the {name}" if len(sides[name]) == 1 else f"{few} of {len(sides[name])} {name}s"
-        for name, few in found.items()
+        for name, few in numbers.items()
         if few
     ]
     is_one = len(who) == 1 and who[0].startswith("the ")

@@ -160,21 +160,21 @@ class CFID(Conditional):
 
         B = C_xx⁺C_xy and B̂ = C_xx⁺C_xŷ, so `regression` is Tr[(C_yx − C_ŷx) C_xx⁺ (C_xy − C_xŷ)]; all are ≥ 0.
         """
-        made = generated.carried_to(real)
-        ours, theirs = real.regression, made.regression
+        generated = generated.carried_to(real)
+        ours, theirs = real.regression, generated.regression
         fitted, inputs, coefficients = align(ours.fitted, ours.inputs, theirs.coefficients)
         gap = fitted - inputs @ coefficients
         return {
-            "mean": _squared_shift(real.mean_y, made.mean_y),
+            "mean": _squared_shift(real.mean_y, generated.mean_y),
             "regression": float(namespace(gap).sum(gap * gap)),
             "residual": _bures(ours.residual, theirs.residual),
         }
 
     def resolve(self, clients: Sequence[Sample]) -> CFID:
         """This metric; warns where the smallest client has too few pairs for its features."""
-        seen = [(s.rows.shape[0], self._widths(s)) for s in clients if s.rows is not None and self._readable(s)]
-        if seen:
-            n, (dx, dy) = min(seen, key=lambda pair: pair[0])
+        sizes = [(s.rows.shape[0], self._widths(s)) for s in clients if s.rows is not None and self._readable(s)]
+        if sizes:
+            n, (dx, dy) = min(sizes, key=lambda pair: pair[0])
             warn_of_few(n, dx, dy)
         return self
 
@@ -204,9 +204,9 @@ def warn_of_few(n: int, dx: int, dy: int) -> None:
 
 
 def _joint_terms(real: JointMoments, generated: JointMoments, alpha: float) -> dict[str, float]:
-    made = generated.carried_to(real)
-    roots = [_weighted(law, alpha) for law in (real, made)]
-    return {"mean": _squared_shift(real.mean_y, made.mean_y), "covariance": _bures(*roots)}
+    generated = generated.carried_to(real)
+    roots = [_weighted(law, alpha) for law in (real, generated)]
+    return {"mean": _squared_shift(real.mean_y, generated.mean_y), "covariance": _bures(*roots)}
 
 
 def _weighted(law: JointMoments, alpha: float) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays import Array, align, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from ..summaries.rows import Rows
-from .base import RowsMetric, Sample, drawn
+from .base import RowsMetric, Sample, sample_if_needed
 from .memo import remember
 from .nearest import Distinct, Neighbors, kth_between, kth_within
 from .prdc import distinct_of, remembered
@@ -57,9 +57,9 @@ class AuthPct(_Copying):
     lowest = 0.0
 
     def _score(self, real: Rows, generated: Rows) -> float:
-        train, made = distinct_of(real), distinct_of(generated)
-        key = train.digest, made.digest, "authentic"
-        return float(remembered(key, lambda: authentic(between(made, train), train)))
+        train, rows = distinct_of(real), distinct_of(generated)
+        key = train.digest, rows.digest, "authentic"
+        return float(remembered(key, lambda: authentic(nearest_train_rows(rows, train), train)))
 
     @property
     def convention(self) -> str:
@@ -72,10 +72,10 @@ def authentic(nearest: Neighbors, train: Distinct) -> float:
     return 100.0 * float(np.mean(nearest.squared > spacing[nearest.index]))
 
 
-def between(made: Distinct, train: Distinct) -> Neighbors:
+def nearest_train_rows(generated: Distinct, train: Distinct) -> Neighbors:
     """The nearest train row of every generated row, whatever library each came in."""
-    x, y = align(made.rows, train.rows)
-    return kth_between(made.moved(x), train.moved(y))
+    x, y = align(generated.rows, train.rows)
+    return kth_between(generated.moved(x), train.moved(y))
 
 
 class CT(_Copying):
@@ -169,16 +169,16 @@ class _Cells:
         near = tuple(Distinct.of(train[model.labels_ == cell]) for cell in range(model.n_clusters))
         return cls(reduced, model, near, tuple(map(_apart, _cut(model, test), near)))
 
-    def score(self, made: np.ndarray) -> float:
+    def score(self, generated: np.ndarray) -> float:
         """C_T of generated rows."""
-        parts = _cut(self.model, self.reduced(made))
-        held = [(p, n, t) for p, n, t in zip(parts, self.train, self.test, strict=True) if len(p) > FEWEST and len(t)]
-        if not held:
+        parts = _cut(self.model, self.reduced(generated))
+        cells = [(p, n, t) for p, n, t in zip(parts, self.train, self.test, strict=True) if len(p) > FEWEST and len(t)]
+        if not cells:
             counts = [len(part) for part in parts]
-            seen = f"no cell has more than {FEWEST} of the {len(made)} generated rows beside test rows: {counts}"
+            seen = f"no cell has more than {FEWEST} of the {len(generated)} generated rows beside test rows: {counts}"
             raise InvalidInput("generated", seen, "Draw more generated rows, or use auth_pct")
-        scores = [_z_score(_apart(part, near), test) for part, near, test in held]
-        return float(np.average(scores, weights=[len(test) for _, _, test in held]))
+        scores = [_z_score(_apart(part, near), test) for part, near, test in cells]
+        return float(np.average(scores, weights=[len(test) for _, _, test in cells]))
 
 
 def _cells(real: Rows, seed: int) -> _Cells:
@@ -211,12 +211,12 @@ def _apart(rows: np.ndarray, train: Distinct) -> np.ndarray:
     return kth_between(Distinct.of(rows), train).squared if len(rows) else np.zeros(0)
 
 
-def _z_score(made: np.ndarray, test: np.ndarray) -> float:
+def _z_score(generated: np.ndarray, test: np.ndarray) -> float:
     """Mann–Whitney U of the generated rows' nearest-train distances, as a z-score under equal laws."""
     from scipy.stats import rankdata
 
-    m, n = len(made), len(test)
-    u = rankdata(np.concatenate([made, test]))[:m].sum() - m * (m + 1) / 2
+    m, n = len(generated), len(test)
+    u = rankdata(np.concatenate([generated, test]))[:m].sum() - m * (m + 1) / 2
     # the continuity correction is the authors'
     return float((u - (m * n / 2 - 0.5)) / np.sqrt(m * n * (m + n + 1) / 12))
 
@@ -247,7 +247,9 @@ def auth_pct(train: Any, generated: Any) -> float:
     metric = AuthPct()
     first = Sample.of(train, "train", min_rows=metric.min_rows)
     second = Sample.of(generated, "generated", dim=first.dim)
-    return metric.distance(*(Rows.of(drawn(metric, s, 10_000, [0, i])) for i, s in enumerate((first, second))))
+    return metric.distance(
+        *(Rows.of(sample_if_needed(metric, s, 10_000, [0, i])) for i, s in enumerate((first, second)))
+    )
 
 
 def c_t(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
@@ -277,5 +279,5 @@ def c_t(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     metric = CT(seed)
     first = Sample.of(train, "train", min_rows=metric.min_rows)
     others = [Sample.of(x, name, dim=first.dim) for x, name in ((test, "test"), (generated, "generated"))]
-    rows: list[Array] = [drawn(metric, s, 10_000, [0, i]).rows for i, s in enumerate((first, *others))]
+    rows: list[Array] = [sample_if_needed(metric, s, 10_000, [0, i]).rows for i, s in enumerate((first, *others))]
     return metric.distance(Rows.of(Sample(rows=rows[0], test=rows[1])), Rows.of(Sample(rows=rows[2])))

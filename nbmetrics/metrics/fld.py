@@ -28,7 +28,7 @@ from ..errors import InvalidInput, check_count, shown
 from ..summaries.rows import Rows
 from .base import Metric, Sample
 from .memo import remember
-from .mixture import Density, Scale, fit
+from .mixture import MixtureDensity, Scale, fit
 
 # Points to a nat per dimension.
 POINTS = 100.0
@@ -116,7 +116,7 @@ class _RealSide:
         self._baselines: dict[tuple[int, int], float] = {}
         self._lock = threading.Lock()
 
-    def fitted(self, generated: Array) -> Density:
+    def fitted(self, generated: Array) -> MixtureDensity:
         """The density centred on the generated rows."""
         return fit(self.train, self.beside(generated), self.scale)
 
@@ -145,7 +145,7 @@ class _RealSide:
             return self._baselines[count, seed]
 
     @cached_property
-    def held_out(self) -> Density:
+    def held_out(self) -> MixtureDensity:
         """The density centred on the test rows: what makes a generated row likely."""
         return fit(self.train, self.test, self.scale)
 
@@ -174,8 +174,8 @@ def _checked(train: Any, test: Any, generated: Any) -> tuple[_RealSide, Array]:
     rows = as_rows(train, "train")
     dim = rows.shape[1]
     held_out = as_rows(test, "test", dim=dim, min_rows=2)
-    real = _RealSide(*align(rows, held_out, made := as_rows(generated, "generated", dim=dim))[:2])
-    return real, real.beside(made)
+    real = _RealSide(*align(rows, held_out, others := as_rows(generated, "generated", dim=dim))[:2])
+    return real, real.beside(others)
 
 
 def fld(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
@@ -213,8 +213,8 @@ def fld(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     True
     """
     seed = check_count(seed, "seed", minimum=0)
-    real, made = _checked(train, test, generated)
-    return real.fld(made, seed)
+    real, generated = _checked(train, test, generated)
+    return real.fld(generated, seed)
 
 
 def fld_gap(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
@@ -236,8 +236,8 @@ def fld_gap(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
         As `fld`.
     """
     check_count(seed, "seed", minimum=0)
-    real, made = _checked(train, test, generated)
-    density = real.fitted(made)
+    real, generated = _checked(train, test, generated)
+    density = real.fitted(generated)
     return _gap(_mean(density.at(real.test)), _mean(density.at_fitted_rows()))
 
 
@@ -258,8 +258,8 @@ def memorization_scores(train: Any, test: Any, generated: Any) -> Array:
     InvalidInput
         As `fld`.
     """
-    real, made = _checked(train, test, generated)
-    return real.fitted(made).peaks()
+    real, generated = _checked(train, test, generated)
+    return real.fitted(generated).peaks()
 
 
 def quality_scores(train: Any, test: Any, generated: Any) -> Array:
@@ -278,8 +278,8 @@ def quality_scores(train: Any, test: Any, generated: Any) -> Array:
     InvalidInput
         As `fld`.
     """
-    real, made = _checked(train, test, generated)
-    return real.held_out.at(made)
+    real, generated = _checked(train, test, generated)
+    return real.held_out.at(generated)
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,14 +306,14 @@ class Fitted:
 def fitted_density(real: Rows, generated: Any, seed: int = 0) -> Fitted:
     """FLD, its gap and what is behind them, of generated rows (m, d); `real` keeps its baselines between calls."""
     side = _real_side(real)
-    made = side.beside(as_rows(generated, "generated", dim=real.rows.shape[1]))
-    density, xp = side.fitted(made), namespace(side.train)
+    generated = side.beside(as_rows(generated, "generated", dim=real.rows.shape[1]))
+    density, xp = side.fitted(generated), namespace(side.train)
     test, train = _mean(density.at(side.test)), _mean(density.at_fitted_rows())
-    sigma = xp.full(made.shape, xp.nan, dtype=xp.float64, device=device(side.train))
-    kept = slice(None) if side.scale.kept is None else side.scale.kept
+    sigma = xp.full(generated.shape, xp.nan, dtype=xp.float64, device=device(side.train))
+    varying = slice(None) if side.scale.kept is None else side.scale.kept
     variance = xp.exp(density.log_variance)
-    sigma[:, kept] = xp.sqrt(variance)[:, None] * side.scale.spread
-    baseline = side.baseline(made.shape[0], seed)
+    sigma[:, varying] = xp.sqrt(variance)[:, None] * side.scale.spread
+    baseline = side.baseline(generated.shape[0], seed)
     scores = POINTS * (baseline - test), POINTS * (baseline - train), _gap(test, train)
     return Fitted(*scores, sigma, variance, density.peaks())
 

@@ -45,9 +45,9 @@ class LogLikelihood(Metric["DensityParts"]):
 
     def pool(self, summaries: Sequence[DensityParts], weights: Sequence[float]) -> DensityParts:
         """The evidence of the mixture; parts of weight 0 are left out."""
-        kept = [(e, w) for e, w in zip(summaries, weights, strict=True) if w > 0]
-        shares = tuple(w * v for e, w in kept for v in e.weights)
-        return DensityParts([part for e, _ in kept for part in e.parts], shares)
+        weighted = [(e, w) for e, w in zip(summaries, weights, strict=True) if w > 0]
+        shares = tuple(w * v for e, w in weighted for v in e.weights)
+        return DensityParts([part for e, _ in weighted for part in e.parts], shares)
 
     def terms(self, real: DensityParts, generated: DensityParts) -> dict[str, float]:
         """`log_likelihood` = Σ λ_i E log p_G(X_i)."""

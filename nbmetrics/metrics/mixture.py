@@ -1,7 +1,7 @@
 """The density behind FLD: one isotropic Gaussian on every centre, variances by maximum likelihood.
 
 Flow: `Scale` z-scores by the test rows → `SquaredDistances` of the fitted rows to the centres → `fit` runs
-accelerated EM on the log-variances → `Density` scores other rows.
+accelerated EM on the log-variances → `MixtureDensity` scores other rows.
 
 Everything is float64 and in blocks of rows, so memory grows with neither n·m nor n·d beyond `KEPT_BYTES`.
 """
@@ -186,7 +186,7 @@ class SquaredDistances:
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class MixtureDensity:
     """The fitted mixture (1/m) Σ_j N(centre_j, variance_j·I); log-densities are z-scored nats per dimension.
 
     Attributes
@@ -250,7 +250,7 @@ def _exponential(exponent: Array) -> Array:
     return xp.exp(xp.maximum(exponent, lowest, out=exponent), out=exponent)
 
 
-def fit(rows: Array, centres: Array, scale: Scale) -> Density:
+def fit(rows: Array, centres: Array, scale: Scale) -> MixtureDensity:
     """The maximum-likelihood mixture on `centres` (m, d) for `rows` (n, d), both before z-scoring.
 
     EM on the log-variances with squared extrapolation (SQUAREM, Varadhan & Roland 2008); a leap that lowers
@@ -266,7 +266,7 @@ def fit(rows: Array, centres: Array, scale: Scale) -> Density:
             break
         leap = e_step(_leap(here.log_variance, here.update, following.update))
         here = leap if leap.objective > following.objective else following
-    return Density(distances, here.log_variance[:-1], here.objective, e_step.passes)
+    return MixtureDensity(distances, here.log_variance[:-1], here.objective, e_step.passes)
 
 
 def _leap(start: Array, first: Array, second: Array) -> Array:

@@ -53,11 +53,11 @@ class Distinct:
         content = np.ascontiguousarray(to_numpy(rows))
         digests = [hashlib.sha256(row).digest() for row in content]
         whole = hashlib.sha256(b"".join(digests) + repr((content.shape, content.dtype)).encode()).digest()
-        seen: dict[bytes, int] = {}
-        inverse = np.fromiter((seen.setdefault(d, len(seen)) for d in digests), dtype=np.int64)
-        first = np.full(len(seen), len(content))
+        positions: dict[bytes, int] = {}
+        inverse = np.fromiter((positions.setdefault(d, len(positions)) for d in digests), dtype=np.int64)
+        first = np.full(len(positions), len(content))
         np.minimum.at(first, inverse, np.arange(len(content)))
-        if len(seen) < len(content):
+        if len(positions) < len(content):
             xp = namespace(rows)
             rows = xp.take(rows, _moved(first, rows), axis=0)
         return cls(rows, first, inverse, np.bincount(inverse), whole)
@@ -168,12 +168,12 @@ def _moved(values: np.ndarray, other: Array) -> Array:
 
 def direct(x: np.ndarray, y: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """‖x_i − y_j‖² in float64 for each pair; the bits do not depend on which other pairs are asked for."""
-    found = np.empty(len(i))
+    squared = np.empty(len(i))
     for part in row_blocks(len(i), 8 * x.shape[1], CACHE_BYTES // 4):
         gap = np.subtract(x[i[part]], y[j[part]], dtype=np.float64)
         gap *= gap
-        found[part] = gap.sum(axis=1)
-    return found
+        squared[part] = gap.sum(axis=1)
+    return squared
 
 
 class _TooCoarse(Exception):
@@ -222,15 +222,15 @@ class _Nearest:
         i, j = i[near], j[near]
         if not self.patient and len(i) > AMPLE * len(self.x):
             raise _TooCoarse
-        found = direct(self.x, self.y, i, j)
-        i, j, found = (np.concatenate(both) for both in zip(self.kept, (i, j, found), strict=True))
-        order = np.lexsort((j, found, i))
-        i, j, found = i[order], j[order], found[order]
+        squared = direct(self.x, self.y, i, j)
+        i, j, squared = (np.concatenate(both) for both in zip(self.kept, (i, j, squared), strict=True))
+        order = np.lexsort((j, squared, i))
+        i, j, squared = i[order], j[order], squared[order]
         starts = np.searchsorted(i, np.arange(len(self.x)))
         rank = np.arange(len(i)) - starts[i]
-        self.kept = i[rank < self.k], j[rank < self.k], found[rank < self.k]
+        self.kept = i[rank < self.k], j[rank < self.k], squared[rank < self.k]
         last = rank == self.k - 1
-        self.limit[i[last]] = np.minimum(self.limit[i[last]], found[last] * self.unit * (1 + 1e-12))
+        self.limit[i[last]] = np.minimum(self.limit[i[last]], squared[last] * self.unit * (1 + 1e-12))
         self.pending, self.waiting = [], 0
 
 
@@ -283,16 +283,16 @@ def kth_within(rows: Distinct, k: int) -> Neighbors:
     if rows.size == 1:
         return Neighbors(np.zeros(len(rows.inverse)), np.zeros(len(rows.inverse), np.int64))
     wanted = k - (rows.counts - 1)
-    found = _kth(_search(rows.rows, None, k), rows.counts, np.maximum(wanted, 1))
-    squared = np.where(wanted <= 0, 0.0, found.squared)
-    index = np.where(wanted <= 0, np.arange(rows.size), found.index)
+    nearest = _kth(_search(rows.rows, None, k), rows.counts, np.maximum(wanted, 1))
+    squared = np.where(wanted <= 0, 0.0, nearest.squared)
+    index = np.where(wanted <= 0, np.arange(rows.size), nearest.index)
     return Neighbors(squared[rows.inverse], rows.first[index][rows.inverse])
 
 
 def kth_between(x: Distinct, y: Distinct, k: int = 1) -> Neighbors:
     """The k-th nearest row of y for each row of x; of several at one distance, the first."""
-    found = _kth(_search(x.rows, y.rows, k), y.counts, np.full(x.size, k))
-    return Neighbors(found.squared[x.inverse], y.first[found.index][x.inverse])
+    nearest = _kth(_search(x.rows, y.rows, k), y.counts, np.full(x.size, k))
+    return Neighbors(nearest.squared[x.inverse], y.first[nearest.index][x.inverse])
 
 
 def _search(x: Array, y: Array | None, k: int) -> _Nearest:

@@ -24,7 +24,7 @@ import numpy as np
 from ..arrays import align, like, namespace, to_numpy
 from ..errors import check_count
 from ..summaries.rows import Rows
-from .base import RowsMetric, Sample, drawn
+from .base import RowsMetric, Sample, sample_if_needed
 from .memo import remember
 from .nearest import Comparison, Distinct, kth_within
 
@@ -132,10 +132,10 @@ class _Neighbors(RowsMetric):
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
         """The score, under its name."""
         self.check_weights(real)
-        found = overlap(real, generated, self.k, self.inclusive)
-        return {self.name: self._value(found, to_numpy(real.weights))}
+        overlaps = overlap(real, generated, self.k, self.inclusive)
+        return {self.name: self._value(overlaps, to_numpy(real.weights))}
 
-    def _value(self, found: Overlap, weights: np.ndarray) -> float:
+    def _value(self, overlaps: Overlap, weights: np.ndarray) -> float:
         raise NotImplementedError
 
     @property
@@ -158,8 +158,8 @@ class Precision(_Neighbors):
     name = "precision"
     highest = 1.0
 
-    def _value(self, found: Overlap, weights: np.ndarray) -> float:
-        return found.precision
+    def _value(self, overlaps: Overlap, weights: np.ndarray) -> float:
+        return overlaps.precision
 
 
 class Recall(_Neighbors):
@@ -175,8 +175,8 @@ class Recall(_Neighbors):
     def check_weights(self, real: Rows) -> None:
         """Any weights will do."""
 
-    def _value(self, found: Overlap, weights: np.ndarray) -> float:
-        return float(weights[found.recalled].sum() / weights.sum())
+    def _value(self, overlaps: Overlap, weights: np.ndarray) -> float:
+        return float(weights[overlaps.recalled].sum() / weights.sum())
 
 
 class Density(_Neighbors):
@@ -187,8 +187,8 @@ class Density(_Neighbors):
 
     name = "density"
 
-    def _value(self, found: Overlap, weights: np.ndarray) -> float:
-        return found.balls / self.k
+    def _value(self, overlaps: Overlap, weights: np.ndarray) -> float:
+        return overlaps.balls / self.k
 
 
 class Coverage(_Neighbors):
@@ -200,8 +200,8 @@ class Coverage(_Neighbors):
     name = "coverage"
     highest = 1.0
 
-    def _value(self, found: Overlap, weights: np.ndarray) -> float:
-        return found.coverage
+    def _value(self, overlaps: Overlap, weights: np.ndarray) -> float:
+        return overlaps.coverage
 
 
 def prdc(real: Any, generated: Any, k: int = 5, inclusive: bool = False) -> PRDC:
@@ -235,6 +235,6 @@ def prdc(real: Any, generated: Any, k: int = 5, inclusive: bool = False) -> PRDC
     least = metrics[0].min_rows
     first = Sample.of(real, "real", min_rows=least)
     second = Sample.of(generated, "generated", dim=first.dim, min_rows=least)
-    samples = [drawn(metrics[0], s, 10_000, [0, i]) for i, s in enumerate((first, second))]
+    samples = [sample_if_needed(metrics[0], s, 10_000, [0, i]) for i, s in enumerate((first, second))]
     summaries = [metrics[0].summarize(s) for s in samples]
     return PRDC(*(metric.distance(*summaries) for metric in metrics))

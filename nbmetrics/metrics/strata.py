@@ -42,11 +42,11 @@ class Strata(Generic[S]):
         cls, parts: Sequence[Strata[S]], weights: Sequence[float], pool: Callable[[list[S], list[float]], S]
     ) -> Strata[S]:
         """The mixture Σ λ_i P_i; parts of weight 0 are left out."""
-        kept = [(p, w) for p, w in zip(parts, weights, strict=True) if w > 0]
-        summaries = tuple(summary for p, _ in kept for summary in p.parts)
-        shares = tuple(w * share for p, w in kept for share in p.shares)
+        weighted = [(p, w) for p, w in zip(parts, weights, strict=True) if w > 0]
+        summaries = tuple(summary for p, _ in weighted for summary in p.parts)
+        shares = tuple(w * share for p, w in weighted for share in p.shares)
         return cls(
-            pool(list(summaries), list(shares)), summaries, tuple(rows for p, _ in kept for rows in p.rows), shares
+            pool(list(summaries), list(shares)), summaries, tuple(rows for p, _ in weighted for rows in p.rows), shares
         )
 
     @property
@@ -77,9 +77,9 @@ class Strata(Generic[S]):
     @property
     def nbytes(self) -> int:
         """Bytes to send it: its rows, or the summary of a law."""
-        held = [x for x in self.rows if x is not None]
-        rows = sum(x.shape[0] * x.shape[1] * (8 if "64" in str(x.dtype) else 4) for x in held)
-        return rows + (int(getattr(self.summary, "nbytes", 0)) if len(held) < len(self.rows) else 0)
+        arrays = [x for x in self.rows if x is not None]
+        rows = sum(x.shape[0] * x.shape[1] * (8 if "64" in str(x.dtype) else 4) for x in arrays)
+        return rows + (int(getattr(self.summary, "nbytes", 0)) if len(arrays) < len(self.rows) else 0)
 
 
 class Pulls(NamedTuple):

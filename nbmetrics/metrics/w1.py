@@ -20,7 +20,7 @@ import numpy as np
 from ..arrays import Array, align, like, namespace, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count
 from ..summaries.rows import Rows
-from .base import Metric, Sample, drawn
+from .base import Metric, Sample, sample_if_needed
 
 # Real rows up to which "auto" is exact: 1 s against as many generated rows on 2 cores, 5 s against 10,000.
 EXACT_ROWS = 2000
@@ -137,17 +137,17 @@ def _exact(x: Array, y: Array, a: Array, b: Array) -> float:
     costs = cdist(x, y)  # direct, so that copies cost exactly 0
     # emd2 compares the sums of the weights bit for bit, and rescales what differs
     a, b = (w / w.sum() for w in (to_numpy(a), to_numpy(b)))
-    found, plan = _transport_library().emd2(a, b, costs, numItermax=10**7, log=True)
-    _check_plan(float(found), plan["u"], costs, a, b)
-    return max(0.0, float(found))
+    value, plan = _transport_library().emd2(a, b, costs, numItermax=10**7, log=True)
+    _check_plan(float(value), plan["u"], costs, a, b)
+    return max(0.0, float(value))
 
 
-def _check_plan(found: float, potential: np.ndarray, costs: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+def _check_plan(value: float, potential: np.ndarray, costs: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
     """Refuse a plan that its dual does not show to be the best: any potential, made feasible, is a lower bound."""
-    given = a > 0
-    lower = float(a[given] @ potential[given] + b @ (costs[given] - potential[given, None]).min(axis=0))
-    if found - lower > LOOSE * found + ROUNDING * float(np.median(costs)):
-        seen = f"exact transport is only known to lie between {lower:.3g} and {found:.3g} of the largest deviation"
+    used = a > 0
+    lower = float(a[used] @ potential[used] + b @ (costs[used] - potential[used, None]).min(axis=0))
+    if value - lower > LOOSE * value + ROUNDING * float(np.median(costs)):
+        seen = f"exact transport is only known to lie between {lower:.3g} and {value:.3g} of the largest deviation"
         raise InvalidInput("rows", seen, "Drop outliers 1e9 times as far off as the others, or use 'sliced'")
 
 
@@ -179,5 +179,5 @@ def w1(real: Any, generated: Any, method: str = "auto", projections: int = 128, 
     first = Sample.of(real, "real")
     second = Sample.of(generated, "generated", dim=first.dim)
     metric = W1(method, projections, seed).resolve([first])
-    summaries = [metric.summarize(drawn(metric, s, 10_000, [0, i])) for i, s in enumerate((first, second))]
+    summaries = [metric.summarize(sample_if_needed(metric, s, 10_000, [0, i])) for i, s in enumerate((first, second))]
     return metric.distance(*summaries)

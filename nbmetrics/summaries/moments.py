@@ -193,9 +193,9 @@ class Moments:
 def _aligned(parts: Sequence[Moments]) -> list[Moments]:
     """The parts in one library and on one device."""
     fields = ("mean", "kept_root", "dense")
-    held = [(i, f) for i, part in enumerate(parts) for f in fields if getattr(part, f) is not None]
-    moved = dict(zip(held, align(*(getattr(parts[i], f) for i, f in held)), strict=True))
-    return [Moments(part.count, *(moved.get((i, f)) for f in fields)) for i, part in enumerate(parts)]
+    places = [(i, f) for i, part in enumerate(parts) for f in fields if getattr(part, f) is not None]
+    aligned = dict(zip(places, align(*(getattr(parts[i], f) for i, f in places)), strict=True))
+    return [Moments(part.count, *(aligned.get((i, f)) for f in fields)) for i, part in enumerate(parts)]
 
 
 def _contrasts(centred: Array, null: Array) -> Array:

@@ -42,10 +42,10 @@ class GradedRoot:
         lower, order, rank, _ = dpstrf(c.T, lower=1, tol=0.0)
         lower, order = np.triu(lower.T).T, order - 1
         # what is left of a variance is noise below d·eps of it, whatever the other variances are
-        kept = lower.diagonal()[:rank] ** 2 > len(c) * EPS * c.diagonal()[order[:rank]]
-        if len(c) == kept.sum():
+        signal = lower.diagonal()[:rank] ** 2 > len(c) * EPS * c.diagonal()[order[:rank]]
+        if len(c) == signal.sum():
             return cls(lower, order)
-        return cls(lower[np.argsort(order), :rank][:, kept], None)
+        return cls(lower[np.argsort(order), :rank][:, signal], None)
 
     @cached_property
     def rows(self) -> Array:
@@ -92,9 +92,9 @@ def nuclear_norm(a: Array, tolerance: float) -> float:
 def singular_values(a: Array, tolerance: float) -> Array:
     """The singular values of `a`, their sum to within `tolerance`; fastest where columns go from large to small."""
     if min(a.shape) > 64:
-        found = _roots_of_values(a @ a.T if a.shape[0] < a.shape[1] else a.T @ a, tolerance)
-        if found is not None:
-            return found
+        values = _roots_of_values(a @ a.T if a.shape[0] < a.shape[1] else a.T @ a, tolerance)
+        if values is not None:
+            return values
     return svdvals(a)
 
 

@@ -43,16 +43,16 @@ class Rows:
     @classmethod
     def pool(cls, parts: Sequence[Rows], weights: Sequence[float]) -> Rows:
         """All rows, those of part i weighing λ_i times as before; rows of weight 0 are left out."""
-        kept = [(part, w) for part, w in zip(parts, weights, strict=True) if w > 0]
-        sizes = [part.rows.shape[0] for part, _ in kept]
-        is_drawn = all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(kept, sizes, strict=True))
+        weighted = [(part, w) for part, w in zip(parts, weights, strict=True) if w > 0]
+        sizes = [part.rows.shape[0] for part, _ in weighted]
+        is_drawn = all(p.is_drawn and abs(w * sum(sizes) - n) <= 1.0 for (p, w), n in zip(weighted, sizes, strict=True))
         joined: dict[str, Any] = {
             field: None
-            if any(getattr(p, field) is None for p, _ in kept)
-            else concat([getattr(p, field) for p, _ in kept])
+            if any(getattr(p, field) is None for p, _ in weighted)
+            else concat([getattr(p, field) for p, _ in weighted])
             for field in ("test", "condition")
         }
-        rows, shares = concat([p.rows for p, _ in kept]), concat([w * p.weights for p, w in kept])
+        rows, shares = concat([p.rows for p, _ in weighted]), concat([w * p.weights for p, w in weighted])
         return cls(rows, shares, **joined, is_drawn=is_drawn)
 
     @property
@@ -64,5 +64,5 @@ class Rows:
     @property
     def nbytes(self) -> int:
         """Bytes to send all rows."""
-        held = (self.rows, self.test, self.condition)
-        return sum(x.shape[0] * x.shape[1] * (8 if "64" in str(x.dtype) else 4) for x in held if x is not None)
+        arrays = (self.rows, self.test, self.condition)
+        return sum(x.shape[0] * x.shape[1] * (8 if "64" in str(x.dtype) else 4) for x in arrays if x is not None)

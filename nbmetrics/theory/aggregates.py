@@ -13,7 +13,7 @@ from ..distributions import Distribution, Gaussian
 from ..errors import InvalidInput, check_count
 from ..federation import Federation, Generator
 from ..metrics import metric_of
-from ..metrics.base import Metric, Sample, drawn
+from ..metrics.base import Metric, Sample, sample_if_needed
 from ..metrics.conditional import CFID, MFID, RFID
 from ..metrics.fid.metric import FID
 from ..metrics.kid.metric import KID
@@ -53,18 +53,18 @@ class MeanRoot(NamedTuple):
 
 def as_seen(metric: Metric[Any], client: Any, position: int) -> Sample:
     """What a metric sees of a client; 10,000 rows, the same for every call, of a law without a closed form."""
-    return drawn(metric, client.to_sample(), 10_000, [0, position])
+    return sample_if_needed(metric, client.to_sample(), 10_000, [0, position])
 
 
 def of_clients(metric: Metric[Any], federation: Federation) -> list[Any]:
     """The clients' summaries under one metric; what is wrong with one is said of it by name."""
-    found = []
+    own = []
     for position, client in enumerate(federation):
         try:
-            found.append(metric.summarize(as_seen(metric, client, position)))
+            own.append(metric.summarize(as_seen(metric, client, position)))
         except InvalidInput as error:
             raise error.of(f"client {client.name!r}") from None
-    return found
+    return own
 
 
 def moments_of(federation: Federation) -> list[MeanRoot]:
@@ -77,13 +77,13 @@ def sample_of(generator: Any, metric: Metric[Any], dim: int) -> Sample:
     source = generator.source if isinstance(generator, Generator) else generator
     if callable(source) and not isinstance(source, Distribution):
         raise InvalidInput("generator", "is a function", "Give rows, or a distribution")
-    return drawn(metric, Sample.of(source, "generator", dim=dim, min_rows=metric.min_rows), 10_000, [1])
+    return sample_if_needed(metric, Sample.of(source, "generator", dim=dim, min_rows=metric.min_rows), 10_000, [1])
 
 
 def summaries(metric: Metric[Any], federation: Federation, generator: Any) -> tuple[list[Any], Any]:
     """The clients' summaries and the generator's under one metric."""
-    made = metric.summarize(sample_of(generator, metric, federation.dim))
-    return of_clients(metric, federation), made
+    summary = metric.summarize(sample_of(generator, metric, federation.dim))
+    return of_clients(metric, federation), summary
 
 
 def average(metric: Metric[Any], real: Sequence[Any], generated: Any, weights: Sequence[float]) -> float:
@@ -125,9 +125,9 @@ def kid_gap_identity(federation: Any, generator: Any, kernel: Any = None) -> Sid
     """
     clients = as_federation(federation)
     metric = KID(kernel).resolve([c.to_sample() for c in clients])
-    real, made = summaries(metric, clients, generator)
-    pooled = metric.distance(metric.pool(real, clients.weights), made)
-    return Sides(average(metric, real, made, clients.weights) - pooled, kid_gap(clients, metric.kernel))
+    real, summary = summaries(metric, clients, generator)
+    pooled = metric.distance(metric.pool(real, clients.weights), summary)
+    return Sides(average(metric, real, summary, clients.weights) - pooled, kid_gap(clients, metric.kernel))
 
 
 def fid_all_identity(federation: Any, generator: Any) -> Sides:
@@ -137,11 +137,11 @@ def fid_all_identity(federation: Any, generator: Any) -> Sides:
     divided by 1 − Σ λ_i²/n_i, which makes it the covariance (ddof 1) of the rows put together where λ_i = n_i/n.
     """
     clients = as_federation(federation)
-    real, made = summaries(FID(), clients, generator)
+    real, summary = summaries(FID(), clients, generator)
     joined = clients.pooled().to_sample() if clients.is_size_weighted else None
     together = FID().pool(real, clients.weights) if joined is None else FID().summarize(joined)
     centre = FID().summarize(Sample(distribution=pooled_gaussian(clients)))
-    return Sides(FID().distance(together, made), FID().distance(centre, made))
+    return Sides(FID().distance(together, summary), FID().distance(centre, summary))
 
 
 def fid_gap_identity(federation: Any, generator: Any) -> Sides:
@@ -152,10 +152,10 @@ def fid_gap_identity(federation: Any, generator: Any) -> Sides:
     submission has Tr (C_G C̃)^{1/2} in place of the mean over clients; see `printed_gap`.
     """
     clients = as_federation(federation)
-    real, made = summaries(FID(), clients, generator)
+    real, summary = summaries(FID(), clients, generator)
     pooled = pooled_gaussian(clients)
-    gap = average(FID(), real, made, clients.weights) - FID().distance(FID().pool(real, clients.weights), made)
-    root = to_numpy(made.root)
+    gap = average(FID(), real, summary, clients.weights) - FID().distance(FID().pool(real, clients.weights), summary)
+    root = to_numpy(summary.root)
     roots = math.fsum(w * root_trace(root, to_numpy(s.root)) for s, w in zip(real, clients.weights, strict=True) if w)
     return Sides(gap, 2 * root_trace(root, pooled.root) - 2 * roots + gap_constant(clients, pooled))
 
@@ -174,12 +174,12 @@ def root_trace(first: np.ndarray, second: np.ndarray) -> float:
 def pooled_gaussian(federation: Any) -> Gaussian:
     """N(μ̂, Ĉ), the best generator by FID-all (Theorem 1.1); see `fid_all_identity`."""
     clients = as_federation(federation)
-    found, weights = moments_of(clients), np.array(clients.weights)
+    moments, weights = moments_of(clients), np.array(clients.weights)
     sizes = np.array([math.inf if c.rows is None else len(c.rows) for c in clients])
-    centre = weights @ [mean for mean, _ in found]
+    centre = weights @ [mean for mean, _ in moments]
     shares = weights / (1.0 - float(np.sum(weights**2 / sizes)))
-    within = [math.sqrt(w * (1 - 1 / n)) * root for w, n, (_, root) in zip(shares, sizes, found, strict=True)]
-    between = [math.sqrt(w) * (mean - centre)[None] for w, (mean, _) in zip(shares, found, strict=True)]
+    within = [math.sqrt(w * (1 - 1 / n)) * root for w, n, (_, root) in zip(shares, sizes, moments, strict=True)]
+    between = [math.sqrt(w) * (mean - centre)[None] for w, (mean, _) in zip(shares, moments, strict=True)]
     root = np.concatenate([*within, *between])
     return Gaussian.factored(centre, triangular(root) if len(root) > clients.dim else root)
 
@@ -192,9 +192,9 @@ def convexity(federation: Any, generator: Any, metric: Any = "fid") -> Sides:
     """
     clients, measure = as_federation(federation), metric_of(metric, "metric")
     measure = measure.resolve([c.to_sample() for c in clients])
-    real, made = summaries(measure, clients, generator)
-    pooled = measure.distance(measure.pool(real, clients.weights), made)
-    return Sides(pooled, average(measure, real, made, clients.weights))
+    real, summary = summaries(measure, clients, generator)
+    pooled = measure.distance(measure.pool(real, clients.weights), summary)
+    return Sides(pooled, average(measure, real, summary, clients.weights))
 
 
 def linearity(federation: Any, generator: Any, metric: Any = "log_likelihood") -> Sides:
@@ -216,5 +216,7 @@ def conditional_order(real: Any, generated: Any, condition_dim: int = 1) -> Cond
     scores = []
     for kind in (MFID, RFID, CFID):
         metric = kind(condition_dim=count)
-        scores.append(metric.distance(*(metric.summarize(drawn(metric, s, 10_000, [0])) for s in (first, second))))
+        scores.append(
+            metric.distance(*(metric.summarize(sample_if_needed(metric, s, 10_000, [0])) for s in (first, second)))
+        )
     return ConditionalOrder(*scores)

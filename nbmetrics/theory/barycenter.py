@@ -67,9 +67,9 @@ def barycenter(federation: Any, *, iterations: int = 1_000) -> Gaussian:
     [[4.0]]
     """
     clients = as_federation(federation)
-    found, weights = moments_of(clients), clients.weights
-    centre = np.asarray(weights) @ [mean for mean, _ in found]
-    roots = [(w, root) for w, (_, root) in zip(weights, found, strict=True) if w and root.any()]
+    moments, weights = moments_of(clients), clients.weights
+    centre = np.asarray(weights) @ [mean for mean, _ in moments]
+    roots = [(w, root) for w, (_, root) in zip(weights, moments, strict=True) if w and root.any()]
     if not roots:
         return Gaussian(centre, 0.0)
     root, gain = _fixed_point(roots, check_count(iterations, "iterations"))
@@ -126,12 +126,12 @@ def barycenter_residual(federation: Any, law: Gaussian) -> float:
         raise InvalidInput("law", f"is {shown(law)}", f"Give a Gaussian in {clients.dim} dimensions")
     _, s, axes = np.linalg.svd(law.root, full_matrices=False)
     half = (axes.T * s) @ axes
-    image, found = np.zeros_like(half), moments_of(clients)
-    for w, (_, root) in zip(clients.weights, found, strict=True):
+    image, moments = np.zeros_like(half), moments_of(clients)
+    for w, (_, root) in zip(clients.weights, moments, strict=True):
         _, inner, axes = np.linalg.svd(root @ half, full_matrices=False)
         image += w * (axes.T * inner) @ axes
     trace = max(float(np.trace(law.cov)), np.finfo(float).tiny)
-    shift = law.mean - np.asarray(clients.weights) @ [mean for mean, _ in found]
+    shift = law.mean - np.asarray(clients.weights) @ [mean for mean, _ in moments]
     return math.hypot(np.linalg.norm(law.cov - image) / trace, np.linalg.norm(shift) / math.sqrt(trace))
 
 
@@ -141,11 +141,11 @@ def fid_avg_bound(federation: Any, generator: Any) -> AvgBound:
     The papers print an equality. Parameters as in `fid_all_identity`.
     """
     clients = as_federation(federation)
-    real, made = summaries(FID(), clients, generator)
+    real, summary = summaries(FID(), clients, generator)
     centre = barycenter(clients)
     middle = FID().summarize(Sample(distribution=centre))
     spread = math.fsum(w * FID().distance(s, middle) for s, w in zip(real, clients.weights, strict=True))
-    return AvgBound(average(FID(), real, made, clients.weights), FID().distance(middle, made) + spread)
+    return AvgBound(average(FID(), real, summary, clients.weights), FID().distance(middle, summary) + spread)
 
 
 def minimizers(federation: Any) -> Minimizers:

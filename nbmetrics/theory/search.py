@@ -30,8 +30,8 @@ def sequential(
         "jac": lambda z: constraints(z)[1] / scale,
     }
     options = {"maxiter": 300, "ftol": 1e-12}
-    found = minimize(negative, start, jac=True, method="SLSQP", constraints=equations, options=options)
-    return _polished(constraints, found.x)
+    solution = minimize(negative, start, jac=True, method="SLSQP", constraints=equations, options=options)
+    return _polished(constraints, solution.x)
 
 
 def augmented(

@@ -85,26 +85,26 @@ def twin(
     """
     starts, seed = check_count(starts, "starts", maximum=10_000), check_count(seed, "seed", minimum=0)
     clients = as_federation(federation)
-    found = moments_of(clients)
+    moments = moments_of(clients)
     first = pooled_gaussian(clients)
-    covs = [root.T @ root for _, root in found]
+    covs = [root.T @ root for _, root in moments]
     scale = np.trace(first.cov)
     heavy = [weight > 0 for weight in clients.weights]
-    means = np.array([mean for mean, _ in found])
+    means = np.array([mean for mean, _ in moments])
     alike = np.ptp(means[heavy], axis=0).max() == 0
-    if alike and all(_bures(root, first.root) <= SAME * scale for _, root in compress(found, heavy)):
+    if alike and all(_bures(root, first.root) <= SAME * scale for _, root in compress(moments, heavy)):
         raise NoTwin("All clients with weight have one mean and covariance, so the score of each is FID-all itself.")
     if max(np.abs(cov - covs[0]).max() for cov in covs) <= SAME * np.trace(covs[0]):
-        second = _shared(found, clients.weights, first)
+        second = _shared(moments, clients.weights, first)
         if second is not None:
             return Twin(first, second, _fid_all(first, second))
-    return _searched(found, first, starts, seed, progress or (lambda tried, most: None))
+    return _searched(moments, first, starts, seed, progress or (lambda tried, most: None))
 
 
-def _shared(found: list[MeanRoot], weights: Sequence[float], first: Gaussian) -> Gaussian | None:
+def _shared(moments: list[MeanRoot], weights: Sequence[float], first: Gaussian) -> Gaussian | None:
     """The second twin in closed form where all clients have one covariance, or None."""
-    centred = np.array([mean for mean, _ in found]) - first.mean
-    root = found[0].root
+    centred = np.array([mean for mean, _ in moments]) - first.mean
+    root = moments[0].root
     cov, u = root.T @ root, _bures(root, first.root)
     avg = u + float(np.dot(weights, np.sum(centred**2, axis=1)))
     # Whatever scores alike is at most √u from C, so by the triangle inequality at most 2√u from Ĉ.
@@ -127,7 +127,7 @@ def _as_far(cov: np.ndarray, pooled: np.ndarray, u: float) -> list[np.ndarray]:
     if trace == 0:
         return []
     step = math.sqrt(u / trace)
-    found = [(1 + sign * step) ** 2 * cov for sign in (1, -1) if 1 + sign * step >= 0]
+    candidates = [(1 + sign * step) ** 2 * cov for sign in (1, -1) if 1 + sign * step >= 0]
     values, vectors = np.linalg.eigh(cov)
     if values[0] > SAME * values[-1]:
         half, inverse = ((vectors * values**p) @ vectors.T for p in (0.5, -0.5))
@@ -135,38 +135,40 @@ def _as_far(cov: np.ndarray, pooled: np.ndarray, u: float) -> list[np.ndarray]:
         transport = inverse @ (axes * np.sqrt(inner.clip(0))) @ axes.T @ inverse
         mirror = 2 * np.eye(len(cov)) - transport
         if np.linalg.eigvalsh(mirror)[0] >= 0:
-            found.append(_symmetric(mirror @ cov @ mirror))
-    return found
+            candidates.append(_symmetric(mirror @ cov @ mirror))
+    return candidates
 
 
 def _searched(
-    found: list[MeanRoot], first: Gaussian, starts: int, seed: int, progress: Callable[[int, int], None]
+    moments: list[MeanRoot], first: Gaussian, starts: int, seed: int, progress: Callable[[int, int], None]
 ) -> Twin:
     """The second twin that FID-all likes least, among those found from random starts."""
     d, rng = first.dim, np.random.default_rng(seed)
-    problem = _Problem(found, first)
-    held, trace = max(problem.wanted), float(np.trace(first.cov))
-    if held <= ROUNDED * trace:
-        close = f"Their scores, {held:.3g} or less, drown in the rounding of variances that sum to {trace:.3g}."
+    problem = _Problem(moments, first)
+    score, trace = max(problem.wanted), float(np.trace(first.cov))
+    if score <= ROUNDED * trace:
+        close = f"Their scores, {score:.3g} or less, drown in the rounding of variances that sum to {trace:.3g}."
         raise NoTwin(f"No twin: the clients nearly coincide. {close}")
     best: tuple[float, Gaussian] | None = None
     methods = (sequential, augmented) if d + d * d <= FEW else (augmented,)
     for method, search in enumerate(methods):
         for start in range(starts):
             progress(method * starts + start + 1, len(methods) * starts)
-            size = math.sqrt(held / d) * rng.uniform(0.3, 1.5)
+            size = math.sqrt(score / d) * rng.uniform(0.3, 1.5)
             root = problem.root0 + size * rng.standard_normal((d, d))
             place = np.concatenate([first.mean + size * rng.standard_normal(d), root.ravel()])
-            z, missed = search(problem.objective, problem.constraints, place, scale=held)
+            z, missed = search(problem.objective, problem.constraints, place, scale=score)
             gap = problem.objective(z)[0]
-            if missed <= MET * held and gap > APART * held and (best is None or gap > best[0]):
+            if missed <= MET * score and gap > APART * score and (best is None or gap > best[0]):
                 best = gap, problem.law(z)
         if best is not None:
             break
     if best is None:
         unknowns = d + d * (d + 1) // 2
-        reason = f"{len(found)} clients hold {len(found)} scores fixed, and mean and covariance have {unknowns} numbers"
-        often = "so as a rule there is none" if len(found) > unknowns else f"but {starts} starts found none"
+        reason = (
+            f"{len(moments)} clients hold {len(moments)} scores fixed, and mean and covariance have {unknowns} numbers"
+        )
+        often = "so as a rule there is none" if len(moments) > unknowns else f"but {starts} starts found none"
         raise NoTwin(f"No twin: {reason}, {often}.")
     return Twin(first, best[1], _fid_all(first, best[1]))
 
@@ -174,9 +176,9 @@ def _searched(
 class _Problem:
     """Scores and gradients in z = (mean, factor R), covariance RᵀR: Bures² = ‖R‖² + ‖B‖² − 2‖B Rᵀ‖_*."""
 
-    def __init__(self, found: list[MeanRoot], first: Gaussian) -> None:
+    def __init__(self, moments: list[MeanRoot], first: Gaussian) -> None:
         self.dim = first.dim
-        self.targets = found
+        self.targets = moments
         self.pooled = MeanRoot(first.mean, first.root)
         self.root0 = np.zeros((self.dim, self.dim))
         self.root0[: len(first.root)] = first.root
@@ -215,11 +217,11 @@ def printed_twin(federation: Any) -> Twin:
         Where the means span the space, so that there is no β.
     """
     clients = as_federation(federation)
-    found, weights = moments_of(clients), np.array(clients.weights)
+    moments, weights = moments_of(clients), np.array(clients.weights)
     first = pooled_gaussian(clients)
-    means = np.array([mean for mean, _ in found])
+    means = np.array([mean for mean, _ in moments])
     u = float(weights @ np.sum((means - first.mean) ** 2, axis=1))
-    within = np.concatenate([math.sqrt(w) * root for w, (_, root) in zip(weights, found, strict=True)])
+    within = np.concatenate([math.sqrt(w) * root for w, (_, root) in zip(weights, moments, strict=True)])
     _, s, axes = np.linalg.svd(means)
     if np.sum(s > SAME * max(s[0], 1e-300)) == first.dim:
         raise NoTwin(f"The {len(means)} means span all {first.dim} dimensions, so no direction is orthogonal to them.")

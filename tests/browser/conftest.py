@@ -1,30 +1,27 @@
-"""A real JupyterLab, driven in headless Chromium.
+"""Labs driven in headless Chromium: with Python beside a plain page, and in a real JupyterLab.
 
-One server and one page serve the session and one kernel the tests of a module: every notebook begins with a kernel
-that has no names, no widgets and no cells behind it, and a test that asks for `kernel`, to kill or restart it, gets one
-of its own:
-
-    def test_drag(run_cells, kernel, theme, shot):
+    def test_drag(run_cells, theme, shot):
         page = run_cells("import nbmetrics as nm", "lab = nm.Playground(); lab")
         page.get_by_role("slider", name="A mean").press("ArrowRight")
-        theme("JupyterLab Dark"); shot("playground-dark"); kernel.kill()
+        theme("JupyterLab Dark"); shot("playground-dark")
 
-`run_cells(..., wait=False)` comes back while the cells still run; `check=False` lets cells fail.
+A test of `run_cells` is two: in a plain page (plain.py), and, slow and so at length alone, in JupyterLab. What is about
+JupyterLab or a kernel is tried there in any case: a test with the mark `jupyterlab`, and one that asks for `kernel`, to
+kill or restart it. One server, one page and one kernel serve the session: every notebook begins with a kernel that has
+no names, no widgets and no cells behind it, and with `kernel` it has one of its own.
 """
 
 import os
 import shutil
-import signal
+from functools import partial
 from pathlib import Path
 
-import psutil
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.frontends import (
     JUPYTERLAB,
     NOTEBOOK_7,
-    RESULTS,
     START,
     VOILA,
     assert_ran,
@@ -32,7 +29,9 @@ from tests.browser.frontends import (
     watched,
     write_notebook,
 )
+from tests.browser.kernels import UNANSWERED, KeptKernel, Kernel, OwnKernel
 from tests.browser.labs import LABS, group
+from tests.browser.plain import Server, own_comms
 from tests.browser.saved import Saved
 
 HERE = Path(__file__).parent
@@ -70,6 +69,18 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+PLAIN, LAB = "plain", "jupyterlab"
+
+
+def pytest_generate_tests(metafunc):
+    if "run_cells" not in metafunc.fixturenames:
+        return
+    marks = {mark.name for mark in metafunc.definition.iter_markers()}
+    both = not marks & {"jupyterlab", "slow"} and "kernel" not in metafunc.fixturenames
+    places = [PLAIN, pytest.param(LAB, marks=pytest.mark.slow)] if both else [LAB]
+    metafunc.parametrize("place", places, indirect=True)
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args):
     return {**browser_type_launch_args, "executable_path": find_chromium(), "args": QUIET}
@@ -100,35 +111,6 @@ def voila_server(tmp_path_factory):
         yield server
 
 
-# The "idle" indicator alone can match before a kernel exists, and run-all then does nothing:
-# wait for the session and its kernel, and let run_cells check that every cell really ran.
-OPEN = """async ([path, id]) => {
-  const app = window.jupyterapp;
-  const options = { path, factory: 'Notebook', ...(id ? { kernel: { id } } : {}) };
-  const p = await app.commands.execute('docmanager:open', options);
-  window.__panel = p;
-  await p.context.ready; await p.sessionContext.ready;
-  const kernel = () => p.sessionContext.session && p.sessionContext.session.kernel;
-  while (!(kernel() && kernel().connectionStatus === 'connected' && kernel().status === 'idle'))
-    await new Promise(r => setTimeout(r, 20));
-}"""
-HAS_PANEL = "() => !!window.__panel"
-CLOSE = "() => { if (window.__panel) { window.__panel.dispose(); window.__panel = null; } }"
-# JupyterLab throws this of what it had asked a kernel that is gone, when it learns of that: maybe in the next test.
-UNANSWERED = "Canceled future"
-# What the kernel answers to code beside the cells, or that it took too long.
-EXECUTED = """async code => {
-  const { kernel } = window.__panel.sessionContext.session ?? {};
-  if (!kernel) return 'no kernel';
-  const late = new Promise(done => setTimeout(() => done('late'), 20000));
-  const reply = kernel.requestExecute({ code, store_history: false }).done.then(({ content }) => content.status);
-  return Promise.race([reply.catch(String), late]); }"""
-CLEAR = """import ipywidgets
-ipywidgets.Widget.close_all()
-get_ipython().reset(new_session=True)"""
-OCCUPY = """() => { window.__panel.sessionContext.session.kernel.requestExecute({ code:
-  'import os, time\\nwhile os.path.exists("busy"): time.sleep(0.02)' }); }"""
-KERNEL_ID = "() => window.__panel.sessionContext.session.kernel.id"
 # JupyterLab hides the page behind its splash while it loads a theme's styles.
 SET_THEME = """async theme => {
   await window.jupyterapp.commands.execute('apputils:change-theme', { theme });
@@ -147,39 +129,7 @@ def lab_page(browser, lab_server):
     context.close()
 
 
-class KeptKernel:
-    """The kernel that the tests of a module share, once the first of them has started it."""
-
-    def __init__(self, page, server):
-        self.page, self.server = page, server
-        self.id = None
-
-    def open(self, name):
-        """The notebook, with this kernel."""
-        self.page.evaluate(OPEN, [name, self.id])
-        self.id = self.page.evaluate(KERNEL_ID)
-
-    def clear(self):
-        """As before its first cell: widgets closed, names forgotten; one that is busy or gone makes way for another."""
-        if self.page.evaluate(HAS_PANEL) and self.page.evaluate(EXECUTED, CLEAR) != "ok":
-            self.end()
-        self.page.evaluate(CLOSE)
-
-    def end(self):
-        if self.id in [kernel["id"] for kernel in self.server.request("GET", "/api/kernels")]:
-            self.server.request("DELETE", f"/api/kernels/{self.id}")
-        self.id = None
-
-
-class OwnKernel(KeptKernel):
-    """A new one for every notebook."""
-
-    def clear(self):
-        self.page.evaluate(CLOSE)
-        self.end()
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kept_kernel(lab_page, lab_server):
     kept = KeptKernel(lab_page, lab_server)
     yield kept
@@ -187,24 +137,21 @@ def kept_kernel(lab_page, lab_server):
 
 
 @pytest.fixture
-def run_cells(lab_page, lab_server, kept_kernel, request):
-    """run_cells(*sources, wait=True, check=True) -> page, in a new notebook with a kernel like new."""
+def run_in_jupyterlab(lab_page, lab_server, kept_kernel, request):
+    """run_cells, in a new notebook with a kernel like new."""
     stem = "".join(c if c.isalnum() or c in "-_" else "_" for c in request.node.name)
     notebooks = OwnKernel(lab_page, lab_server) if "kernel" in request.fixturenames else kept_kernel
     opened = []
     lab_page.nbmetrics_errors.clear()
 
-    def run(*sources, wait=True, check=True):
+    def run(*sources):
         notebooks.clear()
         name = f"{request.module.__name__.split('.')[-1]}-{stem}-{len(opened)}.ipynb"
         opened.append(name)
         write_notebook(lab_server, name, sources)
         notebooks.open(name)
         lab_page.evaluate(START)
-        if wait and check:
-            assert_ran(lab_page)
-        elif wait:
-            lab_page.evaluate(RESULTS)
+        assert_ran(lab_page)
         return lab_page
 
     yield run
@@ -213,55 +160,63 @@ def run_cells(lab_page, lab_server, kept_kernel, request):
     assert not errors, f"the page threw: {errors}"
 
 
-class Kernel:
-    """The kernel of the notebook that run_cells opened last."""
+@pytest.fixture(scope="session")
+def plain_server():
+    server = Server()
+    yield server
+    server.close()
 
-    def __init__(self, server, page):
-        self.server, self.page = server, page
-        self.frozen = []
-        self.busy = server.work / "busy"
 
-    @property
-    def id(self):
-        return self.page.evaluate(KERNEL_ID)
+@pytest.fixture(scope="session")
+def plain_page(browser):
+    context = browser.new_context(viewport=WINDOW)
+    yield watched(context.new_page())
+    context.close()
 
-    @property
-    def pid(self):
-        mark = f"kernel-{self.id}.json"
-        family = psutil.Process(self.server.process.pid).children(recursive=True)
-        return next(p.pid for p in family if any(mark in word for word in p.cmdline()))
 
-    def interrupt(self):
-        self.server.request("POST", f"/api/kernels/{self.id}/interrupt")
+@pytest.fixture
+def run_in_page(plain_server, monkeypatch):
+    """run(page, *sources): in that page, with Python in this process."""
+    pythons = []
 
-    def restart(self):
-        self.server.request("POST", f"/api/kernels/{self.id}/restart")
+    def run(page, *sources):
+        pythons.append(plain_server.open(page))
+        own_comms(monkeypatch, pythons[-1])
+        for source in sources:
+            pythons[-1].run_cell(source)
+        return page
 
-    def shut_down(self):
-        """Gone for good, in order."""
-        self.server.request("DELETE", f"/api/kernels/{self.id}")
+    yield run
+    for python in pythons:
+        python.end()
 
-    def kill(self):
-        """As the memory killer would; Jupyter starts another under the same id after a few seconds."""
-        os.kill(self.pid, signal.SIGKILL)
 
-    def occupy(self):
-        """In a long computation of the user's, until `release`."""
-        self.busy.touch()
-        self.page.evaluate(OCCUPY)
+@pytest.fixture
+def run_in_plain_page(plain_page, run_in_page):
+    """run_cells, in a page that the session has for it."""
+    plain_page.nbmetrics_errors.clear()
+    yield partial(run_in_page, plain_page)
+    errors = list(plain_page.nbmetrics_errors)
+    plain_page.goto("about:blank")
+    assert not errors, f"the page threw: {errors}"
 
-    def release(self):
-        self.busy.unlink(missing_ok=True)
 
-    def freeze(self):
-        """Alive, and answering nothing."""
-        self.frozen.append(self.pid)
-        os.kill(self.frozen[-1], signal.SIGSTOP)
+@pytest.fixture
+def place(request):
+    """Where labs are opened: "plain" or "jupyterlab"."""
+    return getattr(request, "param", LAB)
 
-    def thaw(self):
-        for pid in filter(psutil.pid_exists, self.frozen):
-            os.kill(pid, signal.SIGCONT)
-        self.frozen.clear()
+
+@pytest.fixture
+def run_cells(place, request):
+    """run_cells(*sources) -> page, which shows what the last lines of the sources are."""
+    return request.getfixturevalue("run_in_plain_page" if place == PLAIN else "run_in_jupyterlab")
+
+
+@pytest.fixture
+def lab_view(place, request):
+    """The page that run_cells gives."""
+    return request.getfixturevalue("plain_page" if place == PLAIN else "lab_page")
 
 
 @pytest.fixture
@@ -273,27 +228,34 @@ def kernel(lab_server, lab_page, run_cells):
 
 
 @pytest.fixture
-def theme(lab_page):
+def theme(lab_view, place):
     """theme("JupyterLab Dark"); light again after the test."""
-    yield lambda name: lab_page.evaluate(SET_THEME, name)
-    lab_page.evaluate(SET_THEME, "JupyterLab Light")
+
+    def set_theme(name):
+        if place == PLAIN:
+            lab_view.emulate_media(color_scheme="dark" if "Dark" in name else "light")
+        else:
+            lab_view.evaluate(SET_THEME, name)
+
+    yield set_theme
+    set_theme("JupyterLab Light")
 
 
 @pytest.fixture
-def tall(lab_page):
+def tall(lab_view):
     """A window that holds the whole lab, which scrolls inside JupyterLab."""
-    lab_page.set_viewport_size({"width": 1280, "height": 1900})
+    lab_view.set_viewport_size({"width": 1280, "height": 1900})
     yield
-    lab_page.set_viewport_size(WINDOW)
+    lab_view.set_viewport_size(WINDOW)
 
 
 @pytest.fixture
-def shot(lab_page):
+def shot(lab_view):
     """shot(name, locator=None): a picture in tests/browser/shots to look at."""
 
     def take(name, locator=None):
         path = HERE / "shots" / f"{name}.png"
-        (locator or lab_page).screenshot(path=path)
+        (locator or lab_view).screenshot(path=path)
         return path
 
     return take
@@ -311,17 +273,19 @@ LAID_OUT = """async width => {
 
 
 @pytest.fixture
-def narrow(lab_page):
+def narrow(lab_view, place):
     """narrow(width): the window that wide, once the lab in it is laid out anew; no file browser beside it."""
-    lab_page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+    if place == LAB:
+        lab_view.evaluate("() => window.jupyterapp.shell.collapseLeft()")
 
     def resize(width, height=900):
-        lab_page.set_viewport_size({"width": width, "height": height})
-        lab_page.evaluate(LAID_OUT, width)
+        lab_view.set_viewport_size({"width": width, "height": height})
+        lab_view.evaluate(LAID_OUT, width)
 
     yield resize
-    lab_page.set_viewport_size(WINDOW)
-    lab_page.evaluate("() => window.jupyterapp.shell.expandLeft()")
+    lab_view.set_viewport_size(WINDOW)
+    if place == LAB:
+        lab_view.evaluate("() => window.jupyterapp.shell.expandLeft()")
 
 
 @pytest.fixture

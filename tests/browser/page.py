@@ -155,8 +155,10 @@ def numbers(scope):
 
 
 def run_code(page, code):
-    """Run code in the notebook's kernel, beside the cells, and give back its JSON-valued last expression."""
+    """Run code beside the cells, and give back the JSON that it prints."""
     wrapped = f"import json as _j\n{code}"
+    if python := getattr(page, "python", None):
+        return json.loads(python.run_code(page, wrapped))
     text = page.evaluate(
         """async code => {
           const kernel = window.__panel.sessionContext.session.kernel;

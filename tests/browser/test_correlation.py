@@ -137,6 +137,7 @@ def test_a_finger_drags_the_point_and_taps_the_map(opened):
         expect(point(lab)).to_have_attribute("aria-valuenow", re.compile("^-"))
 
 
+@pytest.mark.jupyterlab
 def test_everything_by_keyboard_alone(opened):
     page, lab = opened
     lab.get_by_label("Preset").focus()

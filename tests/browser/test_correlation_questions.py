@@ -150,6 +150,7 @@ def test_the_question_is_the_same_in_every_display_and_undo_goes_back_through_it
     assert scene["question"] == {"step": 2, "answer": "cfid"}
 
 
+@pytest.mark.jupyterlab
 def test_the_question_goes_with_what_is_shared_and_shown_again(run_cells):
     page = run_cells(LAB, "lab", "nm.CorrelationLab.from_share(lab.share())")
     lab = page.get_by_role("group", name="CorrelationLab").first

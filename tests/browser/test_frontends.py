@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.frontends import end_sessions, open_notebook, open_voila
+from tests.browser.frontends import end_sessions, open_notebook, open_voila, watched
 from tests.browser.labs import LABS, assert_python_has_the_same_numbers, group, handle, settle, shown
 from tests.browser.page import centre, drag, painted
 
@@ -63,14 +63,21 @@ def in_voila(context, voila_server, request):
     return lambda *sources: open_voila(context(), voila_server, name, *sources)
 
 
+# Two pixels to a point, and a finger.
+FINGER = {"has_touch": True, "device_scale_factor": 2}
+
+
 @pytest.fixture
 def in_jupyterlab_by_finger(context, lab_server):
-    """Two pixels to a point, and a finger."""
-    settings = {"has_touch": True, "device_scale_factor": 2}
     yield lambda *sources: open_notebook(
-        context(**settings), lab_server, "finger.ipynb", *sources, path="/lab/tree/{}?reset"
+        context(**FINGER), lab_server, "finger.ipynb", *sources, path="/lab/tree/{}?reset"
     )
     end_sessions(lab_server)
+
+
+@pytest.fixture
+def in_plain_page_by_finger(context, run_in_page):
+    return lambda *sources: run_in_page(watched(context(**FINGER).new_page()), *sources)
 
 
 ELSEWHERE = [("notebook", "Playground"), ("voila", "Playground")]
@@ -115,10 +122,11 @@ PIXELS_A_POINT = """canvases => canvases.map(
   canvas => [canvas.width / canvas.clientWidth, canvas.height / canvas.clientHeight])"""
 
 
+@pytest.mark.parametrize("where", ["plain_page", pytest.param("jupyterlab", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("lab", LABS)
-def test_a_finger_drags_at_two_pixels_a_point_and_nothing_leaves_a_narrow_column(in_jupyterlab_by_finger, lab):
+def test_a_finger_drags_at_two_pixels_a_point_and_nothing_leaves_a_narrow_column(request, where, lab):
     case = LABS[lab]
-    page = in_jupyterlab_by_finger(case.source)
+    page = request.getfixturevalue(f"in_{where}_by_finger")(case.source)
     root = group(page, case)
     settle(root)
     start = shown(root)

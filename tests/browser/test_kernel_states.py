@@ -32,8 +32,14 @@ POINTS = 60
 STATES = {"idle": lambda page, kernel: None, "busy": lambda page, kernel: kernel.occupy(), "killed": kill}
 
 
-@pytest.mark.parametrize("lab", sorted(LABS.keys() - {"MemorizationLab"}))
-@pytest.mark.parametrize("state", STATES)
+# Each state and each lab once by default.
+MOVED = {("idle", "TwinsLab"), ("busy", "Playground"), ("killed", "CorrelationLab")}
+AT_LENGTH = {(state, lab) for state in STATES for lab in LABS if lab != "MemorizationLab"} - MOVED
+
+
+@pytest.mark.parametrize(
+    ("state", "lab"), [*sorted(MOVED), *(pytest.param(*both, marks=pytest.mark.slow) for both in sorted(AT_LENGTH))]
+)
 def test_every_move_is_painted(run_cells, kernel, state, lab, record_property):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])
@@ -52,7 +58,7 @@ def test_every_move_is_painted(run_cells, kernel, state, lab, record_property):
         print(f"drag in {lab}, kernel {state}: {name} median {p50:.1f} ms, p95 {p95:.1f} ms of {len(ordered)} frames")
 
 
-@pytest.mark.parametrize("state", ["busy", "killed"])
+@pytest.mark.parametrize("state", ["busy", pytest.param("killed", marks=pytest.mark.slow)])
 def test_the_picture_of_copies_follows_without_python(run_cells, kernel, state):
     """Its cards are Python's: they stay as they are, say so, and come up to date once Python is back."""
     case = LABS["MemorizationLab"]
@@ -79,6 +85,7 @@ def test_the_picture_of_copies_follows_without_python(run_cells, kernel, state):
         assert shown(root) != before
 
 
+@pytest.mark.jupyterlab
 def test_python_answers_a_released_drag(run_cells, record_property):
     page = run_cells(SIX)
     lab = page.get_by_role("group", name="Playground")
@@ -104,7 +111,14 @@ def test_python_answers_a_released_drag(run_cells, record_property):
     assert run_code(page, "print(_j.dumps(lab.result['rev']))") == rev
 
 
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize(
+    "lab",
+    [
+        "Playground",
+        "MemorizationLab",
+        *(pytest.param(f"{n}Lab", marks=pytest.mark.slow) for n in ("Correlation", "Twins")),
+    ],
+)
 def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])

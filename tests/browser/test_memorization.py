@@ -152,7 +152,13 @@ def test_undo_redo_and_reset_travel_and_looking_leaves_no_step(opened):
     assert values == [(0.1, 1), (0, 1), (0.1, 1), (0.1, 0.98), (0, 1)]
 
 
-@pytest.mark.parametrize("name", [name for name, scene in presets().items() if scene.data == "moons"])
+MOONS = [name for name, scene in presets().items() if scene.data == "moons"]
+BY_DEFAULT = ["Honest", "Copycat"]
+
+
+@pytest.mark.parametrize(
+    "name", [*BY_DEFAULT, *(pytest.param(n, marks=pytest.mark.slow) for n in MOONS if n not in BY_DEFAULT)]
+)
 def test_presets_show_what_they_are_named_for(opened, shot, name):
     page, lab = opened("points=60")
     lab.get_by_label("Preset").select_option(name)
@@ -288,7 +294,7 @@ def test_a_chosen_point_that_is_gone_is_chosen_no_more(opened):
     assert settle(page, lab)[1]["cards"]["auth_pct"] == 0
 
 
-def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, shot):
+def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, kernel, shot):
     page, lab = opened("points=60")
     settle(page, lab)
     run_code(page, "import nbmetrics.labs.toolkit.fields as r; r.BOUNDS['copied'] = (0.0, 0.5); print(1)")

@@ -109,6 +109,7 @@ def test_undo_redo_reset_in_the_page_and_in_python(playground):
     assert run_code(page, SCENE)["clients"][0]["x"] == -2.6
 
 
+@pytest.mark.jupyterlab
 def test_everything_by_keyboard_alone(playground):
     page, lab = playground
     lab.get_by_label("Preset").focus()
@@ -185,6 +186,7 @@ def test_rename_weights_and_bad_entries(playground):
     expect(lab.get_by_role("status")).to_contain_text("Hospital weight: a number from 0 to 1000000 is needed")
 
 
+@pytest.mark.jupyterlab
 def test_a_name_is_text_everywhere(run_cells):
     setup = f"import nbmetrics as nm\nname = {EVIL!r}\n"
     federation = (
@@ -262,6 +264,7 @@ def test_save_picture_downloads_a_png(playground):
 THREADS = "import threading\nprint([t.name for t in threading.enumerate()].count('nbmetrics Playground'))"
 
 
+@pytest.mark.jupyterlab
 def test_close_removes_the_display_and_frees_the_worker(playground):
     page, lab = playground
     handle(lab, "Client 1 mean").press("ArrowLeft")

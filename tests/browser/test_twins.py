@@ -228,6 +228,7 @@ def test_the_published_table_is_the_papers(opened, shot):
     expect(handle(lab, "Client 1 mean")).to_be_visible()
 
 
+@pytest.mark.jupyterlab
 def test_everything_by_keyboard_alone(opened):
     page, lab = opened()
     lab.get_by_label("Preset").focus()

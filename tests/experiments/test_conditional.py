@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.metrics.base import between
+from nbmetrics.metrics.base import score_pair
 from nbmetrics.metrics.conditional import CFID, JFID, MFID, RFID
 from tests import golden
 
@@ -78,7 +78,7 @@ def test_cfid_ignores_the_scale_of_x_and_rfid_runs_from_mfid_to_cfid():
 def test_rfid_of_a_scaled_x_is_jfid():
     table = nm.experiments.condition_scale([0.1, 0.5, 2.0], deviation=1.2)
     real, made = law(0.8), law(-0.8 * 1.2, 1.44)
-    expected = [between(JFID(a, condition_dim=1), real, made) for a in table["alpha"]]
+    expected = [score_pair(JFID(a, condition_dim=1), real, made) for a in table["alpha"]]
     np.testing.assert_allclose(table["rfid"], expected, rtol=1e-12)
 
 
@@ -127,7 +127,7 @@ def by_hand(z):
     found = {}
     for name, (c, v) in estimates.items():
         made = law(c, max(v, c * c))
-        found |= {f"{m}_{name}": between(METRICS[m](condition_dim=1), law(0.8), made) for m in ("rfid", "cfid")}
+        found |= {f"{m}_{name}": score_pair(METRICS[m](condition_dim=1), law(0.8), made) for m in ("rfid", "cfid")}
         found[f"mfid_{name}"] = nm.fid(nm.Gaussian(0, 1), nm.Gaussian(0, v))
     return found
 

@@ -2,8 +2,14 @@
 
 
 def send(lab, message):
-    """As a page sends it: {"kind": "ask" or "attach" or …, …}."""
-    lab._asked(lab, message, [])
+    """As a page sends it, over the widget's comm: {"kind": "ask" or "attach" or …, …}."""
+    data = {"method": "custom", "content": message}
+    lab.comm.handle_msg({"content": {"data": data}, "metadata": {}, "buffers": []})
+
+
+def answer(lab, scene):
+    """What the lab's thread does with a scene, here and now."""
+    lab._answer(scene)
 
 
 def scene_of(lab):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
-from nbmetrics.metrics.base import Sample, between
+from nbmetrics.metrics.base import Sample, score_pair
 from nbmetrics.metrics.conditional import CFID, JFID, MFID, RFID, cfid, jfid, mfid, rfid
 from nbmetrics.summaries.joint import JointMoments
 from tests import golden
@@ -204,13 +204,13 @@ def test_unit_variance_pairs(rho, rho_hat):
         CFID: 4 * math.sin((math.acos(rho) - math.acos(rho_hat)) / 2) ** 2,
     }
     for metric, value in expected.items():
-        assert between(metric(condition_dim=1), pair(rho), pair(rho_hat)) == pytest.approx(value, abs=1e-12)
+        assert score_pair(metric(condition_dim=1), pair(rho), pair(rho_hat)) == pytest.approx(value, abs=1e-12)
     other = (rho - rho_hat) ** 2 + (math.sqrt(1 - rho**2) - math.sqrt(1 - rho_hat**2)) ** 2
     assert expected[CFID] == pytest.approx(other, abs=1e-12)
 
 
 def test_the_papers_pair():
-    values = [between(m(condition_dim=1), pair(0.8), pair(-0.8)) for m in (MFID, RFID, CFID)]
+    values = [score_pair(m(condition_dim=1), pair(0.8), pair(-0.8)) for m in (MFID, RFID, CFID)]
     assert values == pytest.approx([0.0, 1.6, 2.56], abs=1e-12)
 
 
@@ -221,7 +221,7 @@ def test_samples_of_a_joint_gaussian_come_to_its_exact_score():
     y = 0.6 * x + math.sqrt(1 - 0.36) * noise
     y_hat = 0.5 - 0.2 * x + math.sqrt(1.5 - 0.04) * rng.normal(size=x.shape)
     for metric, score in ((MFID, mfid), (RFID, rfid), (CFID, cfid)):
-        assert score(x, y, y_hat) == pytest.approx(between(metric(condition_dim=1), real, made), abs=0.015)
+        assert score(x, y, y_hat) == pytest.approx(score_pair(metric(condition_dim=1), real, made), abs=0.015)
 
 
 def test_a_generated_law_is_read_as_y_given_x_whatever_its_own_x():
@@ -231,9 +231,9 @@ def test_a_generated_law_is_read_as_y_given_x_whatever_its_own_x():
     same_x = nm.Gaussian([-1.0, -1.0], [[1.0, 2.0], [2.0, 4.5]])
     for metric in (MFID, RFID, CFID):
         metric = metric(condition_dim=1)
-        assert between(metric, real, conditional) == pytest.approx(between(metric, real, same_x), rel=1e-12)
+        assert score_pair(metric, real, conditional) == pytest.approx(score_pair(metric, real, same_x), rel=1e-12)
     perfect = nm.Gaussian([2.0, 1.5], [[9.0, 4.5], [4.5, 3.0]])
-    assert between(CFID(condition_dim=1), real, perfect) == pytest.approx(0.0, abs=1e-12)
+    assert score_pair(CFID(condition_dim=1), real, perfect) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_moments_of_a_joint_mixture_and_of_rows_are_read_alike():

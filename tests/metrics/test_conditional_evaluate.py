@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.metrics.base import between
+from nbmetrics.metrics.base import score_pair
 from nbmetrics.metrics.conditional import CFID, JFID, MFID, RFID, FewPairsWarning, cfid, jfid, mfid, rfid
 from tests.metrics.test_conditional import FAMILY, pair, triple
 
@@ -196,7 +196,7 @@ def test_few_pairs_are_said_once_and_at_the_users_line():
         warnings.simplefilter("error")
         mfid(x, y, y_hat)
         cfid(*triple(RNG, 50, 2, 3))
-        between(CFID(condition_dim=1), pair(0.1), pair(0.2))
+        score_pair(CFID(condition_dim=1), pair(0.1), pair(0.2))
 
 
 X, Y, Y_HAT = triple(np.random.default_rng(1), 60, 2, 3)
@@ -227,7 +227,7 @@ REFUSED = {
     "alpha that is text": (lambda: JFID("x"), "alpha", "finite number"),
     "empty name": (lambda: JFID(1.0, name=""), "name", "non-empty"),
     "condition_dim 0": (lambda: CFID(condition_dim=0), "condition_dim", "at least 1"),
-    "all of it x": (lambda: between(CFID(condition_dim=2), pair(0), pair(0)), "condition_dim", "fewer"),
+    "all of it x": (lambda: score_pair(CFID(condition_dim=2), pair(0), pair(0)), "condition_dim", "fewer"),
     "no condition": (lambda: evaluated(Y, Y_HAT, CFID()), "condition", r"nm\.Client\(y, condition=x\)"),
     "a law without x": (
         lambda: evaluated(pair(0), pair(0), RFID()),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from ...metrics import CT, FID, FLD, AuthPct, Precision, Recall, Sample
-from ...metrics.copying import authentic, between
+from ...metrics.copying import authentic, nearest_train_rows
 from ...metrics.fld import Fitted, fitted_density, fitted_quality
 from ...metrics.nearest import Neighbors
 from ...metrics.prdc import distinct_of
@@ -91,7 +91,7 @@ class Judge:
         self.told("density")
         fitted = fitted_density(self.real, made, self.seed)
         self.told("nearest")
-        near = between(distinct_of(rows), distinct_of(self.real))
+        near = nearest_train_rows(distinct_of(rows), distinct_of(self.real))
         moments = cache(lambda: self.fid.summarize(Sample(rows=made)))
         scores: dict[str, Callable[[], float]] = {
             "fld": lambda: fitted.fld,

@@ -128,16 +128,16 @@ class Debiased:
     def _of_side(
         self, side: Strata[Moments], trace_pulls: Sequence[np.ndarray | None], sign: float
     ) -> tuple[np.ndarray | None, ...]:
-        found: list[np.ndarray | None] = []
+        pulls: list[np.ndarray | None] = []
         for rows, pull in zip(side.rows, trace_pulls, strict=True):
             if rows is None or pull is None:
-                found.append(None)
+                pulls.append(None)
                 continue
             centred = subtract(to_float64(rows), side.summary.mean)
             shift = namespace(centred).asarray(self._shift, device=device(centred))
             distances = namespace(centred).sum(centred * centred, axis=1) + sign * (centred @ shift)
-            found.append(to_numpy(distances) - 2.0 * pull if self.has_interval else np.full(len(pull), np.nan))
-        return tuple(found)
+            pulls.append(to_numpy(distances) - 2.0 * pull if self.has_interval else np.full(len(pull), np.nan))
+        return tuple(pulls)
 
 
 def _directions(side: Strata[Moments], features: int) -> int:

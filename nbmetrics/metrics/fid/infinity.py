@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from ...distributions import Distribution
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
-from ..base import Metric, Sample, between
+from ..base import Metric, Sample, score_pair
 from ..memo import remember
 from ..strata import Pulls, Strata
 from .debiased import Debiased
@@ -114,4 +114,4 @@ def fid_infinity(real: Any, generated: Any) -> float:
     >>> abs(nm.fid_infinity(real, generated) - 4) < abs(nm.fid(real, generated) - 4)
     True
     """
-    return between(FIDInfinity(), real, generated)
+    return score_pair(FIDInfinity(), real, generated)

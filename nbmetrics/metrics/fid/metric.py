@@ -23,7 +23,7 @@ from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
-from ..base import Metric, Sample, Terms, between, few_rows
+from ..base import Metric, Sample, Terms, few_rows, score_pair
 from ..memo import remember
 from ..strata import Pulls, Strata
 from .debiased import Debiased
@@ -84,12 +84,12 @@ class FID(Metric[Moments]):
     def _spectrum(self, real: Moments, generated: Moments) -> np.ndarray:
         """The singular values of A Bᵀ; the last ones are kept, as `size_gap` asks after `terms`."""
         last: WeakKeyDictionary[Moments, np.ndarray] = remember(generated, "spectrum", WeakKeyDictionary)
-        found = last.get(real)
-        if found is None:
-            found = to_numpy(_spectrum(real, generated, PRECISION * (real.trace + generated.trace)))
+        values = last.get(real)
+        if values is None:
+            values = to_numpy(_spectrum(real, generated, PRECISION * (real.trace + generated.trace)))
             last.clear()
-            last[real] = found
-        return found
+            last[real] = values
+        return values
 
     def size_gap(
         self, clients: Sequence[Moments], weights: Sequence[float], pooled: Moments, generated: Moments
@@ -144,9 +144,9 @@ def _spectrum(real: Moments, generated: Moments, tolerance: float) -> Array:
     """The singular values of A Bᵀ; their sum, Tr (C C_G)^{1/2}, to within `tolerance`."""
     mixed = is_torch_array(real.mean) or is_torch_array(generated.mean)
     if not mixed and real.dense is not None and generated.dense is not None:
-        found = congruent_values(real.dense, generated.graded, tolerance)
-        if found is not None:
-            return found
+        values = congruent_values(real.dense, generated.graded, tolerance)
+        if values is not None:
+            return values
     if not mixed:
         return singular_values(generated.times_root(real.root), tolerance)
     root_a, root_b = align(real.root, generated.root)
@@ -176,4 +176,4 @@ def fid(real: Any, generated: Any) -> float:
     >>> round(nm.fid([[0.0], [2.0]], [[1.0], [3.0]]), 6)
     1.0
     """
-    return between(FID(), real, generated)
+    return score_pair(FID(), real, generated)

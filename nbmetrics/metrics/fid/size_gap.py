@@ -39,10 +39,10 @@ def size_gap(singular: np.ndarray, trace: float, counts: Sequence[float], weight
     unit = float(singular.max(initial=0.0))
     if not unit:
         return means
-    kept = (singular[singular > NOISE * unit] / unit) ** 2  # squares of very small or large ones have no room
-    t = np.exp(np.arange(math.log(kept.min()) - BELOW, math.log(kept.max()) + ABOVE, STEP))
-    inverse = 1.0 / (kept + t[:, None])
-    s, slope = inverse @ kept, inverse**2 @ kept
+    eigenvalues = (singular[singular > NOISE * unit] / unit) ** 2  # squares of very small or large ones have no room
+    t = np.exp(np.arange(math.log(eigenvalues.min()) - BELOW, math.log(eigenvalues.max()) + ABOVE, STEP))
+    inverse = 1.0 / (eigenvalues + t[:, None])
+    s, slope = inverse @ eigenvalues, inverse**2 @ eigenvalues
     w = t * _pull(s, n, shares, lost) / s
     roots = sum(share * np.sqrt(w * np.maximum(0.0, 1.0 - s / (k - 1.0))) for share, k in zip(shares, n, strict=True))
     return means + unit * 4.0 / math.pi * STEP * float(np.sum((np.sqrt(t) - roots) * slope * t))
@@ -55,8 +55,8 @@ def _pull(s: np.ndarray, n: np.ndarray, shares: np.ndarray, lost: float) -> np.n
         s = np.minimum(s, 0.999 * float(n.sum()) * (1.0 - lost))
     e = s.copy()
     for _ in range(100):  # Newton from below on a concave function
-        held = 1.0 + v * e[:, None]
-        step = (s - (shares * e[:, None] / held).sum(axis=1)) / (shares / held**2).sum(axis=1)
+        growth = 1.0 + v * e[:, None]
+        step = (s - (shares * e[:, None] / growth).sum(axis=1)) / (shares / growth**2).sum(axis=1)
         e = e + step
         if np.all(np.abs(step) <= 1e-12 * e):
             break

@@ -88,7 +88,7 @@ class Stratum:
     def __init__(self, rows: Array, share: float, mean: Array, shift: Array, axes: Array, grid: Grid, about: About):
         n = rows.shape[0]
         self.n, self.share, self.v = n, share, share * (n - 1.0 + share) / (n * (n - 1.0))
-        swell, given = n / (n - 1.0), to_numpy(shift) ** 2
+        swell, squared_shift = n / (n - 1.0), to_numpy(shift) ** 2
         least = LEAST_LEFT / (1.0 + self.v * about.e)
         inverse, squared_inverse = (like(m, axes) for m in (grid.inverse.T, (grid.inverse**2).T))
         sums, norms = np.zeros((8, grid.t.size)), np.zeros(2)
@@ -111,7 +111,7 @@ class Stratum:
         self.level = inside + grid.s
         self.within = inside2 - inside**2 - 0.5 * cross2
         self.without = outside2 - outside**2 - 0.5 * cross_left2
-        between, between2 = grid.inverse @ given, grid.inverse**2 @ given
+        between, between2 = grid.inverse @ squared_shift, grid.inverse**2 @ squared_shift
         self.leverages = self.v * (self.level + between), self.v * self.level
         self.falls = self.v * (swell * form2 + between2), self.v * swell * form2
         self.forces = force, between2
@@ -227,9 +227,9 @@ class Pair:
         """The eigenvalues of M̂ that are not rounding, and their vectors (r, rank)."""
         p = self._scaled[2]
         values, vectors = namespace(p).linalg.eigh(p.T @ p)
-        found = to_numpy(values)
-        kept = np.flatnonzero(found > max(p.shape) * 2.0**-52 * found[-1])
-        return found[kept], vectors[:, kept]
+        eigenvalues = to_numpy(values)
+        signal = np.flatnonzero(eigenvalues > max(p.shape) * 2.0**-52 * eigenvalues[-1])
+        return eigenvalues[signal], vectors[:, signal]
 
     @property
     def rank(self) -> int:
@@ -251,8 +251,8 @@ class Pair:
             Side(side, own, grid, About(grid.s / expected, weight))
             for side, own, expected in zip(sides, axes, q, strict=True)
         )
-        moved = grid.t / (first.q * second.q)
-        shift = 2.0 / math.pi * grid.integral((np.sqrt(moved) - np.sqrt(grid.t)) * grid.slope)
+        shifted = grid.t / (first.q * second.q)
+        shift = 2.0 / math.pi * grid.integral((np.sqrt(shifted) - np.sqrt(grid.t)) * grid.slope)
         plain = nuclear_norm(p, PRECISION * (self.real.summary.trace + self.generated.summary.trace) / scale)
         norm_spread = max(first.norm_spread, second.norm_spread)
         value = scale * (plain + shift + first.kappa + second.kappa)

@@ -122,12 +122,12 @@ class Kernel:
         if isinstance(content, Gaussian):
             return np.asarray(self.point_means(to_numpy(to_float64(rows)), content))
         x, y = align(rows, content)
-        xp, found = namespace(x, y), np.zeros(x.shape[0])
+        xp, sums = namespace(x, y), np.zeros(x.shape[0])
         for i in uniform_blocks(x.shape[0], STEP):
             for j in uniform_blocks(y.shape[0], STEP):
                 block = self.block(to_float64(x[i, :]), to_float64(y[j, :]))
-                found[i] += to_numpy(xp.sum(block, axis=1))
-        return found / y.shape[0]
+                sums[i] += to_numpy(xp.sum(block, axis=1))
+        return sums / y.shape[0]
 
     def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         """Whether means of all parts with all others cost less by embeddings than by pairs of rows."""

@@ -26,40 +26,40 @@ def remember_means(kernel: Any, clients: Sequence[KernelPart], others: Sequence[
         return
     if len(clients) > 1 and not kernel.pools(clients):
         _tabulate(kernel, clients)
-    real, made = ([p for p in parts if is_array(p.content)] for parts in (clients, others))
-    for i, j, means in mean_blocks(kernel, [p.content for p in real], [p.content for p in made]):
-        _remember_all(real[i], made[j], means)
+    real, generated = ([p for p in parts if is_array(p.content)] for parts in (clients, others))
+    for i, j, means in mean_blocks(kernel, [p.content for p in real], [p.content for p in generated]):
+        _remember_all(real[i], generated[j], means)
 
 
 def _remember_embedded(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
     """Every embedding is made once; those of the clients are kept together only where they fit in a block."""
-    made = [kernel.embed(p.content) for p in others]
+    embeddings = [kernel.embed(p.content) for p in others]
     rows = [p for p in clients if is_array(p.content)]
-    if sum(p.content.shape[0] for p in rows) * (len(made) - 1) < MATRIX * len(rows):
-        _remember_at_rows(kernel, rows, others, made)
+    if sum(p.content.shape[0] for p in rows) * (len(embeddings) - 1) < MATRIX * len(rows):
+        _remember_at_rows(kernel, rows, others, embeddings)
         clients = [p for p in clients if not is_array(p.content)]
-    step = max(1, int(memory.block_bytes // (8 * made[0].vector.size)))
+    step = max(1, int(memory.block_bytes // (8 * embeddings[0].vector.size)))
     for i in uniform_blocks(len(clients), step):
-        vectors = np.empty((len(clients[i]), made[0].vector.size))
+        vectors = np.empty((len(clients[i]), embeddings[0].vector.size))
         for vector, part in zip(vectors, clients[i], strict=True):
             vector[:] = kernel.embed(part.content).vector
             part.remember(part, float(vector @ vector))
-        for j in uniform_blocks(len(made), step):
-            means = vectors @ np.stack([m.vector for m in made[j]]).T
+        for j in uniform_blocks(len(embeddings), step):
+            means = vectors @ np.stack([m.vector for m in embeddings[j]]).T
             _remember_all(clients[i], others[j], means)
         if len(clients) <= step:
             share_table(clients, vectors @ vectors.T)
 
 
 def _remember_at_rows(
-    kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart], made: Sequence[Any]
+    kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart], embeddings: Sequence[Any]
 ) -> None:
     """For clients of few rows: the polynomial that each embedding of the others is, at all their rows."""
     contents = [p.content for p in clients]
     for some in stacks(contents):
         sizes = np.array([content.shape[0] for content in contents[some]])
         stacked = concat(contents[some])
-        means = np.stack([kernel.row_means(stacked, embedding) for embedding in made], axis=1)
+        means = np.stack([kernel.row_means(stacked, embedding) for embedding in embeddings], axis=1)
         sums = np.add.reduceat(means, np.cumsum([0, *sizes[:-1]]), axis=0)
         _remember_all(clients[some], others, sums / sizes[:, None])
 
@@ -129,12 +129,12 @@ def mean_blocks(kernel: Any, xs: list[Array], ys: list[Array]) -> Iterator[tuple
 
 def stacks(parts: Sequence[Array]) -> list[slice]:
     """Slices of parts with at most STACK rows together, or one part."""
-    cuts, held = [0], 0
+    cuts, size = [0], 0
     for position, part in enumerate(parts):
-        if held and held + part.shape[0] > STACK:
+        if size and size + part.shape[0] > STACK:
             cuts.append(position)
-            held = 0
-        held += part.shape[0]
+            size = 0
+        size += part.shape[0]
     return [slice(a, b) for a, b in zip(cuts, [*cuts[1:], len(parts)], strict=True) if b > a]
 
 

@@ -31,10 +31,10 @@ def centred(kernel: Any, clients: Sequence[Sample]) -> Any:
     """A polynomial kernel about the clients' mean where that saves digits; any other kernel as it is."""
     if not isinstance(kernel, Polynomial) or isinstance(kernel, CentredPolynomial):
         return kernel
-    found = some_rows(clients)
-    if not found:
+    parts = some_rows(clients)
+    if not parts:
         return kernel
-    rows = np.concatenate(found)
+    rows = np.concatenate(parts)
     if not is_far(rows, kernel.gamma_of(rows.shape[1]), kernel.coef0):
         return kernel
     centre = rows.mean(axis=0)
@@ -81,23 +81,23 @@ class CentredPolynomial(Polynomial):
 
     def _without_ends(self, a: Any, b: Any, t: Any) -> Any:
         """(β+a+b+t)^n − (β+a)^n − (β+b)^n + βⁿ for n = degree, by recursion over n from t, β^n and (β+a)^n − β^n."""
-        base, found = self.base, t
+        base, rest = self.base, t
         power, first, second = base, a, b
         for _ in range(self.degree - 1):
-            found = (base + a + b + t) * found + (a + t) * second + (b + t) * first + power * t
+            rest = (base + a + b + t) * rest + (a + t) * second + (b + t) * first + power * t
             first, second = (base + a) * first + a * power, (base + b) * second + b * power
             power *= base
-        return found
+        return rest
 
     def pull(self, rows: Array) -> np.ndarray:
         return to_numpy(self._beyond(self._along(self._from_centre(to_float64(rows)))))
 
     def _beyond(self, a: Any) -> Any:
         """(β+a)^degree − β^degree."""
-        found, power = a, self.base
+        rest, power = a, self.base
         for _ in range(self.degree - 1):
-            found, power = (self.base + a) * found + a * power, power * self.base
-        return found
+            rest, power = (self.base + a) * rest + a * power, power * self.base
+        return rest
 
     def lean(self, content: Any) -> float:
         if isinstance(content, Embedding):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...distributions import Distribution
 from ...errors import check_names
-from ..base import Metric, Sample, Terms, between
+from ..base import Metric, Sample, Terms, score_pair
 from ..strata import Pulls, Strata
 from .batches import remember_means
 from .centred import centred
@@ -147,4 +147,4 @@ def kid(real: Any, generated: Any, kernel: Any = CUBIC, estimator: Any = "unbias
     >>> round(nm.kid([[0.0], [2.0]], [[0.0], [1.0]], kernel=lambda a, b: a @ b.T), 6)
     -1.0
     """
-    return between(KID(kernel, estimator), real, generated)
+    return score_pair(KID(kernel, estimator), real, generated)

@@ -142,9 +142,9 @@ class Polynomial(Kernel):
     def features(self, rows: np.ndarray) -> np.ndarray:
         """φ of each row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
         z, first = self.coordinates(rows)
-        found = embedding.features(z)
-        found[:, 0] = first
-        return found
+        phi = embedding.features(z)
+        phi[:, 0] = first
+        return phi
 
     def embed(self, content: Any) -> Embedding:
         """The mean of φ over rows or a Gaussian: inner products are E k."""
@@ -212,9 +212,9 @@ class Polynomial(Kernel):
             content = self.embed(content) if n * m > (n + m) * embedding.pairs_worth(d + 1) else content
         if not isinstance(content, Embedding):
             return super()._row_means(rows, content)
-        found = np.empty(rows.shape[0])
+        means = np.empty(rows.shape[0])
         rest = np.concatenate([[0.0], content.vector[1:]])
         for block in row_blocks(rows.shape[0], 8 * embedding.pairs_worth(d + 1), CACHE):
             z, first = self.coordinates(rows[block, :])
-            found[block] = content.vector[0] * to_numpy(first) + to_numpy(embedding.witness(rest, z))
-        return found
+            means[block] = content.vector[0] * to_numpy(first) + to_numpy(embedding.witness(rest, z))
+        return means

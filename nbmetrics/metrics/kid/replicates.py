@@ -145,7 +145,7 @@ def _block(
     samples = (*real, *generated)
     embedded = isinstance(kernel, Polynomial) and kernel.is_cubic and math.comb(real[0].dim + 3, 3) <= WIDEST
     parties = [Weighted(kernel, s, c, embedded) for s, c in zip(samples, counts, strict=True)]
-    clients, made, shares = parties[: len(real)], parties[len(real) :], np.asarray(weights)
+    clients, others, shares = parties[: len(real)], parties[len(real) :], np.asarray(weights)
     pairs = np.empty((len(clients), len(clients), clients[0].replicates))
     for i, p in enumerate(clients):
         for j in range(i + 1):
@@ -156,7 +156,7 @@ def _block(
     each = lost.left_of(np.einsum("iib->ib", pairs), unbiased)
     whole = together.left_of(np.einsum("i,j,ijb->b", shares, shares, pairs), unbiased)
     by_client, pooled = [], []
-    for g in made:
+    for g in others:
         cross = np.array([p.mean_with(g) for p in clients])
         self_term = Lost(g.own, g.squares, g.pulled, g.pulled_own).left_of(g.mean_with(g), unbiased)
         by_client.append(each + self_term - 2.0 * cross)

@@ -172,7 +172,7 @@ def test_a_scene_survives_json_and_a_lab_refuses_a_bad_one():
 def test_undo_redo_and_reset():
     lab = nm.CorrelationLab(0.5, 0.1, 2.0, "rfid")
     assert lab.scene["preset"] == "Your own"
-    lab._loaded(CorrelationScene.parse({**WRONG, "preset": "Your own"}))
+    lab.from_share(nm.CorrelationLab(0.8, -0.7).share())
     assert lab.scene["rho"] == 0.8
     lab.undo()
     assert (lab.scene["rho"], lab.scene["metric"]) == (0.5, "rfid")

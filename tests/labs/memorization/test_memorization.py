@@ -16,7 +16,7 @@ from nbmetrics.labs.memorization.cards import CARDS
 from nbmetrics.labs.memorization.charts import SWEPT, curve, heat_maps
 from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import spread_of, study_of
-from tests.labs.inside import picture_of, scene_of, send, words_of
+from tests.labs.inside import answer, picture_of, scene_of, send, words_of
 from tests.metrics.test_fld import DEGENERATE, peers, rows
 from tests.waiting import until
 
@@ -259,10 +259,10 @@ class TestLab:
         until(lambda: lab.result["noise"])
         lab.observe(lambda change: seen.append(change["new"]["rev"]), "result")
         scene = {**lab.scene, "copied": 0.5, "rev": 1}
-        lab._answer(MemorizationScene.parse(scene))
-        lab._answer(MemorizationScene.parse(scene))
+        answer(lab, MemorizationScene.parse(scene))
+        answer(lab, MemorizationScene.parse(scene))
         assert seen == [1]
-        lab._answer(MemorizationScene.parse({**scene, "copied": 0.2}))
+        answer(lab, MemorizationScene.parse({**scene, "copied": 0.2}))
         assert seen == [1, 1] and lab.result["cards"] != lab.result["honest"]
 
     def test_noise_that_became_known_meanwhile_is_not_left_out(self, memo_lab):

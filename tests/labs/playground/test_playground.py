@@ -9,7 +9,7 @@ import nbmetrics as nm
 from nbmetrics.labs.playground.numbers import ALWAYS, FROM_ROWS, MADE, computed
 from nbmetrics.labs.playground.scene import METRICS
 from nbmetrics.metrics import metric_of
-from tests.labs.inside import is_idle, scene_of, send
+from tests.labs.inside import answer, is_idle, scene_of, send
 from tests.waiting import until
 
 TOY = nm.Federation({"A": nm.Gaussian([-1, 0]), "B": nm.Gaussian([1, 0])})
@@ -74,7 +74,7 @@ def test_what_goes_wrong_in_a_function_of_the_notebook_is_shown(monkeypatch):
 def test_a_scene_that_was_asked_about_and_answered_is_committed_under_its_own_number():
     lab = nm.Playground()
     scene = {**lab.scene, "rev": 5, "half": 4.0}
-    lab._answer(lab._read(scene))
+    answer(lab, nm.Scene.parse(scene))
     assert lab.result["rev"] == 5 and lab.scene["rev"] == 0
     lab.set_state({"scene": scene})
     assert (lab.scene["rev"], lab.scene["half"]) == (5, 4.0)
@@ -83,8 +83,8 @@ def test_a_scene_that_was_asked_about_and_answered_is_committed_under_its_own_nu
 @pytest.mark.parametrize("order", ["a commit overtakes a question", "a question overtakes a commit"])
 def test_the_newest_scene_is_answered_in_whatever_order_they_come(monkeypatch, order):
     lab, gate = nm.Playground(), threading.Event()
-    answer = lab._answered
-    monkeypatch.setattr(lab, "_answered", lambda scene: gate.wait(30) and answer(scene))
+    answered = lab._answered
+    monkeypatch.setattr(lab, "_answered", lambda scene: gate.wait(30) and answered(scene))
     first, committed, asked = ({**lab.scene, "rev": rev, "half": half} for rev, half in ((2, 4.0), (9, 5.0), (9, 6.0)))
     lab.set_state({"scene": first})
     until(lambda: is_idle(lab))  # under way
