@@ -15,6 +15,7 @@ import { savePicture } from "../../toolkit/view/picture.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { Board } from "./board.js";
 import { Explore } from "./explore.js";
+import { Ghost } from "./ghost.js";
 import { LessonCard } from "./lessoncard.js";
 
 export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model)), playgroundView, {
@@ -25,6 +26,7 @@ export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model
 /** @param {PlaneStore} store @param {AbortSignal} signal */
 function playgroundView(store, signal) {
   const stage = new Stage(store, signal);
+  const ghost = new Ghost(stage, store);
   const board = new Board(store, signal);
   const explore = new Explore(store, signal);
   const panel = new Panel(store, signal);
@@ -48,7 +50,7 @@ function playgroundView(store, signal) {
   });
   toolbar.preset.after(card.select);
   const paint = () => {
-    stage.paint(store.scene);
+    ghost.paint(store.scene);
     board.paint(store.scene, store.numbers);
     explore.paint(store.scene);
     panel.paint(store.scene);
