@@ -14,8 +14,8 @@ from .drawing import GREY, VERMILION, Drawing
 WIDTH, AXIS_HEIGHT = 8.0, 1.9  # inches
 BINS = 40  # of an axis: flags closer than that stand on each other
 FLAG_COLOUR = "#1a5fd0"  # as in the page
-# Pole and cloth, in points of the marker's size.
-FLAG = np.array([(0, -1), (0, 1), (0.9, 0.6), (0, 0.2), (0, -1)])
+# Pole and cloth, from the foot.
+FLAG = np.array([(0, 0), (0, 2), (0.9, 1.6), (0, 1.2), (0, 0)])
 
 
 def class_flags(table: pd.DataFrame, questions: Mapping[str, str], *, reveal: bool = True) -> Drawing:
@@ -36,9 +36,9 @@ def class_flags(table: pd.DataFrame, questions: Mapping[str, str], *, reveal: bo
         pad = (np.ptp(shown) or abs(shown[0]) or 1.0) / 12
         ax.set_xlim(shown.min() - pad, shown.max() + pad)
         levels = _levels(guesses, *ax.get_xlim())
-        ax.set_ylim(-0.6, max(4.0, levels.max() + 1.2))
-        ax.plot(guesses, levels, linestyle="none", marker=FLAG, markersize=13, color=FLAG_COLOUR, alpha=0.8)
-        said = f"{len(guesses)} guesses, median {np.median(guesses):.3g}"
+        ax.set_ylim(0, max(5.0, levels.max() + 1.2))
+        ax.plot(guesses, levels, linestyle="none", marker=FLAG, markersize=26, color=FLAG_COLOUR, alpha=0.8)
+        said = "1 guess" if len(guesses) == 1 else f"{len(guesses)} guesses, median {np.median(guesses):.3g}"
         if reveal and len(answers):
             ax.axvline(np.median(answers), color=VERMILION, linewidth=2.5, zorder=0)
             said += f"; the answer is {np.median(answers):.3g}"

@@ -116,7 +116,7 @@ def test_the_bias_of_few_points_is_guessed_on_the_cards_own_axis(opened):
     assert samples == 20
     expect(lab.locator(".nbm-outcome")).to_contain_text(f"comes to {band['mean'][0]:.2f},")
     verdict = lab.locator(".nbm-verdict")
-    expect(verdict).to_contain_text("Not yet")
+    expect(verdict).to_contain_text("Your turn")
     lab.get_by_role("slider", name="Points").focus()
     page.keyboard.press("End")
     expect(verdict).to_contain_text("Done!")

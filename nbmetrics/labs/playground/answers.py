@@ -24,6 +24,7 @@ import pandas as pd
 from ...errors import InvalidInput, check_list, check_names, check_text, printable
 from ..toolkit.fields import facts, listed, loaded, number
 from ..toolkit.files import checked_path, write
+from ..toolkit.snapshot import picture, png_of
 from .collector import page_of
 from .lessons import Lesson, shipped
 
@@ -117,10 +118,8 @@ class ClassAnswers:
         asked = {name: one.to_json() for name, one in self.lessons.items() if one.predict}
         return write(target, page_of("\n".join(strings), asked))
 
-    def _repr_png_(self) -> bytes:
-        figure: Any = self.plot()
-        png: bytes = figure._repr_png_()
-        return png
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return picture(png_of(self.plot()), f"What a class predicted.\n{self.table}")
 
 
 def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) -> ClassAnswers:

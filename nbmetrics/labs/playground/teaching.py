@@ -45,9 +45,7 @@ def _predict(scene: Scene, flag: Any, given: Mapping[str, Any]) -> dict[str, Any
     if isinstance(flag, str):
         return {**found, "best": "min", "sweep": flag}
     if not isinstance(flag, (tuple, list)):
-        fix = (
-            f"Give a parameter to sweep, one of {', '.join(SWEPT['gaussian'])}, or two numbers to guess a score between"
-        )
+        fix = f"Give a parameter, one of {', '.join(SWEPT['gaussian'])}, or two numbers to guess a score between"
         raise InvalidInput("flag", f"got {shown(flag)}", fix)
     if given["then"] is None:
         fix = "Say what Reveal changes, such as then={'samples': 20}, or then=lab.scene of what it is to show"

@@ -2,8 +2,7 @@
  * The prediction in the plane: the generator as the learner expects it to be best, a faint outline with the flag of the
  * chart on it. It moves with that flag, and stays after Reveal.
  *
- * @import { Item, Scene } from "../../toolkit/view/types.js"
- * @import { Label } from "../../plane/view/geometry.js"
+ * @import { Item, Point, Scene } from "../../toolkit/view/types.js"
  * @import { Stage } from "../../plane/view/stage.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Lesson } from "./lesson.js"
@@ -11,12 +10,16 @@
 import { withItem } from "../../plane/view/edits.js";
 import { projection, shapeOf } from "../../plane/view/geometry.js";
 import { dataOf, lawsOf } from "../../plane/view/laws.js";
-import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { setAttributes, svg } from "../../toolkit/view/dom.js";
+import { nameWidth } from "../../toolkit/view/names.js";
 import { indexNow, lessonOf } from "./lesson.js";
 import { PARAMETERS, subjectOf } from "./sweep.js";
 
 const LABEL = "Your guess";
-const FLAG = "M0 0V-24L14 -19L0 -14";
+// Pixels, from the foot of the flag.
+const FLAG = { high: 24, cloth: 14 };
+const TEXT = { x: 18, y: -14 };
+const FONT = 12;
 // What moves the mean: the flag stands on it, and else on the edge that the parameter moves.
 const OF_MEAN = ["x", "y"];
 
@@ -44,20 +47,32 @@ export class Ghost {
     this.store = store;
     this.stage = stage;
     this.body = svg("ellipse");
-    this.flag = svg("path", { class: "nbm-ghost-flag", d: FLAG });
-    this.label = svg("text", { class: "nbm-name", "text-anchor": "middle" });
-    this.root = svg("g", { class: "nbm-ghost", "aria-hidden": "true" }, [this.body, this.flag, this.label]);
+    this.cloth = svg("path");
+    this.label = svg("text", { y: TEXT.y }, [LABEL]);
+    this.flag = svg("g", { class: "nbm-ghost-flag" }, [this.cloth, this.label]);
+    this.root = svg("g", { class: "nbm-ghost", "aria-hidden": "true" }, [this.body, this.flag]);
     stage.controls.before(this.root);
   }
 
-  /** Paint it with the plane, so that no name is written over another. @param {Scene} scene */
+  /** Paint it with the plane, whose names keep clear of the flag. @param {Scene} scene */
   paint(scene) {
     const found = guessedItem(lessonOf(this.store.model.get("lessons"), scene), scene);
     this.root.toggleAttribute("hidden", !found);
     if (!found) return void this.stage.paint(scene);
     const shape = this.shapeOf(scene, found.item, found.index);
-    const [label] = this.stage.paint(scene, [{ ...shape, name: LABEL }]);
-    this.paintShape(scene, shape, found.parameter, label);
+    this.stage.fit();
+    const { size } = this.stage;
+    const { at, scale } = projection(scene, size);
+    const [x, y] = at(shape.x, shape.y);
+    const foot = footOf(shape, found.parameter, scale);
+    const wide = nameWidth(LABEL, FONT) + TEXT.x;
+    const side = x + foot[0] + wide > size ? -1 : 1; // to the left near the right end
+    this.stage.paint(
+      scene,
+      [],
+      [{ x: x + foot[0] + (side * wide) / 2, y: y + foot[1] + TEXT.y, wide, high: FLAG.high }],
+    );
+    this.paintShape(shape, [x, y], foot, scale, side);
   }
 
   /** @param {Scene} scene @param {Item} item @param {number} index */
@@ -67,20 +82,27 @@ export class Ghost {
     return shapeOf(item, lawsOf(changed, dataOf(this.store.model)).generators[index]);
   }
 
-  /** @param {Scene} scene @param {Item} shape @param {string} parameter @param {Label} label */
-  paintShape(scene, shape, parameter, label) {
-    const { at, scale } = projection(scene, this.stage.size);
-    const [x, y] = at(shape.x, shape.y);
-    const { kind, width, height, angle } = shape;
-    const rx = scale * (kind === "bumps" ? width + height : width);
-    setAttributes(this.root, { transform: `translate(${x} ${y})` });
-    setAttributes(this.body, { rx: Math.max(rx, 1), ry: Math.max(scale * height, 1), transform: `rotate(${-angle})` });
-    const turn = ((angle + (parameter === "height" ? 90 : 0)) * Math.PI) / 180;
-    const reach = OF_MEAN.includes(parameter) ? 0 : parameter === "height" ? scale * height : rx;
-    setAttributes(this.flag, {
-      transform: `translate(${(reach * Math.cos(turn)).toFixed(1)} ${(-reach * Math.sin(turn)).toFixed(1)})`,
-    });
-    setAttributes(this.label, { x: label.x, y: label.y });
-    setText(this.label, label.text);
+  /** @param {Item} shape @param {Point} mean @param {Point} foot of the flag @param {number} scale @param {number} side */
+  paintShape(shape, mean, foot, scale, side) {
+    const [rx, ry] = [scale * reachOf(shape), scale * shape.height].map((length) => Math.max(length, 1));
+    setAttributes(this.root, { transform: `translate(${mean.join(" ")})` });
+    setAttributes(this.body, { rx, ry, transform: `rotate(${-shape.angle})` });
+    setAttributes(this.flag, { transform: `translate(${foot.map((length) => length.toFixed(1)).join(" ")})` });
+    setAttributes(this.cloth, { d: `M0 0V${-FLAG.high}L${side * FLAG.cloth} -19L0 -14` });
+    setAttributes(this.label, { x: side * TEXT.x, "text-anchor": side < 0 ? "end" : "start" });
   }
+}
+
+/** Half the length along its width. @param {Item} shape */
+function reachOf({ kind, width, height }) {
+  return kind === "bumps" ? width + height : width;
+}
+
+/** Where the flag stands, in pixels from the mean. @param {Item} shape @param {string} parameter @param {number} scale @returns {Point} */
+function footOf(shape, parameter, scale) {
+  if (OF_MEAN.includes(parameter)) return [0, 0];
+  const isAcross = parameter === "height";
+  const turn = ((shape.angle + (isAcross ? 90 : 0)) * Math.PI) / 180;
+  const reach = scale * (isAcross ? shape.height : reachOf(shape));
+  return [reach * Math.cos(turn), -reach * Math.sin(turn)];
 }
