@@ -13,6 +13,7 @@ from .drawing import GREY, VERMILION, Drawing
 
 WIDTH, AXIS_HEIGHT = 8.0, 1.9  # inches
 BINS = 40  # of an axis: flags closer than that stand on each other
+CROWDED = 200  # points: what a flag on each level may be high, times the levels
 FLAG_COLOUR = "#1a5fd0"  # as in the page
 # Pole and cloth, from the foot.
 FLAG = np.array([(0, 0), (0, 2), (0.9, 1.6), (0, 1.2), (0, 0)])
@@ -37,7 +38,8 @@ def class_flags(table: pd.DataFrame, questions: Mapping[str, str], *, reveal: bo
         ax.set_xlim(shown.min() - pad, shown.max() + pad)
         levels = _levels(guesses, *ax.get_xlim())
         ax.set_ylim(0, max(5.0, levels.max() + 1.2))
-        ax.plot(guesses, levels, linestyle="none", marker=FLAG, markersize=26, color=FLAG_COLOUR, alpha=0.8)
+        size = np.clip(CROWDED / ax.get_ylim()[1], 8, 26)
+        ax.plot(guesses, levels, linestyle="none", marker=FLAG, markersize=size, color=FLAG_COLOUR, alpha=0.8)
         said = "1 guess" if len(guesses) == 1 else f"{len(guesses)} guesses, median {np.median(guesses):.3g}"
         if reveal and len(answers):
             ax.axvline(np.median(answers), color=VERMILION, linewidth=2.5, zorder=0)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.lessons import NEEDED, Lesson, shipped
+from nbmetrics.labs.playground.lessons import Lesson, shipped
 from tests import TESTS
 from tests.node import NODE, needs_node
 
@@ -181,50 +181,6 @@ def test_the_catalogue_has_a_row_for_each_lesson_in_the_order_of_the_menu():
     assert list(table) == ["name", "minutes", "aim", "question", "metric"]
     assert table["name"].tolist() == list(nm.Playground().lessons) == list(shipped())
     assert table["metric"].tolist() == ["fid", "kid", "fid", "fid", "fid", "fid"]
-
-
-def test_only_a_name_a_question_and_a_scene_are_needed_and_each_is_named_with_an_example():
-    least = {field: OWN[field] for field in NEEDED}
-    assert Lesson.parse(least).predict is None
-    for field in NEEDED:
-        with pytest.raises(
-            nm.InvalidInput, match=f'lesson.{field}: is missing. Add it, such as "{field}": "'
-        ) as caught:
-            Lesson.parse({name: part for name, part in least.items() if name != field})
-        example = json.loads("{" + caught.value.fix.removeprefix("Add it, such as ") + "}")
-        Lesson.parse({**least, **example})
-
-
-PARTS = [
-    ("predict", {"metric": "fid", "aggregate": "avg", "generator": "G", "best": "min", "sweep": "x"}),
-    ("predict", {**OWN["predict"], "best": "value", "axis": [0, 1], "then": {"half": 4}}),
-    ("check", {"kind": "inversion", "by": 0.1}),
-    ("check", {"kind": "gap_constant", "within": 0.1}),
-    ("check", OWN["check"]),
-]
-
-
-@pytest.mark.parametrize(("part", "given"), PARTS)
-def test_what_is_missing_in_a_part_is_named_with_an_example_that_would_do(part, given):
-    given = {name: value for name, value in given.items() if given.get("best") != "value" or name != "sweep"}
-    optional = {"metric"} if part == "check" else set()
-    for field in set(given) - optional - {"kind", "best"}:
-        with pytest.raises(nm.InvalidInput) as caught:
-            Lesson.parse({**OWN, part: {name: value for name, value in given.items() if name != field}})
-        assert caught.value.argument == f"lesson.{part}.{field}" and caught.value.seen == "is missing"
-        example = json.loads("{" + caught.value.fix.removeprefix("Add it, such as ") + "}")
-        Lesson.parse({**OWN, part: {**given, **example}})
-
-
-def test_a_scene_is_a_presets_name_or_what_a_lab_shows():
-    presets = nm.Playground().presets
-    lab = nm.Playground("Heterogeneous six")
-    for scene in ("Heterogeneous six", lab.scene, json.dumps(lab.scene)):
-        lesson = Lesson.parse({"name": "Mine", "question": "Where?", "scene": scene})
-        assert lesson.start.to_json()["clients"] == presets["Heterogeneous six"]["clients"]
-    for scene in ({"mean": [0, 0]}, {"clients": [{"mean": [0, 0]}], "generators": []}):
-        with pytest.raises(nm.InvalidInput, match=r"a preset’s name, or lab\.scene of"):
-            Lesson.parse({"name": "Mine", "question": "Where?", "scene": scene})
 
 
 VALUE = {

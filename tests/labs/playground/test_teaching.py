@@ -1,10 +1,13 @@
-"""A teacher's own lesson from the scene of a lab: what it asks, what is refused, and that it opens."""
+"""A teacher's own lesson, from the scene of a lab or by hand: what it asks, what is refused, and that it opens."""
 
 import json
+import re
 
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.labs.playground.lessons import NEEDED, Lesson
+from tests.labs.playground.test_lessons import OWN
 
 CLIENTS = [nm.Client(nm.Gaussian([x, 0]), name=name) for x, name in ((-2, "left"), (2, "right"))]
 GENERATORS = {"copy": nm.scene.Copycat(nm.Federation(CLIENTS), "left", 20), "wide": nm.Gaussian([0, 0], [4, 1])}
@@ -94,3 +97,46 @@ def test_a_lesson_under_way_leaves_no_trace_in_a_new_one():
     lab.scene = {**lab.scene, "rev": 1, "lesson": {**lab.scene["lesson"], "guess": 1.0}}
     opened = nm.Playground(lesson=lab.make_lesson(question="Where?", flag="x"))
     assert opened.scene["lesson"]["guess"] is None and opened.scene["lesson"]["name"] == "My lesson"
+
+
+def test_only_a_name_a_question_and_a_scene_are_needed_and_each_is_named_with_an_example():
+    least = {field: OWN[field] for field in NEEDED}
+    assert Lesson.parse(least).predict is None
+    for field in NEEDED:
+        said = re.escape(f'lesson.{field}: is missing. Add it, such as "{field}": "')
+        with pytest.raises(nm.InvalidInput, match=said) as caught:
+            Lesson.parse({name: part for name, part in least.items() if name != field})
+        example = json.loads("{" + caught.value.fix.removeprefix("Add it, such as ") + "}")
+        Lesson.parse({**least, **example})
+
+
+PARTS = [
+    ("predict", {"metric": "fid", "aggregate": "avg", "generator": "G", "best": "min", "sweep": "x"}),
+    ("predict", {**OWN["predict"], "best": "value", "axis": [0, 1], "then": {"half": 4}}),
+    ("check", {"kind": "inversion", "by": 0.1}),
+    ("check", {"kind": "gap_constant", "within": 0.1}),
+    ("check", OWN["check"]),
+]
+
+
+@pytest.mark.parametrize(("part", "given"), PARTS)
+def test_what_is_missing_in_a_part_is_named_with_an_example_that_would_do(part, given):
+    given = {name: value for name, value in given.items() if given.get("best") != "value" or name != "sweep"}
+    optional = {"metric"} if part == "check" else set()
+    for field in set(given) - optional - {"kind", "best"}:
+        with pytest.raises(nm.InvalidInput) as caught:
+            Lesson.parse({**OWN, part: {name: value for name, value in given.items() if name != field}})
+        assert caught.value.argument == f"lesson.{part}.{field}" and caught.value.seen == "is missing"
+        example = json.loads("{" + caught.value.fix.removeprefix("Add it, such as ") + "}")
+        Lesson.parse({**OWN, part: {**given, **example}})
+
+
+def test_a_scene_is_a_presets_name_or_what_a_lab_shows():
+    presets = nm.Playground().presets
+    lab = nm.Playground("Heterogeneous six")
+    for scene in ("Heterogeneous six", lab.scene, json.dumps(lab.scene)):
+        lesson = Lesson.parse({"name": "Mine", "question": "Where?", "scene": scene})
+        assert lesson.start.to_json()["clients"] == presets["Heterogeneous six"]["clients"]
+    for scene in ({"mean": [0, 0]}, {"clients": [{"mean": [0, 0]}], "generators": []}):
+        with pytest.raises(nm.InvalidInput, match=r"a preset’s name, or lab\.scene of"):
+            Lesson.parse({"name": "Mine", "question": "Where?", "scene": scene})

@@ -5,8 +5,8 @@ import { numeral } from "../../toolkit/view/numbers.js";
 
 const PAD = { left: 34, right: 40, top: 44, bottom: 40 };
 const HEIGHT = 380;
-// Pixels of a flag.
-const FLAG = { wide: 26, high: 44 };
+// Pixels of a flag, and how small it may become.
+const FLAG = { wide: 26, high: 44, cloth: 19, least: 0.4 };
 const FLAG_PATH = "M0 0V-40L24 -32L0 -24";
 
 export class FlagPlot {
@@ -28,12 +28,14 @@ export class FlagPlot {
     const { at } = linear(range, x);
     this.plot.paintX(ticksOf(range, roundStep(range[1] - range[0], this.plot.mostTicks)), at, y[0] + 28);
     setAttributes(this.axis, { x1: x[0], x2: x[1], y1: y[0], y2: y[0] });
-    const places = values.map((value) => at(Math.min(range[1], Math.max(range[0], value))));
+    const places = [...values].sort((a, b) => a - b).map((value) => at(Math.min(range[1], Math.max(range[0], value))));
     const levels = levelsOf(places);
     const step = Math.min(FLAG.high, (y[0] - y[1] - FLAG.high) / Math.max(1, ...levels));
-    resizeChildren(this.flags, values.length, () => svg("path", { d: FLAG_PATH })).forEach((flag, k) =>
-      setAttributes(flag, { transform: `translate(${places[k].toFixed(1)} ${(y[0] - step * levels[k]).toFixed(1)})` }),
-    );
+    const scale = Math.min(1, Math.max(FLAG.least, step / FLAG.cloth)); // small where many stand on each other
+    resizeChildren(this.flags, values.length, () => svg("path", { d: FLAG_PATH })).forEach((flag, k) => {
+      const place = `${places[k].toFixed(1)} ${(y[0] - step * levels[k]).toFixed(1)}`;
+      setAttributes(flag, { transform: `translate(${place}) scale(${scale.toFixed(2)})` });
+    });
     this.answer.toggleAttribute("hidden", answer === null);
     const said = answer === null ? "" : `, the answer ${numeral(answer)}`;
     setAttributes(this.root, { "aria-label": `Flags: ${values.length} guesses${said}` });
