@@ -7,6 +7,7 @@
  */
 
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { keepingFocus } from "../../toolkit/view/predict.js";
 import { SCORE_NAMES } from "./maths.js";
 import { isAnswered, QUESTIONS, questionOf, toldOf, withAnswer, withQuestion } from "./questions.js";
 
@@ -54,11 +55,19 @@ export class QuestionCard {
 
   /** @param {Pair} scene */
   paint(scene) {
+    keepingFocus(
+      this.root,
+      () => this.paintParts(scene),
+      () => (this.next.hidden ? this.text : this.next),
+    );
+  }
+
+  /** @param {Pair} scene */
+  paintParts(scene) {
     const { kind, text, right } = questionOf(scene);
     const { step } = scene.question;
     const isDone = isAnswered(scene);
     const isOver = isDone || (right === null && this.store.isLocked("drag")); // nobody can do a task that is locked
-    const focused = document.activeElement;
     setText(this.kind, `${kind} · ${step} of ${QUESTIONS.length}`);
     setText(this.text, text);
     this.choices.forEach((node, k) => this.paintChoice(node, CHOICES[k], scene));
@@ -66,9 +75,6 @@ export class QuestionCard {
     this.next.hidden = !isOver;
     setText(this.next, step === QUESTIONS.length ? "Ask me again" : "Next question");
     setText(this.told, toldOf(scene));
-    // what had the focus must not take it away with it
-    if (focused instanceof HTMLElement && focused.hidden && this.root.contains(focused))
-      (isOver ? this.next : this.text).focus({ preventScroll: true });
   }
 
   /** @param {HTMLElement} node @param {Score} name @param {Pair} scene */

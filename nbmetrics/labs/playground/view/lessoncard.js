@@ -12,6 +12,7 @@ import { dataOf } from "../../plane/view/laws.js";
 import { el, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { DrawIn, keepingFocus } from "../../toolkit/view/predict.js";
 import { CopyAnswer } from "./copyanswer.js";
 import { indexNow, lessonOf, outcomeOf, revealedScene, solvedScene, verdictOf } from "./lesson.js";
 import { GuessAxis } from "./lessonaxis.js";
@@ -23,8 +24,6 @@ const TO_DO = {
   task: "Drag the generators and their handles until it says Done, then press Reveal.",
   none: "Look at the picture, then press Reveal.",
 };
-/** Milliseconds that the answer is drawn in; lesson.css says how. */
-const DRAWN_IN = 1600;
 
 export class LessonCard {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
@@ -64,8 +63,7 @@ export class LessonCard {
       this.answer.root,
     ]);
     this.root.hidden = true;
-    /** Whether the last paint showed a question that was still open. */
-    this.wasOpen = false;
+    this.drawIn = new DrawIn(this.root);
     this.selectGenerator();
   }
 
@@ -119,13 +117,13 @@ export class LessonCard {
     store.edit(solvedScene(lesson.solution, store.scene), "");
   }
 
-  /** What had the focus may go away, and focus must not be lost with it. @param {Scene} scene @param {Numbers} numbers */
+  /** @param {Scene} scene @param {Numbers} numbers */
   paint(scene, numbers) {
-    const held = this.root.contains(document.activeElement) ? document.activeElement : null;
-    this.paintParts(scene, numbers);
-    if (!held?.closest("[hidden], :disabled")) return;
-    const next = this.root.hidden ? this.select : scene.lesson?.revealed ? this.answer.root : this.question;
-    next.focus({ preventScroll: true });
+    keepingFocus(
+      this.root,
+      () => this.paintParts(scene, numbers),
+      () => (this.root.hidden ? this.select : scene.lesson?.revealed ? this.answer.root : this.question),
+    );
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
@@ -135,7 +133,7 @@ export class LessonCard {
     const name = lesson?.name ?? "";
     setText(this.select.options[0], lesson ? "No lesson" : `Lessons (${this.select.options.length - 1})`);
     if (this.select.value !== name) this.select.value = name;
-    this.drawIn(scene.lesson?.revealed ?? false);
+    this.drawIn.paint(lesson !== null, scene.lesson?.revealed ?? false);
     if (!lesson) return this.help.paint(null, false, false);
     const { predict, check } = lesson;
     const progress = /** @type {Progress} */ (scene.lesson);
@@ -156,14 +154,6 @@ export class LessonCard {
     this.copy.paint(progress);
     this.answer.paint(lesson, scene, isShown, this.nextName !== "");
     this.axis.paint(predict, progress);
-  }
-
-  /** Where an open question is revealed, the answer is drawn in once. @param {boolean} isShown */
-  drawIn(isShown) {
-    const isNew = isShown && this.wasOpen;
-    this.wasOpen = !isShown && !this.root.hidden;
-    if (isNew) setTimeout(() => this.root.classList.remove("nbm-drawing"), DRAWN_IN);
-    if (isNew || !isShown) this.root.classList.toggle("nbm-drawing", isNew);
   }
 }
 
