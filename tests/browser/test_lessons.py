@@ -158,7 +158,7 @@ def test_the_challenge_goes_from_not_yet_to_done_and_kid_cannot_do_it(opened):
     reveal(lab).click()
     expect(lab.get_by_text("which FID")).to_be_visible()
     lab.get_by_label("Metric").select_option("kid")
-    expect(verdict).to_contain_text("Not yet: KID avg and KID all both prefer")
+    expect(verdict).to_contain_text("Your turn: KID avg and KID all both prefer")
 
 
 def test_next_lesson_no_lesson_preset_and_reset(opened):

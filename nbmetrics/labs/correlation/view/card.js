@@ -6,8 +6,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { keepingFocus } from "../../toolkit/view/predict.js";
+import { el, keepingFocus, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { SCORE_NAMES } from "./maths.js";
 import { isAnswered, QUESTIONS, questionOf, toldOf, withAnswer, withQuestion } from "./questions.js";
 

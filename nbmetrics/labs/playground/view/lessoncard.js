@@ -9,10 +9,10 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { dataOf } from "../../plane/view/laws.js";
-import { el, setText } from "../../toolkit/view/dom.js";
+import { el, keepingFocus, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { DrawIn, keepingFocus } from "../../toolkit/view/predict.js";
+import { DrawIn } from "../../toolkit/view/predict.js";
 import { CopyAnswer } from "./copyanswer.js";
 import { indexNow, lessonOf, outcomeOf, revealedScene, solvedScene, verdictOf } from "./lesson.js";
 import { GuessAxis } from "./lessonaxis.js";

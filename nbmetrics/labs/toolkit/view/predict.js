@@ -1,6 +1,5 @@
 /**
- * Predict, then reveal: what every lab that asks before it shows has. A flag on a chart's axis, the answer that is drawn
- * in once when it is revealed, and a focus that is not lost with what goes away.
+ * Predict, then reveal: a flag on a chart's axis, and the answer that is drawn in once when it is revealed.
  *
  * @import { Scene } from "./types.js"
  * @import { Store } from "./store.js"
@@ -90,11 +89,4 @@ export class DrawIn {
     if (isNew) setTimeout(() => this.node.classList.remove("nbm-drawing"), DRAWN_IN);
     if (isNew || !isShown) this.node.classList.toggle("nbm-drawing", isNew);
   }
-}
-
-/** Paint, and where what had the focus goes away or closes, give it to what `next` finds. @param {Element} root @param {() => void} paint @param {() => HTMLElement} next */
-export function keepingFocus(root, paint, next) {
-  const before = root.contains(document.activeElement) ? document.activeElement : null;
-  paint();
-  if (before?.closest("[hidden], :disabled")) next().focus({ preventScroll: true });
 }
