@@ -139,6 +139,17 @@ def later(page, milliseconds=PATIENCE + 1000):
 
 
 @pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("lesson", ["Average against pooled", "Heterogeneity and gap"])
+def test_placing_the_flag_moves_nothing(opened, lesson, width):
+    page, root = opened(lesson, width)
+    before = [node.bounding_box() for node in (root.locator(".nbm-stage"), button(root, "Reveal"))]
+    place(root).press("ArrowRight")
+    expect(button(root, "Copy my answer")).to_be_visible()
+    painted(page)
+    assert [node.bounding_box() for node in (root.locator(".nbm-stage"), button(root, "Reveal"))] == before
+
+
+@pytest.mark.parametrize("width", [1280, 400])
 def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
     page, root = saved.open(nm.Playground(), width)
     page.clock.install()

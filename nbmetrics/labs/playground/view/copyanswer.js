@@ -34,10 +34,11 @@ export class CopyAnswer {
     }
   }
 
-  /** @param {Progress} progress */
-  paint(progress) {
+  /** Its room is kept from the beginning: placing the flag must not move it. @param {Progress} progress @param {boolean} isAsked whether there is a flag to place */
+  paint(progress, isAsked) {
     const text = answerString(progress);
-    this.button.hidden = text === "";
+    this.button.hidden = !isAsked;
+    this.button.classList.toggle("nbm-early", text === "");
     if (text === "") this.field.hidden = true;
     if (this.field.value !== text) this.field.value = text;
   }

@@ -151,7 +151,7 @@ export class LessonCard {
     setText(this.guess, guess !== null ? `Your guess: ${numeral(guess)}` : predict ? "Place the flag first." : "");
     const isStuck = isTask && verdict !== null && !verdict.done;
     this.help.paint(lesson, isShown, isStuck && (!isShown || lesson.solution !== null));
-    this.copy.paint(progress);
+    this.copy.paint(progress, predict !== null);
     this.answer.paint(lesson, scene, isShown, this.nextName !== "");
     this.axis.paint(predict, progress);
   }
