@@ -28,6 +28,8 @@ _ROOMS = {
     "evaluation.evaluate": ["evaluate"],
     "evaluation.scores": ["Scores"],
     "scene": ["Scene"],
+    "labs.playground.lessons": ["lessons"],
+    "labs.playground.answers": ["collect_answers"],
     "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

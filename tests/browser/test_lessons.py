@@ -117,7 +117,7 @@ def test_the_bias_of_few_points_is_guessed_on_the_cards_own_axis(opened):
     assert samples == 20
     expect(lab.locator(".nbm-outcome")).to_contain_text(f"comes to {band['mean'][0]:.2f},")
     verdict = lab.locator(".nbm-verdict")
-    expect(verdict).to_contain_text("Not yet")
+    expect(verdict).to_contain_text("Your turn")
     lab.get_by_role("slider", name="Points").focus()
     page.keyboard.press("End")
     expect(verdict).to_contain_text("Done!")
@@ -159,7 +159,7 @@ def test_the_challenge_goes_from_not_yet_to_done_and_kid_cannot_do_it(opened):
     reveal(lab).click()
     expect(lab.get_by_text("which FID")).to_be_visible()
     lab.get_by_label("Metric").select_option("kid")
-    expect(verdict).to_contain_text("Not yet: KID avg and KID all both prefer")
+    expect(verdict).to_contain_text("Your turn: KID avg and KID all both prefer")
 
 
 def test_next_lesson_no_lesson_preset_and_reset(opened):

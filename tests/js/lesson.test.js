@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { whyNotRemovable, withName, withRemoved } from "../../nbmetrics/labs/plane/view/edits.js";
-import { answerOf, indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "../../nbmetrics/labs/playground/view/lesson.js";
+import { guessedItem } from "../../nbmetrics/labs/playground/view/ghost.js";
+import { answerOf, indexNow, lessonOf, outcomeOf, revealedScene, solvedScene, verdictOf } from "../../nbmetrics/labs/playground/view/lesson.js";
 import { numbersOf } from "../../nbmetrics/labs/plane/view/scores.js";
 
 const round = (name, x, width, rest = {}) => ({ name, x, y: 0, width, height: 1, angle: 0, ...rest });
@@ -119,11 +120,41 @@ test("without a metric of its own a task follows the charted one, and says so wh
 const given = process.env.NBMETRICS_LESSONS;
 
 test("answers from Python", { skip: given ? false : "run by tests/labs/playground/test_lessons.py, which computes them" }, () => {
-  const cases = JSON.parse(readFileSync(given, "utf-8"));
+  const { cases } = JSON.parse(readFileSync(given, "utf-8"));
   for (const { name, predict, scene: shown, answer, other, tolerance } of cases) {
     const found = answerOf(predict, shown);
     assert.ok(Math.abs(found.answer - answer) <= tolerance, `${name}: ${found.answer} for ${answer}`);
     if (other !== null) assert.ok(Math.abs(found.other - other) <= tolerance, `${name}: ${found.other} for ${other}`);
   }
   console.log(`compared the answers of ${cases.length} lessons`);
+});
+
+test("in the solution of a lesson its task is done, and not before", { skip: !given }, () => {
+  const { solutions } = JSON.parse(readFileSync(given, "utf-8"));
+  for (const { lesson: one } of solutions) {
+    const done = (shown) => verdictOf(one.check, shown, numbersOf(shown)).done;
+    const start = one.predict ? one.after : one.scene;
+    assert.deepEqual([done(start), done(solvedScene(one.solution, start))], [false, true], one.name);
+  }
+  console.log(`compared ${solutions.length} solutions`);
+});
+
+test("Show me keeps what the learner came to, and calls the generators by their own names again", () => {
+  const mine = scene([round("mine", 0, 1)], { lesson: progress({ guess: 2, revealed: true, about: { g: "mine" } }) });
+  const solved = solvedScene(scene([round("g", 0, 3)], { rev: 0, preset: "else", lesson: null }), mine);
+  assert.deepEqual(solved.lesson, progress({ guess: 2, revealed: true }));
+  assert.deepEqual([solved.rev, solved.preset, solved.generators[0].width], [7, "L", 3]);
+});
+
+test("the guess in the plane is the generator with the swept number as guessed, wherever it is now", () => {
+  const items = [round("h", 0, 1), round("g", 2, 1)];
+  const guess = (given, sweep = "variance") =>
+    guessedItem(lesson({ predict: { ...lowest, sweep } }), scene(items, { lesson: progress({ guess: 4, ...given }) }));
+  assert.deepEqual(guess({}).item, round("g", 2, 2));
+  assert.deepEqual([guess({}, "x").item.x, guess({}, "x").parameter, guess({}).index], [4, "x", 1]);
+  assert.equal(guess({ about: { g: "h" } }).item.name, "h");
+  assert.deepEqual([guess({ guess: null }), guess({ about: { g: "gone" } }), guess({}, "psi")], [null, null, null]);
+  const value = lesson({ predict: { ...lowest, best: "value", sweep: undefined, axis: [0, 1] } });
+  assert.equal(guessedItem(value, scene(items, { lesson: progress({ guess: 1 }) })), null);
+  assert.equal(guessedItem(null, scene(items, { lesson: null })), null);
 });

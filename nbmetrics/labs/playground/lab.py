@@ -15,12 +15,15 @@ from ...evaluation.scores import Scores
 from ..plane.laws import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
-from .lessons import Lesson, lessons
+from .answers import answer_table
+from .lessons import Lesson, shipped
 from .namespace import suitable
 from .numbers import computed, metrics_of
 from .scene import Scene, presets
+from .teaching import lesson_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 OWN = "Your clients"
@@ -39,7 +42,7 @@ class Playground(Lab):
     seed : of the points
     metric : what is charted beside FID and KID, such as "cfid" (the axes read as x → y) or "fld"
     lesson : a lesson to open with, instead of clients and generators: its name, such as "Average against pooled", or
-        one of your own, as a dict or the path of a JSON file (see `nbmetrics.labs.playground.lessons`)
+        one of your own, as a dict that `make_lesson` gives, or the path of such a JSON file
 
     Raises
     ------
@@ -68,7 +71,7 @@ class Playground(Lab):
         metric: str = "fid",
         lesson: Any = None,
     ) -> None:
-        known, offered = presets(), lessons()
+        known, offered = presets(), shipped()
         if lesson is not None:
             if federation is not None or generators is not None or (samples, seed, metric) != (0, 0, "fid"):
                 seen = "brings clients, generators and settings of its own"
@@ -90,6 +93,8 @@ class Playground(Lab):
         if start.preset not in {**known, **offered}:
             known = {start.preset or OWN: start, **known}
         self._data = dict(start.data)
+        # What the learner came to in each lesson, by its name.
+        self._progress: dict[str, Any] = {}
         super().__init__(start, known)
         self.data = {name: summary(source) for name, source in self._data.items()}
         self.lessons = {name: one.to_json() for name, one in offered.items()}
@@ -98,6 +103,83 @@ class Playground(Lab):
     def lesson(self) -> str | None:
         """The name of the lesson under way."""
         return (self.scene["lesson"] or {}).get("name")
+
+    def make_lesson(
+        self,
+        *,
+        question: str,
+        flag: Any = None,
+        answer: str | None = None,
+        name: str = "My lesson",
+        metric: str | None = None,
+        aggregate: str | None = None,
+        generator: str | None = None,
+        then: Any = None,
+        check: Any = None,
+        solution: Any = None,
+        hint: str | None = None,
+        tries: Any = None,
+        minutes: float | None = None,
+        aim: str | None = None,
+    ) -> dict[str, Any]:
+        """A lesson about the present scene, a dict of plain JSON: `nm.Playground(lesson=that)` opens it.
+
+        Parameters
+        ----------
+        question : what the learner reads first
+        flag : what the learner places a flag on. The parameter that is swept, "variance", "height", "scale", "x", "y",
+            "angle" or "psi", to guess where the score is lowest; or two numbers, such as (0, 6), to guess how large it
+            becomes `then`. Without one the learner looks, or does the task of `check`.
+        answer : what to say after Reveal. The number itself is computed by the page. Without a flag and an answer it
+            is the sentence on which generators avg and all prefer.
+        name : in the menu of lessons
+        metric, aggregate, generator : which score the flag is about: "fid" or what the lab charts, "avg" (or "all"; of
+            a number also "gap"), and the first generator that has the parameter
+        then : for a number, what Reveal shows: the fields of the scene that change, such as {"samples": 20}, or
+            `lab.scene` after it was changed
+        check : a task, such as {"kind": "inversion", "by": 0.3}; the other kinds are "agreement", {"kind":
+            "gap_constant", "within": 0.01} and {"kind": "below", "aggregate": "gap", "generator": …, "value": 0.1}
+        solution : the fields of a scene in which the task is done, or `lab.scene` there: for Show me
+        hint : for who is stuck for a while
+        tries : what to try afterwards, a list of sentences
+        minutes, aim : for your own list of lessons
+
+        Raises
+        ------
+        InvalidInput
+            For a field that is wrong, and for a scene with rows of data, which a lesson does not hold.
+
+        Examples
+        --------
+        >>> import nbmetrics as nm
+        >>> lab = nm.Playground([nm.Gaussian([-2, 0]), nm.Gaussian([2, 0])])
+        >>> mine = lab.make_lesson(question="At which x is FID avg lowest?", flag="x", answer="In the middle.")
+        >>> nm.Playground(lesson=mine).lesson
+        'My lesson'
+        """
+        settings = {"name": name, "metric": metric, "aggregate": aggregate, "generator": generator, "then": then}
+        settings |= {"check": check, "solution": solution, "hint": hint, "tries": tries, "minutes": minutes, "aim": aim}
+        if flag is None and answer is None:
+            answer = " ".join(self.scores().summary()) or None
+        return lesson_of(self._scene, question, flag, answer, **settings)
+
+    def answers(self) -> pd.DataFrame:
+        """What the learner predicted in this lab, a row for each lesson that was opened, in that order.
+
+        Returns
+        -------
+        DataFrame with the columns lesson, guess (where the flag was at the first Reveal, or is now), answer (what
+        Reveal found), off (how far the guess is from it), revealed, and string: the short text to hand to a teacher,
+        whose `nm.collect_answers` reads it. NaN and "" where there is nothing yet.
+        """
+        return answer_table(self._progress.values())
+
+    @traitlets.observe("scene")
+    def _note_progress(self, change: Any) -> None:
+        """Keep what was guessed: the first Reveal counts, whatever is placed after it."""
+        progress = change["new"].get("lesson")
+        if progress and not self._progress.get(progress["name"], {}).get("revealed"):
+            self._progress[progress["name"]] = progress
 
     @property
     def _starts(self) -> dict[str, Any]:

@@ -4,35 +4,41 @@ Twin: labs/playground/view/lesson.js · held by: tests/labs/playground/test_less
 
     {"name": "Average against pooled", "question": "…", "scene": {"clients": […], "generators": […]},
      "predict": {"metric": "fid", "aggregate": "avg", "generator": "Generator", "best": "min", "sweep": "variance"},
-     "check": null, "reveal": "…", "tries": ["…"]}
+     "check": null, "reveal": "…", "tries": ["…"], "hint": "…", "solution": null, "minutes": 3, "aim": "…"}
 
-`predict` asks where the sweep over a parameter is lowest (`best` "min"), or how large a score becomes (`best` "value",
-guessed on an `axis`) once the scene has changed as `then` says, on average over `redraws` other draws of its points.
-`check` is a task for the learner to bring about. The answers are never written down: the page computes them, of the
-scene at Reveal, and the field `lesson` of that scene keeps them: {"name", "guess", "revealed", "about", "answer",
-"other"}, where `about` has the present name of each generator that the lesson names, and `other` is the best value of
-the other aggregate.
+`scene` may be a preset's name, and only name, question and scene are needed. `predict` asks where the sweep over a
+parameter is lowest (`best` "min"), or how large a score becomes (`best` "value", guessed on an `axis`) once the scene
+has changed as `then` says, on average over `redraws` other draws of its points. `check` is a task for the learner to
+bring about; `solution` has the fields of a scene in which it is done. The answers are never written down: the page
+computes them, of the scene at Reveal, and the field `lesson` of that scene keeps them: {"name", "guess", "revealed",
+"about", "answer", "other"}, where `about` has the present name of each generator that the lesson names, and `other` is
+the best value of the other aggregate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput, check_choice, check_names, check_text, shown
-from ..toolkit.fields import fields_of, listed, loaded, number, whole
-from .scene import METRICS, Scene
+from ..toolkit.fields import listed, loaded, number, whole
+from .scene import METRICS, Scene, presets
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What the page computes itself of any law or points, so that an answer needs no Python.
 CLOSED = tuple(name for name, facts in METRICS.items() if facts["closed"] == "always")
 # What has a best value, by the kind of generator: nobody chooses the clients' weights to score well.
 SWEPT = {"gaussian": ("variance", "height", "scale", "x", "y", "angle"), "truncated": ("psi",)}
 AGGREGATES = ("avg", "all", "gap")
-FIELDS = ("name", "question", "scene", "predict", "check", "reveal", "tries")
+NEEDED = ("name", "question", "scene")
+FIELDS = (*NEEDED, "predict", "check", "reveal", "tries", "hint", "solution", "minutes", "aim")
 BEST = {"min": ("sweep",), "value": ("axis", "then", "redraws")}
 CHECKS = {
     "inversion": ("by",),
@@ -40,6 +46,24 @@ CHECKS = {
     "gap_constant": ("within",),
     "below": ("aggregate", "generator", "value"),
 }
+# What a field may be, for who left it out; a generator is one of the scene's own.
+EXAMPLES: dict[str, Any] = {
+    "name": "My lesson",
+    "question": "At which variance is FID avg lowest?",
+    "scene": "Two clients",
+    "metric": "fid",
+    "aggregate": "avg",
+    "best": "min",
+    "sweep": "variance",
+    "axis": [0, 6],
+    "then": {"samples": 20},
+    "kind": "inversion",
+    "by": 0.3,
+    "within": 0.01,
+    "value": 0.1,
+}
+# What scenes that change keep of the one that was there.
+KEPT = ("rev", "preset", "lesson")
 MOST_TRIES = 24
 # Bytes of a file: far above any lesson.
 LARGEST = 2**20
@@ -52,29 +76,38 @@ class Lesson:
     name: str
     question: str
     scene: Scene
-    predict: Mapping[str, Any] | None
-    check: Mapping[str, Any] | None
-    reveal: str
-    tries: tuple[str, ...]
+    predict: Mapping[str, Any] | None = None
+    check: Mapping[str, Any] | None = None
+    reveal: str = ""
+    tries: tuple[str, ...] = ()
+    hint: str = ""
+    solution: Scene | None = None
+    minutes: float | None = None
+    aim: str = ""
 
     @classmethod
     def parse(cls, value: Any) -> Lesson:
-        """A lesson from a dict; raises `InvalidInput` naming the field that is wrong."""
-        fields_of(value, FIELDS, FIELDS, "lesson")
-        name = check_names([value["name"]], "lesson.name")[0]
-        scene = _scene(value["scene"], "lesson.scene")
-        predict = None if value["predict"] is None else _predict(value["predict"], scene)
-        check = None if value["check"] is None else _check(value["check"], scene)
+        """A lesson from a dict; raises `InvalidInput` naming the field that is wrong, and what would do."""
+        given = _dict(value, FIELDS, NEEDED, "lesson")
+        name = check_names([given["name"]], "lesson.name")[0]
+        scene = _scene(given["scene"], "lesson.scene")
+        predict = None if given.get("predict") is None else _predict(given["predict"], scene)
+        check = None if given.get("check") is None else _check(given["check"], scene)
         named = [part["generator"] for part in (predict, check) if part and "generator" in part]
         progress = {"guess": None, "revealed": False, "about": {g: g for g in named}, "answer": None, "other": None}
+        minutes = given.get("minutes")
         return cls(
             name=name,
-            question=_text(value["question"], "lesson.question"),
+            question=_text(given["question"], "lesson.question"),
             scene=replace(scene, rev=0, preset=name, lesson={"name": name, **progress}),
             predict=predict,
             check=check,
-            reveal=_text(value["reveal"], "lesson.reveal"),
-            tries=_texts(value["tries"], "lesson.tries"),
+            reveal=check_text(given.get("reveal", ""), "lesson.reveal"),
+            tries=_texts(given.get("tries", ()), "lesson.tries"),
+            hint=check_text(given.get("hint", ""), "lesson.hint"),
+            solution=_solution(given.get("solution"), scene, named),
+            minutes=None if minutes is None else number(minutes, "minutes", "lesson.minutes"),
+            aim=check_text(given.get("aim", ""), "lesson.aim"),
         )
 
     @classmethod
@@ -86,7 +119,13 @@ class Lesson:
             return cls.parse(source)
         if isinstance(source, Path) or (isinstance(source, str) and source.endswith(".json")):
             return cls.parse(_file(Path(source)))
-        return lessons()[check_choice(source, lessons(), "lesson")]
+        return shipped()[check_choice(source, shipped(), "lesson")]
+
+    @property
+    def metric(self) -> str:
+        """The metric that it asks about, or else charts."""
+        asked = {**(self.check or {}), **(self.predict or {})}
+        return str(asked.get("metric", self.scene.view["metric"]))
 
     @property
     def start(self) -> Scene:
@@ -99,7 +138,7 @@ class Lesson:
     @property
     def after(self) -> Scene:
         """The scene that Reveal shows."""
-        changed = Scene.parse(_changed(self.start, (self.predict or {}).get("then") or {}))
+        changed = Scene.parse(_changed(self.start, (self.predict or {}).get("then") or {}, "then"))
         return replace(changed, lesson={**(changed.lesson or {}), "revealed": True})
 
     def to_json(self) -> dict[str, Any]:
@@ -113,15 +152,37 @@ class Lesson:
             "check": None if self.check is None else dict(self.check),
             "reveal": self.reveal,
             "tries": list(self.tries),
+            "hint": self.hint,
+            "solution": None if self.solution is None else self.solution.to_json(),
         }
 
 
 @cache
-def lessons() -> dict[str, Lesson]:
+def shipped() -> dict[str, Lesson]:
     """The lessons that come with the package, by name."""
     content = resources.files(__package__).joinpath("lessons.json").read_text("utf-8")
     found = [Lesson.parse(lesson) for lesson in loaded(content, "lessons")]
     return dict(zip(check_names([lesson.name for lesson in found], "lessons"), found, strict=True))
+
+
+def lessons() -> pd.DataFrame:
+    """The lessons of the Playground, in the order of its menu.
+
+    Returns
+    -------
+    DataFrame with the columns name, minutes (about, with what there is to try), aim (what is learned), question, metric
+
+    Examples
+    --------
+    >>> import nbmetrics as nm
+    >>> nm.lessons()["name"].tolist()[:2]
+    ['Average against pooled', 'Where is KID?']
+    >>> lab = nm.Playground(lesson="Where is KID?")
+    """
+    import pandas as pd
+
+    rows = [(one.name, one.minutes, one.aim, one.question, one.metric) for one in shipped().values()]
+    return pd.DataFrame(rows, columns=["name", "minutes", "aim", "question", "metric"])
 
 
 def _file(path: Path) -> Any:
@@ -141,11 +202,33 @@ def _file(path: Path) -> Any:
     return loaded(content, f"lesson {name}")
 
 
+def _dict(value: Any, known: Collection[str], needed: Collection[str], where: str, **more: Any) -> Mapping[str, Any]:
+    """`value`, if it is a dict of `known` fields; what is missing is named with an example that would do."""
+    examples = {**EXAMPLES, **more}
+    if not isinstance(value, Mapping):
+        wanted = _written({field: examples[field] for field in needed})
+        raise InvalidInput(where, f"got {shown(value)}", f"Give a dict, such as {wanted}")
+    for field in value:
+        check_choice(field, known, where)
+    for field in needed:
+        if field not in value:
+            example = _written({field: examples[field]})[1:-1]
+            raise InvalidInput(f"{where}.{field}", "is missing", f"Add it, such as {example}")
+    return value
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _predict(value: Any, scene: Scene) -> dict[str, Any]:
-    where = "lesson.predict"
-    best = check_choice(value.get("best") if isinstance(value, Mapping) else None, BEST, f"{where}.best")
+    where, generator = "lesson.predict", scene.generators[0].name
+    if isinstance(value, Mapping) and "best" in value:
+        best = check_choice(value["best"], BEST, f"{where}.best")
+    else:
+        best = "min"
     fields = ("metric", "aggregate", "generator", "best", *BEST[best])
-    fields_of(value, fields, set(fields) - {"redraws"}, where)
+    _dict(value, fields, [field for field in fields if field != "redraws"], where, generator=generator)
     found = {
         "metric": check_choice(value["metric"], CLOSED, f"{where}.metric"),
         "aggregate": check_choice(value["aggregate"], AGGREGATES, f"{where}.aggregate"),
@@ -155,7 +238,7 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
     if best == "min":
         check_choice(value["aggregate"], AGGREGATES[:2], f"{where}.aggregate")
         return {**found, "sweep": _sweep(value["sweep"], found["generator"], scene, f"{where}.sweep")}
-    then = _scene(_changed(scene, value["then"]), f"{where}.then")
+    then = _scene(_changed(scene, value["then"], f"{where}.then"), f"{where}.then")
     _generator(found["generator"], then, f"{where}.generator")
     return {
         **found,
@@ -166,10 +249,10 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
 
 
 def _check(value: Any, scene: Scene) -> dict[str, Any]:
-    where = "lesson.check"
-    kind = check_choice(value.get("kind") if isinstance(value, Mapping) else None, CHECKS, f"{where}.kind")
-    fields = ("kind", "metric", *CHECKS[kind])
-    fields_of(value, fields, set(fields) - {"metric"}, where)
+    where, generator = "lesson.check", scene.generators[0].name
+    _dict(value, value if isinstance(value, Mapping) else (), ("kind",), where)
+    kind = check_choice(value["kind"], CHECKS, f"{where}.kind")
+    _dict(value, ("kind", "metric", *CHECKS[kind]), CHECKS[kind], where, generator=generator)
     found = dict(value)
     if "metric" in value:
         check_choice(value["metric"], CLOSED, f"{where}.metric")
@@ -183,24 +266,48 @@ def _check(value: Any, scene: Scene) -> dict[str, Any]:
     return found
 
 
-def _changed(scene: Scene, changes: Any) -> dict[str, Any]:
-    """The JSON of a scene with other fields; its view keeps what it does not name."""
+def _solution(value: Any, scene: Scene, named: Collection[str]) -> Scene | None:
+    if value is None:
+        return None
+    where = "lesson.solution"
+    solved = _scene(_changed(scene, value, where), where)
+    for name in named:
+        _generator(name, solved, where)
+    return solved
+
+
+def _changed(scene: Scene, changes: Any, where: str) -> dict[str, Any]:
+    """The JSON of a scene with other fields, of what is in the plane; its view keeps what it does not name."""
     if not isinstance(changes, Mapping):
-        raise InvalidInput("lesson.predict.then", f"got {shown(changes)}", "Give a dict of the fields that change")
+        fix = f"Give a dict of the fields that change, such as {_written(EXAMPLES['then'])}, or lab.scene"
+        raise InvalidInput(where, f"got {shown(changes)}", fix)
     given = scene.to_json()
     view = changes.get("view", {})
-    return {**given, **changes, "view": {**given["view"], **view} if isinstance(view, Mapping) else view}
+    view = {**given["view"], **view} if isinstance(view, Mapping) else view
+    return {**given, **changes, **{field: given[field] for field in KEPT}, "view": view}
 
 
 def _scene(value: Any, where: str) -> Scene:
     try:
-        scene = Scene.parse(value)
+        scene = _read(value, where)
     except InvalidInput as error:
-        raise InvalidInput(f"{where}, {error.argument}", error.seen, error.fix) from None
+        if error.argument == where:
+            raise
+        # Nobody writes the fields of items by hand.
+        easier = ". A scene is a preset’s name, or lab.scene of a Playground that shows it"
+        fix = error.fix + easier * error.argument.startswith(("scene", "clients", "generators"))
+        raise InvalidInput(f"{where}, {error.argument}", error.seen, fix) from None
     held = [item.name for item in (*scene.clients, *scene.generators) if item.kind == "data"]
     if held:
         raise InvalidInput(where, f"{held[0]!r} stands for data, which a lesson cannot hold", "Give it another kind")
     return scene
+
+
+def _read(value: Any, where: str) -> Scene:
+    """The scene of a dict, of its JSON, or of a preset's name."""
+    if isinstance(value, str) and not value.lstrip().startswith("{"):
+        return presets()[check_choice(value, presets(), where)]
+    return value if isinstance(value, Scene) else Scene.parse(value)
 
 
 def _generator(value: Any, scene: Scene, where: str) -> str:

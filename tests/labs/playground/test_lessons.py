@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.lessons import Lesson, lessons
+from nbmetrics.labs.playground.lessons import Lesson, shipped
 from tests import TESTS
 from tests.node import NODE, needs_node
 
@@ -35,7 +35,7 @@ OWN = {
 @cache
 def swept(name):
     """(values, avg, all) of the metric in question over the parameter, by `evaluate`."""
-    scene, predict = lessons()[name].start, lessons()[name].predict
+    scene, predict = shipped()[name].start, shipped()[name].predict
     values = GRIDS[predict["sweep"]]
     item = next(g for g in scene.generators if g.name == predict["generator"])
     changes = [{"width": v**0.5} if predict["sweep"] == "variance" else {"x": v} for v in values]
@@ -67,20 +67,21 @@ def python_answer(lesson):
     return float(np.mean(found)), None, 1e-9
 
 
-PREDICTED = [name for name, lesson in lessons().items() if lesson.predict]
+PREDICTED = [name for name, lesson in shipped().items() if lesson.predict]
 
 
 @needs_node
 def test_the_answers_that_the_page_reveals_are_pythons(tmp_path):
     cases = []
     for name in PREDICTED:
-        lesson = lessons()[name]
+        lesson = shipped()[name]
         answer, other, tolerance = python_answer(lesson)
         shown = lesson.start if lesson.predict["best"] == "min" else lesson.after
         case = {"name": name, "predict": lesson.predict, "scene": shown.to_json()}
         cases.append({**case, "answer": answer, "other": other, "tolerance": tolerance})
     path = tmp_path / "answers.json"
-    path.write_text(json.dumps(cases))
+    solutions = [{"lesson": one.to_json()} for one in shipped().values() if one.solution]
+    path.write_text(json.dumps({"cases": cases, "solutions": solutions}))
     run = subprocess.run(
         [NODE, "--test", str(TESTS / "js" / "lesson.test.js")],
         env={**os.environ, "NBMETRICS_LESSONS": str(path)},
@@ -88,7 +89,7 @@ def test_the_answers_that_the_page_reveals_are_pythons(tmp_path):
         text=True,
     )
     assert run.returncode == 0, run.stdout[-3000:]
-    assert f"of {len(PREDICTED)} lessons" in run.stdout
+    assert f"of {len(PREDICTED)} lessons" in run.stdout and f"{len(solutions)} solutions" in run.stdout
 
 
 def test_average_against_pooled_choose_different_variances():
@@ -109,7 +110,7 @@ def moved(scene, x):
 
 
 def test_the_gap_more_than_doubles_with_the_distance_and_alike_clients_leave_none():
-    lesson = lessons()["Heterogeneity and gap"]
+    lesson = shipped()["Heterogeneity and gap"]
     near, far = (scores(scene)["gap"].iloc[0] for scene in (lesson.start, lesson.after))
     assert far > 2 * near > 0
     assert scores(moved(lesson.start, 0))["gap"].iloc[0] == pytest.approx(0, abs=1e-12)
@@ -121,7 +122,7 @@ def test_the_gap_more_than_doubles_with_the_distance_and_alike_clients_leave_non
 
 
 def test_the_best_place_is_the_weighted_mean():
-    lesson = lessons()["Weights matter"]
+    lesson = shipped()["Weights matter"]
     values, avg, _ = swept(lesson.name)
     federation = lesson.start.federation
     means = [client.distribution.mean[0] for client in federation]
@@ -130,7 +131,7 @@ def test_the_best_place_is_the_weighted_mean():
 
 
 def test_fid_is_biased_on_few_points_and_kid_is_not():
-    lesson = lessons()["Sample size and bias"]
+    lesson = shipped()["Sample size and bias"]
     assert scores(lesson.start)["all"].iloc[0] == pytest.approx(0, abs=1e-12)
     draws = [lesson.after.drawn(20, seed) for seed in range(60)]
     fids, kids = (np.array([scores(scene, metric)["all"].iloc[0] for scene in draws]) for metric in ("fid", "kid"))
@@ -141,7 +142,7 @@ def test_fid_is_biased_on_few_points_and_kid_is_not():
 
 
 def test_the_challenge_starts_undone_and_can_be_done():
-    lesson = lessons()["Make them disagree"]
+    lesson = shipped()["Make them disagree"]
     by = lesson.check["by"]
 
     def leads(widths):
@@ -154,9 +155,11 @@ def test_the_challenge_starts_undone_and_can_be_done():
 
 
 def test_every_lesson_asks_something_in_few_words():
-    for lesson in lessons().values():
+    for lesson in shipped().values():
         assert lesson.predict or lesson.check
         assert len(lesson.question) <= 180 and len(lesson.reveal) <= 320
+        assert 0 < len(lesson.aim) <= 110 and 0 < len(lesson.hint) <= 150 and 1 <= lesson.minutes <= 10
+        assert (lesson.solution is None) == (lesson.check is None)
         assert 1 <= len(lesson.tries) <= 3 and all(len(line) <= 90 for line in lesson.tries)
         started = {"name": lesson.name, "guess": None, "revealed": False, "answer": None, "other": None}
         named = {part["generator"] for part in (lesson.predict, lesson.check) if part and "generator" in part}
@@ -171,6 +174,13 @@ def changed(path, value):
         inner = inner[key]
     inner[last] = value
     return lesson
+
+
+def test_the_catalogue_has_a_row_for_each_lesson_in_the_order_of_the_menu():
+    table = nm.lessons()
+    assert list(table) == ["name", "minutes", "aim", "question", "metric"]
+    assert table["name"].tolist() == list(nm.Playground().lessons) == list(shipped())
+    assert table["metric"].tolist() == ["fid", "kid", "fid", "fid", "fid", "fid"]
 
 
 VALUE = {
@@ -188,7 +198,7 @@ VALUE = {
         (["scene", "half"], -1, "lesson.scene, half"),
         (["scene", "clients"], [], "lesson.scene, clients"),
         (["scene", "generators", 0, "kind"], "data", "lesson.scene"),
-        (["predict"], "avg", "lesson.predict.best"),
+        (["predict"], "avg", "lesson.predict"),
         (["predict", "best"], "max", "lesson.predict.best"),
         (["predict", "metric"], "fld", "lesson.predict.metric"),
         (["predict", "aggregate"], "gap", "lesson.predict.aggregate"),
@@ -208,7 +218,17 @@ VALUE = {
         (["check", "aggregate"], "mean", "lesson.check.aggregate"),
         (["check", "generator"], "H", "lesson.check.generator"),
         (["check", "metric"], "kid_rbf", "lesson.check.metric"),
-        (["check"], {"kind": "inversion"}, "lesson.check"),
+        (["check"], {"kind": "inversion"}, "lesson.check.by"),
+        (["check"], 3, "lesson.check"),
+        (["scene"], "Two client", "lesson.scene"),
+        (["scene"], "{", "lesson.scene, scene"),
+        (["solution"], "done", "lesson.solution"),
+        (["solution"], {"generators": []}, "lesson.solution, generators"),
+        (["solution"], {"generators": [{**OWN["scene"]["generators"][0], "name": "H"}]}, "lesson.solution"),
+        (["minutes"], "ten", "lesson.minutes"),
+        (["minutes"], -1, "lesson.minutes"),
+        (["aim"], 3, "lesson.aim"),
+        (["hint"], "x" * 10_001, "lesson.hint"),
         (["check"], {"kind": "inversion", "by": -1}, "lesson.check.by"),
         (["check"], {"kind": "gap_constant", "within": float("nan")}, "lesson.check.within"),
         (["reveal"], None, "lesson.reveal"),
@@ -249,12 +269,12 @@ def test_a_view_in_then_changes_only_what_it_names():
 def test_playground_opens_with_a_lesson_by_name_dict_and_path(tmp_path):
     lab = nm.Playground(lesson="Where is KID?")
     assert lab.lesson == "Where is KID?" and lab.scene["view"]["panel"] == "sweep"
-    assert list(lab.lessons) == list(lessons()) and "Where is KID?" not in lab.presets
+    assert list(lab.lessons) == list(shipped()) and "Where is KID?" not in lab.presets
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(OWN))
     for given in (OWN, path, str(path)):
         own = nm.Playground(lesson=given)
-        assert own.lesson == "Mine" and list(own.lessons) == ["Mine", *lessons()]
+        assert own.lesson == "Mine" and list(own.lessons) == ["Mine", *shipped()]
     assert nm.Playground().lesson is None
 
 
@@ -331,7 +351,7 @@ def test_what_reveal_found_survives_sharing():
     ],
 )
 def test_a_wrong_field_of_the_progress_is_named(change, argument):
-    start = lessons()["Weights matter"].start.to_json()
+    start = shipped()["Weights matter"].start.to_json()
     with pytest.raises(nm.InvalidInput) as caught:
         nm.Scene.parse({**start, "lesson": {**start["lesson"], **change}})
     assert caught.value.argument == argument

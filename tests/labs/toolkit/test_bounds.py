@@ -42,6 +42,7 @@ TAUGHT = {
     "scene": {"clients": [CLIENT], "generators": [{"name": "G", **PLACE}]},
     "reveal": "There.",
     "tries": [],
+    "minutes": 3.0,
 }
 ASKED = {"metric": "fid", "generator": "G"}
 PREDICTIONS = [

@@ -6,7 +6,7 @@
  * @import { Store } from "../../toolkit/view/store.js"
  */
 
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, keepingFocus, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { SCORE_NAMES } from "./maths.js";
 import {
   isAnswered,
@@ -75,11 +75,19 @@ export class QuestionCard {
 
   /** @param {Pair} scene */
   paint(scene) {
+    keepingFocus(
+      this.root,
+      () => this.paintParts(scene),
+      () => (this.next.hidden ? this.text : this.next),
+    );
+  }
+
+  /** @param {Pair} scene */
+  paintParts(scene) {
     const { kind, text, right } = questionOf(scene);
     const { step } = scene.question;
     const isDone = isAnswered(scene);
     const isOver = isDone || (right === null && this.store.isLocked("drag")); // nobody can do a task that is locked
-    const focused = document.activeElement;
     setText(this.kind, `${kind} · ${step} of ${QUESTIONS.length}`);
     setText(this.text, text);
     this.choices.forEach((node, k) => this.paintChoice(node, CHOICES[k], scene));
@@ -89,9 +97,6 @@ export class QuestionCard {
     this.back.hidden = step === 1;
     this.example.hidden = isDone || !isAway(scene) || this.store.isLocked("drag");
     setText(this.told, toldOf(scene));
-    // what had the focus must not take it away with it
-    if (focused instanceof HTMLElement && focused.hidden && this.root.contains(focused))
-      (isOver ? this.next : this.text).focus({ preventScroll: true });
   }
 
   /** @param {HTMLElement} node @param {Score} name @param {Pair} scene */

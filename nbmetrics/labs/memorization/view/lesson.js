@@ -2,12 +2,12 @@
  * Predict, then reveal: two flags on the axis of shares say where FID-test and FLD will notice; then the curves do.
  *
  * @import { NoticeLesson } from "./maths.js"
+ * @import { Prediction } from "../../toolkit/view/predict.js"
  * @import { MemoState } from "./state.js"
  */
-import { AxisSlider } from "../../toolkit/view/axisslider.js";
-import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
-import { lockable } from "../../toolkit/view/locks.js";
+import { el, setText } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
+import { DrawIn, PredictionFlag } from "../../toolkit/view/predict.js";
 import { withMemo } from "./maths.js";
 
 const LESSON_NAME = "notice";
@@ -34,7 +34,10 @@ export class MemoLesson {
       this.text,
       el("div", { class: "nbm-group" }, [this.reveal, this.skip, this.again]),
     ]);
-    this.flags = GUESSED.map((guessed) => new NoticeFlag(state, signal, guessed));
+    this.flags = GUESSED.map(
+      ({ name, cloth }) => new PredictionFlag(state.store, signal, { style: `nbm-memo-of-${name}`, cloth }),
+    );
+    this.drawIn = new DrawIn(this.root);
   }
 
   /** @param {Partial<NoticeLesson> | null} parts null to begin anew */
@@ -52,7 +55,11 @@ export class MemoLesson {
     const isAsked = isOffered && scene.view.sweep === "copied";
     const { guess, revealed } = lessonNow(this.state);
     this.root.hidden = !isAsked;
-    for (const flag of this.flags) flag.paint(isAsked, box, x);
+    this.drawIn.paint(isAsked, revealed);
+    const [base, top] = box.y;
+    GUESSED.forEach((guessed, k) =>
+      this.flags[k].paint(isAsked ? this.predictionOf(guessed) : null, x, base, guessed.height * (base - top)),
+    );
     if (!isAsked) return;
     this.reveal.hidden = this.skip.hidden = revealed;
     this.again.hidden = !revealed;
@@ -64,65 +71,26 @@ export class MemoLesson {
         : "Predict: at what share copied will FLD notice? And FID-test? Place the two flags, then reveal the curves.",
     );
   }
-}
 
-/** One flag: placed by dragging it, by arrow keys, or by a click or Enter where it stands. */
-class NoticeFlag {
-  /** @param {MemoState} state @param {AbortSignal} signal @param {typeof GUESSED[number]} guessed */
-  constructor(state, signal, guessed) {
-    this.state = state;
-    this.guessed = guessed;
-    this.pole = svg("line", { class: "nbm-pole" });
-    this.cloth = svg("path", { class: "nbm-mark", d: guessed.cloth });
-    this.touch = svg("rect", { class: "nbm-touch", x: -12, width: 44 });
-    this.text = svg("text");
-    this.slider = new AxisSlider(
-      state.store,
-      signal,
-      [this.pole, this.touch, svg("circle", { class: "nbm-mark", r: 6 }), this.cloth, this.text],
-      `nbm-flag nbm-memo-of-${guessed.name}`,
-    );
-    lockable("", this.slider.node);
-  }
-
-  /** @param {boolean} isAsked @param {{y: [number, number]}} box @param {{at: (value: number) => number, slope: number}} x */
-  paint(isAsked, { y: [base, top] }, x) {
-    const { slider, state, guessed } = this;
-    const { guess, revealed } = lessonNow(state);
-    const placed = guess?.[guessed.name] ?? null;
-    slider.node.toggleAttribute("hidden", !isAsked || (revealed && placed === null));
-    if (!isAsked) return;
-    const value = placed ?? guessed.start;
-    const text = placed === null ? "not placed yet" : shareText(value);
-    const write = (/** @type {number} */ next) => {
-      const now = lessonNow(state);
-      return withMemo(state.scene, {
-        lesson: { ...now, guess: { fid_test: null, fld: null, ...now.guess, [guessed.name]: next } },
+  /** @param {typeof GUESSED[number]} guessed @returns {Prediction} */
+  predictionOf({ name, label, start }) {
+    const { guess, revealed } = lessonNow(this.state);
+    const write = (/** @type {number} */ share) => {
+      const lesson = lessonNow(this.state);
+      return withMemo(this.state.scene, {
+        lesson: { ...lesson, guess: { fid_test: null, fld: null, ...lesson.guess, [name]: share } },
       });
     };
-    slider.paint(
-      {
-        label: `${guessed.label} notices at`,
-        value,
-        range: [0, 1],
-        text,
-        slope: x.slope,
-        write,
-        isPlaced: placed !== null,
-        lock: "",
-      },
-      x.at(value),
-      base,
-    );
-    if (revealed) slider.now = null;
-    setAttributes(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
-    const height = guessed.height * (base - top);
-    const isLeft = value > 0.6;
-    setAttributes(this.pole, { y1: 0, y2: -height });
-    setAttributes(this.touch, { y: -height - 4, height: height + 14, x: isLeft ? -32 : -12 });
-    setAttributes(this.cloth, { transform: `translate(0 ${-height}) scale(${isLeft ? -1 : 1} 1)` });
-    setAttributes(this.text, { x: isLeft ? -32 : 32, y: 12 - height, "text-anchor": isLeft ? "end" : "start" });
-    setText(this.text, `${guessed.label}${placed === null ? "?" : ` ${text}`}`);
+    return {
+      label: `${label} notices at`,
+      guess: guess?.[name] ?? null,
+      start,
+      range: [0, 1],
+      revealed,
+      read: shareText,
+      caption: (text) => (text === null ? `${label}?` : `${label} ${text}`),
+      write,
+    };
   }
 }
 

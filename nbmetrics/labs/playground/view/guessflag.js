@@ -4,9 +4,7 @@
  * @import { Subject, Sweep } from "./sweep.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
-import { AxisSlider } from "../../toolkit/view/axisslider.js";
-import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
-import { lockable } from "../../toolkit/view/locks.js";
+import { PredictionFlag } from "../../toolkit/view/predict.js";
 import { indexNow, lessonOf } from "./lesson.js";
 import { readValue } from "./sweep.js";
 
@@ -31,52 +29,26 @@ export class GuessFlag {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
-    this.pole = svg("line", { class: "nbm-pole" });
-    this.cloth = svg("path", { class: "nbm-mark" });
-    this.text = svg("text", { "aria-hidden": "true" });
-    this.upper = svg("rect", { class: "nbm-touch", width: 44, height: 34 });
-    this.along = svg("rect", { class: "nbm-touch", x: -14, width: 28, rx: 6 });
-    const foot = svg("circle", { class: "nbm-mark", r: 6 });
-    this.slider = new AxisSlider(store, signal, [this.pole, this.along, this.upper, foot, this.cloth], "nbm-flag");
-    lockable("", this.slider.node);
-    this.root = svg("g", { class: "nbm-flagged" }, [this.slider.node, this.text]);
+    this.flag = new PredictionFlag(store, signal);
+    this.root = this.flag.node;
   }
 
   /** @param {Asked | null} asked @param {Sweep} sweep @param {Subject} subject @param {{y: [number, number]}} box @param {{at: (value: number) => number, slope: number}} x */
   paint(asked, { range }, subject, { y: [base, top] }, x) {
-    const { slider, store } = this;
-    this.root.toggleAttribute("hidden", !asked || (asked.revealed && asked.guess === null));
-    if (!asked) return;
-    const { guess, revealed } = asked;
-    const value = Math.min(range[1], Math.max(range[0], guess ?? (range[0] + range[1]) / 2));
-    const text = guess === null ? "not placed yet" : readValue(value, subject);
-    const write = (/** @type {number} */ next) => ({
+    const { store } = this;
+    const write = (/** @type {number} */ guess) => ({
       ...store.scene,
-      lesson: store.scene.lesson && { ...store.scene.lesson, guess: next },
+      lesson: store.scene.lesson && { ...store.scene.lesson, guess },
     });
-    slider.paint(
-      { label: "Your guess", value, range, text, slope: x.slope, write, isPlaced: guess !== null, lock: "" },
-      x.at(value),
-      base,
-    );
-    if (revealed) slider.now = null;
-    setAttributes(slider.node, { tabindex: revealed ? -1 : 0, "aria-disabled": String(revealed) });
-    setAttributes(this.text, { transform: `translate(${x.at(value)} ${base})` });
-    this.paintCloth(
-      guess === null ? "Your guess?" : `Your guess: ${text}`,
-      base - top - 8,
-      value > (range[0] + 2 * range[1]) / 3,
-    );
-  }
-
-  /** @param {string} text @param {number} height @param {boolean} isLeft flown to the left, near the right end */
-  paintCloth(text, height, isLeft) {
-    const side = isLeft ? -1 : 1;
-    setAttributes(this.pole, { y1: 0, y2: -height });
-    setAttributes(this.along, { y: -height, height: height + 14 });
-    setAttributes(this.upper, { x: isLeft ? -32 : -12, y: -height - 6 });
-    setAttributes(this.cloth, { d: `M0 ${-height}L${24 * side} ${8 - height}L0 ${16 - height}Z` });
-    setAttributes(this.text, { x: 30 * side, y: 12 - height, "text-anchor": isLeft ? "end" : "start" });
-    setText(this.text, text);
+    const prediction = asked && {
+      ...asked,
+      label: "Your guess",
+      start: (range[0] + range[1]) / 2,
+      range,
+      read: (/** @type {number} */ value) => readValue(value, subject),
+      caption: (/** @type {string | null} */ text) => (text === null ? "Your guess?" : `Your guess: ${text}`),
+      write,
+    };
+    this.flag.paint(prediction, x, base, base - top - 8);
   }
 }

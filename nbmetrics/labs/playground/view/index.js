@@ -17,6 +17,7 @@ import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { BestByEach } from "./best.js";
 import { Board } from "./board.js";
 import { Explore } from "./explore.js";
+import { Ghost } from "./ghost.js";
 import { Goals } from "./goals.js";
 import { Headline } from "./headline.js";
 import { LessonCard } from "./lessoncard.js";
@@ -39,6 +40,7 @@ function playgroundView(store, signal) {
   const headline = new Headline(store, signal);
   const ribbon = new Ribbon(store, signal);
   const sum = el("p", { class: "nbm-sumline" });
+  const ghost = new Ghost(stage, store);
   const board = new Board(store, signal);
   const explore = new Explore(store, signal);
   const panel = new Panel(store, signal);
@@ -73,7 +75,7 @@ function playgroundView(store, signal) {
   });
   const paint = () => {
     headline.paint(store.scene, width);
-    stage.paint(store.scene);
+    ghost.paint(store.scene); // and the plane with it
     links.paint(store.scene);
     best.paint(store.scene);
     ribbon.paint(store.scene);

@@ -19,8 +19,9 @@ import { subjectOf, sweepOf } from "./sweep.js";
  * @typedef {{kind: "inversion" | "agreement" | "gap_constant" | "below", metric?: string, by?: number, within?: number,
  *   aggregate?: Part, generator?: string, value?: number}} Check
  * @typedef {{name: string, question: string, scene: Scene, after: Scene, predict: Prediction | null,
- *   check: Check | null, reveal: string, tries: string[]}} Lesson  as nbmetrics/labs/playground/lessons.py writes it; `scene` is
- *   what it opens with and `after` what Reveal shows
+ *   check: Check | null, reveal: string, tries: string[], hint: string, solution: Scene | null}} Lesson  as
+ *   nbmetrics/labs/playground/lessons.py writes it; `scene` is what it opens with, `after` what Reveal shows, and in
+ *   `solution` the task is done
  */
 
 /** The lesson under way, if this lab has it. @param {Record<string, Lesson> | undefined} lessons @param {Scene} scene @returns {Lesson | null} */
@@ -50,6 +51,13 @@ export function revealedScene({ predict, after }, scene, data = {}) {
   const lesson = { .../** @type {Progress} */ (scene.lesson), ...found, about, revealed: true };
   if (!predict?.sweep) return { ...shown, lesson };
   return { ...shown, view: { metric: predict.metric, panel: "sweep", sweep: predict.sweep, aligned: false }, lesson };
+}
+
+/** What Show me shows: the task done, and what the learner came to so far. @param {Scene} solution @param {Scene} scene @returns {Scene} */
+export function solvedScene(solution, { rev, preset, lesson }) {
+  const progress = /** @type {Progress} */ (lesson);
+  const about = Object.fromEntries(Object.keys(progress.about).map((name) => [name, name])); // its own names again
+  return { ...solution, rev, preset, lesson: { ...progress, about } };
 }
 
 /** @param {Aggregates} numbers @param {Part} part @param {number} g */
@@ -147,7 +155,10 @@ function belowVerdict({ aggregate = "avg", generator = "", value = 0 }, metric, 
   if (index < 0) return { done: false, text: `there is no ${nameNow(scene, generator)} here any more` };
   const now = partOf(found, aggregate, index);
   const done = now < value;
-  return { done, text: `${partLabel(metric, aggregate)} is ${figure(now)}, ${done ? "below" : "not below"} ${value}` };
+  return {
+    done,
+    text: `${partLabel(metric, aggregate)} is ${figure(now)}${done ? ", below" : "; bring it below"} ${value}`,
+  };
 }
 
 /** @param {Check} check @param {string} label @param {Aggregates} found */

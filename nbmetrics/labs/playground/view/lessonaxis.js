@@ -67,8 +67,10 @@ export class GuessAxis {
     setAttributes(this.input, { "aria-valuetext": guess === null ? "not placed yet" : numeral(guess) });
     this.answer.hidden = answer === null;
     if (answer === null) return;
-    const at = Math.min(1, Math.max(0, (answer - low) / (high - low)));
+    const place = (/** @type {number} */ value) => Math.min(1, Math.max(0, (value - low) / (high - low)));
+    const at = place(answer);
     this.answer.style.setProperty("--at", String(at));
+    this.answer.style.setProperty("--from", String(place(guess ?? low))); // it is drawn in from the guess
     // Its number is written on the side away from the flag, where there is room.
     this.answer.classList.toggle("nbm-leftward", at > 0.1 && (guess ?? low) > answer);
     setText(this.answer, numeral(answer));

@@ -9,11 +9,14 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { dataOf } from "../../plane/view/laws.js";
-import { el, setText } from "../../toolkit/view/dom.js";
+import { el, keepingFocus, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { indexNow, lessonOf, outcomeOf, revealedScene, verdictOf } from "./lesson.js";
+import { DrawIn } from "../../toolkit/view/predict.js";
+import { CopyAnswer } from "./copyanswer.js";
+import { indexNow, lessonOf, outcomeOf, revealedScene, solvedScene, verdictOf } from "./lesson.js";
 import { GuessAxis } from "./lessonaxis.js";
+import { LessonHelp } from "./lessonhelp.js";
 
 const TO_DO = {
   min: "Drag the flag in the chart to your guess, then press Reveal.",
@@ -26,7 +29,7 @@ export class LessonCard {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
-    this.select = el("select", { "aria-label": "Lesson" }, [el("option", { value: "" }, ["No lesson"])]);
+    this.select = el("select", { "aria-label": "Lesson" }, [el("option", { value: "" })]);
     this.select.append(...Object.keys(this.lessons).map((name) => el("option", { value: name }, [name])));
     this.select.addEventListener("change", () => this.open(this.select.value), { signal });
     lockable("presets", this.select);
@@ -39,11 +42,28 @@ export class LessonCard {
     this.guess = el("span", { class: "nbm-guess" });
     this.act = el("div", { class: "nbm-act" }, [this.reveal, this.guess]);
     this.verdict = new VerdictLine();
+    this.help = new LessonHelp(
+      () => this.showTask(),
+      () => store.changed(),
+      signal,
+    );
+    this.act.append(this.help.hint);
+    this.task = el("div", { class: "nbm-task" }, [this.verdict.root, this.help.show]);
     this.answer = new AnswerPart(store, () => this.open(this.nextName), signal);
-    const head = el("div", { class: "nbm-lesson-head" }, [this.name, this.answer.next]);
-    const parts = [head, this.question, this.toDo, this.axis.root, this.verdict.root, this.act, this.answer.root];
-    this.root = el("section", { class: "nbm-lesson", "aria-label": "Question" }, parts);
+    this.copy = new CopyAnswer(store, signal);
+    this.root = el("section", { class: "nbm-lesson", "aria-label": "Question" }, [
+      el("div", { class: "nbm-lesson-head" }, [this.name, el("div", {}, [this.copy.button, this.answer.next])]),
+      this.copy.field,
+      this.question,
+      this.toDo,
+      this.help.text,
+      this.axis.root,
+      this.task,
+      this.act,
+      this.answer.root,
+    ]);
     this.root.hidden = true;
+    this.drawIn = new DrawIn(this.root);
     this.selectGenerator();
   }
 
@@ -89,13 +109,21 @@ export class LessonCard {
     this.selectGenerator();
   }
 
-  /** What had the focus may go away, and focus must not be lost with it. @param {Scene} scene @param {Numbers} numbers */
+  /** The task done; where no lesson says how, what Reveal says of it. */
+  showTask() {
+    const { store } = this;
+    const lesson = lessonOf(this.lessons, store.scene);
+    if (!lesson?.solution) return this.show();
+    store.edit(solvedScene(lesson.solution, store.scene), "");
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
   paint(scene, numbers) {
-    const held = this.root.contains(document.activeElement) ? document.activeElement : null;
-    this.paintParts(scene, numbers);
-    if (!held?.closest("[hidden], :disabled")) return;
-    const next = this.root.hidden ? this.select : scene.lesson?.revealed ? this.answer.root : this.question;
-    next.focus({ preventScroll: true });
+    keepingFocus(
+      this.root,
+      () => this.paintParts(scene, numbers),
+      () => (this.root.hidden ? this.select : scene.lesson?.revealed ? this.answer.root : this.question),
+    );
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
@@ -103,8 +131,10 @@ export class LessonCard {
     const lesson = lessonOf(this.lessons, scene);
     this.root.hidden = lesson === null;
     const name = lesson?.name ?? "";
+    setText(this.select.options[0], lesson ? "No lesson" : `Lessons (${this.select.options.length - 1})`);
     if (this.select.value !== name) this.select.value = name;
-    if (!lesson) return;
+    this.drawIn.paint(lesson !== null, scene.lesson?.revealed ?? false);
+    if (!lesson) return this.help.paint(null, false, false);
     const { predict, check } = lesson;
     const progress = /** @type {Progress} */ (scene.lesson);
     const { guess, revealed: isShown } = progress;
@@ -112,13 +142,16 @@ export class LessonCard {
     const verdict = check && (isShown || !predict) ? verdictOf(check, scene, numbers) : null;
     this.root.classList.toggle("nbm-answered", isShown);
     this.root.classList.toggle("nbm-about-chart", predict !== null);
-    setText(this.name, name);
+    setText(this.name, isShown ? `${name} · ✓ answered` : name);
     setText(this.question, lesson.question);
     setText(this.toDo, TO_DO[predict?.best ?? (isTask ? "task" : "none")]);
-    this.verdict.paint(verdict);
+    this.verdict.paint(verdict, isShown);
     this.toDo.hidden = this.act.hidden = isShown;
     this.reveal.disabled = predict ? guess === null : isTask && !verdict?.done;
     setText(this.guess, guess !== null ? `Your guess: ${numeral(guess)}` : predict ? "Place the flag first." : "");
+    const isStuck = isTask && verdict !== null && !verdict.done;
+    this.help.paint(lesson, isShown, isStuck && (!isShown || lesson.solution !== null));
+    this.copy.paint(progress, predict !== null);
     this.answer.paint(lesson, scene, isShown, this.nextName !== "");
     this.axis.paint(predict, progress);
   }
@@ -132,12 +165,12 @@ class VerdictLine {
     this.root = el("p", { class: "nbm-verdict", role: "status" }, [this.mark, " ", this.text]);
   }
 
-  /** @param {{done: boolean, text: string} | null} verdict */
-  paint(verdict) {
+  /** After Reveal a task is an offer, and nothing that went wrong. @param {{done: boolean, text: string} | null} verdict @param {boolean} isShown */
+  paint(verdict, isShown) {
     this.root.hidden = verdict === null;
     if (!verdict) return;
     this.root.classList.toggle("nbm-done", verdict.done);
-    setText(this.mark, verdict.done ? "✓ Done!" : "Not yet:");
+    setText(this.mark, verdict.done ? "✓ Done!" : isShown ? "Your turn:" : "Not yet:");
     setText(this.text, `${verdict.text}.`);
   }
 }
@@ -155,10 +188,10 @@ class AnswerPart {
     this.next = el("button", { type: "button" }, ["Next lesson"]);
     this.next.addEventListener("click", onNext, { signal });
     lockable("presets", this.next);
-    const more = el("div", {}, [el("p", { class: "nbm-now-try" }, ["Now try"]), this.tries]);
+    this.more = el("div", {}, [el("p", { class: "nbm-now-try" }, ["Now try"]), this.tries]);
     this.root = el("div", { class: "nbm-answer", tabindex: "-1" }, [
       this.outcome,
-      el("div", { class: "nbm-so-what" }, [this.meaning, more]),
+      el("div", { class: "nbm-so-what" }, [this.meaning, this.more]),
     ]);
   }
 
@@ -171,6 +204,7 @@ class AnswerPart {
     this.outcome.hidden = !lesson.predict;
     setText(this.outcome, this.told.text);
     setText(this.meaning, lesson.reveal);
+    this.more.hidden = lesson.tries.length === 0;
     while (this.tries.children.length > lesson.tries.length) this.tries.lastElementChild?.remove();
     while (this.tries.children.length < lesson.tries.length) this.tries.append(el("li"));
     lesson.tries.forEach((text, i) => setText(this.tries.children[i], text));

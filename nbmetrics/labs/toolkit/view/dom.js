@@ -78,3 +78,10 @@ export function oncePerFrame(paint, signal) {
     });
   };
 }
+
+/** Paint, and where what had the focus goes away or closes, give it to what `next` finds. @param {Element} root @param {() => void} paint @param {() => HTMLElement} next */
+export function keepingFocus(root, paint, next) {
+  const before = root.contains(document.activeElement) ? document.activeElement : null;
+  paint();
+  if (before?.closest("[hidden], :disabled")) next().focus({ preventScroll: true });
+}

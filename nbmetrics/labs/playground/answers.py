@@ -1,0 +1,182 @@
+"""Predictions of a class: each a short string that a learner copies, collected into one picture of flags.
+
+Twin: labs/playground/view/answers.js · held by: tests/labs/playground/test_answers.py
+
+A string is `nbma1.` and the URL-safe base64 of the JSON [lesson, guess, answer], where `answer` is what Reveal found
+and null before. Around strings any text may stand, so that a whole chat can be pasted; what a line says before its
+string is taken for who said it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ...errors import InvalidInput, check_list, check_names, check_text, printable
+from ..toolkit.fields import facts, listed, loaded, number
+from ..toolkit.files import checked_path, write
+from ..toolkit.snapshot import picture, png_of
+from .collector import page_of
+from .lessons import Lesson, shipped
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FACTS = facts(__package__, "answers.json")
+MARK, DIGITS = str(_FACTS["mark"]), int(_FACTS["digits"])
+# Letters of one string, strings that are read, and letters of all that is pasted.
+LONGEST, MOST, LARGEST = (int(_FACTS[name]) for name in ("longest", "most", "largest"))
+LONGEST_WHO = 80
+_STRING = re.compile(rf"\b{MARK}\.([A-Za-z0-9_-]+)", re.ASCII)
+# What stands between a name and a string in chats, tables and lists.
+_AROUND = string.whitespace + string.punctuation + "–—"
+COLUMNS = ["who", "lesson", "guess", "answer", "off"]
+
+
+def packed(progress: Mapping[str, Any]) -> str:
+    """The string of what a scene's field `lesson` holds; "" where no flag was placed."""
+    if progress["guess"] is None:
+        return ""
+    value = [progress["name"], *(_brief(progress[part]) for part in ("guess", "answer"))]
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f"{MARK}.{base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')}"
+
+
+def _brief(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.{DIGITS}g}")
+
+
+def unpacked(body: str) -> tuple[str, float, float | None]:
+    """Lesson, guess and answer of a string without its mark; raises `InvalidInput` where it holds none."""
+    try:
+        text = base64.b64decode(body + "=" * (-len(body) % 4), b"-_", validate=True) if len(body) <= LONGEST else b""
+    except binascii.Error:
+        text = b""
+    name, guess, answer = listed(loaded(text, "answer"), "answer", 3, 3)
+    return (
+        check_names([name], "answer")[0],
+        number(guess, "guess"),
+        None if answer is None else number(answer, "answer"),
+    )
+
+
+def answer_table(progress: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row for each lesson that a learner opened, with the string that is handed to a teacher."""
+    rows = [(p["name"], p["guess"], p["answer"], _off(p), p["revealed"], packed(p)) for p in progress]
+    table = pd.DataFrame(rows, columns=["lesson", "guess", "answer", "off", "revealed", "string"])
+    return table.astype({"guess": float, "answer": float, "off": float, "revealed": bool})
+
+
+def _off(progress: Mapping[str, Any]) -> float | None:
+    guess, answer = progress["guess"], progress["answer"]
+    return None if guess is None or answer is None else abs(guess - answer)
+
+
+@dataclass(frozen=True)
+class ClassAnswers:
+    """What a class predicted. In a notebook it shows itself as flags over the axis of each lesson.
+
+    Attributes
+    ----------
+    table : DataFrame with the columns who (what a line says before its string), lesson, guess, answer (what Reveal
+        found, NaN before) and off (how far the guess is from it)
+    unreadable : strings that hold no answer
+    """
+
+    table: pd.DataFrame
+    unreadable: int = 0
+    lessons: Mapping[str, Lesson] = field(default_factory=dict, repr=False)
+
+    def plot(self, *, reveal: bool = True) -> Figure:
+        """One axis of flags a lesson, each guess a flag, and the answer as a line if `reveal`."""
+        from ...figures.flags import class_flags
+
+        questions = {name: lesson.question for name, lesson in self.lessons.items()}
+        return class_flags(self.table, questions, reveal=reveal)
+
+    def export_html(self, path: Any) -> Path:
+        """Write the page for the projector, into which more answers are pasted; returns its path.
+
+        Every guess stands there as a flag at once, and Reveal shows the truth. It works offline, opened from disk, and
+        sends nothing anywhere. These answers are in it already, without names. An older file of that name is replaced.
+        """
+        target = checked_path(path, ".html", ".htm")
+        rows = self.table[["lesson", "guess", "answer"]].to_dict("records")
+        strings = [
+            packed({"name": r["lesson"], "guess": r["guess"], "answer": None if pd.isna(r["answer"]) else r["answer"]})
+            for r in rows
+        ]
+        asked = {name: one.to_json() for name, one in self.lessons.items() if one.predict}
+        return write(target, page_of("\n".join(strings), asked))
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return picture(png_of(self.plot()), f"What a class predicted.\n{self.table}")
+
+
+def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) -> ClassAnswers:
+    """The predictions of a class, from the strings that its learners copied.
+
+    Parameters
+    ----------
+    strings : the answer strings, one text or several, with anything around them: a whole chat, a column of a form
+    lesson : a lesson of your own that they are about (as `nm.Playground(lesson=…)` takes it), so that its question
+        and its true answer are shown
+
+    Raises
+    ------
+    InvalidInput
+        For what is no text, for more than 1,000,000 letters, and for more than 2,000 answers.
+
+    Examples
+    --------
+    >>> import nbmetrics as nm
+    >>> chat = "Ada: nbma1.WyJXZWlnaHRzIG1hdHRlciIsLTAuNSwtMV0\\nBob: nbma1.WyJXZWlnaHRzIG1hdHRlciIsMCxudWxsXQ"
+    >>> print(nm.collect_answers(chat).table)
+       who          lesson  guess  answer  off
+    0  Ada  Weights matter   -0.5    -1.0  0.5
+    1  Bob  Weights matter    0.0     NaN  NaN
+
+    An empty page for the projector is `nm.collect_answers().export_html("class.html")`.
+    """
+    texts = [strings] if isinstance(strings, str) else check_list(strings, "strings", LARGEST)
+    text = "\n".join(check_text(_joined(part), "strings", LARGEST) for part in texts)
+    if len(text) > LARGEST:
+        raise InvalidInput("strings", f"has {len(text):,} letters", f"Give at most {LARGEST:,}")
+    known = dict(shipped())
+    if lesson is not None:
+        own = Lesson.read(lesson)
+        known[own.name] = own
+    rows, unreadable = [], 0
+    for line in text.splitlines():
+        end = 0
+        for found in _STRING.finditer(line):
+            try:
+                name, guess, answer = unpacked(found[1])
+            except InvalidInput:
+                unreadable += 1
+            else:
+                off = None if answer is None else abs(guess - answer)
+                rows.append((_who(line[end : found.start()]), name, guess, answer, off))
+            end = found.end()
+    if len(rows) > MOST:
+        raise InvalidInput("strings", f"holds {len(rows):,} answers", f"Give at most {MOST:,}")
+    table = pd.DataFrame(rows, columns=COLUMNS).astype({"guess": float, "answer": float, "off": float})
+    return ClassAnswers(table, unreadable, known)
+
+
+def _joined(part: Any) -> Any:
+    """A text that is safe to check: chats hold letters that no table can show."""
+    return printable(part, LARGEST + 1) if isinstance(part, str) else part
+
+
+def _who(text: str) -> str:
+    return printable(text.strip(_AROUND), LONGEST_WHO)
