@@ -61,7 +61,7 @@ def gaussian_samples(table: pd.DataFrame) -> Drawing:
     for k, (name, rows) in enumerate(table.groupby("source", sort=False)):
         look = {"color": CLIENT, "marker": MARKERS[k % len(MARKERS)], "label": f"client {k + 1}"}
         if name == "generator":
-            look = {**generator_look(0), "label": name}
+            look = {**generator_look(0), "label": "generator"}
         ax.scatter(rows["x"], rows["y"], alpha=0.5, s=10, **look)
     ax.set_aspect("equal")
     ax.set_xlabel("x")
