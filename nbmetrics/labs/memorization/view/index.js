@@ -16,9 +16,10 @@ import { MemoHeat } from "./heat.js";
 import { MemoItems } from "./items.js";
 import { fitsBase } from "./maths.js";
 import { MemoPlane } from "./plane.js";
+import { whySceneRefused } from "./shape.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
-import { chosenWords, pointsTable } from "./words.js";
+import { cardsTable, chosenWords, pointsTable } from "./words.js";
 
 const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
 // On rows of one's own there is nothing to sweep.
@@ -29,7 +30,7 @@ const QUESTIONS = {
   own: ["Is your generator memorizing?", "Look at the cards, then at the items that are most like a training row."],
 };
 
-export default lab("MemorizationLab", () => ({}), memoView);
+export default lab("MemorizationLab", () => ({}), memoView, { refusal: whySceneRefused });
 
 /** @param {Store} store @param {AbortSignal} signal */
 function memoView(store, signal) {
@@ -48,10 +49,7 @@ function memoView(store, signal) {
       isFull = shown;
       store.changed();
     },
-    picture: () =>
-      void plane
-        .save(`MemorizationLab: ${chosen.textContent}`)
-        .catch(() => store.say("The picture could not be made.")),
+    picture: () => ({ ...plane.pictured(), legend: legend.root, words: [question, chosen], table: cardsTable(state) }),
     compared: ({ seconds, doing }) =>
       doing
         ? "Python computes these cards …"
@@ -94,7 +92,7 @@ function closeStarts({ base, scene }, { preset, presets, reset }) {
     if (option.disabled) setAttributes(option, { title: "Its points need Python" });
   }
   const [first] = Object.values(presets);
-  if (!isHeld(presets[scene.preset] ?? first)) reset.disabled = true;
+  if (!isHeld(presets[scene.preset] ?? first)) reset.hidden = true;
 }
 
 /** What is seen beside the picture, one at a time. */

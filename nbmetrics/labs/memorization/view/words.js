@@ -1,9 +1,11 @@
 /**
- * The chosen point in words, and the table of all points.
+ * The chosen point in words, and the tables of all points and of the cards.
  *
  * @import { MemoState } from "./state.js"
  */
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
+import { CARDS } from "./cards.js";
+import { CARD_NAMES } from "./maths.js";
 
 /** @param {MemoState} state @returns {string} "" where none is chosen */
 export function chosenWords(state) {
@@ -53,4 +55,14 @@ export function pointsTable(state) {
       told(answer.distance, i),
     ]),
   };
+}
+
+/** The cards of the last answer, the heads first. @param {MemoState} state */
+export function cardsTable({ answer, honest }) {
+  const rows = CARD_NAMES.map((name) => [
+    CARDS[name].label,
+    shownNumber(answer.cards?.[name]),
+    shownNumber(honest?.[name]),
+  ]);
+  return [["Card", "value", "of an honest generator"], ...rows];
 }

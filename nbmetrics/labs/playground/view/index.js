@@ -3,7 +3,7 @@
  */
 
 import { codeOf } from "../../plane/view/edits.js";
-import { ItemButtons } from "../../plane/view/items.js";
+import { ItemMenu } from "../../plane/view/items.js";
 import { dataOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
 import { numbersOf } from "../../plane/view/scores.js";
@@ -11,15 +11,16 @@ import { Stage } from "../../plane/view/stage.js";
 import { PlaneStore } from "../../plane/view/store.js";
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
-import { savePicture } from "../../toolkit/view/picture.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { Board } from "./board.js";
 import { Explore } from "./explore.js";
 import { LessonCard } from "./lessoncard.js";
+import { whySceneRefused } from "./shape.js";
 
 export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model)), playgroundView, {
   kind: PlaneStore,
   traits: ["data", "namespace"],
+  refusal: whySceneRefused,
 });
 
 /** @param {PlaneStore} store @param {AbortSignal} signal */
@@ -28,25 +29,21 @@ function playgroundView(store, signal) {
   const board = new Board(store, signal);
   const explore = new Explore(store, signal);
   const panel = new Panel(store, signal);
-  const items = new ItemButtons(store, signal);
   const card = new LessonCard(store, signal);
-  const describe = () =>
-    `Playground: ${[...store.scene.clients, ...store.scene.generators].map((i) => i.name).join(", ")}`;
+  const key = legend();
   const toolbar = new Toolbar(store, signal, {
-    own: items.nodes,
+    choices: [card.select],
     starts: () => card.starts,
     code: codeOf,
     table: (shown) => {
       panel.showNumbers(shown);
       explore.showNumbers(shown);
     },
-    picture: () =>
-      void savePicture(stage.root, describe(), "playground.png").catch(() =>
-        store.say("The picture could not be made."),
-      ),
+    picture: () => ({ drawing: stage.root, legend: key, words: [...board.words.children], table: board.table }),
     compared: ({ scores }) => agreement(pairsOf(store, scores)),
   });
-  toolbar.preset.after(card.select);
+  const items = new ItemMenu(store, signal, toolbar.more);
+  toolbar.root.prepend(items.menu.root);
   const paint = () => {
     stage.paint(store.scene);
     board.paint(store.scene, store.numbers);
@@ -56,7 +53,7 @@ function playgroundView(store, signal) {
     toolbar.paint(store.scene);
     card.paint(store.scene, store.numbers);
   };
-  const columns = [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, explore.root, panel.root];
+  const columns = [el("div", { class: "nbm-plane" }, [stage.root, key]), board.root, explore.root, panel.root];
   return {
     nodes: [
       toolbar.root,
