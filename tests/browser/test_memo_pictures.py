@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from nbmetrics.labs.memorization.scene import MemorizationScene
 from nbmetrics.labs.memorization.study import study_of
 from tests.browser.memo import SLOW, curve_of, open_with, settle, tab
-from tests.browser.page import CONTRAST, OVERFLOW, painted, run_code
+from tests.browser.page import CONTRAST, OVERFLOW, painted, press, run_code
 
 OWN = """import numpy as np, nbmetrics as nm
 rng = np.random.default_rng(0)
@@ -78,7 +78,7 @@ def test_the_saved_picture_has_the_shading_in_it(opened, tmp_path):
     page, lab = opened("points=60, jitter=0.1")
     settle(page, lab)
     with page.expect_download() as got:
-        lab.get_by_role("button", name="Save picture").click()
+        press(lab, "Save picture")
     got.value.save_as(tmp_path / "saved.png")
     image = plt_image.imread(tmp_path / "saved.png")
     box = lab.locator(".nbm-memo-plane").bounding_box()

@@ -7,6 +7,7 @@
 
 import { el, setAttributes } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { numeral, tickText } from "../../toolkit/view/numbers.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { AnglePicture } from "./angle.js";
 import { PairFields, ScoreBoard, ScoreSwitch } from "./board.js";
@@ -39,7 +40,7 @@ function correlationView(store, signal) {
       tables.show(shown);
       store.changed();
     },
-    picture: () => ({ drawing: map.sheet.root, words: [fields.root], table: board.root }),
+    picture: () => ({ drawing: map.sheet.root, words: [pairWords(pairNow())], table: board.root }),
     isSecret: () => veiledIn(pairNow()) !== "",
     compared: ({ scores }) =>
       agreement(SCORES.map((score) => [scores[score], /** @type {any} */ (store.numbers)[score]])),
@@ -64,6 +65,11 @@ function correlationView(store, signal) {
     toolbar.paint(scene);
   };
   return { nodes: [toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/** @param {Pair} pair */
+function pairWords({ rho, rho_hat, scale }) {
+  return `Correlation of x and y ${numeral(rho)}, of x and the generated ŷ ${numeral(rho_hat)}; scale of x ${tickText(scale)}.`;
 }
 
 /** A preset, and Reset, are about the pair: the question stays as it stands. */

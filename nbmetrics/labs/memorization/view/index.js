@@ -19,7 +19,7 @@ import { MemoPlane } from "./plane.js";
 import { whySceneRefused } from "./shape.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
-import { cardsTable, chosenWords, pointsTable } from "./words.js";
+import { cardsTable, chosenWords, picturedWords, pointsTable } from "./words.js";
 
 const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
 // On rows of one's own there is nothing to sweep.
@@ -49,7 +49,12 @@ function memoView(store, signal) {
       isFull = shown;
       store.changed();
     },
-    picture: () => ({ ...plane.pictured(), legend: legend.root, words: [question, chosen], table: cardsTable(state) }),
+    picture: () => ({
+      ...plane.pictured(),
+      legend: legend.root,
+      words: picturedWords(state),
+      table: cardsTable(state),
+    }),
     compared: ({ seconds, doing }) =>
       doing
         ? "Python computes these cards …"

@@ -66,3 +66,11 @@ export function cardsTable({ answer, honest }) {
   ]);
   return [["Card", "value", "of an honest generator"], ...rows];
 }
+
+/** What is said above a picture. @param {MemoState} state */
+export function picturedWords(state) {
+  const { made, isOwn, isCurrent, behindWords } = state;
+  const count = made.isCopy.length;
+  const copies = `${made.copies} of ${count} generated points are copies of train points.`;
+  return [isOwn ? `${count} generated points, as given.` : copies, chosenWords(state), isCurrent ? "" : behindWords];
+}

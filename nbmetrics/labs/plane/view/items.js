@@ -3,6 +3,7 @@
  * one away.
  *
  * @import { Item, Scene } from "../../toolkit/view/types.js"
+ * @import { Toolbar } from "../../toolkit/view/toolbar.js"
  * @import { PlaneStore } from "./store.js"
  */
 import { el, setAttributes } from "../../toolkit/view/dom.js";
@@ -20,26 +21,31 @@ const KINDS = [
 ];
 
 export class ItemMenu {
-  /** @param {PlaneStore} store @param {AbortSignal} signal @param {Menu} more where Remove is put @param {boolean} [hasGenerators] */
-  constructor(store, signal, more, hasGenerators = true) {
+  /** @param {PlaneStore} store @param {AbortSignal} signal @param {Toolbar} toolbar where they are put @param {boolean} [hasGenerators] */
+  constructor(store, signal, toolbar, hasGenerators = true) {
     this.store = store;
     this.menu = new Menu("Add", signal, () => store.send({ kind: "names" }));
-    this.client = this.menu.item("Add client", () => this.add("clients"));
-    this.generators = [
+    this.names = el("div", { role: "group", "aria-label": "From the notebook" });
+    this.names.hidden = true;
+    this.shownNames = "";
+    this.menu.add(
+      this.menu.item("Add client", () => this.add("clients")),
       this.menu.item("Add generator", () => this.add("generators")),
       ...KINDS.map(([kind, text]) => this.menu.item(text, () => this.add("generators", kind))),
-    ];
-    this.names = el("div", { role: "group", "aria-label": "From the notebook" });
-    this.shownNames = "";
-    this.menu.add(this.client, ...(hasGenerators ? [...this.generators, this.names] : []));
-    this.remove = more.item("Remove", () => removeChosen(store));
-    more.list.prepend(this.remove);
-    lockable("items", this.menu.root, this.remove);
+      this.names,
+    );
+    // A menu of one would only be in the way.
+    this.root = hasGenerators ? this.menu.root : toolbar.button("Add client", () => this.add("clients"));
+    this.remove = toolbar.more.item("Remove", () => removeChosen(store));
+    toolbar.root.prepend(this.root);
+    toolbar.more.list.prepend(this.remove);
+    lockable("items", this.root, this.remove);
   }
 
   /** @param {"clients" | "generators"} kind @param {Item["kind"] | "point"} [what] */
   add(kind, what) {
     const { store } = this;
+    if (store.scene[kind].length >= MOST[kind]) return store.say(`A lab shows at most ${MOST[kind]} ${kind}.`);
     store.edit(withAdded(store.scene, kind, what), "items");
     store.select({ kind, index: store.scene[kind].length - 1 });
   }
@@ -59,15 +65,11 @@ export class ItemMenu {
   /** @param {Scene} scene @param {boolean} [isOffered] whether items can come and go at all */
   paint(scene, isOffered = true) {
     const { selected } = this.store;
-    this.menu.root.hidden = !isOffered;
+    this.root.hidden = !isOffered;
     this.remove.hidden = selected === null || !isOffered;
     forbid(this.remove, selected ? whyNotRemovable(scene, selected) : "");
     if (selected && !this.remove.title)
       setAttributes(this.remove, { title: `${scene[selected.kind][selected.index].name} (Delete)` });
-    const full = (/** @type {"clients" | "generators"} */ kind) =>
-      scene[kind].length < MOST[kind] ? "" : `There are at most ${MOST[kind]} ${kind}`;
-    forbid(this.client, full("clients"));
-    for (const item of this.generators) forbid(item, full("generators"));
     this.paintNames(this.store.model.get("namespace") ?? []);
   }
 }

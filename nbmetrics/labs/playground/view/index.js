@@ -42,8 +42,7 @@ function playgroundView(store, signal) {
     picture: () => ({ drawing: stage.root, legend: key, words: [...board.words.children], table: board.table }),
     compared: ({ scores }) => agreement(pairsOf(store, scores)),
   });
-  const items = new ItemMenu(store, signal, toolbar.more);
-  toolbar.root.prepend(items.menu.root);
+  const items = new ItemMenu(store, signal, toolbar);
   const paint = () => {
     stage.paint(store.scene);
     board.paint(store.scene, store.numbers);

@@ -25,7 +25,7 @@ export class Menu {
     this.button.addEventListener("click", () => (this.isOpen ? this.close() : this.open()), options);
     this.root.addEventListener("keydown", (event) => this.key(event), options);
     this.root.addEventListener("focusout", (event) => this.left(event.relatedTarget), options);
-    const outside = (/** @type {Event} */ event) => event.composedPath().includes(this.root) || this.close();
+    const outside = (/** @type {Event} */ event) => event.composedPath().includes(this.root) || this.leave();
     document.addEventListener("pointerdown", outside, { signal, capture: true });
     signal.addEventListener("abort", () => clearTimeout(this.timer));
   }
@@ -68,6 +68,11 @@ export class Menu {
     setAttributes(this.button, { "aria-expanded": "true" });
     this.fit(this.list);
     this.items[0]?.focus({ preventScroll: true });
+  }
+
+  leave() {
+    this.close();
+    this.hush();
   }
 
   close() {
@@ -136,6 +141,7 @@ export class Menu {
   }
 
   hush() {
+    if (this.told.hidden) return;
     clearTimeout(this.timer);
     this.told.hidden = true;
     setText(this.told, "");

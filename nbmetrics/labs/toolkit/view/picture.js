@@ -4,8 +4,8 @@
  *
  * @typedef {object} Pictured  what of a display is in the picture
  * @property {SVGSVGElement} drawing as large as on the page
- * @property {Element} [legend] of entries: a mark, and what it means
- * @property {Element[]} [words] sentences
+ * @property {Element} [legend] of entries: a mark, and what it means; what has no mark is left out
+ * @property {(Element | string)[]} [words] sentences
  * @property {HTMLTableElement | string[][]} [table] or its rows, the heads first
  * @property {() => void} [done] called once the drawing was copied
  */
@@ -29,6 +29,9 @@ const PAD = 16;
 const LINE = 19;
 const LEAST_WIDTH = 480;
 const PIXELS = 3;
+const GUTTER = 18;
+// How a cell with a number, a dash or nothing begins.
+const NUMBER = /^([\d=≠≈–−+-]|$)/;
 
 /** A drawing that keeps its looks wherever it is put. @param {SVGSVGElement} drawing */
 function styled(drawing) {
@@ -113,12 +116,12 @@ class Sheet {
     this.y += LINE;
     for (const entry of legend.children) {
       const text = wordsOf(entry);
-      if (!text) continue;
       const mark = markOf(entry.firstElementChild);
-      const wide = (mark ? 28 : 0) + this.measured(text, 12, 400);
+      if (!text || !mark) continue;
+      const wide = 28 + this.measured(text, 12, 400);
       if (x > PAD && x + wide > this.width - PAD) [x, this.y] = [PAD, this.y + LINE];
-      if (mark) this.nodes.push(svg("g", { transform: `translate(${x + 11} ${this.y - 4})` }, [mark]));
-      this.put(text, x + (mark ? 28 : 0), { size: 12 });
+      this.nodes.push(svg("g", { transform: `translate(${x + 11} ${this.y - 4})` }, [mark]));
+      this.put(text, x + 28, { size: 12 });
       x += wide + 16;
     }
   }
@@ -127,14 +130,15 @@ class Sheet {
   tabulate(rows) {
     this.y += LINE / 2;
     const widths = columnWidths(this, rows);
+    const isOfNumbers = widths.map((_, k) => rows.slice(1).every((row) => NUMBER.test(row[k] ?? "")));
     rows.forEach((row, r) => {
       const weight = r ? 400 : 600;
       this.y += LINE + 2;
-      let end = PAD;
+      let start = PAD;
       row.forEach((text, k) => {
-        end += widths[k];
-        if (k) this.put(text, end, { weight, anchor: "end" });
-        else this.put(text, PAD, { weight });
+        if (isOfNumbers[k]) this.put(text, start + widths[k] - GUTTER, { weight, anchor: "end" });
+        else this.put(text, start, { weight });
+        start += widths[k];
       });
     });
   }
@@ -145,7 +149,7 @@ function columnWidths(sheet, rows) {
   const count = Math.max(...rows.map((row) => row.length));
   return Array.from(
     { length: count },
-    (_, k) => 18 + Math.max(...rows.map((row, r) => sheet.measured(row[k] ?? "", 13, r ? 400 : 600))),
+    (_, k) => GUTTER + Math.max(...rows.map((row, r) => sheet.measured(row[k] ?? "", 13, r ? 400 : 600))),
   );
 }
 
@@ -180,7 +184,7 @@ function sheetOf(root, title, { drawing, legend, words = [], table }) {
   const wide = rows.length ? columnWidths(sheet, rows).reduce((sum, width) => sum + width, 2 * PAD) : 0;
   sheet.width = Math.ceil(Math.max(sheet.width, wide));
   sheet.write(title, { size: 15, weight: 600 });
-  for (const node of words) sheet.write(wordsOf(node));
+  for (const node of words) sheet.write(typeof node === "string" ? node : wordsOf(node));
   sheet.y += 12;
   sheet.draw(drawing);
   if (legend) sheet.explain(legend);

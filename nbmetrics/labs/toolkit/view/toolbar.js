@@ -1,6 +1,6 @@
 /**
- * What the toolbar of every lab has, in the order of use: what is a lab's own to add, undo and redo, the presets, the
- * menus Share and More, and the status line. What can do nothing now is not there, and leaves its place free.
+ * What the toolbar of every lab has: the presets, the menus Share and More, undo and redo, and the status line. What
+ * can do nothing now is not there; undo and redo are last, so that the place that waits for them is no gap.
  *
  * @import { Shared } from "./sharing.js"
  * @import { Store } from "./store.js"
@@ -13,7 +13,6 @@ import { ShareMenu } from "./sharing.js";
 
 /**
  * @typedef {object} Own
- * @property {Node[]} [add] what adds to the scene
  * @property {Node[]} [choices] selects beside the presets
  * @property {() => Record<string, any>} [starts] scenes to reset to that are no presets, by the name in their field preset
  * @property {(shown: boolean) => void} table show or hide the numbers behind the pictures
@@ -51,12 +50,11 @@ export class Toolbar {
     lockable("presets", this.preset);
     lockable("history", this.undo, this.redo, this.reset);
     this.root = el("div", { class: "nbm-toolbar" }, [
-      ...(tools.add ?? []),
-      group([this.undo, this.redo]),
       this.preset,
       ...(tools.choices ?? []),
       this.share.menu.root,
       this.more.root,
+      group([this.undo, this.redo]),
     ]);
     this.status = el("div", { class: "nbm-status", role: "status" });
     this.fold = el("details", { class: "nbm-fold" }, [el("summary", {}, ["What went wrong"]), el("pre")]);

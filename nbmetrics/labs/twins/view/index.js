@@ -50,8 +50,7 @@ function twinsView(store, signal) {
     },
     compared: (result) => comparedWords(store, keeper.now(), result),
   });
-  const items = new ItemMenu(plane, signal, toolbar.more, false);
-  toolbar.root.prepend(items.menu.root);
+  const items = new ItemMenu(plane, signal, toolbar, false);
   const left = el("div", { class: "nbm-plane" }, [stage.root, legend]);
   const columns = el("div", { class: "nbm-columns nbm-twin-columns" }, [left, board.root, panel.root]);
   const paint = () => {
