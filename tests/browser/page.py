@@ -79,8 +79,14 @@ def handle(scope, name):
 
 # The menus of the toolbar, by what is in them.
 MENUS = {
-    "Add": ["Add client", "Add generator", "Two bumps", "Copycat of a client’s points", "Collapsed to a point"]
-    + ["Ideal estimator, truncated by ψ"],
+    "Add": [
+        "Add client",
+        "Add generator",
+        "Two bumps",
+        "Ideal estimator, truncated by ψ",
+        "Collapsed to a point",
+        "Copycat of a client’s points",
+    ],
     "Share": ["Copy link", "Copy code", "Save page", "Save picture"],
     "More": ["Remove", "Reset", "Table view"],
 }

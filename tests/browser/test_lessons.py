@@ -7,7 +7,19 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import EVIL
-from tests.browser.page import CONTRAST, OVERFLOW, answered, drag, painted, press, run_code, scene_where, tab_to, until
+from tests.browser.page import (
+    CONTRAST,
+    OVERFLOW,
+    answered,
+    drag,
+    menu_item,
+    painted,
+    press,
+    run_code,
+    scene_where,
+    tab_to,
+    until,
+)
 
 OPEN = "import nbmetrics as nm\nlab = nm.Playground(lesson={lesson!r}); lab"
 LOWEST = re.compile(r"^FID avg is lowest at (\S+): your guess (\S+) is (\S+) away\. FID all is lowest at (\S+)\.$")

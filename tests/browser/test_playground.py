@@ -292,7 +292,7 @@ def test_a_finger_drags_too(playground):
 def test_add_and_remove_either_kind(playground):
     page, lab = playground
     for kind, css in (("client", "clients"), ("generator", "generators")):
-        lab.get_by_role("button", name=f"Add {kind}").click()
+        press(lab, f"Add {kind}")
         expect(lab.locator(f".nbm-{css} .nbm-body")).to_have_count(3)
         press(lab, "Remove")
         expect(lab.locator(f".nbm-{css} .nbm-body")).to_have_count(2)

@@ -41,12 +41,24 @@ export async function unpacked(text, lab) {
 
 /** @param {Uint8Array} data */
 async function inflated(data) {
-  try {
-    return await through(new DecompressionStream("deflate"), data);
-  } catch (error) {
+  const text = await through(new DecompressionStream("deflate"), data).catch((error) => {
     if (error instanceof RangeError) throw error;
     throw new Error(`It is damaged: it cannot be unpacked. ${AGAIN}`);
+  });
+  // Not every program minds what stands behind the end of what was deflated.
+  if (new DataView(data.buffer, data.length - 4).getUint32(0) !== adlerOf(text))
+    throw new Error(`It is damaged: parts of it are foreign. ${AGAIN}`);
+  return text;
+}
+
+/** The checksum that ends deflated data. @param {Uint8Array} text */
+function adlerOf(text) {
+  let [low, high] = [1, 0];
+  for (const byte of text) {
+    low = (low + byte) % 65521;
+    high = (high + low) % 65521;
   }
+  return high * 65536 + low;
 }
 
 /** @param {Uint8Array} text */

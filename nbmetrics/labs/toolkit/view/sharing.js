@@ -21,8 +21,9 @@ import { packed } from "./share.js";
  * @property {() => boolean} [isSecret] whether Python's picture would show what the page still hides
  */
 
-// Milliseconds after which Python is busy or gone.
-const PATIENCE = 2500;
+// Milliseconds after which it is said what is waited for, and after which Python is busy or gone.
+const SOON = 500;
+const PATIENCE = 5000;
 
 export class ShareMenu {
   /** @param {Store} store @param {AbortSignal} signal @param {Shared} shared @param {() => string} title of pictures */
@@ -97,11 +98,20 @@ export class ShareMenu {
     menu.tell(`Page saved: ${name}`);
   }
 
+  /** What Python answers, or null where it is busy or gone. */
+  async pictureOfPython() {
+    const asked = answerOf(this.store, "picture", this.signal);
+    const soon = await within(asked, SOON);
+    if (soon) return soon;
+    this.menu.tell("Python draws the picture …");
+    return within(asked, PATIENCE);
+  }
+
   async savePicture() {
     const { menu, store } = this;
     const name = `${this.file}.png`;
     const isOwn = Boolean(store.saved) || this.shared.isSecret?.();
-    const answer = isOwn ? null : await within(answerOf(store, "picture", this.signal), PATIENCE);
+    const answer = isOwn || store.waiting ? null : await this.pictureOfPython();
     if (answer?.picture) {
       download(bytesOf(answer.picture), name);
       return menu.tell(`Picture saved: ${name}`);
