@@ -40,11 +40,9 @@ class Lead:
     @classmethod
     def of(cls, title: Any, text: Any, author: Any) -> Lead:
         """Checked; InvalidInput names the one that is no text, or too long."""
-        line = {"title": title, "author": "" if author is None else author}
-        for name, value in line.items():
-            if value != "":
-                check_names([value], name)
-        return cls(line["title"], "" if text is None else check_text(text, "text", LONGEST_LEAD), line["author"])
+        (title,) = check_names([title], "title")
+        words = "" if text is None else check_text(text, "text", LONGEST_LEAD)
+        return cls(title, words, "" if author is None else check_names([author], "author")[0])
 
     @property
     def html(self) -> str:

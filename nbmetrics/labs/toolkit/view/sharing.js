@@ -58,7 +58,7 @@ export class ShareMenu {
       this.menu.tell(done);
     } catch {
       this.fold.offer();
-      this.menu.tell(`Copy the ${name.toLowerCase()} below the picture${name === "Code" ? " into a cell" : ""}.`);
+      this.menu.tell(`Copy the ${name.toLowerCase()} below the picture${name === "Link" ? "" : " into a cell"}.`);
     }
   }
 
@@ -73,7 +73,7 @@ export class ShareMenu {
     if (!store.saved) {
       const line = openingCode(this.shared.code(store.scene), text);
       const done = "Python that opens this state copied. For a link: Save page, and Copy link there.";
-      return this.copy(line, () => line, "Code", done);
+      return this.copy(line, () => line, "Line", done);
     }
     const { href, protocol } = location;
     const link = `${href.split("#")[0]}#${text}`;
