@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from playwright.sync_api import expect
 
+from tests.browser.page import press, told
+
 CORRELATION_SCORES = ("mfid", "rfid", "cfid", "squared_difference")
 
 
@@ -99,8 +101,8 @@ def settle(root):
 def copied_code(root):
     """The page's code of its scene, which it keeps up once it was copied."""
     if not root.locator("summary", has_text="Code").is_visible():
-        root.get_by_role("button", name="Copy code").click()
-        expect(root.locator(".nbm-status")).to_contain_text("into a cell")
+        press(root, "Copy code")
+        expect(told(root)).to_contain_text("into a cell")
     return root.locator(".nbm-code").input_value()
 
 

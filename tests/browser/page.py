@@ -77,6 +77,48 @@ def handle(scope, name):
     return scope.get_by_role("slider", name=name, exact=True)
 
 
+# The menus of the toolbar, by what is in them.
+MENUS = {
+    "Add": [
+        "Add client",
+        "Add generator",
+        "Two bumps",
+        "Ideal estimator, truncated by ψ",
+        "Collapsed to a point",
+        "Copycat of a client’s points",
+    ],
+    "Share": ["Copy link", "Copy code", "Save page", "Save picture"],
+    "More": ["Remove", "Reset", "Table view"],
+}
+MENU_OF = {item: menu for menu, items in MENUS.items() for item in items}
+
+
+def opened(root, menu):
+    """The list of a menu of the toolbar, open."""
+    painted(root)
+    button = root.get_by_role("button", name=menu, exact=True)
+    if button.get_attribute("aria-expanded") == "false":
+        button.click()
+    return root.get_by_role("menu", name=menu, exact=True)
+
+
+def menu_item(root, name, menu=None):
+    """An item of a menu, which is open then: of the one that has it, or of the one given."""
+    return opened(root, menu or MENU_OF[name]).get_by_role("menuitem", name=name, exact=True)
+
+
+def press(root, name):
+    """What is done with a button of the toolbar, alone or in a menu, by its visible text."""
+    painted(root)
+    alone = root.get_by_role("button", name=name, exact=True)
+    (alone if alone.count() else menu_item(root, name)).click()
+
+
+def told(root):
+    """What is said beside the menu that was used."""
+    return root.locator(".nbm-told:not([hidden])")
+
+
 def until(page, read, test, seconds=30):
     """What `read()` gives, once `test` holds of it."""
     end = time.monotonic() + seconds
@@ -195,5 +237,5 @@ def settle(page, lab, said=re.compile("Python (agrees|computed)")):
     """As `answered`, once the page says that the answer is what it shows, or is shown."""
     scene, result = answered(page, lab)
     assert "error" not in result, result
-    expect(lab.get_by_role("status")).to_contain_text(said)
+    expect(lab.locator(".nbm-status")).to_contain_text(said)
     return scene, result

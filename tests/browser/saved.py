@@ -8,8 +8,9 @@ class Saved:
         self.browser, self.folder = browser, folder
         self.contexts, self.asked, self.wrong = [], [], []
 
-    def open(self, lab, width=1280, height=900, **options):
-        path = lab.export_html(self.folder / f"page-{len(self.contexts)}.html")
+    def open(self, lab, width=1280, height=900, words=None, **options):
+        """The page and the lab in it; `words` are what stands on top of it, `options` those of the browser."""
+        path = lab.export_html(self.folder / f"page-{len(self.contexts)}.html", **(words or {}))
         context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
         self.contexts.append(context)
         context.set_offline(True)

@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.conftest import HERE, WINDOW
 from tests.browser.labs import LABS, group, handle, settle
-from tests.browser.page import drag, painted
+from tests.browser.page import drag, opened, painted
+from tests.browser.page import press as page_press
 
 AXE = HERE.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
 SEVERE = ("serious", "critical")
@@ -22,7 +23,11 @@ pytestmark = pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm insta
 
 
 def press(name):
-    return lambda page, root, case: root.get_by_role("button", name=name, exact=True).click()
+    return lambda page, root, case: page_press(root, name)
+
+
+def menu(name):
+    return lambda page, root, case: opened(root, name)
 
 
 def tab(name):

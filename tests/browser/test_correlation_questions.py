@@ -5,7 +5,7 @@ import math
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.page import painted, run_code
+from tests.browser.page import painted, press, run_code
 from tests.browser.test_correlation import (
     LAB,
     choice,
@@ -110,7 +110,7 @@ def test_who_explores_lifts_the_veil_and_undo_brings_it_back(opened):  # noqa: F
 
 def test_what_is_veiled_is_hidden_from_screen_readers_too(opened):  # noqa: F811
     page, lab = opened
-    lab.get_by_role("button", name="Table view").click()
+    press(lab, "Table view")
     painted(page)
     told = ["RFID is 0.63 of CFID", "= 2.560", "CFID 2.560", "1.600", "1.6000", "all that MFID looks at"]
     told += ["nothing of the pairing"]

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.page import CONTRAST, OVERFLOW, WATCH, answered, drag, handle, painted, scene_where
+from tests.browser.page import CONTRAST, OVERFLOW, WATCH, answered, drag, handle, painted, press, scene_where
 
 TEXTS = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))"""
 BIG = """
@@ -68,7 +68,7 @@ def test_tabs_by_pointer_and_by_arrows_are_part_of_the_scene(explore):
 
 def test_clients_view_shows_every_score_and_the_gap(explore):
     _, lab = explore("Heterogeneous six", metric="kid")
-    lab.get_by_role("button", name="Table view").click()
+    press(lab, "Table view")
     rows = texts(lab.get_by_role("table", name="Each client and generator"))
     scene = nm.Scene.preset_named("Heterogeneous six")
     scores = nm.evaluate(scene.federation, scene.sources, ["kid"], progress=False)
@@ -167,7 +167,7 @@ def test_a_clients_weight_can_be_swept(explore):
     scene, _ = answered(page, lab)
     assert scene["clients"][1]["weight"] > 1.2  # five steps
     assert number(slider.get_attribute("aria-valuetext")) == pytest.approx(scene["clients"][1]["weight"], abs=0.005)
-    lab.get_by_role("button", name="Table view").click()
+    press(lab, "Table view")
     rows = texts(lab.get_by_role("table", name="Sweep"))
     assert [row[0] for row in rows][::10] == ["0.00", "2.00", "4.00"]
     assert [number(row[3]) for row in rows] == pytest.approx([number(r[1]) - number(r[2]) for r in rows], abs=2e-3)
@@ -217,7 +217,7 @@ def test_samples_show_the_estimate_the_band_and_the_bias(explore):
     alike = bands["fid"]["gap"]["alike"][0]
     words = re.compile(rf"^FID gap: \d.* in these points; about {alike:.3f} would be there if all clients were alike.$")
     expect(lab.locator(".nbm-bias li").nth(2)).to_have_text(words)
-    lab.get_by_role("button", name="Table view").click()
+    press(lab, "Table view")
     table = lab.get_by_role("table", name="Estimates")
     before = texts(table)
     assert [row[0] for row in before] == [f"{m} {part}" for m in ("FID", "KID") for part in ("avg", "all", "gap")]
@@ -238,7 +238,7 @@ def test_places_cross_where_avg_and_all_disagree(explore):
     expect(lab.locator(".nbm-slope.nbm-differs")).to_have_count(0)
     for name in ("Generator 1 mean", "Generator 2 mean"):
         handle(lab, name).focus()
-        lab.get_by_role("button", name="Remove").click()
+        press(lab, "Remove")
         expect(handle(lab, name)).to_have_count(0)
     expect(lab.get_by_text("Ranks by KID")).to_be_hidden()
 
@@ -276,14 +276,14 @@ def test_pictures(explore, theme, shot, view):
         drag(page, handle(lab, "Client 1 mean"), -30, -40, release=False)
         shot(f"explore-{view}-{colours}-during", lab)
         page.mouse.up()
-        lab.get_by_role("button", name="Table view").click()
+        press(lab, "Table view")
         page.mouse.move(5, 5)
         answered(page, lab)
         expect(lab.locator(".nbm-bias.nbm-behind")).to_have_count(0)
         shot(f"explore-{view}-{colours}-after", lab)
         assert [line for line in page.evaluate(OVERFLOW) if "nbm-scroll" not in line] == []
         assert page.evaluate(CONTRAST) == []
-        lab.get_by_role("button", name="Table view").click()
+        press(lab, "Table view")
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.conftest import HERE
 from tests.browser.memo import shown, tab, verdict
-from tests.browser.page import handle, painted
+from tests.browser.page import handle, painted, press
 from tests.labs.inside import send
 
 NOTED = ".nbm-memo-cards ~ .nbm-note"
@@ -58,7 +58,7 @@ def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_co
     expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "false")
     expect(root.get_by_text("these are of the picture that was saved").filter(visible=True)).to_have_count(1)
     page.screenshot(path=HERE / "shots" / "memo-saved-moved.png", full_page=True)
-    root.get_by_role("button", name="Reset").click()
+    press(root, "Reset")
     expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "true")
 
 

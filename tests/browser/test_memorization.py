@@ -10,7 +10,7 @@ import nbmetrics as nm
 from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import study_of
 from tests.browser.memo import SLOW, card, curve_of, open_with, settle, shown, tab, verdict
-from tests.browser.page import handle, run_code
+from tests.browser.page import handle, press, run_code
 
 # In every frame: what the slider says, how many copies are ringed, and whether the cards are of that picture.
 RECORD = """() => {
@@ -99,7 +99,7 @@ def assert_python_has_the_points(page, lab):
     study = study_of(scene["data"], scene["points"], scene["seed"])
     made = study.made(MemorizationScene.parse(scene))
     assert result["cards"]["fid_test"] == pytest.approx(nm.fid(study.test, made), abs=1e-9)
-    lab.get_by_role("button", name="Table view").click()
+    press(lab, "Table view")
     table = lab.get_by_role("table", name="Generated points")
     expect(table.locator("tbody tr")).to_have_count(scene["points"])
     row = table.locator("tbody tr").first
@@ -146,7 +146,7 @@ def test_undo_redo_and_reset_travel_and_looking_leaves_no_step(opened):
     tab(lab, "Cards")
     values = []
     for button in ("Undo", "Undo", "Redo", "Redo", "Reset"):
-        lab.get_by_role("button", name=button).click()
+        press(lab, button)
         scene, _ = settle(page, lab)
         values.append((scene["copied"], scene["spread"]))
     assert values == [(0.1, 1), (0, 1), (0.1, 1), (0.1, 0.98), (0, 1)]
@@ -238,7 +238,7 @@ def test_the_curve_over_another_slider_and_its_table(opened, shot):
     )
     curve, _ = curve_of(page, lab)
     assert curve["parameter"] == "bandwidth"
-    lab.get_by_role("button", name="Table view").click()
+    press(lab, "Table view")
     table = lab.get_by_role("table", name="Curve")
     expect(table.locator("tbody tr")).to_have_count(len(curve["values"]))
     shot("memorization-bandwidth", lab)
@@ -314,7 +314,7 @@ def test_copied_code_rebuilds_the_same_cards(opened):
     for name in ("Share copied", "Jitter of copies", "KDE bandwidth"):
         handle(lab, name).press("Shift+ArrowRight")
     _, result = settle(page, lab)
-    lab.get_by_role("button", name="Copy code").click()
+    press(lab, "Copy code")
     made: dict = {}
     exec(lab.locator(".nbm-code").input_value(), made)
     assert made["lab"].result["cards"] == pytest.approx(result["cards"], rel=1e-9, abs=1e-9)

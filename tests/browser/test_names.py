@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from nbmetrics.scene import Copycat, Truncated
-from tests.browser.page import handle, painted
+from tests.browser.page import handle, painted, press
 
 LONG = ["Universitätsklinikum Hamburg-Eppendorf", "W" * 24, "Städtisches Krankenhaus am Rande der Stadt"]
 WIDTHS = [1280, 400, 320]
@@ -105,7 +105,7 @@ def test_a_number_that_will_not_do_is_answered_by_its_label_and_range(saved):
     federation = nm.Federation(clients(["A", "B"], [[-2, 0], [2, 0]]))
     generators = {"Ideal": Truncated(federation, 0.5), "Copycat 1": Copycat(federation, "A", 50)}
     _, root = saved.open(nm.Playground(federation, generators))
-    root.get_by_role("button", name="Table view").click()
+    press(root, "Table view")
     for label, typed, wanted in [
         ("Copycat 1 points", "1", "Copycat 1 points: a whole number from 2 to 2000 is needed"),
         ("Copycat 1 points", "2001", "Copycat 1 points: a whole number from 2 to 2000 is needed"),

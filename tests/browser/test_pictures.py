@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.page import CONTRAST, OVERFLOW, answered, drag
+from tests.browser.page import CONTRAST, OVERFLOW, answered, drag, press
 
 pytestmark = pytest.mark.slow
 
@@ -21,14 +21,14 @@ def test_wide(run_cells, theme, shot, preset):
         drag(page, lab.get_by_role("slider", name="Client 1 mean", exact=True), -30, -40, release=False)
         shot(f"{preset}-{colours}-during", lab)
         page.mouse.up()
-        lab.get_by_role("button", name="Table view").click()
+        press(lab, "Table view")
         page.mouse.move(5, 5)
         answered(page, lab)
         shot(f"{preset}-{colours}-after", lab)
         assert page.evaluate(OVERFLOW) == []
         assert page.evaluate(CONTRAST) == []
-        lab.get_by_role("button", name="Table view").click()
-        lab.get_by_role("button", name="Reset").click()
+        press(lab, "Table view")
+        press(lab, "Reset")
 
 
 @pytest.mark.parametrize("preset", PRESETS)

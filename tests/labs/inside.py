@@ -39,3 +39,13 @@ def is_idle(lab):
 def module_of(kind):
     """The page of that class of labs: one JavaScript module."""
     return kind._esm
+
+
+def state_kind(lab):
+    """The class of the lab's scenes."""
+    return lab._state
+
+
+def accept(lab, scene):
+    """Raise where this lab lacks what a scene from elsewhere needs."""
+    lab._accept(scene)

@@ -1,6 +1,7 @@
 """CorrelationScene: what CorrelationLab shows, two correlated numbers of variance 1 and a generator of the second.
 
 Twin: labs/correlation/view/maths.js · held by: tests/labs/correlation/test_correlation.py
+Twin: labs/correlation/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
 
     {"rev": 3, "preset": "Wrong sign", "rho": 0.8, "rho_hat": -0.8, "scale": 1.0, "metric": "cfid",
      "question": {"step": 1, "answer": "open"}}

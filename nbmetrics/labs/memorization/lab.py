@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ...figures.drawing import Drawing
-    from ..toolkit.snapshot import Snapshot
 
 OWN = "Your data"
 # What the picture shows of scores that are not known yet.
@@ -355,20 +353,6 @@ class MemorizationLab(Lab):
             self._learn_noise(study)
         if self.result["rev"] != scene.rev or not self.result.get("noise"):
             self._write(result={"rev": scene.rev, **self._computed(scene)})
-
-    def snapshot(self) -> Snapshot:
-        """The present scene as a picture, PNG and SVG with alt text: a notebook shows it, `save` writes it."""
-        self._settle()
-        return super().snapshot()
-
-    def export_html(self, path: Any) -> Path:
-        """Write one self-contained page that works offline, opened from disk; returns its path.
-
-        The picture follows its sliders; the scores are those of the scene as it is now, the curve and the heat maps
-        those that the view showed last. An older file of that name is replaced.
-        """
-        self._settle_all()
-        return super().export_html(path)
 
     def _picture(self) -> Drawing:
         from .figure import memorization_lab

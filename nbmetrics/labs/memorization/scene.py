@@ -1,6 +1,7 @@
 """MemorizationScene: what MemorizationLab shows, a generator that repeats some of what it learnt from.
 
 Twin: labs/memorization/view/code.js · held by: tests/labs/memorization/test_page_maths.py
+Twin: labs/memorization/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
 
     {"rev": 3, "preset": "Half copied", "data": "moons", "copied": 0.5, "jitter": 0.0, "bandwidth": 0.0, "spread": 1.0,
      "points": 400, "seed": 0, "view": {"panel", "sweep", "sort"}, "selected": null, "lesson": null}

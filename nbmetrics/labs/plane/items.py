@@ -1,5 +1,7 @@
 """Item: one client or generator of a scene, a validated value that is plain JSON.
 
+Twin: labs/plane/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
+
 A Gaussian is its 1σ ellipse: width and height are standard deviations along its axes, angle turns it by degrees.
 Generators may also be `bumps`, `truncated` or a `copycat` (see `laws`), and either kind `data` that the lab holds.
 """

@@ -1,6 +1,7 @@
 """Scene: what the Playground shows, as an immutable, validated value that is plain JSON.
 
 Twin: labs/plane/view/laws.js, labs/plane/view/edits.js · held by: tests/labs/plane/test_scores_page.py
+Twin: labs/playground/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
 
     {"rev": 3, "preset": "Two clients", "half": 5,
      "clients":    [{"name", "x", "y", "width", "height", "angle", "weight"}, …],

@@ -7,6 +7,7 @@ and one worker per lab takes the newest scene (`worker`).
 
 from __future__ import annotations
 
+import base64
 import logging
 import threading
 import traceback
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import anywidget
 import traitlets
 
-from ...errors import InvalidInput, check_choice, printable, shown
+from ...errors import InvalidInput, check_choice, check_text, printable, shown
 from . import modules, reload, saved, share
 from .files import checked_path, write
 from .history import History, State
@@ -32,6 +33,11 @@ LOCKS = ("drag", "items", "presets", "history", "code")
 # How far the page's revisions may be ahead of Python's: in hours without Python it makes fewer.
 LEAP = 10**6
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 20_000
+# What a display may ask for beside numbers.
+MADE = ("page", "picture")
+LONGEST_TICKET = 60
+# Bytes of a message: Jupyter drops what is more than 3 MB in as many seconds.
+LARGEST_SENT = 2_500_000
 _LOG = logging.getLogger(__name__)
 
 
@@ -169,9 +175,32 @@ class Lab(anywidget.AnyWidget):
         """Do what a message asks for; raises what is wrong with it."""
         if kind == "ping":  # the page tries whether anybody is there
             return
+        if kind in MADE:
+            self.send(
+                {"ticket": check_text(message.get("ticket"), "ticket", LONGEST_TICKET), **self._made(kind, message)}
+            )
+            return
         if kind != "ask":
             raise InvalidInput("message", f"is of kind {shown(kind)}", "Send one that this lab knows, such as 'ask'")
         self._worker.put(self._heard(message.get("scene")))
+
+    def _made(self, kind: str, message: Mapping[str, Any]) -> dict[str, str]:
+        """The page or the picture that a display asks for, of the scene that it shows; or why there is none."""
+        try:
+            scene = self._heard(message.get("scene"))
+            if scene.rev > self.scene["rev"]:  # its commit may come by another thread
+                self._write(scene=scene.to_json())
+            made = self._page(saved.Lead(type(self).__name__)).decode() if kind == "page" else self._still()
+            if len(made) > LARGEST_SENT:
+                fix = "Write it from the notebook: lab.export_html('page.html'), lab.snapshot().save('picture.png')"
+                raise InvalidInput(kind, f"takes {len(made):,} bytes", fix)
+            return {kind: made}
+        except Exception as error:  # told where it was asked for
+            return {"error": printable(str(error) or type(error).__name__, LONGEST_MESSAGE)}
+
+    def _still(self) -> str:
+        self._settle()
+        return base64.b64encode(png_of(self._picture())).decode()
 
     def _refused(self, error: Exception, asked: Any = None) -> None:
         """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
@@ -256,14 +285,23 @@ class Lab(anywidget.AnyWidget):
         """A short string that holds exactly this state: `from_share` of the class, or of a lab, reads it."""
         return share.packed(type(self).__name__, self._scene)
 
+    def share_url(self, base: str) -> str:
+        """A link to exactly this state: what it leads to is a page of this lab, which `export_html` writes.
+
+        Parameters
+        ----------
+        base : the address of that page, such as "https://example.org/playground.html", without a #
+        """
+        return share.link(base, self.share())
+
     def lock(self, *what: str) -> None:
         """For teachers: close parts of the page, or all of them; Python can still do everything.
 
         Parameters
         ----------
         what : "drag" (nothing is moved, resized, turned or typed), "items" (nothing is added or removed),
-            "presets", "history" (undo, redo, reset), "code"; every one of them by default. A question can be
-            answered all the same: its flags move, and Reveal opens.
+            "presets", "history" (undo, redo, reset), "code"; every one of them by default. Their controls are hidden.
+            A question can be answered all the same: its flags move, and Reveal opens.
         """
         wanted = {check_choice(name, LOCKS, "what") for name in what or LOCKS} | set(self.locked)
         self.locked = [name for name in LOCKS if name in wanted]
@@ -275,16 +313,42 @@ class Lab(anywidget.AnyWidget):
 
     def snapshot(self) -> Snapshot:
         """The present scene as a picture, PNG and SVG with alt text: a notebook shows it, `save` writes it."""
+        self._settle()
         return Snapshot.of(self._picture(), type(self).__name__, self._described())
 
-    def export_html(self, path: Any) -> Path:
+    def export_html(
+        self, path: Any, title: str | None = None, text: str | None = None, author: str | None = None
+    ) -> Path:
         """Write one self-contained page that works offline, opened from disk; returns its path.
 
-        It can be dragged like the lab itself. What needs Python stays in the notebook, and the page says so.
-        An older file of that name is replaced.
+        It can be dragged like the lab itself. What needs Python stays in the notebook, and the page says so. Behind a
+        # in its address it takes a share string: see `share_url`. An older file of that name is replaced.
+
+        Parameters
+        ----------
+        path : of the file, .html
+        title : its first line, the lab's name by default; at most 300 letters
+        text : what stands above the lab, such as a question; a paragraph a line, at most 5,000 letters
+        author : who wrote it; at most 300 letters
+
+        Raises
+        ------
+        InvalidInput
+            For a path that cannot be written, or a title, text or author that is no text or too long.
         """
+        lead = saved.Lead.of(type(self).__name__ if title is None else title, text, author)
         target = checked_path(path, ".html", ".htm")
-        return write(target, saved.saved_page(self, self._described()))
+        return write(target, self._page(lead))
+
+    def _page(self, lead: saved.Lead) -> bytes:
+        self._settle_all()
+        return saved.saved_page(self, self._described(), lead)
+
+    def _settle(self) -> None:
+        """Have ready what a picture shows; where numbers take long, that takes as long."""
+
+    def _settle_all(self) -> None:
+        """Have ready what a page shows."""
 
     def _picture(self) -> Figure:
         """The present scene drawn by matplotlib."""

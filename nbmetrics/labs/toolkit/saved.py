@@ -6,11 +6,13 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import anywidget
 
+from ...errors import check_names, check_text
 from . import modules
 
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
@@ -24,7 +26,33 @@ OF_PYTHON = (
 )
 
 
-def saved_page(lab: Any, description: str) -> bytes:
+LONGEST_LEAD = 5_000  # letters
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What stands above a lab on its page: a title, who wrote it, and a text or a question of some paragraphs."""
+
+    title: str
+    text: str = ""
+    author: str = ""
+
+    @classmethod
+    def of(cls, title: Any, text: Any, author: Any) -> Lead:
+        """Checked; InvalidInput names the one that is no text, or too long."""
+        (title,) = check_names([title], "title")
+        words = "" if text is None else check_text(text, "text", LONGEST_LEAD)
+        return cls(title, words, "" if author is None else check_names([author], "author")[0])
+
+    @property
+    def html(self) -> str:
+        """As text: nothing of it is markup."""
+        by = f'<p class="by">{escape(self.author)}</p>\n' if self.author else ""
+        paragraphs = "".join(f"<p>{escape(line)}</p>" for line in self.text.splitlines() if line.strip())
+        return by + (f'<div class="lead">{paragraphs}</div>\n' if paragraphs else "")
+
+
+def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
     """The page as UTF-8; user text is only ever JSON in a script that is not run, or escaped."""
     script = (
         _DEFAULT.sub("const savedLab = ", lab._esm, count=1)
@@ -32,7 +60,9 @@ def saved_page(lab: Any, description: str) -> bytes:
         + "\nopenSaved(savedLab);\n"
     )
     fields = {
-        "name": escape(type(lab).__name__),
+        "title": escape(lead.title),
+        "author": f'<meta name="author" content="{escape(lead.author)}">\n' if lead.author else "",
+        "lead": lead.html,
         "description": escape(description),
         "style": lab._css,
         "state": _json_in_html({**_state(lab), "saved": lab._saved_words}),

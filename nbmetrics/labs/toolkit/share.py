@@ -1,4 +1,7 @@
-"""A lab's scene as a short string: `nbm1.<lab>.<URL-safe base64 of a checksum and the deflated JSON>`."""
+"""A lab's scene as a short string: `nbm1.<lab>.<URL-safe base64 of a checksum and the deflated JSON>`.
+
+Twin: labs/toolkit/view/share.js · held by: tests/labs/toolkit/test_share_page.py
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import InvalidInput, printable, shown
+from ...errors import InvalidInput, check_text, printable, shown
 from .fields import loaded
 from .history import State
 
 MARK = "nbm1"
 LARGEST = 2**22  # bytes of JSON: far above any scene, and the most that reading a string may unpack
 LONGEST = 2 * LARGEST  # letters of a string, line breaks too
+LONGEST_BASE = 2_000  # letters of an address, as most servers and browsers take
 _FORM = re.compile(r"nbm(\d+)\.(\w+)\.([A-Za-z0-9_-]*)", re.ASCII)
 _ARGUMENT = "share string"
 _AGAIN = "Copy the whole string again, from what lab.share() returned"
@@ -28,6 +32,15 @@ def packed(lab: str, scene: State) -> str:
         raise InvalidInput("scene", f"takes {len(text):,} characters", "Share one with fewer or smaller items")
     data = zlib.compress(text.encode(), 9)
     return f"{MARK}.{lab}.{base64.urlsafe_b64encode(_sum(lab, data) + data).decode().rstrip('=')}"
+
+
+def link(base: Any, text: str) -> str:
+    """The address of a page with a share string behind it, which the page opens."""
+    address = check_text(base, "base", LONGEST_BASE)
+    if not address or re.search(r"[\s#]", address):
+        fix = "Give the address of a page that lab.export_html made, such as 'https://example.org/playground.html'"
+        raise InvalidInput("base", f"got {shown(base)}", fix)
+    return f"{address}#{text}"
 
 
 def unpacked(text: Any, lab: str, state: type[State]) -> Any:

@@ -1,6 +1,7 @@
 """TwinsScene: what TwinsLab shows, as an immutable, validated value that is plain JSON.
 
 Twin: labs/twins/view/edits.js · held by: tests/labs/twins/test_twins.py
+Twin: labs/twins/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
 
     {"rev": 3, "preset": "Two clients", "half": 5, "shared": true, "construction": "corrected",
      "clients": [{"name", "x", "y", "width", "height", "angle", "weight"}, …]}

@@ -1,6 +1,8 @@
 """Whatever a page sends, a lab outlives it: what is wrong is shown in the view, and the next scene is answered."""
 
+import base64
 import copy
+import json
 import logging
 from functools import partial
 from types import SimpleNamespace
@@ -150,3 +152,34 @@ def test_a_name_that_the_notebook_lost_is_told(monkeypatch, opened):
     monkeypatch.setattr("nbmetrics.labs.playground.lab.suitable", lambda: {"rows": np.zeros((3, 2))})
     send(lab, {"kind": "attach", "name": "rowz"})
     assert "Did you mean 'rows'" in lab.result["error"]["message"]
+
+
+def replies(lab, monkeypatch, message):
+    """What the lab sends back to a message."""
+    sent = []
+    monkeypatch.setattr(lab, "send", sent.append)
+    send(lab, message)
+    return sent
+
+
+def test_a_display_is_given_the_page_and_the_picture_of_the_scene_that_it_shows(lab, monkeypatch):
+    shown = {**lab.scene, **KINDS[type(lab).__name__][1], "rev": lab.scene["rev"] + 1}
+    (page,) = replies(lab, monkeypatch, {"kind": "page", "ticket": "a 1", "scene": shown})
+    assert page["ticket"] == "a 1" and json.dumps(shown["preset"]) in page["page"] and "error" not in page
+    (picture,) = replies(lab, monkeypatch, {"kind": "picture", "ticket": "a 2", "scene": shown})
+    assert base64.b64decode(picture["picture"]) == lab.snapshot().png
+    assert lab.scene == shown
+
+
+def test_what_cannot_be_made_is_told_to_who_asked(lab, monkeypatch):
+    for kind in ("page", "picture"):
+        for scene in (*SCENES, {**lab.scene, "rev": 10**400}):
+            before = lab.scene, lab.result
+            (told,) = replies(lab, monkeypatch, {"kind": kind, "ticket": "t", "scene": scene})
+            assert set(told) == {"ticket", "error"} and len(told["error"]) <= 2000
+            assert (lab.scene, lab.result) == before
+        for ticket in (None, 3, "t" * 61, "\x00"):
+            assert replies(lab, monkeypatch, {"kind": kind, "ticket": ticket, "scene": lab.scene}) == []
+    monkeypatch.setattr("nbmetrics.labs.toolkit.lab.LARGEST_SENT", 1000)
+    (told,) = replies(lab, monkeypatch, {"kind": "page", "ticket": "t", "scene": lab.scene})
+    assert "lab.export_html" in told["error"]

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+from html import escape
 
 import pytest
 
@@ -95,3 +96,40 @@ def test_evil_names_cannot_break_out_of_an_exported_page(tmp_path):
 def test_the_script_of_a_saved_page_can_end_nowhere_but_at_its_end(kind):
     text = module_of(kind) + modules.module("toolkit/view/saved.js")
     assert "savedLab" not in text and "</script" not in text and "<!--" not in text
+
+
+def test_title_text_and_author_are_text_and_stand_above_the_lab(tmp_path):
+    said = {
+        "title": f"Who wins? {NAMES[0]}",
+        "author": NAMES[1],
+        "text": f"One {NAMES[0]}\n\n{NAMES[2]}\n{{{{state}}}}",
+    }
+    text, state, _ = parts(nm.TwinsLab().export_html(tmp_path / "page.html", **said))
+    body = text.split("<body>")[1].split("<script")[0]
+    for words in (said["title"], said["author"], *filter(None, said["text"].split("\n"))):
+        assert escape(words) in body
+    assert f"<title>{escape(said['title'])}</title>" in text and "<img" not in text and body.count("<p>") == 4
+    assert f'<meta name="author" content="{escape(said["author"])}">' in text
+    assert not set(said) & set(state)
+    plain, *_ = parts(nm.TwinsLab().export_html(tmp_path / "plain.html"))
+    assert "<h1>TwinsLab</h1>" in plain and 'class="lead"' not in plain and 'name="author"' not in plain
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("title", "t" * 301, "301 letters"),
+        ("title", "", "non-empty"),
+        ("title", 7, "is 7"),
+        ("title", "a\nb", "one line"),
+        ("author", "a" * 301, "301 letters"),
+        ("author", "\x1b", "cannot be shown"),
+        ("text", "w" * 5001, "5,001 letters"),
+        ("text", ["a"], "Give a text"),
+        ("text", "a\x00b", "cannot be shown"),
+    ],
+)
+def test_what_stands_above_has_bounds(name, value, why, tmp_path):
+    with pytest.raises(nm.InvalidInput, match=f"^{name}: .*{why}"):
+        nm.TwinsLab().export_html(tmp_path / "page.html", **{name: value})
+    assert list(tmp_path.iterdir()) == []

@@ -101,6 +101,19 @@ def test_a_string_from_a_lab_with_data_opens_only_where_the_data_are():
             opener.from_share(lab.share())
 
 
+def test_a_link_is_an_address_with_the_string_behind_it(kind):
+    lab = moved(kind())
+    base = "https://example.org/labs/page.html?x=1"
+    assert lab.share_url(base) == f"{base}#{lab.share()}"
+    assert unnumbered(kind.from_share(lab.share_url(base).split("#")[1]).scene) == unnumbered(lab.scene)
+
+
+@pytest.mark.parametrize("base", ["", "https://x.org/#here", "two words", "a\nb", "a\x00b", 7, None, "h" * 2001])
+def test_what_is_no_address_is_refused(base):
+    with pytest.raises(nm.InvalidInput, match=r"^base: .*Give|^base: .*Leave"):
+        nm.Playground().share_url(base)
+
+
 def packed_bytes(lab, data, mark=share.MARK):
     body = base64.urlsafe_b64encode(share._sum(lab, data) + data).decode().rstrip("=")
     return f"{mark}.{lab}.{body}"

@@ -7,8 +7,7 @@
 
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
-import { numeral } from "../../toolkit/view/numbers.js";
-import { savePicture } from "../../toolkit/view/picture.js";
+import { numeral, tickText } from "../../toolkit/view/numbers.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { AnglePicture } from "./angle.js";
 import { PairFields, ScoreBoard, ScoreSwitch } from "./board.js";
@@ -18,10 +17,11 @@ import { CorrelationMap } from "./map.js";
 import { correlationCode, SCORES, scoresOf, withParts } from "./maths.js";
 import { veiledIn } from "./questions.js";
 import { ScaleChart } from "./scale.js";
+import { whySceneRefused } from "./shape.js";
 import { PairTables } from "./tables.js";
 import { headlineWords } from "./words.js";
 
-export default lab("CorrelationLab", scoresOf, correlationView);
+export default lab("CorrelationLab", scoresOf, correlationView, { refusal: whySceneRefused });
 
 /** @param {Store} store @param {AbortSignal} signal */
 function correlationView(store, signal) {
@@ -35,17 +35,14 @@ function correlationView(store, signal) {
   const angle = new AnglePicture(store, signal);
   const scale = new ScaleChart(store, signal);
   const tables = new PairTables(signal);
-  const describe = () => `Correlations ${numeral(pairNow().rho)} and ${numeral(pairNow().rho_hat)}`;
   const toolbar = new PairToolbar(store, signal, {
     code: correlationCode,
     table: (shown) => {
       tables.show(shown);
       store.changed();
     },
-    picture: () =>
-      void savePicture(map.sheet.root, describe(), "correlation.png").catch(() =>
-        store.say("The picture could not be made."),
-      ),
+    picture: () => ({ drawing: map.sheet.root, words: [pairWords(pairNow())], table: board.root }),
+    isSecret: () => veiledIn(pairNow()) !== "",
     compared: ({ scores }) =>
       agreement(SCORES.map((score) => [scores[score], /** @type {any} */ (store.numbers)[score]])),
   });
@@ -70,6 +67,11 @@ function correlationView(store, signal) {
     toolbar.paint(scene);
   };
   return { nodes: [headline, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/** @param {Pair} pair */
+function pairWords({ rho, rho_hat, scale }) {
+  return `Correlation of x and y ${numeral(rho)}, of x and the generated ŷ ${numeral(rho_hat)}; scale of x ${tickText(scale)}.`;
 }
 
 /** A preset, and Reset, are about the pair: the question stays as it stands. */

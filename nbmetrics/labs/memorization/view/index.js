@@ -17,9 +17,10 @@ import { MemoItems } from "./items.js";
 import { MemoLayers } from "./layers.js";
 import { fitsBase } from "./maths.js";
 import { MemoPlane } from "./plane.js";
+import { whySceneRefused } from "./shape.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
-import { chosenWords, headlineWords, pointsTable } from "./words.js";
+import { cardsTable, chosenWords, headlineWords, picturedWords, pointsTable } from "./words.js";
 
 const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
 // On rows of one's own there is nothing to sweep.
@@ -35,7 +36,7 @@ const CHOOSE = {
   hidden: "switch on “other generated”, or Tab to the picture and use the arrow keys",
 };
 
-export default lab("MemorizationLab", () => ({}), memoView);
+export default lab("MemorizationLab", () => ({}), memoView, { refusal: whySceneRefused });
 
 /** @param {Store} store @param {AbortSignal} signal */
 function memoView(store, signal) {
@@ -56,10 +57,12 @@ function memoView(store, signal) {
       isFull = shown;
       store.changed();
     },
-    picture: () =>
-      void plane
-        .save(`MemorizationLab: ${headline.textContent}`)
-        .catch(() => store.say("The picture could not be made.")),
+    picture: () => ({
+      ...plane.pictured(),
+      legend: layers.root,
+      words: picturedWords(state),
+      table: cardsTable(state),
+    }),
     compared: ({ seconds, doing }) =>
       doing
         ? "Python computes these cards …"
@@ -106,7 +109,7 @@ function closeStarts({ base, scene }, { preset, presets, reset }) {
     if (option.disabled) setAttributes(option, { title: "Its points need Python" });
   }
   const [first] = Object.values(presets);
-  if (!isHeld(presets[scene.preset] ?? first)) reset.disabled = true;
+  if (!isHeld(presets[scene.preset] ?? first)) reset.hidden = true;
 }
 
 /** What is seen beside the picture, one at a time. */

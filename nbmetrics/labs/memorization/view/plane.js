@@ -7,7 +7,6 @@
  * @import { MemoState } from "./state.js"
  */
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
-import { savePicture } from "../../toolkit/view/picture.js";
 import { approach, shade, tint } from "./density.js";
 import { MemoMarks } from "./marks.js";
 import { nearestPoint } from "./maths.js";
@@ -342,21 +341,19 @@ export class MemoPlane {
     setAttributes(this.picker, { "aria-valuemax": order.length, "aria-valuenow": rank, "aria-valuetext": words });
   }
 
-  /** The picture with its shading, as a PNG. @param {string} title */
-  async save(title) {
+  /** The drawing with its shading, until it was copied. @returns {import("../../toolkit/view/picture.js").Pictured} */
+  pictured() {
     const { width, height } = this.canvas.style;
     const images = [this.canvas.toDataURL(), this.marks.saved()].map((href, k) => {
       const size = k ? { width: this.width, height: this.view.height } : { width, height };
       return svg("image", { ...size, preserveAspectRatio: "none", href });
     });
-    const background = getComputedStyle(this.box).backgroundColor;
     this.root.prepend(images[0], this.still, images[1]);
-    this.root.style.background = background;
-    const saved = savePicture(this.root, title, "memorization.png");
-    this.root.style.background = "";
-    this.behind.append(this.still);
-    for (const image of images) image.remove();
-    await saved;
+    const done = () => {
+      this.behind.append(this.still);
+      for (const image of images) image.remove();
+    };
+    return { drawing: this.root, done };
   }
 }
 

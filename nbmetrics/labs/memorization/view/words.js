@@ -1,5 +1,5 @@
 /**
- * What is seen in one sentence, the chosen point in words, and the table of all points.
+ * What is seen in one sentence, the chosen point in words, and the tables of all points and of the cards.
  *
  * @import { MemoScene } from "./maths.js"
  * @import { MemoState } from "./state.js"
@@ -87,4 +87,22 @@ export function pointsTable(state) {
       told(answer.distance, i),
     ]),
   };
+}
+
+/** The cards of the last answer, the heads first. @param {MemoState} state */
+export function cardsTable({ answer, honest }) {
+  const rows = CARD_NAMES.map((name) => [
+    CARDS[name].label,
+    shownNumber(answer.cards?.[name]),
+    shownNumber(honest?.[name]),
+  ]);
+  return [["Card", "value", "of an honest generator"], ...rows];
+}
+
+/** What is said above a picture. @param {MemoState} state */
+export function picturedWords(state) {
+  const { made, isOwn, isCurrent, behindWords } = state;
+  const count = made.isCopy.length;
+  const copies = `${made.copies} of ${count} generated points are copies of train points.`;
+  return [isOwn ? `${count} generated points, as given.` : copies, chosenWords(state), isCurrent ? "" : behindWords];
 }

@@ -1,94 +1,75 @@
 /**
- * Buttons that add clients and generators and take the selected one away.
+ * The menu Add, for clients, generators of every kind and those from the notebook, and the item that takes the chosen
+ * one away.
  *
- * @import { Scene } from "../../toolkit/view/types.js"
+ * @import { Item, Scene } from "../../toolkit/view/types.js"
+ * @import { Toolbar } from "../../toolkit/view/toolbar.js"
  * @import { PlaneStore } from "./store.js"
  */
 import { el, setAttributes } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
-import { MOST, whyNotRemovable, withAdded, withRemoved } from "./edits.js";
+import { forbid, Menu } from "../../toolkit/view/menu.js";
+import { MOST, whyNotRemovable, withAdded } from "./edits.js";
+import { removeChosen } from "./store.js";
 
-/** @type {[string, string][]} kinds of generators that can be added */
-const ADDABLE = [
-  ["gaussian", "Add generator"],
+/** @type {[NonNullable<Item["kind"]> | "point", string][]} other kinds of generators that can be added */
+const KINDS = [
   ["bumps", "Two bumps"],
   ["truncated", "Ideal estimator, truncated by ψ"],
   ["point", "Collapsed to a point"],
   ["copycat", "Copycat of a client’s points"],
 ];
 
-export class ItemButtons {
-  /** @param {PlaneStore} store @param {AbortSignal} signal */
-  constructor(store, signal) {
+export class ItemMenu {
+  /** @param {PlaneStore} store @param {AbortSignal} signal @param {Toolbar} toolbar where they are put @param {boolean} [hasGenerators] */
+  constructor(store, signal, toolbar, hasGenerators = true) {
     this.store = store;
-    this.addClient = button("Add client", () => this.add("clients"), signal);
-    this.addGenerator = button("Add generator", () => this.add("generators"), signal);
-    this.kinds = el(
-      "optgroup",
-      { label: "Kinds" },
-      ADDABLE.slice(1).map(([value, text]) => el("option", { value }, [text])),
-    );
-    this.names = el("optgroup", { label: "From the notebook" });
-    this.choice = el("select", { "aria-label": "Other generators", title: "Other generators" }, [
-      el("option", { value: "" }, ["Other …"]),
-      this.kinds,
+    this.menu = new Menu("Add", signal, () => store.send({ kind: "names" }));
+    this.names = el("div", { role: "group", "aria-label": "From the notebook" });
+    this.names.hidden = true;
+    this.shownNames = "";
+    this.menu.add(
+      this.menu.item("Add client", () => this.add("clients")),
+      this.menu.item("Add generator", () => this.add("generators")),
+      ...KINDS.map(([kind, text]) => this.menu.item(text, () => this.add("generators", kind))),
       this.names,
-    ]);
-    this.choice.addEventListener("change", () => this.choose(), { signal });
-    this.choice.addEventListener("focus", () => store.send({ kind: "names" }), { signal });
-    this.remove = button("Remove", () => this.removeSelected(), signal);
-    lockable("items", this.addClient, this.addGenerator, this.choice, this.remove);
+    );
+    // A menu of one would only be in the way.
+    this.root = hasGenerators ? this.menu.root : toolbar.button("Add client", () => this.add("clients"));
+    this.remove = toolbar.more.item("Remove", () => removeChosen(store));
+    toolbar.root.prepend(this.root);
+    toolbar.more.list.prepend(this.remove);
+    lockable("items", this.root, this.remove);
   }
 
-  get nodes() {
-    return [this.addClient, this.addGenerator, this.choice, this.remove];
-  }
-
-  /** The button closes after it was pressed; the focus stays in the lab, where the keys for undo are heard. */
-  removeSelected() {
-    const { store } = this;
-    if (store.selected) store.edit(withRemoved(store.scene, store.selected), "items");
-    this.addClient.focus();
-  }
-
-  choose() {
-    const chosen = this.choice.selectedOptions[0];
-    this.choice.value = "";
-    if (chosen.parentElement === this.names) this.store.send({ kind: "attach", name: chosen.value });
-    else if (chosen.value) this.add("generators", /** @type {any} */ (chosen.value));
-  }
-
-  /** @param {"clients" | "generators"} kind @param {import("../../toolkit/view/types.js").Item["kind"] | "point"} [what] */
+  /** @param {"clients" | "generators"} kind @param {Item["kind"] | "point"} [what] */
   add(kind, what) {
     const { store } = this;
+    if (store.scene[kind].length >= MOST[kind]) return store.say(`A lab shows at most ${MOST[kind]} ${kind}.`);
     store.edit(withAdded(store.scene, kind, what), "items");
     store.select({ kind, index: store.scene[kind].length - 1 });
   }
 
   /** The notebook's variables that could be generators. @param {string[]} names */
   paintNames(names) {
-    if (
-      names.join() === [...this.names.children].map((option) => /** @type {HTMLOptionElement} */ (option).value).join()
-    )
-      return;
-    this.names.replaceChildren(...names.map((value) => el("option", { value }, [value])));
+    const shown = names.join("\n");
+    if (shown === this.shownNames) return;
+    this.shownNames = shown;
+    const attached = (/** @type {string} */ name) =>
+      this.menu.item(name, () => this.store.send({ kind: "attach", name }));
+    const head = el("div", { class: "nbm-menu-head", "aria-hidden": "true" }, ["From the notebook"]);
+    this.names.replaceChildren(...(names.length ? [head, ...names.map(attached)] : []));
+    this.names.hidden = names.length === 0;
   }
 
-  /** @param {Scene} scene */
-  paint(scene) {
+  /** @param {Scene} scene @param {boolean} [isOffered] whether items can come and go at all */
+  paint(scene, isOffered = true) {
     const { selected } = this.store;
-    const bar = whyNotRemovable(scene, selected);
-    this.remove.disabled = bar !== "";
-    setAttributes(this.remove, { title: bar || `Remove ${selected ? scene[selected.kind][selected.index].name : ""}` });
-    this.addClient.disabled = scene.clients.length >= MOST.clients;
-    this.addGenerator.disabled = this.choice.disabled = scene.generators.length >= MOST.generators;
+    this.root.hidden = !isOffered;
+    this.remove.hidden = selected === null || !isOffered;
+    forbid(this.remove, selected ? whyNotRemovable(scene, selected) : "");
+    if (selected && !this.remove.title)
+      setAttributes(this.remove, { title: `${scene[selected.kind][selected.index].name} (Delete)` });
     this.paintNames(this.store.model.get("namespace") ?? []);
   }
-}
-
-/** @param {string} text @param {() => void} call @param {AbortSignal} signal */
-function button(text, call, signal) {
-  const node = el("button", { type: "button" }, [text]);
-  node.addEventListener("click", call, { signal });
-  return node;
 }

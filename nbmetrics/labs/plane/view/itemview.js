@@ -95,6 +95,7 @@ export class ItemView {
     if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
     event.stopPropagation();
     if (event.key === "Escape") return this.store.cancel();
+    if (event.key === "Delete" || event.key === "Backspace") return this.stage.remove(this);
     const next = keyed(this.item, handle, event.key, event.shiftKey, this.store.scene.half);
     if (!next) return;
     event.preventDefault();

@@ -11,6 +11,7 @@ import { withItem } from "./edits.js";
 import { dragged, ellipseOf, HANDLES, handleOffset, labelSpots, markBox, projection, shapeOf } from "./geometry.js";
 import { ItemView, TOUCH } from "./itemview.js";
 import { dataOf, lawsOf } from "./laws.js";
+import { removeChosen } from "./store.js";
 
 const LONGEST_WAY = 400;
 const TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
@@ -177,6 +178,13 @@ export class Stage {
     const next = stack[(stack.indexOf(view) + 1) % stack.length] ?? view;
     this.lastClick = next.key;
     next.focusOn("mean");
+  }
+
+  /** Take an item away; the next of its kind has the focus then, or it would leave the lab. @param {ItemView} view */
+  remove({ place: { kind, index } }) {
+    if (!removeChosen(this.store)) return;
+    const next = Math.min(index, this.store.scene[kind].length - 1);
+    this.views.find(({ place }) => place.kind === kind && place.index === next)?.focusOn("mean");
   }
 
   /** One unit a pixel. */

@@ -4,6 +4,7 @@
  * @import { Place, Scene } from "../../toolkit/view/types.js"
  */
 import { Store } from "../../toolkit/view/store.js";
+import { whyNotRemovable, withRemoved } from "./edits.js";
 
 export class PlaneStore extends Store {
   /** @param {ConstructorParameters<typeof Store>} given */
@@ -46,6 +47,16 @@ export class PlaneStore extends Store {
   yieldsTo(scene) {
     return !sameItems(scene, this.scene);
   }
+}
+
+/** Take the chosen item away, or say why it stays. @param {PlaneStore} store @returns {boolean} whether it is gone */
+export function removeChosen(store) {
+  const { scene, selected } = store;
+  if (store.isLocked("items")) return false;
+  const bar = whyNotRemovable(scene, selected);
+  if (bar || !selected) store.say(`${bar}.`);
+  else store.edit(withRemoved(scene, selected), "items");
+  return !bar;
 }
 
 /** Whether two scenes hold the same items, wherever those lie. @param {Scene} scene @param {Scene} other */

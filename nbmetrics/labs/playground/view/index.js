@@ -4,7 +4,7 @@
  */
 
 import { codeOf } from "../../plane/view/edits.js";
-import { ItemButtons } from "../../plane/view/items.js";
+import { ItemMenu } from "../../plane/view/items.js";
 import { dataOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
 import { numbersOf } from "../../plane/view/scores.js";
@@ -12,7 +12,6 @@ import { Stage } from "../../plane/view/stage.js";
 import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { markOf } from "../../toolkit/view/marks.js";
-import { savePicture } from "../../toolkit/view/picture.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { BestByEach } from "./best.js";
 import { Board } from "./board.js";
@@ -23,11 +22,13 @@ import { Headline } from "./headline.js";
 import { LessonCard } from "./lessoncard.js";
 import { Links, sumOf } from "./links.js";
 import { Ribbon } from "./ranks.js";
+import { whySceneRefused } from "./shape.js";
 import { PlaygroundStore } from "./store.js";
 
 export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model)), playgroundView, {
   kind: PlaygroundStore,
   traits: ["data", "namespace"],
+  refusal: whySceneRefused,
 });
 
 const ASK = "Point at avg or all, or at a score: the plane shows what it is made of.";
@@ -44,13 +45,11 @@ function playgroundView(store, signal) {
   const board = new Board(store, signal);
   const explore = new Explore(store, signal);
   const panel = new Panel(store, signal);
-  const items = new ItemButtons(store, signal);
   const card = new LessonCard(store, signal);
   const goals = new Goals(store, () => card.open(Object.keys(card.lessons)[0] ?? ""), signal);
-  const describe = () =>
-    `Playground: ${[...store.scene.clients, ...store.scene.generators].map((i) => i.name).join(", ")}`;
+  const key = legend();
   const toolbar = new Toolbar(store, signal, {
-    own: items.nodes,
+    choices: [card.select],
     starts: () => card.starts,
     code: codeOf,
     table: (shown) => {
@@ -58,16 +57,18 @@ function playgroundView(store, signal) {
       ribbon.isFull = shown;
       explore.showNumbers(shown);
     },
-    picture: () =>
-      void savePicture(stage.root, describe(), "playground.png").catch(() =>
-        store.say("The picture could not be made."),
-      ),
+    picture: () => ({
+      drawing: stage.root,
+      legend: key,
+      words: [headline.words, ...board.words.children],
+      table: board.table,
+    }),
     compared: ({ scores }) => agreement(pairsOf(store, scores)),
   });
-  toolbar.preset.after(card.select);
+  const items = new ItemMenu(store, signal, toolbar);
   let width = 0;
   const hero = el("div", { class: "nbm-hero" }, [ribbon.root, sum]);
-  const plane = el("div", { class: "nbm-plane" }, [stage.root, goals.root, legend()]);
+  const plane = el("div", { class: "nbm-plane" }, [stage.root, goals.root, key]);
   const columns = el("div", { class: "nbm-columns" }, [hero, plane, board.root, explore.root, panel.root]);
   watchSize(columns, signal, (size) => {
     width = size.width;

@@ -28,6 +28,11 @@ export function whyStateRefused(model) {
   return found ? `This lab is not shown: ${found}.` : "";
 }
 
+/** The first number of a scene from elsewhere that is beyond its bounds, in words, or "". @param {any} scene */
+export function whyBeyond(scene) {
+  return beyondBounds(scene, "scene", "", 0);
+}
+
 /**
  * The first number beyond its bounds, or without any, in words.
  * @param {any} value @param {string} where @param {string} field @param {number} depth @returns {string}

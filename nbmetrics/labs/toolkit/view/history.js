@@ -28,3 +28,13 @@ export function redone({ past, future }, now) {
 export function sameScene(a, b) {
   return JSON.stringify({ ...a, rev: 0 }) === JSON.stringify({ ...b, rev: 0 });
 }
+
+// What is only a way to look at a scene, or what became of its question.
+const LOOKS = new Set(["rev", "preset", "view", "lesson", "question", "selected", "metric"]);
+
+/** Whether two scenes are about the same, however one looks at them. @param {Scene} a @param {Scene} b */
+export function sameContent(a, b) {
+  const content = (/** @type {Scene} */ scene) =>
+    JSON.stringify(Object.entries(scene).filter(([field]) => !LOOKS.has(field)));
+  return content(a) === content(b);
+}

@@ -4,9 +4,12 @@
  *
  * @import { Model } from "./types.js"
  */
-import { whyStateRefused } from "./bounds.js";
+import { whyBeyond, whyStateRefused } from "./bounds.js";
 import { el, oncePerFrame, setAttributes } from "./dom.js";
+import { recorded } from "./history.js";
 import { Locks } from "./locks.js";
+import { alike } from "./shapes.js";
+import { unpacked } from "./share.js";
 import { Store } from "./store.js";
 
 /**
@@ -16,19 +19,34 @@ import { Store } from "./store.js";
  * @param {string} name what the root is called, such as "Playground"
  * @param {(scene: any, model: Model) => any} compute
  * @param {(store: S, signal: AbortSignal) => {nodes: Node[], paint: () => void}} view
- * @param {{traits?: string[], kind?: new (...given: ConstructorParameters<typeof Store>) => S}} [more] what of the model,
- *   beside that of every lab, the numbers or the view depend on; and the kind of store
+ * @param {{traits?: string[], kind?: new (...given: ConstructorParameters<typeof Store>) => S,
+ *   refusal?: (scene: any, model: Model) => string}} [more] what of the model, beside that of every lab, the numbers or
+ *   the view depend on; the kind of store; and why a scene from elsewhere is not shown, "" where it is
  */
-export function lab(name, compute, view, { traits = [], kind = /** @type {any} */ (Store) } = {}) {
+export function lab(name, compute, view, { traits = [], kind = /** @type {any} */ (Store), refusal = isAsShown } = {}) {
   return () => {
     /** @type {S} */
     let store;
     let bar = "";
     return {
+      /**
+       * What a lab has once the scene of a share string is shown; an error says why it is not.
+       * @param {string} text @param {Model} model
+       */
+      async opened(text, model) {
+        const scene = await unpacked(text, name);
+        const why = whyBeyond(scene) || refusal(scene, model);
+        if (why) throw new Error(`It holds a scene that cannot be shown: ${why}.`);
+        const before = model.get("scene");
+        const rev = Math.max(before.rev, model.get("result").rev) + 1;
+        return { scene: { ...scene, rev }, history: recorded(model.get("history"), before) };
+      },
       /** @param {{model: Model, signal?: AbortSignal}} context */
       initialize({ model, signal }) {
         bar = whyStateRefused(model);
-        if (!bar) store = new kind(model, signal, compute, traits);
+        if (bar) return;
+        store = new kind(model, signal, compute, traits);
+        store.lab = name;
       },
       /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} context */
       render({ el: host, signal }) {
@@ -46,6 +64,11 @@ export function lab(name, compute, view, { traits = [], kind = /** @type {any} *
       },
     };
   };
+}
+
+/** @param {any} scene @param {Model} model */
+function isAsShown(scene, model) {
+  return alike(model.get("scene"))(scene, "scene");
 }
 
 /**

@@ -1,5 +1,6 @@
 /**
- * What a teacher locked, shown: its controls are disabled and say why. The store is what refuses.
+ * What a teacher locked, shown: controls that do nothing else are hidden, and what also shows something is disabled and
+ * says why. The store is what refuses.
  *
  * @import { Store } from "./store.js"
  */
@@ -10,7 +11,7 @@ const LOCKED_WHY = "Locked by the teacher";
 const LOCKED_BY_DRAG =
   ':is([role="slider"], input:is([type="number"], [type="text"], [type="range"])):not([data-lock], [hidden])';
 
-/** Controls that the lock `what` closes. @param {string} what a name of Lab.lock, or "" for what stays open @param {...Element} nodes */
+/** Controls that the lock `what` hides. @param {string} what a name of Lab.lock, or "" for what stays open @param {...Element} nodes */
 export function lockable(what, ...nodes) {
   for (const node of nodes) setAttributes(node, { "data-lock": what });
 }
@@ -27,17 +28,23 @@ export class Locks {
   around(paint) {
     const { locked } = this.store;
     const now = locked.join(" ");
-    if (now !== this.shown) for (const node of this.root.querySelectorAll("[data-title]")) openLock(node);
+    if (now !== this.shown) this.open();
     this.shown = now;
     this.root.classList.toggle("nbm-still", locked.includes("drag"));
     paint();
-    for (const what of locked) this.close(`[data-lock="${what}"]`);
-    if (locked.includes("drag")) this.close(LOCKED_BY_DRAG);
+    for (const what of locked)
+      for (const node of this.root.querySelectorAll(`[data-lock="${what}"]:not(.nbm-locked)`))
+        node.classList.add("nbm-locked");
+    if (locked.includes("drag")) this.still();
   }
 
-  /** @param {string} selector */
-  close(selector) {
-    for (const node of this.root.querySelectorAll(selector)) {
+  open() {
+    for (const node of this.root.querySelectorAll("[data-title]")) openLock(node);
+    for (const node of this.root.querySelectorAll(".nbm-locked")) node.classList.remove("nbm-locked");
+  }
+
+  still() {
+    for (const node of this.root.querySelectorAll(LOCKED_BY_DRAG)) {
       if ("disabled" in node) node.disabled = true;
       else setAttributes(node, { "aria-disabled": "true" });
       // An SVG shows no title attribute; what it stands in does.

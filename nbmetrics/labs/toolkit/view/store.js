@@ -28,6 +28,8 @@ export class Store {
    */
   constructor(model, signal, compute = () => ({}), traits = []) {
     this.model = model;
+    // The name of the lab's class.
+    this.lab = "";
     this.compute = compute;
     /** @type {Scene} */
     this.scene = model.get("scene");

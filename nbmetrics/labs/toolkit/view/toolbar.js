@@ -1,27 +1,31 @@
 /**
- * What the toolbar of every lab has: the presets, undo, redo, reset, table view, code, picture, and the status line.
- * What is a lab's own goes in as `own`, nodes that it paints itself.
+ * What the toolbar of every lab has: the presets, the menus Share and More, undo and redo, and the status line. What
+ * can do nothing now is not there; undo and redo are last, so that the place that waits for them is no gap.
  *
+ * @import { Shared } from "./sharing.js"
  * @import { Store } from "./store.js"
  */
 import { el, setAttributes, setText } from "./dom.js";
-import { sameScene } from "./history.js";
+import { sameContent, sameScene } from "./history.js";
 import { lockable } from "./locks.js";
+import { Menu } from "./menu.js";
+import { ShareMenu } from "./sharing.js";
 
 /**
- * @typedef {object} Toolset
- * @property {Node[]} [own] buttons and fields of the lab's own
+ * @typedef {object} Own
+ * @property {Node[]} [choices] selects beside the presets
  * @property {() => Record<string, any>} [starts] scenes to reset to that are no presets, by the name in their field preset
- * @property {(scene: any) => string} code Python that rebuilds a scene
  * @property {(shown: boolean) => void} table show or hide the numbers behind the pictures
- * @property {() => void} picture save a picture
  * @property {(result: any) => string} compared what Python's answer for this revision says of the page's numbers
  * @property {string} [waiting] what to say while Python is busy or gone
  * @property {string} [lost] what to say once Python cannot answer any more
  */
+/** @typedef {Shared & Own} Toolset */
 
 const WAITING = "Computed in this page; Python is busy or gone.";
 const LOST = "Computed in this page. For what needs Python, run the cell again.";
+// No preset's name has a line break.
+const CHANGED = "\n";
 
 export class Toolbar {
   /** @param {Store} store @param {AbortSignal} signal @param {Toolset} tools */
@@ -30,37 +34,29 @@ export class Toolbar {
     this.signal = signal;
     this.tools = tools;
     this.presets = /** @type {Record<string, any>} */ (store.model.get("presets"));
-    this.preset = el(
-      "select",
-      { "aria-label": "Preset" },
-      Object.keys(this.presets).map((name) => el("option", { value: name }, [name])),
-    );
-    this.preset.append(el("option", { value: "", hidden: "" }, ["Choose a preset"]));
+    this.changed = el("option", { value: CHANGED, hidden: "" });
+    this.preset = el("select", { "aria-label": "Preset" }, [
+      ...Object.keys(this.presets).map((name) => el("option", { value: name }, [name])),
+      el("option", { value: "", hidden: "" }, ["Choose a preset"]),
+      this.changed,
+    ]);
     this.preset.addEventListener("change", () => this.load(this.preset.value, "presets"), { signal });
     this.undo = this.button("Undo", () => store.undo());
     this.redo = this.button("Redo", () => store.redo());
-    this.reset = this.button("Reset", () => this.load(store.scene.preset, "history"));
-    this.table = this.button("Table view", () => this.toggleTable());
-    setAttributes(this.table, { "aria-pressed": "false" });
-    this.code = el("textarea", {
-      class: "nbm-code",
-      readonly: "",
-      rows: "8",
-      "aria-label": "Code",
-      spellcheck: "false",
-    });
-    this.codeFold = el("details", { class: "nbm-fold" }, [el("summary", {}, ["Code"]), this.code]);
-    this.codeFold.hidden = true;
-    const copy = this.button("Copy code", () => this.copy());
-    const picture = this.button("Save picture", tools.picture);
+    this.share = new ShareMenu(store, signal, tools, () => this.title);
+    this.codeFold = this.share.fold.root;
+    this.more = new Menu("More", signal);
+    this.reset = this.more.item("Reset", () => this.load(store.scene.preset, "history"));
+    this.table = this.more.item("Table view", () => this.toggleTable());
+    this.more.add(this.reset, this.table);
     lockable("presets", this.preset);
     lockable("history", this.undo, this.redo, this.reset);
-    lockable("code", copy);
     this.root = el("div", { class: "nbm-toolbar" }, [
-      group([this.preset]),
-      ...(tools.own ? [group(tools.own)] : []),
-      group([this.undo, this.redo, this.reset]),
-      group([this.table, copy, picture]),
+      this.preset,
+      ...(tools.choices ?? []),
+      this.share.menu.root,
+      this.more.root,
+      group([this.undo, this.redo]),
     ]);
     this.status = el("div", { class: "nbm-status", role: "status" });
     this.fold = el("details", { class: "nbm-fold" }, [el("summary", {}, ["What went wrong"]), el("pre")]);
@@ -72,6 +68,17 @@ export class Toolbar {
     const node = el("button", { type: "button" }, [text]);
     node.addEventListener("click", call, { signal: this.signal });
     return node;
+  }
+
+  /** What is on show, in a few words. */
+  get title() {
+    const { preset } = this.store.scene;
+    return `${this.store.lab}${preset ? `: ${preset}${this.isChanged ? ", changed" : ""}` : ""}`;
+  }
+
+  get isChanged() {
+    const start = this.startOf(this.store.scene.preset);
+    return start !== undefined && !sameContent(start, this.store.scene);
   }
 
   /** @param {string} name @param {"presets" | "history"} what the lock that refuses it */
@@ -86,40 +93,34 @@ export class Toolbar {
   }
 
   toggleTable() {
-    const shown = this.table.getAttribute("aria-pressed") !== "true";
-    setAttributes(this.table, { "aria-pressed": String(shown) });
+    const shown = this.table.getAttribute("aria-description") !== "shown";
+    setAttributes(this.table, { "aria-description": shown ? "shown" : "hidden" });
     this.tools.table(shown);
-  }
-
-  async copy() {
-    const code = this.tools.code(this.store.scene);
-    this.code.value = code;
-    this.codeFold.hidden = false;
-    try {
-      await navigator.clipboard.writeText(code);
-      this.store.say("Code copied: paste it into a cell.");
-    } catch {
-      this.codeFold.open = true;
-      this.code.select();
-      this.store.say("Copy the code below into a cell.");
-    }
   }
 
   /** @param {any} scene */
   paint(scene) {
     const { store } = this;
-    const preset = scene.preset in this.presets ? scene.preset : "";
-    if (this.preset.value !== preset) this.preset.value = preset;
-    const pressed = [this.undo, this.redo, this.reset].find((button) => button === document.activeElement);
-    this.undo.disabled = store.history.past.length === 0;
-    this.redo.disabled = store.history.future.length === 0;
+    this.paintPreset(scene);
+    const { past, future } = store.history;
+    const pressed = [this.undo, this.redo].find((button) => button === document.activeElement);
+    this.undo.classList.toggle("nbm-idle", past.length === 0);
+    this.redo.classList.toggle("nbm-idle", future.length === 0);
     const start = this.startOf(scene.preset);
-    this.reset.disabled = !store.before && Boolean(start) && sameScene(start, scene);
-    // A button that closes would drop the focus out of the lab.
-    if (pressed?.disabled) (this.undo.disabled ? this.redo : this.undo).focus();
-    if (this.store.isLocked("code")) this.codeFold.hidden = true;
-    if (!this.codeFold.hidden) this.code.value = this.tools.code(scene);
+    this.reset.hidden = !store.before && Boolean(start) && sameScene(start, scene);
+    // A button that goes away would drop the focus out of the lab.
+    if (pressed?.classList.contains("nbm-idle")) (pressed === this.undo ? this.redo : this.undo).focus();
+    this.share.fold.paint(scene, store.isLocked("code"));
     this.paintStatus(scene);
+  }
+
+  /** @param {any} scene */
+  paintPreset({ preset }) {
+    const isPreset = preset in this.presets;
+    const isChanged = isPreset && this.isChanged;
+    if (isChanged) setText(this.changed, `${preset}, changed`);
+    const value = isChanged ? CHANGED : isPreset ? preset : "";
+    if (this.preset.value !== value) this.preset.value = value;
   }
 
   /** @param {any} scene */

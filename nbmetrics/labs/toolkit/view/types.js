@@ -28,6 +28,7 @@
  * @typedef {{past: Scene[], future: Scene[]}} History
  * @typedef {{get(key: string): any, set(key: string, value: any): void, save_changes(): void,
  *   send(message: any): void, on(event: string, call: (...given: any[]) => void): void,
- *   off(event: string, call: (...given: any[]) => void): void}} Model
+ *   off(event: string, call: (...given: any[]) => void): void, page?(): string}} Model  `page` where there is no Python:
+ *   the page itself, as it would be saved now
  */
 export {};

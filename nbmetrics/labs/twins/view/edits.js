@@ -20,6 +20,11 @@ function withShape(item, { width, height, angle }) {
   return { ...item, width, height, angle };
 }
 
+/** @param {Item[]} clients */
+export function hasOneShape(clients) {
+  return clients.every((item) => hasShape(item, clients[0]));
+}
+
 /** Every client in the shape of the one that changed, or in that of the others where one was added. @param {TwinsScene} before @param {TwinsScene} scene @returns {TwinsScene} */
 export function tied(before, scene) {
   if (!scene.shared) return scene;
@@ -88,9 +93,8 @@ const triedTwin = (/** @type {string} */ name) => [
 export function twinsCode({ clients, shared, construction }) {
   const law = (/** @type {Item} */ { x, y, width, height, angle }) =>
     `nm.Gaussian.ellipse([${x}, ${y}], ${width}, ${height}${angle ? `, ${angle}` : ""})`;
-  const isOne = clients.every((item) => hasShape(item, clients[0]));
   const settings = [
-    ...(shared === isOne ? [] : [`, shared=${shared ? "True" : "False"}`]),
+    ...(shared === hasOneShape(clients) ? [] : [`, shared=${shared ? "True" : "False"}`]),
     ...(construction === "corrected" ? [] : [`, construction="${construction}"`]),
   ];
   const made =

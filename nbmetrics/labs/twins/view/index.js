@@ -7,18 +7,18 @@
  */
 
 import { ellipseOf } from "../../plane/view/geometry.js";
-import { ItemButtons } from "../../plane/view/items.js";
+import { ItemMenu } from "../../plane/view/items.js";
 import { lawOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
 import { PlaneStore } from "../../plane/view/store.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { figure } from "../../toolkit/view/numbers.js";
-import { savePicture } from "../../toolkit/view/picture.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { pairWords, TwinsBoard } from "./board.js";
 import { clientsKey, planeStore, twinsCode, withSharing } from "./edits.js";
 import { pairOf, pairScores } from "./maths.js";
+import { whySceneRefused } from "./shape.js";
 import { TWIN_MARKS, TWIN_NAMES, TwinsStage } from "./stage.js";
 
 /** What the reader sees, and in the title what it is. @type {Record<string, [string, string]>} */
@@ -28,7 +28,7 @@ const TABS = {
   published: ["The papers’ table", "FID of two generators of faces, as published"],
 };
 
-export default lab("TwinsLab", pairOf, twinsView, { kind: PlaneStore });
+export default lab("TwinsLab", pairOf, twinsView, { kind: PlaneStore, refusal: whySceneRefused });
 
 /** @param {PlaneStore} store @param {AbortSignal} signal */
 function twinsView(store, signal) {
@@ -37,12 +37,11 @@ function twinsView(store, signal) {
   const board = new TwinsBoard(store, signal);
   const panel = new Panel(plane, signal);
   setAttributes(panel.table, { "aria-label": "Clients" });
-  const items = new ItemButtons(plane, signal);
   const choices = new Choices(store, signal);
   const keeper = new Keeper(store);
-  const own = [items.addClient, items.remove];
+  const second = el("span");
+  const legend = twinsLegend(second);
   const toolbar = new Toolbar(store, signal, {
-    own,
     code: twinsCode,
     table: (isShown) => {
       panel.showNumbers(isShown);
@@ -50,28 +49,26 @@ function twinsView(store, signal) {
       store.changed();
     },
     picture: () => {
-      const drawn = sceneOf(store).construction === "published" ? board.dots.root : stage.root;
-      void savePicture(drawn, board.headline.textContent ?? "", "twins.png").catch(() =>
-        store.say("The picture could not be made."),
-      );
+      const isPublished = sceneOf(store).construction === "published";
+      const drawn = isPublished ? { drawing: board.dots.root } : { drawing: stage.root, legend };
+      return { ...drawn, words: [board.headline, board.why], table: board.table };
     },
     compared: (result) => comparedWords(store, keeper.now(), result),
   });
-  const second = el("span");
-  const left = el("div", { class: "nbm-plane" }, [stage.root, twinsLegend(second)]);
+  const items = new ItemMenu(plane, signal, toolbar, false);
+  const left = el("div", { class: "nbm-plane" }, [stage.root, legend]);
   const columns = el("div", { class: "nbm-columns nbm-twin-columns" }, [left, board.root, panel.root]);
   const paint = () => {
     const scene = sceneOf(store);
     const isPublished = scene.construction === "published";
     columns.classList.toggle("nbm-twin-published", isPublished);
-    for (const node of own) node.hidden = isPublished;
     choices.paint(scene);
     setText(second, scene.construction === "printed" ? "second: by the papers’ formula" : "its twin");
     const known = keeper.now();
     board.paint(scene.rev, isPublished ? publishedShown(store) : pairShown(store, known));
     if (!isPublished) stage.paintTwins(plane.scene, known.pair, known.isBehind, secondName(scene));
     panel.paint(plane.scene);
-    items.paint(plane.scene);
+    items.paint(plane.scene, !isPublished);
     toolbar.paint(scene);
   };
   return { nodes: [toolbar.root, choices.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold], paint };

@@ -1,0 +1,171 @@
+"""Share strings in the page and in Python: each reads what the other wrote, and refuses what Python refuses."""
+
+import copy
+import json
+import os
+import subprocess
+import zlib
+
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.toolkit import share
+from nbmetrics.labs.toolkit.fields import BOUNDS
+from tests import TESTS
+from tests.labs.inside import accept, scene_of, state_kind
+from tests.labs.toolkit.common import LABS, evil_lab, moved
+from tests.labs.toolkit.test_share import packed_bytes
+from tests.node import NODE, needs_node
+
+WRONG = [None, "x", "", 7.5, -1, 10**9, True, [], {}, ["x"], "a\x00b", "n" * 301]
+
+
+def labs():
+    """Of every kind, in scenes that have all that scenes can have."""
+    played = nm.Playground("Two clients", {"a": nm.scene.Bumps([0, 0], 1, 0.5), "b": nm.Gaussian([0, 1])}, samples=20)
+    played.attach("c", nm.scene.Truncated(scene_of(played).laws, 0.5))
+    lesson = nm.Playground(lesson="Average against pooled")
+    scene = lesson.scene
+    progress = {**scene["lesson"], "guess": 1.5, "revealed": True, "answer": 1.0, "other": 2.0}
+    lesson.scene = {**scene, "lesson": progress, "rev": 1}
+    memo = nm.MemorizationLab(points=20)
+    guess = {"name": "notice", "guess": {"fld": 0.5, "fid_test": None}, "revealed": False}
+    memo.scene = {**memo.scene, "copied": 0.5, "lesson": guess, "selected": 3, "rev": 1}
+    return [played, lesson, evil_lab(), moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo]
+
+
+def state_of(lab):
+    names = ("scene", "history", "presets", "lessons", "data", "base")
+    return {"result": {"rev": lab.result["rev"]}} | {name: getattr(lab, name) for name in names if hasattr(lab, name)}
+
+
+def paths(value, path=()):
+    if path:
+        yield path
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from paths(part, (*path, key))
+
+
+def mutated(scene):
+    """(what was done, the scene) for every field taken away, made something else, or put beside another."""
+    for path in paths(scene):
+        for wrong in ("gone", "more", *WRONG):
+            changed = copy.deepcopy(scene)
+            part = changed
+            for key in path[:-1]:
+                part = part[key]
+            if wrong == "gone":
+                del part[path[-1]]
+            elif wrong == "more" and isinstance(part, dict):
+                part["more"] = 1
+            elif wrong == "more":
+                part.append(copy.deepcopy(part[path[-1]]))  # twice one name, or one more than there may be
+            else:
+                part[path[-1]] = wrong
+            yield f"{'.'.join(map(str, path))} {str(wrong)[:9]!r}", changed
+
+
+def text_of(name, scene):
+    return packed_bytes(name, zlib.compress(json.dumps(scene).encode()))
+
+
+def python_refuses(lab, text):
+    try:
+        accept(lab, share.unpacked(text, type(lab).__name__, state_kind(lab)))
+    except nm.InvalidInput:
+        return True
+    return False
+
+
+def hostile():
+    bomb = zlib.compressobj(9)
+    zeros = b"".join(bomb.compress(bytes(2**20)) for _ in range(64)) + bomb.flush()
+    good = nm.Playground().share()
+    far = {**nm.Playground().scene, "half": 2 * BOUNDS["half"][1]}
+    copycat = {"name": "cc", "kind": "copycat", "of": "Client 1", "count": 50_000_000}
+    packed = {
+        "a bomb": (zeros, "unpacks to more than 4194304 bytes"),
+        "no zlib": (b"not zlib", "cannot be unpacked"),
+        "with a tail": (zlib.compress(b"{}") + b"tail", "damaged"),
+        "cut": (zlib.compress(b"{}" * 99)[:-5], "damaged"),
+        "no JSON": (zlib.compress(b"{"), "holds no scene"),
+        "no UTF-8": (zlib.compress(b'\xff{"clients": 1}'), "holds no scene"),
+        "deep JSON": (zlib.compress(b"[" * 10**6), "holds no scene"),
+        "deep and closed": (zlib.compress(b"[" * 10**6 + b"]" * 10**6), "nested too deep|has no fields"),
+        "nothing": (zlib.compress(b"null"), "has no fields"),
+        "a prototype": (zlib.compress(b'{"__proto__": {"clients": []}}'), "has no"),
+        "infinite": (zlib.compress(b'{"half": 1e999}'), "half is Infinity, and should be from"),
+    }
+    yield from ((why, packed_bytes("Playground", data), said) for why, (data, said) in packed.items())
+    yield "beyond its bounds", text_of("Playground", far), "half is 2000000, and should be from 0.001 to 1000000"
+    yield (
+        "a copycat of all memory",
+        text_of("Playground", {**nm.Playground().scene, "generators": [copycat]}),
+        "count is 50000000, and should be from 2 to 2000",
+    )
+    yield "another lab's", nm.TwinsLab().share(), "of a TwinsLab, and this page shows a Playground"
+    yield "another version's", good.replace("nbm1", "nbm2"), "of version 2, and this page reads version 1"
+    yield "a letter changed", good[:40] + ("A" if good[40] != "A" else "B") + good[41:], "checksum"
+    yield "a word", "hello", "After # a link has nbm1.Playground"
+    yield "markup", "<img src=x onerror=alert(1)>", "After # a link has"
+    yield "empty", "", "After # a link has"
+    yield "of a lab with a long name", f"nbm1.{'L' * 10**6}.e", "of a LLL"
+    yield "too long", "nbm1.Playground." + "e" * 10**7, "letters: no lab makes such a link"
+
+
+@pytest.fixture(scope="module")
+def made():
+    found = labs()
+    yield found
+    for lab in found:
+        lab.close()
+
+
+def run(tmp_path, good=(), bad=()):
+    out, path = tmp_path / "written.json", tmp_path / "shared.json"
+    path.write_text(json.dumps({"good": list(good), "bad": list(bad), "out": str(out)}))
+    found = subprocess.run(
+        [NODE, "--test", str(TESTS / "js" / "share.test.js")],
+        env={**os.environ, "NBMETRICS_SHARED": str(path)},
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-1000:]
+    return json.loads(out.read_text()), found.stdout
+
+
+@needs_node
+def test_each_side_reads_what_the_other_wrote(made, tmp_path):
+    assert {type(lab).__name__ for lab in made} == set(LABS)
+    cases = [
+        {"lab": type(lab).__name__, "state": state_of(lab), "text": lab.share(), "scene": {**lab.scene, "rev": 0}}
+        for lab in made
+    ]
+    for lab in made[3:5] + made[:1]:
+        for preset in lab.presets.values():
+            text = text_of(type(lab).__name__, preset)
+            scene = {**state_kind(lab).parse(preset).to_json(), "rev": 0}
+            cases.append({"lab": type(lab).__name__, "state": state_of(lab), "text": text, "scene": scene})
+    written, _ = run(tmp_path, good=json.loads(json.dumps(cases)))
+    assert len(written) == len(cases) > 12
+    for case, text in zip(cases, written, strict=True):
+        lab = next(lab for lab in made if type(lab).__name__ == case["lab"])
+        assert share.unpacked(text, case["lab"], state_kind(lab)).to_json() == case["scene"]
+
+
+@needs_node
+def test_what_python_refuses_the_page_refuses(made, tmp_path):
+    bad = []
+    for lab in made:
+        name, state = type(lab).__name__, state_of(lab)
+        changed = [(why, text_of(name, scene)) for why, scene in mutated({**lab.scene, "rev": 0})]
+        refused = [(why, text) for why, text in changed if python_refuses(lab, text)]
+        assert 0.5 * len(changed) < len(refused) < len(changed)
+        bad += [{"lab": name, "state": state, "text": text, "why": why} for why, text in refused]
+    lab = nm.Playground()
+    for why, text, said in hostile():
+        assert python_refuses(lab, text), why
+        bad.append({"lab": "Playground", "state": state_of(lab), "text": text, "why": why, "said": said})
+    _, told = run(tmp_path, bad=bad)
+    assert f"{len(bad)} refused" in told
