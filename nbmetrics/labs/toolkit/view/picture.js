@@ -4,7 +4,7 @@
  *
  * @typedef {object} Pictured  what of a display is in the picture
  * @property {SVGSVGElement} drawing as large as on the page
- * @property {Element} [legend] of entries: a mark, and what it means; what has no mark is left out
+ * @property {Element} [legend] of entries: a mark, and what it means; what has no mark, or is a switch that is off, is left out
  * @property {(Element | string)[]} [words] sentences
  * @property {HTMLTableElement | string[][]} [table] or its rows, the heads first
  * @property {() => void} [done] called once the drawing was copied
@@ -117,7 +117,7 @@ class Sheet {
     for (const entry of legend.children) {
       const text = wordsOf(entry);
       const mark = markOf(entry.firstElementChild);
-      if (!text || !mark) continue;
+      if (!text || !mark || entry.getAttribute("aria-pressed") === "false") continue;
       const wide = 28 + this.measured(text, 12, 400);
       if (x > PAD && x + wide > this.width - PAD) [x, this.y] = [PAD, this.y + LINE];
       this.nodes.push(svg("g", { transform: `translate(${x + 11} ${this.y - 4})` }, [mark]));
