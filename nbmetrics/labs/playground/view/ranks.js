@@ -17,8 +17,8 @@ const ROW = { few: 30, many: 22 };
 const FEW = 4;
 const TOP_ROOM = 20;
 // What stays for the lines; of a side, for the mark and the number; and the most that a side takes.
-const LINES_ROOM = 56;
-const NUMBER_ROOM = 86;
+const LINES_ROOM = 40;
+const NUMBER_ROOM = 70;
 const SIDE = 190;
 
 export class Ribbon {
