@@ -115,8 +115,8 @@ STATES = {
 }
 
 
-# Tried beside Python: what a saved page, without Python, does not come to; and CorrelationLab, one of whose buttons
-# shows a formula that axe finds in its name in JupyterLab alone.
+# Tried in JupyterLab: what a saved page, without Python, does not come to; and CorrelationLab, one of whose buttons
+# shows a formula that axe cannot find in its name there.
 LIVE = {
     "Playground": {"with a metric from Python"},
     "CorrelationLab": {state for state, _ in STATES["CorrelationLab"]},
