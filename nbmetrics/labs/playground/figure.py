@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,41 +31,61 @@ NOTE = (
 )
 
 
-def plane(scene: Scene, scores: Scores) -> Drawing:
-    """Clients and generators as 1σ and 2σ ellipses, the pooled clients dashed, and where avg and all rank apart."""
-    table = NAME + 2 * CELL * len(scores.metrics)
+def plane(scene: Scene, scores: Scores | None, data: Mapping[str, Any] | None = None) -> Drawing:
+    """Clients and generators as 1σ and 2σ ellipses, the pooled clients dashed, and where avg and all rank apart.
+
+    Of a scene wider than the plane `data` has what is shown of each item (`laws.summary`); scores None: not there yet.
+    """
+    table = NAME + 2 * CELL * (2 if scores is None else len(scores.metrics))
     size = (0.45 + SIDE + 0.35 + table + 0.1, 0.7 + SIDE + 0.1)
     figure = Drawing(figsize=size)
     figure.patch.set_facecolor("white")
     ax = figure.add_axes((0.45 / size[0], 0.7 / size[1], SIDE / size[0], SIDE / size[1]))
-    _plane(ax, scene)
+    _plane(ax, scene, data or {})
     _key(figure, ax)
     side = figure.add_axes(((size[0] - table - 0.1) / size[0], 0.7 / size[1], table / size[0], SIDE / size[1]))
     side.set(xlim=(0, table), ylim=(SIDE, 0))
     side.set_axis_off()
-    _table(side, scores)
+    y = 0.36 if scores is None else _table(side, scores)
+    _words(side, scores, scene, y, table)
     return figure
 
 
-def _plane(ax: Any, scene: Scene) -> None:
+def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:
     ax.set(xlim=(-scene.half, scene.half), ylim=(-scene.half, scene.half), aspect="equal")
     ax.grid(alpha=0.3, linewidth=0.6)
     ax.axhline(0, color="0.75", linewidth=0.9, zorder=0)
     ax.axvline(0, color="0.75", linewidth=0.9, zorder=0)
     ax.tick_params(labelsize=8, colors=GREY)
     ax.spines[:].set_color("0.75")
+    items, law = _items(scene) if scene.plane is None else _shadows(scene, data)
+    names = []
+    for name, source, whole, kind in items:
+        _item(ax, source, whole, kind)
+        names.append((name, whole, kind))
+    _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
+    _names(ax, names, 2 * scene.half / SIDE)
+
+
+def _items(scene: Scene) -> tuple[list[tuple[str, Any, Gaussian, str]], Gaussian]:
+    """Name, law or rows, Gaussian and kind of each item, and the Gaussian of the pooled clients."""
     federation = scene.federation
     items = [(c.name or "", c.distribution if c.rows is None else c.rows, "client") for c in federation]
     items += [(name, source, "generator") for name, source in scene.sources.items()]
-    names = []
-    for name, source, kind in items:
-        whole = _gaussian(source)
-        _item(ax, source, whole, kind)
-        names.append((name, whole, kind))
     pooled = federation.pooled()
     law = _gaussian(pooled.distribution if pooled.rows is None else pooled.rows)
-    _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
-    _names(ax, names, 2 * scene.half / SIDE)
+    return [(name, source, _gaussian(source), kind) for name, source, kind in items], law
+
+
+def _shadows(scene: Scene, data: Mapping[str, Any]) -> tuple[list[tuple[str, Any, Gaussian, str]], Gaussian]:
+    """The same of what is shown of rows wider than the plane."""
+    items = []
+    for kind, listed in (("client", scene.clients), ("generator", scene.generators)):
+        for item in listed:
+            mean, (a, b, c) = data[item.key]["mean"], data[item.key]["cov"]
+            items.append((item.name, np.array(data[item.key]["points"]), Gaussian(mean, [[a, b], [b, c]]), kind))
+    pooled = Mixture([whole for _, _, whole, kind in items if kind == "client"], [c.weight for c in scene.clients])
+    return items, Gaussian(pooled.mean, pooled.cov)
 
 
 def _gaussian(source: Any) -> Gaussian:
@@ -143,10 +164,10 @@ def _key(figure: Drawing, ax: Any) -> None:
     ax.legend(handles=marks, loc="upper center", bbox_to_anchor=(0.5, -0.06), **style)
 
 
-def _table(ax: Any, scores: Scores) -> None:
+def _table(ax: Any, scores: Scores) -> float:
+    """Draws it, and returns where it ends."""
     rows = {(row["metric"], row["generator"]): row for row in scores.table.to_dict("records")}
     places = {(m, row["generator"]): row for m in scores.metrics for row in scores.ranks(m).to_dict("records")}
-    wide = ax.get_xlim()[1]
     height = min(HEIGHT, (SIDE - 1.6) / len(scores.generators))
     ends = {(m, part): NAME + CELL * (2 * i + j + 1) for i, m in enumerate(scores.metrics) for j, part in _PARTS}
     for (metric, part), x in ends.items():
@@ -162,7 +183,7 @@ def _table(ax: Any, scores: Scores) -> None:
                 place = f"{_ordinal(own[part])}{' ≠' if differs else ''}" if len(scores.generators) > 1 else ""
                 box = (ends[metric, part] - CELL, y - height / 2, CELL, height)
                 _cell(ax, box, _figure(rows[metric, generator][part]), place, differs)
-    _words(ax, scores, 0.36 + height * len(scores.generators) + 0.22, wide)
+    return 0.36 + height * len(scores.generators) + 0.22
 
 
 def _cell(ax: Any, box: tuple[float, float, float, float], number: str, place: str, differs: bool) -> None:
@@ -174,8 +195,12 @@ def _cell(ax: Any, box: tuple[float, float, float, float], number: str, place: s
     ax.text(left + wide - 0.37, top + height / 2, place, va="center", fontsize=7.5, color=GREY)
 
 
-def _words(ax: Any, scores: Scores, y: float, wide: float) -> None:
-    for line, colour in [*((line, "black") for line in scores.summary()), (NOTE, GREY)]:
+def _words(ax: Any, scores: Scores | None, scene: Scene, y: float, wide: float) -> None:
+    lines = [("Python computes the scores.", "black")] if scores is None else [(s, "black") for s in scores.summary()]
+    if scene.plane is not None:
+        seen = f"Scores: all {scene.dim:,} features. Picture: {min(2, scene.dim)} of {scene.dim:,} dimensions."
+        lines += [(seen, "black"), (scene.plane["words"], GREY)]
+    for line, colour in [*lines, (NOTE, GREY)]:
         text = textwrap.fill(line, int(wide / 0.074))
         ax.text(0.05, y, plain(text), va="top", fontsize=9, color=colour)
         y += 0.165 * (text.count("\n") + 1) + 0.1

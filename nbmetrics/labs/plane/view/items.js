@@ -29,6 +29,7 @@ export class ItemButtons {
       ADDABLE.slice(1).map(([value, text]) => el("option", { value }, [text])),
     );
     this.names = el("optgroup", { label: "From the notebook" });
+    this.shownNames = "[]";
     this.choice = el("select", { "aria-label": "Other generators", title: "Other generators" }, [
       el("option", { value: "" }, ["Other …"]),
       this.kinds,
@@ -48,7 +49,7 @@ export class ItemButtons {
   removeSelected() {
     const { store } = this;
     if (store.selected) store.edit(withRemoved(store.scene, store.selected), "items");
-    this.addClient.focus();
+    (this.addClient.hidden ? this.choice : this.addClient).focus();
   }
 
   choose() {
@@ -65,13 +66,16 @@ export class ItemButtons {
     store.select({ kind, index: store.scene[kind].length - 1 });
   }
 
-  /** The notebook's variables that could be generators. @param {string[]} names */
-  paintNames(names) {
-    if (
-      names.join() === [...this.names.children].map((option) => /** @type {HTMLOptionElement} */ (option).value).join()
-    )
-      return;
-    this.names.replaceChildren(...names.map((value) => el("option", { value }, [value])));
+  /** The notebook's variables that could be generators, and why others could not. @param {{name: string, why: string}[]} found */
+  paintNames(found) {
+    const key = JSON.stringify(found);
+    if (key === this.shownNames) return;
+    this.shownNames = key;
+    const shown = found.map(({ name, why }) => ({ value: name, text: why ? `${name}: ${why}` : name, why }));
+    const options = shown.map(({ value, text, why }) =>
+      el("option", { value, ...(why ? { disabled: "" } : {}) }, [text]),
+    );
+    this.names.replaceChildren(...options);
   }
 
   /** @param {Scene} scene */
@@ -80,6 +84,7 @@ export class ItemButtons {
     const bar = whyNotRemovable(scene, selected);
     this.remove.disabled = bar !== "";
     setAttributes(this.remove, { title: bar || `Remove ${selected ? scene[selected.kind][selected.index].name : ""}` });
+    for (const node of [this.addClient, this.addGenerator, this.kinds]) node.hidden = Boolean(scene.plane);
     this.addClient.disabled = scene.clients.length >= MOST.clients;
     this.addGenerator.disabled = this.choice.disabled = scene.generators.length >= MOST.generators;
     this.paintNames(this.store.model.get("namespace") ?? []);

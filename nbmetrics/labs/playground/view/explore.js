@@ -12,11 +12,12 @@ import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/d
 import { Tabs } from "../../toolkit/view/tabs.js";
 import { ClientsView, SHAPES } from "./clients.js";
 import { hiddenSweepOf } from "./guessflag.js";
-import { CHARTED, chartedOf } from "./metrics.js";
+import { CHARTED, chartedOf, wholeOf } from "./metrics.js";
 import { Ribbon } from "./ranks.js";
 import { SamplesView } from "./samples.js";
 import { SweepView } from "./sweepview.js";
 import { TermsView } from "./terms.js";
+import { whyOff } from "./wide.js";
 
 /**
  * @typedef {{scene: Scene, data: ReturnType<typeof dataOf>, width: number, g: number, c: number, isFull: boolean,
@@ -51,12 +52,14 @@ export class Explore {
     const contents = Object.fromEntries(TAB_NAMES.map((name) => [name, this.views[name].root]));
     this.tabs = new Tabs("Charts", TABS, contents, choice, signal);
     this.note = el("p", { class: "nbm-note" });
+    this.off = el("p", { class: "nbm-empty" });
     this.keys = el("div", { class: "nbm-keys", role: "group", "aria-label": "Generator charted" });
     this.root = el("div", { class: "nbm-explore" }, [
       el("div", { class: "nbm-explorehead" }, [this.tabs.list, this.metric]),
       this.note,
       this.keys,
       ...this.tabs.panels,
+      this.off,
       this.ribbon.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
@@ -95,7 +98,8 @@ export class Explore {
   /** @param {Scene} scene */
   paint(scene) {
     const { panel } = this;
-    const charted = chartedOf(this.store);
+    const charted = scene.plane ? wholeOf(chartedOf(this.store)) : chartedOf(this.store);
+    this.keepOptions(scene);
     if (this.metric.value !== charted.metric) this.metric.value = charted.metric;
     const followed = this.follow(scene);
     const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
@@ -103,15 +107,24 @@ export class Explore {
     this.tabs.paint();
     setText(
       this.note,
-      panel === "samples"
+      panel === "samples" && !scene.plane
         ? "FID and KID of points drawn from each law."
-        : `${charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`,
+        : `${scene.plane ? charted.note.replace("√2", `√${scene.plane.dim}`) : charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`,
     );
     this.paintKeys(scene, g);
     this.keys.hidden ||= asked >= 0; // nothing else is charted now
     const chart = { scene, data: dataOf(this.store.model), width: this.width, g, c, isFull: this.isFull, charted };
-    this.views[panel].paint(chart);
+    const off = whyOff(scene, panel);
+    setText(this.off, off);
+    this.off.hidden = !off;
+    this.views[panel].root.hidden = off !== "";
+    if (!off) this.views[panel].paint(chart);
     this.ribbon.paint(chart);
+  }
+
+  /** Metrics that read the axes of the plane are not offered for wider rows. @param {Scene} scene */
+  keepOptions({ plane }) {
+    for (const option of this.metric.options) option.hidden = Boolean(plane && CHARTED[option.value].plane_only);
   }
 
   /** Which mark is which generator, and a way to choose one. @param {Scene} scene @param {number} chosen */

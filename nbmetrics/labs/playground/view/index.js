@@ -1,5 +1,7 @@
 /**
  * The Playground: the plane with clients and generators, the board of scores, and the panel of items.
+ *
+ * @import { Model, Scene } from "../../toolkit/view/types.js"
  */
 
 import { codeOf } from "../../plane/view/edits.js";
@@ -16,8 +18,12 @@ import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { Board } from "./board.js";
 import { Explore } from "./explore.js";
 import { LessonCard } from "./lessoncard.js";
+import { WideWords, wideNumbers, wideStatus } from "./wide.js";
 
-export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model)), playgroundView, {
+/** @param {Scene} scene @param {Model} model */
+const compute = (scene, model) => (scene.plane ? wideNumbers(scene, model) : numbersOf(scene, dataOf(model)));
+
+export default lab("Playground", compute, playgroundView, {
   kind: PlaneStore,
   traits: ["data", "namespace"],
 });
@@ -30,6 +36,10 @@ function playgroundView(store, signal) {
   const panel = new Panel(store, signal);
   const items = new ItemButtons(store, signal);
   const card = new LessonCard(store, signal);
+  const key = legend();
+  const wide = new WideWords(store, /** @type {Element} */ (key.lastElementChild));
+  board.root.prepend(wide.table);
+  board.words.after(wide.cautions);
   const describe = () =>
     `Playground: ${[...store.scene.clients, ...store.scene.generators].map((i) => i.name).join(", ")}`;
   const toolbar = new Toolbar(store, signal, {
@@ -44,7 +54,8 @@ function playgroundView(store, signal) {
       void savePicture(stage.root, describe(), "playground.png").catch(() =>
         store.say("The picture could not be made."),
       ),
-    compared: ({ scores }) => agreement(pairsOf(store, scores)),
+    compared: (result) =>
+      store.scene.plane ? wideStatus(store.scene, result) : agreement(pairsOf(store, result.scores)),
   });
   toolbar.preset.after(card.select);
   const paint = () => {
@@ -55,8 +66,14 @@ function playgroundView(store, signal) {
     items.paint(store.scene);
     toolbar.paint(store.scene);
     card.paint(store.scene, store.numbers);
+    wide.paint(store.scene);
   };
-  const columns = [el("div", { class: "nbm-plane" }, [stage.root, legend()]), board.root, explore.root, panel.root];
+  const columns = [
+    el("div", { class: "nbm-plane" }, [stage.root, key, wide.picture]),
+    board.root,
+    explore.root,
+    panel.root,
+  ];
   return {
     nodes: [
       toolbar.root,

@@ -6,6 +6,7 @@
  */
 
 import facts from "../metrics.json" with { type: "json" };
+import { isWhole } from "./wide.js";
 
 /**
  * @typedef {object} Metric  as ../metrics.json says, in the order of the Metric select
@@ -16,6 +17,7 @@ import facts from "../metrics.json" with { type: "json" };
  * @property {string[]} [addends] what is summed, in the order of `addendsOf`
  * @property {string[]} [symbols] the same in the formula
  * @property {number} [own] which addend is the generator's alone
+ * @property {string} [plane_only] why it is not offered for rows wider than the plane
  * @property {string} [no_sum] why there are no addends
  */
 /** @type {Record<string, Metric>} */
@@ -30,7 +32,8 @@ export const CHARTED = facts;
 export function chartedOf(store) {
   const metric = store.scene.view?.metric ?? "fid";
   const own = /** @type {Aggregates | undefined} */ (store.numbers[metric]);
-  if (own) return { metric, ...CHARTED[metric], numbers: own, isCurrent: true };
+  if (own) return { metric, ...CHARTED[metric], numbers: own, isCurrent: !own.isBehind };
+  if (store.scene.plane) return { metric, ...CHARTED[metric], numbers: null, isCurrent: false };
   const { scores, rev } = store.model.get("result");
   const found = /** @type {Aggregates | undefined} */ (scores?.[metric]);
   const fits =
@@ -38,4 +41,9 @@ export function chartedOf(store) {
     found.avg.length === store.scene.generators.length &&
     found.byClient[0]?.length === store.scene.clients.length;
   return { metric, ...CHARTED[metric], numbers: fits ? found : null, isCurrent: rev === store.scene.rev };
+}
+
+/** The same for a chart, which needs every value. @param {ReturnType<typeof chartedOf>} charted */
+export function wholeOf(charted) {
+  return isWhole(charted.numbers) ? charted : { ...charted, numbers: null };
 }
