@@ -165,13 +165,13 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
             warnings.simplefilter("ignore")  # collinear features, which the words below speak of
             model: Any = LinearDiscriminantAnalysis().fit(rows, owner)
         found = np.asarray(model.scalings_)[:, :2]
-    except (ValueError, np.linalg.LinAlgError):
+    except (ValueError, IndexError, np.linalg.LinAlgError):
         found = np.zeros((rows.shape[1], 0))
     if not found.size or not np.isfinite(found).all():
         raise InvalidInput("plane", "is 'lda', and the clients have one mean or no variance", 'Give plane="pca"')
     kept = found.shape[1] if owner[-1] > 1 else 1
     few = len(rows) < TRUSTED * rows.shape[1]
-    doubt = " With so few rows a feature, LDA parts even clients that are alike." if few else ""
+    doubt = " With so few rows a feature, LDA pulls apart even clients that are alike." if few else ""
     if kept == 2:
         return found, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
     first = found[:, 0]

@@ -226,7 +226,8 @@ class Known(Adapted):
         """The terms of every pair: those of generators with an unknown one anew, the others as they were."""
         unknown = [g for g in generated if not all(self.memory.knows("terms", [r, g]) for r in real)]
         fresh = [r for r in real if not all(self.memory.knows("terms", [r, g]) for g in unknown)]
-        for g, row in zip(unknown, self.item.all_terms(fresh, unknown), strict=True):
+        rows = self.item.all_terms(fresh, unknown) if unknown else ()
+        for g, row in zip(unknown, rows, strict=True):
             for r, terms in zip(fresh, row, strict=True):
                 self.memory.once("terms", [r, g], partial(_itself, terms))
         return [[self.memory.once("terms", [r, g], _missing) for r in real] for g in generated]

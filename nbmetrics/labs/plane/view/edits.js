@@ -89,7 +89,8 @@ export function whyNameRefused(scene, name, old) {
 /** A new name, also where a copycat names its client, or a lesson a generator. @param {Scene} scene @param {Place} place @param {string} name @returns {Scene} */
 export function withName(scene, place, name) {
   const old = scene[place.kind][place.index];
-  const renamed = withItem(scene, place, { ...old, name });
+  const held = old.kind === "data" ? { data: old.data ?? old.name } : {}; // the lab goes on to hold it by its first name
+  const renamed = withItem(scene, place, { ...old, ...held, name });
   if (place.kind !== "clients") return { ...renamed, lesson: aboutRenamed(scene.lesson, old.name, name) };
   return { ...renamed, generators: renamed.generators.map((g) => (g.of === old.name ? { ...g, of: name } : g)) };
 }
