@@ -60,8 +60,8 @@ class Playground(Lab):
     >>> rng = np.random.default_rng(0)
     >>> sites = {"north": rng.normal(0, 1, size=(200, 16)), "south": rng.normal(1, 1, size=(100, 16))}
     >>> lab = nm.Playground(sites, {"model": rng.normal(0, 1, size=(300, 16))})
-    >>> lab.scene["plane"]["words"][:68]
-    'First two principal components of all clients’ rows: 24 % of the var'
+    >>> print(lab.scene["plane"]["words"])
+    First two principal components of all clients’ rows: 33 % of the variance (26 % across, 7.0 % up).
     """
 
     _esm = modules.module("playground/view/index.js")
