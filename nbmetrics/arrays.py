@@ -57,6 +57,11 @@ def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_torch_array(value)
 
 
+def column_names(value: Any) -> tuple[str, ...] | None:
+    """What a data frame calls its features; None for anything else."""
+    return tuple(map(str, value.columns)) if hasattr(value, "to_numpy") and hasattr(value, "columns") else None
+
+
 def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = None) -> Array:
     """`value` as a finite (n, d) array of float32 or float64 in its own library, on its own device.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import partition
-from .arrays import Array, as_rows, concat, is_array, run_module, to_numpy
+from .arrays import Array, as_rows, column_names, concat, is_array, run_module, to_numpy
 from .distributions import Distribution, Empirical, Mixture, as_law, draw_rows
 from .errors import InvalidInput, check_count, check_list, check_names, check_number, check_weights, shown
 from .metrics.base import Sample
@@ -44,6 +44,7 @@ class Client:
         name: str | None = None,
     ) -> None:
         self.distribution, self.rows = _data(data, "data")
+        self.columns = column_names(data)
         self.test = None if test is None else as_rows(test, "test", dim=self.dim)
         self.condition = None if condition is None else as_rows(condition, "condition")
         if self.condition is not None and (self.rows is None or len(self.condition) != len(self.rows)):
@@ -258,19 +259,19 @@ class Federation:
         (0.25, 0.75)
         """
         rows = as_rows(X, "X")
-        return cls._of_parts(rows, partition.by_label(y, len(rows)))
+        return cls._of_parts(rows, partition.by_label(y, len(rows)), X)
 
     @classmethod
     def dirichlet(cls, X: Any, y: Any, clients: int, alpha: float, seed: int = 0) -> Federation:
         """`clients` clients of `X`, (n, d), their shares of each label of `y` Dirichlet(α): small α, unlike clients."""
         rows = as_rows(X, "X")
-        return cls._of_parts(rows, partition.dirichlet(y, len(rows), clients, alpha, seed))
+        return cls._of_parts(rows, partition.dirichlet(y, len(rows), clients, alpha, seed), X)
 
     @classmethod
     def iid(cls, X: Any, clients: int, seed: int = 0) -> Federation:
         """`clients` clients of `X`, (n, d), dealt at random in equal numbers."""
         rows = as_rows(X, "X")
-        return cls._of_parts(rows, partition.iid(len(rows), clients, seed))
+        return cls._of_parts(rows, partition.iid(len(rows), clients, seed), X)
 
     @classmethod
     def variance_limited(cls, X: Any, y: Any, neighbors: int, seed: int = 0) -> Federation:
@@ -279,11 +280,12 @@ class Federation:
         The other rows are left out, so every client has `neighbors` + 1 rows that look alike.
         """
         rows = as_rows(X, "X")
-        return cls._of_parts(rows, partition.variance_limited(to_numpy(rows), y, neighbors, seed))
+        return cls._of_parts(rows, partition.variance_limited(to_numpy(rows), y, neighbors, seed), X)
 
     @classmethod
-    def _of_parts(cls, rows: Array, parts: Mapping[str, Any]) -> Federation:
-        return cls([Client(rows[index], name=name) for name, index in parts.items()])
+    def _of_parts(cls, rows: Array, parts: Mapping[str, Any], given: Any) -> Federation:
+        named = {"columns": column_names(given)}
+        return cls([Client(rows[index], name=name)._with(**named) for name, index in parts.items()])
 
     @property
     def dim(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,44 +54,72 @@ NOTE = (
 )
 
 
-def plane(scene: Scene, scores: Scores) -> Drawing:
-    """Clients and generators as 1σ and 2σ ellipses, the pooled clients dashed, and where avg and all rank apart."""
-    table = NAME + 2 * CELL * len(scores.metrics)
+def plane(scene: Scene, scores: Scores | None, data: Mapping[str, Any] | None = None) -> Drawing:
+    """Clients and generators as 1σ and 2σ ellipses, the pooled clients dashed, and where avg and all rank apart.
+
+    Of a scene wider than the plane `data` has what is shown of each item (`laws.summary`); scores None: not there yet.
+    """
+    table = NAME + 2 * CELL * (2 if scores is None else len(scores.metrics))
     size = (0.45 + SIDE + 0.35 + table + 0.1, 0.7 + SIDE + HEAD)
     figure = Drawing(figsize=size)
     figure.patch.set_facecolor("white")
-    metric = scene.view["metric"] if scene.view["metric"] in scores.metrics else "fid"
-    words = textwrap.shorten(headline(scores, metric), int(size[0] / 0.12), placeholder=" …")
+    words = textwrap.shorten(_headline(scene, scores), int(size[0] / 0.12), placeholder=" …")
     figure.text(0.45 / size[0], 1 - 0.16 / size[1], plain(words), va="top", fontsize=15)
     ax = figure.add_axes((0.45 / size[0], 0.7 / size[1], SIDE / size[0], SIDE / size[1]))
-    _plane(ax, scene)
+    _plane(ax, scene, data or {})
     _key(figure, ax)
     side = figure.add_axes(((size[0] - table - 0.1) / size[0], 0.7 / size[1], table / size[0], SIDE / size[1]))
     side.set(xlim=(0, table), ylim=(SIDE, 0))
     side.set_axis_off()
-    _table(side, scores)
+    y = 0.36 if scores is None else _table(side, scores)
+    _words(side, scores, scene, y, table)
     return figure
 
 
-def _plane(ax: Any, scene: Scene) -> None:
+def _headline(scene: Scene, scores: Scores | None) -> str:
+    if scores is None:
+        return ""
+    return headline(scores, scene.view["metric"] if scene.view["metric"] in scores.metrics else "fid")
+
+
+def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:
     ax.set(xlim=(-scene.half, scene.half), ylim=(-scene.half, scene.half), aspect="equal")
     ax.grid(alpha=0.3, linewidth=0.6)
     ax.axhline(0, color="0.75", linewidth=0.9, zorder=0)
     ax.axvline(0, color="0.75", linewidth=0.9, zorder=0)
     ax.tick_params(labelsize=8, colors=GREY)
     ax.spines[:].set_color("0.75")
+    items, law = _items(scene) if scene.plane is None else _shadows(scene, data)
+    names = []
+    for name, source, whole, look in items:
+        _item(ax, source, whole, look)
+        names.append((name, whole, look))
+    _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
+    _names(ax, names, 2 * scene.half / SIDE)
+
+
+def _items(scene: Scene) -> tuple[list[tuple[str, Any, Gaussian, Look]], Gaussian]:
+    """Name, law or rows, Gaussian and look of each item, and the Gaussian of the pooled clients."""
     federation = scene.federation
     items = [(c.name or "", c.distribution if c.rows is None else c.rows, CLIENT) for c in federation]
     items += [(name, source, look_of(g)) for g, (name, source) in enumerate(scene.sources.items())]
-    names = []
-    for name, source, look in items:
-        whole = _gaussian(source)
-        _item(ax, source, whole, look)
-        names.append((name, whole, look))
     pooled = federation.pooled()
     law = _gaussian(pooled.distribution if pooled.rows is None else pooled.rows)
-    _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
-    _names(ax, names, 2 * scene.half / SIDE)
+    return [(name, source, _gaussian(source), look) for name, source, look in items], law
+
+
+def _shadows(scene: Scene, data: Mapping[str, Any]) -> tuple[list[tuple[str, Any, Gaussian, Look]], Gaussian]:
+    """The same of what is shown of rows wider than the plane."""
+    items = []
+    looks = [
+        *((client, CLIENT) for client in scene.clients),
+        *((g, look_of(k)) for k, g in enumerate(scene.generators)),
+    ]
+    for item, look in looks:
+        mean, (a, b, c) = data[item.key]["mean"], data[item.key]["cov"]
+        items.append((item.name, np.array(data[item.key]["points"]), Gaussian(mean, [[a, b], [b, c]]), look))
+    pooled = Mixture([whole for _, _, whole, look in items if look is CLIENT], [c.weight for c in scene.clients])
+    return items, Gaussian(pooled.mean, pooled.cov)
 
 
 def look_of(g: int) -> Look:
@@ -184,10 +213,10 @@ def _key(figure: Drawing, ax: Any) -> None:
     ax.legend(handles=marks, loc="upper center", bbox_to_anchor=(0.5, -0.06), **style)
 
 
-def _table(ax: Any, scores: Scores) -> None:
+def _table(ax: Any, scores: Scores) -> float:
+    """Draws it, and returns where it ends."""
     rows = {(row["metric"], row["generator"]): row for row in scores.table.to_dict("records")}
     places = {(m, row["generator"]): row for m in scores.metrics for row in scores.ranks(m).to_dict("records")}
-    wide = ax.get_xlim()[1]
     height = min(HEIGHT, (SIDE - 1.6) / len(scores.generators))
     ends = {(m, part): NAME + CELL * (2 * i + j + 1) for i, m in enumerate(scores.metrics) for j, part in _PARTS}
     for (metric, part), x in ends.items():
@@ -206,7 +235,7 @@ def _table(ax: Any, scores: Scores) -> None:
                 place = f"{_ordinal(own[part])}{' ≠' if differs else ''}" if len(scores.generators) > 1 else ""
                 box = (ends[metric, part] - CELL, y - height / 2, CELL, height)
                 _cell(ax, box, _figure(rows[metric, generator][part]), place, differs)
-    _words(ax, scores, 0.36 + height * len(scores.generators) + 0.22, wide)
+    return 0.36 + height * len(scores.generators) + 0.22
 
 
 def _cell(ax: Any, box: tuple[float, float, float, float], number: str, place: str, differs: bool) -> None:
@@ -218,8 +247,12 @@ def _cell(ax: Any, box: tuple[float, float, float, float], number: str, place: s
     ax.text(left + wide - 0.37, top + height / 2, place, va="center", fontsize=7.5, color=GREY)
 
 
-def _words(ax: Any, scores: Scores, y: float, wide: float) -> None:
-    for line, colour in [*((line, "black") for line in scores.summary()), (NOTE, GREY)]:
+def _words(ax: Any, scores: Scores | None, scene: Scene, y: float, wide: float) -> None:
+    lines = [("Python computes the scores.", "black")] if scores is None else [(s, "black") for s in scores.summary()]
+    if scene.plane is not None:
+        seen = f"Scores: all {scene.dim:,} features. Picture: {min(2, scene.dim)} of {scene.dim:,} dimensions."
+        lines += [(seen, "black"), (scene.plane["words"], GREY)]
+    for line, colour in [*lines, (NOTE, GREY)]:
         text = textwrap.fill(line, int(wide / 0.074))
         ax.text(0.05, y, plain(text), va="top", fontsize=9, color=colour)
         y += 0.165 * (text.count("\n") + 1) + 0.1

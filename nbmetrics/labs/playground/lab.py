@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, shown
+from ...errors import LONGEST_NAME, InvalidInput, check_choice, shown
 from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
 from ..plane.laws import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from .answers import answer_table
+from .attach import added, clients_of
 from .lessons import Lesson, shipped
-from .namespace import suitable
+from .namespace import listed, suitable, why_not
 from .numbers import computed, metrics_of
+from .projection import Projection
 from .scene import Scene, presets
 from .teaching import lesson_of
+from .wide import SAVED_WIDE, Kept, is_quick, wide_scene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,12 +35,17 @@ OWN = "Your clients"
 class Playground(Lab):
     """Clients and generators in the plane, with live scores averaged over clients and on the pooled data.
 
+    Clients of more features than two are shown in a plane and scored on all of their features, by Python, as
+    `evaluate` does; their weights can be changed, clients and generators added and removed, and nothing is dragged.
+
     Parameters
     ----------
-    federation : clients in 2-D, Gaussians or rows (`Federation`, or a list that makes one), or the name of a
+    federation : clients, Gaussians or rows of any width (`Federation`, or what makes one), or the name of a
         preset; "Two clients", the papers' toy, by default
-    generators : list or dict of 2-D generators: Gaussians, `nm.scene.Bumps`, `Truncated` and `Copycat`, rows, other
-        laws or functions `(n, rng) -> rows`; the pooled Gaussian by default
+    generators : list or dict of generators of that width: rows, laws, functions `(n, rng) -> rows`, torch modules, in
+        the plane also `nm.scene.Bumps`, `Truncated` and `Copycat`; the pooled Gaussian by default
+    plane : of clients wider than it, what is shown: "pca", the first two principal components of all their rows (the
+        default), "lda", the directions that tell the clients apart best, or two columns by number or by name
     samples : points drawn of every item, 5 to 2,000; 0 for exact laws. Rows are used as they are.
     seed : of the points
     metric : what is charted beside FID and KID, such as "cfid" (the axes read as x → y) or "fld"
@@ -47,7 +55,15 @@ class Playground(Lab):
     Raises
     ------
     InvalidInput
-        For a client or generator that is not in the plane, or a lesson with a field that is wrong.
+        For clients and generators of unlike widths, a plane that is not there, or a lesson with a field that is wrong.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> sites = {"north": rng.normal(0, 1, size=(200, 16)), "south": rng.normal(1, 1, size=(100, 16))}
+    >>> lab = nm.Playground(sites, {"model": rng.normal(0, 1, size=(300, 16))})
+    >>> print(lab.scene["plane"]["words"])
+    First two principal components of all clients’ rows: 33 % of the variance (26 % across, 7.0 % up).
     """
 
     _esm = modules.module("playground/view/index.js")
@@ -66,6 +82,7 @@ class Playground(Lab):
         federation: Any = None,
         generators: Any = None,
         *,
+        plane: Any = None,
         samples: int = 0,
         seed: int = 0,
         metric: str = "fid",
@@ -73,13 +90,18 @@ class Playground(Lab):
     ) -> None:
         known, offered = presets(), shipped()
         if lesson is not None:
-            if federation is not None or generators is not None or (samples, seed, metric) != (0, 0, "fid"):
+            given = [federation, generators, plane]
+            if any(g is not None for g in given) or (samples, seed, metric) != (0, 0, "fid"):
                 seen = "brings clients, generators and settings of its own"
                 raise InvalidInput("lesson", seen, "Give a lesson, or clients, generators and settings")
             chosen = Lesson.read(lesson)
             offered = {**({} if chosen.name in offered else {chosen.name: chosen}), **offered, chosen.name: chosen}
             federation = chosen.start
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "view": {"metric": metric}}
+        federation = clients_of(federation, plane)
+        wide: dict[str, Any] = {}
+        self._kept = Kept()
+        self._projection: Projection | None = None
         if isinstance(federation, Scene):
             start = federation
         elif federation is None or isinstance(federation, str):
@@ -88,6 +110,9 @@ class Playground(Lab):
                 start = Scene.of(start.federation, generators, OWN, **settings)
             else:
                 start = Scene.parse({**start.to_json(), **settings})
+        elif federation.dim != 2:
+            self._projection = Projection.of(federation, "pca" if plane is None else plane)
+            start, wide = wide_scene(federation, generators, self._projection, OWN, **settings)
         else:
             start = Scene.of(federation, generators, OWN, **settings)
         if start.preset not in {**known, **offered}:
@@ -95,8 +120,11 @@ class Playground(Lab):
         self._data = dict(start.data)
         # What the learner came to in each lesson, by its name.
         self._progress: dict[str, Any] = {}
+        self._is_later = start.plane is not None and not is_quick(start)
         super().__init__(start, known)
-        self.data = {name: summary(source) for name, source in self._data.items()}
+        self.data = wide or {name: summary(source) for name, source in self._data.items()}
+        if "doing" in self.result:
+            self._worker.put(start)
         self.lessons = {name: one.to_json() for name, one in offered.items()}
 
     @property
@@ -195,6 +223,8 @@ class Playground(Lab):
         FID, KID, and the metric that is charted where it has a closed form (FLD, precision, … are in `result`).
         """
         scene = self._scene
+        if scene.plane is not None:
+            return self._kept.scores(scene)
         return evaluate(scene.federation, scene.sources, metrics_of(scene), progress=False)
 
     def attach(self, name: str, source: Any) -> None:
@@ -203,24 +233,27 @@ class Playground(Lab):
         Parameters
         ----------
         name : how the view calls it
-        source : rows (n, 2), a 2-D law, or a function `(n, rng) -> rows`, which gives 1,000 rows
+        source : rows (n, d), a law of d features, a torch module, or a function `(n, rng) -> rows`; d is 2, or the
+            width of the clients' rows
         """
-        scene = self._scene
-        name = check_names([name], "name")[0]
-        if name in [client.name for client in scene.clients]:
-            raise InvalidInput("name", f"{shown(name)} is a client", "Give the generator another name")
-        made = Scene.of(scene.laws, {name: source}, seed=scene.seed)
-        item, key = made.generators[0].to_json(), self._free_key(name)
-        data = dict(self._data)
-        if name in made.data:
-            item, data = {**item, "data": key}, {**data, key: made.data[name]}
-        names = [g.name for g in scene.generators]
-        place = names.index(name) if name in names else len(names)
-        listed = [g.to_json() for g in scene.generators]
-        following = Scene.parse({**scene.to_json(), "generators": [*listed[:place], item, *listed[place + 1 :]]}, data)
+        self._add("generators", name, source)
+
+    def attach_client(self, name: str, source: Any) -> None:
+        """Add a client of your own, or exchange the data of the one of that name, whose weight stays; can be undone.
+
+        A new one weighs as much a row as the others do, or, beside laws, as much as they do on average.
+
+        Parameters
+        ----------
+        name : how the view calls it
+        source : rows (n, d) or a law of d features, 2 or the width of the other clients' rows
+        """
+        self._add("clients", name, source)
+
+    def _add(self, kind: str, name: str, source: Any) -> None:
+        following, data, drawn = added(self._scene, kind, name, source, self._projection, self._free_key)
         self._data = data
-        if key in data:
-            self.data = {**self.data, key: summary(data[key])}
+        self.data = {**self.data, **drawn}
         self._loaded(following)
 
     def _free_key(self, name: str) -> str:
@@ -230,18 +263,41 @@ class Playground(Lab):
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind == "names":
-            self.namespace = sorted(suitable())
+            self.namespace = listed(self._scene.dim)
         elif kind == "attach":
             sources = suitable()
             name = check_choice(message.get("name"), sources, "name")
+            if why := why_not(sources[name], self._scene.dim):
+                raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
         else:
             super()._answer_to(kind, message)
 
     def _computed(self, scene: Scene) -> dict[str, Any]:
-        return computed(replace(scene, data=self._data))
+        scene = replace(scene, data=self._data)
+        return computed(scene) if scene.plane is None else self._kept.result(scene)
+
+    def _answered(self, scene: Any) -> dict[str, Any]:
+        if self._is_later:  # the constructor asks first, and does not wait for what takes long
+            self._is_later = False
+            return {"rev": scene.rev, "doing": True}
+        return super()._answered(scene)
+
+    def _settle_all(self) -> None:
+        scene = self._scene
+        self._saved_words = saved.OF_PLAYGROUND if scene.plane is None else SAVED_WIDE.format(dim=scene.dim)
+        if scene.plane is not None and (self.result["rev"] != scene.rev or "doing" in self.result):
+            self._answer(scene)
+
+    def _read(self, value: Any) -> Scene:
+        scene: Scene = super()._read(value)
+        if scene.plane is not None and (self._projection is None or scene.plane != self._projection.about):
+            fix = "Open nm.Playground(federation, generators) with these data, and use from_share on it"
+            raise InvalidInput("plane", f"is another one, of {scene.dim} features", fix)
+        return scene
 
     def _accept(self, scene: Scene) -> None:
+        self._read(scene.to_json())
         if scene.lesson is not None and scene.lesson["name"] not in self.lessons:
             fix = "Open it as its teacher does, nm.Playground(lesson=…), and use from_share on that lab"
             raise InvalidInput(
@@ -255,7 +311,14 @@ class Playground(Lab):
     def _picture(self) -> Figure:
         from .figure import plane
 
-        return plane(self._scene, self.scores())
+        return plane(self._scene, self._shown_scores, self.data)
+
+    @property
+    def _shown_scores(self) -> Scores | None:
+        """The scores, unless they take long and are not there yet."""
+        scene = self._scene
+        is_there = scene.plane is None or "doing" not in self.result or self._kept.has(scene)
+        return self.scores() if is_there else None
 
     def _described(self) -> str:
         scene = self._scene
@@ -263,11 +326,12 @@ class Playground(Lab):
             f"{client.name} at ({client.x:.2f}, {client.y:.2f}), σ {client.width:.2f} and {client.height:.2f}"
             for client in scene.clients
         ]
-        scores = self.scores()
+        where = "Playground." if scene.plane is None else f"Playground. {scene.plane['words']}"
+        scores = self._shown_scores
+        if scores is None:
+            return f"{where} Clients: {'; '.join(placed)}. Python computes the scores."
         numbers = [
             f"{row['generator']} {scores.label(row['metric'])}-avg {row['avg']:.3f}, all {row['all']:.3f}"
             for row in scores.table.to_dict("records")
         ]
-        return " ".join(
-            [f"Playground. Clients: {'; '.join(placed)}. Generators: {'; '.join(numbers)}.", *scores.summary()]
-        )
+        return " ".join([f"{where} Clients: {'; '.join(placed)}. Generators: {'; '.join(numbers)}.", *scores.summary()])

@@ -1,15 +1,23 @@
-"""What of the user's notebook could be a generator in the plane."""
+"""What of the user's notebook could be a client or a generator of a lab, and why the rest could not."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...arrays import is_array
+from ...arrays import as_rows, is_array
 from ...distributions import Distribution
+from ...errors import InvalidInput, printable
+from ...federation import Federation
+
+# Variables that a lab lists.
+MOST_LISTED = 200
+LONGEST_REASON = 160
+# Numbers of one of them that are read for a list; more are read when it is chosen.
+MOST_READ = 2_000_000
 
 
 def suitable() -> dict[str, Any]:
-    """The user's variables that are rows (n, 2) or laws in the plane, by name; functions `(n, rng)` too."""
+    """The user's variables that are rows, frames, tensors, laws, federations or functions `(n, rng)`, by name."""
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
@@ -17,15 +25,51 @@ def suitable() -> dict[str, Any]:
         return {}
     hidden = getattr(shell, "user_ns_hidden", {})
     given = {k: v for k, v in shell.user_ns.items() if not k.startswith("_") and k not in hidden}
-    return {name: value for name, value in given.items() if _fits(value)}
+    found = {name: value for name, value in given.items() if _is_data(value)}
+    return dict(sorted(found.items())[:MOST_LISTED])
 
 
-def _fits(value: Any) -> bool:
+def listed(dim: int) -> list[dict[str, str]]:
+    """The name of each, and why a lab of `dim` features cannot take it, or ""."""
+    return [{"name": name, "why": why_not(value, dim)} for name, value in suitable().items()]
+
+
+def why_not(value: Any, dim: int) -> str:
+    """Why a variable cannot stand beside `dim` features, in words, or ""; functions, which are not called, may."""
+    if isinstance(value, Federation):
+        return "a federation: open it by nm.Playground(…)"
+    if isinstance(value, Distribution):
+        return "" if value.dim == dim else f"{_features(value.dim)}, not {dim}"
+    if not _is_frame(value) and not is_array(value):
+        return ""
+    shape = tuple(value.shape)
+    if len(shape) != 2:
+        return f"shape {shape}, not rows (n, {dim})"
+    if shape[1] != dim:
+        return f"{_features(shape[1])}, not {dim}"
+    if shape[0] * shape[1] > MOST_READ:
+        return ""
+    try:
+        as_rows(value, "it", min_rows=2)
+    except InvalidInput as error:
+        return printable(error.seen, LONGEST_REASON)
+    return ""
+
+
+def _is_data(value: Any) -> bool:
     if isinstance(value, type):
         return False
-    if isinstance(value, Distribution):
-        return value.dim == 2
+    if isinstance(value, (Distribution, Federation)) or _is_frame(value) or hasattr(value, "latent_dim"):
+        return True
     if is_array(value):
-        return value.ndim == 2 and value.shape[1] == 2 and value.shape[0] >= 2
+        return value.ndim > 0
     code = getattr(value, "__code__", None)
     return code is not None and code.co_varnames[: code.co_argcount] == ("n", "rng")
+
+
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "to_numpy") and hasattr(value, "shape")
+
+
+def _features(count: int) -> str:
+    return f"{count} feature{'s' * (count != 1)}"

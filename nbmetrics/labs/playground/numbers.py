@@ -48,7 +48,7 @@ def metrics_of(scene: Scene) -> list[Any]:
 def computed(scene: Scene) -> dict[str, Any]:
     """Scores as plain JSON: `scores` by metric with avg, all and by client; `bands` where points are redrawn."""
     started = time.perf_counter()
-    scores = _plain(evaluate(scene.federation, scene.sources, metrics_of(scene), progress=False))
+    scores = plain(evaluate(scene.federation, scene.sources, metrics_of(scene), progress=False))
     name = scene.view["metric"]
     if name in FROM_ROWS:
         scores |= _from_rows(scene, name)
@@ -58,7 +58,8 @@ def computed(scene: Scene) -> dict[str, Any]:
     return {**found, "seconds": time.perf_counter() - started}
 
 
-def _plain(scores: Any) -> dict[str, Any]:
+def plain(scores: Any) -> dict[str, Any]:
+    """Scores as lists: avg and all by generator, byClient by generator and client."""
     found = {}
     for name in scores.metrics:
         avg, pooled, by_client = scores.values(name)
@@ -126,12 +127,12 @@ def _bands(scene: Scene) -> dict[str, Any]:
 
     The gap of FID has also `alike`, the gap that so many points of clients of one law would show.
     """
-    exact = _plain(evaluate(scene.laws, replace(scene, samples=0).sources, ALWAYS, progress=False))
+    exact = plain(evaluate(scene.laws, replace(scene, samples=0).sources, ALWAYS, progress=False))
     runs, alike = [], []
     for k in range(REDRAWS):
         again = scene.drawn(scene.samples, scene.seed + 1 + k)
         scores = evaluate(again.federation, again.sources, ALWAYS, progress=False)
-        runs.append(_plain(scores))
+        runs.append(plain(scores))
         alike.append(scores.size_gap("fid"))
     bands: dict[str, Any] = {}
     for name in ALWAYS:

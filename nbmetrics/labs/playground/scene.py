@@ -8,6 +8,7 @@ Twin: labs/playground/view/shape.js · held by: tests/labs/toolkit/test_share_pa
      "generators": [{"name", "x", "y", "width", "height", "angle"}, …],
      "samples": 0, "seed": 0, "view": {"metric", "panel", "sweep", "aligned"}, "lesson": null}
 
+A scene of rows that are wider than the plane has a field `plane` too, see `projection`: all its items are data.
 Items are described in `items`. `half` is half the side of the square in view, weights are relative, `samples` points
 are drawn of every item (0: exact laws), and `rev` numbers the edits: the higher one is newer.
 """
@@ -32,8 +33,9 @@ from ..plane.draws import draw
 from ..plane.items import MOST, Item, check_reach, text
 from ..plane.laws import Bumps, Copycat, Truncated
 from ..toolkit.fields import BOUNDS, MOST_SAMPLES, facts, fields_of, flag, listed, number, scene_fields, whole
+from .projection import about_of, argument_of
 
-SCENE_FIELDS = {"rev", "preset", "half", "clients", "generators", "samples", "seed", "view", "lesson"}
+SCENE_FIELDS = {"rev", "preset", "half", "clients", "generators", "samples", "seed", "view", "lesson", "plane"}
 PANELS = ("clients", "terms", "sweep", "samples")
 # What can be charted, and where its numbers come from.
 METRICS: dict[str, dict[str, Any]] = facts(__package__, "metrics.json")
@@ -55,6 +57,7 @@ class Scene:
     seed: int = 0
     view: Mapping[str, Any] = field(default_factory=lambda: dict(VIEW))
     lesson: Mapping[str, Any] | None = None
+    plane: Mapping[str, Any] | None = None
     data: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -67,7 +70,7 @@ class Scene:
         for item in parts["generators"]:
             if item.kind == "copycat":
                 check_choice(item.of, [client.name for client in parts["clients"]], f"{item.name}.of")
-        return cls(
+        scene = cls(
             **parts,
             half=number(value.get("half", 5.0), "half"),
             preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
@@ -76,8 +79,10 @@ class Scene:
             seed=whole(value.get("seed", 0), "seed"),
             view=_view(value.get("view", {})),
             lesson=_progress(value.get("lesson")),
+            plane=about_of(value.get("plane")),
             data=data or {},
         )
+        return scene if scene.plane is None else scene._checked_wide()
 
     @classmethod
     def of(cls, federation: Any, generators: Any = None, preset: str = "", **settings: Any) -> Scene:
@@ -108,9 +113,27 @@ class Scene:
         """One of the scenes that come with the package."""
         return presets()[check_choice(name, presets(), "preset")]
 
+    def _checked_wide(self) -> Scene:
+        """This scene, if all that it holds can be of rows wider than the plane."""
+        dim = (self.plane or {})["dim"]
+        for item in (*self.clients, *self.generators):
+            if item.kind != "data":
+                seen = f"is a law of the plane, and this scene has {dim} features"
+                raise InvalidInput(item.name, seen, f"Attach rows (n, {dim}) or a law: lab.attach(name, source)")
+        for name, given, fix in (("samples", self.samples, "Give 0"), ("lesson", self.lesson, "Leave it out")):
+            if given:
+                raise InvalidInput(name, f"is for the plane, and this scene has {dim} features", fix)
+        metric = self.view["metric"]
+        if "plane_only" in METRICS[metric]:
+            known = ", ".join(name for name, facts in METRICS.items() if "plane_only" not in facts)
+            raise InvalidInput("metric", f"is {metric!r}: {METRICS[metric]['plane_only']}", f"Give one of {known}")
+        return self
+
     def to_json(self) -> dict[str, Any]:
         """The dict that `parse` reads and the view shows."""
+        wide = {} if self.plane is None else {"plane": {**self.plane, "columns": [*self.plane["columns"]]}}
         return {
+            **wide,
             "rev": self.rev,
             "preset": self.preset,
             "half": self.half,
@@ -129,6 +152,11 @@ class Scene:
     def drawn(self, samples: int, seed: int | None = None) -> Scene:
         """The same scene with `samples` points of every item (0: exact laws), from another seed where one is given."""
         return replace(self, samples=_sample_count(samples), seed=self.seed if seed is None else seed)
+
+    @property
+    def dim(self) -> int:
+        """Features of what its items stand for: 2, but for a scene with a `plane`."""
+        return 2 if self.plane is None else int(self.plane["dim"])
 
     @cached_property
     def laws(self) -> Federation:
@@ -157,7 +185,10 @@ class Scene:
             if item.key not in self.data:
                 fix = "Attach it again: lab.attach(name, source)"
                 raise InvalidInput(item.name, "stands for data that only its own lab holds", fix)
-            return self.data[item.key]
+            held = self.data[item.key]
+            if (dim := held.dim if isinstance(held, Distribution) else held.shape[1]) != self.dim:
+                raise InvalidInput(item.name, f"has {dim} features in a scene of {self.dim}", "Use one space")
+            return held
         if item.kind == "bumps":
             return Bumps(*item.ellipse)
         if item.kind == "truncated" and clients is not None:
@@ -178,12 +209,11 @@ class Scene:
         held = [i.name for i in (*self.clients, *self.generators) if i.kind == "data"]
         lines = ["import nbmetrics as nm", ""]
         if held:
-            lines += [
-                f"data = {{{', '.join(f'{text(name)}: ...' for name in held)}}}  # your own rows (n, 2) or laws",
-                "",
-            ]
+            own = ", ".join(f"{text(name)}: ..." for name in held)
+            lines += [f"data = {{{own}}}  # your own rows (n, {self.dim}) or laws", ""]
         lines += ["federation = nm.Federation([", *clients, "])", "generators = {", *made, "}"]
         settings = f", samples={self.samples}, seed={self.seed}" if self.samples or self.seed else ""
+        settings += argument_of(self.plane, text) if self.plane else ""
         settings += f", metric={text(self.view['metric'])}" if self.view["metric"] != VIEW["metric"] else ""
         lines += [f"lab = nm.Playground(federation, generators{settings})", "scores = lab.scores()", "lab", ""]
         return "\n".join(lines)

@@ -58,11 +58,18 @@ TASKS = [
 GUESSES = {"name": "L", "guess": {"fid_test": 0.5, "fld": 0.5}, "revealed": False}
 PAIR = {"rho": 0.8, "rho_hat": 0.1, "scale": 1.0, "rev": 1, "question": {"step": 1, "answer": "open"}}
 MEMO = {"copied": 0.5, "jitter": 0.1, "bandwidth": 0.1, "spread": 1.0, "points": 40, "seed": 0, "selected": 3, "rev": 1}
+ROWS = {"kind": "data", **PLACE}
+WIDE = {
+    "clients": [{"name": "C", "weight": 1.0, **ROWS}],
+    "generators": [{"name": "G", **ROWS}],
+    "plane": {"dim": 128, "kind": "numbered", "columns": ["0", "5"], "words": "Across: feature 0, up: feature 5."},
+}
 EXAMPLES = [
     (nm.Scene.parse, {**PLAYED, "lesson": PROGRESS}),
     (TwinsScene.parse, {"clients": [CLIENT], "half": 5.0, "rev": 1}),
     (CorrelationScene.parse, PAIR),
     (MemorizationScene.parse, {**MEMO, "lesson": GUESSES}),
+    (nm.Scene.parse, WIDE),
     *((Lesson.parse, {**TAUGHT, "predict": one, "check": None}) for one in PREDICTIONS),
     *((Lesson.parse, {**TAUGHT, "predict": None, "check": one}) for one in TASKS),
 ]

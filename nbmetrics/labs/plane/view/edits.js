@@ -89,7 +89,8 @@ export function whyNameRefused(scene, name, old) {
 /** A new name, also where a copycat names its client, or a lesson a generator. @param {Scene} scene @param {Place} place @param {string} name @returns {Scene} */
 export function withName(scene, place, name) {
   const old = scene[place.kind][place.index];
-  const renamed = withItem(scene, place, { ...old, name });
+  const held = old.kind === "data" ? { data: old.data ?? old.name } : {}; // the lab goes on to hold it by its first name
+  const renamed = withItem(scene, place, { ...old, ...held, name });
   if (place.kind !== "clients") return { ...renamed, lesson: aboutRenamed(scene.lesson, old.name, name) };
   return { ...renamed, generators: renamed.generators.map((g) => (g.of === old.name ? { ...g, of: name } : g)) };
 }
@@ -116,6 +117,14 @@ function lawCode(item, seed) {
   return `${kind === "bumps" ? "nm.scene.Bumps" : "nm.Gaussian.ellipse"}([${x}, ${y}], ${width}, ${height}${angle ? `, ${angle}` : ""})`;
 }
 
+/** The argument of a plane that is not the default. @param {Scene["plane"]} plane */
+function planeCode(plane) {
+  if (!plane || plane.kind === "pca") return "";
+  if (plane.kind === "lda") return ', plane="lda"';
+  const [first, second] = plane.columns.map((c) => (plane.kind === "numbered" ? String(Number(c)) : JSON.stringify(c)));
+  return `, plane=(${first}, ${second})`;
+}
+
 /** Python that rebuilds exactly this scene; rows it was given go by the name `data`. @param {Scene} scene */
 export function codeOf(scene) {
   const { samples = 0, seed = 0 } = scene;
@@ -128,11 +137,13 @@ export function codeOf(scene) {
     .map(({ name }) => `${JSON.stringify(name)}: ...`);
   const metric = scene.view?.metric ?? "fid";
   const settings =
-    (samples || seed ? `, samples=${samples}, seed=${seed}` : "") + (metric === "fid" ? "" : `, metric="${metric}"`);
+    planeCode(scene.plane) +
+    (samples || seed ? `, samples=${samples}, seed=${seed}` : "") +
+    (metric === "fid" ? "" : `, metric="${metric}"`);
   return [
     "import nbmetrics as nm",
     "",
-    ...(held.length ? [`data = {${held.join(", ")}}  # your own rows (n, 2) or laws`, ""] : []),
+    ...(held.length ? [`data = {${held.join(", ")}}  # your own rows (n, ${scene.plane?.dim ?? 2}) or laws`, ""] : []),
     "federation = nm.Federation([",
     ...clients,
     "])",

@@ -28,12 +28,12 @@ export class ItemMenu {
     this.names = el("div", { role: "group", "aria-label": "From the notebook" });
     this.names.hidden = true;
     this.shownNames = "";
-    this.menu.add(
+    this.kinds = [
       this.menu.item("Add client", () => this.add("clients")),
       this.menu.item("Add generator", () => this.add("generators")),
       ...KINDS.map(([kind, text]) => this.menu.item(text, () => this.add("generators", kind))),
-      this.names,
-    );
+    ];
+    this.menu.add(...this.kinds, this.names);
     // A menu of one would only be in the way.
     this.root = hasGenerators ? this.menu.root : toolbar.button("Add client", () => this.add("clients"));
     this.remove = toolbar.more.item("Remove", () => removeChosen(store));
@@ -50,22 +50,26 @@ export class ItemMenu {
     store.select({ kind, index: store.scene[kind].length - 1 });
   }
 
-  /** The notebook's variables that could be generators. @param {string[]} names */
-  paintNames(names) {
-    const shown = names.join("\n");
+  /** The notebook's variables that could be generators, and why others could not. @param {{name: string, why: string}[]} found */
+  paintNames(found) {
+    const shown = JSON.stringify(found);
     if (shown === this.shownNames) return;
     this.shownNames = shown;
-    const attached = (/** @type {string} */ name) =>
-      this.menu.item(name, () => this.store.send({ kind: "attach", name }));
+    const offered = ({ name = "", why = "" }) => {
+      const item = this.menu.item(why ? `${name}: ${why}` : name, () => this.store.send({ kind: "attach", name }));
+      forbid(item, why);
+      return item;
+    };
     const head = el("div", { class: "nbm-menu-head", "aria-hidden": "true" }, ["From the notebook"]);
-    this.names.replaceChildren(...(names.length ? [head, ...names.map(attached)] : []));
-    this.names.hidden = names.length === 0;
+    this.names.replaceChildren(...(found.length ? [head, ...found.map(offered)] : []));
+    this.names.hidden = found.length === 0;
   }
 
   /** @param {Scene} scene @param {boolean} [isOffered] whether items can come and go at all */
   paint(scene, isOffered = true) {
     const { selected } = this.store;
     this.root.hidden = !isOffered;
+    for (const kind of this.kinds) kind.hidden = Boolean(scene.plane); // what is drawn has two features
     this.remove.hidden = selected === null || !isOffered;
     forbid(this.remove, selected ? whyNotRemovable(scene, selected) : "");
     if (selected && !this.remove.title)

@@ -43,6 +43,25 @@ export class PlaneStore extends Store {
     this.select(null);
   }
 
+  /** The numbers of rows wider than the plane are Python's. */
+  answered() {
+    if (this.scene.plane) this.memo = null;
+    super.answered();
+  }
+
+  /** On a saved page nobody answers for such rows. @returns {string[]} */
+  get locked() {
+    return this.isStill ? ["drag", "items", "presets", "history"] : super.locked;
+  }
+
+  get isStill() {
+    return Boolean(this.saved && this.scene.plane);
+  }
+
+  get whyLocked() {
+    return this.isStill ? "Not on a saved page" : "";
+  }
+
   /** A gesture does not win over items that it lacks. @param {Scene} scene */
   yieldsTo(scene) {
     return !sameItems(scene, this.scene);

@@ -74,7 +74,7 @@ export class BestByEach {
 
   /** @param {Scene} scene */
   paint(scene) {
-    const isShown = this.store.showsBest && chartedOf(this.store).metric === "fid";
+    const isShown = this.store.showsBest && !scene.plane && chartedOf(this.store).metric === "fid";
     this.root.toggleAttribute("hidden", !isShown);
     this.stage.pooled.classList.toggle("nbm-strong", isShown);
     if (!isShown) return;

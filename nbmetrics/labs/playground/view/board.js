@@ -44,7 +44,7 @@ export class Board {
     const always = ["fid", "kid"].map((metric) => ({
       metric,
       ...CHARTED[metric],
-      numbers: numbers[metric],
+      numbers: numbers[metric] ?? null,
       isCurrent: true,
     }));
     const charted = chartedOf(this.store);
@@ -59,11 +59,12 @@ export class Board {
     const names = scene.generators.map((g) => g.name);
     while (this.body.rows.length > names.length) this.body.deleteRow(-1);
     while (this.body.rows.length < names.length) this.body.append(this.makeRow(this.body.rows.length, columns.length));
-    const places = columns.map(({ numbers, higher }) =>
+    const ranked = columns.map((column) => ({ ...column, numbers: canRank(column.numbers) ? column.numbers : null }));
+    const places = ranked.map(({ numbers, higher }) =>
       PARTS.map((part) => (numbers ? placesOf(numbers[part], higher) : [])),
     );
     names.forEach((name, g) => this.paintRow(g, name, columns, places));
-    const lines = columns.flatMap(({ label, numbers, higher }) =>
+    const lines = ranked.flatMap(({ label, numbers, higher }) =>
       numbers ? sentences(label, numbers, names, higher) : [],
     );
     while (this.words.children.length > lines.length) this.words.lastElementChild?.remove();
@@ -132,22 +133,28 @@ export class Board {
 /** @param {HTMLTableCellElement} cell @param {Column} column @param {number} p 0 for avg, 1 for all @param {number} g @param {number[]} places by avg and by all */
 function paintScore(cell, { numbers, isCurrent }, p, g, [avg, all]) {
   const [value, place] = cell.children;
-  cell.classList.toggle("nbm-behind", !isCurrent);
+  cell.classList.toggle("nbm-behind", !isCurrent || (p === 1 && numbers?.isBehind === true));
   if (!numbers) {
     setText(value, "…");
     setText(place, "");
     cell.removeAttribute("data-value");
     return;
   }
-  const single = numbers.avg.length === 1;
   const own = p === 0 ? avg : all;
-  setText(value, figure(numbers[PARTS[p]][g]));
+  const single = numbers.avg.length === 1 || own === undefined;
+  const score = numbers[PARTS[p]][g];
+  setText(value, Number.isNaN(score) ? "–" : figure(score));
   setText(place, single ? "" : avg === all ? ordinal(own) : `${ordinal(own)} ≠`);
   cell.classList.toggle("nbm-differs", avg !== all);
   setAttributes(cell, {
-    "data-value": numbers[PARTS[p]][g],
+    "data-value": score,
     title: single || avg === all ? "" : `${ordinal(avg)} by avg, ${ordinal(all)} by all`,
   });
+}
+
+/** Whether there are places: every score is there, and all is of these weights. @param {Aggregates | null} numbers */
+function canRank(numbers) {
+  return numbers !== null && !numbers.isBehind && ![...numbers.avg, ...numbers.all].some(Number.isNaN);
 }
 
 /** How avg and all can differ over two generators: 1 where the first is better, 0 where they cannot be told apart. */

@@ -35,6 +35,9 @@ export class ClientsView {
 
   /** Why there are no numbers. @param {string} label */
   absence(label) {
+    const { metric } = this.store.scene.view ?? { metric: "fid" };
+    if (this.store.scene.plane && this.store.numbers[metric])
+      return `${label} has not all of its values: the reason stands under the table.`;
     if (this.store.saved) return `${label} needs Python: it is shown in a notebook.`;
     if (this.store.waiting) return `${label} waits for Python.`;
     const { error } = this.store.model.get("result");

@@ -12,14 +12,15 @@ import { markOf, setMark } from "../../toolkit/view/marks.js";
 import { Tabs } from "../../toolkit/view/tabs.js";
 import { ClientsView } from "./clients.js";
 import { hiddenSweepOf } from "./guessflag.js";
-import { chartedOf, editView, START_VIEW } from "./metrics.js";
+import { drawnOf, editView, START_VIEW } from "./metrics.js";
 import { SamplesView } from "./samples.js";
 import { SweepView } from "./sweepview.js";
 import { TermsView } from "./terms.js";
+import { whyOff } from "./wide.js";
 
 /**
  * @typedef {{scene: Scene, data: ReturnType<typeof dataOf>, width: number, g: number, c: number, isFull: boolean,
- *   charted: ReturnType<typeof chartedOf>}} Chart
+ *   charted: ReturnType<typeof drawnOf>}} Chart
  *   what a view is given: `g` is the generator it is about, `c` the client whose weight may be swept
  */
 
@@ -44,12 +45,14 @@ export class Explore {
     const contents = Object.fromEntries(TAB_NAMES.map((name) => [name, this.views[name].root]));
     this.tabs = new Tabs("Charts", TABS, contents, choice, signal);
     this.note = el("p", { class: "nbm-note" });
+    this.off = el("p", { class: "nbm-empty" });
     this.keys = el("div", { class: "nbm-keys", role: "group", "aria-label": "Generator charted" });
     this.root = el("div", { class: "nbm-explore" }, [
       el("div", { class: "nbm-explorehead" }, [this.tabs.list]),
       this.note,
       this.keys,
       ...this.tabs.panels,
+      this.off,
     ]);
     watchSize(this.root, signal, ({ width }) => {
       if (width > 0) this.width = Math.round(width);
@@ -71,21 +74,25 @@ export class Explore {
   /** @param {Scene} scene */
   paint(scene) {
     const { panel } = this;
-    const charted = chartedOf(this.store);
+    const charted = drawnOf(this.store);
     const asked = panel === "sweep" ? hiddenSweepOf(this.store) : -1;
     const g = asked < 0 ? this.store.charted : asked;
     const c = this.store.client;
     this.tabs.paint();
     setText(
       this.note,
-      panel === "samples"
+      panel === "samples" && !scene.plane
         ? "FID and KID of points drawn from each law."
-        : `${charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`,
+        : `${scene.plane ? charted.note.replace("√2", `√${scene.plane.dim}`) : charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`,
     );
     this.paintKeys(scene, g);
     this.keys.hidden ||= asked >= 0; // nothing else is charted now
     const chart = { scene, data: dataOf(this.store.model), width: this.width, g, c, isFull: this.isFull, charted };
-    this.views[panel].paint(chart);
+    const off = whyOff(scene, panel);
+    setText(this.off, off);
+    this.off.hidden = !off;
+    this.views[panel].root.hidden = off !== "";
+    if (!off) this.views[panel].paint(chart);
   }
 
   /** Which mark is which generator, and a way to choose one. @param {Scene} scene @param {number} chosen */

@@ -9,7 +9,7 @@ import { placesOf } from "../../plane/view/scores.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import goals from "../goals.json" with { type: "json" };
-import { CHARTED, chartedOf } from "./metrics.js";
+import { CHARTED, drawnOf } from "./metrics.js";
 import { bestOf } from "./words.js";
 
 export const OPENING = "Narrow or wide";
@@ -109,7 +109,7 @@ export class Goals {
 
 /** @param {PlaygroundStore} store @param {Scene} scene @param {Scene} start @returns {Seen} */
 function seenOf(store, scene, start) {
-  const { metric, numbers, higher } = chartedOf(store);
+  const { metric, numbers, higher } = drawnOf(store);
   const isKernel = CHARTED[metric].kernel ?? false;
   const seen = { scene, start, best: null, isKernel, edits: store.goal.edits };
   if (!numbers) return seen;

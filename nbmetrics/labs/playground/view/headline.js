@@ -8,7 +8,7 @@
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf, setHue } from "../../toolkit/view/marks.js";
 import { shortened } from "../../toolkit/view/names.js";
-import { CHARTED, chartedOf, editView } from "./metrics.js";
+import { CHARTED, drawnOf, editView } from "./metrics.js";
 import { headlineOf } from "./words.js";
 
 /** @type {Record<Part, string>} */
@@ -62,22 +62,30 @@ export class Headline {
   /** @param {Scene} scene @param {number} width of the lab */
   paint(scene, width) {
     const { pinned, showsBest } = this.store;
-    const charted = chartedOf(this.store);
+    const charted = drawnOf(this.store);
     if (this.metric.value !== charted.metric) this.metric.value = charted.metric;
     PARTS.forEach((part, i) => setAttributes(this.parts[i], { "aria-pressed": String(pinned === part) }));
     setAttributes(this.best, { "aria-pressed": String(showsBest) });
-    this.best.hidden = charted.metric !== "fid";
+    this.best.hidden = charted.metric !== "fid" || Boolean(scene.plane);
+    for (const option of this.metric.options) option.hidden = Boolean(scene.plane && CHARTED[option.value].plane_only);
     this.words.hidden = Boolean(scene.lesson && !scene.lesson.revealed); // its question comes first
     this.words.classList.toggle("nbm-behind", !charted.isCurrent);
     this.paintWords(scene, charted, width);
   }
 
-  /** @param {Scene} scene @param {ReturnType<typeof chartedOf>} charted @param {number} width */
+  /** @param {Scene} scene @param {ReturnType<typeof drawnOf>} charted @param {number} width */
   paintWords({ generators }, { metric, label, numbers, higher }, width) {
-    if (!numbers) return this.say([`Python computes ${label} …`], [], width);
+    if (!numbers) return this.say([this.absence(label)], [], width);
     const { kernel = false } = CHARTED[metric];
     const names = generators.map(({ name }) => name);
     this.say(headlineOf(label, numbers, { higher, isKernel: kernel }), names, width);
+  }
+
+  /** Why there are no numbers. @param {string} label */
+  absence(label) {
+    return this.store.saved
+      ? `${label} needs Python: it is shown in a notebook.`
+      : `No ${label} yet: Python computes it.`;
   }
 
   /** @param {(string | number)[]} pieces @param {string[]} names @param {number} width */

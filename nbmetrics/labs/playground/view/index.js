@@ -1,6 +1,8 @@
 /**
  * The Playground: a headline of what avg and all say, the plane with clients and generators, the board of scores, and
  * the panel of items.
+ *
+ * @import { Model, Scene } from "../../toolkit/view/types.js"
  */
 
 import { codeOf } from "../../plane/view/edits.js";
@@ -24,8 +26,12 @@ import { Links, sumOf } from "./links.js";
 import { Ribbon } from "./ranks.js";
 import { whySceneRefused } from "./shape.js";
 import { PlaygroundStore } from "./store.js";
+import { WideWords, wideNumbers, wideStatus } from "./wide.js";
 
-export default lab("Playground", (scene, model) => numbersOf(scene, dataOf(model)), playgroundView, {
+/** @param {Scene} scene @param {Model} model */
+const compute = (scene, model) => (scene.plane ? wideNumbers(scene, model) : numbersOf(scene, dataOf(model)));
+
+export default lab("Playground", compute, playgroundView, {
   kind: PlaygroundStore,
   traits: ["data", "namespace"],
   refusal: whySceneRefused,
@@ -48,6 +54,9 @@ function playgroundView(store, signal) {
   const card = new LessonCard(store, signal);
   const goals = new Goals(store, () => card.open(Object.keys(card.lessons)[0] ?? ""), signal);
   const key = legend();
+  const wide = new WideWords(store, /** @type {Element} */ (key.lastElementChild));
+  board.root.prepend(wide.table);
+  board.words.after(wide.cautions);
   const toolbar = new Toolbar(store, signal, {
     choices: [card.select],
     starts: () => card.starts,
@@ -63,12 +72,13 @@ function playgroundView(store, signal) {
       words: [headline.words, ...board.words.children],
       table: board.table,
     }),
-    compared: ({ scores }) => agreement(pairsOf(store, scores)),
+    compared: (result) =>
+      store.scene.plane ? wideStatus(store.scene, result) : agreement(pairsOf(store, result.scores)),
   });
   const items = new ItemMenu(store, signal, toolbar);
   let width = 0;
   const hero = el("div", { class: "nbm-hero" }, [ribbon.root, sum]);
-  const plane = el("div", { class: "nbm-plane" }, [stage.root, goals.root, key]);
+  const plane = el("div", { class: "nbm-plane" }, [stage.root, goals.root, key, wide.picture]);
   const columns = el("div", { class: "nbm-columns" }, [hero, plane, board.root, explore.root, panel.root]);
   watchSize(columns, signal, (size) => {
     width = size.width;
@@ -88,6 +98,7 @@ function playgroundView(store, signal) {
     toolbar.paint(store.scene);
     card.paint(store.scene, store.numbers);
     goals.paint(store.scene);
+    wide.paint(store.scene);
   };
   return {
     nodes: [toolbar.root, card.root, headline.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold],

@@ -13,7 +13,7 @@ import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { setHue } from "../../toolkit/view/marks.js";
 import { nameWidth } from "../../toolkit/view/names.js";
 import { figure, shareText } from "../../toolkit/view/numbers.js";
-import { chartedOf } from "./metrics.js";
+import { drawnOf } from "./metrics.js";
 
 // Where along a link its label may stand, from the generator.
 const SPOTS = [0.55, 0.65, 0.45, 0.75, 0.35, 0.85];
@@ -34,7 +34,7 @@ export class Links {
   /** @param {Scene} scene */
   paint(scene) {
     const { explained, charted } = this.store;
-    const { numbers } = chartedOf(this.store);
+    const { numbers } = drawnOf(this.store);
     const ends = explained && numbers ? this.endsOf(scene, explained, numbers, charted) : [];
     setHue(this.root, charted);
     const laws = lawsOf(scene, dataOf(this.store.model));
@@ -83,7 +83,7 @@ function makeLink() {
 /** The score of a generator as the sum that it is. @param {PlaygroundStore} store @param {Scene} scene @returns {string} */
 export function sumOf(store, scene) {
   const { explained, charted: g } = store;
-  const { numbers, label } = chartedOf(store);
+  const { numbers, label } = drawnOf(store);
   if (!explained || !numbers) return "";
   const { name } = scene.generators[g];
   if (explained === "all")

@@ -6,6 +6,7 @@
  */
 
 import facts from "../metrics.json" with { type: "json" };
+import { isWhole } from "./wide.js";
 
 /**
  * @typedef {object} Metric  as ../metrics.json says, in the order of the Metric select
@@ -17,6 +18,7 @@ import facts from "../metrics.json" with { type: "json" };
  * @property {string[]} [symbols] the same in the formula
  * @property {number} [own] which addend is the generator's alone
  * @property {boolean} [kernel] whether avg − all is one number for every generator
+ * @property {string} [plane_only] why it is not offered for rows wider than the plane
  * @property {string} [no_sum] why there are no addends
  */
 /** @type {Record<string, Metric>} */
@@ -38,7 +40,8 @@ export function editView(store, change) {
 export function chartedOf(store) {
   const metric = store.scene.view?.metric ?? "fid";
   const own = /** @type {Aggregates | undefined} */ (store.numbers[metric]);
-  if (own) return { metric, ...CHARTED[metric], numbers: own, isCurrent: true };
+  if (own) return { metric, ...CHARTED[metric], numbers: own, isCurrent: !own.isBehind };
+  if (store.scene.plane) return { metric, ...CHARTED[metric], numbers: null, isCurrent: false };
   const { scores, rev } = store.model.get("result");
   const found = /** @type {Aggregates | undefined} */ (scores?.[metric]);
   const fits =
@@ -46,4 +49,10 @@ export function chartedOf(store) {
     found.avg.length === store.scene.generators.length &&
     found.byClient[0]?.length === store.scene.clients.length;
   return { metric, ...CHARTED[metric], numbers: fits ? found : null, isCurrent: rev === store.scene.rev };
+}
+
+/** The same for what is drawn, which needs every value. @param {PlaneStore} store */
+export function drawnOf(store) {
+  const charted = chartedOf(store);
+  return !store.scene.plane || isWhole(charted.numbers) ? charted : { ...charted, numbers: null };
 }

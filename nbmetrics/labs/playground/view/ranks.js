@@ -11,7 +11,7 @@ import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/d
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
-import { chartedOf } from "./metrics.js";
+import { drawnOf } from "./metrics.js";
 
 const ROW = { few: 30, many: 22 };
 const FEW = 4;
@@ -45,7 +45,7 @@ export class Ribbon {
 
   /** @param {Scene} scene */
   paint(scene) {
-    const { numbers, label, higher, isCurrent } = chartedOf(this.store);
+    const { numbers, label, higher, isCurrent } = drawnOf(this.store);
     this.root.classList.toggle("nbm-unknown", !numbers); // it keeps its room
     this.root.hidden = scene.generators.length < 2;
     if (this.root.hidden || !numbers) return;

@@ -48,15 +48,15 @@ export class Locks {
       if ("disabled" in node) node.disabled = true;
       else setAttributes(node, { "aria-disabled": "true" });
       // An SVG shows no title attribute; what it stands in does.
-      explainLock(node.closest("svg")?.parentElement ?? node);
+      explainLock(node.closest("svg")?.parentElement ?? node, this.store.whyLocked || LOCKED_WHY);
     }
   }
 }
 
-/** @param {Element} node */
-function explainLock(node) {
+/** @param {Element} node @param {string} why */
+function explainLock(node, why) {
   if (!node.hasAttribute("data-title")) setAttributes(node, { "data-title": node.getAttribute("title") ?? "" });
-  setAttributes(node, { title: LOCKED_WHY });
+  setAttributes(node, { title: why });
 }
 
 /** @param {Element} node */

@@ -101,6 +101,11 @@ export class Store {
     return this.model.get("locked");
   }
 
+  /** Why, where it was no teacher. */
+  get whyLocked() {
+    return "";
+  }
+
   /** @param {string} what a name of Lab.lock, or "" for what cannot be locked */
   isLocked(what) {
     return this.locked.includes(what);

@@ -13,7 +13,9 @@
  *   other: number | null}} Progress  of a lesson: `about` has what the generators that it names are called now, `answer`
  *   what Reveal found, and `other` that of the other aggregate
  * @typedef {{rev: number, preset: string, half: number, clients: Item[], generators: Item[], samples?: number,
- *   seed?: number, view?: View, lesson?: Progress | null}} Scene
+ *   seed?: number, view?: View, lesson?: Progress | null, plane?: Shadow}} Scene
+ * @typedef {{dim: number, kind: string, columns: string[], words: string}} Shadow  of rows wider than the plane: how many
+ *   features they have, and in words which two directions are shown
  * @typedef {{count: number, mean: number[], cov: number[], phi: number[], diagonal: number, points: number[][]}} Data
  * @typedef {[number, number]} Point
  * @typedef {{law: Law, weight: number}} Part
@@ -23,7 +25,8 @@
  *   take the pairs of a row with itself out of kernel means
  * @typedef {"clients" | "generators"} Kind
  * @typedef {{kind: Kind, index: number}} Place
- * @typedef {{avg: number[], all: number[], byClient: number[][]}} Aggregates  indexed by generator
+ * @typedef {{avg: number[], all: number[], byClient: number[][], isBehind?: boolean}} Aggregates  indexed by generator;
+ *   `isBehind` where all is of other weights
  * @typedef {Record<string, Aggregates> & {fid: Aggregates, kid: Aggregates}} Numbers  by metric, those the page can compute
  * @typedef {{past: Scene[], future: Scene[]}} History
  * @typedef {{get(key: string): any, set(key: string, value: any): void, save_changes(): void,

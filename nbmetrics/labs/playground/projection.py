@@ -1,0 +1,223 @@
+"""Projection: the plane in which rows of any width are shown, two straight directions among their features.
+
+It is an affine map, x ↦ (x − centre) · axes, so the mean and covariance of what is shown are those of the features,
+projected. Scores never see it. A scene says in its field `plane` which features it stands for and what is shown:
+
+    {"dim": 128, "kind": "pca", "columns": [], "words": "Across and up: …"}
+
+`kind` is "pca", "lda", "numbered" or "named"; the last two have the two `columns`, as text.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arrays import row_blocks, to_float64, to_numpy
+from ...distributions import Distribution, Gaussian, has_moments
+from ...errors import InvalidInput, check_choice, check_names, check_text, shown
+from ...federation import Federation
+from ..plane.laws import summary
+from ..toolkit.fields import fields_of, listed, whole
+
+KINDS = ("pca", "lda", "numbered", "named")
+ABOUT = ("dim", "kind", "columns", "words")
+LONGEST_WORDS = 2_000
+# Numbers that a plane is fitted to: of more rows, so many evenly spread.
+MOST_VALUES = 20_000_000
+# Rows drawn of a law, for its points and where it has no moments.
+DRAWN = 1_000
+# Standard deviations of the picture within which its units are those of the features.
+USUAL = (0.01, 10_000.0)
+# Rows a feature below which LDA is not believed: it finds a direction that parts few rows, whatever they are.
+TRUSTED = 10
+_FIX = 'Give "pca", "lda", or two columns by number or by name, such as plane=(0, 5)'
+
+
+def about_of(value: Any) -> dict[str, Any] | None:
+    """The field `plane` of a scene, every part checked; None for a scene of the plane itself."""
+    if value is None:
+        return None
+    fields_of(value, ABOUT, ABOUT, "plane")
+    kind = check_choice(value["kind"], KINDS, "plane.kind")
+    two = 2 if kind in ("numbered", "named") else 0
+    columns = [check_text(c, "plane.columns", 300) for c in listed(value["columns"], "plane.columns", two, two)]
+    if kind == "numbered" and not all(c.isascii() and c.isdigit() and len(c) < 9 for c in columns):
+        raise InvalidInput("plane.columns", f"got {shown(columns)}", "Give whole numbers as text")
+    words = check_text(value["words"], "plane.words", LONGEST_WORDS)
+    return {"dim": whole(value["dim"], "dim", "plane.dim"), "kind": kind, "columns": columns, "words": words}
+
+
+def argument_of(about: Mapping[str, Any], text: Any) -> str:
+    """What stands in code for a plane that is not the default: ', plane=…', with `text` to write names."""
+    if about["kind"] in ("numbered", "named"):
+        first, second = (c if about["kind"] == "numbered" else text(c) for c in about["columns"])
+        return f", plane=({first}, {second})"
+    return "" if about["kind"] == "pca" else f", plane={text(about['kind'])}"
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """x ↦ (x − centre) · axes, of `dim` features to the plane; `about` is what a scene says of it."""
+
+    centre: np.ndarray
+    axes: np.ndarray
+    about: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, federation: Federation, plane: Any = "pca") -> Projection:
+        """The plane of the clients' rows (laws by 1,000 rows drawn of each).
+
+        Parameters
+        ----------
+        plane : "pca", the first two principal components of all rows together; "lda", the two directions that tell
+            the clients apart best; or two columns, by number or by the names of the data frames that the clients were
+            made of, each about its mean in standard deviations
+
+        Raises
+        ------
+        InvalidInput
+            For any other plane, columns that are not there, or LDA of clients that have one mean.
+        """
+        rows, owner = _some_rows(federation)
+        if isinstance(plane, str):
+            made = {"pca": _principal, "lda": _discriminant}[check_choice(plane, ("pca", "lda"), "plane")]
+            axes, words = made(rows, owner)
+            return cls(*_in_usual_units(rows, axes), _about(rows, plane, [], words))
+        kind, pair, names = _columns(plane, federation)
+        centre, spread = rows.mean(axis=0), rows[:, pair].std(axis=0)
+        axes = np.zeros((federation.dim, 2))
+        axes[pair, [0, 1]] = 1.0 / np.where(spread > 0, spread, 1.0)
+        words = f"Across: {names[0]}, up: {names[1]}; each about its mean, in standard deviations of all rows."
+        return cls(centre, axes, _about(rows, kind, names if kind == "named" else [str(p) for p in pair], words))
+
+    def rows(self, rows: Any) -> np.ndarray:
+        """Rows (n, d) in the plane, (n, 2)."""
+        parts = row_blocks(len(rows), 8 * self.axes.shape[0])
+        found = [(to_numpy(to_float64(rows[part])) - self.centre) @ self.axes for part in parts]
+        return np.concatenate(found)
+
+    def shown(self, source: Any) -> dict[str, Any]:
+        """What the page draws of rows (n, d) or a law: mean, covariance and points in the plane (`laws.summary`)."""
+        if not isinstance(source, Distribution):
+            return summary(self.rows(source))
+        points = self.rows(source.sample(DRAWN, np.random.default_rng(0)))
+        if not has_moments(source):
+            return summary(points)
+        mean = (source.mean - self.centre) @ self.axes
+        cov = self.axes.T @ source.cov @ self.axes
+        return {**summary(Gaussian(mean, (cov + cov.T) / 2)), "points": points[:300].tolist()}
+
+
+def _some_rows(federation: Federation) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of all clients in proportion to how many they have, float64, and whose each is."""
+    held = [
+        client.distribution.sample(DRAWN, np.random.default_rng([0, k])) if client.rows is None else client.rows
+        for k, client in enumerate(federation)
+    ]
+    step = max(1, math.ceil(sum(map(len, held)) * federation.dim / MOST_VALUES))
+    some = [to_numpy(to_float64(rows[::step])) for rows in held]
+    return np.concatenate(some), np.repeat(np.arange(len(some)), [len(rows) for rows in some])
+
+
+def _about(rows: np.ndarray, kind: str, columns: list[str], words: str) -> dict[str, Any]:
+    return {"dim": rows.shape[1], "kind": kind, "columns": columns, "words": words}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.{0 if share > 0.0995 else 1}f} %"
+
+
+def _principal(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]:
+    """The first two principal components of all rows; the second axis is empty where there is one feature."""
+    from sklearn.decomposition import PCA
+
+    if not np.ptp(rows, axis=0).any():
+        return np.eye(rows.shape[1], 2), "All rows of the clients are the same, so there is no direction to show."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of features so small that their squares are 0
+        model: Any = PCA(min(2, *rows.shape), random_state=0).fit(rows)
+    axes = np.zeros((rows.shape[1], 2))
+    axes[:, : len(model.components_)] = model.components_.T
+    shares = [float(s) for s in model.explained_variance_ratio_]
+    if len(shares) == 1:
+        return axes, "Across: the only feature." if rows.shape[1] == 1 else "Across: the only principal component."
+    each = f"{_percent(shares[0])} across, {_percent(shares[1])} up"
+    return (
+        axes,
+        f"First two principal components of all clients’ rows: {_percent(sum(shares))} of the variance ({each}).",
+    )
+
+
+def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]:
+    """Linear discriminants of the clients; beside a single one, the first principal component of the rest."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    if owner[-1] == 0:
+        raise InvalidInput("plane", "is 'lda', and there is one client to tell apart", 'Give plane="pca"')
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # collinear features, which the words below speak of
+            model: Any = LinearDiscriminantAnalysis().fit(rows, owner)
+        found = np.asarray(model.scalings_)[:, :2]
+    except (ValueError, IndexError, np.linalg.LinAlgError):
+        found = np.zeros((rows.shape[1], 0))
+    if not found.size or not np.isfinite(found).all():
+        raise InvalidInput("plane", "is 'lda', and the clients have one mean or no variance", 'Give plane="pca"')
+    kept = found.shape[1] if owner[-1] > 1 else 1
+    few = len(rows) < TRUSTED * rows.shape[1]
+    doubt = " With so few rows a feature, LDA pulls apart even clients that are alike." if few else ""
+    if kept == 2:
+        return found, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
+    first = found[:, 0]
+    rest = rows - np.outer(rows @ first, first / (first @ first))
+    second, _ = _principal(rest, owner)
+    within = float((rows @ second[:, 0]).std()) / max(float((rows @ first).std()), 1e-300)
+    words = (
+        "Across: the direction that tells the clients apart best (LDA), up: the first principal component of the rest."
+    )
+    return np.column_stack([first, second[:, 0] / (within or 1.0)]), words + doubt
+
+
+def _in_usual_units(rows: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The centre and the axes, by a power of ten shorter or longer where the picture would not fit a plane."""
+    centre = rows.mean(axis=0)
+    size = float(((rows - centre) @ axes).std(axis=0).max())
+    if size == 0 or USUAL[0] <= size <= USUAL[1]:
+        return centre, axes
+    return centre, axes * 10.0 ** -round(math.log10(size))
+
+
+def _columns(plane: Any, federation: Federation) -> tuple[str, list[int], list[str]]:
+    """Of two columns: "numbered" or "named", their numbers, and what to call them."""
+    if not isinstance(plane, (list, tuple)) or len(plane) != 2:
+        raise InvalidInput("plane", f"got {shown(plane)}", _FIX)
+    if all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) for c in plane):
+        pair = [int(c) for c in plane]
+        if min(pair) < 0 or max(pair) >= federation.dim:
+            raise InvalidInput("plane", f"got {shown(pair)}", f"Give numbers from 0 to {federation.dim - 1}")
+        kind, names = "numbered", [f"feature {c}" for c in pair]
+    elif all(isinstance(c, str) for c in plane):
+        known = _names(federation)
+        pair = [known.index(check_choice(c, known, "plane")) for c in plane]
+        kind, names = "named", list(check_names(known, "columns")[p] for p in pair)
+    else:
+        raise InvalidInput("plane", f"got {shown(plane)}", _FIX)
+    if pair[0] == pair[1]:
+        raise InvalidInput("plane", f"got {shown(plane)}", "Give two columns that are not the same")
+    return kind, pair, names
+
+
+def _names(federation: Federation) -> tuple[str, ...]:
+    """The names of the features, where the clients were given as data frames of the same columns."""
+    found = {client.columns for client in federation if client.columns is not None}
+    if not found:
+        raise InvalidInput("plane", "names columns, and the clients are no data frames", "Give numbers: plane=(0, 5)")
+    if len(found) > 1:
+        raise InvalidInput("plane", "names columns, which the clients have in different orders", "Give all the same")
+    return found.pop()
