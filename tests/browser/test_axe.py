@@ -13,6 +13,8 @@ from tests.browser.page import press as page_press
 
 AXE = HERE.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
 SEVERE = ("serious", "critical")
+# What waits for Python.
+DIM = ".nbm-behind, .nbm-memo-old"
 RUN = """async root => {
   const { violations } = await axe.run(root, { resultTypes: ['violations'] });
   return violations.flatMap(({ id, impact, help, nodes }) =>
@@ -182,7 +184,7 @@ def live(run_cells, tall, theme):
         def show(colours, width):
             theme(f"JupyterLab {colours.title()}")
             set_width(root, width)
-            settle(root)  # what waits for Python is dim
+            expect(root.locator(DIM).filter(visible=True)).to_have_count(0, timeout=60_000)
 
         return page, root, show
 

@@ -18,6 +18,8 @@ const STOPS = [
   [187, 173, 108],
   [254, 232, 56],
 ];
+// Above it black is read best, below it white: at least 4.5 to 1 on every level.
+const INK_TURNS = 0.47;
 // Exact copies of everything end at 10¹⁸: what is this far above the best is as bright as it gets.
 const BRIGHTEST = 1000;
 const SAVED_MAPS = {
@@ -96,7 +98,7 @@ export class MemoHeat {
   /** @param {HeatTable} table @param {number} r @param {number} c @param {number} level 0 to 1 */
   cell(table, r, c, level) {
     const text = shownNumber(table.fld[r][c]);
-    const colour = `background: rgb(${cividis(level).join(", ")}); color: ${level > 0.45 ? "#000" : "#fff"}`;
+    const colour = `background: rgb(${cividis(level).join(", ")}); color: ${level > INK_TURNS ? "#000" : "#fff"}`;
     const parts = this.parts(table, r, c);
     const node = el("td", { style: colour }, parts ? [this.button(text, parts)] : [text]);
     this.cells?.push({ node, table, c, r });
