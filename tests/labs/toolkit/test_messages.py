@@ -118,6 +118,13 @@ def test_a_refused_scene_in_the_pages_history_does_not_hold_up_the_next(lab):
     answered(lab)
 
 
+def test_a_page_that_tries_the_line_changes_nothing(opened):
+    lab = opened(nm.Playground)
+    before = dict(lab.result)
+    send(lab, {"kind": "ping"})
+    assert lab.result == before and "error" not in lab.result
+
+
 def test_a_worker_outlives_its_errors(caplog):
     told = []
 
