@@ -230,9 +230,9 @@ def test_the_published_table_is_the_papers(opened, shot):
 
 def test_everything_by_keyboard_alone(opened):
     page, lab = opened()
-    lab.get_by_label("Preset").focus()
+    lab.get_by_role("button", name="Add client").focus()
     reached = tab_to(page, "Client 2 weight")
-    wanted = ["Add client", "Share▾", "More▾", "As printed", "Published", "Shared covariance"]
+    wanted = ["Preset", "Share▾", "More▾", "As printed", "Published", "Shared covariance"]
     wanted += ["Client 1 mean", "Client 1 width", "Client 2 mean", "Client 1 name", "Client 1 weight"]
     assert set(wanted) <= set(reached), reached
     mean = handle(lab, "Client 2 mean")
