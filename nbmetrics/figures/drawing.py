@@ -23,7 +23,6 @@ CLIENT, TEXT, QUIET, GAP = "#0072b2", "#16181d", "#4a4f5a", "#9c3a75"
 GENERATORS = ("#c24e00", "#00755e", "#7245c2", "#7a6000")
 GENERATOR_MARKS = "Ds^Pvp*Xhd<>"
 GENERATOR = GENERATORS[0]
-BLUE, VERMILION = CLIENT, GENERATOR
 # Anything else that is drawn in several colours: metrics, kernels, transforms.
 VIOLET, GREEN, OLIVE, BROWN, GREY = "#7245c2", "#00755e", "#7a6000", "#8a4a2c", "0.4"
 COLOURS = (VIOLET, GREEN, "#d99a00", "#56b4e9", BROWN, TEXT)

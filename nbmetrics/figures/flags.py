@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from .drawing import GREY, VERMILION, Drawing
+from .drawing import GENERATOR, GREY, Drawing
 
 WIDTH, AXIS_HEIGHT = 8.0, 1.9  # inches
 BINS = 40  # of an axis: flags closer than that stand on each other
@@ -42,7 +42,7 @@ def class_flags(table: pd.DataFrame, questions: Mapping[str, str], *, reveal: bo
         ax.plot(guesses, levels, linestyle="none", marker=FLAG, markersize=size, color=FLAG_COLOUR, alpha=0.8)
         said = "1 guess" if len(guesses) == 1 else f"{len(guesses)} guesses, median {np.median(guesses):.3g}"
         if reveal and len(answers):
-            ax.axvline(np.median(answers), color=VERMILION, linewidth=2.5, zorder=0)
+            ax.axvline(np.median(answers), color=GENERATOR, linewidth=2.5, zorder=0)
             said += f"; the answer is {np.median(answers):.3g}"
         title = "\n".join(textwrap.wrap(questions.get(str(name), str(name)), 96))
         ax.set_title(title.replace("$", r"\$"), fontsize=10, loc="left")

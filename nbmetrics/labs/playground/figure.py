@@ -18,7 +18,8 @@ from matplotlib.path import Path
 from ...arrays import to_numpy
 from ...distributions import Empirical, Gaussian, Mixture, has_moments
 from ...evaluation.scores import Scores
-from ...figures.drawing import BLUE, GENERATORS, Drawing, plain
+from ...figures import drawing
+from ...figures.drawing import GENERATORS, Drawing, plain
 from ...orders import numeral
 from .. import toolkit
 from ..plane.figure import add_ellipse, brief
@@ -46,7 +47,7 @@ class Look(NamedTuple):
     dashes: Any
 
 
-CLIENT = Look("o", BLUE, "-")
+CLIENT = Look("o", drawing.CLIENT, "-")
 _HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
 MOST_POINTS = 300
 NOTE = (

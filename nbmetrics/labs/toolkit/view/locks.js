@@ -32,10 +32,12 @@ export class Locks {
     this.shown = now;
     this.root.classList.toggle("nbm-still", locked.includes("drag"));
     paint();
-    for (const what of locked)
-      for (const node of this.root.querySelectorAll(`[data-lock="${what}"]:not(.nbm-locked)`))
+    for (const what of locked) {
+      this.still(`td [data-lock="${what}"]`); // it shows a number, too
+      for (const node of this.root.querySelectorAll(`[data-lock="${what}"]:not(.nbm-locked, td *)`))
         node.classList.add("nbm-locked");
-    if (locked.includes("drag")) this.still();
+    }
+    if (locked.includes("drag")) this.still(LOCKED_BY_DRAG);
   }
 
   open() {
@@ -43,8 +45,9 @@ export class Locks {
     for (const node of this.root.querySelectorAll(".nbm-locked")) node.classList.remove("nbm-locked");
   }
 
-  still() {
-    for (const node of this.root.querySelectorAll(LOCKED_BY_DRAG)) {
+  /** @param {string} selector */
+  still(selector) {
+    for (const node of this.root.querySelectorAll(selector)) {
       if ("disabled" in node) node.disabled = true;
       else setAttributes(node, { "aria-disabled": "true" });
       // An SVG shows no title attribute; what it stands in does.
