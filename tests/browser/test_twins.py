@@ -233,7 +233,7 @@ def test_everything_by_keyboard_alone(opened):
     page, lab = opened()
     lab.get_by_role("button", name="Add client").focus()
     reached = tab_to(page, "Client 2 weight")
-    wanted = ["Add client", "Share▾", "More▾", "The papers’ formula", "The papers’ table", "One shape for all clients"]
+    wanted = ["Preset", "Share▾", "More▾", "The papers’ formula", "The papers’ table", "One shape for all clients"]
     wanted += ["Client 1 mean", "Client 1 width", "Client 2 mean", "Client 1 name", "Client 1 weight"]
     assert set(wanted) <= set(reached), reached
     mean = handle(lab, "Client 2 mean")
