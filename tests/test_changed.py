@@ -17,7 +17,10 @@ from tests.changed import ALWAYS, ELSEWHERE, changed, selected
         ("nbmetrics/metrics/base.py", ["tests/metrics"]),
         ("nbmetrics/evaluation/sampling.py", ["tests/evaluation"]),
         ("nbmetrics/labs/twins/view/maths.js", ["tests/labs/twins"]),
-        ("nbmetrics/labs/toolkit/share.py", ["tests/labs/toolkit/test_share.py"]),
+        (
+            "nbmetrics/labs/toolkit/share.py",
+            ["tests/labs/toolkit/test_share.py", "tests/labs/toolkit/test_share_page.py"],
+        ),
         ("nbmetrics/labs/toolkit/view/dom.js", ["tests/labs/toolkit"]),
         ("nbmetrics/federation.py", ["tests/test_federation.py"]),
         ("nbmetrics/errors.py", []),

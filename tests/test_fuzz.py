@@ -209,6 +209,8 @@ ELSEWHERE = {
     "Scores": "what evaluate returns: checked in every evaluation here",
     "metrics": "by name, in evaluate",
     "scene": "test_fuzz_labs",
+    "lessons": "nothing to pass",
+    "collect_answers": "of text alone, hostile text included: labs/playground/test_answers",
     "figures": "drawn from the tables of experiments: test_figures",
     **dict.fromkeys(["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"], "test_fuzz_labs"),
 }

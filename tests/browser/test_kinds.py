@@ -159,7 +159,7 @@ def test_what_is_attached_while_a_drag_lasts_is_kept(run_cells):
 
 
 def test_a_metric_that_needs_points_comes_from_python(run_cells):
-    page = run_cells("import nbmetrics as nm\nlab = nm.Playground(metric='fld'); lab")
+    page = run_cells("import nbmetrics as nm\nlab = nm.Playground('Two clients', metric='fld'); lab")
     lab = page.get_by_role("group", name="Playground")
     table = lab.get_by_role("table", name="Scores")
     expect(table.get_by_role("columnheader", name="FLD avg")).to_be_visible()

@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests import EVIL
-from tests.browser.page import CONTRAST, OVERFLOW, cells, numbers, painted, run_code, until
+from tests.browser.page import CONTRAST, OVERFLOW, cells, numbers, painted, press, run_code, until
+from tests.browser.page import opened as menu
 
 D = 40
 WORDS = "Scores: all 40 features. Picture: 2 of 40 dimensions."
@@ -47,7 +48,7 @@ def test_a_saved_page_shows_the_last_numbers_and_moves_nothing(saved):
     expect(weight).to_be_disabled()
     expect(weight).to_have_attribute("title", "Not on a saved page")
     for name in ("Add client", "Add generator"):
-        expect(root.get_by_role("button", name=name)).to_be_hidden()
+        expect(root.get_by_role("menuitem", name=name, exact=True)).to_be_hidden()
 
 
 def test_charts_that_cannot_be_say_why(saved):
@@ -72,7 +73,7 @@ def test_metrics_of_the_planes_axes_are_not_offered_and_others_need_python(saved
     offered = select.locator("option:not([hidden])").all_inner_texts()
     assert "Recall" in offered and not {"CFID", "MFID", "RFID", "FLD"} & set(offered)
     select.select_option("recall")
-    expect(root.get_by_text("Recall needs Python: it is shown in a notebook.")).to_be_visible()
+    expect(root.get_by_role("tabpanel").get_by_text("Recall needs Python: it is shown in a notebook.")).to_be_visible()
     select.select_option("precision")
     painted(page)
     assert len(numbers(root)[0]) == 6 and None not in numbers(root)[0]
@@ -150,7 +151,7 @@ def test_weights_names_and_removal_beside_a_kernel(run_cells, shot):
     name.press("Enter")
     agrees(page, lab)
     lab.get_by_label("south name", exact=True).click()
-    lab.get_by_role("button", name="Remove").click()
+    press(lab, "Remove")
     expect(lab.get_by_label("south weight", exact=True)).to_have_count(0)
     agrees(page, lab)
     shot("wide", lab)
@@ -182,12 +183,11 @@ def test_avg_follows_weights_while_python_is_busy_and_all_waits(run_cells, kerne
 
 def test_the_picker_takes_frames_of_this_width_and_says_why_not_others(run_cells):
     page, lab = opened(run_cells)
-    picker = lab.get_by_label("Other generators")
-    picker.focus()
-    expect(picker.locator("option[value=frame]")).to_be_attached()
-    assert picker.locator("option[value=flat]").inner_text() == "flat: 2 features, not 40"
-    expect(picker.locator("option[value=flat]")).to_be_disabled()
-    picker.select_option("frame")
+    picker = menu(lab, "Add").get_by_role("group", name="From the notebook")
+    expect(picker.get_by_role("menuitem", name="frame", exact=True)).to_be_visible()
+    expect(picker.get_by_role("menuitem", name="flat: 2 features, not 40")).to_have_attribute("aria-disabled", "true")
+    expect(menu(lab, "Add").get_by_role("menuitem", name="Add client")).to_be_hidden()
+    picker.get_by_role("menuitem", name="frame", exact=True).click()
     expect(lab.locator("table[aria-label=Scores] tbody tr", has_text="frame")).to_have_count(1)
     agrees(page, lab)
     run_code(page, "lab.attach_client('west', rng.normal(5, 1, (30, D))); print(1)")
@@ -200,7 +200,8 @@ def test_a_preset_of_the_plane_is_dragged_as_ever_and_undone(run_cells):
     start = numbers(lab)
     lab.get_by_label("Preset").select_option("Two clients")
     expect(lab.get_by_role("slider", name="Client 1 mean", exact=True)).to_be_visible()
-    expect(lab.get_by_role("button", name="Add client")).to_be_visible()
+    expect(menu(lab, "Add").get_by_role("menuitem", name="Add client")).to_be_visible()
+    page.keyboard.press("Escape")
     expect(lab.get_by_text("Drag, or Tab")).to_be_visible()
     expect(lab.get_by_text(WORDS)).to_be_hidden()
     lab.get_by_role("slider", name="Client 1 mean", exact=True).press("ArrowRight")

@@ -8,12 +8,14 @@ import { PlaneStore } from "../../plane/view/store.js";
 
 /** @typedef {"avg" | "all"} Part */
 
+const FIRST = { generators: 0, clients: 0 };
+
 export class PlaygroundStore extends PlaneStore {
   /** @param {ConstructorParameters<typeof PlaneStore>} given */
   constructor(...given) {
     super(...given);
     /** The generator and the client that were chosen last: what the charts are about. */
-    this.latest = { generators: 0, clients: 0 };
+    this.latest = FIRST;
     /** @type {Part | null} the aggregate that the plane explains while it is pointed at */
     this.pointed = null;
     /** @type {Part | null} the same, for good */
@@ -24,13 +26,13 @@ export class PlaygroundStore extends PlaneStore {
 
   /** @param {Place | null} place */
   select(place) {
-    if (place) this.latest = { ...this.latest, [place.kind]: place.index };
+    this.latest = place ? { ...this.latest, [place.kind]: place.index } : FIRST;
     super.select(place);
   }
 
   /** @param {Scene} scene @param {string} what */
   open(scene, what) {
-    this.latest = { generators: 0, clients: 0 };
+    this.latest = FIRST;
     super.open(scene, what);
   }
 
