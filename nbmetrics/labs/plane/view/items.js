@@ -33,7 +33,10 @@ export class ItemMenu {
       this.menu.item("Add generator", () => this.add("generators")),
       ...KINDS.map(([kind, text]) => this.menu.item(text, () => this.add("generators", kind))),
     ];
-    this.menu.add(...this.kinds, this.names);
+    // Beside rows wider than the plane only the notebook has what could be added, and is asked when the menu opens.
+    this.none = this.menu.item("No variable of the notebook yet", () => {});
+    forbid(this.none, "Rows of as many features, such as an array or a DataFrame, would be listed here");
+    this.menu.add(...this.kinds, this.none, this.names);
     // A menu of one would only be in the way.
     this.root = hasGenerators ? this.menu.root : toolbar.button("Add client", () => this.add("clients"));
     this.remove = toolbar.more.item("Remove", () => removeChosen(store));
@@ -74,6 +77,8 @@ export class ItemMenu {
     forbid(this.remove, selected ? whyNotRemovable(scene, selected) : "");
     if (selected && !this.remove.title)
       setAttributes(this.remove, { title: `${scene[selected.kind][selected.index].name} (Delete)` });
-    this.paintNames(this.store.model.get("namespace") ?? []);
+    const found = this.store.model.get("namespace") ?? [];
+    this.none.hidden = !scene.plane || found.length > 0;
+    this.paintNames(found);
   }
 }
