@@ -144,6 +144,17 @@ def test_the_layout_holds_and_the_plane_fits_the_window(opened, width):
     assert bottom - top <= 760, "scores are in sight while the plane is"
 
 
+@pytest.mark.parametrize("name", ["Average against pooled", "Make them disagree"])
+def test_a_lesson_is_one_column_on_a_phone(saved, name):
+    lab = nm.Playground(lesson=name)
+    _, root = saved.open(lab, 400, 850)
+    lab.close()
+    painted(root.page)
+    parts = [root.locator(part).bounding_box() for part in (".nbm-plane", ".nbm-explore", ".nbm-board", ".nbm-hero")]
+    assert len({(round(part["x"]), round(part["width"])) for part in parts}) == 1
+    assert parts[0]["width"] > 300
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_stand_out(opened, scheme):
     page, root = opened(color_scheme=scheme)
