@@ -345,12 +345,13 @@ class Scores:
         avg, pooled = (result.losses(rows[f"{part}_corrected"].to_numpy()) for part in ("avg", "all"))
         if np.isnan([avg, pooled]).any():
             return []
-        inverted = inverted_pairs(avg, pooled).tolist()
+        inverted: list[list[int]] = inverted_pairs(avg, pooled).tolist()
         if inverted == inverted_pairs(*self._losses(metric)).tolist():
             return []
         order = "the generators alike"
         if inverted:
-            first, second = sorted(max(inverted, key=lambda pair: abs(np.diff(avg[pair])[0])), key=lambda g: avg[g])
+            widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
+            first, second = sorted(widest, key=lambda g: avg[g])
             order = f"{len(inverted)} of {pairs} pairs differently; avg prefers {self.generators[first]}, "
             order += f"all prefers {self.generators[second]}"
         told = f"{self.label(metric)} without the bias of few rows: avg and all order {order}"
