@@ -22,6 +22,7 @@ def scatter(scores: Readable) -> Figure:
             style = {"s": 60, "alpha": 0.85, "edgecolors": "white", "linewidths": 0.8, "zorder": 2}
             ax.scatter(row["all"], row["avg"], label=plain(name), **style, **generator_look(k))
         ax.margins(0.12)
+        ax.locator_params(axis="x", nbins=5)  # more long numbers would run into each other
         ax.set_xlabel(f"{label}-all (pooled data)")
         ax.set_ylabel(f"{label}-avg (over clients)")
         pairs = f"{len(inverted)} pair{'s' * (len(inverted) > 1)} inverted (dashed)"

@@ -329,13 +329,33 @@ class Scores:
                 continue
             if pairs_inverted.empty:
                 lines.append(f"{label}: {self._agreement(name)}.")
-                continue
-            worst = pairs_inverted.sort_values("avg_margin").iloc[-1]
-            lines.append(
-                f"{label}: avg and all order {len(pairs_inverted)} of {pairs} pairs differently; "
-                f"avg prefers {worst['avg_prefers']}, all prefers {worst['all_prefers']}."
-            )
+            else:
+                worst = pairs_inverted.sort_values("avg_margin").iloc[-1]
+                lines.append(
+                    f"{label}: avg and all order {len(pairs_inverted)} of {pairs} pairs differently; "
+                    f"avg prefers {worst['avg_prefers']}, all prefers {worst['all_prefers']}."
+                )
+            if label != self.label(name):
+                lines += self._without_bias(name, pairs)
         return lines
+
+    def _without_bias(self, metric: str, pairs: int) -> list[str]:
+        """A line where the corrected scores, which the table shows first, invert other pairs than the plain ones."""
+        rows, result = self.table[self.table["metric"] == metric], self._result(metric)
+        avg, pooled = (result.losses(rows[f"{part}_corrected"].to_numpy()) for part in ("avg", "all"))
+        if np.isnan([avg, pooled]).any():
+            return []
+        inverted: list[list[int]] = inverted_pairs(avg, pooled).tolist()
+        if inverted == inverted_pairs(*self._losses(metric)).tolist():
+            return []
+        order = "the generators alike"
+        if inverted:
+            widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
+            first, second = sorted(widest, key=lambda g: avg[g])
+            order = f"{len(inverted)} of {pairs} pairs differently; avg prefers {self.generators[first]}, "
+            order += f"all prefers {self.generators[second]}"
+        told = f"{self.label(metric)} without the bias of few rows: avg and all order {order}"
+        return [f"{told} (how sure: scores.flips('{metric}'))."]
 
     def _agreement(self, metric: str) -> str:
         """In words, how avg and all order the generators where they invert no pair."""

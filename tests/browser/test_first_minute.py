@@ -67,6 +67,20 @@ def test_pointing_at_avg_or_all_draws_what_the_number_is_made_of(opened):
     expect(links).to_have_count(2)
 
 
+def test_pointing_at_a_score_explains_that_score(opened):
+    page, root = opened()
+    words = root.locator(".nbm-sumline")
+    expect(words).to_contain_text("all with the dashed one")
+    root.get_by_role("table", name="Scores").get_by_role("row", name=re.compile("^Wide")).get_by_role("cell").nth(
+        1
+    ).hover()
+    expect(words).to_have_text("FID all of Wide: one score against the pooled clients, 0.817.")
+    root.get_by_role("img", name=re.compile("^Ranks")).get_by_text("10.46").hover()
+    expect(words).to_have_text("FID avg of Wide: 50 % · 10.46 + 50 % · 10.46 = 10.46.")
+    page.mouse.move(2, 2)
+    expect(words).to_contain_text("all with the dashed one")
+
+
 def test_the_best_by_each_stands_in_the_plane_on_request(opened):
     _, root = opened()
     best = root.locator(".nbm-best-each")
@@ -78,6 +92,10 @@ def test_the_best_by_each_stands_in_the_plane_on_request(opened):
     )  # two round clients of one size
     root.get_by_label("Metric").select_option("KID")
     expect(best).to_be_hidden()
+    expect(root.get_by_role("button", name="Show the best possible")).to_be_hidden()
+    root.get_by_label("Lesson").select_option("Average against pooled")
+    expect(best).to_be_hidden()  # it would answer the question
+    expect(root.get_by_role("button", name="Show the best possible")).to_be_hidden()
 
 
 def test_goals_notice_when_they_are_reached_and_offer_the_next(opened):
@@ -124,6 +142,17 @@ def test_the_layout_holds_and_the_plane_fits_the_window(opened, width):
     ranks = root.get_by_role("img", name=re.compile("^Ranks")).bounding_box()
     top, bottom = min(plane["y"], ranks["y"]), max(plane["y"] + plane["height"], ranks["y"] + ranks["height"])
     assert bottom - top <= 760, "scores are in sight while the plane is"
+
+
+@pytest.mark.parametrize("name", ["Average against pooled", "Make them disagree"])
+def test_a_lesson_is_one_column_on_a_phone(saved, name):
+    lab = nm.Playground(lesson=name)
+    _, root = saved.open(lab, 400, 850)
+    lab.close()
+    painted(root.page)
+    parts = [root.locator(part).bounding_box() for part in (".nbm-plane", ".nbm-explore", ".nbm-board", ".nbm-hero")]
+    assert len({(round(part["x"]), round(part["width"])) for part in parts}) == 1
+    assert parts[0]["width"] > 300
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -56,6 +56,7 @@ def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_co
     share.press("End")
     expect(share).to_have_attribute("aria-valuetext", "100\u00a0%")
     expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "false")
+    expect(root.get_by_role("heading").first).to_have_text("100\u00a0% copied: which metrics notice needs Python.")
     expect(root.get_by_text("these are of the picture that was saved").filter(visible=True)).to_have_count(1)
     page.screenshot(path=HERE / "shots" / "memo-saved-moved.png", full_page=True)
     press(root, "Reset")

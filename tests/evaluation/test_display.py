@@ -64,6 +64,20 @@ def test_no_line_says_that_a_corrected_score_is_bias(scores):
     assert biased and all("plain FID" in line for line in biased)
 
 
+def test_what_is_said_of_orders_holds_for_the_scores_shown_first():
+    rng = np.random.default_rng(0)
+    clients = {"here": rng.normal(size=(800, 64)), "there": rng.normal(0.4, 1, size=(300, 64))}
+    made = {"first": rng.normal(size=(2000, 64)), "second": rng.normal(0.2, 1.05, size=(2000, 64))}
+    scores = nm.evaluate(clients, made, "fid", uncertainty=nm.Influence(), progress=False)
+    first, second = (scores.table.iloc[g] for g in range(2))
+    assert first["avg"] < second["avg"] and first["all"] < second["all"]
+    assert first["avg_corrected"] < second["avg_corrected"] and first["all_corrected"] > second["all_corrected"]
+    plain, corrected = scores.summary()
+    assert plain == "plain FID: avg and all order the generators alike."
+    assert corrected.startswith("FID without the bias of few rows: avg and all order 1 of 1 pairs differently; ")
+    assert "avg prefers first, all prefers second" in corrected
+
+
 def test_bootstraps_show_theirs_too():
     rng = np.random.default_rng(1)
     clients, made = [rng.normal(size=(40, 2)) for _ in range(2)], {"g": rng.normal(size=(60, 2)) + 0.5}

@@ -92,7 +92,7 @@ test("the headline names the share and the metrics that notice it", () => {
   const said = (noticing, parts = {}, unknown = []) =>
     headlineWords({
       answer: { rev: 1 }, about: new Map([[1, { ...scene, ...parts }]]), isOwn: false, noise: {},
-      departureOf: (name) => (unknown.includes(name) ? null : noticing.includes(name) ? 9 : 0),
+      departureOf: (name) => (unknown.includes(name) ? null : noticing.includes(name) ? 9 : 0), isCurrent: true,
     });
   assert.equal(said([]), "Nothing copied: none of 9 metrics notices.");
   assert.equal(said(["fld_gap"], { copied: 0.3 }), "30\u00a0% copied: FLD gap notices, the other 8 do not.");

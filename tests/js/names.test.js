@@ -46,6 +46,15 @@ test("names keep off earlier names, all means and what is to be kept clear", () 
   });
 });
 
+test("a name keeps out of the ellipse of another, whose name it would seem to be", () => {
+  const narrow = { ...client("Narrow", 0, 0.9), weight: undefined };
+  const wide = { ...client("Wide", 0, -0.9, 2.7, 1), weight: undefined };
+  const [above, below] = labelSpots(scene, [narrow, wide], SIZE);
+  assert.ok(above.y < 0 && below.y > 0, "Narrow is named above, Wide below");
+  const [alone] = labelSpots(scene, [narrow], SIZE);
+  assert.ok(alone.y > 0, "with nothing there, below");
+});
+
 test("a dozen clients of one mean show the names that there is room for, the chosen and the pointed one always", () => {
   const items = Array.from({ length: 12 }, (_, i) => client(`Client ${i}`, 0, 0));
   const shown = (labels) => labels.filter(({ text }) => text);

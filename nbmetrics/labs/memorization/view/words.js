@@ -13,7 +13,9 @@ const NAMED = 4;
 
 /** In one sentence: which metrics notice the generator that Python has answered for. @param {MemoState} state */
 export function headlineWords(state) {
-  const { answer, about, isOwn, noise } = state;
+  const { answer, about, isOwn, noise, store } = state;
+  if (!state.isCurrent && !isOwn && (store.saved || store.lost))
+    return `${settingWords(state.scene)}: which metrics notice needs Python.`;
   const scene = about.get(answer.rev) ?? state.scene;
   const whose = isOwn ? "Your generator" : settingWords(scene);
   if (!noise) return `${whose}: which metrics notice shows once Python has redrawn honest points.`;

@@ -133,12 +133,20 @@ const NAME_ROOM = 0.3;
 // Pixels of the letters, which are smaller in a narrow lab: see lab.css.
 const FONT = { wide: 12, narrow: 10.5, narrowest: 320 };
 
+// Beside square pixels that a name would hide: nearly nothing, so that they only choose among places with room. A name
+// in one other ellipse is worse than one line farther out; and less than this is room.
+const INSIDE = 1e-6;
+const FARTHER = 0.7e-6;
+const ROOM = 1e-3;
+
 /** @typedef {{x: number, y: number, wide: number, high: number}} Box pixels, around its centre */
+/** @typedef {{item: Item, mean: [number, number]}} Outline of an item, and where its mean is in pixels */
 /** @typedef {{text: string, x: number, y: number, box: Box | null}} Label a name as the picture has room for it (none where there is no room), its offset from the mean, and where it stands */
 
 /**
  * Clients' names go above the 1σ ellipse, generators' below, else on the other side, else further out, to where they
- * hide nothing of the earlier names, of the marks of all means and of what is to be kept `clear`; and never out of the
+ * hide nothing of the earlier names, of the marks of all means and of what is to be kept `clear`, rather outside the
+ * ellipses of others, whose names they would seem to be; and never out of the
  * picture. A name that has no such place is left out, but not that of the `chosen` item, which is placed first, nor that
  * of the one `pointed` at, for which no other name moves.
  * @param {{half: number}} scene @param {Item[]} items @param {number} size @param {Box[]} [clear]
@@ -149,20 +157,22 @@ export function labelSpots(scene, items, size, clear = [], { chosen = -1, pointe
   const { at, scale } = projection(scene, size);
   const font = size < FONT.narrowest ? FONT.narrow : FONT.wide;
   const means = items.map((item) => at(item.x, item.y));
+  const outlines = items.map((item, i) => ({ item, mean: means[i] }));
   const taken = [...clear, ...means.map(markBox)];
   /** @type {Label[]} */
   const labels = [];
   const order = items.map((_, i) => i).sort((i, j) => Number(j === chosen) - Number(i === chosen));
   for (const i of order) {
-    const label = spotOf(items[i], means[i], { size, scale, font, taken }, i === chosen || i === pointed);
+    const others = outlines.filter((_, j) => j !== i);
+    const label = spotOf(items[i], means[i], { size, scale, font, taken, others }, i === chosen || i === pointed);
     if (label.box) taken.push(label.box);
     labels[i] = label;
   }
   return labels;
 }
 
-/** @param {Item} item @param {[number, number]} mean @param {{size: number, scale: number, font: number, taken: Box[]}} room @param {boolean} isWanted @returns {Label} */
-function spotOf(item, [mean, y], { size, scale, font, taken }, isWanted) {
+/** @param {Item} item @param {[number, number]} mean @param {{size: number, scale: number, font: number, taken: Box[], others: Outline[]}} room @param {boolean} isWanted @returns {Label} */
+function spotOf(item, [mean, y], { size, scale, font, taken, others }, isWanted) {
   const turn = (item.angle * Math.PI) / 180;
   const rise = Math.max(NEAREST, scale * Math.hypot(item.width * Math.sin(turn), item.height * Math.cos(turn)));
   const text = shortened(item.name, NAME_ROOM * size, font);
@@ -174,11 +184,21 @@ function spotOf(item, [mean, y], { size, scale, font, taken }, isWanted) {
   for (let k = 0; k < SPOTS && least > 0; k++) {
     const offset = sides[k % 2] + Math.sign(sides[k % 2]) * Math.floor(k / 2) * (LINE + 1);
     if (y + offset <= LINE || y + offset >= size - 4) continue;
-    const hidden = hiddenBy(boxAt(offset), taken);
-    if (hidden < least) [best, least] = [offset, hidden];
+    const inside = others.filter((other) => isInside(boxAt(offset), other, scale)).length;
+    const cost = hiddenBy(boxAt(offset), taken) + INSIDE * inside + FARTHER * Math.floor(k / 2);
+    if (cost < least) [best, least] = [offset, cost];
   }
-  const hasRoom = least === 0 || isWanted;
+  const hasRoom = least < ROOM || isWanted;
   return { text: hasRoom ? text : "", x: x - mean, y: best, box: hasRoom ? boxAt(best) : null };
+}
+
+/** Whether the middle of a name lies in another item's 1σ ellipse, where it reads as that item's. @param {Box} box @param {Outline} other @param {number} scale */
+function isInside({ x, y }, { item, mean }, scale) {
+  const turn = (item.angle * Math.PI) / 180;
+  const [right, up] = [(x - mean[0]) / scale, (mean[1] - y) / scale];
+  const along = right * Math.cos(turn) + up * Math.sin(turn);
+  const across = up * Math.cos(turn) - right * Math.sin(turn);
+  return Math.hypot(along / item.width, across / item.height) < 1;
 }
 
 /** Around a mark or a handle. @param {[number, number]} at @returns {Box} */

@@ -74,7 +74,7 @@ export class BestByEach {
 
   /** @param {Scene} scene */
   paint(scene) {
-    const isShown = this.store.showsBest && !scene.plane && chartedOf(this.store).metric === "fid";
+    const isShown = showsBestIn(this.store);
     this.root.toggleAttribute("hidden", !isShown);
     this.stage.pooled.classList.toggle("nbm-strong", isShown);
     if (!isShown) return;
@@ -98,17 +98,25 @@ export class BestByEach {
   }
 }
 
-/** Beside an outline: above, below, then at its corners. @param {[number, number]} mean in pixels @param {number} scale @param {Cov} cov @returns {[number, number][]} */
+/** Whether the best by each stands in the plane: it would answer what a lesson asks. @param {PlaygroundStore} store */
+export function showsBestIn(store) {
+  return store.showsBest && !store.scene.plane && !store.isAsked && chartedOf(store).metric === "fid";
+}
+
+/** Beside an outline: above, below, then along it, then at its corners, last where the names of clients stand. @param {[number, number]} mean in pixels @param {number} scale @param {Cov} cov @returns {[number, number][]} */
 function placesAround([x, y], scale, { a, c }) {
   const [wide, high] = [scale * Math.sqrt(a), scale * Math.sqrt(c)];
+  const corners = (/** @type {number} */ across, /** @type {number} */ along, room = 0) =>
+    [1, -1].flatMap((down) =>
+      [-1, 1].map(
+        (side) => /** @type {[number, number]} */ ([x + side * across * wide, y + down * (along * high + room)]),
+      ),
+    );
   return [
     [x, y - high - 10],
     [x, y + high + 10],
-    ...[-1, 1].flatMap((sign) =>
-      [0.9, 1.3].map((far) => /** @type {[number, number]} */ ([x + sign * far * wide, y - far * high])),
-    ),
-    ...[-1, 1].flatMap((sign) =>
-      [0.9, 1.3].map((far) => /** @type {[number, number]} */ ([x + sign * far * wide, y + far * high])),
-    ),
+    ...corners(0.5, 0.87, 10),
+    ...corners(0.9, 0.9),
+    ...corners(1.3, 1.3),
   ];
 }

@@ -66,9 +66,9 @@ export class Headline {
     if (this.metric.value !== charted.metric) this.metric.value = charted.metric;
     PARTS.forEach((part, i) => setAttributes(this.parts[i], { "aria-pressed": String(pinned === part) }));
     setAttributes(this.best, { "aria-pressed": String(showsBest) });
-    this.best.hidden = charted.metric !== "fid" || Boolean(scene.plane);
+    this.best.hidden = charted.metric !== "fid" || Boolean(scene.plane) || this.store.isAsked;
     for (const option of this.metric.options) option.hidden = Boolean(scene.plane && CHARTED[option.value].plane_only);
-    this.words.hidden = Boolean(scene.lesson && !scene.lesson.revealed); // its question comes first
+    this.words.hidden = this.store.isAsked; // its question comes first
     this.words.classList.toggle("nbm-behind", !charted.isCurrent);
     this.paintWords(scene, charted, width);
   }

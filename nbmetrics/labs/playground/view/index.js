@@ -15,7 +15,7 @@ import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { markOf } from "../../toolkit/view/marks.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
-import { BestByEach } from "./best.js";
+import { BestByEach, showsBestIn } from "./best.js";
 import { Board } from "./board.js";
 import { Explore } from "./explore.js";
 import { Ghost } from "./ghost.js";
@@ -23,6 +23,7 @@ import { Goals } from "./goals.js";
 import { Headline } from "./headline.js";
 import { LessonCard } from "./lessoncard.js";
 import { Links, sumOf } from "./links.js";
+import { chartedOf } from "./metrics.js";
 import { Ribbon } from "./ranks.js";
 import { whySceneRefused } from "./shape.js";
 import { PlaygroundStore } from "./store.js";
@@ -37,7 +38,12 @@ export default lab("Playground", compute, playgroundView, {
   refusal: whySceneRefused,
 });
 
+// What stands under the ranks while no score is explained. With FID, outlines say all that it sees of a law.
 const ASK = "Point at avg or all, or at a score: the plane shows what it is made of.";
+const WHY =
+  "avg compares with each client’s own ellipse, all with the dashed one of all clients. Point at either to see.";
+const BEST =
+  "Dotted, best by avg: the clients’ mean shape. Dashed, best by all: wider, by how far apart the clients stand.";
 
 /** @param {PlaygroundStore} store @param {AbortSignal} signal */
 function playgroundView(store, signal) {
@@ -90,7 +96,7 @@ function playgroundView(store, signal) {
     links.paint(store.scene);
     best.paint(store.scene);
     ribbon.paint(store.scene);
-    setText(sum, sumOf(store, store.scene) || ASK);
+    setText(sum, sumOf(store, store.scene) || hintOf(store));
     board.paint(store.scene, store.numbers);
     explore.paint(store.scene);
     panel.paint(store.scene);
@@ -104,6 +110,14 @@ function playgroundView(store, signal) {
     nodes: [toolbar.root, card.root, headline.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
+}
+
+/** @param {PlaygroundStore} store */
+function hintOf(store) {
+  const { scene } = store;
+  if (showsBestIn(store)) return BEST;
+  const isPlain = chartedOf(store).metric === "fid" && !scene.plane && !scene.lesson && scene.clients.length > 1;
+  return isPlain ? WHY : ASK;
 }
 
 /**

@@ -33,13 +33,13 @@ export class Links {
 
   /** @param {Scene} scene */
   paint(scene) {
-    const { explained, charted } = this.store;
+    const { explained, told } = this.store;
     const { numbers } = drawnOf(this.store);
-    const ends = explained && numbers ? this.endsOf(scene, explained, numbers, charted) : [];
-    setHue(this.root, charted);
+    const ends = explained && numbers ? this.endsOf(scene, explained, numbers, told) : [];
+    setHue(this.root, told);
     const laws = lawsOf(scene, dataOf(this.store.model));
     const { at } = projection(scene, this.stage.size);
-    const [fromX, fromY] = at(laws.generators[charted].x, laws.generators[charted].y);
+    const [fromX, fromY] = at(laws.generators[told].x, laws.generators[told].y);
     const taken = [...this.stage.taken];
     resizeChildren(this.root, ends.length, makeLink).forEach((node, i) => {
       const { law, share, text } = ends[i];
@@ -82,7 +82,7 @@ function makeLink() {
 
 /** The score of a generator as the sum that it is. @param {PlaygroundStore} store @param {Scene} scene @returns {string} */
 export function sumOf(store, scene) {
-  const { explained, charted: g } = store;
+  const { explained, told: g } = store;
   const { numbers, label } = drawnOf(store);
   if (!explained || !numbers) return "";
   const { name } = scene.generators[g];

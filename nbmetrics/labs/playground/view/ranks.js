@@ -105,6 +105,10 @@ export class Ribbon {
     const parts = [svg("path", { class: "nbm-hit" }), svg("path"), end(), end()];
     const marks = [svg("path", { class: "nbm-end" }), svg("path", { class: "nbm-end" })];
     const line = svg("g", { class: "nbm-slope", "data-index": index }, [...parts, ...marks]);
+    parts.slice(2).forEach((text, k) => {
+      text.addEventListener("pointerenter", () => store.point(k ? "all" : "avg"), { signal });
+      text.addEventListener("pointerleave", () => store.point(null), { signal });
+    });
     line.addEventListener("pointerenter", () => store.hover({ kind: "generators", index }), { signal });
     line.addEventListener("pointerleave", () => store.hover(null), { signal });
     line.addEventListener("click", () => store.select({ kind: "generators", index }), { signal });

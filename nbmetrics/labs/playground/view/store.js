@@ -46,6 +46,20 @@ export class PlaygroundStore extends PlaneStore {
     return this.latest.clients < this.scene.clients.length ? this.latest.clients : 0;
   }
 
+  /** The generator whose score the plane explains: the one pointed at, else the one charted. */
+  get told() {
+    const { hovered } = this;
+    return hovered?.kind === "generators" && hovered.index < this.scene.generators.length
+      ? hovered.index
+      : this.charted;
+  }
+
+  /** Whether a lesson's question is open: nothing may show its answer. */
+  get isAsked() {
+    const { lesson } = this.scene;
+    return Boolean(lesson && !lesson.revealed);
+  }
+
   /** The aggregate that the plane explains now. */
   get explained() {
     return this.pointed ?? this.pinned;
