@@ -181,6 +181,7 @@ def test_avg_follows_weights_while_python_is_busy_and_all_waits(run_cells, kerne
     agrees(page, lab)
 
 
+@pytest.mark.jupyterlab
 def test_the_picker_takes_frames_of_this_width_and_says_why_not_others(run_cells):
     page, lab = opened(run_cells)
     picker = menu(lab, "Add").get_by_role("group", name="From the notebook")
