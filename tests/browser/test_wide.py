@@ -51,6 +51,18 @@ def test_a_saved_page_shows_the_last_numbers_and_moves_nothing(saved):
         expect(root.get_by_role("menuitem", name=name, exact=True)).to_be_hidden()
 
 
+def test_a_link_to_a_saved_page_opens_in_it(saved):
+    lab = lab_of()
+    page, root = saved.open(lab)
+    before = numbers(root)
+    for text in (nm.Playground().share(), lab.share()):  # there, and back again
+        page.evaluate("text => { location.hash = text; }", text)
+        painted(root)
+        expect(page.get_by_role("alert")).to_have_count(0)
+    expect(root.get_by_text(WORDS)).to_be_visible()
+    np.testing.assert_array_equal(numbers(root), before)
+
+
 def test_charts_that_cannot_be_say_why(saved):
     page, root = saved.open(lab_of())
     for tab, reason in {

@@ -307,6 +307,7 @@ class Playground(Lab):
             if item.kind == "data" and item.key not in self._data:
                 fix = "Open a Playground with these data, or attach them, and use from_share on it: lab.from_share(…)"
                 raise InvalidInput(item.name, "stands for data, which a shared string does not hold", fix)
+        replace(scene, data=self._data).sources  # noqa: B018  # raises where what is held has another width
 
     def _picture(self) -> Figure:
         from .figure import plane

@@ -25,7 +25,7 @@ def suitable() -> dict[str, Any]:
         return {}
     hidden = getattr(shell, "user_ns_hidden", {})
     given = {k: v for k, v in shell.user_ns.items() if not k.startswith("_") and k not in hidden}
-    found = {name: value for name, value in given.items() if _is_data(value)}
+    found = {name: value for name, value in given.items() if _may_be_data(value)}
     return dict(sorted(found.items())[:MOST_LISTED])
 
 
@@ -36,6 +36,13 @@ def listed(dim: int) -> list[dict[str, str]]:
 
 def why_not(value: Any, dim: int) -> str:
     """Why a variable cannot stand beside `dim` features, in words, or ""; functions, which are not called, may."""
+    try:
+        return _why_not(value, dim)
+    except Exception as error:  # an object of the user's own, such as a lazy frame, may raise anything when looked at
+        return f"it cannot be looked at ({type(error).__name__})"
+
+
+def _why_not(value: Any, dim: int) -> str:
     if isinstance(value, Federation):
         return "a federation: open it by nm.Playground(…)"
     if isinstance(value, Distribution):
@@ -54,6 +61,13 @@ def why_not(value: Any, dim: int) -> str:
     except InvalidInput as error:
         return printable(error.seen, LONGEST_REASON)
     return ""
+
+
+def _may_be_data(value: Any) -> bool:
+    try:
+        return _is_data(value)
+    except Exception:  # as in why_not: one odd variable must not hide the others
+        return False
 
 
 def _is_data(value: Any) -> bool:

@@ -36,6 +36,8 @@ DRAWN = 1_000
 USUAL = (0.01, 10_000.0)
 # Rows a feature below which LDA is not believed: it finds a direction that parts few rows, whatever they are.
 TRUSTED = 10
+# Of the spread of rows, what is left of it where they have one direction only.
+ROUNDING = 1e-9
 _FIX = 'Give "pca", "lda", or two columns by number or by name, such as plane=(0, 5)'
 
 
@@ -175,13 +177,16 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
     if kept == 2:
         return found, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
     first = found[:, 0]
-    rest = rows - np.outer(rows @ first, first / (first @ first))
-    second, _ = _principal(rest, owner)
-    within = float((rows @ second[:, 0]).std()) / max(float((rows @ first).std()), 1e-300)
-    words = (
-        "Across: the direction that tells the clients apart best (LDA), up: the first principal component of the rest."
-    )
-    return np.column_stack([first, second[:, 0] / (within or 1.0)]), words + doubt
+    away = rows - rows.mean(axis=0)
+    across = away @ first
+    rest = away - np.outer(across, first / (first @ first))
+    second = _principal(rest, owner)[0][:, 0]
+    up = away @ second
+    words = "Across: the direction that tells the clients apart best (LDA)"
+    if (up - across * ((across @ up) / (across @ across))).std() <= ROUNDING * away.std(axis=0).max():
+        return np.column_stack([first, np.zeros_like(first)]), f"{words}; there is no other to show.{doubt}"
+    axes = np.column_stack([first, second * (across.std() / up.std())])
+    return axes, f"{words}, up: the first principal component of the rest.{doubt}"
 
 
 def _in_usual_units(rows: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

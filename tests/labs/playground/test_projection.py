@@ -53,6 +53,15 @@ def test_beside_a_single_discriminant_stands_the_rest():
     assert found[:, 1].std() > 0 and "principal component of the rest" in lab.scene["plane"]["words"]
 
 
+@pytest.mark.parametrize("direction", [[1.0], [1.0, -2.0, 0.5]])
+def test_where_rows_have_one_direction_lda_shows_no_other(direction):
+    along = np.random.default_rng(0).normal([[[0.0]], [[3.0]]], 1.0, (2, 40, 1))
+    lab = nm.Playground(dict(zip("ab", along @ [direction], strict=True)), plane="lda")
+    points = np.concatenate([shown_points(lab, name) for name in "ab"])
+    assert points[:, 0].std() > 1 and not points[:, 1].any()
+    assert "no other" in lab.scene["plane"]["words"] and "the rest" not in lab.scene["plane"]["words"]
+
+
 def test_lda_of_few_rows_pulls_apart_clients_that_are_alike_and_says_so():
     rng = np.random.default_rng(0)
     alike = {name: rng.normal(size=(20, 30)) for name in "ab"}

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.metrics.fid.metric import FID
 from nbmetrics.summaries.moments import Moments
-from tests.labs.inside import picture_of, scene_of, words_of
+from tests.labs.inside import picture_of, scene_of, send, words_of
 from tests.labs.playground.wide_rows import MODELS, RNG, SITES, D, assert_result_is, drawn, lab_of, table, wanted
 from tests.node import NODE, needs_node
 from tests.waiting import until
@@ -280,3 +281,35 @@ def test_the_picker_lists_what_fits_and_why_the_rest_does_not(monkeypatch):
     assert all(part in said[name] for name, part in reasons.items()) and "nm.Playground" in said["federation"]
     flat = {entry["name"] for entry in namespace.listed(2) if not entry["why"]}
     assert flat == {"flat", "drawn"}
+
+
+class Lazy:
+    """As a lazy frame: it has columns, and nobody may ask how many rows."""
+
+    columns = ("x", "y")
+    to_numpy = None
+    shape = (SimpleNamespace(), 2)
+
+
+class Closed:
+    """As a stale connection: it raises whatever it is asked for."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(f"no {name}")
+
+
+def test_one_odd_variable_does_not_hide_the_others(monkeypatch, opened):
+    variables = {"closed": Closed(), "lazy": Lazy(), "rows": np.arange(18.0).reshape(9, 2)}
+    lab = opened(nm.Playground)
+    shell = SimpleNamespace(user_ns=variables, events=SimpleNamespace(trigger=print))
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
+    send(lab, {"kind": "names"})
+    assert "error" not in lab.result
+    assert lab.namespace == [
+        {"name": "lazy", "why": "it cannot be looked at (TypeError)"},
+        {"name": "rows", "why": ""},
+    ]
+    send(lab, {"kind": "attach", "name": "lazy"})
+    assert "it cannot be looked at (TypeError)" in lab.result["error"]["message"]
+    send(lab, {"kind": "attach", "name": "rows"})
+    assert lab.scene["generators"][-1]["name"] == "rows"

@@ -151,16 +151,15 @@ def test_goals_are_reached_by_what_they_ask_for_and_by_nothing_else():
         ["narrow", together, "elsewhere"],
         ["narrow", weights, "elsewhere"],
         ["narrow", start, "open"],
+        *(["weight", {**start, "view": {**start["view"], "metric": other}}, "open"] for other in ("cfid", "mfid")),
     ]
-    modules = {name: (VIEW / f"{name}.js").as_uri() for name in ("goals", "words")}
+    module = (VIEW / "goals.js").as_uri()
     scores = (VIEW.parent.parent / "plane/view/scores.js").as_uri()
     states = ran(
-        f'import {{ CHECKS }} from "{modules["goals"]}"; import {{ bestOf }} from "{modules["words"]}";'
-        f'import {{ numbersOf, placesOf }} from "{scores}";'
+        f'import {{ agreedOn, CHECKS }} from "{module}"; import {{ numbersOf }} from "{scores}";'
         "console.log(JSON.stringify(given[0].map(([check, scene]) => {"
-        " const { avg, all } = numbersOf(scene, {}).fid;"
-        " const [a, b] = [avg, all].map((scores) => bestOf(placesOf(scores)));"
-        " const best = a.join() === b.join() ? a : null;"
+        " const { metric } = scene.view;"
+        " const best = agreedOn({ metric, numbers: numbersOf(scene, {}, [metric])[metric], higher: false });"
         " return CHECKS[check]({ scene, start: given[1], best, isKernel: false, edits: 1 }); })))",
         tried,
         start,

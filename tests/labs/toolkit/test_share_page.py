@@ -13,6 +13,7 @@ from nbmetrics.labs.toolkit import share
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests import TESTS
 from tests.labs.inside import accept, scene_of, state_kind
+from tests.labs.playground.wide_rows import lab_of
 from tests.labs.toolkit.common import LABS, evil_lab, moved
 from tests.labs.toolkit.test_share import packed_bytes
 from tests.node import NODE, needs_node
@@ -31,12 +32,13 @@ def labs():
     memo = nm.MemorizationLab(points=20)
     guess = {"name": "notice", "guess": {"fld": 0.5, "fid_test": None}, "revealed": False}
     memo.scene = {**memo.scene, "copied": 0.5, "lesson": guess, "selected": 3, "rev": 1}
-    return [played, lesson, evil_lab(), moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo]
+    return [played, lesson, evil_lab(), moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo, lab_of()]
 
 
 def state_of(lab):
     names = ("scene", "history", "presets", "lessons", "data", "base")
-    return {"result": {"rev": lab.result["rev"]}} | {name: getattr(lab, name) for name in names if hasattr(lab, name)}
+    result = {field: part for field, part in lab.result.items() if field in ("rev", "scores", "of")}
+    return {"result": result} | {name: getattr(lab, name) for name in names if hasattr(lab, name)}
 
 
 def paths(value, path=()):
@@ -169,3 +171,28 @@ def test_what_python_refuses_the_page_refuses(made, tmp_path):
         bad.append({"lab": "Playground", "state": state_of(lab), "text": text, "why": why, "said": said})
     _, told = run(tmp_path, bad=bad)
     assert f"{len(bad)} refused" in told
+
+
+@needs_node
+def test_a_page_of_wider_rows_opens_only_what_it_has_the_numbers_of(tmp_path):
+    lab = lab_of()
+    state, scene = state_of(lab), {**lab.scene, "rev": 0}
+    clients, flat = scene["clients"], {key: part for key, part in scene.items() if key != "plane"}
+    heavy = [{**client, "weight": 3.0 + k} for k, client in enumerate(clients)]
+    led = {**state, "scene": {**nm.Playground().scene, "rev": 4}}  # by a link to a scene of the plane, and back again
+    renamed = {**scene, "clients": [{**c, "name": f"{c['name']} 2", "data": c["name"]} for c in clients]}
+    good = [(state, scene), (led, scene), (state, renamed)]
+    good = [{"lab": "Playground", "state": s, "text": text_of("Playground", x), "scene": x} for s, x in good]
+    wrong = {
+        "rows of the plane, and this page has wider": flat,
+        "Python has to compute its numbers": {**scene, "clients": heavy},
+        "it is of other rows": {**scene, "plane": {**scene["plane"], "dim": 8}},
+        "this page shows rows of 9 features": {**scene, "generators": nm.Playground().scene["generators"]},
+    }
+    bad = [
+        {"lab": "Playground", "state": state, "text": text_of("Playground", x), "why": said, "said": said}
+        for said, x in wrong.items()
+    ]
+    assert python_refuses(lab, text_of("Playground", flat))
+    written, told = run(tmp_path, good=json.loads(json.dumps(good)), bad=bad)
+    assert len(written) == len(good) and f"{len(bad)} refused" in told

@@ -109,10 +109,17 @@ export class Goals {
 
 /** @param {PlaygroundStore} store @param {Scene} scene @param {Scene} start @returns {Seen} */
 function seenOf(store, scene, start) {
-  const { metric, numbers, higher } = drawnOf(store);
-  const isKernel = CHARTED[metric].kernel ?? false;
-  const seen = { scene, start, best: null, isKernel, edits: store.goal.edits };
-  if (!numbers) return seen;
+  const drawn = drawnOf(store);
+  const isKernel = CHARTED[drawn.metric].kernel ?? false;
+  return { scene, start, best: agreedOn(drawn), isKernel, edits: store.goal.edits };
+}
+
+/**
+ * Who avg and all both call best, if they agree: of FID alone, as other metrics agree here without anything being done.
+ * @param {Pick<ReturnType<typeof drawnOf>, "metric" | "numbers" | "higher">} drawn
+ */
+export function agreedOn({ metric, numbers, higher }) {
+  if (metric !== "fid" || !numbers) return null;
   const [byAvg, byAll] = [numbers.avg, numbers.all].map((scores) => bestOf(placesOf(scores, higher)));
-  return { ...seen, best: !isKernel && byAvg.join() === byAll.join() ? byAvg : null };
+  return byAvg.join() === byAll.join() ? byAvg : null;
 }

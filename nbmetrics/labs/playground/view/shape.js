@@ -3,17 +3,18 @@
  *
  * Why a scene from elsewhere is not shown. No DOM.
  *
- * @import { Model } from "../../toolkit/view/types.js"
+ * @import { Model, Scene, Shadow } from "../../toolkit/view/types.js"
  */
 import { MOST } from "../../plane/view/edits.js";
 import { clientList, generatorList, whyApart } from "../../plane/view/shape.js";
 import { choice, fields, flag, name, names, number, orNull, text } from "../../toolkit/view/shapes.js";
 import { CHARTED } from "./metrics.js";
 import { PARAMETERS } from "./sweep.js";
+import { wideNumbers } from "./wide.js";
 
 const LEAST_SAMPLES = 5;
 const guessed = orNull(number);
-const shape = fields({
+const SCENE = {
   rev: number,
   preset: text,
   half: number,
@@ -37,14 +38,48 @@ const shape = fields({
       other: guessed,
     }),
   ),
-});
+};
+const [shape, wideShape] = [fields(SCENE), fields({ ...SCENE, plane: () => "" })];
 
 /** @param {any} scene @param {Model} model @returns {string} "" where it is shown */
 export function whySceneRefused(scene, model) {
-  const said = shape(scene, "scene");
+  const plane = planeOf(model);
+  const said = (scene?.plane ? wideShape : shape)(scene, "scene");
   if (said) return said;
+  if (scene.plane) return whyWideRefused(scene, plane, model);
+  if (plane && [...scene.clients, ...scene.generators].some(({ kind }) => kind === "data"))
+    return "it has rows of the plane, and this page has wider ones";
   if (scene.samples > 0 && scene.samples < LEAST_SAMPLES) return `scene.samples is below ${LEAST_SAMPLES}`;
   if (scene.lesson && !Object.hasOwn(model.get("lessons") ?? {}, scene.lesson.name))
     return `its lesson ${JSON.stringify(scene.lesson.name)} is a teacher’s own, which is not in the link`;
   return whyApart(scene, model.get("data") ?? {});
+}
+
+/** The plane in which this page shows wider rows, wherever it was led since. @param {Model} model @returns {Shadow | undefined} */
+function planeOf(model) {
+  const scenes = /** @type {Scene[]} */ ([model.get("scene"), ...Object.values(model.get("presets") ?? {})]);
+  return scenes.find((scene) => scene.plane)?.plane;
+}
+
+/** A page has the numbers of wider rows for the weights alone with which it was saved. @param {any} scene @param {Shadow | undefined} own @param {Model} model */
+function whyWideRefused(scene, own, model) {
+  if (!own || !isSame(scene.plane, own)) return "it is of other rows, which a link does not hold";
+  const items = [...scene.clients, ...scene.generators];
+  if (
+    items.some(({ kind }) => kind !== "data") ||
+    scene.samples ||
+    scene.lesson ||
+    CHARTED[scene.view.metric].plane_only
+  )
+    return `it is of the plane, and this page shows rows of ${own.dim} features`;
+  const apart = whyApart(scene, model.get("data") ?? {});
+  if (apart) return apart;
+  const { fid } = wideNumbers(scene, model);
+  return fid && !fid.isBehind ? "" : "Python has to compute its numbers, so it opens in a notebook";
+}
+
+/** @param {any} one @param {any} other */
+function isSame(one, other) {
+  const parts = (/** @type {any} */ plane) => JSON.stringify(Object.entries(plane).sort());
+  return parts(one) === parts(other);
 }
