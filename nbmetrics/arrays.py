@@ -107,7 +107,9 @@ def _floating(value: Any, argument: str) -> Array:
     if array.dtype.kind not in "biuf":
         seen = f"has dtype {array.dtype}" if array.ndim else f"got {shown(value)}"
         if hasattr(value, "select_dtypes"):
-            seen = f"has columns that are not numbers: {shown(list(value.select_dtypes(exclude='number').columns))}"
+            others = list(value.select_dtypes(exclude="number").columns)
+            gaps = "has missing values in columns of numbers" if array.dtype == object else seen
+            seen = f"has columns that are not numbers: {shown(others)}" if others else gaps
         raise InvalidInput(argument, seen, "Give an array of real numbers, shape (n, d)")
     if array.dtype in (np.float32, np.float64):
         return array

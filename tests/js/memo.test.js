@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { memoCode } from "../../nbmetrics/labs/memorization/view/code.js";
 import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/density.js";
-import { SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { CARD_NAMES, SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
 import { headlineWords } from "../../nbmetrics/labs/memorization/view/words.js";
 import { briefText } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 
@@ -99,6 +99,7 @@ test("the headline names the share and the metrics that notice it", () => {
   assert.equal(said(["fld", "c_t"], { copied: 0.3, jitter: 0.01 }), "30\u00a0% copied, jitter of copies 0.01: FLD and C_T notice, the other 7 do not.");
   assert.equal(said(["fld"], {}, ["c_t", "recall"]), "Nothing copied: FLD notices, the other 6 do not; 2 cannot tell.");
   assert.equal(said([], {}, ["c_t"]), "Nothing copied: none of 8 metrics notices; 1 cannot tell.");
+  assert.equal(said([], {}, CARD_NAMES), "Nothing copied: no metric can tell.");
   const five = ["fld", "fld_gap", "c_t", "auth_pct", "recall"];
   assert.equal(said(five, { spread: 0.2 }), "Nothing copied, spread × 0.2: FLD, FLD gap, C_T and 2 more notice, the other 4 do not.");
   assert.match(headlineWords({ answer: { rev: 1 }, about: new Map(), scene, isOwn: true, noise: null }), /^Your generator: which metrics notice/);

@@ -294,20 +294,23 @@ class Playground(Lab):
         if scene.plane is not None and (self._projection is None or scene.plane != self._projection.about):
             fix = "Open nm.Playground(federation, generators) with these data, and use from_share on it"
             raise InvalidInput("plane", f"is another one, of {scene.dim} features", fix)
+        held = replace(scene, data=self._data)
+        for item in (*scene.clients, *scene.generators):
+            if item.kind == "data":
+                held.data_of(item)
         return scene
 
     def _accept(self, scene: Scene) -> None:
-        self._read(scene.to_json())
         if scene.lesson is not None and scene.lesson["name"] not in self.lessons:
             fix = "Open it as its teacher does, nm.Playground(lesson=…), and use from_share on that lab"
             raise InvalidInput(
                 "lesson", f"{shown(scene.lesson['name'])} is a teacher's own, which is not in the string", fix
             )
-        for item in (*scene.clients, *scene.generators):
+        for item in () if scene.plane else (*scene.clients, *scene.generators):
             if item.kind == "data" and item.key not in self._data:
                 fix = "Open a Playground with these data, or attach them, and use from_share on it: lab.from_share(…)"
                 raise InvalidInput(item.name, "stands for data, which a shared string does not hold", fix)
-        replace(scene, data=self._data).sources  # noqa: B018  # raises where what is held has another width
+        self._read(scene.to_json())
 
     def _picture(self) -> Figure:
         from .figure import plane

@@ -182,13 +182,7 @@ class Scene:
 
     def _law(self, item: Item, clients: Federation | None = None) -> Any:
         if item.kind == "data":
-            if item.key not in self.data:
-                fix = "Attach it again: lab.attach(name, source)"
-                raise InvalidInput(item.name, "stands for data that only its own lab holds", fix)
-            held = self.data[item.key]
-            if (dim := held.dim if isinstance(held, Distribution) else held.shape[1]) != self.dim:
-                raise InvalidInput(item.name, f"has {dim} features in a scene of {self.dim}", "Use one space")
-            return held
+            return self.data_of(item)
         if item.kind == "bumps":
             return Bumps(*item.ellipse)
         if item.kind == "truncated" and clients is not None:
@@ -196,6 +190,16 @@ class Scene:
         if item.kind == "copycat" and clients is not None:
             return Copycat(clients, item.of or "", item.count or 2, seed=self.seed)
         return Gaussian.ellipse(*item.ellipse)
+
+    def data_of(self, item: Item) -> Any:
+        """What the lab holds for an item of data; InvalidInput where it holds none, or of another width."""
+        if item.key not in self.data:
+            fix = "Attach it again: lab.attach(name, source)"
+            raise InvalidInput(item.name, "stands for data that only its own lab holds", fix)
+        held = self.data[item.key]
+        if (dim := held.dim if isinstance(held, Distribution) else held.shape[1]) != self.dim:
+            raise InvalidInput(item.name, f"has {dim} features in a scene of {self.dim}", "Use one space")
+        return held
 
     def _rows(self, item: Item, law: Any, stream: int) -> Any:
         return law if not self.samples or item.kind == "data" else draw(law, self.seed, stream, self.samples)

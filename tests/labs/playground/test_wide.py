@@ -313,3 +313,16 @@ def test_one_odd_variable_does_not_hide_the_others(monkeypatch, opened):
     assert "it cannot be looked at (TypeError)" in lab.result["error"]["message"]
     send(lab, {"kind": "attach", "name": "rows"})
     assert lab.scene["generators"][-1]["name"] == "rows"
+
+
+def test_a_scene_of_data_that_the_lab_lacks_never_takes_the_place_of_the_present_one(monkeypatch, opened):
+    lab = opened(lambda: lab_of())
+    monkeypatch.setattr(lab, "send", lambda answer: None)
+    before = lab.scene
+    flat = {key: part for key, part in before.items() if key != "plane"}
+    gone = {**before, "clients": [{**before["clients"][0], "data": "gone"}, *before["clients"][1:]]}
+    for wrong in ({**flat, "rev": 1}, {**gone, "rev": 1}):
+        for kind in ("ask", "page", "picture"):
+            send(lab, {"kind": kind, "ticket": "t", "scene": wrong})
+        lab.set_state({"scene": wrong})
+        assert lab.scene == before and "error" in lab.result

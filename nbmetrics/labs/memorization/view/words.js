@@ -24,6 +24,7 @@ export function headlineWords(state) {
   const silent = verdicts.filter((verdict) => verdict === "unknown").length;
   const rest = CARD_NAMES.length - silent - found.length;
   const unable = silent ? `; ${silent} cannot tell` : "";
+  if (silent === CARD_NAMES.length) return `${whose}: no metric can tell.`;
   if (!found.length) return `${whose}: none of ${rest} metrics notices${unable}.`;
   const named = found.length > NAMED ? found.slice(0, NAMED - 1) : found;
   const names = named.map((name) => CARDS[name].label);
