@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,19 @@ def is_array(value: Any) -> bool:
 def column_names(value: Any) -> tuple[str, ...] | None:
     """What a data frame calls its features; None for anything else."""
     return tuple(map(str, value.columns)) if hasattr(value, "to_numpy") and hasattr(value, "columns") else None
+
+
+def check_same_order(argument: str, named: Iterable[tuple[str, tuple[str, ...] | None]]) -> None:
+    """Raise `InvalidInput` where two data frames have the same columns in another order: rows pool by position."""
+    first: tuple[str, tuple[str, ...]] | None = None
+    for name, columns in named:
+        if columns is None:
+            continue
+        first = first or (name, columns)
+        if columns != first[1] and sorted(columns) == sorted(first[1]):
+            k = next(k for k, pair in enumerate(zip(columns, first[1], strict=True)) if pair[0] != pair[1])
+            seen = f"column {k + 1} of {shown(name)} is {shown(columns[k])}, of {shown(first[0])} {shown(first[1][k])}"
+            raise InvalidInput(argument, seen, "Give the same columns in the same order: frame[other.columns]")
 
 
 def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = None) -> Array:

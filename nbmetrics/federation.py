@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import partition
-from .arrays import Array, as_rows, column_names, concat, is_array, run_module, to_numpy
+from .arrays import Array, as_rows, check_same_order, column_names, concat, is_array, run_module, to_numpy
 from .distributions import Distribution, Empirical, Mixture, as_law, draw_rows
 from .errors import InvalidInput, check_count, check_list, check_names, check_number, check_weights, shown
 from .metrics.base import Sample
@@ -108,12 +108,15 @@ class Generator:
         from several threads take turns); where the clients carry a condition, a function `(x, rng) -> ŷ` that returns
         one row for each row of x, shape (n, dx)
     name : how tables and views call it
+    columns : what its features are called, by default as a data frame says
     """
 
     source: Any
     name: str | None = field(default=None, kw_only=True)
+    columns: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", self.columns or column_names(self.source))
         if self.name is not None:
             check_names([self.name], "name")
         if callable(self.source) and not isinstance(self.source, Distribution):
@@ -155,9 +158,8 @@ class Generator:
 def _module_source(module: Any) -> Source:
     size = getattr(module, "latent_dim", None)
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-        seen = (
-            f"the module {type(module).__name__} has {'no latent_dim' if size is None else f'latent_dim {shown(size)}'}"
-        )
+        held = "no latent_dim" if size is None else f"latent_dim {shown(size)}"
+        seen = f"the module {type(module).__name__} has {held}"
         raise InvalidInput("source", seen, "Set module.latent_dim to 1 or more, or give a function (n, rng) -> rows")
 
     def source(n: Any, rng: np.random.Generator) -> Any:
@@ -249,6 +251,7 @@ class Federation:
             if client.dim != self.dim:
                 seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
                 raise InvalidInput("clients", seen, "Give every client the same features")
+        check_same_order("clients", ((client.name or "", client.columns) for client in self.clients))
         self.weights: tuple[float, ...] = _default_weights(self.clients)
 
     @classmethod
@@ -387,11 +390,10 @@ def _size(client: Client) -> int:
 
 def _split(client: Client, share: float, rng: np.random.Generator) -> Client:
     if client.rows is None:
-        law = client.distribution
-        raise InvalidInput("test", f"{client.name!r} is {shown(law)}", "Give rows, or Client(…, test=rows)")
+        seen = f"{client.name!r} is {shown(client.distribution)}"
+        raise InvalidInput("test", seen, "Give rows, or Client(…, test=rows)")
     n = len(client.rows)
-    held = max(1, round(share * n))
-    if n - held < 1:
+    if n - (held := max(1, round(share * n))) < 1:
         raise InvalidInput("test", f"{client.name!r} has {n} rows and none would be left", "Hold out a smaller share")
     order = rng.permutation(n)
     condition = None if client.condition is None else client.condition[order[held:]]

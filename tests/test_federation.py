@@ -214,3 +214,16 @@ def test_numpy_and_torch_work_side_by_side(mix):
     mixed, plain, source, plain_source = cases[mix]
     ours = nm.evaluate(mixed, [source], progress=False).table
     np.testing.assert_allclose(ours["all"], nm.evaluate(plain, [plain_source], progress=False).table["all"], rtol=1e-9)
+
+
+def test_frames_with_the_same_columns_in_another_order_are_refused():
+    first = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 3)), columns=["a", "b", "c"])
+    turned = first[["a", "c", "b"]]
+    seen = r"column 2 of '\w+' is 'c', of '\w+' 'b'"
+    with pytest.raises(nm.InvalidInput, match=seen):
+        nm.Federation({"north": first, "south": turned})
+    for generators in ({"g": turned}, [turned], [nm.Generator(turned, name="g")]):
+        with pytest.raises(nm.InvalidInput, match=r"generators.*column 2 of"):
+            nm.evaluate([first, first], generators, "fid", progress=False)
+    other = first.rename(columns={"c": "d"})
+    nm.evaluate([first, first.to_numpy()], {"g": first, "other": other}, "fid", progress=False)

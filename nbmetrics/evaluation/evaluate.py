@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import check_same_order
 from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, check_list, check_names, shown
 from ..federation import Federation, as_generators
@@ -79,6 +80,7 @@ def evaluate(
     if not isinstance(federation, Federation):
         federation = Federation(federation)
     named = as_generators(generators)
+    check_same_order("generators", ((p.name or "", p.columns) for p in (*federation, *named)))
     seed = check_count(seed, "seed", minimum=0)
     if samples is not None:
         samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))
