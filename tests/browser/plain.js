@@ -46,6 +46,10 @@ class Model {
     return changed.length;
   }
 
+  hear(content) {
+    for (const call of [...(this.listeners.get("msg:custom") ?? [])]) call(content);
+  }
+
   on(event, call) {
     this.listeners.set(event, (this.listeners.get(event) ?? new Set()).add(call));
   }
@@ -76,7 +80,7 @@ class Model {
 
 const heard = {
   comm_open: ({ id, data }) => data.state._esm && models.set(id, new Model(id, data.state)),
-  comm_msg: ({ id, data }) => data.method === "update" && models.get(id)?.put(data.state),
+  comm_msg: ({ id, data }) => (data.method === "custom" ? models.get(id)?.hear(data.content) : models.get(id)?.put(data.state)),
   comm_close: ({ id }) => {
     models.get(id)?.end.abort();
     models.delete(id);

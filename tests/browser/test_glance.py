@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.memorization.scene import CARDS
 from tests.browser.memo import card, shown, verdict
-from tests.browser.page import OVERFLOW, handle, painted
+from tests.browser.page import OVERFLOW, handle, painted, press
 from tests.waiting import until
 
 LAYERS = ["train", "copies of train", "other generated", "test", "fitted bumps, 1σ"]
@@ -107,7 +107,7 @@ def test_what_a_card_sees_is_told_on_hover_on_focus_and_in_the_table_view(saved,
     assert not root.evaluate("root => document.activeElement.classList.contains('nbm-memo-card')"), "one stop of Tab"
     words = root.locator(".nbm-memo-sees")
     expect(words.first).to_be_hidden()
-    root.get_by_role("button", name="Table view").click()
+    press(root, "Table view")
     expect(words.filter(visible=True)).to_have_count(9)
     expect(card(root, "C_T")).to_contain_text(f"Sees {CARDS['c_t']['sees']}. Misses {CARDS['c_t']['misses']}.")
 

@@ -74,7 +74,7 @@ def test_long_names_are_cut_in_the_pictures_and_whole_where_they_are_read(saved,
     assert root.locator(".nbm-stage title").all_text_contents() == [*LONG, ""]
     for name in LONG:
         expect(handle(root, f"{name} mean")).to_have_count(1)
-    chart = root.locator(".nbm-chart[role=img]").first
+    chart = root.locator(".nbm-explore .nbm-chart[role=img]").first
     assert all(name in chart.get_attribute("aria-label") for name in LONG)
     assert chart.locator(".nbm-row title").all_text_contents() == [*LONG, "", ""]
     lefts = chart.locator(".nbm-row text").evaluate_all("nodes => nodes.map(node => node.getBBox().x)")

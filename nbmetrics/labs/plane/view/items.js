@@ -20,6 +20,8 @@ const KINDS = [
   ["copycat", "Copycat of a client’s points"],
 ];
 
+const NOTHING_FITS = "Rows of as many features, such as an array or a DataFrame, would be listed here";
+
 export class ItemMenu {
   /** @param {PlaneStore} store @param {AbortSignal} signal @param {Toolbar} toolbar where they are put @param {boolean} [hasGenerators] */
   constructor(store, signal, toolbar, hasGenerators = true) {
@@ -35,7 +37,6 @@ export class ItemMenu {
     ];
     // Beside rows wider than the plane only the notebook has what could be added, and is asked when the menu opens.
     this.none = this.menu.item("No variable of the notebook yet", () => {});
-    forbid(this.none, "Rows of as many features, such as an array or a DataFrame, would be listed here");
     this.menu.add(...this.kinds, this.none, this.names);
     // A menu of one would only be in the way.
     this.root = hasGenerators ? this.menu.root : toolbar.button("Add client", () => this.add("clients"));
@@ -79,6 +80,7 @@ export class ItemMenu {
       setAttributes(this.remove, { title: `${scene[selected.kind][selected.index].name} (Delete)` });
     const found = this.store.model.get("namespace") ?? [];
     this.none.hidden = !scene.plane || found.length > 0;
+    forbid(this.none, this.none.hidden ? "" : NOTHING_FITS);
     this.paintNames(found);
   }
 }

@@ -83,9 +83,9 @@ export class Headline {
 
   /** Why there are no numbers. @param {string} label */
   absence(label) {
-    return this.store.saved
-      ? `${label} needs Python: it is shown in a notebook.`
-      : `No ${label} yet: Python computes it.`;
+    const { saved, lost } = this.store;
+    if (saved) return `${label} needs Python: it is shown in a notebook.`;
+    return lost ? `${label} needs Python.` : `No ${label} yet: Python computes it.`;
   }
 
   /** @param {(string | number)[]} pieces @param {string[]} names @param {number} width */
