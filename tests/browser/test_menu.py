@@ -9,7 +9,8 @@ from tests.browser.page import handle, menu_item, numbers, opened, painted, pres
 
 FOCUSED = "() => document.activeElement.textContent"
 # Where the toolbar is in its lab, however far the page is scrolled.
-TOOLBAR = """root => { const [lab, bar] = [root, root.querySelector(".nbm-toolbar")].map(n => n.getBoundingClientRect());
+TOOLBAR = """root => {
+  const [lab, bar] = [root, root.querySelector(".nbm-toolbar")].map(n => n.getBoundingClientRect());
   return [bar.x - lab.x, bar.y - lab.y, bar.width, bar.height]; }"""
 
 

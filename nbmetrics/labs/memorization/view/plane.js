@@ -344,11 +344,13 @@ export class MemoPlane {
   /** The drawing with its shading, until it was copied. @returns {import("../../toolkit/view/picture.js").Pictured} */
   pictured() {
     const { width, height } = this.canvas.style;
-    const images = [this.canvas.toDataURL(), this.marks.saved()].map((href, k) => {
-      const size = k ? { width: this.width, height: this.view.height } : { width, height };
-      return svg("image", { ...size, preserveAspectRatio: "none", href });
-    });
-    this.root.prepend(images[0], this.still, images[1]);
+    const image = (/** @type {Record<string, string | number>} */ given) =>
+      svg("image", { ...given, preserveAspectRatio: "none" });
+    // Without the shading, its canvas never got a size.
+    const shade = width ? [image({ width, height, href: this.canvas.toDataURL() })] : [];
+    const marks = image({ width: this.width, height: this.view.height, href: this.marks.saved() });
+    const images = [...shade, marks];
+    this.root.prepend(...shade, this.still, marks);
     const done = () => {
       this.behind.append(this.still);
       for (const image of images) image.remove();
