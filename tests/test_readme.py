@@ -42,7 +42,7 @@ def test_it_is_short_and_its_first_screen_has_the_picture_and_the_commands():
 
 def test_default_weights_are_what_it_says():
     rows = np.random.default_rng(0).normal(size=(40, 2))
-    assert "weighs by its number of\nrows** (distributions equally)" in README
+    assert "weighs by its number of rows** (distributions equally)" in " ".join(README.split())
     assert nm.Federation([rows[:10], rows[10:]]).weights == (0.25, 0.75)
     assert nm.Federation([nm.Gaussian(0.0), nm.Gaussian(1.0), nm.Gaussian(2.0)]).weights == pytest.approx([1 / 3] * 3)
     scores = nm.evaluate([rows[:10], rows[10:] + 1], {"g": rows}, "fid")
