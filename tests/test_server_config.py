@@ -3,6 +3,7 @@
 import asyncio
 import json
 import runpy
+from concurrent.futures import ThreadPoolExecutor
 
 import nbformat
 import pytest
@@ -43,7 +44,9 @@ def notebook(shown, widgets):
 
 def kept(contents, path, book):
     """The widgets in the file after a save."""
-    asyncio.run(contents.save({"type": "notebook", "content": json.loads(nbformat.writes(book))}, path))
+    saving = contents.save({"type": "notebook", "content": json.loads(nbformat.writes(book))}, path)
+    with ThreadPoolExecutor(1) as pool:  # where a browser is driven from, a loop runs in this thread
+        pool.submit(asyncio.run, saving).result()
     written = nbformat.read(f"{contents.root_dir}/{path}", 4)
     return written.metadata.get("widgets", {STATE: {"state": None}})[STATE]["state"]
 
