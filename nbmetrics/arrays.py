@@ -62,17 +62,25 @@ def column_names(value: Any) -> tuple[str, ...] | None:
     return tuple(map(str, value.columns)) if hasattr(value, "to_numpy") and hasattr(value, "columns") else None
 
 
-def check_same_order(argument: str, named: Iterable[tuple[str, tuple[str, ...] | None]]) -> None:
-    """Raise `InvalidInput` where two data frames have the same columns in another order: rows pool by position."""
-    first: tuple[str, tuple[str, ...]] | None = None
+def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argument: str | None = None) -> None:
+    """Raise `InvalidInput` where data frames have the same columns in another order: rows are taken by position.
+
+    It names `argument`, or else the frame whose order is another.
+    """
+    known: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
     for name, columns in named:
         if columns is None:
             continue
-        first = first or (name, columns)
-        if columns != first[1] and sorted(columns) == sorted(first[1]):
-            k = next(k for k, pair in enumerate(zip(columns, first[1], strict=True)) if pair[0] != pair[1])
-            seen = f"column {k + 1} of {shown(name)} is {shown(columns[k])}, of {shown(first[0])} {shown(first[1][k])}"
-            raise InvalidInput(argument, seen, "Give the same columns in the same order: frame[other.columns]")
+        first, order = known.setdefault(tuple(sorted(columns)), (name, columns))
+        if columns != order:
+            k = next(k for k, pair in enumerate(zip(columns, order, strict=True)) if pair[0] != pair[1])
+            seen = f"column {k + 1} of {shown(name)} is {shown(columns[k])}, of {shown(first)} {shown(order[k])}"
+            raise InvalidInput(argument or name, seen, "Give the same columns in the same order: frame[other.columns]")
+
+
+def check_frames(**named: Any) -> None:
+    """The same of the arguments of a function, by their names."""
+    check_same_order((name, column_names(value)) for name, value in named.items())
 
 
 def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = None) -> Array:
@@ -186,6 +194,22 @@ def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
     if not is_torch_array(made):
         raise InvalidInput("source", f"the module gives {shown(made)}", "Let forward return one tensor of rows")
     return made.detach()
+
+
+def module_source(module: Any) -> Callable[..., Any]:
+    """A module with `latent_dim` as a function `(n, rng) -> rows`; n may also be the rows x of a condition."""
+    size = getattr(module, "latent_dim", None)
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        held = "no latent_dim" if size is None else f"latent_dim {shown(size)}"
+        seen = f"the module {type(module).__name__} has {held}"
+        raise InvalidInput("source", seen, "Set module.latent_dim to 1 or more, or give a function (n, rng) -> rows")
+
+    def source(n: Any, rng: np.random.Generator) -> Any:
+        # a network of latents alone gives as many rows as there are conditions, whatever they are
+        latent = rng.standard_normal((n if np.ndim(n) == 0 else len(n), size)).astype(np.float32)
+        return run_module(module, latent, int(rng.integers(2**31)))
+
+    return source
 
 
 def align(*arrays: Array) -> tuple[Array, ...]:

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from . import partition
-from .arrays import Array, as_rows, check_same_order, column_names, concat, is_array, run_module, to_numpy
+from .arrays import (
+    Array,
+    as_rows,
+    check_frames,
+    check_same_order,
+    column_names,
+    concat,
+    is_array,
+    module_source,
+    to_numpy,
+)
 from .distributions import Distribution, Empirical, Mixture, as_law, draw_rows
 from .errors import InvalidInput, check_count, check_list, check_names, check_number, check_weights, shown
 from .metrics.base import Sample
@@ -45,6 +55,7 @@ class Client:
     ) -> None:
         self.distribution, self.rows = _data(data, "data")
         self.columns = column_names(data)
+        check_frames(data=data, test=test)
         self.test = None if test is None else as_rows(test, "test", dim=self.dim)
         self.condition = None if condition is None else as_rows(condition, "condition")
         if self.condition is not None and (self.rows is None or len(self.condition) != len(self.rows)):
@@ -121,7 +132,7 @@ class Generator:
             check_names([self.name], "name")
         if callable(self.source) and not isinstance(self.source, Distribution):
             if hasattr(self.source, "state_dict"):
-                object.__setattr__(self, "source", _module_source(self.source))
+                object.__setattr__(self, "source", module_source(self.source))
             return
         law, rows = _data(self.source, "source")
         object.__setattr__(self, "source", rows if law is None else law)
@@ -153,21 +164,6 @@ class Generator:
             seen = f"has {len(rows)} for {len(condition)} rows of x"
             raise InvalidInput(f"rows from generator {self.name!r}", seen, "Return one row for each row of x")
         return Sample(rows=rows, condition=condition)
-
-
-def _module_source(module: Any) -> Source:
-    size = getattr(module, "latent_dim", None)
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-        held = "no latent_dim" if size is None else f"latent_dim {shown(size)}"
-        seen = f"the module {type(module).__name__} has {held}"
-        raise InvalidInput("source", seen, "Set module.latent_dim to 1 or more, or give a function (n, rng) -> rows")
-
-    def source(n: Any, rng: np.random.Generator) -> Any:
-        # a network of latents alone gives as many rows as there are conditions, whatever they are
-        latent = rng.standard_normal((n if np.ndim(n) == 0 else len(n), size)).astype(np.float32)
-        return run_module(module, latent, int(rng.integers(2**31)))
-
-    return source
 
 
 def as_generators(generators: Any) -> tuple[Generator, ...]:
@@ -251,7 +247,7 @@ class Federation:
             if client.dim != self.dim:
                 seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
                 raise InvalidInput("clients", seen, "Give every client the same features")
-        check_same_order("clients", ((client.name or "", client.columns) for client in self.clients))
+        check_same_order([(client.name or "", client.columns) for client in self.clients], "clients")
         self.weights: tuple[float, ...] = _default_weights(self.clients)
 
     @classmethod

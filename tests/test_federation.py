@@ -227,3 +227,32 @@ def test_frames_with_the_same_columns_in_another_order_are_refused():
             nm.evaluate([first, first], generators, "fid", progress=False)
     other = first.rename(columns={"c": "d"})
     nm.evaluate([first, first.to_numpy()], {"g": first, "other": other}, "fid", progress=False)
+
+
+TURNED = {
+    "fid": lambda a, b: nm.fid(a, b),
+    "fid_infinity": lambda a, b: nm.fid_infinity(a, b),
+    "kid": lambda a, b: nm.kid(a, b),
+    "w1": lambda a, b: nm.w1(a, b),
+    "prdc": lambda a, b: nm.prdc(a, b),
+    "auth_pct": lambda a, b: nm.auth_pct(a, b),
+    "c_t": lambda a, b: nm.c_t(a, b, a),
+    "fld": lambda a, b: nm.fld(a, a, b),
+    "fld_gap": lambda a, b: nm.fld_gap(a, a, b),
+    "memorization_scores": lambda a, b: nm.memorization_scores(a, b, a),
+    "quality_scores": lambda a, b: nm.quality_scores(a, a, b),
+    "cfid": lambda a, b: nm.cfid(a, a, b),
+    "jfid": lambda a, b: nm.jfid(a, a, b, 0.5),
+    "test": lambda a, b: nm.Client(a, test=b),
+    "lab": lambda a, b: nm.MemorizationLab(a, a, b),
+    "third": lambda a, b: nm.Federation([b.rename(columns=str.upper), a, b]),
+}
+
+
+@pytest.mark.parametrize("call", TURNED.values(), ids=TURNED)
+def test_no_function_takes_columns_in_another_order(call):
+    first = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
+    with pytest.raises(
+        nm.InvalidInput, match=r"column 2 of .* 'c', of .* 'b'\. Give the same columns in the same order"
+    ):
+        call(first, first[["a", "c", "b"]])

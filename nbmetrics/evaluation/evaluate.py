@@ -80,7 +80,7 @@ def evaluate(
     if not isinstance(federation, Federation):
         federation = Federation(federation)
     named = as_generators(generators)
-    check_same_order("generators", ((p.name or "", p.columns) for p in (*federation, *named)))
+    check_same_order([(party.name or "", party.columns) for party in (*federation, *named)], "generators")
     seed = check_count(seed, "seed", minimum=0)
     if samples is not None:
         samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))

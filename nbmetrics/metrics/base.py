@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from ..arrays import Array, as_rows
+from ..arrays import Array, as_rows, check_frames
 from ..distributions import Distribution, as_law, draw_rows
 from ..errors import InvalidInput, check_choice, shown
 from ..summaries.rows import Rows
@@ -261,6 +261,7 @@ def score_pair(metric: Metric[Any], real: Any, generated: Any, *, samples: int =
 
     A distribution without a closed form under this metric is sampled: `samples` rows, seeded.
     """
+    check_frames(real=real, generated=generated)
     first = Sample.of(real, "real", min_rows=metric.min_rows)
     second = Sample.of(generated, "generated", dim=first.dim, min_rows=metric.min_rows)
     metric = metric.resolve([first])

@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, cast
 
-from ..arrays import LARGEST, Array, align, as_rows, namespace
+from ..arrays import LARGEST, Array, align, as_rows, check_frames, namespace
 from ..distributions import Distribution, HasMoments, has_moments
 from ..errors import InvalidInput, check_count, check_names, check_number
 from ..summaries.joint import JointMoments, short
@@ -288,6 +288,7 @@ def jfid(x: Any, y: Any, y_hat: Any, alpha: float) -> float:
 
 
 def _between(metric: Conditional, x: Any, y: Any, y_hat: Any) -> float:
+    check_frames(y=y, y_hat=y_hat)
     x, y = as_rows(x, "x", min_rows=2), as_rows(y, "y", min_rows=2)
     y_hat = as_rows(y_hat, "y_hat", dim=y.shape[1], min_rows=2)
     for name, rows in (("y", y), ("y_hat", y_hat)):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, mean_rows, to_float64, to_numpy
+from ..arrays import Array, align, check_frames, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
@@ -244,6 +244,7 @@ def auth_pct(train: Any, generated: Any) -> float:
     >>> nm.auth_pct(train, train), nm.auth_pct(train, fresh) > 40
     (0.0, True)
     """
+    check_frames(train=train, generated=generated)
     metric = AuthPct()
     first = Sample.of(train, "train", min_rows=metric.min_rows)
     second = Sample.of(generated, "generated", dim=first.dim)
@@ -276,6 +277,7 @@ def c_t(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     >>> nm.c_t(train, test, train) < -5 < nm.c_t(train, test, fresh)  # copies, and fresh rows
     True
     """
+    check_frames(train=train, test=test, generated=generated)
     metric = CT(seed)
     first = Sample.of(train, "train", min_rows=metric.min_rows)
     others = [Sample.of(x, name, dim=first.dim) for x, name in ((test, "test"), (generated, "generated"))]

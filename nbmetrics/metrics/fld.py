@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, as_rows, device, namespace, row_blocks, to_numpy
+from ..arrays import Array, align, as_rows, check_frames, device, namespace, row_blocks, to_numpy
 from ..errors import InvalidInput, check_count, shown
 from ..summaries.rows import Rows
 from .base import Metric, Sample
@@ -171,6 +171,7 @@ def _gap(test: float, train: float) -> float:
 
 
 def _checked(train: Any, test: Any, generated: Any) -> tuple[_RealSide, Array]:
+    check_frames(train=train, test=test, generated=generated)
     rows = as_rows(train, "train")
     dim = rows.shape[1]
     held_out = as_rows(test, "test", dim=dim, min_rows=2)

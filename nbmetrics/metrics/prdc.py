@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import align, like, namespace, to_numpy
+from ..arrays import align, check_frames, like, namespace, to_numpy
 from ..errors import check_count
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
@@ -231,6 +231,7 @@ def prdc(real: Any, generated: Any, k: int = 5, inclusive: bool = False) -> PRDC
     >>> collapsed.precision, collapsed.recall
     (1.0, 0.0)
     """
+    check_frames(real=real, generated=generated)
     metrics = [kind(k, inclusive) for kind in (Precision, Recall, Density, Coverage)]
     least = metrics[0].min_rows
     first = Sample.of(real, "real", min_rows=least)

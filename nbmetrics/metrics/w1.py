@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, align, like, namespace, to_float64, to_numpy
+from ..arrays import Array, align, check_frames, like, namespace, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count
 from ..summaries.rows import Rows
 from .base import Metric, Sample, sample_if_needed
@@ -176,6 +176,7 @@ def w1(real: Any, generated: Any, method: str = "auto", projections: int = 128, 
     >>> round(nm.w1([[0.0], [1.0]], [[2.0], [3.0]]), 6)
     2.0
     """
+    check_frames(real=real, generated=generated)
     first = Sample.of(real, "real")
     second = Sample.of(generated, "generated", dim=first.dim)
     metric = W1(method, projections, seed).resolve([first])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import as_rows, to_float64, to_numpy
+from ...arrays import as_rows, check_frames, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...experiments.copies import Sets
 from .cards import PARTS
@@ -31,6 +31,7 @@ def is_quick(sets: Sets) -> bool:
 
 def own_rows(train: Any, test: Any, generated: Any) -> Sets:
     """Float64 rows of one width; four test rows, so that some of them can stand in for an honest generator."""
+    check_frames(train=train, test=test, generated=generated)
     rows = [as_rows(train, "train", min_rows=2)]
     dim = rows[0].shape[1]
     rows += [as_rows(test, "test", dim=dim, min_rows=4), as_rows(generated, "generated", dim=dim, min_rows=1)]

@@ -24,8 +24,6 @@ OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "
     "another scene, other points and other data need a notebook."
 )
-
-
 LONGEST_LEAD = 5_000  # letters
 
 
@@ -59,19 +57,28 @@ def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
         + modules.module("toolkit/view/saved.js")
         + "\nopenSaved(savedLab);\n"
     )
-    fields = {
-        "title": escape(lead.title),
-        "author": f'<meta name="author" content="{escape(lead.author)}">\n' if lead.author else "",
-        "lead": lead.html,
-        "description": escape(description),
-        "style": lab._css,
-        "state": _json_in_html({**_state(lab), "saved": lab._saved_words}),
+    return filled(
+        "toolkit/view/saved.html",
+        script,
+        {**_state(lab), "saved": lab._saved_words},
+        title=escape(lead.title),
+        author=f'<meta name="author" content="{escape(lead.author)}">\n' if lead.author else "",
+        lead=lead.html,
+        description=escape(description),
+        style=lab._css,
+    )
+
+
+def filled(page: str, script: str, state: Any, **fields: str) -> bytes:
+    """A page of its own as UTF-8: the one script that its CSP lets run, its state as JSON, and escaped `fields`."""
+    known = {
+        **fields,
         "script": script,
         "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        "state": json.dumps(state).replace("<", modules.ESCAPED),
     }
     # One pass, so that braces in a user's text are left alone.
-    text = _FIELD.sub(lambda found: fields[found[1]], modules.source("toolkit/view/saved.html"))
-    return text.encode("utf-8", "replace")
+    return _FIELD.sub(lambda found: known[found[1]], modules.source(page)).encode("utf-8", "replace")
 
 
 def _state(lab: Any) -> dict[str, Any]:
@@ -79,8 +86,3 @@ def _state(lab: Any) -> dict[str, Any]:
     others = {*anywidget.AnyWidget.class_trait_names(sync=True), *lab.trait_names(live=True)}
     state: dict[str, Any] = lab.get_state([n for n in lab.keys if n not in others and not n.startswith("_")])
     return state
-
-
-def _json_in_html(value: Any) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(value).replace("<", "\\u003c")
