@@ -47,6 +47,7 @@ def test_a_copied_link_opens_the_same_state_in_the_page_and_in_python(saved, lab
     there = page.context.new_page()
     there.goto(link)
     again = group(there, case)
+    painted(there)
     assert handle(again, case).get_attribute("aria-valuetext") == stands
     assert preset_shown(again) == f"{name}, changed" and shown(again) == shown(root)
     expect(again.get_by_role("button", name="Undo")).to_be_hidden()
@@ -130,10 +131,12 @@ def test_a_page_saved_from_a_page_is_that_page_as_it_is_now(saved, lab, tmp_path
     got.value.save_as(path)
     page.goto(path.as_uri())
     again = group(page, case)
+    painted(page)
     assert handle(again, case).get_attribute("aria-valuetext") == stands and shown(again) == shown(root)
     expect(page.get_by_role("heading", name=WORDS["title"])).to_be_visible()
     assert page.locator("meta[http-equiv]").count() == 1 and page.title() == WORDS["title"]
     handle(again, case).press("Shift+ArrowLeft")
+    painted(page)
     assert handle(again, case).get_attribute("aria-valuetext") != stands
 
 
@@ -204,6 +207,7 @@ def test_in_a_notebook_python_gives_the_line_the_page_and_the_picture(run_cells,
     assert drawn == run_code(page, "import base64; print(_j.dumps(base64.b64encode(lab.snapshot().png).decode()))")
     alone = page.context.new_page()
     alone.goto((tmp_path / "playground.html").as_uri())
+    painted(alone)
     assert handle(group(alone, case), case).get_attribute("aria-valuetext") == stands
     alone.close()
 

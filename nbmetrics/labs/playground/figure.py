@@ -25,7 +25,7 @@ from .. import toolkit
 from ..plane.figure import add_ellipse, brief
 from ..toolkit.fields import facts
 from .scene import Scene
-from .words import headline
+from .words import headline, hedged
 
 SIDE = 4.6  # inches of the plane, which is square
 LETTER = 0.078  # inches, about, of a name's letter
@@ -80,7 +80,9 @@ def plane(scene: Scene, scores: Scores | None, data: Mapping[str, Any] | None = 
 def _headline(scene: Scene, scores: Scores | None) -> str:
     if scores is None:
         return ""
-    return headline(scores, scene.view["metric"] if scene.view["metric"] in scores.metrics else "fid")
+    metric = scene.view["metric"] if scene.view["metric"] in scores.metrics else "fid"
+    cautions = scores.cautions if scene.plane is not None else ()
+    return hedged(headline(scores, metric), scores.label(metric), scene.samples, cautions)
 
 
 def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:

@@ -5,6 +5,8 @@ Twin: labs/playground/view/words.js · held by: tests/labs/playground/test_words
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...evaluation.scores import Scores
 from .scene import METRICS
 
@@ -25,6 +27,13 @@ def headline(scores: Scores, metric: str) -> str:
         return f"{lead}{both} {_says(best['avg'], 'see')}."
     same = (places["avg"] == places["all"]).all()
     return f"{lead}{both} say {best['avg'][0]}{'.' if same else ', and order the others differently.'}"
+
+
+def hedged(text: str, label: str, samples: int, cautions: Iterable[str]) -> str:
+    """The same beside what it rests on: few points, or scores that come with cautions, which stand under the table."""
+    is_cautioned = any(line.startswith((f"{label}:", f"{label} ")) for line in cautions)
+    first = f"From {samples:,} points each: " if samples else ""
+    return f"{first}{text}{' But see the cautions.' if is_cautioned else ''}"
 
 
 def _says(best: list[str], see: str = "sees") -> str:

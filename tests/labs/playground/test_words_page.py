@@ -9,7 +9,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.playground.figure import look_of
-from nbmetrics.labs.playground.words import headline
+from nbmetrics.labs.playground.words import headline, hedged
 from tests import ROOT
 from tests.evaluation.test_scores import given_scores
 from tests.node import NODE, needs_node
@@ -72,6 +72,43 @@ def test_page_and_python_say_the_same_headline():
 )
 def test_headline_by_hand(avg, pooled, text):
     assert said_of(avg, pooled) == text
+
+
+CAUTIONED = (
+    ["FID: few rows"],
+    ["FID gap of g0: 17, of which about 16.9 would be there if all clients were alike"],
+    ["KID: few rows"],
+    ["FIDO: another"],
+    [],
+)
+
+
+@needs_node
+def test_page_and_python_hedge_the_same_headline():
+    module = (VIEW / "words.js").as_uri()
+    given = [[samples, cautions] for samples in (0, 20, 2000) for cautions in CAUTIONED]
+    said = ran(
+        f'import {{ hedged }} from "{module}";'
+        'const said = given[0].map(([n, cautions]) => hedged(["Both say g0."], "FID", n, cautions));'
+        'console.log(JSON.stringify(said.map((pieces) => pieces.join(""))));',
+        given,
+    )
+    assert said == [hedged("Both say g0.", "FID", samples, cautions) for samples, cautions in given]
+    assert said[0] == said[1] == "Both say g0. But see the cautions." and said[2:5] == ["Both say g0."] * 3
+    assert said[-1] == "From 2,000 points each: Both say g0."
+
+
+def test_a_winner_by_number_of_rows_alone_is_not_told_without_its_cautions():
+    """The first generator is perfect and has few rows; the second is too narrow, by FID 2.6, and has many."""
+    rng = np.random.default_rng(0)
+    clients = [rng.normal(size=(60, 64)) for _ in range(10)]
+    generators = {"perfect": rng.normal(size=(200, 64)), "narrow": 0.8 * rng.normal(size=(2000, 64))}
+    lab = nm.Playground(nm.Federation(clients), generators)
+    scores = lab.scores()
+    assert headline(scores, "fid") == "Both say narrow."
+    assert hedged(headline(scores, "fid"), "FID", 0, scores.cautions).endswith("But see the cautions.")
+    assert lab.result["cautions"] == scores.cautions
+    lab.close()
 
 
 def test_opening_scene_disagrees_and_goes_on_to_in_every_first_drag():

@@ -16,7 +16,11 @@ export class CopyAnswer {
   constructor(store, signal) {
     this.store = store;
     this.button = el("button", { type: "button", title: "For your teacher, who collects them" }, [COPY]);
-    this.field = el("input", { class: "nbm-answer-string", readonly: "", "aria-label": "My answer as a string" });
+    this.field = el("input", {
+      class: "nbm-code nbm-answer-string",
+      readonly: "",
+      "aria-label": "My answer as a string",
+    });
     this.field.hidden = true;
     this.button.addEventListener("click", () => this.copy(), { signal });
   }

@@ -9,7 +9,7 @@ import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf, setHue } from "../../toolkit/view/marks.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { CHARTED, drawnOf, editView } from "./metrics.js";
-import { headlineOf } from "./words.js";
+import { headlineOf, hedged } from "./words.js";
 
 /** @type {Record<Part, string>} */
 const MEANINGS = {
@@ -74,11 +74,13 @@ export class Headline {
   }
 
   /** @param {Scene} scene @param {ReturnType<typeof drawnOf>} charted @param {number} width */
-  paintWords({ generators }, { metric, label, numbers, higher }, width) {
+  paintWords({ generators, samples = 0, plane }, { metric, label, numbers, higher }, width) {
     if (!numbers) return this.say([this.absence(label)], [], width);
     const { kernel = false } = CHARTED[metric];
     const names = generators.map(({ name }) => name);
-    this.say(headlineOf(label, numbers, { higher, isKernel: kernel }), names, width);
+    const cautions = plane ? (this.store.model.get("result").cautions ?? []) : [];
+    const words = headlineOf(label, numbers, { higher, isKernel: kernel });
+    this.say(hedged(words, label, samples, cautions), names, width);
   }
 
   /** Why there are no numbers. @param {string} label */

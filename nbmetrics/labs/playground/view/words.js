@@ -25,6 +25,16 @@ export function headlineOf(label, { avg, all }, { higher, isKernel }) {
   return [`${lead}${both}say `, byAvg[0], isSame ? "." : ", and order the others differently."];
 }
 
+/**
+ * The same beside what it rests on: few points, or scores that come with cautions, which stand under the table.
+ * @param {Pieces} pieces @param {string} label @param {number} samples of each item, 0: exact laws @param {string[]} cautions @returns {Pieces}
+ */
+export function hedged(pieces, label, samples, cautions) {
+  const isCautioned = cautions.some((line) => line.startsWith(`${label}:`) || line.startsWith(`${label} `));
+  const first = samples ? [`From ${samples.toLocaleString("en")} points each: `] : [];
+  return [...first, ...pieces, ...(isCautioned ? [" But see the cautions."] : [])];
+}
+
 /** Who is first, several where they share the place. @param {number[]} places */
 export function bestOf(places) {
   return places.flatMap((place, g) => (place === 1 ? [g] : []));
