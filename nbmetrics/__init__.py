@@ -27,6 +27,8 @@ _ROOMS = {
     "federation": ["Client", "Generator", "Federation"],
     "evaluation.evaluate": ["evaluate"],
     "evaluation.scores": ["Scores"],
+    "features.images": ["Images", "images"],
+    "features.extract": ["extract"],
     "scene": ["Scene"],
     "labs.playground.lessons": ["lessons"],
     "labs.playground.answers": ["collect_answers"],

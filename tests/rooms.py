@@ -14,6 +14,7 @@ PACKAGE = ROOT / "nbmetrics"
 # From the ground up: a room imports only rooms before it.
 ROOMS = [
     "errors",
+    "late",
     "orders",
     "datasets",
     "arrays",
@@ -26,6 +27,7 @@ ROOMS = [
     "figures",
     "evaluation",
     "theory",
+    "features",
     "experiments",
     "labs/toolkit",
     "labs/plane",
