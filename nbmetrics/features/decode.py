@@ -5,7 +5,8 @@
 16-bit colour                  its high byte, as Pillow opens it
 32-bit integers, floats        refused: what is black and what is white is not known
 transparency                   laid on white, whether by channel, palette or one transparent colour
-black and white, palette       0 and 255; colour
+black and white                0 and 255
+palette                        colour, even where all its colours are grey
 CMYK                           converted by Pillow's formula; colour profiles are not applied, here or elsewhere
 EXIF orientation               turned as it says; unreadable EXIF is ignored, and said
 animation, several pages       refused; of a JPEG with further pictures (MPO) the first
@@ -48,37 +49,28 @@ def decoded(data: bytes) -> tuple[np.ndarray, str]:
     """The image in these bytes, and what a rule changed; raises `Unread`."""
     if not data:
         raise Unread("an empty file")
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
-    try:
-        with _whole_files_only(), Image.open(io.BytesIO(data), formats=_formats()) as image:
-            return of_pillow(image)
-    except UnidentifiedImageError:
-        raise Unread("no image of a known format, by its content") from None
-    except Unread:
-        raise
-    except Exception as error:  # a parser given broken data may raise anything
-        raise Unread(reason_of(error)) from None
+    with _reasons(), _whole_files_only(), Image.open(io.BytesIO(data), formats=_formats()) as image:
+        return _decoded(image)
 
 
 def of_pillow(image: Any) -> tuple[np.ndarray, str]:
     """The same of one of Pillow's images, which may still be in its file."""
+    with _reasons(), _whole_files_only():
+        return _decoded(image)
+
+
+def _decoded(image: Any) -> tuple[np.ndarray, str]:
     if not 0 < image.width * image.height <= MOST_PIXELS:
         raise Unread(f"{image.width:,} × {image.height:,} pixels; from 1 to {MOST_PIXELS:,} are read")
     several = getattr(image, "is_animated", False)
     if several and image.format != "MPO":
         raise Unread("more than one frame or page")
-    try:
-        with _whole_files_only():
-            image.load()
-        turned, remarks = _turned(image)
-        pixels, remark = _uint8(turned, image.format)
-    except Unread:
-        raise
-    except Exception as error:
-        raise Unread(reason_of(error)) from None
-    remarks = ["the first of several pictures"] * several + remarks + [remark] * bool(remark)
-    return pixels, "; ".join(remarks)
+    image.load()
+    turned, remark = _turned(image)
+    pixels, changed = _uint8(turned, image.format)
+    return pixels, "; ".join(filter(None, ["the first of several pictures" * several, remark, changed]))
 
 
 def on_white(pixels: np.ndarray) -> np.ndarray:
@@ -102,15 +94,15 @@ def one_line(text: str, limit: int) -> str:
     return printable(text, limit)
 
 
-def _turned(image: Any) -> tuple[Any, list[str]]:
+def _turned(image: Any) -> tuple[Any, str]:
     from PIL import ImageOps
 
     try:
-        if image.getexif().get(0x0112, 1) == 1:
-            return image, []
-        return ImageOps.exif_transpose(image), ["turned as its EXIF says"]
+        if image.getexif().get(0x0112) not in range(2, 9):
+            return image, ""
+        return ImageOps.exif_transpose(image), "turned as its EXIF says"
     except Exception:  # the picture is whole, only what is said about it is not
-        return image, ["its EXIF cannot be read"]
+        return image, "its EXIF cannot be read"
 
 
 def _uint8(image: Any, format: str | None) -> tuple[np.ndarray, str]:
@@ -140,6 +132,21 @@ def _formats() -> tuple[str, ...]:
 
     Image.init()
     return tuple(name for name in ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF") if name in Image.OPEN)
+
+
+@contextmanager
+def _reasons() -> Iterator[None]:
+    """Whatever Pillow raises, as `Unread`: its parsers, given broken data, may raise anything."""
+    from PIL import UnidentifiedImageError
+
+    try:
+        yield
+    except Unread:
+        raise
+    except UnidentifiedImageError:
+        raise Unread("no image of a known format, by its content") from None
+    except Exception as error:
+        raise Unread(reason_of(error)) from None
 
 
 class _Permission:

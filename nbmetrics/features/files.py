@@ -50,7 +50,7 @@ class File:
                 raise Unread(f"{found.st_size / 2**20:,.0f} MB; up to {MOST_BYTES // 2**20} are read")
             with open(self.path, "rb") as opened:
                 found = os.fstat(opened.fileno())
-                data = opened.read(MOST_BYTES + 1)
+                data = opened.read(found.st_size + 1)
         except OSError as error:
             raise Unread(f"cannot be opened: {reason_of(error)}") from None
         stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
@@ -99,7 +99,7 @@ class Member:
             raise Unread("encrypted")
         try:
             with self.archive.opened().open(self.info) as opened:
-                return opened.read(MOST_BYTES)
+                return opened.read()
         except Exception as error:  # a broken zip file may raise anything
             raise Unread(f"cannot be unpacked: {reason_of(error)}") from None
 

@@ -45,10 +45,9 @@ def of_data_set(value: Any) -> Source | None:
 
 def _check_plain(loader: Any, data: Any) -> None:
     """A loader that gives each item of its data set once, as it is; any other would not be what its data set is."""
-    batches = loader.batch_sampler
-    sampler = loader.sampler if batches is None else getattr(batches, "sampler", None)
-    once = type(batches) in (type(None), data.BatchSampler)
-    once = once and type(sampler) in (data.SequentialSampler, data.RandomSampler)
+    batches, known = loader.batch_sampler, (data.SequentialSampler, data.RandomSampler)
+    sampler: Any = loader.sampler if batches is None else getattr(batches, "sampler", None)
+    once = type(batches) in (type(None), data.BatchSampler) and type(sampler) in known
     once = once and len(sampler) == len(loader.dataset) and not getattr(sampler, "replacement", False)
     if not once or loader.collate_fn not in (data.default_collate, data.default_convert):
         own = "collate_fn" if once else "sampler"
