@@ -206,25 +206,22 @@ def _source(source: Any) -> Source:
     if (data := of_data_set(source)) is not None:
         return data
     if isinstance(source, Iterator):
-        return Items(check_list((_path(value) for value in source), "source", MOST_ITEMS))
+        return Items([of_path(path) for path in check_list(map(_path, source), "source", MOST_ITEMS)])
     raise InvalidInput("source", f"got {shown(source)}", "Give [image]" if is_pillow(source) else _FIX)
 
 
 def _at_path(path: str | bytes) -> Source:
-    try:
-        if isinstance(path, str) and os.path.isdir(path):
-            return Items(in_folder(path), folders=True)
-        if isinstance(path, str) and os.path.isfile(path):
-            is_zip = by_name((path,)) and zipfile.is_zipfile(path)
-            return Items(in_zip(path), folders=True) if is_zip else Items([of_path(path)])
-    except (ValueError, OSError):  # a letter that no path has, or a file that may not be opened
-        pass
+    if isinstance(path, str) and os.path.isdir(path):
+        return Items(in_folder(path), folders=True)
+    if isinstance(path, str) and os.path.isfile(path):
+        is_zip = by_name((path,)) and zipfile.is_zipfile(path)
+        return Items(in_zip(path), folders=True) if is_zip else Items([of_path(path)])
     raise InvalidInput("source", f"{shown(path)} is no folder or file that can be opened", _FIX)
 
 
 def _item(value: Any, index: int) -> Any:
     if is_path(value):
-        return _path(value)
+        return of_path(_path(value))
     if is_array(value) or is_pillow(value):
         return value
     raise InvalidInput("source", f"item {index} is {shown(value)}", "Give a list of paths, Pillow's images or arrays")
@@ -233,7 +230,7 @@ def _item(value: Any, index: int) -> Any:
 def _path(value: Any) -> Any:
     if not is_path(value) or isinstance(os.fspath(value), bytes):
         raise InvalidInput("source", f"the iterator gives {shown(value)}", "Give paths, or a list of images")
-    return of_path(value)
+    return value
 
 
 def _between(sizes: np.ndarray) -> str:
