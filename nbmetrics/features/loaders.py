@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..arrays import is_array
 from ..errors import MOST_ITEMS, InvalidInput, check_count
 from .decode import Unread, one_line, reason_of
 from .layouts import Stack
-from .sources import Checked, Source, checked, digest_of, read_value
+from .sources import Checked, Source, checked, digest_of, read_value, verdict
 
 MOST_SPOOLED = 8 * 10**9
 _LONGEST_REASON = 200
@@ -93,7 +94,9 @@ class DataSet:
         return self.digests[index].tobytes()
 
     def check(self) -> Checked:
-        seen = checked(self)  # no threads: a data set of the user's own need not bear them
+        seen = checked(
+            self.length, partial(verdict, self.read)
+        )  # no threads: a data set of the user's own need not bear them
         labels, self._labels = self._labels, [None] * self.length
         if all(label is None for label in labels):
             targets = getattr(self.data, "targets", None)
