@@ -203,9 +203,6 @@ ON_SETTINGS = {
     "experiments uncertainty": lambda v: nm.experiments.bandwidth_sweep([0.1], sizes=(20, 20, 20), uncertainty=v),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
     "images": lambda v: nm.images(v)[0],
-    "images labels": lambda v: nm.images(np.zeros((2, 5, 5)), labels=v),
-    "images chosen": lambda v: nm.images(np.zeros((2, 5, 5))).select(v),
-    "images batches": lambda v: [len(batch) for batch in nm.images(np.zeros((2, 5, 5))).batches(v)],
 }
 
 # Public names that these do not try, and where they are tried.
