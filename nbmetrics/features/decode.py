@@ -15,7 +15,8 @@ formats                        PNG, JPEG, GIF, BMP, WebP, TIFF, known by content
 sizes                          up to 50 million pixels and 256 MB a file, of any proportions
 =============================  ==================================================================================
 
-What is refused is `Unread`, with the reason; what a rule changed is remarked.
+What is refused is `Unread`, with the reason; what a rule changed is remarked. torch-fidelity and pytorch-fid open files
+with convert("RGB") alone: theirs are the same pixels wherever nothing is remarked or refused, grey ones three times.
 """
 
 from __future__ import annotations

@@ -82,17 +82,21 @@ class Images(Sequence[np.ndarray]):
 
     def select(self, indices: Any) -> Images:
         """Those at these places (whole numbers from 0, or one True or False each), in this order, still undecoded."""
-        chosen = np.asarray(indices)
+        try:
+            chosen = to_numpy(indices) if is_array(indices) else np.asarray(indices)
+        except (TypeError, ValueError, RuntimeError):
+            chosen = np.array(None)
         if chosen.dtype == bool and chosen.shape == (len(self),):
             chosen = np.flatnonzero(chosen)
-        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        if chosen.shape == (0,):  # an empty list makes an array of floats
+            chosen = np.zeros(0, np.intp)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
             raise InvalidInput("indices", f"got {shown(indices)}", "Give a list of whole numbers")
-        chosen = chosen.astype(np.intp)
         if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
             seen = f"go from {chosen.min()} to {chosen.max()} of {len(self)} images"
             raise InvalidInput("indices", seen, f"Give places from 0 to {len(self) - 1}")
         labels = None if self.labels is None else self.labels[chosen]
-        return Images(self._source, self._checked, labels, self._places[chosen])
+        return Images(self._source, self._checked, labels, self._places[chosen.astype(np.intp)])
 
     def digest(self, index: int) -> bytes:
         """32 bytes that name what the image at this place is, for a cache.
@@ -158,8 +162,10 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     Returns
     -------
     Images
-        uint8 (H, W, 3) or (H, W). The rules by which files become that (16 bits, transparency, CMYK, EXIF orientation,
-        animations, sizes) are in `nbmetrics.features.decode`.
+        uint8 (H, W, 3) or (H, W). Of 16 bits the high byte is taken, transparency is laid on white, EXIF orientation
+        is applied, CMYK is converted without its profile; animations, floating-point and 32-bit pixels, truncated and
+        broken files and those of more than 50 million pixels are not read. `help(nbmetrics.features.decode)` has all
+        rules.
 
     Raises
     ------
@@ -177,6 +183,8 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     >>> given[0].shape, given[0].dtype
     ((28, 28), dtype('uint8'))
     """
+    if not isinstance(strict, bool):
+        raise InvalidInput("strict", f"got {shown(strict)}", "Give True or False")
     if isinstance(source, Images):
         made = source
     else:
@@ -188,8 +196,8 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
             raise InvalidInput("source", f"{where} has no image that can be read: {many}{_listed(found, seen)}", _FIX)
         made = Images(found, seen, None if seen.labels is None else seen.labels[seen.read])
     if strict and not made._is_part and (lost := made._checked.lost()):
-        seen_all = f"{len(lost):,} of {len(made._source):,} files cannot be read{_listed(made._source, made._checked)}"
-        raise InvalidInput("source", seen_all, "Mend or remove them, or leave strict away")
+        many = f"{len(lost):,} of {len(made._source):,} found cannot be read{_listed(made._source, made._checked)}"
+        raise InvalidInput("source", many, "Mend or remove them, or leave strict away")
     if labels is None:
         return made
     return Images(made._source, made._checked, _labels(labels, made), made._places if made._is_part else None)

@@ -75,7 +75,7 @@ def test_natural_order_labels_and_every_file(source):
 
 
 def test_strict_minds_images_only(folder):
-    with pytest.raises(nm.InvalidInput, match=r"1 of 10 files.*b/photo\.HEIC"):
+    with pytest.raises(nm.InvalidInput, match=r"1 of 10 found.*b/photo\.HEIC"):
         nm.images(folder, strict=True)
     (folder / "b" / "photo.HEIC").unlink()
     assert len(nm.images(folder, strict=True)) == 5

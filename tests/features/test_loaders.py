@@ -71,7 +71,7 @@ def test_items_that_fail_are_listed():
     assert list(made.labels) == [0, 1, 1, 0, 1, 0]
     assert list(made.report["reason"]) == ["", "", "OSError: a broken file", "", "", "", ""]
     assert made.names[2] == "image 3"
-    with pytest.raises(nm.InvalidInput, match=r"1 of 7 files cannot be read; image 2 \(OSError: a broken file\)"):
+    with pytest.raises(nm.InvalidInput, match=r"1 of 7 found cannot be read; image 2 \(OSError: a broken file\)"):
         nm.images(Pairs(fails={2}), strict=True)
     with pytest.raises(nm.InvalidInput, match="no image that can be read: 7 found; image 0"):
         nm.images(Pairs(fails=range(7)))
