@@ -144,16 +144,17 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     source : where the images are
         A **folder** or a **zip file** (by path): all images below it in natural order (img2 before img10), known by
         their endings (.png .jpg .jpeg .jfif .gif .bmp .webp .tif .tiff). Their labels are the names of the folders
-        directly below the source, "." for images beside these. Hidden and system files are listed, and not opened.
+        directly below the source, "." for images beside these; a zip file's one folder around all others is passed
+        over. Hidden and system files are listed, and not opened.
         A **list** (or iterator) of paths, which are opened whatever their names; a list of Pillow's images, arrays or
         tensors, each (H, W), (H, W, channels) or (channels, H, W).
         An **array or tensor** (n, H, W), (n, H, W, channels) or (n, channels, H, W), of uint8 or of floats from 0 to
-        1, which become round(255·x); 1, 3 or 4 channels (the fourth, opacity, on white). Refused where the channels
-        may be first or last.
-        A torch **`Dataset`**, or anything with a length whose items are images, (image, label, …) or
-        {"image": …, "label": …}: every item has to be the same image at each access. A **`DataLoader`** over one
-        stands for all of its data set, in that one's order. An iterable data set or a loader of one is read once, as
-        uint8 into a temporary file on disk (up to 8 GB).
+        1, which become round(255·x); 1, 3 or 4 channels (the fourth, opacity, on white). Where channels may be first
+        or last, the images are taken to be square; (n, 3, H, 3), which cannot be, is refused.
+        A torch **`Dataset`**, or anything with a length whose items are images, (image, label, …) or {"image" or
+        "img": …, "label": …}: every item has to be the same image at each access. A **`DataLoader`** over one stands
+        for all of its data set, in that one's order. An iterable data set or a loader of one is read once, as uint8
+        into a temporary file on disk (up to 8 GB).
         Images: themselves.
     labels : (n,) texts or numbers, optional
         One per image that is read, or one per line of `.report`. By default those of folders or of the data set.

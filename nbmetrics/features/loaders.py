@@ -166,7 +166,7 @@ def _unpacked(values: Iterable[Any], batched: bool) -> Iterator[tuple[np.ndarray
 def _parts(item: Any) -> tuple[Any, Any]:
     """The image and the label (or None) of what a data set gives."""
     if isinstance(item, Mapping):
-        return item["image"], item.get("label")
+        return item["img" if "img" in item else "image"], item.get("label")
     if isinstance(item, tuple | list) and item and not isinstance(item[0], int | float):
         return item[0], item[1] if len(item) > 1 else None
     return item, None

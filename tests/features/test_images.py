@@ -76,6 +76,27 @@ def test_grey_ones_have_two_axes(layout):
     np.testing.assert_array_equal(np.stack(list(nm.images(layout(grey)))), grey)
 
 
+@pytest.mark.parametrize(
+    ("shape", "image"),
+    [
+        ((2, 4, 4, 3), (4, 4, 3)),
+        ((2, 3, 4, 4), (4, 4, 3)),
+        ((2, 1, 3, 3), (3, 3)),
+        ((2, 1, 1, 3), (1, 1, 3)),
+        ((2, 4, 4), (4, 4)),
+    ],
+)
+def test_small_ones_are_square(shape, image):
+    assert nm.images(np.zeros(shape))[0].shape == nm.images(list(np.zeros(shape)))[0].shape == image
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 9, 3), (2, 3, 3, 3), (2, 1, 9, 1), (2, 4, 5, 3), (2, 4, 4, 4)])
+def test_neither_or_both_square_is_refused(shape):
+    for value in (np.zeros(shape), list(np.zeros(shape))):
+        with pytest.raises(nm.InvalidInput, match=r"may come first or last. Give Pillow's images"):
+            nm.images(value)
+
+
 def test_floats_are_rounded_to_the_nearest():
     values = np.linspace(0, 1, 10_001).reshape(1, 73, 137)
     assert nm.images(values)[0].ravel().tolist() == [round(255 * value) for value in values.ravel().tolist()]

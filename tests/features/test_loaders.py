@@ -42,6 +42,7 @@ ITEMS = {
     "in a list": [[image, np.int64(k % 2)] for k, image in enumerate(STACK)],
     "floats, channels first": [((image / 255).transpose(2, 0, 1), np.array(k % 2)) for k, image in enumerate(STACK)],
     "by name": [{"image": image, "label": k % 2} for k, image in enumerate(STACK)],
+    "by a short name": [{"label": str(k % 2), "img": Image.fromarray(image)} for k, image in enumerate(STACK)],
     "with more": [(image, str(k % 2), "caption") for k, image in enumerate(STACK)],
 }
 
