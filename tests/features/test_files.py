@@ -8,7 +8,7 @@ import sys
 import tracemalloc
 import zipfile
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 
 import numpy as np
 import pytest
@@ -192,10 +192,19 @@ def test_of_the_same_bytes_the_same_digest(folder, tmp_path):
 def test_a_zip_file_goes_to_other_processes(folder, tmp_path):
     read = nm.images(packed(folder, tmp_path / "x.zip"))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(read))[3], pixels())
-    if "fork" in sys.modules["multiprocessing"].get_all_start_methods():
-        with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
-            for image in pool.map(read.__getitem__, [*range(len(read))] * 8):
-                np.testing.assert_array_equal(image, pixels())
+    if "fork" in get_all_start_methods():
+        for name in NAMES:
+            (folder / name).write_bytes(saved(LARGE))  # larger than a file's buffer
+        SHARED["images"] = nm.images(packed(folder, tmp_path / "y.zip"))  # forked off with its open file
+        with ProcessPoolExecutor(3, mp_context=get_context("fork")) as pool:
+            assert all(pool.map(shared_is_whole, range(30), chunksize=10))
+
+
+SHARED, LARGE = {}, pixels(200, 200)
+
+
+def shared_is_whole(_):
+    return all(np.array_equal(image, LARGE) for image in SHARED["images"])
 
 
 def with_flags(path, place, value):
