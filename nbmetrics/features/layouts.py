@@ -125,10 +125,10 @@ def _check_range(pixels: np.ndarray, argument: str) -> None:
     if not (np.isfinite(low) and np.isfinite(high)):
         raise InvalidInput(argument, "has pixels that are NaN or infinite", "Mend those images first")
     fix = "Scale to 0 to 1: undo a normalization by mean and deviation, and np.clip(x, 0, 1) what overshoots"
-    if low >= 0 and high <= 255 and all((part == np.rint(part)).all() for part in parts):
+    if low >= 0 and 128 <= high <= 255 and all((part == np.rint(part)).all() for part in parts):
         fix = "Give x.astype(np.uint8)"
-    elif low >= 0 and 2 < high <= 255:
-        fix = "Give x / 255, if these are 0 to 255"
+    elif low >= 0 and high > 2:
+        fix = f"Divide by the value that stands for white: x / 255, or x / {high:g}"
     elif low >= -1 and high <= 1:
         fix = "Give (x + 1) / 2, if these are -1 to 1"
     raise InvalidInput(argument, f"is of floats from {low:.6g} to {high:.6g}", fix)

@@ -119,7 +119,8 @@ def changed(value):
 
 REFUSED = {
     "0 to 255 as floats": (STACK * 1.0, r"floats from 0 to 255. Give x.astype\(np.uint8\)"),
-    "0 to 255 as uneven floats": (STACK * 0.9, "Give x / 255"),
+    "0 to 255 as uneven floats": (STACK * 0.9, "value that stands for white: x / 255"),
+    "0 to 16": (STACK // 16 + 1.0, "value that stands for white: x / 255, or x / 16"),
     "-1 to 1": (STACK / 127.5 - 1, r"floats from -1 to 1. Give \(x \+ 1\) / 2"),
     "normalized": (STACK / 64 - 2, "undo a normalization"),
     "an overshoot": (changed(1.001), r"floats from 0 to 1.001. Scale to 0 to 1.*np.clip"),
