@@ -102,6 +102,7 @@ READ = {
         "transparency on white",
     ),
     "opacity": (saved(ALPHA), laid_on_white(ALPHA[..., :3], ALPHA[..., 3]), "transparency on white"),
+    "opaque": (saved(np.dstack([RGB, np.full((9, 13), 255, np.uint8)])), RGB, ""),
     "grey and opacity": (
         saved(Image.merge("LA", [Image.fromarray(np.ascontiguousarray(ALPHA[..., k])) for k in (0, 3)])),
         laid_on_white(ALPHA[..., 0], ALPHA[..., 3]),
