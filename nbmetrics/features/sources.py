@@ -21,7 +21,7 @@ from .layouts import Stack, one_image
 
 # Each may hold an image of 50 million pixels.
 MOST_THREADS = 4
-_AT_ONCE = 32
+_AT_ONCE = 8
 
 # What became of the files that this process decoded, by their digests: (height, width) or None, and remark or reason.
 Verdict = tuple[tuple[int, int] | None, str]
