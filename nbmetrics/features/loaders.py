@@ -94,14 +94,13 @@ class DataSet:
         return self.digests[index].tobytes()
 
     def check(self) -> Checked:
-        seen = checked(
-            self.length, partial(verdict, self.read)
-        )  # no threads: a data set of the user's own need not bear them
+        # no threads: a data set of the user's own need not bear them
+        seen = checked(self.length, partial(verdict, self.read))
         labels, self._labels = self._labels, [None] * self.length
         if all(label is None for label in labels):
             targets = getattr(self.data, "targets", None)
-            fits = targets is not None and hasattr(targets, "__len__") and len(targets) == self.length
-            labels = list(targets) if fits and targets is not None else labels
+            if targets is not None and hasattr(targets, "__len__") and len(targets) == self.length:
+                labels = list(targets)
         seen.labels = _column([_plain(label) for label in labels], seen.read)
         return seen
 
