@@ -142,6 +142,9 @@ REFUSED = {
     "mixture weights": (lambda: nm.Mixture([LAW, LAW], [1]), "weights", "one weight each"),
     "empirical NaN": (lambda: nm.Empirical(holed(np.nan)), "rows", "Drop or mend"),
     "negative count": (lambda: LAW.sample(-1), "n", "at least 0"),
+    "images of 0 to 255 as floats": (lambda: nm.images(np.full((2, 8, 8), 200.0)), "source", "astype"),
+    "images in no folder": (lambda: nm.images("no/such folder"), "source", "Give a folder"),
+    "labels for other images": (lambda: nm.images(np.zeros((2, 8, 8)), labels=[1]), "labels", "one per image"),
 }
 
 

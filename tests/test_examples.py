@@ -27,6 +27,7 @@ SHOWN = {
     "fid_infinity": nm.fid_infinity,
     "fld": nm.fld,
     "gaussian_toy": nm.experiments.gaussian_toy,
+    "images": nm.images,
     "kid": nm.kid,
     "kid_gap": nm.theory.kid_gap,
     "prdc": nm.prdc,

@@ -126,6 +126,8 @@ ON_ROWS = {
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
     "theory of a bound": (lambda a, b, c: nm.theory.fid_avg_bound([a, b], c), numbers),
     "theory of a barycenter": (lambda a, b, c: law(nm.theory.barycenter([a, b])), anything),
+    "images": (lambda a, b, c: nm.images(a)[0], anything),
+    "images labels": (lambda a, b, c: nm.images(np.zeros((len(b), 4, 4)), labels=a), anything),
     "experiments": (
         lambda a, b, c: nm.experiments.kid_estimators([4], real=a, generated=b, draws=2, subsets=2),
         anything,
@@ -200,12 +202,14 @@ ON_SETTINGS = {
     "experiments draws": lambda v: nm.experiments.covariance_estimators(draws=v),
     "experiments uncertainty": lambda v: nm.experiments.bandwidth_sweep([0.1], sizes=(20, 20, 20), uncertainty=v),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
+    "images": lambda v: nm.images(v)[0],
 }
 
 # Public names that these do not try, and where they are tried.
 ELSEWHERE = {
     **dict.fromkeys(["__version__", "InvalidInput", "BiasWarning", "FewPairsWarning"], "nothing to pass"),
     "set_memory_limit": "changes a setting of the process: test_arrays",
+    "Images": "what images returns",
     "Scores": "what evaluate returns: checked in every evaluation here",
     "metrics": "by name, in evaluate",
     "scene": "test_fuzz_labs",
