@@ -63,7 +63,7 @@ class Vendi(Alone[Rows]):
     label = "Vendi"
 
     def __init__(self, kernel: Any = "cosine") -> None:
-        if not isinstance(kernel, RBF) and kernel != "cosine":
+        if not isinstance(kernel, RBF) and not (isinstance(kernel, str) and kernel == "cosine"):
             raise InvalidInput("kernel", f"got {shown(kernel)}", "Give 'cosine' or nm.RBF(sigma)")
         self.kernel = kernel
 

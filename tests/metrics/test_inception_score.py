@@ -1,0 +1,121 @@
+"""Inception Score of class probabilities: the formula, torch-fidelity, splits and weights."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import softmax
+from scipy.stats import entropy
+
+import nbmetrics as nm
+from nbmetrics.metrics import InceptionScore, Sample
+from tests.benchmarks import peers
+
+RNG = np.random.default_rng(20261125)
+LOGITS = RNG.normal(size=(83, 7)) * 2
+P = softmax(LOGITS, axis=1)
+
+
+def formula(p):
+    """exp of the mean Kullback–Leibler divergence from the marginal."""
+    return np.exp(np.mean([entropy(row, p.mean(axis=0)) for row in p]))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_it_is_the_formula(dtype):
+    tolerance = {np.float16: 2e-3, np.float32: 1e-5, np.float64: 1e-12}[dtype]
+    assert nm.inception_score(P.astype(dtype)) == pytest.approx(formula(P), rel=tolerance)
+
+
+@pytest.mark.parametrize("splits", [1, 2, 10, 83])
+def test_splits_are_cut_in_order(splits):
+    cuts = np.array([i * 83 // splits for i in range(splits + 1)])
+    parts = [P[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    assert nm.inception_score(P, splits) == pytest.approx(np.mean([formula(p) for p in parts]), rel=1e-12)
+
+
+@pytest.mark.parametrize("splits", [1, 10])
+def test_torch_fidelity(splits):
+    module = peers.imported("torch_fidelity.metric_isc")
+    if module is None:
+        pytest.skip("torch-fidelity does not import here: pip install nbmetrics[bench]")
+    import torch
+
+    theirs = module.isc_features_to_metric(torch.from_numpy(LOGITS), splits=splits, shuffle=False)
+    assert nm.inception_score(P, splits) == pytest.approx(theirs[module.KEY_METRIC_ISC_MEAN], rel=1e-9)
+    # its own default shuffles the rows by this very generator
+    order = np.random.RandomState(2020).permutation(83)  # noqa: NPY002
+    theirs = module.isc_features_to_metric(torch.from_numpy(LOGITS), splits=splits)
+    assert nm.inception_score(P[order], splits) == pytest.approx(theirs[module.KEY_METRIC_ISC_MEAN], rel=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_tensors(dtype):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    given_rows = torch.from_numpy(LOGITS.astype(dtype)).softmax(dim=1)
+    assert nm.inception_score(given_rows) == pytest.approx(formula(P), rel=1e-5 if dtype == "float32" else 1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 5))
+def test_clear_and_even_classes_are_counted(classes, each):
+    clear = np.repeat(np.eye(6)[:classes], each, axis=0)
+    assert nm.inception_score(clear) == pytest.approx(classes, rel=1e-12)
+    assert nm.inception_score(np.full((each, 6), 1 / 6)) == pytest.approx(1.0, abs=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 99), st.integers(2, 40))
+def test_order_does_not_matter_and_bounds_hold(seed, n):
+    p = np.random.default_rng(seed).dirichlet(np.full(5, 0.3), size=n)
+    assert 1.0 <= nm.inception_score(p) <= min(n, 5) + 1e-9
+    assert nm.inception_score(p[::-1, ::-1]) == pytest.approx(nm.inception_score(p), rel=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=2).filter(any), st.sampled_from([1, 2]))
+def test_a_weighted_mixture_is_that_of_repeated_rows(weights, splits):
+    parts, metric = (P[:12], P[40:48]), InceptionScore(splits)
+    pooled = metric.pool([metric.summarize(Sample(rows=p)) for p in parts], np.array(weights) / sum(weights))
+    # split by split: the first half of the mixture is that of the first halves
+    halves = [[p[i * len(p) // splits : (i + 1) * len(p) // splits] for p in parts] for i in range(splits)]
+    repeated = [
+        np.concatenate([np.repeat(p, w * 24 // len(p), axis=0) for p, w in zip(half, weights, strict=True)])
+        for half in halves
+    ]
+    assert metric.score(pooled) == pytest.approx(np.mean([formula(p) for p in repeated]), rel=1e-9)
+
+
+def test_tables_say_that_clients_do_not_matter():
+    scores = nm.evaluate({"a": P[:20], "b": P[20:]}, {"g": P[:30]}, "inception_score", progress=False)
+    row = scores.table.iloc[0]
+    assert row["avg"] == row["all"] == pytest.approx(formula(P[:30]), rel=1e-12) and row["gap"] == 0.0
+    said = "Inception Score: rows are class probabilities, all; looks at the generator alone: avg = all"
+    assert scores.conventions[0].startswith(said)
+    assert (scores.ledger.query("aggregate == 'all'")["bytes"] == 0).all()
+
+
+REFUSED = {
+    "logits": (lambda: nm.inception_score(LOGITS), "row 0 sums to", "softmax"),
+    "one bad row": (lambda: nm.inception_score(np.concatenate([P, 2 * P[:1]])), "row 83 sums to 2", "softmax"),
+    "a negative share": (
+        lambda: nm.inception_score([[0.5, 0.5], [1.5, -0.5]]),
+        "row 1 .* least entry of -0.5",
+        "softmax",
+    ),
+    "fewer rows than splits": (lambda: nm.inception_score(P[:5], 6), "has 5 rows", "."),
+    "no rows": (lambda: nm.inception_score(P[:0]), "has 0 rows", "."),
+    "NaN": (lambda: nm.inception_score(P * np.nan), "NaN", "Drop or mend"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals(case):
+    act, seen, fix = REFUSED[case]
+    with pytest.raises(nm.InvalidInput, match=rf"^probabilities: .*{seen}.*{fix}"):
+        act()
+
+
+def test_features_are_refused_by_the_name_of_who_gave_them():
+    with pytest.raises(nm.InvalidInput, match=r"generator 'g', inception_score, probabilities: row 0 sums to"):
+        nm.evaluate([P], {"g": LOGITS}, "inception_score", progress=False)
