@@ -65,11 +65,11 @@ class Vendi(Alone[Rows]):
     def __init__(self, kernel: Any = "cosine") -> None:
         if not isinstance(kernel, RBF) and not (isinstance(kernel, str) and kernel == "cosine"):
             raise InvalidInput("kernel", f"got {shown(kernel)}", "Give 'cosine' or nm.RBF(sigma)")
-        self.kernel = kernel
+        self.kernel: RBF | None = kernel if isinstance(kernel, RBF) else None
 
     def resolve(self, clients: Sequence[Sample]) -> Vendi:
         """Vendi with σ fixed for all generators."""
-        return self if self.kernel == "cosine" else Vendi(self.kernel.resolve(clients))
+        return self if self.kernel is None else Vendi(self.kernel.resolve(clients))
 
     def summarize(self, sample: Sample) -> Rows:
         """The rows of `sample`."""
@@ -87,7 +87,7 @@ class Vendi(Alone[Rows]):
 
     def _spectrum(self, generated: Rows) -> np.ndarray:
         """The eigenvalues that are not 0 for want of rows or features."""
-        if self.kernel == "cosine":
+        if self.kernel is None:
             matrix = _angles(generated)
         else:
             _check_pairs(generated.rows)
@@ -97,7 +97,7 @@ class Vendi(Alone[Rows]):
 
     @property
     def settings(self) -> str:
-        kernel = "cosine kernel" if self.kernel == "cosine" else str(self.kernel)
+        kernel = "cosine kernel" if self.kernel is None else str(self.kernel)
         return f"exponential of the entropy of the eigenvalues, {kernel}"
 
 

@@ -1,5 +1,7 @@
 """Inception Score of class probabilities: the formula, torch-fidelity, splits and weights."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,8 +31,8 @@ def test_it_is_the_formula(dtype):
 
 @pytest.mark.parametrize("splits", [1, 2, 10, 83])
 def test_splits_are_cut_in_order(splits):
-    cuts = np.array([i * 83 // splits for i in range(splits + 1)])
-    parts = [P[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    cuts = [i * 83 // splits for i in range(splits + 1)]
+    parts = [P[a:b] for a, b in itertools.pairwise(cuts)]
     assert nm.inception_score(P, splits) == pytest.approx(np.mean([formula(p) for p in parts]), rel=1e-12)
 
 
@@ -44,7 +46,7 @@ def test_torch_fidelity(splits):
     theirs = module.isc_features_to_metric(torch.from_numpy(LOGITS), splits=splits, shuffle=False)
     assert nm.inception_score(P, splits) == pytest.approx(theirs[module.KEY_METRIC_ISC_MEAN], rel=1e-9)
     # its own default shuffles the rows by this very generator
-    order = np.random.RandomState(2020).permutation(83)  # noqa: NPY002
+    order = np.random.RandomState(2020).permutation(83)
     theirs = module.isc_features_to_metric(torch.from_numpy(LOGITS), splits=splits)
     assert nm.inception_score(P[order], splits) == pytest.approx(theirs[module.KEY_METRIC_ISC_MEAN], rel=1e-9)
 
@@ -89,7 +91,7 @@ def test_a_weighted_mixture_is_that_of_repeated_rows(weights, splits):
 def test_tables_say_that_clients_do_not_matter():
     scores = nm.evaluate({"a": P[:20], "b": P[20:]}, {"g": P[:30]}, "inception_score", progress=False)
     row = scores.table.iloc[0]
-    assert row["avg"] == row["all"] == pytest.approx(formula(P[:30]), rel=1e-12) and row["gap"] == 0.0
+    assert [row["avg"], row["all"]] == pytest.approx([formula(P[:30])] * 2, rel=1e-12)
     said = "Inception Score: rows are class probabilities, all; looks at the generator alone: avg = all"
     assert scores.conventions[0].startswith(said)
     assert (scores.ledger.query("aggregate == 'all'")["bytes"] == 0).all()
