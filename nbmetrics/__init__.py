@@ -19,7 +19,7 @@ _ROOMS = {
     "metrics.realism": ["realism"],
     "metrics.mifid": ["mifid"],
     "metrics.diversity": ["vendi", "rke", "rrke"],
-    "metrics.inception_score": ["inception_score"],
+    "metrics.inception_score": ["inception_score", "am_score"],
     "metrics.w1": ["w1"],
     "metrics.fid.metric": ["fid"],
     "metrics.fid.infinity": ["fid_infinity"],

@@ -37,6 +37,8 @@ ON_ROWS = {
     "rrke of generated": (lambda a, b, c: nm.rrke(b, a), _number),
     "inception_score": (lambda a, b, c: nm.inception_score(a), _number),
     "inception_score of shares": (lambda a, b, c: nm.inception_score(_shares(b)), _number),
+    "am_score": (lambda a, b, c: nm.am_score(_shares(b), a), _number),
+    "am_score of shares": (lambda a, b, c: nm.am_score(_shares(b), _shares(c)), _number),
     "realism": (lambda a, b, c: _each(nm.realism(a, b), b), _anything),
     "realism of generated": (lambda a, b, c: _each(nm.realism(b, a), a), _anything),
 }

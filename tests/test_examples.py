@@ -18,6 +18,7 @@ SHOWN = {
     "Scores.ranks": nm.Scores.ranks,
     "Scores.table": nm.Scores.table,
     "Scores.with_weights": nm.Scores.with_weights,
+    "am_score": nm.am_score,
     "auth_pct": nm.auth_pct,
     "barycenter": nm.theory.barycenter,
     "c_t": nm.c_t,

@@ -1,4 +1,4 @@
-"""Inception Score of class probabilities: the formula, torch-fidelity, splits and weights."""
+"""Inception Score and AM Score of class probabilities: the formula, torch-fidelity, splits and weights."""
 
 import itertools
 
@@ -95,6 +95,55 @@ def test_tables_say_that_clients_do_not_matter():
     said = "Inception Score: rows are class probabilities, all; looks at the generator alone: avg = all"
     assert scores.conventions[0].startswith(said)
     assert (scores.ledger.query("aggregate == 'all'")["bytes"] == 0).all()
+
+
+def test_am_score_is_the_formula():
+    real, made = P[:40], P[40:]
+    wanted = entropy(real.mean(axis=0), made.mean(axis=0)) + np.mean([entropy(row) for row in made])
+    assert nm.am_score(real, made) == pytest.approx(wanted, rel=1e-12)
+    assert nm.am_score(real.astype(np.float32), made.astype(np.float32)) == pytest.approx(wanted, rel=1e-5)
+    clear = np.eye(3)[[0, 0, 1, 2]]
+    assert nm.am_score(clear, clear[::-1]) == 0.0
+
+
+def test_am_score_of_half_the_classes_or_of_unclear_ones():
+    real = np.eye(4)
+    made = 0.999999 * np.eye(4)[:2].repeat(2, axis=0) + 1e-6 / 4
+    assert nm.am_score(real, made) > 5.0  # classes that are never made cost most
+    assert nm.am_score(real, np.full((3, 4), 0.25)) == pytest.approx(np.log(4), rel=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(any), st.integers(0, 99))
+def test_the_gap_of_am_score_is_that_of_the_clients_classes(weights, seed):
+    rng = np.random.default_rng(seed)
+    clients = [rng.dirichlet(rng.random(4) + 0.2, size=n) for n in (6, 12, 4)]
+    made = {str(k): rng.dirichlet(np.full(4, 0.5), size=10) for k in range(3)}
+    federation = nm.Federation(clients).with_weights(weights)
+    table = nm.evaluate(federation, made, "am_score", progress=False).table
+    shares = np.array(weights) / sum(weights)
+    means = np.array([c.mean(axis=0) for c in clients])
+    gap = sum(w * entropy(m, shares @ means) for w, m in zip(shares, means, strict=True) if w)
+    np.testing.assert_allclose(table["gap"], gap, atol=1e-12)
+    repeated = [np.repeat(c, w * 12 // len(c), axis=0) for c, w in zip(clients, weights, strict=True)]
+    pooled = [nm.am_score(np.concatenate(repeated), rows) for rows in made.values()]
+    np.testing.assert_allclose(table["all"], pooled, rtol=1e-9)
+
+
+def test_bootstraps_cover_what_varies():
+    metrics = ["inception_score", "am_score"]
+    scores = nm.evaluate([P[:30], P[30:60]], {"g": P[43:]}, metrics, uncertainty=nm.Bootstrap(40), progress=False)
+    assert any(line.startswith("Intervals of Inception Score, AM Score: 90%, 40 boot") for line in scores.conventions)
+    table = scores.table
+    assert (table["all_low"] < table["all_high"]).all() and (table["all_low"] >= [1.0, 0.0]).all()
+    assert abs(table["gap_low"][0]) < 1e-12 and abs(table["gap_high"][0]) < 1e-12  # avg = all in each replicate
+    assert (scores.ledger.query("metric == 'am_score' and aggregate == 'all'")["bytes"] == 8 * 8).all()
+
+
+def test_a_class_that_is_never_made_has_no_am_score():
+    scores = nm.evaluate([np.eye(3)], {"g": np.eye(3), "two": np.eye(3)[:2]}, "am_score", progress=False)
+    assert scores.table["all"].tolist() == pytest.approx([0.0, np.nan], nan_ok=True)
+    assert any("class 2 is there in the real rows" in line for line in scores.cautions)
 
 
 REFUSED = {
