@@ -38,17 +38,12 @@ def test_splits_are_cut_in_order(splits):
 
 @pytest.mark.parametrize("splits", [1, 10])
 def test_torch_fidelity(splits):
-    module = peers.imported("torch_fidelity.metric_isc")
-    if module is None:
+    if (peer := peers.torch_fidelity_isc()) is None:
         pytest.skip("torch-fidelity does not import here: pip install nbmetrics[bench]")
-    import torch
-
-    theirs = module.isc_features_to_metric(torch.from_numpy(LOGITS), splits=splits, shuffle=False)
-    assert nm.inception_score(P, splits) == pytest.approx(theirs[module.KEY_METRIC_ISC_MEAN], rel=1e-9)
-    # its own default shuffles the rows by this very generator
+    assert nm.inception_score(P, splits) == pytest.approx(peer[1](LOGITS, splits), rel=1e-9)
+    # its own default shuffles the rows, by this very generator
     order = np.random.RandomState(2020).permutation(83)
-    theirs = module.isc_features_to_metric(torch.from_numpy(LOGITS), splits=splits)
-    assert nm.inception_score(P[order], splits) == pytest.approx(theirs[module.KEY_METRIC_ISC_MEAN], rel=1e-9)
+    assert nm.inception_score(P[order], splits) == pytest.approx(peer[1](LOGITS, splits, shuffle=True), rel=1e-9)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
