@@ -101,7 +101,7 @@ def torchmetrics_mifid():
 
     It averages over the rows of its first side, and FID does not care which is which: it sees them exchanged.
     """
-    module = peers.imported("torchmetrics.image.mifid")
+    module = imported("torchmetrics.image.mifid")
     if module is None:
         return None
     import torch
@@ -115,7 +115,7 @@ def torchmetrics_mifid():
 
 def torch_fidelity_isc():
     """The name and function of the peer, (logits, splits, shuffle) -> Inception Score, or None."""
-    module = peers.imported("torch_fidelity.metric_isc")
+    module = imported("torch_fidelity.metric_isc")
     if module is None:
         return None
     import torch
