@@ -206,7 +206,8 @@ class RRKE(Metric[Rows]):
     sigma : as in `RKE`
 
     0 for equal kernel covariances; log(k/j) where the clients hold k equal groups far apart and the generator makes j.
-    A convex divergence, so RRKE-all ≤ RRKE-avg under any weights. Rows count as they weigh, at most 5,000 a side.
+    A convex divergence, so RRKE-all ≤ RRKE-avg under any weights; but of equal laws too it is above 0 on rows, the
+    farther the fewer there are, and so is a gap. Rows count as they weigh, at most 5,000 a side.
     """
 
     name = "rrke"

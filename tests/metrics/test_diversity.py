@@ -164,6 +164,15 @@ def test_the_median_is_one_for_all_and_scale_free():
     assert nm.rke(0.1 * X) == pytest.approx(nm.rke(X), rel=1e-9)
 
 
+def test_few_rows_keep_counts_low_and_the_divergence_high():
+    def mean(score, n):
+        return np.mean([score(*np.random.default_rng([n, s]).normal(size=(2, n, 4)) + 1) for s in range(20)])
+
+    for ours, _ in SCORES.values():
+        assert mean(lambda x, y: ours(x), 20) < 0.97 * mean(lambda x, y: ours(x), 100)  # noqa: B023
+    assert mean(lambda x, y: nm.rrke(x, y, SIGMA), 20) > 2 * mean(lambda x, y: nm.rrke(x, y, SIGMA), 100)
+
+
 def test_tables_say_that_clients_do_not_matter():
     names = ["vendi", "rke"]
     scores = nm.evaluate({"a": X, "b": Y}, {"g": X[:15], "h": Y[:15]}, names, progress=False)
