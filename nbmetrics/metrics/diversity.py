@@ -80,7 +80,7 @@ class Vendi(Alone[Rows]):
         return OwnRows.pool(summaries, weights)
 
     def score(self, generated: Rows) -> float:
-        return remember(generated, ("vendi", str(self.kernel)), lambda: _entropy(self._spectrum(generated)))
+        return remember(generated, ("vendi", self.kernel), lambda: _entropy(self._spectrum(generated)))
 
     def rows_of(self, generated: Rows) -> float:
         return 1.0 / float(np.sum(to_numpy(generated.weights) ** 2))
