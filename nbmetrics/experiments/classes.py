@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_count, shown
+from ..errors import InvalidInput, check_choice, check_count
 from ..evaluation.evaluate import evaluate
 from ..features import Extraction, extraction
 from ..features.digits import DigitsCNN, untrained
@@ -18,7 +19,7 @@ from ..metrics.fid.metric import FID
 from ..metrics.kid.metric import KID
 from ..orders import inverted_pairs
 from .base import DISTRIBUTED, experiment, grid, wide
-from .items import Items, classes_and_copies, halves, noted
+from .items import Items, as_list, call, classes_and_copies, halves, noted
 from .orders import with_ranks
 from .pictures import principal
 
@@ -27,6 +28,9 @@ RANKED = {"fid": FID(), "kid": KID()}
 COMPONENTS = 32
 EXTRACTORS = ("pixels", "principal components", "digits-cnn", "untrained digits-cnn")
 WHAT = ("avg", "avg_rank", "all", "all_rank")
+SETTINGS = tuple(inspect.signature(extraction).parameters)
+# Of an extractor that is not at hand, or does not take these images.
+REFUSALS = ("extractor", "weights", "download", "device", "source", "images")
 ENDS = [f"{metric}_{what}_{end}" for metric in RANKED for what in WHAT for end in ("first", "second")]
 
 
@@ -100,8 +104,9 @@ def extractors_compared(
     Parameters
     ----------
     extractors : names of `nm.extractors()`, "principal components" (the first 32 of the pixels of the clients' images)
-        and "untrained digits-cnn" (the same network with random weights); or a dict name → what `nm.extract` takes as
-        extractor. One that cannot be had here, as torch or weights are missing, has a row that says so
+        and "untrained digits-cnn" (the same network with random weights); or a dict name → one of them, or settings of
+        `nm.extract`, such as {"Inception": {"extractor": "inception-v3-compat", "weights": path}}. One that cannot be had
+        here, as torch or weights are missing, has a row that says so
     images, y : images of one size and their labels, as in `class_federated`; digits by default
     noise : standard deviations of the noise, of grey values from 0 to 1
     per_class : take so many images of each label only (an Inception reads 8 a second); None for all
@@ -131,7 +136,7 @@ def extractors_compared(
         try:
             table, line = _on_features(start, extractor, levels, seed)
         except InvalidInput as error:
-            if error.argument not in ("extractor", "weights", "download", "device", "source"):
+            if error.argument not in REFUSALS:
                 raise
             table, line = pd.DataFrame({"first": [""], "second": [""], "note": [str(error)]}), []
         parts.append(table.assign(extractor=name))
@@ -143,16 +148,11 @@ def extractors_compared(
 
 
 def _named(extractors: Any) -> dict[str, Any]:
-    """The extractors by name."""
-    if isinstance(extractors, Mapping):
-        listed = dict(extractors)
-    elif isinstance(extractors, str) or not isinstance(extractors, Iterable):
-        listed = {str(extractors): extractors}
-    else:
-        listed = {str(extractor): extractor for extractor in extractors}
-    if not listed:
-        raise InvalidInput("extractors", f"got {shown(extractors)}", "Give names, or a dict name → extractor")
-    return listed
+    if not isinstance(extractors, Mapping):
+        return {call(extractor): extractor for extractor in as_list(extractors)}
+    if not extractors:
+        raise InvalidInput("extractors", "is empty", "Give names, or a dict name → extractor")
+    return {str(name): extractor for name, extractor in extractors.items()}
 
 
 def _on_features(start: Items, extractor: Any, levels: list[float], seed: int) -> tuple[pd.DataFrame, list[str]]:
@@ -170,7 +170,10 @@ def _settled(start: Items, extractor: Any, seed: int) -> Extraction:
         return Extraction(_Principal(halves(start, seed)[0].rows), cache=False, progress=False)
     if extractor == "untrained digits-cnn":
         return Extraction(DigitsCNN(untrained(seed)), cache=False, progress=False)
-    return extraction(extractor, progress=False)
+    given = extractor if isinstance(extractor, Mapping) else {"extractor": extractor}
+    for setting in given:
+        check_choice(setting, SETTINGS, "extractors")
+    return extraction(**{"progress": False, **given})
 
 
 class _Principal:

@@ -42,9 +42,9 @@ class Items:
             raise InvalidInput(other, "is given beside X", "Give rows X and y, or images and an extractor")
         if source is None and extractor is None:
             return cls(*_labelled(X, y))
-        pictures, labels = _pictures(source, y)
         settled = extraction("pixels" if extractor is None else extractor, progress=False)
-        return cls(settled.rows(pictures), labels, pictures, settled)
+        pictures, labels = _pictures(source, y)
+        return cls(named("images", settled.rows, pictures), labels, pictures, settled)
 
     def part(self, index: np.ndarray) -> Items:
         pictures = None if self.pictures is None else self.pictures.select(index)
@@ -88,7 +88,7 @@ def _pictures(source: Any, y: Any) -> tuple[Any, np.ndarray]:
             raise InvalidInput("y", f"is {shown(y)}, and there are no images", "Give images and their labels")
         pictures, labels = digit_images()
         return images(pictures), labels
-    found = images(source)
+    found = named("images", images, source)
     labels = _as_labels(found.labels if y is None else y)
     if found.labels is None and y is None:
         raise InvalidInput("y", "is not given, and the images have no labels", "Give a label for each image")
@@ -100,11 +100,19 @@ def _as_labels(y: Any) -> np.ndarray:
     return np.asarray(to_numpy(y) if hasattr(y, "detach") else y)
 
 
+def named(argument: str, read: Callable[[Any], Any], source: Any) -> Any:
+    """`read(source)`, whose complaints about its source are about this argument of an experiment."""
+    try:
+        return read(source)
+    except InvalidInput as error:
+        raise InvalidInput(argument if error.argument == "source" else error.argument, error.seen, error.fix) from None
+
+
 def stacked(source: Any) -> np.ndarray:
     """Images of one shape as (n, h, w) or (n, h, w, 3) in [0, 1]; the digits where there is no source."""
     if source is None:
         return digit_images()[0] / 255.0
-    listed = list(images(source))
+    listed = list(named("images", images, source))
     shapes = sorted({image.shape for image in listed})
     if len(shapes) != 1:
         seen = f"has images of shapes {shown(shapes)}" if shapes else "has no images"
@@ -117,9 +125,23 @@ def features_by(extractor: Any) -> tuple[Callable[[np.ndarray], np.ndarray], str
     settled = extraction(extractor, progress=False)
 
     def features(pictures: np.ndarray) -> np.ndarray:
-        return settled.rows(np.round(255 * np.clip(pictures, 0, 1)).astype(np.uint8))
+        return named("images", settled.rows, np.round(255 * np.clip(pictures, 0, 1)).astype(np.uint8))
 
     return features, settled.extractor.convention
+
+
+def as_list(extractors: Any) -> list[Any]:
+    """One extractor or several."""
+    listed = [extractors] if isinstance(extractors, str) or not isinstance(extractors, Iterable) else list(extractors)
+    if not listed:
+        raise InvalidInput("extractors", "is empty", "Give at least one")
+    return listed
+
+
+def call(extractor: Any) -> str:
+    """What an extractor is called in a table."""
+    names = (extractor if isinstance(extractor, str) else getattr(extractor, key, None) for key in ("name", "__name__"))
+    return next((name for name in names if isinstance(name, str)), type(extractor).__name__)
 
 
 def halves(items: Items, seed: int) -> tuple[Items, Items]:

@@ -15,7 +15,7 @@ import pandas as pd
 from ..errors import InvalidInput, check_choice, check_count, check_number, shown
 from ..metrics.conditional import CFID, MFID, RFID, cfid, mfid, rfid
 from .base import CFID_PAPER, experiment
-from .items import features_by, stacked
+from .items import as_list, call, features_by, stacked
 from .pictures import principal
 
 Images = np.ndarray
@@ -77,7 +77,9 @@ def paired_unpaired(
     train, test = np.array_split(rng.permutation(len(outputs)), 2)
     answers = {name: ANSWERS[name](inputs, outputs, train, test, seed) for name in dict.fromkeys(chosen)}
     parts, lines = [], []
-    for name, extractor in _extractors(extractors, images):
+    if extractors is None:
+        extractors = ("pixels", "digits-cnn") if images is None else ("pixels",)
+    for name, extractor in {call(extractor): extractor for extractor in as_list(extractors)}.items():
         rows_of, line = features_by(extractor)
         of_x, of_y = (principal(rows_of(pictures[train]), count) for pictures in (inputs, outputs))
         x, y = of_x(rows_of(inputs[test])), of_y(rows_of(outputs[test]))
@@ -92,17 +94,6 @@ def paired_unpaired(
     reduced = f"the first {count} principal components, or fewer where there are not as many"
     table.attrs["conventions"] = [*(kind().convention for kind in (MFID, RFID, CFID)), *lines, reduced, sizes]
     return table
-
-
-def _extractors(extractors: Any, source: Any) -> list[tuple[str, Any]]:
-    """(name, extractor) of each."""
-    if extractors is None:
-        extractors = ("pixels", "digits-cnn") if source is None else ("pixels",)
-    single = isinstance(extractors, str) or not isinstance(extractors, Iterable)
-    listed = [extractors] if single else list(extractors)
-    if not listed:
-        raise InvalidInput("extractors", "is empty", "Give at least one")
-    return [(e if isinstance(e, str) else getattr(e, "name", type(e).__name__), e) for e in listed]
 
 
 def _turned(pictures: Images, angles: np.ndarray) -> Images:

@@ -12,6 +12,7 @@ from nbmetrics.experiments.classes import EXTRACTORS
 from nbmetrics.experiments.items import Items, classes_and_copies, halves
 from nbmetrics.experiments.orders import order_summary
 from nbmetrics.features import extract
+from nbmetrics.features.digits import WEIGHTS
 
 PICTURES, LABELS = digit_images()
 RNG = np.random.default_rng(0)
@@ -64,7 +65,7 @@ def test_noise_is_put_on_images_before_they_become_rows():
         ({"images": PICTURES}, "y"),
         ({"y": LABELS, "extractor": "pixels"}, "y"),
         ({"images": PICTURES, "y": LABELS[:3]}, "y"),
-        ({"images": 3, "y": LABELS}, "source"),
+        ({"images": 3, "y": LABELS}, "images"),
         ({"images": PICTURES, "y": LABELS, "extractor": "pixel"}, "extractor"),
     ],
 )
@@ -113,6 +114,30 @@ def test_on_learned_features_too_fid_may_prefer_one_class_by_avg_alone_and_kid_a
     kept, noisy = scores.loc["class 8"], scores.iloc[1]
     assert kept["fid_avg"] < noisy["fid_avg"] and kept["fid_all"] > noisy["fid_all"]
     assert np.ptp(scores["kid_gap"]) < 1e-9
+
+
+@pytest.mark.parametrize("family", ["shrunk", "neighbors"])
+def test_of_clients_of_little_variance_on_learned_features_fid_avg_wants_less_variety(family):
+    table = experiments.variance_limited(
+        (0.1, 0.2, 0.3, 0.5, 0.7, 1.0), extractor="digits-cnn", neighbors=(5, 20), family=family, starts=3
+    )
+    for _, part in table.groupby("neighbors"):
+        by_avg, by_all = (part["scale"].to_numpy()[part[f"fid_{a}"].to_numpy().argmin()] for a in ("avg", "all"))
+        assert by_avg <= 0.5 < by_all
+        assert np.ptp(part["kid_gap"]) < 1e-10
+
+
+def test_precision_on_learned_features_orders_differently_and_recall_never():
+    table = experiments.neighbors_federated(extractor="digits-cnn")
+    one_class = order_summary(table[table["clients"] == "one class each"]).set_index("metric")
+    assert one_class.loc["precision", "inversions"] > 20 and one_class.loc["recall", "inversions"] == 0
+
+
+def test_w1_on_learned_features_prefers_noise_by_avg_and_none_by_all():
+    pytest.importorskip("ot", reason="W1 needs POT: pip install nbmetrics[transport]")
+    table = experiments.transport_federated(extractor="digits-cnn", noise=(0, 0.15, 0.3))
+    noisy = table[table["generator"].str.startswith("noise")]
+    assert (np.diff(noisy["w1_avg"]) < 0).all() and (np.diff(noisy["w1_all"]) > 0).all()
 
 
 # --- E14
@@ -189,6 +214,11 @@ def test_few_of_each_class_are_that_many_and_a_dict_names_extractors():
     images = RNG.integers(0, 256, (24, 40, 40), dtype=np.uint8)
     refused = experiments.extractors_compared("digits-cnn", images=images, y=np.arange(24) % 2, noise=0)
     assert "40 × 40" in refused["note"].item()
+    settings = {"extractor": "digits-cnn", "weights": WEIGHTS}
+    again = experiments.extractors_compared({"mine": settings}, per_class=6, noise=0.2)
+    assert again.equals(table)
+    with pytest.raises(nm.InvalidInput, match=r"extractors: got 'weight'. Did you mean 'weights'"):
+        experiments.extractors_compared({"mine": {"extractor": "digits-cnn", "weight": WEIGHTS}})
 
 
 # --- C4
