@@ -105,8 +105,8 @@ def extractors_compared(
     ----------
     extractors : names of `nm.extractors()`, "principal components" (the first 32 of the pixels of the clients' images)
         and "untrained digits-cnn" (the same network with random weights); or a dict name → one of them, or settings of
-        `nm.extract`, such as {"Inception": {"extractor": "inception-v3-compat", "weights": path}}. One that cannot be had
-        here, as torch or weights are missing, has a row that says so
+        `nm.extract`, such as {"Inception": {"extractor": "inception-v3-compat", "weights": path}}. One that cannot be
+        had here, as torch or weights are missing, has a row that says so
     images, y : images of one size and their labels, as in `class_federated`; digits by default
     noise : standard deviations of the noise, of grey values from 0 to 1
     per_class : take so many images of each label only (an Inception reads 8 a second); None for all
