@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InvalidInput, shown
+from .digits import DigitsCNN
 
 
 class Extractor(Protocol):
@@ -46,4 +47,6 @@ def extractor_of(
     """The extractor of this name, or around this module or function."""
     if extractor == "pixels":
         return Pixels()
-    raise InvalidInput("extractor", f"got {shown(extractor)}", "Use 'pixels'")
+    if isinstance(extractor, str) and extractor == DigitsCNN.name:
+        return DigitsCNN(weights)
+    raise InvalidInput("extractor", f"got {shown(extractor)}", "Use 'pixels' or 'digits-cnn'")
