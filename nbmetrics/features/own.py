@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable, Sequence
+from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,10 @@ class ModuleExtractor:
     Of a tuple or list the first tensor counts; what has more than two axes is flattened to (k, d).
 
     The module runs where it is, in evaluation mode, without gradients, with torch's stream seeded by 0, in the type of
-    its parameters, and is left as it was. What identifies its rows in the cache: classes, weights, plain attributes
-    (numbers, texts) and the code of every `forward` in it, but not of functions that these call: set
-    `module.fingerprint` to a text of your own where that matters, or to None so that nothing is kept. Nothing is kept
-    of a module with hooks.
+    its parameters, and is left as it was. What identifies its rows in the cache: the classes, weights and attributes in
+    it and the code of every `forward`, but not of functions that these call: set `module.fingerprint` to a text of your
+    own where that matters, or to None so that nothing is kept. Nothing is kept either of a module with hooks, or with
+    attributes that have no plain content.
     """
 
     def __init__(self, module: Any, device: Any = "auto", is_clean: bool = False) -> None:
@@ -48,17 +49,25 @@ class ModuleExtractor:
             return _own_fingerprint(module)
         if any(part._forward_hooks or part._forward_pre_hooks for part in module.modules()):
             return None
-        parts = [_described(name, part) for name, part in module.named_modules()]
+        try:
+            weights = digest(_tensors(module))
+            parts = [_described(name, part) for name, part in module.named_modules()]
+        except _HIDDEN:
+            return None
         text = hashlib.sha256("\n".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
         place = _first(module).device.type
-        return f"{self.name}/{digest(_tensors(module))}/{text}/{self._resize}/float32/{place}"
+        return f"{self.name}/{weights}/{text}/{self._resize}/float32/{place}"
 
     @property
     def convention(self) -> str:
         """What the rows are, for the line under a table."""
         size = f"{self._size} × {self._size}"
         resized = f"images resized to {size} {CLEAN}" if self._size else "images in their own size"
-        return f"{self.name} (a module of your own, weights {digest(_tensors(self._module))[:8]}), {resized}, in [0, 1]"
+        try:
+            weights = f", weights {digest(_tensors(self._module))[:8]}"
+        except _HIDDEN:
+            weights = ""
+        return f"{self.name} (a module of your own{weights}), {resized}, in [0, 1]"
 
     @property
     def _resize(self) -> str:
@@ -152,26 +161,46 @@ def _check_place(module: Any, device: Any) -> None:
         raise InvalidInput("device", seen, "Move it first: module.to(device)")
 
 
+class _NoContentError(Exception):
+    """Something whose content cannot be written down."""
+
+
+# What looking for content raises: endless nesting, empty closures, tensors that are quantised or on no device.
+_HIDDEN = (_NoContentError, RuntimeError, ValueError, TypeError, AttributeError)
+
+
 def _described(name: str, part: Any) -> str:
-    """A part of a module as text: what may change its rows, weights apart."""
-    plain = (bool, int, float, str, type(None))
-    held = {
-        key: value
-        for key, value in sorted(vars(part).items())
-        if key != "training" and (isinstance(value, plain) or _is_tuple_of(value, plain))
-    }
-    code = getattr(part.forward, "__code__", None)
-    kind = f"{type(part).__module__}.{type(part).__qualname__}"
-    return f"{name} {kind} {held} {_code(code) if code else getattr(part, 'code', '')}"
+    """A part of a module as text: what may change its rows, its parameters and buffers apart."""
+    torch = sys.modules["torch"]
+    every = vars(torch.nn.Module())
+    held = {key: value for key, value in sorted(vars(part).items()) if key not in every}
+    return f"{name} {_content(type(part))} {_content(held)} {_content(type(part).forward)}"
 
 
-def _is_tuple_of(value: Any, kinds: tuple[type, ...]) -> bool:
-    return isinstance(value, (tuple, list)) and all(isinstance(item, kinds) for item in value)
+def _content(value: Any) -> str:
+    """A value as text that is the same in another session, and another where the value is."""
+    torch = sys.modules["torch"]
+    if isinstance(value, (bool, int, float, str, bytes, type(None), torch.dtype, torch.device)):
+        return repr(value)
+    if torch.is_tensor(value):
+        return digest({"": value})
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_content, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_content(key)}: {_content(held)}' for key, held in value.items())}}}"
+    if isinstance(value, (type, BuiltinFunctionType)):
+        return f"{value.__module__}.{value.__qualname__}"
+    if isinstance(value, FunctionType):
+        captured = [cell.cell_contents for cell in value.__closure__ or ()]
+        return f"{_code(value.__code__)} {_content([captured, value.__defaults__, value.__kwdefaults__])}"
+    raise _NoContentError
 
 
-def _code(code: Any) -> str:
+def _code(code: CodeType) -> str:
     """What a function does, whatever file and line it stands in."""
-    inner = [_code(value) if hasattr(value, "co_code") else repr(value) for value in code.co_consts]
+    inner = [_code(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts]
     return f"{code.co_code.hex()} {code.co_names} {inner}"
 
 

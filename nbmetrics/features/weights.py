@@ -87,7 +87,7 @@ def _fetch(url: str, path: Path, sha256: str) -> None:
     """The file of this checksum, whole or not at all."""
     import torch
 
-    torch.hub.download_url_to_file(url, str(path), hash_prefix=sha256, progress=False)
+    torch.hub.download_url_to_file(url, str(path), hash_prefix=sha256)
 
 
 def read(name: str, source: Path | Mapping[str, Any]) -> Weights:

@@ -92,7 +92,7 @@ def test_a_typo_gets_the_nearest_name(given, wanted):
 
 @pytest.mark.parametrize("given", [None, 3, b"pixels", ["pixels"], np.zeros(3), Pixels, "", "\0"])
 def test_what_is_no_extractor_is_refused(given):
-    with pytest.raises(nm.InvalidInput, match="^extractor: "):
+    with pytest.raises(nm.InvalidInput, match=r"^extractor: "):
         extractor_of(given)
 
 

@@ -74,11 +74,9 @@ def scores(count, weights, path):
     """FID and KID of two folders, ours and torch-fidelity's command's."""
     from torch_fidelity import calculate_metrics
 
-    given = {"inception-v3-compat": weights}
+    given = {"weights": weights, "device": "cpu", "cache": False, "progress": False}
     folders = [folder_of(odd_images(count, seed), path / str(seed)) for seed in (4, 5)]
-    rows = [
-        nm.extract(folder, *given, weights=weights, device="cpu", cache=False, progress=False) for folder in folders
-    ]
+    rows = [nm.extract(folder, "inception-v3-compat", **given) for folder in folders]
     settings = {"kid_subsets": 1, "kid_subset_size": count, "batch_size": 1, "save_cpu_ram": True, "cuda": False}
     found = calculate_metrics(
         input1=str(folders[0]),
@@ -193,7 +191,7 @@ def test_devices_that_are_not_there_are_refused(weights, device):
     ids=["alpha", "float", "empty", "list", "None"],
 )
 def test_what_is_no_image_is_refused(weights, image):
-    with pytest.raises(nm.InvalidInput, match="^source: "):
+    with pytest.raises(nm.InvalidInput, match=r"^source: "):
         extracted([np.zeros((8, 8, 3), np.uint8), image], weights, "inception-v3-compat:64")
 
 

@@ -118,12 +118,12 @@ def test_a_module_runs_where_it_is():
     module = network()
     assert extractor_of(module, device="cpu")(images((8, 8, 3))).shape == (1, 16)
     for device in ("cuda:77", "meta", "nowhere"):
-        with pytest.raises(nm.InvalidInput, match="^device: "):
+        with pytest.raises(nm.InvalidInput, match=r"^device: "):
             extractor_of(module, device=device)
 
 
 def test_weights_go_into_the_module_and_not_beside_it():
-    with pytest.raises(nm.InvalidInput, match="^weights: .*Load them"):
+    with pytest.raises(nm.InvalidInput, match=r"^weights: .*Load them"):
         extractor_of(network(), weights={})
 
 
@@ -141,6 +141,10 @@ class Shifted(Scaled):
         return x.flatten(1) + self.scale
 
 
+def times(factor):
+    return lambda x: x * factor
+
+
 def test_a_fingerprint_is_of_weights_attributes_and_code():
     one = network()
     assert extractor_of(one).fingerprint == extractor_of(copy.deepcopy(one).train()).fingerprint
@@ -149,7 +153,13 @@ def test_a_fingerprint_is_of_weights_attributes_and_code():
         trained[0].bias[0] += 1e-6
     different = [one, trained, network(seed=1), nn.Sequential(*one[:2], nn.AdaptiveAvgPool2d(3))]
     different += [Scaled(1.0), Scaled(2.0), Shifted(1.0), nn.Sequential(nn.ReLU(), nn.Flatten())]
-    different += [nn.Sequential(nn.ELU(), nn.Flatten())]
+    different += [
+        nn.Sequential(nn.ELU(), nn.Flatten()),
+        Scaled(torch.ones(1)),
+        Scaled(np.full(1, 2.0)),
+        Scaled([1.0, 2]),
+    ]
+    different += [Giving(lambda x: x), Giving(lambda x: -x), Giving(times(2)), Giving(times(3)), Giving(torch.relu)]
     assert len({extractor_of(module).fingerprint for module in different}) == len(different)
 
 
@@ -174,7 +184,12 @@ def test_what_the_code_of_a_class_computes_counts_and_not_where_it_stands():
     assert prints[0] == prints[1] and len(set(prints)) == 3
 
 
-def test_nothing_is_kept_of_a_module_with_hooks_or_by_its_own_word():
+def test_nothing_is_kept_of_a_module_with_hooks_or_hidden_content_or_by_its_own_word():
+    for hidden in (object(), torch.zeros(1, device="meta"), network().forward):
+        assert extractor_of(Scaled(hidden)).fingerprint is None
+    itself = [1]
+    itself.append(itself)
+    assert extractor_of(Scaled(itself)).fingerprint is None
     module = network()
     module[1].register_forward_hook(lambda part, given, made: made * 2)
     assert extractor_of(module).fingerprint is None

@@ -178,12 +178,12 @@ def test_what_is_no_state_dict_is_refused(tmp_path, state, seen):
     "weights", [3, b"\0", ["a.pt"], "a.npz", "", "nowhere.pt", "\0.pt", "a" * 5000 + ".pt", Path()]
 )
 def test_what_is_no_file_of_weights_is_refused(weights):
-    with pytest.raises(nm.InvalidInput, match="^weights: "):
+    with pytest.raises(nm.InvalidInput, match=r"^weights: "):
         extractor_of(NAME, weights=weights)
 
 
 def test_missing_weights_are_named_with_checksum_and_place():
-    with pytest.raises(nm.InvalidInput, match="^weights: ") as caught:
+    with pytest.raises(nm.InvalidInput, match=r"^weights: ") as caught:
         located(NAME, None, False)
     said = str(caught.value)
     network = NETWORKS[NAME]
