@@ -46,7 +46,8 @@ class ModuleExtractor:
         """As the module is now; it may have been trained since."""
         module = self._module
         if hasattr(module, "fingerprint"):
-            return _own_fingerprint(module)
+            own = _own_fingerprint(module, self.name)
+            return own and f"{own}/{self._resize}"
         if any(part._forward_hooks or part._forward_pre_hooks for part in module.modules()):
             return None
         try:
@@ -107,7 +108,7 @@ class FunctionExtractor:
 
     @property
     def fingerprint(self) -> str | None:
-        return _own_fingerprint(self._function)
+        return _own_fingerprint(self._function, self.name)
 
     @property
     def convention(self) -> str:
@@ -119,11 +120,11 @@ class FunctionExtractor:
         return by_shape(batch, self._function)
 
 
-def _own_fingerprint(value: Any) -> str | None:
+def _own_fingerprint(value: Any, name: str) -> str | None:
     own = getattr(value, "fingerprint", None)
     if own is not None and not isinstance(own, str):
         raise InvalidInput("extractor", f"its fingerprint is {shown(own)}", "Make it a text, or None: nothing is kept")
-    return None if own is None else f"{type(value).__name__}/{own}"
+    return None if own is None else f"{name}/{own}"
 
 
 def _image_size(module: Any) -> int:

@@ -51,7 +51,8 @@ def test_a_network_is_ready_when_packages_and_file_are_there(monkeypatch):
 
 def test_listing_and_refusing_bring_in_no_torch():
     code = """
-import sys, numpy as np, nbmetrics as nm
+import sys, numpy as np, nbmetrics as nm, nbmetrics.features.extractors
+assert not {"torch", "PIL", "pandas", "matplotlib"} & set(sys.modules)
 nm.extractors()
 for name in ("inception-v3-compat", "no such"):
     try:

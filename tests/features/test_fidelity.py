@@ -70,38 +70,33 @@ def folder_of(images, path):
     return path
 
 
-def scores(count, weights, path):
-    """FID and KID of two folders, ours and torch-fidelity's command's."""
+def scores(count, weights, path, layer):
+    """FID and KID of two folders, ours and those of torch-fidelity's command, as (FID, KID)."""
     from torch_fidelity import calculate_metrics
 
-    given = {"weights": weights, "device": "cpu", "cache": False, "progress": False}
     folders = [folder_of(odd_images(count, seed), path / str(seed)) for seed in (4, 5)]
-    rows = [nm.extract(folder, "inception-v3-compat", **given) for folder in folders]
-    settings = {"kid_subsets": 1, "kid_subset_size": count, "batch_size": 1, "save_cpu_ram": True, "cuda": False}
+    name = "inception-v3-compat" if layer == "2048" else f"inception-v3-compat:{layer}"
+    given = {"weights": weights, "device": "cpu", "cache": False, "progress": False}
+    rows = [nm.extract(folder, name, **given) for folder in folders]
     found = calculate_metrics(
-        input1=str(folders[0]),
-        input2=str(folders[1]),
-        fid=True,
-        kid=True,
-        verbose=False,
-        cache=False,
+        **{f"input{k}": str(folder) for k, folder in enumerate(folders, 1)},
+        **{f"feature_layer_{metric}": layer for metric in ("fid", "kid")},
+        **{"fid": True, "kid": True, "kid_subsets": 1, "kid_subset_size": count},
+        **{"batch_size": 1, "save_cpu_ram": True, "cuda": False, "verbose": False, "cache": False},
         feature_extractor_weights_path=str(weights),
-        **settings,
     )
-    return (nm.fid(*rows), nm.kid(*rows)), [found[key] for key in ("frechet_inception_distance", KID)]
-
-
-KID = "kernel_inception_distance_mean"
+    theirs = found["frechet_inception_distance"], found["kernel_inception_distance_mean"]
+    return (nm.fid(*rows), nm.kid(*rows)), theirs
 
 
 def test_fid_and_kid_of_two_folders_are_torch_fidelitys(weights, tmp_path):
-    ours, wanted = scores(5, weights, tmp_path)
+    ours, wanted = scores(10, weights, tmp_path, "64")
     assert ours == pytest.approx(wanted, rel=1e-3)
 
 
 @pytest.mark.slow
 def test_fid_and_kid_of_two_folders_of_64_are_torch_fidelitys(weights, tmp_path):
-    ours, wanted = scores(64, weights, tmp_path)
+    ours, wanted = scores(64, weights, tmp_path, "2048")
     assert ours == pytest.approx(wanted, rel=1e-3)
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import pickle
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -92,7 +93,8 @@ class Hostile:
         return Path.touch, (self.path,)
 
 
-@pytest.mark.parametrize("how", ["zip", "legacy zip", "pickle", "beside tensors"])
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+@pytest.mark.parametrize("how", ["zip", "legacy", "pickle", "beside tensors"])
 @pytest.mark.parametrize("suffix", [".pt", ".pth"])
 def test_a_pickle_never_runs(tmp_path, how, suffix):
     mark, path = tmp_path / "touched", tmp_path / f"w{suffix}"
@@ -101,12 +103,12 @@ def test_a_pickle_never_runs(tmp_path, how, suffix):
         path.write_bytes(pickle.dumps(given))
     else:
         content = {**STATE, "b": given} if how == "beside tensors" else given
-        torch.save(content, path, _use_new_zipfile_serialization=how != "legacy zip")
+        torch.save(content, path, _use_new_zipfile_serialization=how != "legacy")
     with pytest.raises(nm.InvalidInput, match=f"^weights: .*w{suffix}.*not run"):
         read(NAME, path)
     assert not mark.exists()
-    with path.open("rb") as file:  # the same bytes do run where they are trusted
-        torch.load(file, weights_only=False)
+    with suppress(RuntimeError):  # the same bytes do run where they are trusted
+        torch.load(path, weights_only=False)
     assert mark.exists()
 
 
