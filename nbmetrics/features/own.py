@@ -124,7 +124,7 @@ def _own_fingerprint(value: Any, name: str) -> str | None:
     own = getattr(value, "fingerprint", None)
     if own is not None and not isinstance(own, str):
         raise InvalidInput("extractor", f"its fingerprint is {shown(own)}", "Make it a text, or None: nothing is kept")
-    return None if own is None else f"{name}/{own}"
+    return None if own is None else f"{name}/{own!a}"
 
 
 def _image_size(module: Any) -> int:
