@@ -48,8 +48,8 @@ class FidelityExtractor:
     """A layer of one of torch-fidelity's networks, in float32.
 
     It takes uint8 images of any size, and brings them to its own as TensorFlow 1 did (bilinear, not antialiased), or
-    as clean-fid does; grey becomes three equal channels. Images of one shape go through the network together, so a
-    batch split otherwise gives the same rows to rounding, and split alike the same bits.
+    as clean-fid does; grey becomes three equal channels. Images of one shape go through the network together (as all
+    do with clean), so a batch split otherwise gives the same rows to rounding, and split alike the same bits.
 
     Parameters
     ----------
