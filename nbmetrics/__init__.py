@@ -34,6 +34,7 @@ _ROOMS = {
     "evaluation.scores": ["Scores"],
     "features.images": ["Images", "images"],
     "features.extract": ["extract"],
+    "features.extractors": ["extractors"],
     "scene": ["Scene"],
     "labs.playground.lessons": ["lessons"],
     "labs.playground.answers": ["collect_answers"],

@@ -12,6 +12,7 @@ import nbmetrics as nm
 
 X = np.random.default_rng(20261126).normal(size=(12, 3))
 LAW = nm.Gaussian([0.0, 0.0, 0.0])
+IMAGES = np.zeros((2, 8, 8, 3), np.uint8)
 RAGGED = [[1.0, 2.0], [3.0]]
 
 
@@ -117,6 +118,9 @@ REFUSED = {
     "seed below 0": (lambda: evaluated(seed=-1), "seed", "at least 0"),
     "unknown kernel": (lambda: nm.kid(X, X, "cubic"), "kernel", "nm.Polynomial"),
     "unknown estimator": (lambda: nm.kid(X, X, estimator="unbias"), "estimator", "'unbiased'"),
+    "unknown extractor": (lambda: nm.extract(IMAGES, "pixel"), "extractor", "Did you mean 'pixels'"),
+    "extractor that is none": (lambda: nm.extract(IMAGES, 3), "extractor", "nm.extractors"),
+    "unknown resizing": (lambda: nm.extract(IMAGES, "pixels", resize="cleen"), "resize", "Did you mean 'clean'"),
     "kernel of a wrong shape": (lambda: nm.kid(X, X, lambda x, y: x), "kernel", "each pair"),
     "kernel that gives a list": (lambda: nm.kid(X, X, lambda x, y: [1.0]), "kernel", "each pair"),
     "kernel that gives NaN": (lambda: nm.kid(X, X, lambda x, y: x @ y.T * np.nan), "kernel", "."),

@@ -29,7 +29,7 @@ ALLOWED = {
     "ipywidgets": WIDGETS,
     "anywidget": WIDGETS,
     "traitlets": WIDGETS,
-    "torch": set(),
+    "torch": {"features"},
     "matplotlib": {"figures"},
 }
 LAZILY_ALLOWED = {("arrays", "torch")}
