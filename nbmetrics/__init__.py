@@ -29,6 +29,7 @@ _ROOMS = {
     "evaluation.scores": ["Scores"],
     "features.images": ["Images", "images"],
     "features.extract": ["extract"],
+    "features.cache": ["cache"],
     "scene": ["Scene"],
     "labs.playground.lessons": ["lessons"],
     "labs.playground.answers": ["collect_answers"],
