@@ -15,7 +15,7 @@ EXAMPLES = """\
 examples:
   nbmetrics score hospitals/ ddpm/ gan/ --weights inception.pth
   nbmetrics score real/ fake/ --extractor pixels       (pytorch-fid real/ fake/)
-  nbmetrics score features/ ddpm.npy gan.npy --metrics fid,kid --json scores.json
+  nbmetrics score features/ ddpm.npy gan.npy --metrics fid,kid --json out.json
   nbmetrics features hospitals/lyon --extractor digits-cnn --out lyon.npy
 
 `nbmetrics COMMAND --help` says more of each."""

@@ -5,7 +5,7 @@
 
 Seeds, sizes and ranges are arguments. Images and trained networks are not in the package: digits, Gaussians and noisy
 copies stand for them. `catalogue()` says of every figure, table and statement of the papers what covers it and what
-differs, or why nothing does. `python -m nbmetrics.experiments NAME --out figure.png --csv table.csv` runs one from a
+differs, or why nothing does. `nbmetrics experiments NAME --out figure.png --csv table.csv` runs one from a
 shell.
 """
 
