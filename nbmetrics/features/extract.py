@@ -55,6 +55,9 @@ class _Run:
         self.shelf: Shelf | None = None
         self.digests: list[bytes] = []
         self.done = 0
+        if hasattr(self.extractor, "admit"):
+            # Some compare images of one size alone: the first settles it, and so belongs to the fingerprint.
+            self.extractor.admit(found[0])
         if settings.cache and self.extractor.fingerprint is not None:
             self.shelf = cache.shelf(self.extractor.name, self.extractor.fingerprint)
 

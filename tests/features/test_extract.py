@@ -59,6 +59,28 @@ def test_bad_settings_are_refused_before_any_work(argument, value):
         nm.extract(Untouched(), **settings)
 
 
+def test_images_of_another_size_are_refused_from_the_cache_too(folder):
+    class OneSize(Counting):
+        """Says of which size its rows are, once it has seen an image."""
+
+        shape = None
+
+        def admit(self, image):
+            self.shape = self.shape or image.shape
+            self.fingerprint = f"one/{self.shape}"
+            if image.shape != self.shape:
+                raise nm.InvalidInput("source", "has two sizes", "Give one")
+
+    wide = FEW.reshape(10, 3, 12)
+    for images in (FEW, wide):
+        Extraction(OneSize(), 64, True, False).rows(images)
+    settings = Extraction(OneSize(), 64, True, False)
+    settings.rows(FEW)
+    assert settings.extractor.seen == 0
+    with pytest.raises(nm.InvalidInput, match="two sizes"):
+        settings.rows(wide)
+
+
 def test_a_source_without_an_image_is_refused(tmp_path):
     for nothing in (tmp_path, Images([])):
         with pytest.raises(nm.InvalidInput):
