@@ -10,6 +10,7 @@ on stdout; progress, warnings and files that could not be read on stderr.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ from .options import parser
 
 DONE, REFUSED, INTERRUPTED = 0, 2, 130
 LONGEST_LINE = 2000
+# Settings of Python that a refusal proposes.
+_SETTING = re.compile(r"\b(download=True|extractor='[\w-]+')")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,10 +55,15 @@ def _run(words: list[str]) -> int:
     try:
         import_module(f".{options.command}", __package__).run(options)
     except InvalidInput as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_SETTING.sub(_as_option, str(error))}", file=sys.stderr)
         return REFUSED
     return DONE
 
 
 def _warned(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     print(f"warning: {printable(str(message), LONGEST_LINE)}", file=sys.stderr)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, value = found[0].split("=")
+    return f"--{name}" if value == "True" else f"--{name} {value.strip(chr(39))}"

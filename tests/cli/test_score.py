@@ -240,6 +240,14 @@ def test_an_interrupt_says_how_to_go_on(features, run, monkeypatch):
     assert (code, out) == (130, "") and err == "interrupted\n128 of 600 images are in the cache: run the same again\n"
 
 
+def test_settings_of_python_that_a_refusal_proposes_are_options_here(features, run, monkeypatch):
+    def refused(*_):
+        raise nm.InvalidInput("weights", "are not here", "Use download=True, or extractor='digits-cnn'")
+
+    monkeypatch.setattr(parties.Reader, "rows", refused)
+    assert run(*WORDS)[2] == "error: weights: are not here. Use --download, or --extractor digits-cnn\n"
+
+
 def test_warnings_are_one_line_each(features, run, monkeypatch):
     monkeypatch.setattr(parties.Reader, "rows", lambda *_: warnings.warn("look\x1b out", UserWarning, stacklevel=1))
     _, _, err = run(*WORDS)
