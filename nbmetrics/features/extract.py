@@ -6,6 +6,8 @@ extract, keep. A chunk that is finished is on the disk, so a run that was stoppe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +104,7 @@ class _Run:
             return known
         parts: list[np.ndarray] = []
         try:
-            for batch in self.found.select(places).batches(self.settings.batch_size):
+            for batch in _ahead(self.found.select(places).batches(self.settings.batch_size)):
                 parts.append(_checked(self.extractor(batch), len(batch), parts[0].shape[1] if parts else None))
                 bar.update(len(batch))
         finally:  # stopped half-way, too
@@ -119,6 +121,15 @@ class _Run:
             return f"Not all of this run is kept: {cache.folder} takes no more."
         done = f"{self.done:,} of {len(self.found):,} images are in the cache"
         return f"{done}: run the same again, and it goes on behind them (nm.cache.info() says where they are)."
+
+
+def _ahead(batches: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
+    """The same, each decoded in a thread while the one before is extracted."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch
 
 
 def _checked(rows: Any, count: int, width: int | None) -> np.ndarray:
