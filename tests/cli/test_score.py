@@ -201,7 +201,7 @@ REFUSED = {
 def test_bad_input_is_refused_before_anything_is_read(features, folder, run, tmp_path, monkeypatch, case):
     folder("pictures", 90, 3)
     (tmp_path / "page.html").mkdir()
-    monkeypatch.setattr(parties.Reader, "rows", lambda *_: pytest.fail("a file was read first"))
+    monkeypatch.setattr(parties.Reader, "federation", lambda *_: pytest.fail("a file was read first"))
     before = sorted(tmp_path.rglob("*"))
     words, said = REFUSED[case]
     code, out, err = run(*words)
@@ -235,7 +235,7 @@ def test_an_interrupt_says_how_to_go_on(features, run, monkeypatch):
         stop.add_note("128 of 600 images are in the cache: run the same again")
         raise stop
 
-    monkeypatch.setattr(parties.Reader, "rows", stopped)
+    monkeypatch.setattr(parties.Reader, "federation", stopped)
     code, out, err = run(*WORDS)
     assert (code, out) == (130, "") and err == "interrupted\n128 of 600 images are in the cache: run the same again\n"
 
@@ -244,11 +244,11 @@ def test_settings_of_python_that_a_refusal_proposes_are_options_here(features, r
     def refused(*_):
         raise nm.InvalidInput("weights", "are not here", "Use download=True, or extractor='digits-cnn'")
 
-    monkeypatch.setattr(parties.Reader, "rows", refused)
+    monkeypatch.setattr(parties.Reader, "federation", refused)
     assert run(*WORDS)[2] == "error: weights: are not here. Use --download, or --extractor digits-cnn\n"
 
 
 def test_warnings_are_one_line_each(features, run, monkeypatch):
-    monkeypatch.setattr(parties.Reader, "rows", lambda *_: warnings.warn("look\x1b out", UserWarning, stacklevel=1))
+    monkeypatch.setattr(parties.Reader, "federation", lambda *_: warnings.warn("look\x1b out", UserWarning, stacklevel=1))
     _, _, err = run(*WORDS)
     assert err.splitlines()[0] == "warning: look\\x1b out"
