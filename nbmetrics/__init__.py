@@ -35,6 +35,7 @@ _ROOMS = {
     "features.images": ["Images", "images"],
     "features.extract": ["extract"],
     "features.extractors": ["extractors"],
+    "features.cache": ["cache"],
     "scene": ["Scene"],
     "labs.playground.lessons": ["lessons"],
     "labs.playground.answers": ["collect_answers"],

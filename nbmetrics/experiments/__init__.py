@@ -6,7 +6,7 @@
 Seeds, sizes and ranges are arguments. The papers' images and models are not in the package: digits, Gaussians and noisy
 copies stand for them, and those on images take yours, with any extractor of features. `catalogue()` says of every
 figure, table and statement of the papers what covers it and what differs, or why nothing does.
-`python -m nbmetrics.experiments NAME --out figure.png --csv table.csv` runs one from a shell.
+`nbmetrics experiments NAME --out figure.png --csv table.csv` runs one from a shell.
 """
 
 from importlib import import_module as _import
