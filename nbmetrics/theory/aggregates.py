@@ -74,7 +74,7 @@ def moments_of(federation: Federation) -> list[MeanRoot]:
 
 def sample_of(generator: Any, metric: Metric[Any], dim: int) -> Sample:
     """What a metric sees of a single generator: rows, a law, or a `Generator` that holds one of them."""
-    source = generator.source if isinstance(generator, Generator) else generator
+    source = generator.through(None).source if isinstance(generator, Generator) else generator
     if callable(source) and not isinstance(source, Distribution):
         raise InvalidInput("generator", "is a function", "Give rows, or a distribution")
     return sample_if_needed(metric, Sample.of(source, "generator", dim=dim, min_rows=metric.min_rows), 10_000, [1])

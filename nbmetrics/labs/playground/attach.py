@@ -67,7 +67,7 @@ def _wide(
     if kind == "clients":
         client = Federation({name: source})[name]
         return wide_item(name, client.distribution if client.rows is None else client.rows, projection, 1.0)
-    generator = as_generators({name: source})[0]
+    generator = as_generators({name: source})[0].through(None)
     return wide_item(name, drawn_source(generator, place, scene.seed, scene.dim), projection)
 
 

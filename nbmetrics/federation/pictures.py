@@ -1,0 +1,143 @@
+"""What counts as images, not rows, and how they become rows: through the extraction that a federation keeps.
+
+Everything about images is entered late: who has rows needs none of it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, as_rows, concat, is_array, uniform_blocks
+from ..errors import InvalidInput, shown
+from ..late import late
+
+# Images that a function is asked for at a time; part of what a seed means, so no setting changes it.
+DRAWN_AT_ONCE = 64
+# Files that were not read are told by so many reasons.
+MOST_REASONS = 3
+
+
+class UnreadWarning(UserWarning):
+    """Files that were not read where images were asked for: `nm.images(…).report` and `federation.report` list them."""
+
+
+def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> Any:
+    """The `Extraction` of this name, object or function, with these settings of `nm.extract`; None of None."""
+    if extractor is None:
+        if settings:
+            name = next(iter(settings))
+            raise InvalidInput(name, "is a setting of an extractor, and none is given", "Give extractor= too")
+        return None
+    features = late("features")
+    if not isinstance(extractor, features.Extraction):
+        return features.extraction(extractor, **settings or {})
+    if settings:
+        name = next(iter(settings))
+        raise InvalidInput(name, "is given beside an extraction, which has its settings", "Leave it out")
+    return extractor
+
+
+def are_images(value: Any) -> bool:
+    """Whether a value is images: a folder, a zip, `Images`, or an array of three or four axes."""
+    if isinstance(value, (str, os.PathLike)):
+        return str(value).lower().endswith(".zip") or os.path.isdir(value)
+    if is_array(value):
+        return value.ndim in (3, 4)
+    return type(value).__name__ == "Images" and isinstance(value, late("features").Images)
+
+
+def images_of(value: Any, argument: str, extraction: Any) -> Any:
+    """The lazy sequence of images that these are, to be put through `extraction`.
+
+    Warns with `UnreadWarning` where files beside them were not read. Raises InvalidInput without an extraction.
+    """
+    if extraction is None:
+        fix = 'Give extractor=, such as "pixels". Flatten each item to one row where they are no images'
+        raise InvalidInput(argument, f"{told(value)}, and no extractor is given", fix)
+    found = _images(value, argument)
+    if not len(found):
+        raise InvalidInput(argument, f"{told(value)}, and none can be read", "Give at least one image")
+    if found is not value:  # who made `Images` of them has seen the report
+        warn_unread([report_of(found)], argument)
+    return found
+
+
+def _images(value: Any, who: str) -> Any:
+    try:
+        return late("features").images(value)
+    except InvalidInput as error:
+        raise error.of(who) from None
+
+
+def told(value: Any) -> str:
+    """Images in a message: where they lie, or how many."""
+    if isinstance(value, (str, os.PathLike)):
+        return f"is images in {shown(str(value))}"
+    return f"is images of shape {tuple(value.shape)}" if hasattr(value, "shape") else f"is {len(value)} images"
+
+
+def rows_of(images: Any, extraction: Any, argument: str) -> Array:
+    """The features of images, a row each."""
+    try:
+        rows = extraction.rows(images)
+    except InvalidInput as error:
+        raise error.of(argument) from None
+    return as_rows(rows, f"features of {argument}", min_rows=len(images))
+
+
+def report_of(images: Any) -> Any:
+    return getattr(images, "report", None)
+
+
+def warn_unread(reports: Iterable[Any], who: str) -> None:
+    """One warning with the number of files in the reports that were not read, and the first reasons."""
+    rows = [row for report in reports if report is not None for row in report.to_dict("records")]
+    unread = [f"{row['file']} ({row['reason']})" for row in rows if not row["read"]]
+    if unread:
+        more = f", and {len(unread) - MOST_REASONS} more" * (len(unread) > MOST_REASONS)
+        said = f"{who}: {len(unread)} of {len(rows)} files were not read: {', '.join(unread[:MOST_REASONS])}{more}"
+        warnings.warn(said, UnreadWarning, stacklevel=4)
+
+
+def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callable[..., Any]:
+    """A function of images as one of rows: asked for up to 64 at a time, extracted, and thrown away.
+
+    Each batch has a child of `rng`, so that a seed gives the same rows whatever the extraction's batches. A function
+    that gives rows of features is asked once, for all of them, as it would be without an extraction.
+    """
+
+    def rows(asked: Any, rng: np.random.Generator) -> Any:
+        is_count = np.ndim(asked) == 0
+        parts: list[Array] = []
+        for block in uniform_blocks(asked if is_count else len(asked), DRAWN_AT_ONCE):
+            count = block.stop - block.start
+            made = source(count if is_count else asked[block], rng.spawn(1)[0])
+            if not parts and not _is_batch(made):
+                return source(asked, rng)
+            parts.append(_features(made, count, extraction, who))
+        return concat(parts)
+
+    return rows
+
+
+def _is_batch(made: Any) -> bool:
+    if isinstance(made, (list, tuple)) and made:
+        return hasattr(made[0], "convert") or (is_array(made[0]) and made[0].ndim in (2, 3))
+    return not isinstance(made, (str, os.PathLike)) and are_images(made)
+
+
+def _features(made: Any, count: int, extraction: Any, who: str) -> Array:
+    """The features of one batch of images that a function gave: nothing is kept, in memory or in the cache."""
+    batch = _images(made, who)
+    if len(batch) != count:
+        fix = f"Return one for each that is asked for: they are asked for in batches of up to {DRAWN_AT_ONCE}"
+        raise InvalidInput(f"images from {who}", f"are {len(batch)} where {count} were asked for", fix)
+    try:
+        return extraction.extractor([batch[k] for k in range(count)])
+    except InvalidInput as error:
+        raise error.of(who) from None
