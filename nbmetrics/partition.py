@@ -133,7 +133,9 @@ def nearest(rows: np.ndarray, start: int) -> np.ndarray:
 def natural(name: str) -> list[tuple[int, int, str]]:
     """The key that sorts names as people do: numbers in them by size, then letters."""
     parts = re.findall(r"[0-9]+|[^0-9]+", name)
-    return [(0, len(part.lstrip("0")), part.lstrip("0")) if part[0] in DIGITS else (1, 0, part) for part in parts]
+    return [
+        (0, len(part.lstrip("0")), part.lstrip("0")) if part[0] in DIGITS else (1, 0, part.casefold()) for part in parts
+    ]
 
 
 def labels_of(y: Any, rows: int, argument: str = "y") -> tuple[np.ndarray, np.ndarray]:

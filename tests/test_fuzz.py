@@ -204,7 +204,9 @@ ON_SETTINGS = {
 
 # Public names that these do not try, and where they are tried.
 ELSEWHERE = {
-    **dict.fromkeys(["__version__", "InvalidInput", "BiasWarning", "FewPairsWarning"], "nothing to pass"),
+    **dict.fromkeys(
+        ["__version__", "InvalidInput", "BiasWarning", "FewPairsWarning", "UnreadWarning"], "nothing to pass"
+    ),
     "set_memory_limit": "changes a setting of the process: test_arrays",
     "Scores": "what evaluate returns: checked in every evaluation here",
     "metrics": "by name, in evaluate",

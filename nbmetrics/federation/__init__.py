@@ -9,5 +9,6 @@ mix.py         sizes and classes as a table;  figure.py  the same as a picture
 from .client import Client
 from .federation import Federation
 from .generator import Generator, as_generators
+from .pictures import UnreadWarning
 
-__all__ = ["Client", "Federation", "Generator", "as_generators"]
+__all__ = ["Client", "Federation", "Generator", "UnreadWarning", "as_generators"]

@@ -13,7 +13,7 @@ from ..distributions import as_law
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
 from ..metrics.base import Sample
 from ..partition import labels_of
-from .pictures import are_images, extraction_of, images_of, report_of, rows_of
+from .pictures import are_images, extraction_of, images_of, rows_of
 
 
 class Client:
@@ -62,7 +62,7 @@ class Client:
             seen = f"has {len(self.condition)} rows for {count or 'a distribution'}"
             raise InvalidInput("condition", seen, "Give one condition row for each data row")
         if images is not None:
-            labels, self.report = images.labels if labels is None else labels, report_of(images)
+            labels, self.report = images.labels if labels is None else labels, images.report
         self.labels = None if labels is None else labels_of(labels, count, "labels")[0]
         if images is not None:
             self.rows = rows_of(images, self.extraction, "data")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -13,13 +14,13 @@ from .. import partition
 from ..arrays import Array, as_rows, column_names, is_array, to_numpy
 from ..errors import check_choice
 from .client import Client
-from .folder import by_class, by_folder
+from .folder import found
 from .pictures import are_images, extraction_of, images_of, rows_of
 
 FEATURES = "inception-v3-compat"
 
 
-class Dealt:
+class Dealt(ABC):
     """The ways to make a `Federation` of one data set; every seed gives one and the same federation.
 
     `X` is (n, d) rows, or, with `extractor`, images: an array (n, H, W[, 3]), `nm.images(…)`, a folder or a zip.
@@ -27,6 +28,11 @@ class Dealt:
     images can be scored. Beside rows `extractor` says what made them. `y` is (n,) labels, by default those of the
     images; they stay with the rows, for `describe` and `plot`.
     """
+
+    _beside: Any
+
+    @abstractmethod
+    def __init__(self, clients: Iterable[Client]) -> None: ...
 
     @classmethod
     def from_labels(cls, X: Any, y: Any = None, *, extractor: Any = None, **extract: Any) -> Self:
@@ -190,12 +196,16 @@ class Dealt:
         `federation = nm.Federation.from_folder("hospitals/", extractor="inception-v3-compat")`, then
         `nm.evaluate(federation, {"model a": "samples_a/", "model b": "samples_b/"})`.
         """
-        of = {"client": by_folder, "class": by_class}[check_choice(labels, ("client", "class"), "labels")]
-        return cls(of(path, lambda: extraction_of(extractor, extract)))  # type: ignore[call-arg]
+        kind, extraction = check_choice(labels, ("client", "class"), "labels"), extraction_of(extractor, extract)
+        images, parts, classes, reports = found(path, kind)
+        data = _Data(images, classes, None, extraction, "path")
+        federation = cls(data.client(name, index)._with(report=reports.get(name)) for name, index in parts.items())
+        federation._beside = reports.get("")
+        return federation
 
     @classmethod
     def _of_parts(cls, data: _Data, parts: Mapping[str, np.ndarray]) -> Self:
-        return cls([data.client(name, index) for name, index in parts.items()])  # type: ignore[call-arg]
+        return cls(data.client(name, index) for name, index in parts.items())
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,6 +82,7 @@ class Federation(Dealt):
                 raise InvalidInput("clients", seen, "Give every client the same features")
         check_same_order([(client.name or "", client.columns) for client in self.clients], "clients")
         self.weights: tuple[float, ...] = _default_weights(self.clients)
+        self._beside: Any = None
 
     @property
     def dim(self) -> int:
@@ -95,9 +96,9 @@ class Federation(Dealt):
     @property
     def report(self) -> pd.DataFrame:
         """Every file found where the clients' images were looked for: client, file, read, reason."""
-        from .mix import report
+        from .mix import files
 
-        return report(self.clients)
+        return files(self.clients, self._beside)
 
     def describe(self) -> pd.DataFrame:
         """One row a client: client, n, weight, test, and the share of each class.
@@ -135,7 +136,7 @@ class Federation(Dealt):
                 raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
             weights = [weights[name] for name in self.names]
         shares = check_weights(weights, len(self))
-        return Federation([c._with(weight=w) for c, w in zip(self.clients, shares, strict=True)])
+        return self._again([c._with(weight=w) for c, w in zip(self.clients, shares, strict=True)])
 
     def replace(self, name: str, client: Any) -> Federation:
         """The federation with the client `name` exchanged for `client`, which keeps that name unless it has one.
@@ -145,7 +146,7 @@ class Federation(Dealt):
         extraction = self.extraction if are_images(client) else None
         old, new = self[name], _as_client(client, f"client {name!r}", extraction)
         new = new._with(name=new.name or name, weight=old.weight if new.weight is None else new.weight)
-        return Federation([new if c is old else c for c in self.clients])
+        return self._again([new if c is old else c for c in self.clients])
 
     def split(self, test: float = 0.2, seed: int = 0) -> Federation:
         """Every client's rows cut at random into data and a held-out test set of the share `test`.
@@ -156,7 +157,13 @@ class Federation(Dealt):
         """
         share = check_number(test, "test", minimum=0, maximum=1)
         streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
-        return Federation([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
+        return self._again([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
+
+    def _again(self, clients: list[Client]) -> Federation:
+        """Other clients in the places of these."""
+        made = Federation(clients)
+        made._beside = self._beside
+        return made
 
     def pooled(self) -> Client:
         """All clients as one: the rows together where the weights are the row counts, else Σ λ_i P_i."""
@@ -224,9 +231,13 @@ def _check_one_space(clients: tuple[Client, ...]) -> None:
     known = [client for client in clients if client.extraction is not None]
     for client in known:
         own, first = client.extraction.extractor, known[0].extraction.extractor
-        if own.fingerprint != first.fingerprint:
-            seen = f"{client.name!r} has features of {own.fingerprint}, {known[0].name!r} of {first.fingerprint}"
-            raise InvalidInput("clients", seen, "Give all the same extractor, with the same settings")
+        if (own.name, own.fingerprint) != (first.name, first.fingerprint):
+            seen = f"{client.name!r} has features by {_named(own)}, {known[0].name!r} by {_named(first)}"
+            raise InvalidInput("clients", seen, "Give all the same: nm.Federation(clients, extractor=…)")
+
+
+def _named(extractor: Any) -> str:
+    return str(extractor.fingerprint or extractor.name)
 
 
 def _split(client: Client, share: float, rng: np.random.Generator) -> Client:

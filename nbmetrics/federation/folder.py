@@ -1,73 +1,88 @@
-"""Clients out of a folder of images: one for each sub-folder, or for each class.
+"""Clients out of a folder of images, by the folders that they lie in: everything is checked before features are made.
 
-Everything is checked before the first image is put through an extractor, which may take hours.
+hospital/healthy/3.png: by client, `hospital` holds it, and its class is `healthy`; by class, `healthy` holds it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import InvalidInput, check_names, shown
 from ..late import late
 from ..partition import natural
-from .client import Client
-from .pictures import report_of, warn_unread
+from .pictures import warn_unread
 
 FEWEST = 2
 MOST_NAMED = 3
 
 
-def by_folder(path: Any, extraction: Callable[[], Any]) -> list[Client]:
-    """One client for each sub-folder, with all images below it."""
-    return _clients({folder.name: folder for folder in _folders(path)}, extraction())
+class Found(NamedTuple):
+    """Images, the places of each client's, the classes if known, and each client's lines of the report.
+
+    Files that belong to no client, such as a text beside the sub-folders, are those of "".
+    """
+
+    images: Any
+    parts: dict[str, np.ndarray]
+    classes: np.ndarray | None
+    reports: dict[str, Any]
 
 
-def by_class(path: Any, extraction: Callable[[], Any]) -> list[Client]:
-    """One client for each class, which is the folder that an image lies in."""
-    files: dict[str, list[Path]] = {}
-    for folder in _folders(path):
-        for place, inner, names in os.walk(folder):
-            inner[:] = sorted((name for name in inner if not name.startswith(".")), key=natural)
-            if names:
-                found = sorted((name for name in names if not name.startswith(".")), key=natural)
-                files.setdefault(Path(place).name, []).extend(Path(place) / name for name in found)
-    clients = _clients({name: files[name] for name in sorted(files, key=natural)}, extraction())
-    return [client._with(labels=[client.name] * client.size) for client in clients]
-
-
-def _folders(path: Any) -> list[Path]:
-    """The sub-folders, in natural order; refuses images that lie beside them."""
-    if not isinstance(path, (str, os.PathLike)) or not os.path.isdir(path):
+def found(path: Any, labels: str) -> Found:
+    """Who holds which image below a folder, or in a zip; warns of files that were not read."""
+    at_path = os.path.isdir(path) if isinstance(path, (str, os.PathLike)) else None
+    if at_path is None or not (at_path or os.path.isfile(path)):
         raise InvalidInput("path", f"got {shown(path)}, which is no folder", "Give a folder of folders of images")
-    entries = [entry for entry in Path(path).iterdir() if not entry.name.startswith(".")]
-    folders = sorted((entry for entry in entries if entry.is_dir()), key=lambda entry: natural(entry.name))
-    loose = [entry.name for entry in entries if _is_image(entry)]
-    if not folders:
-        held = f"holds {len(loose)} images" if loose else "holds no images"
-        fix = "Give a folder with one sub-folder of images for each client"
-        raise InvalidInput("path", f"{shown(str(path))} {held} and no sub-folder", fix)
+    try:
+        images = late("features").images(path)
+    except InvalidInput as error:
+        raise error.of("path") from None
+    report = images.report
+    files = [tuple(name.split("/")) for name in report["file"]]
+    read = [file for file, is_read in zip(files, report["read"], strict=True) if is_read]
+    _check_loose(path, [file[0] for file in read if len(file) == 1])
+    place = 0 if labels == "client" else -2
+    owners = [file[place] if len(file) > 1 else "" for file in files]
+    holders = np.array([file[place] for file in read])
+    names = {file[place] for file in read}
+    if labels == "client":  # one without images is missed; among classes, folders of folders have none
+        names |= {*owners, *(_folders(path) if at_path else ())} - {""}
+    names = {name for name in names if not late("features").files.is_hidden((name,))}
+    parts = {name: np.flatnonzero(holders == name) for name in sorted(names, key=natural)}
+    _check_few(parts)
+    warn_unread(images, "path")
+    reports = dict(iter(report.groupby([name if name in parts else "" for name in owners], sort=False)))
+    return Found(images, parts, holders if labels == "class" else _classes(read), reports)
+
+
+def _classes(read: list[tuple[str, ...]]) -> np.ndarray | None:
+    """The folders within the clients', where all images lie in one."""
+    return np.array([file[1] for file in read]) if all(len(file) > 2 for file in read) else None
+
+
+def _folders(path: Any) -> list[str]:
+    """The sub-folders, those too in which no file was found, but no links, which may lead back here."""
+    files = late("features").files
+    entries = [entry for entry in Path(path).iterdir() if entry.is_dir() and not entry.is_symlink()]
+    return [files.one_line(entry.name, files.LONGEST_SHOWN) for entry in entries]
+
+
+def _check_loose(path: Any, loose: list[str]) -> None:
     if loose:
-        seen = f"{shown(str(path))} has {_some(loose, 'image')} beside its sub-folders, which belong to no client"
-        raise InvalidInput("path", seen, "Move them into a client's folder, or away")
-    check_names([folder.name for folder in folders], "path")
-    return folders
+        seen = f"{shown(str(path))} has {_some(loose, 'image')} that lie in no sub-folder, and so belong to no client"
+        raise InvalidInput("path", seen, "Give a folder with one sub-folder of images for each client")
 
 
-def _is_image(path: Path) -> bool:
-    return path.is_file() and path.suffix.lower() in (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
-
-
-def _clients(sources: dict[str, Any], extraction: Any) -> list[Client]:
-    images = {name: late("features").images(source) for name, source in sources.items()}
-    few = [name for name, found in images.items() if len(found) < FEWEST]
+def _check_few(parts: dict[str, np.ndarray]) -> None:
+    check_names(list(parts), "path")
+    few = [name for name, index in parts.items() if len(index) < FEWEST]
     if few:
-        seen = f"{_some(few, 'sub-folder')} with fewer than {FEWEST} images that can be read"
+        seen = f"has {_some(few, 'sub-folder')} with fewer than {FEWEST} images that can be read"
         raise InvalidInput("path", seen, "Move them away, or give each at least 2: no metric scores fewer")
-    warn_unread([report_of(found) for found in images.values()], "path")
-    return [Client(found, name=name, extractor=extraction) for name, found in images.items()]
 
 
 def _some(names: list[str], kind: str) -> str:

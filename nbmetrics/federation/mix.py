@@ -35,7 +35,8 @@ def describe(clients: Sequence[Client], weights: Sequence[float]) -> pd.DataFram
     return pd.concat([table, mix], axis=1)
 
 
-def report(clients: Sequence[Client]) -> pd.DataFrame:
-    """Every file found where the clients' images were looked for."""
-    frames = [client.report.assign(client=client.name)[FILES] for client in clients if client.report is not None]
+def files(clients: Sequence[Client], beside: pd.DataFrame | None) -> pd.DataFrame:
+    """Every file found where the clients' images were looked for, and those beside, which belong to none."""
+    reports = [(client.name, client.report) for client in clients] + [("", beside)]
+    frames = [report.assign(client=name)[FILES] for name, report in reports if report is not None]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FILES)

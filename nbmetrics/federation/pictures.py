@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def images_of(value: Any, argument: str, extraction: Any) -> Any:
     if not len(found):
         raise InvalidInput(argument, f"{told(value)}, and none can be read", "Give at least one image")
     if found is not value:  # who made `Images` of them has seen the report
-        warn_unread([report_of(found)], argument)
+        warn_unread(found, argument)
     return found
 
 
@@ -90,17 +90,14 @@ def rows_of(images: Any, extraction: Any, argument: str) -> Array:
     return as_rows(rows, f"features of {argument}", min_rows=len(images))
 
 
-def report_of(images: Any) -> Any:
-    return getattr(images, "report", None)
-
-
-def warn_unread(reports: Iterable[Any], who: str) -> None:
-    """One warning with the number of files in the reports that were not read, and the first reasons."""
-    rows = [row for report in reports if report is not None for row in report.to_dict("records")]
-    unread = [f"{row['file']} ({row['reason']})" for row in rows if not row["read"]]
-    if unread:
-        more = f", and {len(unread) - MOST_REASONS} more" * (len(unread) > MOST_REASONS)
-        said = f"{who}: {len(unread)} of {len(rows)} files were not read: {', '.join(unread[:MOST_REASONS])}{more}"
+def warn_unread(images: Any, who: str) -> None:
+    """One warning with the number of files that may be images and could not be read, and the first reasons."""
+    report = images.report
+    lost = report[~report["read"] & ~report["reason"].isin(late("features").files.HARMLESS)]
+    if len(lost):
+        first = [f"{row['file']} ({row['reason']})" for row in lost.head(MOST_REASONS).to_dict("records")]
+        more = f", and {len(lost) - MOST_REASONS} more" * (len(lost) > MOST_REASONS)
+        said = f"{who}: {len(lost)} of {len(report)} files were not read: {', '.join(first)}{more}"
         warnings.warn(said, UnreadWarning, stacklevel=4)
 
 
@@ -138,6 +135,6 @@ def _features(made: Any, count: int, extraction: Any, who: str) -> Array:
         fix = f"Return one for each that is asked for: they are asked for in batches of up to {DRAWN_AT_ONCE}"
         raise InvalidInput(f"images from {who}", f"are {len(batch)} where {count} were asked for", fix)
     try:
-        return extraction.extractor([batch[k] for k in range(count)])
+        return as_rows(extraction.extractor([batch[k] for k in range(count)]), "features")
     except InvalidInput as error:
         raise error.of(who) from None
