@@ -108,8 +108,8 @@ class Federation(Dealt):
 
         >>> nm.Federation.iid(np.zeros((6, 2)), 2, y=["a", "a", "b", "b", "b", "b"]).describe().round(2)
              client  n  weight  test  share of a  share of b
-        0  Client 1  3     0.5     0        0.33        0.67
-        1  Client 2  3     0.5     0        0.33        0.67
+        0  Client 1  3     0.5     0        0.00        1.00
+        1  Client 2  3     0.5     0        0.67        0.33
         """
         from .mix import describe
 

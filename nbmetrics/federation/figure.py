@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from ..figures.drawing import CLIENT, COLOURS, Drawing, plain, whole_ticks
+from ..figures.drawing import CLIENT, COLOURS, Drawing, plain
 from .mix import SHARE
 
 # Classes are told apart by colour and hatch; more than that many by their place in a map.
@@ -23,7 +24,7 @@ MOST_TICKS = 25
 def mix(table: pd.DataFrame) -> Figure:
     """The table of `Federation.describe`: the class mix of each client, and its size."""
     classes = [str(column) for column in table if str(column).startswith(SHARE)]
-    height = min(TALLEST, 1.6 + ROW * max(len(table), 6))
+    height = min(TALLEST, 1.6 + ROW * max(len(table), 4))
     if classes and len(classes) <= MOST_STACKED:
         height += 0.25 * -(-len(classes) // 4)
     figure = Drawing(figsize=(9.5 if classes else 5.5, height), layout="constrained")
@@ -53,11 +54,13 @@ def _stacked(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) -
 
 def _mapped(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) -> None:
     """Clients by classes, the darker the larger the share."""
-    drawn = ax.imshow(shares, aspect="auto", cmap="cividis_r", vmin=0, vmax=np.nanmax(shares), interpolation="nearest")
+    drawn = ax.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=np.nanmax(shares), interpolation="nearest")
     step = -(-len(classes) // MOST_TICKS)
     ax.set_xticks(range(0, len(classes), step), [_short(c) for c in classes[::step]], rotation=90, fontsize=8)
     ax.set_xlabel(f"class ({len(classes)})")
-    figure.colorbar(drawn, ax=ax, label="share of the client's rows", location="top", shrink=0.6, aspect=40)
+    figure.colorbar(
+        drawn, ax=ax, label="share of the client's rows", location="top", shrink=0.6, aspect=40, ticks=MaxNLocator(4)
+    )
 
 
 def _sizes(ax: Any, table: pd.DataFrame) -> None:
@@ -74,9 +77,9 @@ def _sizes(ax: Any, table: pd.DataFrame) -> None:
     ax.barh(places, rows, 0.8, color=CLIENT, label="rows")
     if test.any():
         ax.barh(places, test, 0.8, rows, color="white", edgecolor=CLIENT, hatch="////", linewidth=0.6, label="held out")
-        ax.legend(loc="lower right", fontsize=8)
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=8, frameon=False, columnspacing=1.0)
     ax.set_xlabel("rows")
-    whole_ticks(ax.xaxis)
+    ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
 
 
 def _name(ax: Any, names: list[str], height: float) -> None:

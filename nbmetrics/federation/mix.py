@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ..partition import natural
 from .client import Client
 
 SHARE = "share of "
@@ -23,16 +24,19 @@ def describe(clients: Sequence[Client], weights: Sequence[float]) -> pd.DataFram
             "test": [0 if client.test is None else len(client.test) for client in clients],
         }
     )
-    known = [client.labels for client in clients if client.labels is not None]
-    distinct = np.unique(np.concatenate(known)) if known else np.empty(0)
-    shares = np.full((len(clients), len(distinct)), np.nan)
-    for row, client in zip(shares, clients, strict=True):
-        if client.labels is not None:
-            found, counts = np.unique(client.labels, return_counts=True)
-            row[:] = 0.0
-            row[np.searchsorted(distinct, found)] = counts / client.size
-    mix = pd.DataFrame(shares, columns=[f"{SHARE}{label}" for label in distinct])
+    shares = [_shares(client) for client in clients]
+    classes = sorted({label for found in shares if found for label in found}, key=natural)
+    rows = [[np.nan if found is None else found.get(label, 0.0) for label in classes] for found in shares]
+    mix = pd.DataFrame(rows, columns=[f"{SHARE}{label}" for label in classes], dtype=float)
     return pd.concat([table, mix], axis=1)
+
+
+def _shares(client: Client) -> dict[str, float] | None:
+    """The share of each class that a client has, None where its labels are not known."""
+    if client.labels is None:
+        return None
+    found, counts = np.unique(client.labels, return_counts=True)
+    return {str(label): count / client.size for label, count in zip(found, counts, strict=True)}
 
 
 def files(clients: Sequence[Client], beside: pd.DataFrame | None) -> pd.DataFrame:
