@@ -474,3 +474,75 @@ def test_settings_belong_to_an_extractor():
         nm.Federation.iid(np.zeros((4, 2)), 2, batch_size=3)
     with pytest.raises(nm.InvalidInput, match=r"^batch_size: is given beside an extraction"):
         nm.Federation.iid(drawn(4), 2, extractor=counting(), batch_size=3)
+
+
+def test_a_playground_shows_generators_of_images_beside_clients_of_images(federation, tmp_path):
+    made = drawn(10, 5)
+    lab = nm.Playground(federation, {"folder": save(tmp_path / "samples", made), "rows": means(made)})
+    try:
+        scores = lab.scores().table.set_index("generator")
+        np.testing.assert_allclose(scores.loc["folder", "avg"], scores.loc["rows", "avg"], rtol=1e-6)
+        for attach in (lab.attach, lab.attach_client):
+            for source in (made, tmp_path / "samples", nm.images(made)):
+                with pytest.raises(nm.InvalidInput, match=r"^source: is images.*nm\.extract.*\(n, 3\)"):
+                    attach("new", source)
+        lab.attach("new", means(made))
+    finally:
+        lab.close()
+
+
+def test_a_theorem_takes_a_generator_of_images(federation):
+    made = drawn(10, 5)
+    given, rows_of_it = (nm.theory.fid_avg_bound(federation, nm.Generator(g)) for g in (made, means(made)))
+    assert given == pytest.approx(rows_of_it)
+
+
+def test_what_a_generator_of_images_is_called_and_copied(tmp_path):
+    generator = nm.Generator(save(tmp_path / "samples", drawn(2)))
+    assert generator.name == "samples" and "samples" in repr(generator)
+    import copy
+    import pickle
+
+    for again in (copy.copy(generator), copy.deepcopy(generator), pickle.loads(pickle.dumps(generator))):
+        assert (again.name, again.source) == (generator.name, generator.source)
+
+
+def test_progress_of_drawn_images_is_shown_when_asked_for(federation, capsys):
+    object.__setattr__(federation.extraction, "progress", True)
+    nm.evaluate(federation, {"g": function}, "kid", samples=130, progress=True)
+    assert "generator 'g'" in capsys.readouterr().err
+    nm.evaluate(federation, {"g": function}, "kid", samples=130, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_module_of_images_is_drawn_in_batches():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+
+    class Net(torch.nn.Module):
+        latent_dim = 2
+
+        def __init__(self):
+            super().__init__()
+            self.asked, self.scale = [], torch.nn.Parameter(torch.ones(1))
+
+        def forward(self, z):
+            self.asked.append(len(z))
+            return torch.sigmoid(self.scale * z.sum(axis=1))[:, None, None, None].expand(-1, 3, 6, 5)
+
+    net = Net()
+    federation = nm.Federation({"a": drawn(9), "b": drawn(12)}, extractor=counting())
+    found = drawn_rows(federation, net, 100)
+    assert net.asked == [64, 36] and found.shape == (100, 3)
+    assert np.isfinite(found).all() and len(np.unique(found[:, 0])) > 50
+    np.testing.assert_array_equal(found, drawn_rows(federation, net, 100))
+
+
+def test_a_torch_data_set_is_dealt_by_its_labels():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    images, labels = drawn(12), np.arange(12) % 3
+    dataset = torch.utils.data.TensorDataset(torch.from_numpy(images), torch.from_numpy(labels))
+    federation = nm.Federation.from_dataset(dataset, extractor="pixels")
+    assert federation.names == ("0", "1", "2")
+    check_rows(federation["1"].rows, images[1::3])
+    by = nm.Federation.from_dataset(dataset, by=["user"] * 5 + ["other"] * 7, extractor="pixels")
+    assert [(c.name, c.labels.tolist()) for c in by] == [("other", [2, *[0, 1, 2] * 2]), ("user", [0, 1, 2, 0, 1])]

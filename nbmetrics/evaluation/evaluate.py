@@ -90,7 +90,10 @@ def evaluate(
         samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))
     settled = _metrics(metrics, federation)
     note = _note(samples, seed, federation, named)
-    named = tuple(generator.through(federation.extraction) for generator in named)
+    extraction = federation.extraction
+    if extraction is not None and progress is False:
+        extraction = replace(extraction, progress=False)
+    named = tuple(generator.through(extraction) for generator in named)
     clients = ClientSamples(federation, samples, seed)
     samples_of = [GeneratorSamples(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))

@@ -118,8 +118,8 @@ class Federation(Dealt):
     def plot(self) -> Figure:
         """What the clients are made of, as a matplotlib Figure: classes where they have labels, and sizes.
 
-        Classes are stacked bars up to 12 of them, and a map of shares beyond; sizes are numbers of rows, or weights
-        where a client is a distribution.
+        Classes are stacked bars up to 12 of them (and 1,500 bars), and a map of shares beyond; sizes are numbers of
+        rows, or weights where a client is a distribution.
         """
         from .figure import mix
 

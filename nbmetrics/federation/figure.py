@@ -14,6 +14,8 @@ from .mix import SHARE
 
 # Classes are told apart by colour and hatch; more than that many by their place in a map.
 MOST_STACKED = 12
+# Bars that are drawn within a few seconds.
+MOST_BARS = 1500
 HATCHES = ("", "////", "....")
 # Inches for each client, and the tallest a figure gets; names are shortened to so many letters.
 ROW, TALLEST, LONGEST = 0.24, 12.0, 24
@@ -25,15 +27,16 @@ def mix(table: pd.DataFrame) -> Figure:
     """The table of `Federation.describe`: the class mix of each client, and its size."""
     classes = [str(column) for column in table if str(column).startswith(SHARE)]
     height = min(TALLEST, 1.6 + ROW * max(len(table), 4))
-    if classes and len(classes) <= MOST_STACKED:
+    is_stacked = len(classes) <= MOST_STACKED and len(classes) * len(table) <= MOST_BARS
+    if classes and is_stacked:
         height += 0.25 * -(-len(classes) // 4)
     figure = Drawing(figsize=(9.5 if classes else 5.5, height), layout="constrained")
     widths = [3, 1] if classes else [1]
     axes = figure.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)
     if classes:
         shares = table[classes].to_numpy(dtype=float)
-        draw = _stacked if len(classes) <= MOST_STACKED else _mapped
-        draw(figure, axes[0, 0], shares, [plain(name.removeprefix(SHARE)) for name in classes])
+        draw = _stacked if is_stacked else _mapped
+        draw(figure, axes[0, 0], shares, [_short(name.removeprefix(SHARE)) for name in classes])
     _sizes(axes[0, -1], table)
     _name(axes[0, 0], [str(name) for name in table["client"]], height)
     return figure
@@ -56,7 +59,7 @@ def _mapped(figure: Drawing, ax: Any, shares: np.ndarray, classes: list[str]) ->
     """Clients by classes, the darker the larger the share."""
     drawn = ax.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=np.nanmax(shares), interpolation="nearest")
     step = -(-len(classes) // MOST_TICKS)
-    ax.set_xticks(range(0, len(classes), step), [_short(c) for c in classes[::step]], rotation=90, fontsize=8)
+    ax.set_xticks(range(0, len(classes), step), classes[::step], rotation=90, fontsize=8)
     ax.set_xlabel(f"class ({len(classes)})")
     figure.colorbar(
         drawn, ax=ax, label="share of the client's rows", location="top", shrink=0.6, aspect=40, ticks=MaxNLocator(4)
@@ -86,9 +89,11 @@ def _name(ax: Any, names: list[str], height: float) -> None:
     """The clients from above, as many names as fit."""
     step = max(1, int(np.ceil(len(names) * 0.13 / (height - 1.2))))
     size = 9 if len(names) * 0.17 < height - 1.2 else 6
-    ax.set_yticks(range(0, len(names), step), [plain(_short(name)) for name in names[::step]], fontsize=size)
+    ax.set_yticks(range(0, len(names), step), [_short(name) for name in names[::step]], fontsize=size)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    """A name as matplotlib shows it: a legend leaves out what begins with an underscore."""
+    name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    return plain(f" {name}" if name.startswith("_") else name)

@@ -110,16 +110,26 @@ def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callabl
 
     def rows(asked: Any, rng: np.random.Generator) -> Any:
         is_count = np.ndim(asked) == 0
+        total = asked if is_count else len(asked)
         parts: list[Array] = []
-        for block in uniform_blocks(asked if is_count else len(asked), DRAWN_AT_ONCE):
-            count = block.stop - block.start
-            made = source(count if is_count else asked[block], rng.spawn(1)[0])
-            if not parts and not _is_batch(made):
-                return source(asked, rng)
-            parts.append(_features(made, count, extraction, who))
+        with _bar(extraction.progress, total, who) as bar:
+            for block in uniform_blocks(total, DRAWN_AT_ONCE):
+                count = block.stop - block.start
+                made = source(count if is_count else asked[block], rng.spawn(1)[0])
+                if not parts and not _is_batch(made):
+                    return source(asked, rng)
+                parts.append(_features(made, count, extraction, who))
+                bar.update(count)
         return concat(parts)
 
     return rows
+
+
+def _bar(progress: str | bool, total: int, who: str) -> Any:
+    from tqdm.auto import tqdm
+
+    delay = 1.0 if progress == "auto" else 0.0
+    return tqdm(total=total, desc=who, unit=" images", disable=progress is False, delay=delay, leave=False)
 
 
 def _is_batch(made: Any) -> bool:
