@@ -77,6 +77,16 @@ def test_files_that_are_not_read_are_counted_and_listed(wards):
     assert list(report) == ["client", "file", "read", "reason"]
 
 
+def test_by_class_files_are_listed_with_the_class_they_lie_beside(tmp_path):
+    save(tmp_path / "a" / "ill", drawn(3))
+    save(tmp_path / "b" / "ill", drawn(2))
+    for place in ("a/ill", "a", "."):
+        (tmp_path / place / "notes.txt").write_text("x")
+    report = of_folder(tmp_path, labels="class").report
+    assert report["client"].tolist() == ["ill"] * 6 + [""] * 2
+    assert report[~report["read"]]["file"].tolist() == ["a/ill/notes.txt", "a/notes.txt", "notes.txt"]
+
+
 def test_what_is_no_image_is_no_warning(wards):
     (wards / "ward 2" / "notes.txt").write_text("x")
     save(wards / ".hidden", drawn(1))

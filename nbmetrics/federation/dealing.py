@@ -92,7 +92,8 @@ class Dealt(ABC):
     ) -> Self:
         """`clients` clients of `X`, (n, d), their shares of each label of `y` Dirichlet(α): small α, unlike clients.
 
-        As Hsu et al. (2019) and Yurochkin et al. (2019) deal. Each client has at least 2 rows.
+        As Yurochkin et al. (2019) deal; Hsu et al. (2019) draw each client's shares of the labels instead. Each client
+        has at least 2 rows.
         """
         data = _Data.of(X, y, extractor, extract)
         return cls._of_parts(data, partition.dirichlet(data.y, len(data), clients, alpha, seed))
@@ -189,7 +190,7 @@ class Dealt(ABC):
         (DataFrame client, file, read, reason).
 
         Raises InvalidInput for a folder without sub-folders, images beside the sub-folders, which belong to nobody,
-        and clients with fewer than 2 images that can be read, which no metric can score.
+        and clients with fewer than 2 images that can be read.
 
         Examples
         --------

@@ -232,11 +232,11 @@ def _check_one_space(clients: tuple[Client, ...]) -> None:
     for client in known:
         own, first = client.extraction.extractor, known[0].extraction.extractor
         if (own.name, own.fingerprint) != (first.name, first.fingerprint):
-            seen = f"{client.name!r} has features by {_named(own)}, {known[0].name!r} by {_named(first)}"
+            seen = f"{client.name!r} has features by {_made_by(own)}, {known[0].name!r} by {_made_by(first)}"
             raise InvalidInput("clients", seen, "Give all the same: nm.Federation(clients, extractor=…)")
 
 
-def _named(extractor: Any) -> str:
+def _made_by(extractor: Any) -> str:
     return str(extractor.fingerprint or extractor.name)
 
 

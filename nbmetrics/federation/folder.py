@@ -82,7 +82,7 @@ def _check_few(parts: dict[str, np.ndarray]) -> None:
     few = [name for name, index in parts.items() if len(index) < FEWEST]
     if few:
         seen = f"has {_some(few, 'sub-folder')} with fewer than {FEWEST} images that can be read"
-        raise InvalidInput("path", seen, "Move them away, or give each at least 2: no metric scores fewer")
+        raise InvalidInput("path", seen, f"Move them away, or give each at least {FEWEST}")
 
 
 def _some(names: list[str], kind: str) -> str:

@@ -129,7 +129,8 @@ def as_generators(generators: Any) -> tuple[Generator, ...]:
         listed = check_list(generators, "generators", MOST_PARTIES)
         items = [_as_generator(item, f"generator {k}") for k, item in enumerate(listed, 1)]
     else:
-        raise InvalidInput("generators", f"got {shown(generators)}", "Give a list of Generator, or a dict of sources")
+        fix = "Give a list of Generator, a dict of sources, or a folder of images"
+        raise InvalidInput("generators", f"got {shown(generators)}", fix)
     if not items:
         raise InvalidInput("generators", "is empty", "Give at least one generator")
     made = named(items, "Generator", lambda item, name: replace(item, name=name))

@@ -57,7 +57,9 @@ def images_of(value: Any, argument: str, extraction: Any) -> Any:
     Warns with `UnreadWarning` where files beside them were not read. Raises InvalidInput without an extraction.
     """
     if extraction is None:
-        fix = 'Give extractor=, such as "pixels". Flatten each item to one row where they are no images'
+        fix = 'Give extractor=, such as "inception-v3-compat" or "pixels"'
+        if hasattr(value, "shape"):
+            fix += "; or flatten each item to one row where they are no images"
         raise InvalidInput(argument, f"{told(value)}, and no extractor is given", fix)
     found = _images(value, argument)
     if not len(found):
