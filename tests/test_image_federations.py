@@ -273,6 +273,21 @@ def test_what_can_be_refused_is_refused_before_images_are_extracted():
             refused()
 
 
+def test_what_an_extractor_of_ones_own_raises_is_seen(tmp_path):
+    def broken(batch):
+        raise TypeError("of my own")
+
+    save(tmp_path / "a", drawn(2))
+    for make in (
+        lambda e: nm.Federation.from_folder(tmp_path, extractor=e),
+        lambda e: nm.Federation.iid(drawn(4), 2, extractor=e),
+        lambda e: nm.Federation({"a": drawn(4)}, extractor=e),
+        lambda e: nm.Federation([drawn(4)], extractor=e),
+    ):
+        with pytest.raises(TypeError, match="of my own"):
+            make(counting(broken))
+
+
 def test_settings_belong_to_an_extractor():
     with pytest.raises(nm.InvalidInput, match=r"^batch_size: is a setting of an extractor, and none is given"):
         nm.Federation.iid(np.zeros((4, 2)), 2, batch_size=3)

@@ -150,7 +150,7 @@ class Dealt(ABC):
 
         Parameters
         ----------
-        dataset : what `nm.images` reads, such as a torch `Dataset`; or a pair (X, y) of images or rows, and labels
+        dataset : what `nm.images` reads, such as a torch `Dataset`; or a tuple (X, y) of images or rows, and labels
         labels : (n,) the labels, in the place of those that the data set has
         by : (n,) the client of each item; by default its label
         extractor, extract : as `nm.extract` takes them; by default "inception-v3-compat" of images; rows are taken
@@ -163,7 +163,7 @@ class Dealt(ABC):
         >>> nm.Federation.from_dataset((images, labels), extractor="pixels")
         Federation(2 clients, dim=64: cat, dog)
         """
-        if isinstance(dataset, (tuple, list)) and len(dataset) == 2:
+        if isinstance(dataset, tuple) and len(dataset) == 2:
             dataset, given = dataset
             labels = given if labels is None else labels
         if getattr(dataset, "ndim", None) != 2:
@@ -179,7 +179,7 @@ class Dealt(ABC):
 
         Parameters
         ----------
-        path : folder with one sub-folder for each client; all images below it are its own
+        path : folder, or zip of one, with one sub-folder for each client; all images below it are its own
         extractor, extract : as `nm.extract` takes them; they stay as `federation.extraction`
         labels : what the sub-folders are. "client": each sub-folder of `path` is a client, and sub-folders within,
             such as `hospital/healthy/`, are classes, kept as `client.labels`. "class": each image's class is the
@@ -200,13 +200,13 @@ class Dealt(ABC):
         kind, extraction = check_choice(labels, ("client", "class"), "labels"), extraction_of(extractor, extract)
         images, parts, classes, reports = found(path, kind)
         data = _Data(images, classes, None, extraction, "path")
-        federation = cls(data.client(name, index)._with(report=reports.get(name)) for name, index in parts.items())
+        federation = cls([data.client(name, index)._with(report=reports.get(name)) for name, index in parts.items()])
         federation._beside = reports.get("")
         return federation
 
     @classmethod
     def _of_parts(cls, data: _Data, parts: Mapping[str, np.ndarray]) -> Self:
-        return cls(data.client(name, index) for name, index in parts.items())
+        return cls([data.client(name, index) for name, index in parts.items()])
 
 
 @dataclass(frozen=True, eq=False)

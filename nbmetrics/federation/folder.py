@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InvalidInput, check_names, shown
 from ..late import late
 from ..partition import natural
-from .pictures import warn_unread
+from .pictures import are_images, warn_unread
 
 FEWEST = 2
 MOST_NAMED = 3
@@ -34,8 +34,7 @@ class Found(NamedTuple):
 
 def found(path: Any, labels: str) -> Found:
     """Who holds which image below a folder, or in a zip; warns of files that were not read."""
-    at_path = os.path.isdir(path) if isinstance(path, (str, os.PathLike)) else None
-    if at_path is None or not (at_path or os.path.isfile(path)):
+    if not isinstance(path, (str, os.PathLike)) or not are_images(path):
         raise InvalidInput("path", f"got {shown(path)}, which is no folder", "Give a folder of folders of images")
     try:
         images = late("features").images(path)
@@ -50,7 +49,7 @@ def found(path: Any, labels: str) -> Found:
     holders = np.array([file[place] for file in read])
     names = {file[place] for file in read}
     if labels == "client":  # one without images is missed; among classes, folders of folders have none
-        names |= {*owners, *(_folders(path) if at_path else ())} - {""}
+        names |= {*owners, *_folders(path)} - {""}
     names = {name for name in names if not late("features").files.is_hidden((name,))}
     parts = {name: np.flatnonzero(holders == name) for name in sorted(names, key=natural)}
     _check_few(parts)
@@ -67,6 +66,8 @@ def _classes(read: list[tuple[str, ...]]) -> np.ndarray | None:
 def _folders(path: Any) -> list[str]:
     """The sub-folders, those too in which no file was found, but no links, which may lead back here."""
     files = late("features").files
+    if not os.path.isdir(path):  # a zip
+        return []
     entries = [entry for entry in Path(path).iterdir() if entry.is_dir() and not entry.is_symlink()]
     return [files.one_line(entry.name, files.LONGEST_SHOWN) for entry in entries]
 

@@ -43,7 +43,7 @@ def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> 
 
 
 def are_images(value: Any) -> bool:
-    """Whether a value is images: a folder, a zip, `Images`, or an array of three or four axes."""
+    """Whether a value is images: a folder, a zip, `Images`, or an array of three or four axes; nothing is opened."""
     if isinstance(value, (str, os.PathLike)):
         return str(value).lower().endswith(".zip") or os.path.isdir(value)
     if is_array(value):
@@ -107,7 +107,7 @@ def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callabl
     """A function of images as one of rows: asked for up to 64 at a time, extracted, and thrown away.
 
     Each batch has a child of `rng`, so that a seed gives the same rows whatever the extraction's batches. A function
-    that gives rows of features is asked once, for all of them, as it would be without an extraction.
+    whose first batch is rows of features is asked again for all of them at once, as it would be without an extraction.
     """
 
     def rows(asked: Any, rng: np.random.Generator) -> Any:
