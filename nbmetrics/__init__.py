@@ -29,7 +29,7 @@ _ROOMS = {
     "metrics.kid.kernels": ["Polynomial", "RBF"],
     "metrics.kid.estimators": ["Subsets"],
     "evaluation.uncertainty": ["Influence", "Bootstrap", "Jackknife", "BiasWarning"],
-    "federation": ["Client", "Generator", "Federation"],
+    "federation": ["Client", "Generator", "Federation", "UnreadWarning"],
     "evaluation.evaluate": ["evaluate"],
     "evaluation.scores": ["Scores"],
     "features.images": ["Images", "images"],

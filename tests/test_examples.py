@@ -10,7 +10,13 @@ import nbmetrics as nm
 SHOWN = {
     "Gaussian": nm.Gaussian,
     "Federation": nm.Federation,
+    "Federation.by_id": nm.Federation.by_id,
+    "Federation.describe": nm.Federation.describe,
+    "Federation.from_dataset": nm.Federation.from_dataset,
     "Federation.from_labels": nm.Federation.from_labels,
+    "Federation.pathological": nm.Federation.pathological,
+    "Federation.power_law": nm.Federation.power_law,
+    "Federation.shards": nm.Federation.shards,
     "Federation.split": nm.Federation.split,
     "Federation.with_weights": nm.Federation.with_weights,
     "Scores.heterogeneity": nm.Scores.heterogeneity,
