@@ -100,7 +100,7 @@ def test_fid_and_kid_of_two_folders_of_64_are_torch_fidelitys(weights, tmp_path)
     assert ours == pytest.approx(wanted, rel=1e-3)
 
 
-def test_uint8_float_nchw_and_nhwc_give_the_same_bits(weights):
+def test_images_give_the_same_bits_however_they_lie_in_memory(weights):
     images = np.stack([image[:17, :17] for image in odd_images(3, 6)])
     extractor = extractor_of("inception-v3-compat:64", weights=weights, device="cpu")
     rows = extractor(list(images))
