@@ -12,6 +12,7 @@ import nbmetrics as nm
 
 X = np.random.default_rng(20261126).normal(size=(12, 3))
 LAW = nm.Gaussian([0.0, 0.0, 0.0])
+IMAGES = np.zeros((2, 8, 8, 3), np.uint8)
 RAGGED = [[1.0, 2.0], [3.0]]
 
 
@@ -85,6 +86,11 @@ REFUSED = {
     "label for each row": (lambda: nm.Federation.from_labels(X, [0, 1]), "y", "one label"),
     "NaN label": (lambda: nm.Federation.from_labels(X, [np.nan] + [1.0] * 11), "y", "finite"),
     "labels of two kinds": (lambda: nm.Federation.from_labels(X, np.array([1, "a"] * 6, object)), "y", "."),
+    "label for each row of a client": (lambda: nm.Client(X, labels=[1, 2]), "labels", "one label"),
+    "images without an extractor": (lambda: nm.Client(np.zeros((3, 8, 8))), "data", "Give extractor="),
+    "no such folder": (lambda: nm.Federation.from_folder("nowhere", "pixels"), "path", "folder of folders"),
+    "shards of nothing": (lambda: nm.Federation.shards(X, [0] * 12, 3, 5), "per_client", "at most 4"),
+    "labels without a client": (lambda: nm.Federation.pathological(X, range(12), 3, 2), "classes", "at least 4"),
     "split of a law": (lambda: nm.Federation([LAW]).split(), "test", "Give rows"),
     "nothing left by split": (lambda: nm.Federation([X]).split(test=1.0), "test", "smaller"),
     "split seed below 0": (lambda: nm.Federation([X]).split(seed=-1), "seed", "."),
@@ -117,6 +123,9 @@ REFUSED = {
     "seed below 0": (lambda: evaluated(seed=-1), "seed", "at least 0"),
     "unknown kernel": (lambda: nm.kid(X, X, "cubic"), "kernel", "nm.Polynomial"),
     "unknown estimator": (lambda: nm.kid(X, X, estimator="unbias"), "estimator", "'unbiased'"),
+    "unknown extractor": (lambda: nm.extract(IMAGES, "pixel"), "extractor", "Did you mean 'pixels'"),
+    "extractor that is none": (lambda: nm.extract(IMAGES, 3), "extractor", "nm.extractors"),
+    "unknown resizing": (lambda: nm.extract(IMAGES, "pixels", resize="cleen"), "resize", "Did you mean 'clean'"),
     "kernel of a wrong shape": (lambda: nm.kid(X, X, lambda x, y: x), "kernel", "each pair"),
     "kernel that gives a list": (lambda: nm.kid(X, X, lambda x, y: [1.0]), "kernel", "each pair"),
     "kernel that gives NaN": (lambda: nm.kid(X, X, lambda x, y: x @ y.T * np.nan), "kernel", "."),
@@ -142,6 +151,9 @@ REFUSED = {
     "mixture weights": (lambda: nm.Mixture([LAW, LAW], [1]), "weights", "one weight each"),
     "empirical NaN": (lambda: nm.Empirical(holed(np.nan)), "rows", "Drop or mend"),
     "negative count": (lambda: LAW.sample(-1), "n", "at least 0"),
+    "images of 0 to 255 as floats": (lambda: nm.images(np.full((2, 8, 8), 200.0)), "source", "astype"),
+    "images in no folder": (lambda: nm.images("no/such folder"), "source", "Give a folder"),
+    "labels for other images": (lambda: nm.images(np.zeros((2, 8, 8)), labels=[1]), "labels", "one per image"),
 }
 
 

@@ -22,7 +22,7 @@ from tests.changed import ALWAYS, ELSEWHERE, changed, selected
             ["tests/labs/toolkit/test_share.py", "tests/labs/toolkit/test_share_page.py"],
         ),
         ("nbmetrics/labs/toolkit/view/dom.js", ["tests/labs/toolkit"]),
-        ("nbmetrics/federation.py", ["tests/test_federation.py"]),
+        ("nbmetrics/federation/client.py", ["tests/test_federation.py"]),
         ("nbmetrics/errors.py", []),
         ("notebooks/theorems.ipynb", ["tests/test_notebooks.py"]),
         ("tests/labs/toolkit/test_saved.py", ["tests/labs/toolkit/test_saved.py"]),

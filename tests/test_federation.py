@@ -256,3 +256,81 @@ def test_no_function_takes_columns_in_another_order(call):
         nm.InvalidInput, match=r"column 2 of .* 'c', of .* 'b'\. Give the same columns in the same order"
     ):
         call(first, first[["a", "c", "b"]])
+
+
+def test_labels_stay_with_their_rows():
+    federation = nm.Federation([nm.Client(X, labels=range(30), name="a"), nm.Client(Y, labels=range(30, 40), name="b")])
+    known = np.concatenate([X, Y])
+    for other in (federation, federation.split(0.3, seed=4), federation.with_weights([1, 1])):
+        for client in (*other, other.pooled()):
+            if client.labels is not None:
+                np.testing.assert_array_equal(known[client.labels], client.rows)
+    assert len(federation.split(0.3)["a"].labels) == 21
+    assert len(federation.pooled().labels) == 40
+
+
+@pytest.mark.parametrize("labels", [[1, 2], 3, "ab", [np.nan] * 30, [[1]] * 30, [1, "a"] * 15, None])
+def test_labels_are_one_for_each_row(labels):
+    if labels is None:
+        assert nm.Client(X, labels=labels).labels is None
+        return
+    given = np.array(labels, object) if labels == [1, "a"] * 15 else labels
+    with pytest.raises(nm.InvalidInput, match=r"^labels"):
+        nm.Client(X, labels=given)
+    with pytest.raises(nm.InvalidInput, match=r"^labels"):
+        nm.Client(LAW, labels=given)
+
+
+def described(federation):
+    return federation.describe().set_index("client")
+
+
+def test_a_federation_says_what_its_clients_are_made_of():
+    clients = [nm.Client(X, labels=[2, 10, 10] * 10, name="a"), nm.Client(Y, labels=[10] * 10, test=X, name="b")]
+    table = described(nm.Federation(clients))
+    assert table["n"].tolist() == [30, 10]
+    assert table["weight"].tolist() == [0.75, 0.25]
+    assert table["test"].tolist() == [0, 30]
+    assert list(table)[3:] == ["share of 2", "share of 10"]
+    np.testing.assert_allclose(table[["share of 2", "share of 10"]], [[1 / 3, 2 / 3], [0, 1]])
+
+
+def test_what_is_not_known_of_a_client_is_missing():
+    clients = {
+        "a": nm.Client(X, labels=["x"] * 30, weight=1),
+        "b": nm.Client(Y, weight=1),
+        "c": nm.Client(LAW, weight=2),
+    }
+    table = described(nm.Federation(clients))
+    assert table["n"].isna().tolist() == [False, False, True]
+    assert table["share of x"].isna().tolist() == [False, True, True]
+    assert list(described(nm.Federation([LAW]))) == ["n", "weight", "test"]
+
+
+@pytest.mark.parametrize("clients", [2, 100])
+@pytest.mark.parametrize("classes", [2, 12, 13, 100])
+def test_a_plot_shows_every_client_and_class(clients, classes):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(1200, 2)), np.arange(1200) % classes
+    federation = nm.Federation.iid(rows, clients, y=labels).split()
+    figure = federation.plot()
+    mix, sizes = figure.axes[:2]
+    shares = federation.describe().filter(like="share of ").to_numpy()
+    if mix.images:
+        np.testing.assert_allclose(mix.images[0].get_array(), shares)
+    else:
+        drawn = [[bar.get_width() for bar in bars] for bars in mix.containers]
+        np.testing.assert_allclose(np.transpose(drawn), shares)
+        looks = {(bars[0].get_facecolor(), bars[0].get_hatch()) for bars in mix.containers}
+        assert len(looks) == classes == len(figure.legends[0].texts)
+    assert [bar.get_width() for bar in sizes.containers[0]] == [len(c.rows) for c in federation]
+    assert mix.get_yticklabels()[0].get_text() == "Client 1"
+
+
+def test_a_plot_of_clients_without_labels_or_rows_is_of_sizes_or_weights():
+    assert len(nm.Federation([X, Y]).plot().axes) == 1
+    axes = nm.Federation([LAW, LAW]).plot().axes
+    assert [bar.get_width() for bar in axes[0].containers[0]] == [0.5, 0.5]
+    assert "weight" in axes[0].get_xlabel()
+    drawn = nm.Federation.from_labels(X, ["$a$", "b_{"] * 15).plot()
+    drawn.draw_without_rendering()

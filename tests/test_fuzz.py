@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
+from tests import fuzz_metrics
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
 
@@ -73,6 +74,7 @@ def labels(x):
 FEW = {"draws": 2, "subsets": 2}
 # Each takes three sets of rows, of which the first is the strangest; the first word is the public name it tries.
 ON_ROWS = {
+    **fuzz_metrics.ON_ROWS,
     "fid": (lambda a, b, c: nm.fid(a, b), number),
     "fid of a law": (lambda a, b, c: nm.fid(nm.Gaussian([0.0] * c.shape[1]), a), number),
     "fid_infinity": (lambda a, b, c: nm.fid_infinity(a, b), number),
@@ -122,10 +124,18 @@ ON_ROWS = {
     "Federation of labels": (lambda a, b, c: nm.Federation.from_labels(b, a), federation),
     "Federation dealt": (lambda a, b, c: nm.Federation.iid(a, 2), federation),
     "Federation by shares": (lambda a, b, c: nm.Federation.dirichlet(a, labels(b), 2, 1.0), federation),
+    "Federation in shards": (lambda a, b, c: nm.Federation.shards(a, labels(b), 2), federation),
+    "Federation of classes": (lambda a, b, c: nm.Federation.pathological(a, labels(b), 3), federation),
+    "Federation by a power law": (lambda a, b, c: nm.Federation.power_law(a, 2, 1.0, y=labels(b)), federation),
+    "Federation by ids": (lambda a, b, c: nm.Federation.by_id(b, a, y=labels(b)), federation),
+    "Federation of a data set": (lambda a, b, c: nm.Federation.from_dataset((a, labels(b))), federation),
+    "Federation described": (lambda a, b, c: nm.Federation.iid(a, 2, y=labels(b)).describe(), anything),
     "Federation alike": (lambda a, b, c: nm.Federation.variance_limited(a, labels(b), 2), federation),
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
     "theory of a bound": (lambda a, b, c: nm.theory.fid_avg_bound([a, b], c), numbers),
     "theory of a barycenter": (lambda a, b, c: law(nm.theory.barycenter([a, b])), anything),
+    "images": (lambda a, b, c: nm.images(a)[0], anything),
+    "images labels": (lambda a, b, c: nm.images(np.zeros((len(b), 4, 4)), labels=a), anything),
     "experiments": (
         lambda a, b, c: nm.experiments.kid_estimators([4], real=a, generated=b, draws=2, subsets=2),
         anything,
@@ -144,6 +154,7 @@ def scores(generators=None, metrics=("fid", "kid"), federation=PAIR, **options):
 
 # Each takes one setting, and uses what it made.
 ON_SETTINGS = {
+    **fuzz_metrics.ON_SETTINGS,
     "Bootstrap": lambda v: scores(uncertainty=nm.Bootstrap(v)),
     "Bootstrap seed": lambda v: scores(uncertainty=nm.Bootstrap(20, v)),
     "Bootstrap level": lambda v: scores(uncertainty=nm.Bootstrap(20, 0, v)),
@@ -185,6 +196,16 @@ ON_SETTINGS = {
     "Federation seed": lambda v: federation(PAIR.split(0.5, v)),
     "Federation dealt": lambda v: federation(nm.Federation.iid(A, v)),
     "Federation by shares": lambda v: federation(nm.Federation.dirichlet(A, labels(A), v, 1.0)),
+    "Federation in shards": lambda v: federation(nm.Federation.shards(A, labels(A), v)),
+    "Federation of shards": lambda v: federation(nm.Federation.shards(A, labels(A), 2, v)),
+    "Federation of classes": lambda v: federation(nm.Federation.pathological(A, labels(A), 3, v)),
+    "Federation by a power law": lambda v: federation(nm.Federation.power_law(A, 2, v)),
+    "Federation ids": lambda v: federation(nm.Federation.by_id(A, v)),
+    "Federation folder": lambda v: federation(nm.Federation.from_folder(v, "pixels")),
+    "Federation folder labels": lambda v: federation(nm.Federation.from_folder(".", "pixels", v)),
+    "Federation data set": lambda v: federation(nm.Federation.from_dataset(v, extractor="pixels")),
+    "Federation extractor": lambda v: federation(nm.Federation([A], extractor=v)),
+    "Client labels": lambda v: client(nm.Client(A, labels=v)),
     "Federation alpha": lambda v: federation(nm.Federation.dirichlet(A, labels(A), 2, v)),
     "Federation alike": lambda v: federation(nm.Federation.variance_limited(A, labels(A), v)),
     "Federation labels": lambda v: federation(nm.Federation.from_labels(A, v)),
@@ -200,12 +221,16 @@ ON_SETTINGS = {
     "experiments draws": lambda v: nm.experiments.covariance_estimators(draws=v),
     "experiments uncertainty": lambda v: nm.experiments.bandwidth_sweep([0.1], sizes=(20, 20, 20), uncertainty=v),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
+    "images": lambda v: nm.images(v)[0],
 }
 
 # Public names that these do not try, and where they are tried.
 ELSEWHERE = {
-    **dict.fromkeys(["__version__", "InvalidInput", "BiasWarning", "FewPairsWarning"], "nothing to pass"),
+    **dict.fromkeys(
+        ["__version__", "InvalidInput", "BiasWarning", "FewPairsWarning", "UnreadWarning"], "nothing to pass"
+    ),
     "set_memory_limit": "changes a setting of the process: test_arrays",
+    "Images": "what images returns",
     "Scores": "what evaluate returns: checked in every evaluation here",
     "metrics": "by name, in evaluate",
     "scene": "test_fuzz_labs",

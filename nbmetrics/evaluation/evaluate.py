@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import check_same_order
-from ..distributions import check_draw
+from ..distributions import Distribution, check_draw
 from ..errors import InvalidInput, check_choice, check_count, check_list, check_names, shown
-from ..federation import Federation, as_generators
+from ..federation import Federation, Generator, as_generators
 from ..metrics import Metric, Sample, metric_of
 from .influence import Influences
 from .result import Result, all_terms
@@ -27,6 +27,9 @@ from .uncertainty import BiasWarning, Design, Influence, Replicas, check_design
 
 if TYPE_CHECKING:
     from tqdm import tqdm
+
+# Who gave features of their own beside an extractor's, in the line under a table.
+MOST_NAMED = 3
 
 
 def evaluate(
@@ -45,7 +48,8 @@ def evaluate(
     Parameters
     ----------
     federation, generators, metrics : `Federation` (or clients that make one), list or dict of generators, and
-        names or `Metric` objects
+        names or `Metric` objects. Generators of images (folders, zips, `nm.images(…)`, arrays, functions) go through
+        the federation's extractor: `nm.evaluate(nm.Federation.from_folder("hospitals/"), {"a": "samples_a/"})`
     samples : None for exact values where a metric has a closed form for the distributions given, and 10,000
         rows otherwise; a number to draw that many rows on each side always (the clients share theirs in
         proportion to their weights). Rows given as data are used as they are.
@@ -85,6 +89,11 @@ def evaluate(
     if samples is not None:
         samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))
     settled = _metrics(metrics, federation)
+    note = _note(samples, seed, federation, named)
+    extraction = federation.extraction
+    if extraction is not None and progress is False:
+        extraction = replace(extraction, progress=False)
+    named = tuple(generator.through(extraction) for generator in named)
     clients = ClientSamples(federation, samples, seed)
     samples_of = [GeneratorSamples(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
@@ -95,14 +104,28 @@ def evaluate(
     if design is not None and not isinstance(design, Influence):
         for line in (caution for result in results for caution in result.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
-    note = _note(samples, seed)
     return Scores(federation.names, federation.weights, [g.name or "" for g in named], results, note)
 
 
-def _note(samples: int | None, seed: int) -> str:
+def _note(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
     exact = "laws exact where a closed form exists, else 10,000 rows drawn"
     drawn = exact if samples is None else f"{samples} rows drawn for each law"
-    return f"features as given; {drawn}; seed {seed}"
+    return f"{_features(federation, generators)}; {drawn}; seed {seed}"
+
+
+def _features(federation: Federation, generators: Sequence[Generator]) -> str:
+    """What made the rows: the extractor, where there is one, and who gave rows of their own beside it."""
+    if federation.extraction is None:
+        return "features as given"
+    given = [f"client {client.name!r}" for client in federation if client.extraction is None]
+    given += [
+        f"generator {g.name!r}"
+        for g in generators
+        if not (g.answers or g.is_of_images or isinstance(g.source, Distribution))
+    ]
+    more = f", and {len(given) - MOST_NAMED} more" * (len(given) > MOST_NAMED)
+    own = f"; features of {', '.join(given[:MOST_NAMED])}{more} as given" if given else ""
+    return f"features: {federation.extraction.extractor.convention}{own}"
 
 
 def _metrics(metrics: Any, federation: Federation) -> list[Metric[Any]]:

@@ -1,63 +1,275 @@
-"""Images from wherever they are, as one lazy sequence: decoded when asked for, listed with what was not read."""
+"""Images from wherever they are, as one lazy sequence: decoded when asked for, listed with what was not read.
+
+folder, zip, paths, Pillow, arrays, tensors, data sets  →  Source  →  one pass that reads all once  →  Images
+"""
 
 from __future__ import annotations
 
-import hashlib
+import operator
+import os
+import zipfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidInput, shown
+from ..arrays import is_array, to_numpy
+from ..errors import MOST_ITEMS, InvalidInput, check_count, check_list, shown
+from .decode import Unread
+from .files import by_name, in_folder, in_zip, is_path, of_path
+from .layouts import Stack
+from .loaders import of_data_set
+from .sources import Arrays, Checked, Items, Source, is_pillow
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIX = "Give a folder, a zip file, a list of paths or of images, an array (n, H, W, 3), or a data set"
+_FIRST = 5
 
 
 class Images(Sequence[np.ndarray]):
-    """A lazy sequence of images: `[i]` is (H, W, 3) or, where grey, (H, W), uint8."""
+    """A lazy sequence of images, each decoded when it is asked for: made by `images`.
 
-    def __init__(self, items: Sequence[Any], labels: np.ndarray | None = None) -> None:
-        self.items, self.labels = items, labels
+    `[i]` is an uint8 array of its own, (H, W, 3) or, where grey, (H, W); a slice is `Images` again. A file that changed
+    or disappeared since it was checked raises InvalidInput that names it.
+
+    Attributes
+    ----------
+    labels : (n,) array, or None
+    names : list of str
+        Paths below the source, with / between the folders, or "image 3" where there are none.
+    report : DataFrame file, read, reason
+        Every file found in its order, those without an image too, with the reason; of a read one, what a rule
+        changed. Of a part (`select`, a slice) it has the images of that part.
+    """
+
+    def __init__(
+        self, source: Source, checked: Checked, labels: np.ndarray | None = None, places: np.ndarray | None = None
+    ) -> None:
+        self._source, self._checked, self.labels = source, checked, labels
+        self._is_part = places is not None
+        self._places = np.flatnonzero(checked.read) if places is None else places
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self._places)
 
     def __getitem__(self, index: Any) -> Any:
-        item = self.items[index]
-        return item if isinstance(item, np.ndarray) else _decoded(item)
+        if isinstance(index, slice):
+            return self.select(np.arange(len(self))[index])
+        place = self._place(index)
+        try:
+            return self._source.read(place)[0]
+        except Unread as reason:
+            raise self._gone(place, reason) from None
+
+    @property
+    def names(self) -> list[str]:
+        return [self._source.name(int(place)) for place in self._places]
+
+    @property
+    def report(self) -> pd.DataFrame:
+        import pandas as pd
+
+        places = self._places if self._is_part else range(len(self._source))
+        return pd.DataFrame(
+            {
+                "file": pd.Series([self._source.name(int(i)) for i in places], dtype=object),
+                "read": np.array([self._checked.read[i] for i in places], dtype=bool),
+                "reason": pd.Series([self._checked.reasons.get(int(i), "") for i in places], dtype=object),
+            }
+        )
 
     def select(self, indices: Any) -> Images:
-        """Those at these places, in this order, still undecoded."""
-        labels = None if self.labels is None else self.labels[indices]
-        return Images([self.items[int(i)] for i in indices], labels)
+        """Those at these places (whole numbers from 0, or one True or False each), in this order, still undecoded."""
+        try:
+            chosen = to_numpy(indices) if is_array(indices) else np.asarray(indices)
+        except (TypeError, ValueError, RuntimeError):
+            chosen = np.array(None)
+        if chosen.dtype == bool and chosen.shape == (len(self),):
+            chosen = np.flatnonzero(chosen)
+        if chosen.shape == (0,):  # an empty list makes an array of floats
+            chosen = np.zeros(0, np.intp)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+            raise InvalidInput("indices", f"got {shown(indices)}", "Give a list of whole numbers")
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
+            seen = f"go from {chosen.min()} to {chosen.max()} of {len(self)} images"
+            raise InvalidInput("indices", seen, f"Give places from 0 to {len(self) - 1}")
+        labels = None if self.labels is None else self.labels[chosen]
+        return Images(self._source, self._checked, labels, self._places[chosen.astype(np.intp)])
 
     def digest(self, index: int) -> bytes:
-        """What the image at this place is, for the cache: files by their bytes, arrays by shape, type and numbers."""
-        item = self.items[index]
-        if isinstance(item, np.ndarray):
-            return hashlib.sha256(f"{item.shape}{item.dtype}".encode() + item.tobytes()).digest()
-        return hashlib.sha256(Path(item).read_bytes()).digest()
+        """32 bytes that name what the image at this place is, for a cache.
+
+        A file by its bytes and the version of the rules, without decoding it; anything else by shape and pixels, so
+        that one image has one name in whatever layout it is given.
+        """
+        place = self._place(index)
+        try:
+            return self._source.digest(place)
+        except Unread as reason:
+            raise self._gone(place, reason) from None
 
     def batches(self, size: int) -> Iterator[list[np.ndarray]]:
-        """The images in their order, `size` at a time."""
-        for start in range(0, len(self), size):
-            yield [self[i] for i in range(start, min(start + size, len(self)))]
+        """The images in their order, `size` at a time, the last ones perhaps fewer."""
+        size = check_count(size, "size")
+        return ([self[i] for i in range(k, min(k + size, len(self)))] for k in range(0, len(self), size))
+
+    def __repr__(self) -> str:
+        said = f"Images: {len(self):,}{_between(self._checked.sizes[self._places])}"
+        if self.labels is not None:
+            said += f", {len(np.unique(self.labels)):,} labels"
+        lost = 0 if self._is_part else len(self._checked.lost())
+        return said + (f"; {lost:,} not read, see .report" if lost else "")
+
+    def _place(self, index: Any) -> int:
+        number = operator.index(index)
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"image {number} of {len(self)}")
+        return int(self._places[number])
+
+    def _gone(self, place: int, reason: Unread) -> InvalidInput:
+        seen = f"{shown(self._source.name(place))} was read before, and now: {reason}"
+        return InvalidInput("source", seen, "Call nm.images again")
 
 
 def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
-    """One lazy sequence of images out of a folder, a list of paths, or an array (n, H, W[, 3]) of uint8."""
+    """One lazy, sized, indexable sequence of images, out of wherever they are.
+
+    Everything is read once, to know what can be read, and nothing of it is held; images are decoded again when asked
+    for. What could not be read is no part of the sequence, and is listed with its reason in `.report`.
+
+    Parameters
+    ----------
+    source : where the images are
+        A **folder** or a **zip file** (by path): all images below it in natural order (img2 before img10), known by
+        their endings (.png .jpg .jpeg .jfif .gif .bmp .webp .tif .tiff). Their labels are the names of the folders
+        directly below the source, "." for images beside these; a zip file's one folder around all others is passed
+        over. Hidden and system files are listed, and not opened.
+        A **list** (or iterator) of paths, which are opened whatever their names; a list of Pillow's images, arrays or
+        tensors, each (H, W), (H, W, channels) or (channels, H, W).
+        An **array or tensor** (n, H, W), (n, H, W, channels) or (n, channels, H, W), of uint8 or of floats from 0 to
+        1, which become round(255·x); 1, 3 or 4 channels (the fourth, opacity, on white). Where channels may be first
+        or last, the images are taken to be square; (n, 3, H, 3), which cannot be, is refused.
+        A torch **`Dataset`**, or anything with a length whose items are images, (image, label, …) or {"image" or
+        "img": …, "label": …}: every item has to be the same image at each access. A **`DataLoader`** over one stands
+        for all of its data set, in that one's order. An iterable data set or a loader of one is read once, as uint8
+        into a temporary file on disk (up to 8 GB).
+        Images: themselves.
+    labels : (n,) texts or numbers, optional
+        One per image that is read, or one per line of `.report`. By default those of folders or of the data set.
+    strict : refuse where anything that may be an image could not be read, instead of leaving it out.
+
+    Returns
+    -------
+    Images
+        uint8 (H, W, 3) or (H, W). Of 16 bits the high byte is taken, transparency is laid on white, EXIF orientation
+        is applied, CMYK is converted without its profile; animations, floating-point and 32-bit pixels, truncated and
+        broken files and those of more than 50 million pixels are not read. `help(nbmetrics.features.decode)` has all
+        rules.
+
+    Raises
+    ------
+    InvalidInput
+        Where there is no image at all, with what was found; for arrays whose values or layout are not known; where
+        labels do not fit; with `strict`, naming the first files that could not be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import nbmetrics as nm
+    >>> given = nm.images(np.zeros((5, 28, 28)), labels=[0, 0, 1, 1, 1])
+    >>> given
+    Images: 5 of 28 × 28 pixels, 2 labels
+    >>> given[0].shape, given[0].dtype
+    ((28, 28), dtype('uint8'))
+    """
+    if not isinstance(strict, bool):
+        raise InvalidInput("strict", f"got {shown(strict)}", "Give True or False")
     if isinstance(source, Images):
-        return source
-    if isinstance(source, (str, Path)):
-        return Images(sorted(p for p in Path(source).rglob("*") if p.suffix.lower() in SUFFIXES))
-    if isinstance(source, np.ndarray) and source.ndim in (3, 4):
-        return Images(list(source))
-    raise InvalidInput("source", f"got {shown(source)}", "Give a folder, or an array of images (n, H, W, 3)")
+        made = source
+    else:
+        found = _source(source)
+        seen = found.check()
+        if not seen.read.any():
+            many = f"{len(found):,} found" if len(found) else "nothing found"
+            where = shown(str(source)) if is_path(source) else f"the {type(source).__name__}"
+            raise InvalidInput("source", f"{where} has no image that can be read: {many}{_listed(found, seen)}", _FIX)
+        made = Images(found, seen, None if seen.labels is None else seen.labels[seen.read])
+    if strict and not made._is_part and (lost := made._checked.lost()):
+        many = f"{len(lost):,} of {len(made._source):,} found cannot be read{_listed(made._source, made._checked)}"
+        raise InvalidInput("source", many, "Mend or remove them, or leave strict away")
+    if labels is None:
+        return made
+    return Images(made._source, made._checked, _labels(labels, made), made._places if made._is_part else None)
 
 
-def _decoded(path: Path) -> np.ndarray:
-    from PIL import Image
+def _source(source: Any) -> Source:
+    """The source that fits what is given."""
+    if is_path(source):
+        return _at_path(os.fspath(source))
+    if is_array(source):
+        return Arrays(Stack(source))
+    if isinstance(source, list | tuple):
+        return Items([_item(value, k) for k, value in enumerate(check_list(source, "source"))])
+    if (data := of_data_set(source)) is not None:
+        return data
+    if isinstance(source, Iterator):
+        return Items([of_path(path) for path in check_list(map(_path, source), "source", MOST_ITEMS)])
+    raise InvalidInput("source", f"got {shown(source)}", "Give [image]" if is_pillow(source) else _FIX)
 
-    with Image.open(path) as image:
-        return np.asarray(image.convert("L" if image.mode == "L" else "RGB"))
+
+def _at_path(path: str | bytes) -> Source:
+    if isinstance(path, str) and os.path.isdir(path):
+        return Items(in_folder(path), folders=True)
+    if isinstance(path, str) and os.path.isfile(path):
+        is_zip = by_name((path,)) and zipfile.is_zipfile(path)
+        return Items(in_zip(path), folders=True) if is_zip else Items([of_path(path)])
+    raise InvalidInput("source", f"{shown(path)} is no folder or file that can be opened", _FIX)
+
+
+def _item(value: Any, index: int) -> Any:
+    if is_path(value):
+        return of_path(_path(value))
+    if is_array(value) or is_pillow(value):
+        return value
+    raise InvalidInput("source", f"item {index} is {shown(value)}", "Give a list of paths, Pillow's images or arrays")
+
+
+def _path(value: Any) -> Any:
+    if not is_path(value) or isinstance(os.fspath(value), bytes):
+        raise InvalidInput("source", f"the iterator gives {shown(value)}", "Give paths, or a list of images")
+    return value
+
+
+def _between(sizes: np.ndarray) -> str:
+    """From the smallest image to the largest, as width × height."""
+    if len(sizes) == 0:
+        return ""
+    areas = sizes.prod(axis=1, dtype=np.int64)
+    small, large = (f"{w} × {h}" for h, w in (sizes[areas.argmin()], sizes[areas.argmax()]))
+    return f" of {small} pixels" if small == large else f" of {small} to {large} pixels"
+
+
+def _labels(labels: Any, made: Images) -> np.ndarray:
+    """The given labels of the images that were read."""
+    wanted = "Give one per image read, or one per line of .report, as texts or numbers"
+    try:
+        given = to_numpy(labels) if is_array(labels) else np.asarray(labels)
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidInput("labels", f"got {shown(labels)}", wanted) from None
+    if given.dtype == object and all(isinstance(label, str) for label in given.flat):
+        given = given.astype(str)
+    if given.ndim != 1 or given.dtype.kind not in "biufU" or (given.dtype.kind == "f" and not np.isfinite(given).all()):
+        raise InvalidInput("labels", f"got {shown(labels)}", wanted)
+    if len(given) == len(made):
+        return given
+    if not made._is_part and len(given) == len(made._source):
+        return given[made._places]
+    raise InvalidInput("labels", f"got {len(given):,} labels for {len(made):,} images", wanted)
+
+
+def _listed(source: Source, seen: Checked) -> str:
+    """The first few that were not read, each with its reason."""
+    lost = (seen.lost() or [int(i) for i in np.flatnonzero(~seen.read)])[:_FIRST]
+    return "".join(f"; {source.name(i)} ({seen.reasons[i]})" for i in lost)

@@ -72,17 +72,19 @@ def moments_of(federation: Federation) -> list[MeanRoot]:
     return [MeanRoot(to_numpy(m.mean), to_numpy(m.root)) for m in of_clients(FID(), federation)]
 
 
-def sample_of(generator: Any, metric: Metric[Any], dim: int) -> Sample:
+def sample_of(generator: Any, metric: Metric[Any], federation: Federation) -> Sample:
     """What a metric sees of a single generator: rows, a law, or a `Generator` that holds one of them."""
-    source = generator.source if isinstance(generator, Generator) else generator
+    source = generator.through(federation.extraction).source if isinstance(generator, Generator) else generator
     if callable(source) and not isinstance(source, Distribution):
         raise InvalidInput("generator", "is a function", "Give rows, or a distribution")
-    return sample_if_needed(metric, Sample.of(source, "generator", dim=dim, min_rows=metric.min_rows), 10_000, [1])
+    return sample_if_needed(
+        metric, Sample.of(source, "generator", dim=federation.dim, min_rows=metric.min_rows), 10_000, [1]
+    )
 
 
 def summaries(metric: Metric[Any], federation: Federation, generator: Any) -> tuple[list[Any], Any]:
     """The clients' summaries and the generator's under one metric."""
-    summary = metric.summarize(sample_of(generator, metric, federation.dim))
+    summary = metric.summarize(sample_of(generator, metric, federation))
     return of_clients(metric, federation), summary
 
 

@@ -37,7 +37,7 @@ def printed_gap(federation: Any, generator: Any) -> Sides:
     `fid_gap_identity` is the true form.
     """
     clients = as_federation(federation)
-    root = to_numpy(FID().summarize(sample_of(generator, FID(), clients.dim)).root)
+    root = to_numpy(FID().summarize(sample_of(generator, FID(), clients)).root)
     pooled, centre = pooled_gaussian(clients), barycenter(clients)
     roots = root_trace(root, pooled.root) - root_trace(root, centre.root)
     return Sides(fid_gap_identity(clients, generator).left, 2 * roots + gap_constant(clients, pooled))
@@ -59,7 +59,7 @@ def printed_order(federation: Any, first: Any, second: Any) -> Sides:
     clients = as_federation(federation)
     metric = FID()
     real, middle = of_clients(metric, clients), metric.summarize(Sample(distribution=barycenter(clients)))
-    generated = [metric.summarize(sample_of(generator, metric, clients.dim)) for generator in (first, second)]
+    generated = [metric.summarize(sample_of(generator, metric, clients)) for generator in (first, second)]
     averages = [average(metric, real, g, clients.weights) for g in generated]
     centred = [metric.distance(middle, g) for g in generated]
     return Sides(averages[0] - averages[1], centred[0] - centred[1])

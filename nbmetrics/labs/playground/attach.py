@@ -10,7 +10,7 @@ import numpy as np
 
 from ...distributions import Distribution
 from ...errors import InvalidInput, check_names, shown
-from ...federation import Federation, as_generators
+from ...federation import Federation, are_images, as_generators
 from ..plane.items import Item
 from ..plane.laws import summary
 from .projection import Projection
@@ -44,6 +44,9 @@ def added(
     name, key = check_names([name], "name")[0], free_key(name)
     if name in [item.name for item in getattr(scene, OTHER[kind])]:
         raise InvalidInput("name", f"{shown(name)} is a {OTHER[kind][:-1]}", f"Give the {kind[:-1]} another name")
+    if are_images(getattr(source, "source", source)):
+        fix = f"Attach their features: nm.extract(images, extractor), shape (n, {scene.dim})"
+        raise InvalidInput("source", "is images, and the lab keeps rows alone", fix)
     items = list(getattr(scene, kind))
     place = next((k for k, item in enumerate(items) if item.name == name), len(items))
     if scene.plane is not None and projection is not None:

@@ -101,7 +101,8 @@ class Scene:
             free = next(name for name in names if name not in federation.names)
             generators = {free: Gaussian(law.mean, law.cov)}
         seed = settings.get("seed", 0)
-        made = [_generator(g.name or "", g.source, data, federation, seed) for g in as_generators(generators)]
+        drawn = [g.through(federation.extraction) for g in as_generators(generators)]
+        made = [_generator(g.name or "", g.source, data, federation, seed) for g in drawn]
         placed = [i for i in [*clients, *made] if i.x is not None]
         reach = max(max(abs(i.x), abs(i.y)) + 2 * max(i.width, i.height) for i in placed)  # type: ignore
         half = 5.0 if 1.0 <= reach <= 5.0 else min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])

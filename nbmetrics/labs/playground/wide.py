@@ -66,7 +66,7 @@ def wide_scene(
     """The scene of clients of any width, with what it holds in `data`, and what the page draws of each."""
     if generators is None:
         generators = _default(federation)
-    made = as_generators(generators)
+    made = [generator.through(federation.extraction) for generator in as_generators(generators)]
     if federation.is_conditional:
         raise InvalidInput("clients", "carry a condition, which this lab does not show", "Score them by nm.evaluate")
     for kind, count in (("clients", len(federation)), ("generators", len(made))):

@@ -1,0 +1,204 @@
+"""Files of images: those of a folder, of a zip file or of a list, found without opening any, read one at a time.
+
+Folders and zip files are gone through in natural order (img2 before img10). Links are followed, but not back to a
+folder that holds them; hidden files and folders (.DS_Store, __MACOSX, Thumbs.db, …), names without an ending of
+images, pipes, sockets and devices are listed and never opened. Nothing of a zip file is written to disk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import threading
+import zipfile
+from typing import Any
+
+from ..errors import MOST_ITEMS, InvalidInput, shown
+from .decode import MOST_BYTES, SUFFIXES, Unread, one_line, reason_of
+
+LONGEST_SHOWN = 500
+# Of all members together, over the size of the zip file: images hardly shrink, bombs do by thousands.
+MOST_UNPACKED, ALWAYS_UNPACKED = 100, 2**30
+
+_SYSTEM = {"thumbs.db", "desktop.ini", "__macosx"}
+_OTHERS = (".avif", ".heic", ".heif", ".jp2", ".jxl", ".pbm", ".pgm", ".ppm", ".tga", ".psd", ".svg", ".eps", ".ico")
+_NOT_BY_NAME = "not an image by its name"
+_HIDDEN, _HIDDEN_FOLDER = "a hidden or system file", "a hidden or system folder, not entered"
+_LOOP = "a link back to a folder that holds it"
+# What is left out without a loss: no image, or one that is read at another place.
+HARMLESS = {_NOT_BY_NAME, _HIDDEN, _HIDDEN_FOLDER, _LOOP}
+
+
+class File:
+    """A file on disk: its bytes, as long as they are those that were checked."""
+
+    __slots__ = ("name", "parts", "path", "reason", "stamp")
+
+    def __init__(self, path: str, parts: tuple[str, ...], reason: str = "") -> None:
+        self.path, self.parts, self.reason = path, parts, reason
+        self.name = one_line("/".join(parts), LONGEST_SHOWN)
+        self.stamp: tuple[int, ...] | None = None
+
+    def data(self) -> bytes:
+        """What it holds; `Unread` where it cannot be opened, is no plain file, or changed since the first time."""
+        try:
+            found = os.stat(self.path)
+            if not stat.S_ISREG(found.st_mode):
+                raise Unread("a folder" if stat.S_ISDIR(found.st_mode) else "a pipe, socket or device")
+            if found.st_size > MOST_BYTES:
+                raise Unread(f"{found.st_size / 2**20:,.0f} MB; up to {MOST_BYTES // 2**20} are read")
+            with open(self.path, "rb") as opened:
+                found = os.fstat(opened.fileno())
+                data = opened.read(found.st_size + 1)
+        except OSError as error:
+            raise Unread(f"cannot be opened: {reason_of(error)}") from None
+        stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if self.stamp is None:
+            self.stamp = stamp
+        if stamp != self.stamp or len(data) != found.st_size:
+            raise Unread("has changed since it was checked")
+        return data
+
+
+class Archive:
+    """A zip file, opened once in each process."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self._lock = path, threading.Lock()
+        self._opened: tuple[int, zipfile.ZipFile] | None = None
+
+    def __getstate__(self) -> str:
+        return self.path
+
+    def __setstate__(self, path: str) -> None:
+        Archive.__init__(self, path)
+
+    def opened(self) -> zipfile.ZipFile:
+        """The open zip file; a process that was forked off opens its own, or two would move one place in the file."""
+        with self._lock:
+            if self._opened is None or self._opened[0] != os.getpid():
+                self._opened = os.getpid(), zipfile.ZipFile(self.path)
+            return self._opened[1]
+
+
+class Member:
+    """A file in a zip file."""
+
+    __slots__ = ("archive", "info", "name", "parts", "reason")
+
+    def __init__(self, archive: Archive, info: zipfile.ZipInfo, parts: tuple[str, ...], reason: str = "") -> None:
+        self.archive, self.info, self.parts, self.reason = archive, info, parts, reason
+        self.name = one_line("/".join(parts), LONGEST_SHOWN)
+
+    def data(self) -> bytes:
+        """What the member holds, unpacked in memory; `Unread` where it is too large, encrypted or broken."""
+        if self.info.file_size > MOST_BYTES:
+            raise Unread(f"{self.info.file_size / 2**20:,.0f} MB unpacked; up to {MOST_BYTES // 2**20} are read")
+        if self.info.flag_bits & 1:
+            raise Unread("encrypted")
+        try:
+            with self.archive.opened().open(self.info) as opened:
+                return opened.read()
+        except Exception as error:  # a broken zip file may raise anything
+            raise Unread(f"cannot be unpacked: {reason_of(error)}") from None
+
+
+def natural(parts: tuple[str, ...]) -> list[Any]:
+    """The key that sorts paths as people do: folder by folder, numbers by their size, small letters as large ones."""
+    return [[_key(part) for part in parts], parts]
+
+
+def _key(text: str) -> list[Any]:
+    pieces = re.split("([0-9]+)", text)
+    # a number by how many digits it has, then by these: no number is too long for that
+    return [(len(p.lstrip("0")), p.lstrip("0")) if k % 2 else p.casefold() for k, p in enumerate(pieces)]
+
+
+def by_name(parts: tuple[str, ...]) -> str:
+    """Why a file of this name is not opened; empty where it is."""
+    if is_hidden(parts):
+        return _HIDDEN
+    name = parts[-1].lower()
+    return "" if name.endswith(SUFFIXES) else "of a format that is not read" if name.endswith(_OTHERS) else _NOT_BY_NAME
+
+
+def is_hidden(parts: tuple[str, ...]) -> bool:
+    """Whether one of these names starts with a dot, or is one that a system left there."""
+    return any(part.startswith(".") or part.lower() in _SYSTEM for part in parts)
+
+
+def in_folder(root: str) -> list[File]:
+    """All files below a folder, in natural order; a folder that is not entered is one line."""
+    found: list[File] = []
+    waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(root, (), frozenset())]
+    while waiting:
+        folder, parts, above = waiting.pop()
+        try:
+            here = os.stat(folder)
+            names = os.listdir(folder)
+        except OSError as error:
+            found.append(File(folder, (*parts, ""), f"cannot be opened: {reason_of(error)}"))
+            continue
+        inside = above | {(here.st_dev, here.st_ino)}
+        for name in names:
+            path, of_it = os.path.join(folder, name), (*parts, name)
+            kind, reason = _kind(path, inside)
+            if kind == "folder" and is_hidden((name,)):
+                found.append(File(path, (*of_it, ""), _HIDDEN_FOLDER))
+            elif kind == "folder" and not reason:
+                waiting.append((path, of_it, inside))
+            else:
+                found.append(File(path, of_it, reason or by_name((name,))))
+        if len(found) + len(waiting) > MOST_ITEMS:
+            raise InvalidInput("source", f"{shown(root)} has more than {MOST_ITEMS:,} files", "Give a smaller folder")
+    return sorted(found, key=lambda file: natural(file.parts))
+
+
+def _kind(path: str, above: frozenset[tuple[int, int]]) -> tuple[str, str]:
+    """("folder" or "file", why it is not opened)."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        leads = "a link that leads nowhere" if os.path.islink(path) else f"cannot be opened: {reason_of(error)}"
+        return "file", leads
+    if stat.S_ISDIR(found.st_mode):
+        back = (found.st_dev, found.st_ino) in above
+        return "folder", _LOOP if back else ""
+    return "file", "" if stat.S_ISREG(found.st_mode) else "a pipe, socket or device"
+
+
+def in_zip(path: str) -> list[Member]:
+    """All files of a zip file, in natural order; one folder around everything, of folders only, is passed over."""
+    archive = Archive(path)
+    try:
+        infos = [info for info in archive.opened().infolist() if not info.is_dir()]
+        size = os.path.getsize(path)
+    except Exception as error:  # a broken zip file may raise anything
+        raise InvalidInput("source", f"{shown(path)} cannot be unpacked: {reason_of(error)}", "Pack it again") from None
+    unpacked = sum(info.file_size for info in infos)
+    if len(infos) > MOST_ITEMS or unpacked > max(MOST_UNPACKED * size, ALWAYS_UNPACKED):
+        seen = f"{shown(path)} has {size:,} bytes and holds {len(infos):,} files of {unpacked:,} bytes"
+        raise InvalidInput("source", seen, "That is no zip file of images; unpack it yourself where it is harmless")
+    split = [
+        tuple(part for part in info.filename.split("/") if part not in ("", ".", "..")) or ("?",) for info in infos
+    ]
+    seen_parts = [parts for parts in split if not is_hidden(parts)]
+    if seen_parts and all(len(parts) > 2 and parts[0] == seen_parts[0][0] for parts in seen_parts):
+        split = [parts[1:] if len(parts) > 1 and parts[0] == seen_parts[0][0] else parts for parts in split]
+    members = [
+        Member(archive, info, parts, "a link" if stat.S_ISLNK(info.external_attr >> 16) else by_name(parts))
+        for info, parts in zip(infos, split, strict=True)
+    ]
+    return sorted(members, key=lambda member: natural(member.parts))
+
+
+def of_path(path: Any) -> File:
+    """A file that was named itself, whatever its name."""
+    text = os.fspath(path)
+    return File(text, (text,))
+
+
+def is_path(value: Any) -> bool:
+    """Whether `value` names a file."""
+    return isinstance(value, str | os.PathLike)

@@ -1,0 +1,14 @@
+"""Clients with weights, and the generators to score: checked once here, so that every later room can trust them.
+
+client.py      one holder of real data        generator.py   what is scored
+federation.py  clients with weights           dealing.py     federations out of one data set
+pictures.py    what counts as images, and how they become rows;  folder.py  clients in folders
+mix.py         sizes and classes as a table;  figure.py  the same as a picture
+"""
+
+from .client import Client
+from .federation import Federation
+from .generator import Generator, as_generators
+from .pictures import UnreadWarning, are_images
+
+__all__ = ["Client", "Federation", "Generator", "UnreadWarning", "are_images", "as_generators"]

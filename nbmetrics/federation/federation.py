@@ -1,0 +1,253 @@
+"""Clients with weights: the real side of every aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Array, check_same_order, concat, is_array
+from ..distributions import Empirical, Mixture
+from ..errors import InvalidInput, check_count, check_list, check_names, check_number, check_weights, shown
+from .client import Client
+from .dealing import Dealt
+from .generator import MOST_PARTIES, named
+from .pictures import are_images, extraction_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+def _as_client(item: Any, who: str, extraction: Any = None) -> Client:
+    if isinstance(item, Client):
+        return item
+    try:
+        return Client(item, extractor=extraction)
+    except InvalidInput as error:
+        raise error.of(who) from None
+
+
+class Federation(Dealt):
+    """Clients with weights λ, Σλ = 1; the real side of every aggregate.
+
+    Parameters
+    ----------
+    clients : `Client` objects (or data that makes one), or a dict name -> data
+    extractor : what makes rows of images, where data are images, such as a dict name -> folder; a name, an object or
+        a function, as `nm.extract` takes it. Beside rows, what they were made with. Clients that have an extraction
+        of their own keep it, and all must be the same
+
+    Attributes
+    ----------
+    clients, names, weights, dim : what it is made of; Σ weights = 1
+    extraction : how its images became rows, and those of generators will, or None; it stays with the clients
+    report : DataFrame client, file, read, reason: every file that was found where images were asked for
+
+    Weights default to the clients' row counts, or to equal for distributions; a mix of both needs
+    explicit weights. Unnamed clients become "Client 1", "Client 2", …
+
+    Examples
+    --------
+    >>> clients = [nm.Client(np.zeros((30, 2)), name="north"), nm.Client(np.ones((10, 2)), name="south")]
+    >>> nm.Federation(clients).weights
+    (0.75, 0.25)
+    """
+
+    def __init__(self, clients: Iterable[Any] | Mapping[str, Any], *, extractor: Any = None) -> None:
+        extraction = extraction_of(extractor)
+        if isinstance(clients, Mapping):
+            check_names(list(clients), "clients")
+            given = clients.items()
+            clients = [_as_client(data, f"client {name!r}", extraction)._with(name=name) for name, data in given]
+        if is_array(clients) and getattr(clients, "ndim", 0) == 2:
+            seen = f"is one array of shape {tuple(getattr(clients, 'shape', ()))}"
+            raise InvalidInput("clients", seen, "Give several: [rows_a, rows_b], or {'a': rows_a, 'b': rows_b}")
+        if isinstance(clients, (str, bytes)) or not isinstance(clients, Iterable):
+            fix = "Give a list of Client, or a dict name -> data; of a folder use nm.Federation.from_folder"
+            raise InvalidInput("clients", f"got {shown(clients)}", fix)
+        listed = check_list(clients, "clients", MOST_PARTIES)
+        items = [_as_client(item, f"client {k}", extraction) for k, item in enumerate(listed, 1)]
+        if not items:
+            raise InvalidInput("clients", "is empty", "Give at least one client")
+        self.clients: tuple[Client, ...] = named(items, "Client", lambda item, name: item._with(name=name))
+        self.names = check_names([item.name for item in self.clients], "clients")
+        if extraction is not None:
+            self.clients = tuple(c if c.extraction else c._with(extraction=extraction) for c in self.clients)
+        _check_one_space(self.clients)
+        for client in self.clients:
+            if client.dim != self.dim:
+                seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
+                raise InvalidInput("clients", seen, "Give every client the same features")
+        check_same_order([(client.name or "", client.columns) for client in self.clients], "clients")
+        self.weights: tuple[float, ...] = _default_weights(self.clients)
+        self._beside: Any = None
+
+    @property
+    def dim(self) -> int:
+        return self.clients[0].dim
+
+    @property
+    def extraction(self) -> Any:
+        """How images become rows here, an `Extraction`; None where nobody said."""
+        return next((c.extraction for c in self.clients if c.extraction is not None), None)
+
+    @property
+    def report(self) -> pd.DataFrame:
+        """Every file found where the clients' images were looked for: client, file, read, reason."""
+        from .mix import files
+
+        return files(self.clients, self._beside)
+
+    def describe(self) -> pd.DataFrame:
+        """One row a client: client, n, weight, test, and the share of each class.
+
+        n and test are numbers of rows (n missing of a distribution), weight is λ, and the columns "share of <class>"
+        are there where clients have labels; they sum to 1 in a row.
+
+        >>> nm.Federation.iid(np.zeros((6, 2)), 2, y=["a", "a", "b", "b", "b", "b"]).describe().round(2)
+             client  n  weight  test  share of a  share of b
+        0  Client 1  3     0.5     0        0.00        1.00
+        1  Client 2  3     0.5     0        0.67        0.33
+        """
+        from .mix import describe
+
+        return describe(self.clients, self.weights)
+
+    def plot(self) -> Figure:
+        """What the clients are made of, as a matplotlib Figure: classes where they have labels, and sizes.
+
+        Classes are stacked bars up to 12 of them (and 1,500 bars), and a map of shares beyond; sizes are numbers of
+        rows, or weights where a client is a distribution.
+        """
+        from .figure import mix
+
+        return mix(self.describe())
+
+    def with_weights(self, weights: Any) -> Federation:
+        """The same clients under other weights (a sequence, or a dict by client name).
+
+        >>> nm.Federation({"a": nm.Gaussian(0.0), "b": nm.Gaussian(1.0)}).with_weights({"a": 3, "b": 1}).weights
+        (0.75, 0.25)
+        """
+        if isinstance(weights, Mapping):
+            if set(weights) != set(self.names):
+                raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
+            weights = [weights[name] for name in self.names]
+        shares = check_weights(weights, len(self))
+        return self._again([c._with(weight=w) for c, w in zip(self.clients, shares, strict=True)])
+
+    def replace(self, name: str, client: Any) -> Federation:
+        """The federation with the client `name` exchanged for `client`, which keeps that name unless it has one.
+
+        Images become rows as those of the other clients did.
+        """
+        extraction = self.extraction if are_images(client) else None
+        old, new = self[name], _as_client(client, f"client {name!r}", extraction)
+        new = new._with(name=new.name or name, weight=old.weight if new.weight is None else new.weight)
+        return self._again([new if c is old else c for c in self.clients])
+
+    def split(self, test: float = 0.2, seed: int = 0) -> Federation:
+        """Every client's rows cut at random into data and a held-out test set of the share `test`.
+
+        >>> client = nm.Federation({"a": np.zeros((50, 2))}).split(test=0.2)["a"]
+        >>> client.rows.shape, client.test.shape
+        ((40, 2), (10, 2))
+        """
+        share = check_number(test, "test", minimum=0, maximum=1)
+        streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
+        return self._again([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
+
+    def _again(self, clients: list[Client]) -> Federation:
+        """Other clients in the places of these."""
+        made = Federation(clients)
+        made._beside = self._beside
+        return made
+
+    def pooled(self) -> Client:
+        """All clients as one: the rows together where the weights are the row counts, else Σ λ_i P_i."""
+        if self.is_size_weighted:
+            held = {part: [getattr(c, part) for c in self.clients] for part in ("test", "condition", "labels")}
+            whole = {part: concat(parts) for part, parts in held.items() if all(p is not None for p in parts)}
+            pooled = Client(concat([c.rows for c in self.clients]), name="pooled", **whole)
+        else:
+            laws = [c.distribution if c.rows is None else Empirical(c.rows) for c in self.clients]
+            pooled = Client(Mixture(laws, self.weights), name="pooled")
+        return pooled._with(extraction=self.extraction)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether every client carries a condition; InvalidInput where only some do, or of different widths."""
+        widths = {c.name: None if c.condition is None else int(c.condition.shape[1]) for c in self.clients}
+        if len(set(widths.values())) > 1:
+            first, other = self.names[0], next(name for name in widths if widths[name] != widths[self.names[0]])
+            said = {n: "none" if widths[n] is None else f"{widths[n]} columns" for n in (first, other)}
+            seen = f"{first!r} has {said[first]}, {other!r} has {said[other]}"
+            raise InvalidInput("condition", seen, "Use nm.Client(y, condition=x) for all, with the same columns x")
+        return self.clients[0].condition is not None
+
+    @property
+    def is_size_weighted(self) -> bool:
+        """Whether every client has rows and its weight is its share of them."""
+        if any(c.rows is None for c in self.clients):
+            return False
+        shares = check_weights([c.size for c in self.clients], len(self))
+        return bool(np.allclose(shares, self.weights, rtol=1e-9, atol=0))
+
+    def __len__(self) -> int:
+        return len(self.clients)
+
+    def __iter__(self) -> Iterator[Client]:
+        return iter(self.clients)
+
+    def __getitem__(self, name: str) -> Client:
+        if not isinstance(name, str) or name not in self.names:
+            raise InvalidInput("name", f"no client is called {shown(name)}", f"The names are {', '.join(self.names)}")
+        return self.clients[self.names.index(name)]
+
+    def __repr__(self) -> str:
+        return f"Federation({len(self)} clients, dim={self.dim}: {', '.join(self.names[:6])}{', …' * (len(self) > 6)})"
+
+
+def _default_weights(clients: tuple[Client, ...]) -> tuple[float, ...]:
+    given = [c.weight for c in clients]
+    if all(w is not None for w in given):
+        return check_weights(given, len(clients))
+    if any(w is not None for w in given):
+        missing = next(c.name for c in clients if c.weight is None)
+        raise InvalidInput("weight", f"{missing!r} has none while others do", "Give every client a weight, or none")
+    laws = [c.rows is None for c in clients]
+    if all(laws):
+        return check_weights([1.0] * len(clients), len(clients))
+    if any(laws):
+        seen = "some clients have rows, others a distribution, so sizes do not tell their shares"
+        raise InvalidInput("weight", seen, "Give every client a weight")
+    return check_weights([c.size for c in clients], len(clients))
+
+
+def _check_one_space(clients: tuple[Client, ...]) -> None:
+    """Refuse clients whose images became rows in two ways."""
+    known = [client for client in clients if client.extraction is not None]
+    for client in known:
+        own, first = client.extraction.extractor, known[0].extraction.extractor
+        if (own.name, own.fingerprint) != (first.name, first.fingerprint):
+            seen = f"{client.name!r} has features by {_made_by(own)}, {known[0].name!r} by {_made_by(first)}"
+            raise InvalidInput("clients", seen, "Give all the same: nm.Federation(clients, extractor=…)")
+
+
+def _made_by(extractor: Any) -> str:
+    return str(extractor.fingerprint or extractor.name)
+
+
+def _split(client: Client, share: float, rng: np.random.Generator) -> Client:
+    if client.rows is None:
+        seen = f"{client.name!r} is {shown(client.distribution)}"
+        raise InvalidInput("test", seen, "Give rows, or Client(…, test=rows)")
+    n = len(client.rows)
+    if n - (held := max(1, round(share * n))) < 1:
+        raise InvalidInput("test", f"{client.name!r} has {n} rows and none would be left", "Hold out a smaller share")
+    order = rng.permutation(n)
+    kept: dict[str, Array] = {"rows": client.rows, "condition": client.condition, "labels": client.labels}
+    cut = {part: None if value is None else value[order[held:]] for part, value in kept.items()}
+    return client._with(test=client.rows[order[:held]], **cut)

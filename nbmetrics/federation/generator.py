@@ -1,0 +1,160 @@
+"""What is scored: rows, images, a law, or a function of one of them, with a name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, as_rows, column_names, is_array, module_source
+from ..distributions import Distribution, draw_rows
+from ..errors import InvalidInput, check_list, check_names, shown
+from ..metrics.base import Sample
+from .client import law_or_rows, opened
+from .pictures import are_images, images_of, in_batches, rows_of, told
+
+# An iterator that has given so many clients or generators is taken for an endless one.
+MOST_PARTIES = 100_000
+NO_EXTRACTOR = (
+    "Make the federation of images too, such as nm.Federation.from_folder(…), or say what made its rows: "
+    "nm.Federation(…, extractor=…)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """A generative model to score.
+
+    Parameters
+    ----------
+    source : (m, d) rows already generated, a distribution, a function `(n, rng) -> rows`, or a
+        `torch.nn.Module` with `latent_dim` (fed standard normal latents in evaluation mode, and left as it was; calls
+        from several threads take turns); where the clients carry a condition, a function `(x, rng) -> ŷ` that returns
+        one row for each row of x, shape (n, dx).
+        Beside a federation with an extractor also images, which `evaluate` puts through it: a folder, a zip,
+        `nm.images(…)`, an array (m, H, W[, 3]), or a function or module that gives them. A function of images is
+        called for up to 64 at a time, each time with a child of `rng`, and what it gave is thrown away once
+        extracted: 64 images are in memory, however many are scored, and a seed means the same rows whatever
+        the extractor's `batch_size`
+    name : how tables and views call it; by default that of the folder or zip
+    columns : what its features are called, by default as a data frame says
+    """
+
+    source: Any
+    name: str | None = field(default=None, kw_only=True)
+    columns: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", self.columns or column_names(self.source))
+        if self.name is not None:
+            check_names([self.name], "name")
+        if callable(self.source) and not isinstance(self.source, Distribution):
+            if hasattr(self.source, "state_dict"):
+                object.__setattr__(self, "source", module_source(self.source))
+            return
+        source = opened(self.source, "source")
+        if not are_images(source):
+            law, rows = law_or_rows(source, "source")
+            source = rows if law is None else law
+        elif self.name is None and isinstance(source, (str, os.PathLike)):
+            object.__setattr__(self, "name", check_names([Path(source).resolve().name], "name")[0])
+        object.__setattr__(self, "source", source)
+
+    def through(self, extraction: Any) -> Generator:
+        """This generator as one of rows: its images through `extraction`, an `Extraction` or None.
+
+        Raises InvalidInput where it is images and there is no extraction.
+        """
+        who = f"generator {self.name!r}"
+        if self.answers:
+            return self if extraction is None else replace(self, source=in_batches(self.source, extraction, who))
+        if not self.is_of_images:
+            return self
+        if extraction is None:
+            raise InvalidInput(who, f"{told(self.source)}, and the clients have no extractor", NO_EXTRACTOR)
+        return replace(self, source=rows_of(images_of(self.source, who, extraction), extraction, who))
+
+    def draw(self, n: int, seed: Any, *, dim: int) -> Sample:
+        """What a metric sees: its rows or law, or `n` rows drawn from a function, seeded."""
+        if not self.answers:
+            return Sample.of(self.source, f"generator {self.name!r}", dim=dim)
+        return Sample(rows=self._rows(self.source(n, np.random.default_rng(seed)), dim))
+
+    @property
+    def is_of_images(self) -> bool:
+        """Whether the source is images, which need an extraction to be scored."""
+        return are_images(self.source)
+
+    @property
+    def answers(self) -> bool:
+        """Whether the source is a function, which is given x where clients carry a condition."""
+        return callable(self.source) and not isinstance(self.source, Distribution)
+
+    def answer(self, condition: Array, seed: Any, *, dim: int) -> Sample:
+        """ŷ for each row x of `condition`, seeded; a distribution is drawn from whatever the x."""
+        rng, who = np.random.default_rng(seed), f"rows from generator {self.name!r}"
+        if isinstance(self.source, Distribution):
+            rows = draw_rows(self.source, len(condition), rng, who)
+        elif callable(self.source):
+            rows = self.source(condition, rng)
+        else:
+            seen = f"{self.name!r} is {len(self.source)} rows, which answer no condition"
+            raise InvalidInput("source", seen, "Give a function (x, rng) -> rows, one for each row of x")
+        rows = self._rows(rows, dim)
+        if len(rows) != len(condition):
+            seen = f"has {len(rows)} for {len(condition)} rows of x"
+            raise InvalidInput(who, seen, "Return one row for each row of x")
+        return Sample(rows=rows, condition=condition)
+
+    def _rows(self, made: Any, dim: int) -> Array:
+        """Rows that a function gave, checked."""
+        if is_array(made) and made.ndim in (3, 4):
+            seen = f"gives an array of shape {tuple(made.shape)}, and the clients have no extractor"
+            raise InvalidInput(f"generator {self.name!r}", seen, f"Return rows (n, d). Of images: {NO_EXTRACTOR}")
+        return as_rows(made, f"rows from generator {self.name!r}", dim=dim)
+
+
+def as_generators(generators: Any) -> tuple[Generator, ...]:
+    """Named generators from a list of them, a dict name -> source, or a single one."""
+    if isinstance(generators, Mapping):
+        check_names(list(generators), "generators")
+        items = [replace(_as_generator(item, f"generator {name!r}"), name=name) for name, item in generators.items()]
+    elif _is_one(generators):
+        items = [_as_generator(generators, "generator")]
+    elif isinstance(generators, Iterable) and not isinstance(generators, str):
+        listed = check_list(generators, "generators", MOST_PARTIES)
+        items = [_as_generator(item, f"generator {k}") for k, item in enumerate(listed, 1)]
+    else:
+        fix = "Give a list of Generator, a dict of sources, or a folder of images"
+        raise InvalidInput("generators", f"got {shown(generators)}", fix)
+    if not items:
+        raise InvalidInput("generators", "is empty", "Give at least one generator")
+    made = named(items, "Generator", lambda item, name: replace(item, name=name))
+    check_names([item.name for item in made], "generators")
+    return made
+
+
+def _is_one(value: Any) -> bool:
+    return isinstance(value, (Generator, Distribution)) or callable(value) or is_array(value) or are_images(value)
+
+
+def _as_generator(item: Any, who: str) -> Generator:
+    if isinstance(item, Generator):
+        return item
+    if isinstance(item, Mapping):
+        raise InvalidInput("generators", f"item {who} is a dict", "Give the dict itself, or a list of Generator")
+    try:
+        return Generator(item)
+    except InvalidInput as error:
+        raise error.of(who) from None
+
+
+def named(items: list[Any], kind: str, rename: Callable[[Any, str], Any]) -> tuple[Any, ...]:
+    """The items, those without a name called "Client 1", "Client 2", … by the names that are free."""
+    taken = {item.name for item in items}
+    free = (name for name in (f"{kind} {k}" for k in range(1, 2 * len(items) + 1)) if name not in taken)
+    return tuple(item if item.name is not None else rename(item, next(free)) for item in items)

@@ -1,0 +1,152 @@
+"""What counts as images, not rows, and how they become rows: through the extraction that a federation keeps.
+
+Everything about images is entered late: who has rows needs none of it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, as_rows, concat, is_array, uniform_blocks
+from ..errors import InvalidInput, shown
+from ..late import late
+
+# Images that a function is asked for at a time; part of what a seed means, so no setting changes it.
+DRAWN_AT_ONCE = 64
+# Files that were not read are told by so many reasons.
+MOST_REASONS = 3
+
+
+class UnreadWarning(UserWarning):
+    """Files that were not read where images were asked for: `nm.images(…).report` and `federation.report` list them."""
+
+
+def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> Any:
+    """The `Extraction` of this name, object or function, with these settings of `nm.extract`; None of None."""
+    if extractor is None:
+        if settings:
+            name = next(iter(settings))
+            raise InvalidInput(name, "is a setting of an extractor, and none is given", "Give extractor= too")
+        return None
+    features = late("features")
+    if not isinstance(extractor, features.Extraction):
+        return features.extraction(extractor, **settings or {})
+    if settings:
+        name = next(iter(settings))
+        raise InvalidInput(name, "is given beside an extraction, which has its settings", "Leave it out")
+    return extractor
+
+
+def are_images(value: Any) -> bool:
+    """Whether a value is images: a folder, a zip, `Images`, or an array of three or four axes; nothing is opened."""
+    if isinstance(value, (str, os.PathLike)):
+        return str(value).lower().endswith(".zip") or os.path.isdir(value)
+    if is_array(value):
+        return value.ndim in (3, 4)
+    return type(value).__name__ == "Images" and isinstance(value, late("features").Images)
+
+
+def images_of(value: Any, argument: str, extraction: Any) -> Any:
+    """The lazy sequence of images that these are, to be put through `extraction`.
+
+    Warns with `UnreadWarning` where files beside them were not read. Raises InvalidInput without an extraction.
+    """
+    if extraction is None:
+        fix = 'Give extractor=, such as "inception-v3-compat" or "pixels"'
+        if hasattr(value, "shape"):
+            fix += "; or flatten each item to one row where they are no images"
+        raise InvalidInput(argument, f"{told(value)}, and no extractor is given", fix)
+    found = _images(value, argument)
+    if not len(found):
+        raise InvalidInput(argument, f"{told(value)}, and none can be read", "Give at least one image")
+    if found is not value:  # who made `Images` of them has seen the report
+        warn_unread(found, argument)
+    return found
+
+
+def _images(value: Any, who: str) -> Any:
+    try:
+        return late("features").images(value)
+    except InvalidInput as error:
+        raise error.of(who) from None
+
+
+def told(value: Any) -> str:
+    """Images in a message: where they lie, or how many."""
+    if isinstance(value, (str, os.PathLike)):
+        return f"is images in {shown(str(value))}"
+    return f"is images of shape {tuple(value.shape)}" if hasattr(value, "shape") else f"is {len(value)} images"
+
+
+def rows_of(images: Any, extraction: Any, argument: str) -> Array:
+    """The features of images, a row each."""
+    try:
+        rows = extraction.rows(images)
+    except InvalidInput as error:
+        raise error.of(argument) from None
+    return as_rows(rows, f"features of {argument}", min_rows=len(images))
+
+
+def warn_unread(images: Any, who: str) -> None:
+    """One warning with the number of files that may be images and could not be read, and the first reasons."""
+    report = images.report
+    lost = report[~report["read"] & ~report["reason"].isin(late("features").files.HARMLESS)]
+    if len(lost):
+        first = [f"{row['file']} ({row['reason']})" for row in lost.head(MOST_REASONS).to_dict("records")]
+        more = f", and {len(lost) - MOST_REASONS} more" * (len(lost) > MOST_REASONS)
+        said = f"{who}: {len(lost)} of {len(report)} files were not read: {', '.join(first)}{more}"
+        warnings.warn(said, UnreadWarning, stacklevel=4)
+
+
+def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callable[..., Any]:
+    """A function of images as one of rows: asked for up to 64 at a time, extracted, and thrown away.
+
+    Each batch has a child of `rng`, so that a seed gives the same rows whatever the extraction's batches. A function
+    whose first batch is rows of features is asked again for all of them at once, as it would be without an extraction.
+    """
+
+    def rows(asked: Any, rng: np.random.Generator) -> Any:
+        is_count = np.ndim(asked) == 0
+        total = asked if is_count else len(asked)
+        parts: list[Array] = []
+        with _bar(extraction.progress, total, who) as bar:
+            for block in uniform_blocks(total, DRAWN_AT_ONCE):
+                count = block.stop - block.start
+                made = source(count if is_count else asked[block], rng.spawn(1)[0])
+                if not parts and not _is_batch(made):
+                    return source(asked, rng)
+                parts.append(_features(made, count, extraction, who))
+                bar.update(count)
+        return concat(parts)
+
+    return rows
+
+
+def _bar(progress: str | bool, total: int, who: str) -> Any:
+    from tqdm.auto import tqdm
+
+    delay = 1.0 if progress == "auto" else 0.0
+    return tqdm(total=total, desc=who, unit=" images", disable=progress is False, delay=delay, leave=False)
+
+
+def _is_batch(made: Any) -> bool:
+    if isinstance(made, (list, tuple)) and made:
+        return hasattr(made[0], "convert") or (is_array(made[0]) and made[0].ndim in (2, 3))
+    return not isinstance(made, (str, os.PathLike)) and are_images(made)
+
+
+def _features(made: Any, count: int, extraction: Any, who: str) -> Array:
+    """The features of one batch of images that a function gave: nothing is kept, in memory or in the cache."""
+    batch = _images(made, who)
+    if len(batch) != count:
+        fix = f"Return one for each that is asked for: they are asked for in batches of up to {DRAWN_AT_ONCE}"
+        raise InvalidInput(f"images from {who}", f"are {len(batch)} where {count} were asked for", fix)
+    try:
+        return as_rows(extraction.extractor([batch[k] for k in range(count)]), "features")
+    except InvalidInput as error:
+        raise error.of(who) from None
