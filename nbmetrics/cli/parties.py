@@ -5,7 +5,6 @@ A folder's sub-folders are clients, or its .npy files; a path is generated image
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +17,7 @@ from ..errors import InvalidInput, shown
 from ..features import Extraction, images
 from ..federation import Client, Federation, Generator
 from ..federation.pictures import warn_unread
+from ..partition import natural
 
 FEATURES = ".npy"
 
@@ -91,7 +91,7 @@ def clients_in(path: str) -> tuple[list[Party], list[str]]:
     if not root.is_dir():
         return [Party("CLIENTS", root.stem, root)], [f"{root.name} is one client, so avg and all are the same."]
     try:
-        entries = sorted((e for e in root.iterdir() if not e.name.startswith(".")), key=lambda e: _natural(e.name))
+        entries = sorted((e for e in root.iterdir() if not e.name.startswith(".")), key=lambda e: natural(e.name))
     except OSError as error:
         raise InvalidInput(
             "CLIENTS", f"{shown(path)} cannot be read: {error.strerror}", "Name another folder"
@@ -146,8 +146,3 @@ def _loaded(path: Path) -> np.ndarray:
     if rows.ndim != 2:
         raise InvalidInput("file", f"has the shape {rows.shape}", "Give features, (n, d), or a folder of images")
     return rows
-
-
-def _natural(name: str) -> list[Any]:
-    """Numbers in a name by their size: a2 before a10."""
-    return [int(part) if part.isdecimal() else part.lower() for part in re.split(r"([0-9]+)", name)]

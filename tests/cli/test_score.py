@@ -157,6 +157,16 @@ def test_what_could_not_be_read_is_told(folder, run, tmp_path):
     assert "Files not read" in (tmp_path / "o.html").read_text("utf-8")
 
 
+def test_folders_that_hold_no_client_are_passed_over(folder, run, tmp_path):
+    for name in ("a10", "a2", ".thumbnails", "__MACOSX"):
+        folder(f"real/{name}", 90, 20)
+    folder("fake", 130, 20)
+    code, _, err = run("score", "real", "fake", "--extractor", "pixels", "--json", "o.json")
+    clients = read(tmp_path / "o.json")["clients"]
+    assert code == 0, err
+    assert [client["name"] for client in clients] == ["a2", "a10"] and clients[0]["path"].endswith("a2")
+
+
 def test_images_that_belong_to_no_client_are_refused(folder, run, tmp_path):
     folder("real/north", 90, 20)
     folder("fake", 130, 20)
