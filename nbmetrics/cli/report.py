@@ -94,11 +94,11 @@ class Report:
     @property
     def client_rows(self) -> list[dict[str, Any]]:
         """What the clients are: name, path, rows, weight."""
-        sides = zip(self.clients, self.federation, self.federation.weights, strict=True)
+        paths = {party.name: str(party.path) for party in self.clients}
+        sides = zip(self.federation, self.federation.weights, strict=True)
         return [
-            {"name": party.name, "path": str(party.path), "rows": len(client.rows), "weight": weight}
-            for party, client, weight in sides
-            if client.rows is not None
+            {"name": client.name, "path": paths.get(client.name or "", ""), "rows": client.size, "weight": weight}
+            for client, weight in sides
         ]
 
     @property
