@@ -122,12 +122,6 @@ ON_ROWS = {
     "Federation of labels": (lambda a, b, c: nm.Federation.from_labels(b, a), federation),
     "Federation dealt": (lambda a, b, c: nm.Federation.iid(a, 2), federation),
     "Federation by shares": (lambda a, b, c: nm.Federation.dirichlet(a, labels(b), 2, 1.0), federation),
-    "Federation in shards": (lambda a, b, c: nm.Federation.shards(a, labels(b), 2), federation),
-    "Federation of classes": (lambda a, b, c: nm.Federation.pathological(a, labels(b), 3), federation),
-    "Federation by a power law": (lambda a, b, c: nm.Federation.power_law(a, 2, 1.0, y=labels(b)), federation),
-    "Federation by ids": (lambda a, b, c: nm.Federation.by_id(b, a, y=labels(b)), federation),
-    "Federation of a data set": (lambda a, b, c: nm.Federation.from_dataset((a, labels(b))), federation),
-    "Federation described": (lambda a, b, c: nm.Federation.iid(a, 2, y=labels(b)).describe(), anything),
     "Federation alike": (lambda a, b, c: nm.Federation.variance_limited(a, labels(b), 2), federation),
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
     "theory of a bound": (lambda a, b, c: nm.theory.fid_avg_bound([a, b], c), numbers),
@@ -191,16 +185,6 @@ ON_SETTINGS = {
     "Federation seed": lambda v: federation(PAIR.split(0.5, v)),
     "Federation dealt": lambda v: federation(nm.Federation.iid(A, v)),
     "Federation by shares": lambda v: federation(nm.Federation.dirichlet(A, labels(A), v, 1.0)),
-    "Federation in shards": lambda v: federation(nm.Federation.shards(A, labels(A), v)),
-    "Federation of shards": lambda v: federation(nm.Federation.shards(A, labels(A), 2, v)),
-    "Federation of classes": lambda v: federation(nm.Federation.pathological(A, labels(A), 3, v)),
-    "Federation by a power law": lambda v: federation(nm.Federation.power_law(A, 2, v)),
-    "Federation ids": lambda v: federation(nm.Federation.by_id(A, v)),
-    "Federation folder": lambda v: federation(nm.Federation.from_folder(v, "pixels")),
-    "Federation folder labels": lambda v: federation(nm.Federation.from_folder(".", "pixels", v)),
-    "Federation data set": lambda v: federation(nm.Federation.from_dataset(v, extractor="pixels")),
-    "Federation extractor": lambda v: federation(nm.Federation([A], extractor=v)),
-    "Client labels": lambda v: client(nm.Client(A, labels=v)),
     "Federation alpha": lambda v: federation(nm.Federation.dirichlet(A, labels(A), 2, v)),
     "Federation alike": lambda v: federation(nm.Federation.variance_limited(A, labels(A), v)),
     "Federation labels": lambda v: federation(nm.Federation.from_labels(A, v)),
@@ -220,9 +204,8 @@ ON_SETTINGS = {
 
 # Public names that these do not try, and where they are tried.
 ELSEWHERE = {
-    **dict.fromkeys(
-        ["__version__", "InvalidInput", "BiasWarning", "FewPairsWarning", "UnreadWarning"], "nothing to pass"
-    ),
+    **dict.fromkeys(["__version__", "InvalidInput", "UnreadWarning"], "nothing to pass"),
+    **dict.fromkeys(["BiasWarning", "FewPairsWarning"], "nothing to pass"),
     "set_memory_limit": "changes a setting of the process: test_arrays",
     "Scores": "what evaluate returns: checked in every evaluation here",
     "metrics": "by name, in evaluate",
