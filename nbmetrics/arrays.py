@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,8 +170,9 @@ def to_numpy(x: Array) -> np.ndarray:
     return x.cpu().numpy() if is_torch_array(x) else np.asarray(x)
 
 
-def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
-    """What a torch module makes of latents: in evaluation mode, without gradients, its own randomness seeded.
+@contextmanager
+def evaluated(module: Any, seed: int) -> Iterator[Array]:
+    """A torch module in evaluation mode, without gradients, its own randomness seeded; gives its first parameter.
 
     The mode of every submodule and torch's random stream are left as they were. Modules draw from torch's one
     stream and may share submodules, so calls from several threads take turns, whichever module they have. A thread of
@@ -187,10 +189,16 @@ def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
             for place in gpu:
                 with torch.cuda.device(place):
                     torch.cuda.manual_seed(seed)
-            made = module(given.new_tensor(latent))
+            yield given
         finally:
             for part, mode in modes.items():
                 part.training = mode
+
+
+def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
+    """What a torch module makes of latents, `evaluated`."""
+    with evaluated(module, seed) as given:
+        made = module(given.new_tensor(latent))
     if not is_torch_array(made):
         raise InvalidInput("source", f"the module gives {shown(made)}", "Let forward return one tensor of rows")
     return made.detach()

@@ -75,6 +75,12 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(f"SKIPPED {count} slow tests; make test-all runs them")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_home(tmp_path_factory):
+    """No test reads or fills the cache of whoever runs them; processes that tests start inherit it."""
+    os.environ["NBMETRICS_HOME"] = str(tmp_path_factory.mktemp("nbmetrics"))
+
+
 @pytest.fixture
 def opened():
     """opened(kind, *args, **settings) -> a lab of that class, closed after the test."""

@@ -37,6 +37,7 @@ ROOMS = [
     "labs/memorization",
     "labs",
     "scene",
+    "cli",
 ]
 LEVEL = {room: level for level, room in enumerate(ROOMS)}
 # Labs know the toolkit and the plane, and not one another.
@@ -49,6 +50,8 @@ _PAGE_TYPES = re.compile(r'@import\s[^"]*"(\.[\w./]+)"')
 def room_of(relative):
     """The room of a file, by its path under the package."""
     first, *rest = Path(relative).with_suffix("").parts
+    if first == "__main__":
+        return "cli"
     return f"labs/{rest[0]}" if first == "labs" and rest and rest[0] != "__init__" else first
 
 

@@ -12,6 +12,7 @@ import nbmetrics as nm
 
 X = np.random.default_rng(20261126).normal(size=(12, 3))
 LAW = nm.Gaussian([0.0, 0.0, 0.0])
+IMAGES = np.zeros((2, 8, 8, 3), np.uint8)
 RAGGED = [[1.0, 2.0], [3.0]]
 
 
@@ -122,6 +123,9 @@ REFUSED = {
     "seed below 0": (lambda: evaluated(seed=-1), "seed", "at least 0"),
     "unknown kernel": (lambda: nm.kid(X, X, "cubic"), "kernel", "nm.Polynomial"),
     "unknown estimator": (lambda: nm.kid(X, X, estimator="unbias"), "estimator", "'unbiased'"),
+    "unknown extractor": (lambda: nm.extract(IMAGES, "pixel"), "extractor", "Did you mean 'pixels'"),
+    "extractor that is none": (lambda: nm.extract(IMAGES, 3), "extractor", "nm.extractors"),
+    "unknown resizing": (lambda: nm.extract(IMAGES, "pixels", resize="cleen"), "resize", "Did you mean 'clean'"),
     "kernel of a wrong shape": (lambda: nm.kid(X, X, lambda x, y: x), "kernel", "each pair"),
     "kernel that gives a list": (lambda: nm.kid(X, X, lambda x, y: [1.0]), "kernel", "each pair"),
     "kernel that gives NaN": (lambda: nm.kid(X, X, lambda x, y: x @ y.T * np.nan), "kernel", "."),
@@ -147,6 +151,9 @@ REFUSED = {
     "mixture weights": (lambda: nm.Mixture([LAW, LAW], [1]), "weights", "one weight each"),
     "empirical NaN": (lambda: nm.Empirical(holed(np.nan)), "rows", "Drop or mend"),
     "negative count": (lambda: LAW.sample(-1), "n", "at least 0"),
+    "images of 0 to 255 as floats": (lambda: nm.images(np.full((2, 8, 8), 200.0)), "source", "astype"),
+    "images in no folder": (lambda: nm.images("no/such folder"), "source", "Give a folder"),
+    "labels for other images": (lambda: nm.images(np.zeros((2, 8, 8)), labels=[1]), "labels", "one per image"),
 }
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 
 import nbmetrics as nm
 from nbmetrics import experiments
-from nbmetrics.experiments.orders import classes_and_copies, halves
+from nbmetrics.experiments.items import Items, classes_and_copies, halves
 from nbmetrics.metrics.w1 import W1
 from tests import ROOT
 
@@ -52,9 +52,11 @@ def test_sliced_w1_of_a_pure_shift(d, constant):
 
 
 def test_which_digits_show_the_single_class_inversion():
-    clients, (rows, labels) = halves(None, None, 0)
-    made = classes_and_copies(rows, labels, [0.2], 0)
-    scores = nm.evaluate(nm.Federation.from_labels(*clients), made, "fid", progress=False).table.set_index("generator")
+    clients, half = halves(Items.of(None, None), 0)
+    made = classes_and_copies(half, [0.2], 0)
+    scores = nm.evaluate(
+        nm.Federation.from_labels(clients.rows, clients.labels), made, "fid", progress=False
+    ).table.set_index("generator")
     avg, pooled = (scores[a] - scores.loc["noise 0.2", a] for a in ("avg", "all"))
     assert {int(k[-1]) for k in avg.index if avg[k] < 0} == {3, 5, 8, 9}
     assert (pooled.drop("noise 0.2") > 0).all()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
+from tests import fuzz_metrics
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
 
@@ -73,6 +74,7 @@ def labels(x):
 FEW = {"draws": 2, "subsets": 2}
 # Each takes three sets of rows, of which the first is the strangest; the first word is the public name it tries.
 ON_ROWS = {
+    **fuzz_metrics.ON_ROWS,
     "fid": (lambda a, b, c: nm.fid(a, b), number),
     "fid of a law": (lambda a, b, c: nm.fid(nm.Gaussian([0.0] * c.shape[1]), a), number),
     "fid_infinity": (lambda a, b, c: nm.fid_infinity(a, b), number),
@@ -126,6 +128,8 @@ ON_ROWS = {
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
     "theory of a bound": (lambda a, b, c: nm.theory.fid_avg_bound([a, b], c), numbers),
     "theory of a barycenter": (lambda a, b, c: law(nm.theory.barycenter([a, b])), anything),
+    "images": (lambda a, b, c: nm.images(a)[0], anything),
+    "images labels": (lambda a, b, c: nm.images(np.zeros((len(b), 4, 4)), labels=a), anything),
     "experiments": (
         lambda a, b, c: nm.experiments.kid_estimators([4], real=a, generated=b, draws=2, subsets=2),
         anything,
@@ -144,6 +148,7 @@ def scores(generators=None, metrics=("fid", "kid"), federation=PAIR, **options):
 
 # Each takes one setting, and uses what it made.
 ON_SETTINGS = {
+    **fuzz_metrics.ON_SETTINGS,
     "Bootstrap": lambda v: scores(uncertainty=nm.Bootstrap(v)),
     "Bootstrap seed": lambda v: scores(uncertainty=nm.Bootstrap(20, v)),
     "Bootstrap level": lambda v: scores(uncertainty=nm.Bootstrap(20, 0, v)),
@@ -200,6 +205,7 @@ ON_SETTINGS = {
     "experiments draws": lambda v: nm.experiments.covariance_estimators(draws=v),
     "experiments uncertainty": lambda v: nm.experiments.bandwidth_sweep([0.1], sizes=(20, 20, 20), uncertainty=v),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
+    "images": lambda v: nm.images(v)[0],
 }
 
 # Public names that these do not try, and where they are tried.
@@ -207,6 +213,7 @@ ELSEWHERE = {
     **dict.fromkeys(["__version__", "InvalidInput", "UnreadWarning"], "nothing to pass"),
     **dict.fromkeys(["BiasWarning", "FewPairsWarning"], "nothing to pass"),
     "set_memory_limit": "changes a setting of the process: test_arrays",
+    "Images": "what images returns",
     "Scores": "what evaluate returns: checked in every evaluation here",
     "metrics": "by name, in evaluate",
     "scene": "test_fuzz_labs",

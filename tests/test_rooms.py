@@ -29,12 +29,12 @@ ALLOWED = {
     "ipywidgets": WIDGETS,
     "anywidget": WIDGETS,
     "traitlets": WIDGETS,
-    "torch": set(),
+    "torch": {"features"},
     "matplotlib": {"figures"},
 }
 LAZILY_ALLOWED = {("arrays", "torch")}
-# The critic is a network; each figure.py draws one thing.
-ALLOWED_FILES = {"torch": {"metrics/critic.py"}, "matplotlib": {"figure.py", "snapshot.py"}}
+# The critic is a network, and so is what is trained on digits; each figure.py draws one thing.
+ALLOWED_FILES = {"torch": {"metrics/critic.py", "features/train_digits.py"}, "matplotlib": {"figure.py", "snapshot.py"}}
 MOST_LINES, MOST_OF_FUNCTION, MOST_SHARE = 400, 52, 0.20
 
 
@@ -46,6 +46,8 @@ def may(top, room, relative):
 def complaint(relative, name, when):
     """What is wrong with this import in this file, or None."""
     room, (top, *rest) = room_of(relative), name.split(".")
+    if name == "nbmetrics.__version__":
+        return None  # no room's, and imports nothing
     if top == "nbmetrics":
         target = next((r for r in ("/".join(rest[:2]), *rest[:1]) if r in LEVEL), None)
         if target is None:
@@ -128,6 +130,9 @@ def test_no_room_holds_a_fifth_of_the_lines():
         ("figures/kernels.py", "from matplotlib import pyplot as plt", True),
         ("evaluation/scores.py", "if TYPE_CHECKING:\n    from matplotlib.figure import Figure", False),
         ("arrays.py", "if TYPE_CHECKING:\n    from .labs import Playground", True),
+        ("cli/options.py", "from .. import __version__", False),
+        ("cli/options.py", "from .. import fid", True),
+        ("__main__.py", "from .cli import main", False),
         ("misc.py", "", True),
     ],
 )

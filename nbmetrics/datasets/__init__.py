@@ -41,3 +41,9 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
     rows, labels = load_digits(return_X_y=True)
     return rows / 16.0, labels
+
+
+def digit_images() -> tuple[np.ndarray, np.ndarray]:
+    """The digits as images: (1797, 8, 8) uint8, their values x of 0 to 16 as round(255 x / 16), and labels (1797,)."""
+    rows, labels = digits()
+    return np.round(255 * rows).astype(np.uint8).reshape(-1, 8, 8), labels

@@ -3,10 +3,10 @@
     table = nm.experiments.gaussian_toy(samples=50_000)     a tidy DataFrame, first column what is swept
     nm.figures.gaussian_toy(table)                          its figure
 
-Seeds, sizes and ranges are arguments. Images and trained networks are not in the package: digits, Gaussians and noisy
-copies stand for them. `catalogue()` says of every figure, table and statement of the papers what covers it and what
-differs, or why nothing does. `python -m nbmetrics.experiments NAME --out figure.png --csv table.csv` runs one from a
-shell.
+Seeds, sizes and ranges are arguments. The papers' images and models are not in the package: digits, Gaussians and noisy
+copies stand for them, and those on images take yours, with any extractor of features. `catalogue()` says of every
+figure, table and statement of the papers what covers it and what differs, or why nothing does.
+`nbmetrics experiments NAME --out figure.png --csv table.csv` runs one from a shell.
 """
 
 from importlib import import_module as _import
@@ -15,6 +15,7 @@ from typing import Any as _Any
 _ROOMS = {
     "gaussians": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
     "orders": ["single_class", "published_ranks"],
+    "classes": ["class_federated", "extractors_compared"],
     "clients": ["variance_limited", "truncation", "neighbors_federated", "transport_federated"],
     "twins": ["twin_generators"],
     "moons": ["moons_density", "copied_width", "bandwidth_sweep", "copycat"],
@@ -22,6 +23,7 @@ _ROOMS = {
     "generalization": ["novelty", "interactions"],
     "sizes": ["sample_size", "generated_size", "published_models", "timing"],
     "conditional": ["correlation_contours", "condition_scale", "covariance_estimators", "published_conditional"],
+    "pairs": ["paired_unpaired"],
     "kernels": ["kid_estimators"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

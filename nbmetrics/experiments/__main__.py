@@ -17,9 +17,10 @@ from ..theory import NoTwin
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None, prog: str = "python -m nbmetrics.experiments") -> int:
     """Run what the arguments say; 0, or 2 after an error in them."""
-    parser = argparse.ArgumentParser(prog="python -m nbmetrics.experiments", description=__doc__)
+    about = f"One figure or table of the papers: {prog} NAME --out figure.png --csv table.csv"
+    parser = argparse.ArgumentParser(prog=prog, description=about)
     parser.add_argument("name", nargs="?", help="the experiment's name or id, such as gaussian_toy or E1")
     parser.add_argument("--list", action="store_true", help="list the experiments")
     parser.add_argument("--out", metavar="FIGURE", help="write the figure: .png, .svg or .pdf")

@@ -20,7 +20,8 @@ from ..metrics.prdc import Coverage, Density, Precision, Recall
 from ..metrics.w1 import W1
 from ..partition import nearest
 from .base import DISTRIBUTED, experiment, grid, sweep, wide
-from .orders import classes_and_copies, halves, labelled, with_ranks
+from .items import Items, classes_and_copies, halves, noted
+from .orders import with_ranks
 
 SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 PSI = (0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -46,6 +47,8 @@ def variance_limited(
     *,
     X: Any = None,
     y: Any = None,
+    images: Any = None,
+    extractor: Any = None,
     neighbors: Any = (5, 10, 20, 50),
     family: str = "shrunk",
     starts: int = 20,
@@ -62,6 +65,7 @@ def variance_limited(
     ----------
     scale : above 0, up to 1; how much of the data's variety a generator has
     X, y : (n, d) rows and (n,) labels; digits by default
+    images, extractor : images instead of X, and what makes rows of them; see `class_federated`
     neighbors : the K of the clients, one or several
     family : of generators. "neighbors" as in the paper, G_M: a random item (another for each start) and its M
         nearest neighbours, M + 1 = scale · n rows, rounded and never fewer than 2, so that all scales below 2.5/n
@@ -76,14 +80,16 @@ def variance_limited(
 
     On digits shrunk data is best by FID-avg at 0.2 to 0.3 for K up to 20 and 0.4 for 50, by FID-all at 0.9. With G_M,
     where a single start is noisy, FID-avg is best at 0.6 to 0.8 and turns up but slowly; FID-all and KID are best with
-    all rows.
+    all rows. On learned features (`extractor="digits-cnn"`) both families show it plainly: FID-avg is best at 0.1 to
+    0.3 with shrunk data, at 0.3 to 0.4 with G_M.
     """
     scales = grid(scale, "scale", minimum=1e-6, maximum=1)
     makers = {"shrunk": _shrunk, "neighbors": _nearby}
     maker = makers[check_choice(family, makers, "family")]
-    rows, labels = labelled(X, y)
     sizes = [check_count(k, "neighbors") for k in grid(neighbors, "neighbors", minimum=1)]
     count, state = check_count(starts, "starts"), np.random.SeedSequence(seed)
+    items = Items.of(X, y, images, extractor)
+    rows, labels = items.rows, items.labels
     tables = []
     for seeds, source in maker(rows, [int(s) for s in state.generate_state(count)]):
         keys = [k for k in sizes for _ in seeds]
@@ -93,7 +99,7 @@ def variance_limited(
     mean = pd.concat(tables).groupby(["neighbors", "scale"]).mean().reset_index()
     mean = mean[["scale", "neighbors", *mean.columns[2:]]]
     mean.attrs["conventions"] = [*tables[0].attrs["conventions"], f"means over {count} starts"]
-    return _ranked_within(mean, "neighbors")
+    return _ranked_within(noted(mean, items), "neighbors")
 
 
 def _shrunk(rows: np.ndarray, seeds: list[int]) -> Iterator[tuple[list[int], Source]]:
@@ -187,6 +193,8 @@ def neighbors_federated(
     X: Any = None,
     y: Any = None,
     *,
+    images: Any = None,
+    extractor: Any = None,
     k: int = 5,
     neighbors: int = 20,
     sizes: Any = None,
@@ -204,11 +212,12 @@ def neighbors_federated(
     Parameters
     ----------
     X, y : (n, d) rows and (n,) labels; digits by default
+    images, extractor : images instead of X, and what makes rows of them; see `class_federated`
     k : neighbours that make the radius of a ball in the four metrics
     neighbors : of the item of a variance-limited client, at least k
     sizes : rows of the generators made of an item and its nearest neighbours, more than k; by default those of 20,
         40, 80, 150, 300, 500 and 700 that the other half has
-    noise : standard deviations of the noise, in units of X
+    noise : standard deviations of the noise, in units of X, or of grey values from 0 to 1
     seed : of the halves, the items and the noise
 
     Returns
@@ -218,17 +227,19 @@ def neighbors_federated(
     recall-all, to rounding. As in the paper precision inverts most and density some; coverage, which the paper
     finds consistent, inverts few pairs.
     """
-    (rows, labels), (others, classes) = halves(X, y, seed)
     levels = grid(noise, "noise", minimum=0)
     fewest = check_count(k, "k") + 1
+    limited = check_count(neighbors, "neighbors", minimum=k)
+    items = Items.of(X, y, images, extractor)
+    clients, made = halves(items, seed)
+    rows, labels, others = clients.rows, clients.labels, made.rows
     if sizes is None:
         counts = [m for m in NEAREST if fewest <= m <= len(others)]
     else:
         counts = [check_count(m, "sizes") for m in grid(sizes, "sizes", minimum=fewest, maximum=len(others))]
     order = nearest(others, int(np.random.default_rng([seed, 2]).integers(len(others))))
-    generators = classes_and_copies(others, classes, levels, seed)
+    generators = classes_and_copies(made, levels, seed)
     generators |= {f"nearest {m}": others[order[:m]] for m in counts}
-    limited = check_count(neighbors, "neighbors", minimum=k)
     federations = {
         "one class each": Federation.from_labels(rows, labels),
         "variance-limited": Federation.variance_limited(rows, labels, limited, seed),
@@ -241,7 +252,7 @@ def neighbors_federated(
         tables.append(with_ranks(part, {m.name: m for m in metrics}))
     table = pd.concat(tables, ignore_index=True)
     table.attrs["conventions"] = tables[0].attrs["conventions"]
-    return table
+    return noted(table, items)
 
 
 @experiment("E10", f"{DISTRIBUTED}, Figure 7")
@@ -249,6 +260,8 @@ def transport_federated(
     X: Any = None,
     y: Any = None,
     *,
+    images: Any = None,
+    extractor: Any = None,
     noise: Any = NOISE,
     method: str = "auto",
     seed: int = 0,
@@ -263,7 +276,8 @@ def transport_federated(
     Parameters
     ----------
     X, y : (n, d) rows and (n,) labels; digits by default
-    noise : standard deviations of the noise, in units of X
+    images, extractor : images instead of X, and what makes rows of them; see `class_federated`
+    noise : standard deviations of the noise, in units of X, or of grey values from 0 to 1
     method : of W1: "exact", "sliced", "critic" (as in the paper; needs torch), or "auto": exact up to 2,000 rows.
         All but "critic" need POT: `pip install nbmetrics[transport]`
     seed : of the halves and the noise
@@ -272,9 +286,12 @@ def transport_federated(
     -------
     DataFrame generator, w1_avg, w1_all, w1_gap, in units of X, and places w1_avg_rank, w1_all_rank. On digits most
     inversions are between a single class, which avg prefers, and noisy copies of all data, which all prefers;
-    among classes alone, as in the paper, few pairs of nearly equal score are inverted.
+    among classes alone, as in the paper, few pairs of nearly equal score are inverted. On learned features
+    (`extractor="digits-cnn"`) avg prefers copies with more noise to those with less as well.
     """
-    clients, (rows, labels) = halves(X, y, seed)
-    generators = classes_and_copies(rows, labels, grid(noise, "noise", minimum=0), seed)
-    scores = evaluate(Federation.from_labels(*clients), generators, W1(method, seed=seed), progress=False)
-    return with_ranks(wide(scores), {"w1": W1()})
+    levels, metric = grid(noise, "noise", minimum=0), W1(method, seed=seed)
+    items = Items.of(X, y, images, extractor)
+    clients, made = halves(items, seed)
+    federation = Federation.from_labels(clients.rows, clients.labels)
+    scores = evaluate(federation, classes_and_copies(made, levels, seed), metric, progress=False)
+    return with_ranks(noted(wide(scores), items), {"w1": W1()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from ..metrics.fld import FLD, fitted_density
 from .base import FLD_PAPER, experiment, grid
 from .copies import Reference, Sets
 from .image_transforms import Transform, blur, crop, light_blur, posterize
+from .items import features_by, stacked
 
 Degrade = Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
 
@@ -24,30 +25,10 @@ DISTINCT = (1.0, 0.5, 0.25, 0.1, 0.05)
 COPIED = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def _is_digits(data: Any) -> bool:
-    return isinstance(data, str) and data == "digits"
-
-
-def _of_digits(change: Transform) -> Transform:
-    """A change to images, for rows of 8 × 8 pixels."""
-    return lambda rows, rng: change(rows.reshape(-1, 8, 8), rng).reshape(rows.shape)
-
-
-def _blurred(rows: np.ndarray, sigma: float, rng: np.random.Generator) -> np.ndarray:
-    return blur(rows.reshape(-1, 8, 8), sigma).reshape(rows.shape)
-
-
 def _noisy(rows: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
     return rows + share * rows.std(axis=0) * rng.standard_normal(rows.shape)
 
 
-DIGIT_TRANSFORMS: Mapping[str, Transform] = {
-    "none": lambda rows, rng: rows,
-    "posterize to 5 bits": _of_digits(posterize),
-    "light blur, σ = 0.5 pixels": _of_digits(light_blur),
-    "center crop to 6 × 6": _of_digits(crop),
-    "heavy blur, σ = 1 pixel": lambda rows, rng: _blurred(rows, 1.0, rng),
-}
 TRANSFORMS: Mapping[str, Transform] = {
     "none": lambda rows, rng: rows,
     "noise, 0.1 sd": lambda rows, rng: _noisy(rows, 0.1, rng),
@@ -55,11 +36,74 @@ TRANSFORMS: Mapping[str, Transform] = {
 }
 
 
+class Material(NamedTuple):
+    """Sets of rows; where these are images, flat, their shape; and what makes the rows that are scored of them."""
+
+    sets: Sets
+    shape: tuple[int, ...] | None = None
+    features: Callable[[np.ndarray], np.ndarray] | None = None
+    convention: str = ""
+
+    @classmethod
+    def of(cls, data: Any, source: Any, extractor: Any, seed: int) -> Material:
+        """From `data`, or from images, of which features are scored; of digits, too, where there is an extractor."""
+        is_digits = isinstance(data, str) and data == "digits"
+        if source is None and extractor is None:
+            return cls(Sets.of(data, seed), (8, 8) if is_digits else None)
+        if not is_digits:
+            other = "extractor" if source is None else "images"
+            raise InvalidInput(other, "is given beside data", "Give images and an extractor, or data")
+        pictures = stacked(source)
+        rng, flat = np.random.default_rng(seed), pictures.reshape(len(pictures), -1)
+        train, test, fresh = np.split(rng.permutation(flat), [len(flat) // 2, len(flat) - len(flat) // 4])
+        sets = Sets.of((train, test, fresh), seed)
+        if extractor is None:
+            return cls(sets, pictures.shape[1:])
+        features, convention = features_by(extractor)
+        return cls(sets, pictures.shape[1:], lambda rows: features(rows.reshape(-1, *pictures.shape[1:])), convention)
+
+    def scored(self, rows: np.ndarray) -> np.ndarray:
+        """What stands for these rows in the metrics."""
+        return rows if self.features is None else self.features(rows)
+
+    def on_images(self, change: Transform) -> Transform:
+        """A change to images, for flat rows."""
+        shape = self.shape or ()
+        return lambda rows, rng: change(rows.reshape(-1, *shape), rng).reshape(rows.shape)
+
+    def transforms(self) -> Mapping[str, Transform]:
+        """The default ones: of images, or of other rows."""
+        if self.shape is None:
+            return TRANSFORMS
+        height, width = (side - 2 * max(1, side // 8) for side in self.shape[:2])
+        return {
+            "none": lambda rows, rng: rows,
+            "posterize to 5 bits": self.on_images(posterize),
+            "light blur, σ = 0.5 pixels": self.on_images(light_blur),
+            f"center crop to {height} × {width}": self.on_images(crop),
+            "heavy blur, σ = 1 pixel": self.on_images(lambda images, rng: blur(images, 1.0)),
+        }
+
+    def degrade(self) -> Degrade:
+        """The default one: a blur of images, noise on other rows."""
+        if self.shape is None:
+            return _noisy
+        return lambda rows, sigma, rng: self.on_images(lambda images, _: blur(images, sigma))(rows, rng)
+
+    def reference(self, seed: int) -> Reference:
+        return Reference(self.scored(self.sets.train), self.scored(self.sets.test), seed)
+
+    def conventions(self, *lines: str) -> list[str]:
+        return [*lines, *filter(None, [self.convention])]
+
+
 @experiment("F5", f"{FLD_PAPER}, Figure 7")
 def novelty(
     share: Any = SHARES,
     *,
     data: Any = "digits",
+    images: Any = None,
+    extractor: Any = None,
     transforms: Mapping[str, Transform] | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -73,6 +117,8 @@ def novelty(
     share : shares of the generated rows that are copies, each in [0, 1]
     data : "digits" (898 train, 450 test, 449 fresh), "moons" (1,000, 1,000 and 500), or (train, test, fresh) rows,
         fresh at most half as many as train where FLD is to be about 0 for them
+    images, extractor : instead of data, images of one size, as in `experiments.transforms`, and what makes features of
+        them; their pixels where there is no extractor. With an extractor alone, of the digits
     transforms : name → function (rows, rng) -> rows; by default five for digits (none, posterize, light blur, crop of
         `image_transforms`, and a heavy blur of σ 1 pixel, where the paper has σ 1.4 on larger images), and none and
         noise in standard deviations of each feature for other rows
@@ -93,18 +139,19 @@ def novelty(
     gap, on DINOv2 features, does.
     """
     shares = grid(share, "share", minimum=0, maximum=1)
-    sets = Sets.of(data, seed)
-    named = (DIGIT_TRANSFORMS if _is_digits(data) else TRANSFORMS) if transforms is None else transforms
+    material = Material.of(data, images, extractor, seed)
+    sets, named = material.sets, material.transforms() if transforms is None else transforms
     if not isinstance(named, Mapping) or not named or not all(map(callable, named.values())):
         raise InvalidInput("transforms", f"got {shown(named)}", "Give a dict name → function (rows, rng) -> rows")
-    reference = Reference(sets.train, sets.test, seed)
+    reference = material.reference(seed)
     rows = []
     for (name, transform), part in itertools.product(named.items(), shares):
         generated = transform(np.concatenate(sets.with_copies(part, seed)), np.random.default_rng([seed, 2]))
-        scores = reference.scores(to_numpy(as_rows(generated, f"transforms[{name!r}]", dim=sets.train.shape[1])))
+        changed = to_numpy(as_rows(generated, f"transforms[{name!r}]", dim=sets.train.shape[1]))
+        scores = reference.scores(material.scored(changed))
         rows.append({"share": part, "transform": name, **scores, "fid_gap": scores["fid_train"] - scores["fid_test"]})
     table = pd.DataFrame(rows)[["share", "transform", "fld_gap", "fid_gap", "c_t", "auth_pct", "fld"]]
-    table.attrs["conventions"] = reference.conventions
+    table.attrs["conventions"] = material.conventions(*reference.conventions)
     return table
 
 
@@ -115,6 +162,8 @@ def interactions(
     novelty: Any = COPIED,
     *,
     data: Any = "digits",
+    images: Any = None,
+    extractor: Any = None,
     degrade: Degrade | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -131,6 +180,7 @@ def interactions(
     diversity : shares of distinct rows, each in (0, 1]
     novelty : shares of the rows that are copies of train rows, each in [0, 1]
     data : "digits", "moons" or (train, test, fresh) rows, as in `novelty`
+    images, extractor : as in `novelty`
     degrade : function (rows, strength, rng) -> rows; by default a Gaussian blur of σ pixels for digits, and noise
         in standard deviations of each feature for other rows
     seed : of the sets, the copies, the noise and FLD's baseline
@@ -146,20 +196,20 @@ def interactions(
     strengths = grid(fidelity, "fidelity", minimum=0)
     distinct = grid(diversity, "diversity", minimum=1e-9, maximum=1)
     copied = grid(novelty, "novelty", minimum=0, maximum=1)
-    sets = Sets.of(data, seed)
-    worsen = (_blurred if _is_digits(data) else _noisy) if degrade is None else degrade
+    material = Material.of(data, images, extractor, seed)
+    worsen = material.degrade() if degrade is None else degrade
     if not callable(worsen):
         raise InvalidInput("degrade", f"got {shown(worsen)}", "Give a function (rows, strength, rng) -> rows")
-    reference = Reference(sets.train, sets.test, seed)
+    reference = material.reference(seed)
     centre = strengths[0], distinct[0], copied[0]
     box = itertools.product(dict.fromkeys(strengths), dict.fromkeys(distinct), dict.fromkeys(copied))
     rows = []
     for point in box:
         if sum(a != b for a, b in zip(point, centre)) <= 2:
-            generated = _spoilt(sets, *point, worsen, seed)
+            generated = material.scored(_spoilt(material.sets, *point, worsen, seed))
             rows.append((*point, fitted_density(reference.real, generated[:, reference.kept], seed).fld))
     table = pd.DataFrame(rows, columns=["fidelity", "diversity", "novelty", "fld"])
-    table.attrs["conventions"] = [FLD(seed).convention, reference.conventions[-1]]
+    table.attrs["conventions"] = material.conventions(FLD(seed).convention, reference.conventions[-1])
     return table
 
 

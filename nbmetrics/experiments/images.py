@@ -6,46 +6,22 @@ Flow: `Pictures` (the user's, or digits cut into train, test and generated) → 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..arrays import as_rows, to_numpy
-from ..datasets import digits
-from ..errors import InvalidInput, check_choice, check_count, check_number, shown
+from ..arrays import to_numpy
+from ..errors import InvalidInput, check_choice, check_count, check_number
 from ..metrics import FID, FLD, Sample
 from ..metrics.fld import memorization_scores, quality_scores
-from ..partition import by_label
 from .base import FLD_PAPER, experiment, grid
-from .image_transforms import IMPERCEPTIBLE, TRANSFORMS, as_images
+from .image_transforms import IMPERCEPTIBLE, TRANSFORMS
+from .pictures import DIGITS, Pictures, labelled_images, labelled_rows, set_up
 
 Rows = np.ndarray
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
-COMPONENTS = 32
-DIGITS = f"scikit-learn digits, features: the first {COMPONENTS} principal components of the train images"
 AGAINST_TEST = f"{FID().convention}, against test"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Pictures:
-    """Train, test and generated images, (n, h, w) or (n, h, w, 3) in [0, 1].
-
-    May stand in a table's `attrs`, where pandas copies and compares what it finds: it is its own copy, equal to
-    itself alone.
-    """
-
-    train: np.ndarray
-    test: np.ndarray
-    generated: np.ndarray
-
-    def __deepcopy__(self, memo: Any) -> Pictures:
-        return self
-
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{len(x)} {name}" for name, x in vars(self).items())
-        return f"Pictures({counts}, each {' × '.join(map(str, self.train.shape[1:]))})"
 
 
 @experiment("F3", f"{FLD_PAPER}, Figure 5")
@@ -56,7 +32,9 @@ def transforms(
     train: Any = None,
     test: Any = None,
     generated: Any = None,
+    images: Any = None,
     features: Callable[[np.ndarray], Any] | None = None,
+    extractor: Any = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """FLD and FID as a growing share of images is transformed.
@@ -72,8 +50,11 @@ def transforms(
     names : which of `image_transforms.TRANSFORMS`: posterize, jpeg_90, light_blur; crop, resize, rotate, elastic,
         colour
     train, test, generated : images of one shape, (n, h, w) or (n, h, w, 3) in [0, 1]; all three or none
+    images : instead, images to cut at random into train (half of them), test and generated: what `nm.images` takes, a
+        folder, say, all of one size
     features : function from images (n, …) to rows (n, d), image by image; None for the pixels' first 32 principal
         components, fitted on train
+    extractor : instead, what makes features of images, as in `nm.extract`: "digits-cnn", "inception-v3-compat", …
     seed : of the cut of the digits, of what is transformed how, and of FLD's baseline
 
     Returns
@@ -89,7 +70,7 @@ def transforms(
     """
     shares = grid(share, "share", minimum=0, maximum=1)
     chosen = _names(names)
-    pictures, extract = _set_up(train, test, generated, features, seed)
+    pictures, extract, source = set_up(train, test, generated, images, features, extractor, seed)
     made = extract(pictures.generated)
     score = judge(extract(pictures.train), extract(pictures.test), seed)
     order = np.random.default_rng([seed, 1]).permutation(len(made))
@@ -102,7 +83,7 @@ def transforms(
             mixed[swapped] = changed[swapped]
             rows.append({"share": s, "transform": name, "kind": kind, **score(mixed)})
     table = pd.DataFrame(rows, columns=["share", "transform", "kind", "fld", "fid"])
-    return _noted(table, FLD(seed).convention, AGAINST_TEST, DIGITS if train is None else "images as given")
+    return _noted(table, FLD(seed).convention, AGAINST_TEST, source)
 
 
 def _names(names: Any) -> list[str]:
@@ -121,6 +102,8 @@ def diversity(
     test: Any = None,
     generated: Any = None,
     labels: Any = None,
+    images: Any = None,
+    extractor: Any = None,
     jitter: float = 0.01,
     repeats: int = 5,
     seed: int = 0,
@@ -138,7 +121,8 @@ def diversity(
     classes : how many classes the generated rows are of; None for ten numbers from 1 to all
     copies : how often each row appears (the paper's k), 1 or more
     train, test, generated : rows of features, (n, d); all three, with labels, or none for digits
-    labels : (m,) of the generated rows
+    labels : (m,) of the generated rows, or of all images
+    images, extractor : as in `transforms`; a quarter of the images is train, a fifth test, the rest generated
     jitter : standard deviation of the noise on copies, as a share of each feature's own
     repeats : draws to average over
     seed : of the cut of the digits, the draws, and FLD's baseline
@@ -151,7 +135,13 @@ def diversity(
     """
     repeats = check_count(repeats, "repeats")
     jitter = check_number(jitter, "jitter", minimum=0)
-    real, test_rows, sample, groups = _labelled(train, test, generated, labels, seed)
+    if images is None and extractor is None:
+        real, test_rows, sample, groups = labelled_rows(train, test, generated, labels, seed)
+        source = DIGITS if train is None else "features as given"
+    else:
+        if train is not None or test is not None or generated is not None:
+            raise InvalidInput("train", "is given beside images or an extractor", "Give rows, or images")
+        real, test_rows, sample, groups, source = labelled_images(images, labels, extractor, seed)
     m, most = min(map(len, groups)), len(groups)
     swept = np.unique(np.linspace(1, most, min(most, 10)).round()) if classes is None else classes
     few = [check_count(c, "classes") for c in grid(swept, "classes", minimum=1, maximum=most)]
@@ -167,7 +157,6 @@ def diversity(
         )
         rows.append({"classes": c, "copies": k, **scores.mean(), **scores.std().add_suffix("_sd")})
     table = pd.DataFrame(rows)
-    source = DIGITS if train is None else "features as given"
     return _noted(table, FLD(seed).convention, AGAINST_TEST, source, f"{m} generated rows, {repeats} draws")
 
 
@@ -193,7 +182,9 @@ def ranked_samples(
     train: Any = None,
     test: Any = None,
     generated: Any = None,
+    images: Any = None,
     features: Callable[[np.ndarray], Any] | None = None,
+    extractor: Any = None,
     jitter: float = 0.02,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -208,7 +199,7 @@ def ranked_samples(
     ----------
     copies : train images planted with noise, and again exactly, in the default digits
     train, test, generated : images of one shape, (n, h, w) or (n, h, w, 3) in [0, 1]; all three or none
-    features : as in `transforms`
+    images, features, extractor : as in `transforms`
     jitter : standard deviation of the noise on the planted images, in pixel values
     seed : of the cut of the digits and what is planted
 
@@ -220,8 +211,8 @@ def ranked_samples(
     """
     copies = check_count(copies, "copies", minimum=0)
     jitter = check_number(jitter, "jitter", minimum=0)
-    pictures, extract = _set_up(train, test, generated, features, seed)
-    if generated is None:
+    pictures, extract, source = set_up(train, test, generated, images, features, extractor, seed)
+    if generated is None and images is None:
         pictures = _planted(pictures, copies, jitter, np.random.default_rng([seed, 1]))
     rows = {name: extract(getattr(pictures, name)) for name in ("train", "test", "generated")}
     nearest, distance = _nearest(rows["generated"], rows["train"])
@@ -234,7 +225,7 @@ def ranked_samples(
     table = pd.concat(parts, ignore_index=True)
     table.attrs["pictures"] = pictures
     scored = "scores on features z-scored by the test images, nearest by distance of the features as they are"
-    return _noted(table, scored, DIGITS if train is None else "images as given", f"seed {seed}")
+    return _noted(table, scored, source, f"seed {seed}")
 
 
 def _planted(pictures: Pictures, copies: int, jitter: float, rng: np.random.Generator) -> Pictures:
@@ -267,70 +258,6 @@ def judge(train: Rows, test: Rows, seed: int = 0) -> Callable[[Rows], dict[str, 
         return {"fld": fld, "fid": moments.distance(test_summary, moments.summarize(sample))}
 
     return score
-
-
-def principal(train: np.ndarray, count: int = COMPONENTS) -> Callable[[np.ndarray], Rows]:
-    """The first principal components of the train images, as a function from images (n, …) to rows (n, `count`)."""
-    from sklearn.decomposition import PCA
-
-    flat = train.reshape(len(train), -1)
-    model = PCA(min(count, *flat.shape), svd_solver="full").fit(flat)
-    # A matrix product may round equal rows apart by their place in it; copies have the features of their originals.
-    return lambda images: np.einsum("nd,kd->nk", images.reshape(len(images), -1) - model.mean_, model.components_)
-
-
-def digit_parts(seed: int, *shares: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Digits (n, 8, 8) and their labels, cut at random into parts of these shares; the last is the rest."""
-    rows, labels = digits()
-    order = np.random.default_rng(seed).permutation(len(rows))
-    cuts = np.round(np.cumsum(shares) * len(rows)).astype(int)
-    return [(rows[part].reshape(-1, 8, 8), labels[part]) for part in np.split(order, cuts)]
-
-
-def all_or_none(**given: Any) -> bool:
-    """Whether the arguments are given; InvalidInput where only some are."""
-    missing = [name for name, value in given.items() if value is None]
-    if missing and len(missing) < len(given):
-        raise InvalidInput(missing[0], "is missing while others are given", f"Give all of {', '.join(given)}, or none")
-    return not missing
-
-
-def _set_up(train: Any, test: Any, generated: Any, features: Any, seed: int) -> tuple[Pictures, Callable[..., Rows]]:
-    """The images, and what makes feature rows of them."""
-    if all_or_none(train=train, test=test, generated=generated):
-        named = {"train": train, "test": test, "generated": generated}
-        pictures = Pictures(*(as_images(value, name) for name, value in named.items()))
-        shape = pictures.train.shape[1:]
-        for name in ("test", "generated"):
-            if (other := getattr(pictures, name).shape[1:]) != shape:
-                raise InvalidInput(name, f"has images of shape {other}, train {shape}", "Use one shape")
-    else:
-        # Train twice as large as the others: FLD's baseline then has a density of as many centres as they.
-        pictures = Pictures(*(images for images, _ in digit_parts(seed, 0.5, 0.25)))
-    if features is not None and not callable(features):
-        raise InvalidInput("features", f"got {shown(features)}", "Give a function from images (n, …) to rows (n, d)")
-    features_of = principal(pictures.train) if features is None else features
-
-    def extract(images: np.ndarray) -> Rows:
-        rows = to_numpy(as_rows(features_of(images), "features"))
-        if len(rows) != len(images):
-            raise InvalidInput("features", f"gave {len(rows)} rows for {len(images)} images", "Give one row an image")
-        return rows
-
-    return pictures, extract
-
-
-def _labelled(
-    train: Any, test: Any, generated: Any, labels: Any, seed: int
-) -> tuple[Rows, Rows, Rows, list[np.ndarray]]:
-    """Train, test and generated rows, and those of each label among the last; by default digits, most generated."""
-    if not all_or_none(train=train, test=test, generated=generated, labels=labels):
-        (real, _), (test_images, _), (pictures, classes) = digit_parts(seed, 0.25, 0.2)
-        extract = principal(real)
-        return extract(real), extract(test_images), extract(pictures), list(by_label(classes, len(pictures)).values())
-    rows = to_numpy(as_rows(train, "train", min_rows=2))
-    others = [to_numpy(as_rows(x, n, dim=rows.shape[1])) for n, x in (("test", test), ("generated", generated))]
-    return rows, others[0], others[1], list(by_label(labels, len(others[1]), "labels").values())
 
 
 def _noted(table: pd.DataFrame, *lines: str) -> pd.DataFrame:

@@ -18,7 +18,8 @@ from ..metrics.fld import FLD, fld
 from ..metrics.kid.metric import KID, kid
 from ..metrics.prdc import prdc
 from .base import FLD_PAPER, MOST, experiment, grid
-from .images import AGAINST_TEST, DIGITS, all_or_none, digit_parts, judge, principal
+from .images import AGAINST_TEST, judge
+from .pictures import DIGITS, all_or_none, digit_parts, principal
 
 SIZES = (50, 100, 200, 400, 800)
 GENERATED_ROWS = (100, 200, 400, 800)

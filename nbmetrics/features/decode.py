@@ -15,7 +15,8 @@ formats                        PNG, JPEG, GIF, BMP, WebP, TIFF, known by content
 sizes                          up to 50 million pixels and 256 MB a file, of any proportions
 =============================  ==================================================================================
 
-What is refused is `Unread`, with the reason; what a rule changed is remarked.
+What is refused is `Unread`, with the reason; what a rule changed is remarked. torch-fidelity and pytorch-fid open files
+with convert("RGB") alone: theirs are the same pixels wherever nothing is remarked or refused, grey ones three times.
 """
 
 from __future__ import annotations
@@ -114,15 +115,19 @@ def _uint8(image: Any, format: str | None) -> tuple[np.ndarray, str]:
         return pixels, "16-bit grey: its high byte"
     if mode[0] in "IF":
         raise Unread(f"{'floating-point' if mode[0] == 'F' else '32-bit'} pixels, whose black and white are not known")
-    if mode in ("1", "L", "LA", "La"):
-        if not image.has_transparency_data:
-            return np.array(image.convert("L")), ""
-        # Pillow goes from grey with one transparent colour to RGBA, not to LA
-        pixels = np.asarray(image.convert("RGBA"))
-        return np.ascontiguousarray(on_white(pixels[..., 2:])[..., 0]), "transparency on white"
-    if image.has_transparency_data:
-        return on_white(np.asarray(image.convert("RGBA"))), "transparency on white"
-    return np.array(image.convert("RGB")), "CMYK, its colour profile not applied" if mode == "CMYK" else ""
+    is_grey = mode in ("1", "L", "LA", "La")
+    if _may_be_transparent(image):
+        pixels = np.asarray(image.convert("RGBA"))  # Pillow goes there from every mode, and not to LA
+        remark = "transparency on white" if (pixels[..., 3] < 255).any() else ""
+        return (np.ascontiguousarray(on_white(pixels[..., 2:])[..., 0]) if is_grey else on_white(pixels)), remark
+    remark = "CMYK, its colour profile not applied" if mode == "CMYK" else ""
+    return np.array(image.convert("L" if is_grey else "RGB")), remark
+
+
+def _may_be_transparent(image: Any) -> bool:
+    """Whether there is a channel of opacity, a palette with one, or a transparent colour."""
+    has_channel = image.mode in ("LA", "La", "PA", "RGBA", "RGBa")
+    return has_channel or "transparency" in image.info or (image.mode == "P" and image.palette.mode.endswith("A"))
 
 
 @lru_cache(maxsize=1)

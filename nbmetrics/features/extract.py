@@ -1,14 +1,30 @@
-"""extract(): images, batch by batch, through an extractor into rows."""
+"""extract(): images, batch by batch, through an extractor into rows; what was computed before comes from the cache.
+
+Flow: check the settings → digests of the images → rows that the cache knows → the others, chunk by chunk: decode,
+extract, keep. A chunk that is finished is on the disk, so a run that was stopped goes on behind it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import InvalidInput, check_choice, check_count, shown
+from .cache import Shelf, cache
 from .extractors import Extractor, extractor_of
-from .images import images
+from .images import Images, images
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+# Images whose rows make one file: at 8 a second, what is lost when a process is killed took half a minute.
+CHUNK = 256
+MOST_BATCH = 100_000
+RESIZES = ("extractor", "clean")
 
 
 @dataclass(frozen=True)
@@ -20,10 +36,116 @@ class Extraction:
     cache: bool = True
     progress: str | bool = "auto"
 
+    @property
+    def convention(self) -> str:
+        """How images become rows, for the line under a table."""
+        return self.extractor.convention
+
     def rows(self, source: Any) -> np.ndarray:
-        """(n, d) float32 rows of a source of images."""
-        parts = [self.extractor(batch) for batch in images(source).batches(self.batch_size)]
+        """(n, d) float32 rows of a source of images, in its order."""
+        found = images(source)
+        if not len(found):
+            raise InvalidInput("source", f"{shown(source)} has no image", "Give at least one")
+        return _Run(self, found).rows()
+
+
+class _Run:
+    """One source on its way through an extractor."""
+
+    def __init__(self, settings: Extraction, found: Images) -> None:
+        self.settings, self.found, self.extractor = settings, found, settings.extractor
+        self.shelf: Shelf | None = None
+        self.digests: list[bytes] = []
+        self.done = 0
+        if hasattr(self.extractor, "admit"):
+            # Some compare images of one size alone: the first settles it, and so belongs to the fingerprint.
+            self.extractor.admit(found[0])
+        if settings.cache and self.extractor.fingerprint is not None:
+            self.shelf = cache.shelf(self.extractor.name, self.extractor.fingerprint)
+
+    def rows(self) -> np.ndarray:
+        try:
+            return self._rows()
+        except KeyboardInterrupt as stop:
+            stop.add_note(self._how_to_go_on())
+            raise
+
+    def _rows(self) -> np.ndarray:
+        rows, missing = self._from_cache()
+        step = self.settings.batch_size * -(-CHUNK // self.settings.batch_size)
+        with _bar(self.settings.progress, len(missing), self.extractor.name) as bar:
+            for start in range(0, len(missing), step):
+                places = missing[start : start + step]
+                chunk = self._chunk(places, bar)
+                if rows is None:
+                    rows = np.empty((len(self.found), chunk.shape[1]), np.float32)
+                rows[places] = _checked(chunk, len(places), rows.shape[1])
+        assert rows is not None
+        return rows
+
+    def _from_cache(self) -> tuple[np.ndarray | None, np.ndarray]:
+        """The rows that are known, and the places of the others."""
+        if self.shelf is None:
+            return None, np.arange(len(self.found))
+        with _bar(self.settings.progress, len(self.found), "looking in the cache") as bar:
+            for place in range(len(self.found)):
+                self.digests.append(self.found.digest(place))
+                bar.update()
+        rows, is_known = self.shelf.find(self.digests)
+        self.done = int(is_known.sum())
+        return rows, np.flatnonzero(~is_known)
+
+    def _chunk(self, places: np.ndarray, bar: tqdm[Any]) -> np.ndarray:
+        """Rows of the images at these places, from the run of another process, or computed and kept."""
+        digests = [self.digests[place] for place in places] if self.shelf else []
+        known = self.shelf.get(digests) if self.shelf else None
+        if known is not None:
+            bar.update(len(places))
+            return known
+        parts: list[np.ndarray] = []
+        try:
+            for batch in _ahead(self.found.select(places).batches(self.settings.batch_size)):
+                parts.append(_checked(self.extractor(batch), len(batch), parts[0].shape[1] if parts else None))
+                bar.update(len(batch))
+        finally:  # stopped half-way, too
+            if self.shelf and parts:
+                rows = np.concatenate(parts)
+                self.shelf.keep(digests[: len(rows)], rows)
+                self.done += len(rows)
         return np.concatenate(parts)
+
+    def _how_to_go_on(self) -> str:
+        if self.shelf is None:
+            return "Nothing of this run is kept: it was made without the cache."
+        if not self.shelf.is_open:
+            return f"Not all of this run is kept: {cache.folder} takes no more."
+        done = f"{self.done:,} of {len(self.found):,} images are in the cache"
+        return f"{done}: run the same again, and it goes on behind them (nm.cache.info() says where they are)."
+
+
+def _ahead(batches: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
+    """The same, each decoded in a thread while the one before is extracted."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch
+
+
+def _checked(rows: Any, count: int, width: int | None) -> np.ndarray:
+    """Rows of an extractor as (count, width) float32."""
+    rows = np.asarray(rows)
+    if rows.ndim != 2 or len(rows) != count or not rows.shape[1] or width not in (None, rows.shape[1]):
+        wanted = f"({count}, {'d' if width is None else width})"
+        raise InvalidInput("extractor", f"gave an array of shape {rows.shape}", f"Return one of shape {wanted}")
+    return rows.astype(np.float32, copy=False)
+
+
+def _bar(progress: str | bool, total: int, what: str) -> tqdm[Any]:
+    from tqdm.auto import tqdm
+
+    delay = 1.0 if progress == "auto" else 0.0
+    return tqdm(total=total, desc=what, unit=" images", disable=progress is False, delay=delay, leave=False)
 
 
 def extraction(
@@ -38,10 +160,68 @@ def extraction(
     progress: str | bool = "auto",
 ) -> Extraction:
     """The settings of `extract`, checked once."""
+    batch_size = check_count(batch_size, "batch_size", maximum=MOST_BATCH)
+    check_choice(resize, RESIZES, "resize")
+    for name, value in (("download", download), ("cache", cache)):
+        if not isinstance(value, bool):
+            raise InvalidInput(name, f"got {shown(value)}", "Give True or False")
+    if not isinstance(progress, bool):
+        check_choice(progress, ("auto",), "progress")
     model = extractor_of(extractor, weights=weights, download=download, device=device, resize=resize)
     return Extraction(model, batch_size, cache, progress)
 
 
-def extract(source: Any, extractor: Any = "inception-v3-compat", **settings: Any) -> np.ndarray:
-    """(n, d) float32 rows of features of the images of `source`."""
-    return extraction(extractor, **settings).rows(source)
+def extract(
+    source: Any,
+    extractor: Any = "inception-v3-compat",
+    *,
+    weights: Any = None,
+    download: bool = False,
+    batch_size: int = 64,
+    device: str = "auto",
+    resize: str = "extractor",
+    cache: bool = True,
+    progress: str | bool = "auto",
+) -> np.ndarray:
+    """Features of images: (n, d) float32 rows, one for each image of `source`, in its order.
+
+    Parameters
+    ----------
+    source : what `nm.images` takes: a folder, paths, arrays, a data set
+    extractor : a name of `nm.extractors()`, a `torch.nn.Module`, or a function from a batch of images to rows
+    weights : path of a file of weights, where the extractor wants one
+    download : True lets it fetch its published weights, once; nothing is fetched otherwise
+    batch_size : images that go through the extractor at a time, 1 to 100,000
+    device : "auto", "cpu", "cuda", …, for extractors in torch
+    resize : "extractor" for its own rule, "clean" for the antialiased bicubic one of clean-fid
+    cache : whether rows computed before are used again and new ones kept (`nm.cache`); keyed by the images' content
+        and the extractor with its weights and transform, so what changed is computed anew. A function has no name
+        that a later session could trust, and is not cached.
+    progress : "auto" shows a bar after a second; True or False
+
+    Stopped half-way (Ctrl-C, a kernel that was killed), the same call goes on behind the chunk of 256 images that it
+    finished last. Which images share a batch moves no row beyond its last bits: sums of a matrix product are
+    taken in another order for batches of another size.
+
+    Raises
+    ------
+    InvalidInput
+        For a source without an image, settings that do not exist, an extractor or weights that are not here.
+
+    Examples
+    --------
+    >>> array = np.zeros((3, 4, 4), dtype=np.uint8)
+    >>> nm.extract(array, "pixels").shape
+    (3, 16)
+    """
+    settings = extraction(
+        extractor,
+        weights=weights,
+        download=download,
+        batch_size=batch_size,
+        device=device,
+        resize=resize,
+        cache=cache,
+        progress=progress,
+    )
+    return settings.rows(source)

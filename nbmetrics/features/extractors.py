@@ -1,49 +1,179 @@
-"""What turns images into rows: by name, or any function of a batch."""
+"""What turns images into rows: by name, any module, or any function of a batch."""
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..errors import InvalidInput, shown
+from ..errors import InvalidInput, check_choice, shown
+from .networks import LAYERS, NETWORKS
+from .shapes import check_image
+from .weights import kept, located
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESIZES = ("extractor", "clean")
+# Those that need NumPy alone: the file of this room, the class, and the width of its rows where that is fixed.
+PLAIN = {"pixels": ("extractors", "Pixels", None), "digits-cnn": ("digits", "DigitsCNN", 64)}
+NAMES = (*PLAIN, *LAYERS)
+PACKAGES = {"torch": "torch", "torchvision": "torchvision", "torch_fidelity": "torch-fidelity"}
 
 
+@runtime_checkable
 class Extractor(Protocol):
     """A function from a batch of images to rows, and what identifies it.
 
     Attributes
     ----------
     name : how people call it
-    fingerprint : name, hash of the weights, transform and type of numbers: rows of one fingerprint may be mixed
+    fingerprint : name, hash of the weights, transform and type of numbers: rows of one fingerprint may be mixed; None
+        where nothing is known to identify them, so that they are not kept
     convention : the line under a table
     """
 
     name: str
-    fingerprint: str
-    convention: str
+
+    @property
+    def fingerprint(self) -> str | None: ...
+
+    @property
+    def convention(self) -> str: ...
 
     def __call__(self, batch: Sequence[np.ndarray]) -> np.ndarray:
-        """(b, d) float32 rows of b images, (H, W, 3) or (H, W) uint8 each, of any sizes."""
+        """(b, d) float32 rows of b images, (H, W, 3) or (H, W) uint8 each."""
 
 
 class Pixels:
-    """The pixels themselves, in [0, 1]: images of one size."""
+    """The pixels themselves, in [0, 1]: images of one size, all grey or all in colour.
 
-    name, fingerprint, convention = "pixels", "pixels/1", "pixels in [0, 1]"
+    The first image settles which; another shape is refused, in later batches too.
+    """
+
+    name = "pixels"
+
+    def __init__(self) -> None:
+        self._shape: tuple[int, ...] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return "pixels/1/float32" if self._shape is None else f"pixels/1/float32/{'x'.join(map(str, self._shape))}"
+
+    @property
+    def convention(self) -> str:
+        """What the rows are, for the line under a table."""
+        return "pixels in [0, 1]"
+
+    def admit(self, image: np.ndarray) -> None:
+        """Settle on the shape of this image, or refuse it where another was settled on."""
+        shape = check_image(image).shape
+        self._shape = self._shape or shape
+        if shape != self._shape:
+            seen = f"has images of shapes {self._shape} and {shape}"
+            raise InvalidInput("source", seen, "Pixels compare only in images of one size, all grey or all in colour")
 
     def __call__(self, batch: Sequence[np.ndarray]) -> np.ndarray:
-        shapes = {image.shape for image in batch}
-        if len(shapes) > 1:
-            raise InvalidInput("source", f"has images of shapes {shown(sorted(shapes))}", "Give images of one size")
+        """(b, d) float32 rows of b uint8 images; d = H · W · 3, or H · W of grey ones."""
+        for image in batch:
+            self.admit(image)
+        if not len(batch):
+            return np.empty((0, int(np.prod(self._shape or 0))), np.float32)
         return np.stack(batch).reshape(len(batch), -1).astype(np.float32) / np.float32(255)
 
 
 def extractor_of(
-    extractor: Any, *, weights: Any = None, download: bool = False, device: str = "auto", resize: str = "extractor"
+    extractor: Any, *, weights: Any = None, download: bool = False, device: Any = "auto", resize: str = "extractor"
 ) -> Extractor:
-    """The extractor of this name, or around this module or function."""
-    if extractor == "pixels":
-        return Pixels()
-    raise InvalidInput("extractor", f"got {shown(extractor)}", "Use 'pixels'")
+    """The extractor of this name, or around this module or function; see `nm.extract`.
+
+    Raises InvalidInput where a setting does not fit, a package is not installed, or weights are not at hand.
+    """
+    is_clean = check_choice(resize, RESIZES, "resize") == "clean"
+    if not isinstance(download, (bool, np.bool_)):
+        raise InvalidInput("download", f"got {shown(download)}", "Give True or False")
+    if isinstance(extractor, str):
+        name = check_choice(extractor, NAMES, "extractor")
+        if name in PLAIN:
+            return _plain(name, weights, device, is_clean)
+        _check_packages(name)
+        source = located(LAYERS[name][0], weights, bool(download))
+        from .fidelity import FidelityExtractor
+
+        return FidelityExtractor(name, source, device, is_clean)
+    from .own import FunctionExtractor, ModuleExtractor
+
+    if not callable(extractor) or isinstance(extractor, type):
+        fix = "Give a name of nm.extractors(), a torch.nn.Module, or a function of a batch of images"
+        raise InvalidInput("extractor", f"got {shown(extractor)}", fix)
+    who = type(extractor).__name__
+    if weights is not None:
+        raise InvalidInput("weights", f"were given with {who}", "Load them into it before, or give a name")
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(extractor, torch.nn.Module):
+        return ModuleExtractor(extractor, device, is_clean)
+    _check_unused(who, device, is_clean)
+    return extractor if isinstance(extractor, Extractor) else FunctionExtractor(extractor)
+
+
+def _plain(name: str, weights: Any, device: Any, is_clean: bool) -> Extractor:
+    room, kind, _ = PLAIN[name]
+    _check_unused(name, device, is_clean)
+    make = getattr(import_module(f".{room}", __package__), kind)
+    if name == "pixels" and weights is not None:
+        raise InvalidInput("weights", "were given for pixels, which have none", "Leave weights out")
+    return make() if weights is None else make(weights)
+
+
+def _check_unused(who: str, device: Any, is_clean: bool) -> None:
+    if is_clean:
+        seen = f"'clean' brings images to a network's size, and {who} says of none"
+        raise InvalidInput("resize", seen, "Leave resize out, and resize the images yourself if they need it")
+    if str(device) not in ("auto", "cpu"):
+        raise InvalidInput("device", f"got {shown(device)}, and {who} does not choose by it", "Leave device out")
+
+
+def _missing_packages() -> list[str]:
+    return [package for module, package in PACKAGES.items() if importlib.util.find_spec(module) is None]
+
+
+def _check_packages(name: str) -> None:
+    if missing := _missing_packages():
+        is_are = f"{' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
+        fix = "Run: pip install \"nbmetrics[images]\", or use extractor='digits-cnn' or 'pixels', which need neither"
+        raise InvalidInput("extractor", f"{name!r} needs {is_are}", fix)
+
+
+def extractors() -> pd.DataFrame:
+    """The extractors that have names.
+
+    Returns
+    -------
+    DataFrame with a row for each
+        name : what `nm.extract` takes; after the colon, a layer other than the one that torch-fidelity takes for FID
+        dim : the width of its rows, <NA> where that is the images' own
+        needs : the extra to install and the file of weights, "" where it comes with the package
+        ready : whether both are there; the file's checksum is looked at when it is used
+
+    Nothing is fetched, and no network is loaded.
+
+    Examples
+    --------
+    >>> import nbmetrics as nm
+    >>> nm.extractors().set_index("name").loc[["pixels", "inception-v3-compat"], "dim"].to_list()
+    [<NA>, 2048]
+    """
+    import pandas as pd
+
+    is_installed = not _missing_packages()
+    rows: list[tuple[str, int | None, str, bool]] = [(name, dim, "", True) for name, (_, _, dim) in PLAIN.items()]
+    for name, (base, layer) in LAYERS.items():
+        network = NETWORKS[base]
+        needs = f"nbmetrics[images], {network.file}"
+        rows.append((name, network.layers[layer], needs, is_installed and kept(network) is not None))
+    table = pd.DataFrame(rows, columns=["name", "dim", "needs", "ready"])
+    return table.astype({"dim": "Int64"})

@@ -180,7 +180,9 @@ def in_zip(path: str) -> list[Member]:
     if len(infos) > MOST_ITEMS or unpacked > max(MOST_UNPACKED * size, ALWAYS_UNPACKED):
         seen = f"{shown(path)} has {size:,} bytes and holds {len(infos):,} files of {unpacked:,} bytes"
         raise InvalidInput("source", seen, "That is no zip file of images; unpack it yourself where it is harmless")
-    split = [tuple(part for part in info.filename.split("/") if part not in ("", ".")) or ("?",) for info in infos]
+    split = [
+        tuple(part for part in info.filename.split("/") if part not in ("", ".", "..")) or ("?",) for info in infos
+    ]
     seen_parts = [parts for parts in split if not is_hidden(parts)]
     if seen_parts and all(len(parts) > 2 and parts[0] == seen_parts[0][0] for parts in seen_parts):
         split = [parts[1:] if len(parts) > 1 and parts[0] == seen_parts[0][0] else parts for parts in split]

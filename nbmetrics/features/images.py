@@ -82,17 +82,21 @@ class Images(Sequence[np.ndarray]):
 
     def select(self, indices: Any) -> Images:
         """Those at these places (whole numbers from 0, or one True or False each), in this order, still undecoded."""
-        chosen = np.asarray(indices)
+        try:
+            chosen = to_numpy(indices) if is_array(indices) else np.asarray(indices)
+        except (TypeError, ValueError, RuntimeError):
+            chosen = np.array(None)
         if chosen.dtype == bool and chosen.shape == (len(self),):
             chosen = np.flatnonzero(chosen)
-        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        if chosen.shape == (0,):  # an empty list makes an array of floats
+            chosen = np.zeros(0, np.intp)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
             raise InvalidInput("indices", f"got {shown(indices)}", "Give a list of whole numbers")
-        chosen = chosen.astype(np.intp)
         if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(self):
             seen = f"go from {chosen.min()} to {chosen.max()} of {len(self)} images"
             raise InvalidInput("indices", seen, f"Give places from 0 to {len(self) - 1}")
         labels = None if self.labels is None else self.labels[chosen]
-        return Images(self._source, self._checked, labels, self._places[chosen])
+        return Images(self._source, self._checked, labels, self._places[chosen.astype(np.intp)])
 
     def digest(self, index: int) -> bytes:
         """32 bytes that name what the image at this place is, for a cache.
@@ -140,16 +144,17 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     source : where the images are
         A **folder** or a **zip file** (by path): all images below it in natural order (img2 before img10), known by
         their endings (.png .jpg .jpeg .jfif .gif .bmp .webp .tif .tiff). Their labels are the names of the folders
-        directly below the source, "." for images beside these. Hidden and system files are listed, and not opened.
+        directly below the source, "." for images beside these; a zip file's one folder around all others is passed
+        over. Hidden and system files are listed, and not opened.
         A **list** (or iterator) of paths, which are opened whatever their names; a list of Pillow's images, arrays or
         tensors, each (H, W), (H, W, channels) or (channels, H, W).
         An **array or tensor** (n, H, W), (n, H, W, channels) or (n, channels, H, W), of uint8 or of floats from 0 to
-        1, which become round(255·x); 1, 3 or 4 channels (the fourth, opacity, on white). Refused where the channels
-        may be first or last.
-        A torch **`Dataset`**, or anything with a length whose items are images, (image, label, …) or
-        {"image": …, "label": …}: every item has to be the same image at each access. A **`DataLoader`** over one
-        stands for all of its data set, in that one's order. An iterable data set or a loader of one is read once, as
-        uint8 into a temporary file on disk (up to 8 GB).
+        1, which become round(255·x); 1, 3 or 4 channels (the fourth, opacity, on white). Where channels may be first
+        or last, the images are taken to be square; (n, 3, H, 3), which cannot be, is refused.
+        A torch **`Dataset`**, or anything with a length whose items are images, (image, label, …) or {"image" or
+        "img": …, "label": …}: every item has to be the same image at each access. A **`DataLoader`** over one stands
+        for all of its data set, in that one's order. An iterable data set or a loader of one is read once, as uint8
+        into a temporary file on disk (up to 8 GB).
         Images: themselves.
     labels : (n,) texts or numbers, optional
         One per image that is read, or one per line of `.report`. By default those of folders or of the data set.
@@ -158,8 +163,10 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     Returns
     -------
     Images
-        uint8 (H, W, 3) or (H, W). The rules by which files become that (16 bits, transparency, CMYK, EXIF orientation,
-        animations, sizes) are in `nbmetrics.features.decode`.
+        uint8 (H, W, 3) or (H, W). Of 16 bits the high byte is taken, transparency is laid on white, EXIF orientation
+        is applied, CMYK is converted without its profile; animations, floating-point and 32-bit pixels, truncated and
+        broken files and those of more than 50 million pixels are not read. `help(nbmetrics.features.decode)` has all
+        rules.
 
     Raises
     ------
@@ -177,6 +184,8 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
     >>> given[0].shape, given[0].dtype
     ((28, 28), dtype('uint8'))
     """
+    if not isinstance(strict, bool):
+        raise InvalidInput("strict", f"got {shown(strict)}", "Give True or False")
     if isinstance(source, Images):
         made = source
     else:
@@ -188,8 +197,8 @@ def images(source: Any, *, labels: Any = None, strict: bool = False) -> Images:
             raise InvalidInput("source", f"{where} has no image that can be read: {many}{_listed(found, seen)}", _FIX)
         made = Images(found, seen, None if seen.labels is None else seen.labels[seen.read])
     if strict and not made._is_part and (lost := made._checked.lost()):
-        seen_all = f"{len(lost):,} of {len(made._source):,} files cannot be read{_listed(made._source, made._checked)}"
-        raise InvalidInput("source", seen_all, "Mend or remove them, or leave strict away")
+        many = f"{len(lost):,} of {len(made._source):,} found cannot be read{_listed(made._source, made._checked)}"
+        raise InvalidInput("source", many, "Mend or remove them, or leave strict away")
     if labels is None:
         return made
     return Images(made._source, made._checked, _labels(labels, made), made._places if made._is_part else None)
@@ -206,25 +215,22 @@ def _source(source: Any) -> Source:
     if (data := of_data_set(source)) is not None:
         return data
     if isinstance(source, Iterator):
-        return Items(check_list((_path(value) for value in source), "source", MOST_ITEMS))
+        return Items([of_path(path) for path in check_list(map(_path, source), "source", MOST_ITEMS)])
     raise InvalidInput("source", f"got {shown(source)}", "Give [image]" if is_pillow(source) else _FIX)
 
 
 def _at_path(path: str | bytes) -> Source:
-    try:
-        if isinstance(path, str) and os.path.isdir(path):
-            return Items(in_folder(path), folders=True)
-        if isinstance(path, str) and os.path.isfile(path):
-            is_zip = by_name((path,)) and zipfile.is_zipfile(path)
-            return Items(in_zip(path), folders=True) if is_zip else Items([of_path(path)])
-    except (ValueError, OSError):  # a letter that no path has, or a file that may not be opened
-        pass
+    if isinstance(path, str) and os.path.isdir(path):
+        return Items(in_folder(path), folders=True)
+    if isinstance(path, str) and os.path.isfile(path):
+        is_zip = by_name((path,)) and zipfile.is_zipfile(path)
+        return Items(in_zip(path), folders=True) if is_zip else Items([of_path(path)])
     raise InvalidInput("source", f"{shown(path)} is no folder or file that can be opened", _FIX)
 
 
 def _item(value: Any, index: int) -> Any:
     if is_path(value):
-        return _path(value)
+        return of_path(_path(value))
     if is_array(value) or is_pillow(value):
         return value
     raise InvalidInput("source", f"item {index} is {shown(value)}", "Give a list of paths, Pillow's images or arrays")
@@ -233,7 +239,7 @@ def _item(value: Any, index: int) -> Any:
 def _path(value: Any) -> Any:
     if not is_path(value) or isinstance(os.fspath(value), bytes):
         raise InvalidInput("source", f"the iterator gives {shown(value)}", "Give paths, or a list of images")
-    return of_path(value)
+    return value
 
 
 def _between(sizes: np.ndarray) -> str:

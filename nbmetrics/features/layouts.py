@@ -2,7 +2,8 @@
 
 A stack is (n, H, W), (n, H, W, channels) or (n, channels, H, W), one image the same without n; channels are 1, 3 or 4
 (red, green, blue, and opacity, which is laid on white). Numbers are uint8, or floats from 0 to 1, which become
-round(255·x). Where both the axis after n and the last one could be channels, the array is refused: nothing is guessed.
+round(255·x). Where both the axis after n and the last one could be channels, the way in which the images are square is
+taken, (n, 4, 4, 3) as three channels last; where neither or both are, (n, 3, H, 3), the array is refused.
 """
 
 from __future__ import annotations
@@ -100,6 +101,9 @@ def _layout(image: tuple[int, ...], whole: tuple[int, ...], argument: str) -> La
         raise InvalidInput(argument, f"has shape {whole}", "Give (H, W), (H, W, channels) or (channels, H, W)")
     first, last = image[0] in CHANNELS, image[2] in CHANNELS
     if first and last:
+        is_square = {"last": image[0] == image[1], "first": image[1] == image[2]}
+        if is_square["last"] != is_square["first"]:
+            return "last" if is_square["last"] else "first"
         seen = f"has shape {whole}, whose channels may come first or last"
         raise InvalidInput(argument, seen, "Give Pillow's images: Image.fromarray(x) of each (H, W, channels)")
     if not (first or last):
@@ -121,10 +125,10 @@ def _check_range(pixels: np.ndarray, argument: str) -> None:
     if not (np.isfinite(low) and np.isfinite(high)):
         raise InvalidInput(argument, "has pixels that are NaN or infinite", "Mend those images first")
     fix = "Scale to 0 to 1: undo a normalization by mean and deviation, and np.clip(x, 0, 1) what overshoots"
-    if low >= 0 and high <= 255 and all((part == np.rint(part)).all() for part in parts):
+    if low >= 0 and 128 <= high <= 255 and all((part == np.rint(part)).all() for part in parts):
         fix = "Give x.astype(np.uint8)"
-    elif low >= 0 and 2 < high <= 255:
-        fix = "Give x / 255, if these are 0 to 255"
+    elif low >= 0 and high > 2:
+        fix = f"Divide by the value that stands for white: x / 255, or x / {high:g}"
     elif low >= -1 and high <= 1:
         fix = "Give (x + 1) / 2, if these are -1 to 1"
     raise InvalidInput(argument, f"is of floats from {low:.6g} to {high:.6g}", fix)

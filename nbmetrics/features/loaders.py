@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..arrays import is_array
 from ..errors import MOST_ITEMS, InvalidInput, check_count
 from .decode import Unread, one_line, reason_of
 from .layouts import Stack
-from .sources import Checked, Source, checked, digest_of, read_value
+from .sources import Checked, Source, checked, digest_of, read_value, verdict
 
 MOST_SPOOLED = 8 * 10**9
 _LONGEST_REASON = 200
@@ -93,12 +94,13 @@ class DataSet:
         return self.digests[index].tobytes()
 
     def check(self) -> Checked:
-        seen = checked(self)  # no threads: a data set of the user's own need not bear them
+        # no threads: a data set of the user's own need not bear them
+        seen = checked(self.length, partial(verdict, self.read))
         labels, self._labels = self._labels, [None] * self.length
         if all(label is None for label in labels):
             targets = getattr(self.data, "targets", None)
-            fits = targets is not None and hasattr(targets, "__len__") and len(targets) == self.length
-            labels = list(targets) if fits and targets is not None else labels
+            if targets is not None and hasattr(targets, "__len__") and len(targets) == self.length:
+                labels = list(targets)
         seen.labels = _column([_plain(label) for label in labels], seen.read)
         return seen
 
@@ -163,7 +165,7 @@ def _unpacked(values: Iterable[Any], batched: bool) -> Iterator[tuple[np.ndarray
 def _parts(item: Any) -> tuple[Any, Any]:
     """The image and the label (or None) of what a data set gives."""
     if isinstance(item, Mapping):
-        return item["image"], item.get("label")
+        return item["img" if "img" in item else "image"], item.get("label")
     if isinstance(item, tuple | list) and item and not isinstance(item[0], int | float):
         return item[0], item[1] if len(item) > 1 else None
     return item, None

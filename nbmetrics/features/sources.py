@@ -19,9 +19,14 @@ from .decode import RULES, Unread, decoded, of_pillow
 from .files import HARMLESS, File, Member
 from .layouts import Stack, one_image
 
-# More decode no faster on what was measured, and each may hold an image of 50 million pixels.
+# Each may hold an image of 50 million pixels.
 MOST_THREADS = 4
-_AT_ONCE = 32
+_AT_ONCE = 8
+
+# What became of the files that this process decoded, by their digests: (height, width) or None, and remark or reason.
+Verdict = tuple[tuple[int, int] | None, str]
+_verdicts: dict[bytes, Verdict] = {}
+_MOST_VERDICTS = 200_000
 
 
 @dataclass
@@ -57,24 +62,29 @@ class Source(Protocol):
         """One pass over everything."""
 
 
-def checked(source: Source, threads: int = 1) -> Checked:
-    """What can be read of a source, found out by reading it."""
-    count = len(source)
+def checked(count: int, judge: Callable[[int], Verdict], threads: int = 1) -> Checked:
+    """The verdicts on all of `count` things found."""
     seen = Checked(np.zeros(count, bool), np.zeros((count, 2), np.int32))
 
     def look(start: int) -> None:
         for i in range(start, min(start + _AT_ONCE, count)):
-            try:
-                pixels, remark = source.read(i)
-            except Unread as reason:
-                seen.reasons[i] = str(reason)
-            else:
-                seen.read[i], seen.sizes[i] = True, pixels.shape[:2]
-                if remark:
-                    seen.reasons[i] = remark
+            size, said = judge(i)
+            if size is not None:
+                seen.read[i], seen.sizes[i] = True, size
+            if said:
+                seen.reasons[i] = said
 
     _for_each(look, range(0, count, _AT_ONCE), threads)
     return seen
+
+
+def verdict(read: Callable[..., tuple[np.ndarray, str]], *what: Any) -> Verdict:
+    """What becomes of something when it is read."""
+    try:
+        pixels, remark = read(*what)
+    except Unread as reason:
+        return None, str(reason)
+    return pixels.shape[:2], remark
 
 
 def _for_each(work: Callable[[int], None], starts: Iterable[int], threads: int) -> None:
@@ -142,19 +152,41 @@ class Items:
 
     def digest(self, index: int) -> bytes:
         item = self.items[index]
-        if isinstance(item, File | Member):
-            return hashlib.sha256(RULES + item.data()).digest()
-        return digest_of(self.read(index)[0])
+        return _digest_of_file(item.data()) if isinstance(item, File | Member) else digest_of(self.read(index)[0])
 
     def check(self) -> Checked:
         # images of Pillow's may share one open file
         files = all(isinstance(item, File | Member) for item in self.items)
-        seen = checked(self, min(MOST_THREADS, os.cpu_count() or 1) if files else 1)
+        seen = checked(len(self), self._judge, min(MOST_THREADS, os.cpu_count() or 1) if files else 1)
         if self.folders:
             tops = ["." if len(item.parts) == 1 else item.parts[0] for item in self.items]
             if {tops[i] for i in np.flatnonzero(seen.read)} - {"."}:
                 seen.labels = np.array(tops)
         return seen
+
+    def _judge(self, index: int) -> Verdict:
+        """The verdict on one item; a file with the bytes of one that was decoded before is not decoded again."""
+        item = self.items[index]
+        if not isinstance(item, File | Member):
+            return verdict(self.read, index)
+        if item.reason:
+            return None, item.reason
+        try:
+            data = item.data()
+        except Unread as reason:
+            return None, str(reason)
+        digest = _digest_of_file(data)
+        if digest not in _verdicts:
+            if len(_verdicts) >= _MOST_VERDICTS:
+                _verdicts.clear()
+            _verdicts[digest] = verdict(decoded, data)
+        return _verdicts[digest]
+
+
+def _digest_of_file(data: bytes) -> bytes:
+    named = hashlib.sha256(RULES)
+    named.update(data)
+    return named.digest()
 
 
 def is_pillow(value: Any) -> bool:

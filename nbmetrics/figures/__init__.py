@@ -10,6 +10,8 @@ _ROOMS = {
     "sweeps": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
     "twins": ["twin_generators"],
     "federated": [
+        "class_federated",
+        "extractors_compared",
         "single_class",
         "published_ranks",
         "variance_limited",
@@ -27,7 +29,13 @@ _ROOMS = {
         "published_models",
         "timing",
     ],
-    "conditional": ["correlation_contours", "condition_scale", "covariance_estimators", "published_conditional"],
+    "conditional": [
+        "correlation_contours",
+        "condition_scale",
+        "covariance_estimators",
+        "paired_unpaired",
+        "published_conditional",
+    ],
     "kernels": ["kid_estimators"],
     "theorems": ["sides"],
 }

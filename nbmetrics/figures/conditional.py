@@ -1,4 +1,4 @@
-"""Figures of MFID, RFID and CFID between two correlated numbers (C1 to C3), and of published models (C5)."""
+"""Figures of MFID, RFID and CFID: two correlated numbers (C1 to C3), and models that answer images (C4, C5)."""
 
 from __future__ import annotations
 
@@ -98,13 +98,22 @@ def covariance_estimators(table: pd.DataFrame) -> Drawing:
 
 def published_conditional(table: pd.DataFrame) -> Drawing:
     """MFID against CFID of each data set's models, trained on pairs and without them (C5)."""
-    groups = list(table.groupby("dataset", sort=False))
+    return _models(table, "dataset")
+
+
+def paired_unpaired(table: pd.DataFrame) -> Drawing:
+    """MFID against CFID of models that turn images upright, on each kind of features (C4)."""
+    return _models(table, "features")
+
+
+def _models(table: pd.DataFrame, group: str) -> Drawing:
+    groups = list(table.groupby(group, sort=False))
     figure, axes = panels(len(groups), width=4.8, height=4.0)
     looks: dict[str, dict[str, Any]] = {
         "yes": {"label": "trained on pairs", **generator_look(0)},
         "no": {"label": "trained without pairs", **generator_look(1)},
     }
-    for ax, (dataset, rows) in zip(axes, groups, strict=True):
+    for ax, (name, rows) in zip(axes, groups, strict=True):
         for paired, look in looks.items():
             part = rows[rows["paired"] == paired]
             ax.scatter(part["mfid"], part["cfid"], s=46, edgecolors="white", linewidths=0.5, **look)
@@ -113,7 +122,7 @@ def published_conditional(table: pd.DataFrame) -> Drawing:
             place = (row["mfid"], row["cfid"])
             ax.annotate(plain(row["model"]), place, textcoords="offset points", fontsize=8, **where)
         apart = [LOOKS[m]["label"] for m in LOOKS if _parts(rows, m)]
-        ax.set_title(f"{plain(dataset)}: {', '.join(apart) or 'no score'} parts the two kinds", fontsize=10)
+        ax.set_title(f"{plain(name)}: {', '.join(apart) or 'no score'} parts the two kinds", fontsize=10)
         ax.margins(0.2)
         ax.set_xlabel("MFID (squared units)")
         ax.set_ylabel("CFID (squared units)")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..orders import inverted_pairs, numeral
 from .drawing import (
+    GENERATORS,
     GREY,
     METRICS,
     UNITS,
@@ -26,6 +27,8 @@ from .drawing import (
 )
 
 KINDS = {"class": "one class", "noise": "all classes with noise", "nearest": "an item and its nearest"}
+KINDS |= {"first": "several classes"}
+HATCHES = ("", "//", "..", "xx")
 
 
 def single_class(table: pd.DataFrame) -> Drawing:
@@ -66,6 +69,44 @@ def published_ranks(table: pd.DataFrame) -> Drawing:
         _places(axes[column + 2], table, metric, pairs)
     legend(figure, *axes)
     return caption(figure, table)
+
+
+def class_federated(table: pd.DataFrame) -> Drawing:
+    """FID and KID on clients of one class: avg against all, and their places, inverted pairs joined (E3)."""
+    return published_ranks(table)
+
+
+def extractors_compared(table: pd.DataFrame) -> Drawing:
+    """How many pairs of generators avg and all order differently on each kind of features (E14)."""
+    metrics, names = ("fid", "kid"), list(table["extractor"].unique())
+    figure, axes = panels(len(metrics), width=5.2, height=1.2 + 0.55 * len(names))
+    known = table[table["first"].fillna("") != ""]
+    for ax, metric in zip(axes, metrics, strict=True):
+        start = np.zeros(len(names))
+        for k, (kind, rows) in enumerate(known.groupby(_kind_of_pair(known), sort=False)):
+            inverted = rows.groupby("extractor")[f"{metric}_inverted"].sum().reindex(names).fillna(0).to_numpy(float)
+            color = GENERATORS[k % len(GENERATORS)]
+            look: dict[str, Any] = {"color": color, "hatch": HATCHES[k % len(HATCHES)], "edgecolor": "white"}
+            ax.barh(np.arange(len(names)), inverted, left=start, height=0.6, label=f"inverted: {kind}", **look)
+            start += inverted
+        counts = known.groupby("extractor").size().reindex(names)
+        for row, (count, pairs) in enumerate(zip(start, counts, strict=True)):
+            said = "no numbers here" if np.isnan(pairs) else f"{count:.0f} of {pairs:.0f}"
+            ax.annotate(said, (count, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9)
+        ax.set_yticks(np.arange(len(names)), [plain(name) for name in names])
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        ax.set_xlim(0, max(1.0, 1.3 * start.max()))
+        whole_ticks(ax.xaxis)
+        ax.set_xlabel(f"pairs that {label(metric)}-avg and -all order differently")
+    if len(known):
+        legend(figure, axes[0])
+    return caption(figure, table)
+
+
+def _kind_of_pair(table: pd.DataFrame) -> pd.Series:
+    """ "class and noise", say: by the first words of both names."""
+    words = [table[end].astype(str).str.split().str[0] for end in ("first", "second")]
+    return words[0] + " and " + words[1]
 
 
 def variance_limited(table: pd.DataFrame) -> Drawing:

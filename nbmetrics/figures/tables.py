@@ -15,6 +15,7 @@ _SCORES = "fid_avg fid_all fid_gap kid_avg kid_all kid_gap"
 _PLACES = "fid_avg_rank fid_all_rank kid_avg_rank kid_all_rank"
 _NEIGHBORS = [f"{m}_{a}" for m in ("precision", "recall", "density", "coverage") for a in ("avg", "all")]
 _ESTIMATED = [f"{m}_{e}" for m in ("mfid", "rfid", "cfid") for e in ("sc", "nsc1", "nsc2")]
+_PAIR = "fid_inverted kid_inverted fid_avg_first fid_all_first kid_avg_first kid_all_first"
 _KIDS = [f"kid_{e}" for e in ("biased", "unbiased", "linear", "subsets")]
 # What is swept comes first; a star stands for the names of whatever clients or metrics the experiment was given.
 COLUMNS = {
@@ -22,6 +23,8 @@ COLUMNS = {
     "likelihood_toy": "v shift log_likelihood_avg log_likelihood_all log_likelihood_gap log_likelihood_ref",
     "gaussian_samples": "source x y",
     "single_class": "generator *_avg *_all",
+    "class_federated": f"generator {_SCORES} {_PLACES}",
+    "extractors_compared": f"extractor first second {_PAIR}",
     "published_ranks": f"generator {_SCORES} {_PLACES}",
     "variance_limited": f"scale neighbors {_SCORES} {_PLACES}",
     "truncation": f"psi spread {_SCORES} {_PLACES}",
@@ -44,6 +47,7 @@ COLUMNS = {
     "correlation_contours": "rho rho_hat squared_difference rfid cfid",
     "condition_scale": "alpha mfid rfid cfid",
     "covariance_estimators": f"n {' '.join(f'{c} {c}_se' for c in _ESTIMATED)}",
+    "paired_unpaired": "model features paired mfid rfid cfid",
     "published_conditional": "dataset model paired mfid rfid cfid",
     "kid_estimators": f"n kernel kid_exact kid_std kid_doubled kid_pca {' '.join(f'{c} {c}_sd' for c in _KIDS)}",
 }

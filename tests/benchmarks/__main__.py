@@ -21,7 +21,7 @@ import scipy
 import nbmetrics as nm
 from nbmetrics.metrics import FID, Sample
 
-from . import federated, fld, growth, neighbors, peers
+from . import federated, fld, growth, neighbors, peers, wanted
 from .laws import LAWS, MILD, features
 
 ROUNDS = 2
@@ -193,12 +193,19 @@ def main() -> None:
     start, lines = time.perf_counter(), []
     where = machine()
     size = asked.rows, asked.features
-    for part in (import_lines(), memory_lines(*size), neighbors.memory_lines(), federated.gemm_lines()):
+    for part in (
+        import_lines(),
+        memory_lines(*size),
+        neighbors.memory_lines(),
+        federated.gemm_lines(),
+        wanted.inception_lines(),
+    ):
         lines.extend(told(part))
     for law in asked.laws:
         for dtype in (np.float64, np.float32):
             lines.extend(told(fid_lines(*size, law, dtype)))
             lines.extend(told(neighbors.lines(law, dtype)))
+            lines.extend(told(wanted.mifid_lines(law, dtype)))
         lines.extend(told(kid_lines(*size, law)))
         for kind in (fld.lines, federated.interval_lines, federated.federation_lines):
             lines.extend(told(kind(law)))

@@ -94,3 +94,34 @@ def torch_fidelity_kid():
         return float(found[module.KEY_METRIC_KID_MEAN])
 
     return "torch-fidelity (100 x 1,000 subsets)", subsets
+
+
+def torchmetrics_mifid():
+    """The name and function of the peer, (train, generated) -> MiFID, or None.
+
+    It averages over the rows of its first side, and FID does not care which is which: it sees them exchanged.
+    """
+    module = imported("torchmetrics.image.mifid")
+    if module is None:
+        return None
+    import torch
+
+    def score(train, generated):
+        sides = [torch.from_numpy(rows).double() for rows in (generated, train)]
+        return float(module._mifid_compute(*(part for z in sides for part in (z.mean(0), torch.cov(z.T), z))))
+
+    return "torchmetrics (its two sides exchanged)", score
+
+
+def torch_fidelity_isc():
+    """The name and function of the peer, (logits, splits, shuffle) -> Inception Score, or None."""
+    module = imported("torch_fidelity.metric_isc")
+    if module is None:
+        return None
+    import torch
+
+    def score(logits, splits=1, shuffle=False):
+        found = module.isc_features_to_metric(torch.from_numpy(logits), splits=splits, shuffle=shuffle)
+        return float(found[module.KEY_METRIC_ISC_MEAN])
+
+    return "torch-fidelity", score

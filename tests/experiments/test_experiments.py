@@ -146,7 +146,7 @@ def test_an_unknown_published_table_is_named():
 
 def test_every_experiment_has_a_title_a_source_and_a_figure():
     listed = experiments.titles()
-    wanted = "E1 E2 E4 E5 E6 E7 E9 E10 E12 E13 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 C1 C2 C3 C5 K1"
+    wanted = "E1 E2 E3 E4 E5 E6 E7 E9 E10 E12 E13 E14 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 C1 C2 C3 C4 C5 K1"
     assert " ".join(listed["id"]) == wanted
     assert listed["title"].str.len().between(10, 100).all() and listed["source"].str.len().gt(8).all()
     assert set(listed["name"]) <= set(dir(nm.figures)) and set(listed["name"]) <= set(experiments.__all__)
@@ -157,11 +157,14 @@ LABELLED = {"X": RNG.normal(size=(48, 3)) + np.repeat(3 * np.eye(3), 16, axis=0)
 SETS = tuple(nm.TwoMoons().sample(90, k) for k in range(3))
 PICTURES = dict(zip(("train", "test", "generated"), np.split(RNG.random((150, 4, 4)), [60, 100]), strict=True))
 FEATURES = {name: images.reshape(-1, 16)[:, :3] for name, images in PICTURES.items()}
+TINY = RNG.integers(0, 256, (60, 4, 4), dtype=np.uint8)
 # The least that still says something: arguments of every experiment for a run in a fraction of a second.
 SMALL = {
     "gaussian_toy": {"v": (0.5, 1), "samples": 20},
     "likelihood_toy": {"v": (1, 2), "shift": (0, 1)},
     "gaussian_samples": {"points": 5},
+    "class_federated": LABELLED | {"noise": (0, 0.5), "classes": 2},
+    "extractors_compared": {"extractors": ("pixels", "principal components"), "noise": 0.2, "per_class": 8},
     "single_class": LABELLED | {"label": "a"},
     "published_ranks": LABELLED | {"parts": 2},
     "variance_limited": LABELLED | {"scale": (0.5, 1), "neighbors": 3, "starts": 2},
@@ -185,11 +188,29 @@ SMALL = {
     "correlation_contours": {"rho": (0, 0.5), "rho_hat": (0, 0.5)},
     "condition_scale": {"alpha": (0.5, 1)},
     "covariance_estimators": {"n": (3, 5), "draws": 10},
+    "paired_unpaired": {"images": TINY, "extractors": "pixels", "components": 1},
     "published_conditional": {},
     "kid_estimators": {"n": (8, 16), "draws": 3, "subsets": 2, "size": 4},
 }
 EXACT = {"likelihood_toy", "published_models", "published_conditional", "correlation_contours", "condition_scale"}
-TAILS = ["avg", "all", "gap", "rank", "ref", "se", "sd", "low", "high", "seconds", "sc", "nsc1", "nsc2"]
+TAILS = [
+    "avg",
+    "all",
+    "gap",
+    "rank",
+    "ref",
+    "se",
+    "sd",
+    "low",
+    "high",
+    "seconds",
+    "sc",
+    "nsc1",
+    "nsc2",
+    "first",
+    "second",
+    "inverted",
+]
 
 
 def small(name, **arguments):

@@ -9,7 +9,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.experiments import digits, image_transforms
 from nbmetrics.experiments.copies import Reference, Sets
-from nbmetrics.experiments.generalization import DIGIT_TRANSFORMS
+from nbmetrics.experiments.generalization import Material
 
 NOVELTY, INTERACTIONS = nm.experiments.novelty, nm.experiments.interactions
 
@@ -51,6 +51,7 @@ def test_honest_rows_are_at_most_half_as_many_as_train(data):
     assert len(fresh) == len(train) // 2
 
 
+DIGIT_TRANSFORMS = Material.of("digits", None, None, 0).transforms()
 CROP, HEAVY = "center crop to 6 × 6", "heavy blur, σ = 1 pixel"
 
 

@@ -102,6 +102,7 @@ READ = {
         "transparency on white",
     ),
     "opacity": (saved(ALPHA), laid_on_white(ALPHA[..., :3], ALPHA[..., 3]), "transparency on white"),
+    "opaque": (saved(np.dstack([RGB, np.full((9, 13), 255, np.uint8)])), RGB, ""),
     "grey and opacity": (
         saved(Image.merge("LA", [Image.fromarray(np.ascontiguousarray(ALPHA[..., k])) for k in (0, 3)])),
         laid_on_white(ALPHA[..., 0], ALPHA[..., 3]),
@@ -170,6 +171,21 @@ def test_read_by_the_rule(case, tmp_path):
     assert row.read and remark in row.reason and bool(remark) <= bool(row.reason)
 
 
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
+def test_where_nothing_is_remarked_it_is_what_other_tools_read(tmp_path):
+    for data, *_ in READ.values():
+        (tmp_path / f"{len(list(tmp_path.iterdir()))}.png").write_bytes(data)
+    read = nm.images(tmp_path)
+    plain = [k for k, reason in enumerate(read.report["reason"]) if not reason]
+    assert len(read) == len(READ) and len(plain) >= 10
+    for k in plain:
+        with Image.open(tmp_path / read.names[k]) as image:
+            expected = np.asarray(image.convert("RGB"))
+        np.testing.assert_array_equal(
+            np.broadcast_to(read[k].reshape(*read[k].shape[:2], -1), expected.shape), expected
+        )
+
+
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize("case", REFUSED)
 def test_listed_with_the_reason(case, tmp_path):
@@ -180,7 +196,7 @@ def test_listed_with_the_reason(case, tmp_path):
     assert len(read) == 1 and read.names == ["b.png"]
     first = read.report.iloc[0]
     assert list(read.report["read"]) == [False, True] and first["reason"] and reason in first["reason"]
-    with pytest.raises(nm.InvalidInput, match=r"1 of 2 files cannot be read; a\.png \("):
+    with pytest.raises(nm.InvalidInput, match=r"1 of 2 found cannot be read; a\.png \("):
         nm.images(tmp_path, strict=True)
 
 

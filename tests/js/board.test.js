@@ -10,7 +10,7 @@ import { sameItems } from "../../nbmetrics/labs/plane/view/store.js";
 const said = (avg, all, higher) => sentences("M", { avg, all }, ["a", "b", "c"].slice(0, avg.length), higher)[0];
 
 test("words and marks agree: alike, the other way round, and where only one of the two can tell", () => {
-  assert.equal(said([1, 2], [3, 5]).text, "M: avg and all rank alike; avg − all runs from −3.000 to −2.000.");
+  assert.equal(said([1, 2], [3, 5]).text, "M: avg and all rank alike; avg − all is between −3.000 and −2.000, by generator.");
   assert.match(said([1, 2], [5, 3]).text, /^M disagrees with itself: avg ranks a above b, all ranks b above a;/);
   assert.match(said([1, 2], [5, 3], true).text, /avg ranks b above a, all ranks a above b;/);
   const twins = said([2, 2 + 1e-15], [1, 3]);
@@ -24,7 +24,7 @@ test("words and marks agree: alike, the other way round, and where only one of t
 test("a gap is every generator's only where it is", () => {
   assert.match(said([1, 2], [0.5, 1.5]).text, /avg − all is 0\.500 for every generator/);
   assert.match(said([1, 2], [0.5, 1.49999]).text, /avg − all is about 0\.500 for every generator/);
-  assert.match(said([2e-4, 3e-4], [1e-4, 1e-4]).text, /runs from 0\.00010 to 0\.00020/);
+  assert.match(said([2e-4, 3e-4], [1e-4, 1e-4]).text, /between 0\.00010 and 0\.00020/);
 });
 
 test("small scores keep two digits, and rounding reads as 0", () => {

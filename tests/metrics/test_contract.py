@@ -12,6 +12,8 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.metrics import Metric, metric_of
+from nbmetrics.metrics.base import _REGISTRY
+from tests import ROOT
 from tests.rooms import python_files
 
 RNG = np.random.default_rng(0)
@@ -137,6 +139,12 @@ def test_an_object_is_wrapped_once_and_left_as_it_is():
     assert isinstance(metric_of(Shift), Metric)
     scores = pickle.loads(pickle.dumps(evaluated([Hooked(), "fid"])))
     assert scores.with_weights([1, 2]).conventions[0].startswith("Closeness in units of 2")
+
+
+def test_the_guide_has_a_row_for_every_name():
+    guide = (ROOT / "docs/metrics.md").read_text("utf-8")
+    rows = "".join(line for line in guide.splitlines() if line.startswith("| `"))
+    assert [name for name in _REGISTRY if f"`{name}`" not in rows] == []
 
 
 def test_every_hook_says_what_it_is():

@@ -17,7 +17,7 @@ import numpy as np
 from ...datasets import digits
 from ...densities import TwoMoons
 from ...experiments.copies import Sets
-from ...experiments.images import principal
+from ...experiments.pictures import principal
 from .cards import CARDS, Card, Judge, Judged, silent
 from .scene import NEUTRAL, POINTS, MemorizationScene
 

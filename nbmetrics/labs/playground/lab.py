@@ -12,6 +12,7 @@ import traitlets
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, shown
 from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
+from ...orders import numeral
 from ..plane.laws import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
@@ -327,7 +328,8 @@ class Playground(Lab):
     def _described(self) -> str:
         scene = self._scene
         placed = [
-            f"{client.name} at ({client.x:.2f}, {client.y:.2f}), σ {client.width:.2f} and {client.height:.2f}"
+            f"{client.name} at ({numeral(client.x, '.2f')}, {numeral(client.y, '.2f')}), "
+            f"σ {client.width:.2f} and {client.height:.2f}"
             for client in scene.clients
         ]
         where = "Playground." if scene.plane is None else f"Playground. {scene.plane['words']}"
@@ -335,7 +337,8 @@ class Playground(Lab):
         if scores is None:
             return f"{where} Clients: {'; '.join(placed)}. Python computes the scores."
         numbers = [
-            f"{row['generator']} {scores.label(row['metric'])}-avg {row['avg']:.3f}, all {row['all']:.3f}"
+            f"{row['generator']} {scores.label(row['metric'])}-avg {numeral(row['avg'], '.3f')}, "
+            f"all {numeral(row['all'], '.3f')}"
             for row in scores.table.to_dict("records")
         ]
         return " ".join([f"{where} Clients: {'; '.join(placed)}. Generators: {'; '.join(numbers)}.", *scores.summary()])

@@ -21,6 +21,7 @@ LARGEST = 2**22  # bytes of JSON: far above any scene, and the most that reading
 LONGEST = 2 * LARGEST  # letters of a string, line breaks too
 LONGEST_BASE = 2_000  # letters of an address, as most servers and browsers take
 _FORM = re.compile(r"nbm(\d+)\.(\w+)\.([A-Za-z0-9_-]*)", re.ASCII)
+_SCHEME, _PAGE = re.compile(r"[a-z][a-z0-9+.-]*:", re.I), re.compile("(https?|file)://", re.I)
 _ARGUMENT = "share string"
 _AGAIN = "Copy the whole string again, from what lab.share() returned"
 
@@ -37,7 +38,7 @@ def packed(lab: str, scene: State) -> str:
 def link(base: Any, text: str) -> str:
     """The address of a page with a share string behind it, which the page opens."""
     address = check_text(base, "base", LONGEST_BASE)
-    if not address or re.search(r"[\s#]", address):
+    if not address or re.search(r"[\s#]", address) or (_SCHEME.match(address) and not _PAGE.match(address)):
         fix = "Give the address of a page that lab.export_html made, such as 'https://example.org/playground.html'"
         raise InvalidInput("base", f"got {shown(base)}", fix)
     return f"{address}#{text}"

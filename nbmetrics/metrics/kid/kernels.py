@@ -21,15 +21,17 @@ __all__ = ["RBF", "Embedding", "FunctionKernel", "Kernel", "Polynomial", "as_ker
 
 @dataclass(frozen=True)
 class RBF(Kernel):
-    """k(x, y) = exp(−‖x − y‖² / 2σ²); σ = √d by default.
+    """k(x, y) = scale · exp(−‖x − y‖² / 2σ²); σ = √d by default, and scale 1.
 
     `sigma="median"` takes the median distance over all clients' rows together, once per evaluation
-    (a σ per pair would move the gap between KID-avg and KID-all).
+    (a σ per pair would move the gap between KID-avg and KID-all). CMMD's is `RBF(10, scale=1000)`.
     """
 
     sigma: float | str | None = None
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check_number(self.scale, "scale", minimum=1 / EXTREME, maximum=EXTREME))
         if isinstance(self.sigma, str):
             check_choice(self.sigma, ("median",), "sigma")
         elif self.sigma is not None:
@@ -38,7 +40,8 @@ class RBF(Kernel):
 
     def __str__(self) -> str:
         sigma = "√d" if self.sigma is None else self.sigma if isinstance(self.sigma, str) else f"{self.sigma:g}"
-        return f"RBF exp(−‖x−y‖²/2σ²), σ = {sigma}"
+        scale = "" if self.scale == 1.0 else f"{self.scale:g} "
+        return f"RBF {scale}exp(−‖x−y‖²/2σ²), σ = {sigma}"
 
     def _variance(self, d: int) -> float:
         if isinstance(self.sigma, str):
@@ -49,11 +52,11 @@ class RBF(Kernel):
         xp = namespace(x, y)
         variance = self._variance(x.shape[1])
         tolerance = variance * (1e-5 if x.dtype == xp.float32 else 1e-11)
-        return xp.exp(squared_distances(x, y, tolerance) * (-0.5 / variance))
+        return self._scaled(xp.exp(squared_distances(x, y, tolerance) * (-0.5 / variance)))
 
     def paired(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
-        return xp.exp(xp.sum((x - y) ** 2, axis=1) * (-0.5 / self._variance(x.shape[1])))
+        return self._scaled(xp.exp(xp.sum((x - y) ** 2, axis=1) * (-0.5 / self._variance(x.shape[1]))))
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """σ^d |C₁ + C₂ + σ²I|^{-1/2} exp(−½ Δᵀ(C₁ + C₂ + σ²I)^{-1}Δ)."""
@@ -69,10 +72,13 @@ class RBF(Kernel):
         along = (x - mean) @ axes.T
         across = x - mean - along @ axes
         squared = np.sum(across * across, axis=1) / variance + np.sum(along * along / (s * s + variance), axis=1)
-        return np.exp(-0.5 * (squared + np.sum(np.log1p(s * s / variance))))
+        return self.scale * np.exp(-0.5 * (squared + np.sum(np.log1p(s * s / variance))))
+
+    def _scaled(self, values: Array) -> Array:
+        return values if self.scale == 1.0 else self.scale * values
 
     def resolve(self, clients: Sequence[Sample]) -> RBF:
-        return self if self.sigma != "median" else RBF(_median_distance(clients))
+        return self if self.sigma != "median" else RBF(_median_distance(clients), self.scale)
 
 
 def _median_distance(clients: Sequence[Sample], most: int = 2_000) -> float:

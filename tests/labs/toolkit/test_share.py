@@ -108,7 +108,21 @@ def test_a_link_is_an_address_with_the_string_behind_it(kind):
     assert unnumbered(kind.from_share(lab.share_url(base).split("#")[1]).scene) == unnumbered(lab.scene)
 
 
-@pytest.mark.parametrize("base", ["", "https://x.org/#here", "two words", "a\nb", "a\x00b", 7, None, "h" * 2001])
+@pytest.mark.parametrize(
+    "base",
+    [
+        "",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "https://x.org/#here",
+        "two words",
+        "a\nb",
+        "a\x00b",
+        7,
+        None,
+        "h" * 2001,
+    ],
+)
 def test_what_is_no_address_is_refused(base):
     with pytest.raises(nm.InvalidInput, match=r"^base: .*Give|^base: .*Leave"):
         nm.Playground().share_url(base)

@@ -216,5 +216,5 @@ function gapInWords(avg, all) {
   const isConstant = most - least <= 1e-9 * Math.max(1e-3, ...[...avg, ...all].map(Math.abs));
   return low === high
     ? `avg − all is ${isConstant ? "" : "about "}${low} for every generator`
-    : `avg − all runs from ${low} to ${high}`;
+    : `avg − all is between ${low} and ${high}, by generator`;
 }

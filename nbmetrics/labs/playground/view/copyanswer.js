@@ -17,7 +17,7 @@ export class CopyAnswer {
     this.store = store;
     this.button = el("button", { type: "button", title: "For your teacher, who collects them" }, [COPY]);
     this.field = el("input", {
-      class: "nbm-code nbm-answer-string",
+      class: "nbm-verbatim nbm-answer-string",
       readonly: "",
       "aria-label": "My answer as a string",
     });

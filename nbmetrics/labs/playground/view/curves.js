@@ -10,6 +10,8 @@ import { tickText } from "../../toolkit/view/numbers.js";
 
 export const PARTS_SWEPT = /** @type {const} */ (["avg", "all"]);
 const CURVE_NAMES = /** @type {const} */ (["avg", "all", "gap", "ideal"]);
+/** What "ideal" stands for. */
+export const IDEAL = "avg of the pooled data as a generator";
 const BEST_MARKS = { avg: "M0-4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0-4.5Z", all: "M-4-4H4V4H-4Z" };
 const SWEEP_PAD = { left: 46, right: 42, top: 20, bottom: 42 };
 const SWEEP_HEIGHT = 250;
@@ -28,7 +30,9 @@ export class CurvePlot {
     this.ends = svg(
       "g",
       { "aria-hidden": "true" },
-      CURVE_NAMES.map((name) => svg("text", { class: `nbm-of-${name}` }, [name])),
+      CURVE_NAMES.map((name) =>
+        svg("text", { class: `nbm-of-${name}` }, [name, ...(name === "ideal" ? [svg("title", {}, [IDEAL])] : [])]),
+      ),
     );
     this.best = svg(
       "g",

@@ -12,7 +12,7 @@ import { AxisSlider } from "../../toolkit/view/axisslider.js";
 import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { figure } from "../../toolkit/view/numbers.js";
-import { CurvePlot, PARTS_SWEPT } from "./curves.js";
+import { CurvePlot, IDEAL, PARTS_SWEPT } from "./curves.js";
 import { askedOf, GuessFlag } from "./guessflag.js";
 import { CHARTED } from "./metrics.js";
 import { PARAMETERS, readValue, subjectOf, sweepableOf, sweepKey, sweepOf, sweptMetric, sweptTo } from "./sweep.js";
@@ -173,7 +173,7 @@ function sweepTable({ values, avg, all, gap, ideal }, subject) {
     ...[avg, all, gap, ...(ideal ? [ideal] : [])].map((curve) => figure(curve[k])),
   ]);
   return {
-    heads: [subject.parameter, "avg", "all", "gap", ...(ideal ? ["ideal"] : [])],
+    heads: [subject.parameter, "avg", "all", "gap", ...(ideal ? [IDEAL] : [])],
     rows: rows.filter((_, k) => k % EACH_IN_TABLE === 0),
   };
 }

@@ -126,7 +126,7 @@ export class ShareMenu {
 class CopyFold {
   constructor() {
     this.name = el("summary");
-    this.text = el("textarea", { class: "nbm-code", readonly: "", rows: "8", spellcheck: "false" });
+    this.text = el("textarea", { class: "nbm-verbatim nbm-code", readonly: "", rows: "8", spellcheck: "false" });
     this.root = el("details", { class: "nbm-fold" }, [this.name, this.text]);
     this.root.hidden = true;
     /** @type {(scene: any) => string} */

@@ -1,0 +1,69 @@
+"""The command `nbmetrics`: scores, features, experiments and the cache from a shell.
+
+    nbmetrics score CLIENTS GENERATED…      nbmetrics features FOLDER --out FILE
+    nbmetrics experiments NAME              nbmetrics cache info|clear
+
+Exit codes: 0 done, 2 bad input (one line on stderr says what and the fix), 130 interrupted. What was asked for stands
+on stdout; progress, warnings and files that could not be read on stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from ..errors import InvalidInput, printable
+from .options import parser
+
+DONE, REFUSED, INTERRUPTED = 0, 2, 130
+LONGEST_LINE = 2000
+# Settings of Python that a refusal proposes.
+_SETTING = re.compile(r"\b(download=True|extractor='[\w-]+')")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the arguments say; the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that has no λ shows a question mark
+            stream.reconfigure(errors="replace")
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            code = _run(words)
+            sys.stdout.flush()
+            return code
+    except KeyboardInterrupt as stop:
+        print("interrupted", *getattr(stop, "__notes__", ()), sep="\n", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # what reads the output has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def _run(words: list[str]) -> int:
+    if words[:1] == ["experiments"]:
+        from ..experiments.__main__ import main as experiments
+
+        return experiments(words[1:], "nbmetrics experiments")
+    options = parser().parse_args(words)
+    try:
+        import_module(f".{options.command}", __package__).run(options)
+    except InvalidInput as error:
+        print(f"error: {_SETTING.sub(_as_option, str(error))}", file=sys.stderr)
+        return REFUSED
+    return DONE
+
+
+def _warned(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    print(f"warning: {printable(str(message), LONGEST_LINE)}", file=sys.stderr)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, value = found[0].split("=")
+    return f"--{name}" if value == "True" else f"--{name} {value.strip(chr(39))}"

@@ -1,0 +1,228 @@
+"""Scores as a text of 80 columns, as JSON, as a page: what disagrees first, then numbers, then how they were made."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import __version__
+from ..evaluation.display import PARTS, Cell
+from ..evaluation.scores import Scores
+from ..federation import Federation, Generator
+from .parties import Party
+
+WIDTH = 80
+BEST = "*"
+PACKAGES = ("numpy", "scipy", "pandas", "sklearn", "PIL", "torch", "torchvision", "torch_fidelity")
+
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
+.wide {{ overflow-x: auto }}
+table {{ border-collapse: collapse }}
+th, td {{ text-align: right; padding: .2rem .7rem; border-bottom: 1px solid #8886 }}
+th[scope=row], td.text {{ text-align: left; overflow-wrap: anywhere }}
+.verdict {{ font-size: 1.25rem; font-weight: 600 }}
+</style>
+<h1>{title}</h1>
+{verdict}
+<h2>Scores</h2>
+<div class="wide">{scores}</div>
+<h2>Clients</h2>
+<div class="wide">{clients}</div>
+<h2>Client by client</h2>
+<div class="wide">{by_client}</div>
+{unread}
+<h2>How it was made</h2>
+{notes}
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one `nbmetrics score` found, and from what."""
+
+    scores: Scores
+    federation: Federation
+    clients: Sequence[Party]
+    generated: Sequence[Party]
+    generators: Sequence[Generator]
+    notes: Sequence[str]
+    unread: Sequence[Mapping[str, str]]
+    options: Mapping[str, Any]
+
+    @property
+    def verdict(self) -> list[str]:
+        """Where avg and all order generators differently: first of all the best of them."""
+        lines = [line for line in self.scores.summary() if " pairs differently" in line]
+        for metric in self.scores.metrics:
+            label, ranks = self.scores.plain_label(metric), self.scores.ranks(metric).set_index("generator")
+            average, pooled = (" and ".join(ranks.index[ranks[part] == 1]) for part in ("avg", "all"))
+            told = f"By {label}: Average says {average}. Pooled says {pooled}."
+            lines = [told if line.startswith(f"{label}: ") and average != pooled else line for line in lines]
+        return lines
+
+    @property
+    def said(self) -> list[str]:
+        """The lines under the table: what else the order shows, cautions, then how the numbers were made."""
+        cautions = self.scores.cautions
+        summary = [line for line in self.scores.summary() if " pairs differently" not in line]
+        return [*summary, *cautions, *self.notes, *(line for line in self.scores.conventions if line not in cautions)]
+
+    @property
+    def has_intervals(self) -> bool:
+        return bool(self.options["uncertainty"] != "none")
+
+    @property
+    def client_rows(self) -> list[dict[str, Any]]:
+        """What the clients are: name, path, rows, weight."""
+        sides = zip(self.clients, self.federation, self.federation.weights, strict=True)
+        return [
+            {"name": party.name, "path": str(party.path), "rows": len(client.rows), "weight": weight}
+            for party, client, weight in sides
+            if client.rows is not None
+        ]
+
+    @property
+    def generator_rows(self) -> list[dict[str, Any]]:
+        """What was scored: name, path, rows."""
+        sides = zip(self.generated, self.generators, strict=True)
+        return [{"name": party.name, "path": str(party.path), "rows": len(g.source)} for party, g in sides]
+
+
+def as_text(report: Report) -> str:
+    """For a terminal of 80 columns."""
+    blocks = ["\n".join(_wrapped(line) for line in report.verdict)] if report.verdict else []
+    blocks += _blocks(report.scores)
+    stars = [f"{BEST} best of {len(report.generated)}"] if len(report.generated) > 1 else []
+    return "\n\n".join([*blocks, "\n".join([*stars, *map(_wrapped, report.said)])])
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _blocks(scores: Scores) -> list[str]:
+    """A table a metric: generators with their values, intervals and plain values below, columns as wide as all need."""
+    tables = {metric: _cells(scores, metric) for metric in scores.metrics}
+    column = 2 + max(len(line) for rows in tables.values() for cells in rows for cell in cells for line in cell)
+    room = WIDTH - len(PARTS) * column
+    blocks = []
+    for metric, rows in tables.items():
+        heads = "".join(f"{part + '  ':>{column}}" for part in PARTS)
+        lines = _named(scores.label(metric), heads.rstrip(), room)
+        for generator, cells in zip(scores.generators, rows, strict=True):
+            first, *more = ("".join(f"{line:>{column}}" for line in at) for at in zip(*cells, strict=True))
+            lines += _named(f"  {generator}", first.rstrip(), room)
+            lines += [" " * room + line.rstrip() for line in more if line.strip()]
+        blocks.append("\n".join(lines))
+    return blocks
+
+
+def _named(name: str, line: str, room: int) -> list[str]:
+    """A name before its line, or on one of its own where it is too long."""
+    return [f"{name:<{room}}{line}"] if len(name) < room else [name, " " * room + line]
+
+
+def _cells(scores: Scores, metric: str) -> list[list[list[str]]]:
+    """For each generator and part: value, interval and plain value; a star where it is best, by the plain ones."""
+    rows = scores.table[scores.table["metric"] == metric].to_dict("records")
+    ranks = scores.ranks(metric).to_dict("records")
+    found: list[list[list[str]]] = []
+    for row, places in zip(rows, ranks, strict=True):
+        found.append([])
+        for part in PARTS:
+            cell = Cell.of(row, part)
+            value, _, interval = cell.value.partition(" ")
+            star = BEST if len(rows) > 1 and part != "gap" and places[part] == 1 else " "
+            on_value, on_plain = (" ", star) if cell.plain else (star, " ")
+            found[-1].append([f"{value} {on_value}", f"{interval}  ", f"{cell.plain} {on_plain}"])
+    return found
+
+
+def as_json(report: Report) -> bytes:
+    """Everything, for a program; what is no finite number is null."""
+    scores = report.scores
+    found = {
+        "versions": _versions(),
+        "options": {name: value for name, value in report.options.items() if name != "command"},
+        "clients": report.client_rows,
+        "generators": report.generator_rows,
+        "verdict": report.verdict,
+        "table": scores.table.to_dict("records"),
+        "by_client": scores.clients.to_dict("records"),
+        "ranks": {metric: scores.ranks(metric).to_dict("records") for metric in scores.metrics},
+        "inversions": {metric: scores.inversions(metric).to_dict("records") for metric in scores.metrics},
+        "flips": {metric: scores.flips(metric).to_dict("records") for metric in scores.metrics if report.has_intervals},
+        "summary": scores.summary(),
+        "notes": list(report.notes),
+        "conventions": scores.conventions,
+        "cautions": scores.cautions,
+        "unread": list(report.unread),
+    }
+    return (json.dumps(_plain(found), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "replace")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _versions() -> dict[str, str]:
+    loaded = {name: getattr(sys.modules.get(name), "__version__", None) for name in PACKAGES}
+    return {
+        "nbmetrics": __version__,
+        "python": platform.python_version(),
+        **{name: str(version) for name, version in loaded.items() if version},
+    }
+
+
+def as_page(report: Report) -> bytes:
+    """One page of its own, without a script; all names are text."""
+    unread = pd.DataFrame(list(report.unread), columns=["of", "file", "reason"])
+    made = [*report.notes, *(f"{name} {version}" for name, version in _versions().items())]
+    page = PAGE.format(
+        title=escape(f"Scores of {', '.join(report.scores.generators)}"),
+        verdict="".join(f'<p class="verdict">{escape(line)}</p>' for line in report.verdict),
+        scores=report.scores._repr_html_(),
+        clients=_table(pd.DataFrame(report.client_rows)[["name", "rows", "weight"]]),
+        by_client=_table(report.scores.clients),
+        unread=f'<h2>Files not read</h2>\n<div class="wide">{_table(unread)}</div>' if len(unread) else "",
+        notes="".join(f"<p>{escape(line)}</p>" for line in made),
+    )
+    return page.encode("utf-8", "replace")
+
+
+def _table(frame: pd.DataFrame) -> str:
+    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in frame.columns)
+    rows = "".join(f"<tr>{''.join(map(_td, row))}</tr>" for row in frame.itertuples(index=False))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _td(value: Any) -> str:
+    if isinstance(value, str):
+        return f'<td class="text">{escape(value)}</td>'
+    return f"<td>{'–' if math.isnan(value) else format(value, '.5g') if isinstance(value, float) else value}</td>"

@@ -1,0 +1,174 @@
+"""What federated experiments cut into clients and generators: labelled rows as given, digits, or features of images.
+
+items = Items.of(X, y, images, extractor)      then halves(items, seed), classes_and_copies(half, noise, seed)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..arrays import as_rows, to_numpy
+from ..datasets import digit_images, digits
+from ..errors import InvalidInput, shown
+from ..features import Extraction, extraction, images
+from ..partition import by_label
+
+BATCH = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Labelled rows, and where they are features of images, these and what made rows of them."""
+
+    rows: np.ndarray
+    labels: np.ndarray
+    pictures: Any = None
+    extraction: Extraction | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, source: Any = None, extractor: Any = None) -> Items:
+        """From rows and labels; or from images, with labels of their own or in `y`; digits where neither is given.
+
+        An extractor makes rows of the images, "pixels" unless one is given. Digits without one are the pixels as they
+        are, x / 16, not rounded to uint8.
+        """
+        if X is not None and (source is not None or extractor is not None):
+            other = "images" if source is not None else "extractor"
+            raise InvalidInput(other, "is given beside X", "Give rows X and y, or images and an extractor")
+        if source is None and extractor is None:
+            return cls(*_labelled(X, y))
+        settled = extraction("pixels" if extractor is None else extractor, progress=False)
+        pictures, labels = _pictures(source, y)
+        return cls(named("images", settled.rows, pictures), labels, pictures, settled)
+
+    def part(self, index: np.ndarray) -> Items:
+        pictures = None if self.pictures is None else self.pictures.select(index)
+        return Items(self.rows[index], self.labels[index], pictures, self.extraction)
+
+    def by_label(self) -> dict[str, np.ndarray]:
+        return by_label(self.labels, len(self.rows))
+
+    def noisy(self, deviation: float, rng: np.random.Generator) -> np.ndarray:
+        """The rows with Gaussian noise; of images, the features of images with noise, clipped to grey values."""
+        if self.extraction is None:
+            return self.rows + deviation * rng.standard_normal(self.rows.shape)
+        parts = [self.extraction.extractor(batch) for batch in self._noisy_batches(deviation, rng)]
+        return np.concatenate(parts)
+
+    def _noisy_batches(self, deviation: float, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
+        for batch in self.pictures.batches(BATCH):
+            changed = [image + 255 * deviation * rng.standard_normal(image.shape) for image in batch]
+            yield [np.clip(np.round(image), 0, 255).astype(np.uint8) for image in changed]
+
+    @property
+    def conventions(self) -> list[str]:
+        return [] if self.extraction is None else [self.extraction.extractor.convention]
+
+
+def _labelled(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows and labels given, or the digits."""
+    if X is None and y is None:
+        return digits()
+    if X is None or y is None:
+        missing = "X" if X is None else "y"
+        raise InvalidInput(missing, "is not given", "Give X and y together, or neither")
+    rows = to_numpy(as_rows(X, "X"))
+    return rows, _as_labels(y)
+
+
+def _pictures(source: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """The images and their labels; the digits where there is no source."""
+    if source is None:
+        if y is not None:
+            raise InvalidInput("y", f"is {shown(y)}, and there are no images", "Give images and their labels")
+        pictures, labels = digit_images()
+        return images(pictures), labels
+    found = named("images", images, source)
+    labels = _as_labels(found.labels if y is None else y)
+    if found.labels is None and y is None:
+        raise InvalidInput("y", "is not given, and the images have no labels", "Give a label for each image")
+    by_label(labels, len(found))
+    return found, labels
+
+
+def _as_labels(y: Any) -> np.ndarray:
+    return np.asarray(to_numpy(y) if hasattr(y, "detach") else y)
+
+
+def named(argument: str, read: Callable[[Any], Any], source: Any) -> Any:
+    """`read(source)`, whose complaints about its source are about this argument of an experiment."""
+    try:
+        return read(source)
+    except InvalidInput as error:
+        raise InvalidInput(argument if error.argument == "source" else error.argument, error.seen, error.fix) from None
+
+
+def stacked(source: Any) -> np.ndarray:
+    """Images of one shape as (n, h, w) or (n, h, w, 3) in [0, 1]; the digits where there is no source."""
+    if source is None:
+        return digit_images()[0] / 255.0
+    listed = list(named("images", images, source))
+    shapes = sorted({image.shape for image in listed})
+    if len(shapes) != 1:
+        seen = f"has images of shapes {shown(shapes)}" if shapes else "has no images"
+        raise InvalidInput("images", seen, "Give images of one size, all grey or all in colour")
+    return np.stack(listed) / 255.0
+
+
+def features_by(extractor: Any) -> tuple[Callable[[np.ndarray], np.ndarray], str]:
+    """A function from images in [0, 1] to rows, by way of uint8, and what the rows are."""
+    settled = extraction(extractor, progress=False)
+
+    def features(pictures: np.ndarray) -> np.ndarray:
+        return named("images", settled.rows, np.round(255 * np.clip(pictures, 0, 1)).astype(np.uint8))
+
+    return features, settled.extractor.convention
+
+
+def as_list(extractors: Any) -> list[Any]:
+    """One extractor or several."""
+    listed = [extractors] if isinstance(extractors, str) or not isinstance(extractors, Iterable) else list(extractors)
+    if not listed:
+        raise InvalidInput("extractors", "is empty", "Give at least one")
+    return listed
+
+
+def call(extractor: Any) -> str:
+    """What an extractor is called in a table."""
+    names = (extractor if isinstance(extractor, str) else getattr(extractor, key, None) for key in ("name", "__name__"))
+    return next((name for name in names if isinstance(name, str)), type(extractor).__name__)
+
+
+def halves(items: Items, seed: int) -> tuple[Items, Items]:
+    """The items cut at random into two halves of every label."""
+    rng = np.random.default_rng(seed)
+    shuffled = [rng.permutation(index) for index in items.by_label().values()]
+    small = min(map(len, shuffled))
+    if small < 4:
+        raise InvalidInput("y", f"has a label with {small} rows", "Give every label at least 4, 2 for each half")
+    first = np.concatenate([index[: len(index) // 2] for index in shuffled])
+    second = np.concatenate([index[len(index) // 2 :] for index in shuffled])
+    return items.part(first), items.part(second)
+
+
+def classes_and_copies(items: Items, noise: Iterable[float], seed: int) -> dict[str, np.ndarray]:
+    """Generators: the rows of each label, and all rows with Gaussian noise of each standard deviation.
+
+    The names have as many digits as tell different standard deviations apart; one given twice counts once.
+    """
+    rng = np.random.default_rng([seed, 1])
+    classes = {f"class {name}": items.rows[index] for name, index in items.by_label().items()}
+    levels = dict.fromkeys(noise)
+    short = next(p for p in range(6, 18) if len({f"{sd:.{p}g}" for sd in levels}) == len(levels))
+    return classes | {f"noise {sd:.{short}g}": items.noisy(sd, rng) for sd in levels}
+
+
+def noted(table: pd.DataFrame, items: Items) -> pd.DataFrame:
+    """The table with a line of what made rows of images."""
+    table.attrs["conventions"] = [*table.attrs["conventions"], *items.conventions]
+    return table

@@ -1,0 +1,166 @@
+"""Weights of networks: found, fetched where that was asked for, checked, and read as tensors and nothing else.
+
+weights → located (a file, or tensors; needs no torch) → read → a state dict, its source, its digest
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import InvalidInput, shown
+from .home import home
+from .networks import NETWORKS, Network
+
+SUFFIXES = (".safetensors", ".pt", ".pth")
+
+
+class Weights(NamedTuple):
+    """A state dict on the CPU, and where it is from, as error messages and convention lines have it."""
+
+    state: dict[str, Any]
+    where: str
+    is_published: bool
+
+
+def folder() -> Path:
+    """Where weights are looked for and fetched to."""
+    return home() / "weights"
+
+
+def kept(network: Network) -> Path | None:
+    """The network's published file in this package's folder, or where torch-fidelity and torch.hub put theirs."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    hub = Path(os.environ.get("TORCH_HOME") or cache / "torch") / "hub" / "checkpoints"
+    return next((place / network.file for place in (folder(), hub) if (place / network.file).is_file()), None)
+
+
+def located(name: str, weights: Any, download: bool) -> Path | Mapping[str, Any]:
+    """The file of a network's weights, or the tensors given; fetched only where `download` is True."""
+    network = NETWORKS[name]
+    if isinstance(weights, Mapping):
+        return weights
+    if weights is None:
+        return kept(network) or (_fetched(name, network) if download else _missing(name, network))
+    if not isinstance(weights, (str, os.PathLike)):
+        raise InvalidInput("weights", f"got {shown(weights)}", f"Give the path of a file ({_SUFFIXES}) or a state dict")
+    path = Path(os.fsdecode(weights)).expanduser()
+    if path.suffix.lower() not in SUFFIXES:
+        raise InvalidInput("weights", f"got {shown(str(path))}", f"Give a state dict in a file {_SUFFIXES}")
+    try:
+        is_file = path.is_file()
+    except (OSError, ValueError):
+        is_file = False
+    if not is_file:
+        raise InvalidInput("weights", f"there is no file {shown(str(path))}", "Check the path")
+    return path
+
+
+_SUFFIXES = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+
+
+def _missing(name: str, network: Network) -> Path:
+    checksum = f"SHA-256 {network.sha256}" if network.sha256 else "no checksum is known"
+    seen = f"{name} needs {network.file} ({checksum}), which is not in {folder()}"
+    fetch = f"download=True to fetch it from {network.url}" if network.sha256 else f"fetch it from {network.url}"
+    raise InvalidInput("weights", seen, f"Put it there, give its path as weights, or {fetch}")
+
+
+def _fetched(name: str, network: Network) -> Path:
+    if not network.sha256:
+        _missing(name, network)
+    path = folder() / network.file
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _fetch(network.url, path, network.sha256)
+    except (OSError, RuntimeError, ValueError) as error:  # no network, no room, or other bytes than expected
+        seen = f"fetching {network.url} failed: {shown(str(error), 300)}"
+        fix = f"Put the file into {folder()} yourself, or give its path as weights"
+        raise InvalidInput("download", seen, fix) from None
+    return path
+
+
+def _fetch(url: str, path: Path, sha256: str) -> None:
+    """The file of this checksum, whole or not at all."""
+    import torch
+
+    torch.hub.download_url_to_file(url, str(path), hash_prefix=sha256)
+
+
+def read(name: str, source: Path | Mapping[str, Any]) -> Weights:
+    """The tensors of a file, or those given; nothing that a file holds is ever run.
+
+    Raises InvalidInput where the file is not what its place says (by its checksum), cannot be read as tensors alone, or
+    has numbers that are not finite.
+    """
+    if isinstance(source, Mapping):
+        return Weights(_checked(source, "the state dict"), "the state dict", False)
+    network = NETWORKS[name]
+    try:
+        with source.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InvalidInput("weights", f"{source} cannot be read: {error.strerror}", "Check the file") from None
+    is_published = found == network.sha256
+    if network.sha256 and not is_published and source.name == network.file:
+        seen = f"{source} has SHA-256 {found}, not {network.sha256}: it is not whole, or another file"
+        raise InvalidInput("weights", seen, "Delete it and fetch it again, or rename it if it is one of your own")
+    return Weights(_checked(_state(source, is_published), str(source)), str(source), is_published)
+
+
+def _state(path: Path, is_published: bool) -> Any:
+    import torch
+
+    if path.suffix.lower() == ".safetensors":
+        try:
+            from safetensors.torch import load_file
+        except ImportError:
+            fix = 'Run: pip install "nbmetrics[images]"'
+            raise InvalidInput("weights", f"{path.name} needs safetensors, which is not installed", fix) from None
+        reading = lambda: load_file(path)  # noqa: E731
+    elif is_published and path.name.startswith("clip-"):
+        # OpenAI's files are programs of TorchScript: read only where the checksum says that it is theirs.
+        reading = lambda: torch.jit.load(path, map_location="cpu").state_dict()  # noqa: E731
+    else:
+        reading = lambda: torch.load(path, map_location="cpu", weights_only=True)  # noqa: E731
+    try:
+        return reading()
+    except Exception as error:  # what unpickling a broken or hostile file raises is anyone's guess
+        first = str(error).strip().partition("\n")[0]
+        what = f"{type(error).__name__}: {shown(first, 200)}"
+        seen = f"{path} holds something other than tensors, and was not run ({what})"
+        fix = "Give a state dict: torch.save(module.state_dict(), path), or safetensors"
+        raise InvalidInput("weights", seen, fix) from None
+
+
+def _checked(state: Any, where: str) -> dict[str, Any]:
+    """The tensors of a state dict on the CPU, every one of plain finite numbers."""
+    import torch
+
+    fix = "Give a flat dict name -> tensor, as module.state_dict() returns it"
+    if not isinstance(state, Mapping) or not state:
+        raise InvalidInput("weights", f"{where} is {shown(state)}", fix)
+    for key, value in state.items():
+        if not (isinstance(key, str) and torch.is_tensor(value)):
+            raise InvalidInput("weights", f"{where} has {shown(key)}: {shown(value)}", fix)
+        if value.layout != torch.strided or value.is_quantized or value.is_meta or value.is_complex():
+            raise InvalidInput("weights", f"{shown(key)} of {where} is no plain tensor of numbers", fix)
+        if value.is_floating_point() and not bool(torch.isfinite(value).all()):
+            seen = f"{shown(key)} of {where} has values that are NaN or infinite"
+            raise InvalidInput("weights", seen, "Give the weights of a network that has not diverged")
+    return {key: value.detach().cpu() for key, value in state.items()}
+
+
+def digest(state: Mapping[str, Any]) -> str:
+    """SHA-256 of names, types, shapes and bytes of tensors, in the order of their names: alike from any container."""
+    import torch
+
+    total = hashlib.sha256()
+    for key in sorted(state):
+        tensor = state[key].detach().cpu().contiguous()
+        total.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        total.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return total.hexdigest()

@@ -1,0 +1,254 @@
+"""`nbmetrics score`: the scores of Python, in 80 columns, as JSON, as a page, and as CSV."""
+
+import json
+import re
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.cli import parties
+
+WORDS = ("score", "real", "narrow.npy", "wide.npy")
+
+
+def refused(constant):
+    pytest.fail(f"{constant} is no JSON")
+
+
+def read(path):
+    return json.loads(path.read_text("utf-8"), parse_constant=refused)
+
+
+def test_folders_of_images_give_the_scores_of_python(folder, run, tmp_path):
+    clients = {name: folder(f"real/{name}", mean, 30) for name, mean in (("north", 90), ("south", 170))}
+    fake = folder("fake", 130, 40)
+    code, out, err = run("score", "real", "fake", "--extractor", "pixels", "--json", "o.json", "--csv", "o.csv")
+    rows = {name: images.reshape(len(images), -1) / 255 for name, images in clients.items()}
+    table = nm.evaluate(rows, {"fake": fake.reshape(40, -1) / 255}, progress=False).table
+    found = pd.DataFrame(read(tmp_path / "o.json")["table"])
+    pd.testing.assert_frame_equal(found, table, rtol=1e-5, check_dtype=False)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "o.csv"), table, rtol=1e-5)
+    assert code == 0 and err == "" and "Features: pixels in [0, 1]" in out
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_what_disagrees_comes_first(features, run):
+    code, out, _ = run(*WORDS, "--metrics", "fid")
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[0] == "By FID: Average says narrow. Pooled says wide."
+    assert re.fullmatch(r"FID +avg +all +gap", lines[2])
+    narrow, wide = (line.split() for line in lines[3:5])
+    assert (narrow[0], narrow[2]) == ("narrow", "*") and (wide[0], wide[3]) == ("wide", "*")
+
+
+def test_where_nothing_disagrees_the_table_comes_first(features, run):
+    _, out, _ = run("score", "real", "wide.npy")
+    assert out.startswith("FID ") and "says" not in out and "*" not in out
+
+
+def test_features_need_no_extractor_and_clients_may_be_one_file(features, run, tmp_path):
+    code, out, _ = run("score", "real/north.npy", "wide.npy", "--json", "o.json")
+    found = read(tmp_path / "o.json")
+    assert code == 0 and "north.npy is one client, so avg and all are the same." in " ".join(out.split())
+    assert [row["gap"] for row in found["table"]] == [0, 0]
+    assert found["table"][0]["avg"] == pytest.approx(nm.fid(features["real/north"], features["wide"]), rel=1e-9)
+
+
+def test_a_folder_without_sub_folders_is_one_client(folder, run):
+    folder("real", 90, 20)
+    folder("fake", 130, 20)
+    code, out, _ = run("score", "real", "fake", "--extractor", "pixels")
+    assert code == 0 and "real has no sub-folders" in out
+
+
+def test_clients_stand_in_natural_order_and_hidden_files_are_none(features, run, tmp_path):
+    for name in ("c10", "c2", ".hidden"):
+        np.save(tmp_path / "real" / f"{name}.npy", features["wide"])
+    run("score", "real", "wide.npy", "--json", "o.json")
+    assert [client["name"] for client in read(tmp_path / "o.json")["clients"]] == ["c2", "c10", "north", "south"]
+
+
+def test_json_holds_everything_and_null_for_nan(features, run, tmp_path):
+    np.save(tmp_path / "real" / "few.npy", features["narrow"][:6])
+    code, _, _ = run(*WORDS, "--metrics", "fid,kid", "--uncertainty", "influence", "--json", "o.json")
+    found = read(tmp_path / "o.json")
+    assert code == 0
+    assert found["versions"]["nbmetrics"] == nm.__version__ and found["options"]["seed"] == 0
+    assert [client["rows"] for client in found["clients"]] == [6, 400, 400]
+    assert sum(client["weight"] for client in found["clients"]) == pytest.approx(1)
+    assert found["generators"][1] == {"name": "wide", "path": "wide.npy", "rows": 400}
+    assert any(value is None for row in found["by_client"] for value in row.values())
+    assert {"avg_low", "all_corrected"} <= set(found["table"][0]) and found["flips"]["fid"]
+    assert found["ranks"]["kid"] and found["conventions"] and found["cautions"] and found["unread"] == []
+
+
+def test_intervals_stand_below_their_values_in_80_columns(features, run):
+    _, out, _ = run(*WORDS, "--metrics", "fid,kid", "--uncertainty", "influence")
+    assert all(len(line) <= 80 for line in out.splitlines())
+    assert re.search(r"\n {8,}\[[^\]]+\] +\[[^\]]+\] +\[[^\]]+\]\n", out)
+
+
+def test_long_names_have_a_line_of_their_own(features, run, tmp_path):
+    name = "a model with a name that leaves no room for its numbers beside it"
+    (tmp_path / "wide.npy").rename(tmp_path / f"{name}.npy")
+    _, out, _ = run("score", "real", "narrow.npy", f"{name}.npy", "--metrics", "kid")
+    lines = out.splitlines()
+    assert f"  {name}" in lines and all(len(line) <= 80 for line in lines)
+
+
+def test_generators_are_called_by_as_much_of_the_path_as_tells_them_apart(features, run, tmp_path):
+    for name in ("a/samples", "b/samples"):
+        (tmp_path / name).parent.mkdir()
+        np.save(tmp_path / f"{name}.npy", features["wide"])
+    run("score", "real", "a/samples.npy", "b/samples.npy", "wide.npy", "--json", "o.json")
+    names = [generator["name"] for generator in read(tmp_path / "o.json")["generators"]]
+    assert names[:2] == ["a/samples", "b/samples"] and names[2].endswith("/wide")
+
+
+def test_a_share_may_be_held_out(features, run, tmp_path):
+    code, _, _ = run(*WORDS, "--metrics", "fld", "--test", "0.25", "--json", "o.json")
+    assert code == 0 and [client["rows"] for client in read(tmp_path / "o.json")["clients"]] == [300, 300]
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.links, self.text = set(), [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.links += [value for name, value in attributes if name in {"src", "href"} or name.startswith("on")]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)<", "&lt;b&gt; {verdict} {0} %s", '"><img src=x onerror=alert(1)>'])
+def test_the_page_holds_names_as_text_and_nothing_from_elsewhere(features, run, tmp_path, name):
+    (tmp_path / "real" / "north.npy").rename(tmp_path / "real" / f"{name}.npy")
+    (tmp_path / "wide.npy").rename(tmp_path / f"g{name}.npy")
+    code, _, _ = run("score", "real", "narrow.npy", f"g{name}.npy", "--metrics", "fid", "--html", "o.html")
+    text = (tmp_path / "o.html").read_text("utf-8")
+    page = Page(text)
+    assert code == 0 and name in page.text and f"Average says narrow. Pooled says g{name}." in page.text
+    assert not page.tags & {"script", "img", "link", "iframe", "b"} and page.links == []
+    assert "default-src 'none'" in text and "http" not in text.replace("http-equiv", "")
+
+
+REPORT = pd.DataFrame(
+    {
+        "file": ["a.png", "bad\x1b[31m.png", "b.png", "no.txt"],
+        "read": [True, False, True, False],
+        "reason": ["", "cut short", "", "no image"],
+    }
+)
+
+
+def test_what_could_not_be_read_is_told(folder, run, tmp_path, monkeypatch):
+    folder("real", 90, 20)
+    folder("fake", 130, 20)
+    images = parties.images
+
+    def some(source):
+        found = images(source)
+        found.__class__ = type("Some", (type(found),), {"report": REPORT})
+        return found
+
+    monkeypatch.setattr(parties, "images", some)
+    code, _, err = run("score", "real", "fake", "--extractor", "pixels", "--json", "o.json", "--html", "o.html")
+    assert code == 0
+    assert err.splitlines()[:3] == [
+        "real: 2 of 4 files not read",
+        "  bad\\x1b[31m.png: cut short",
+        "  no.txt: no image",
+    ]
+    assert len(read(tmp_path / "o.json")["unread"]) == 4
+    assert "cut short" in (tmp_path / "o.html").read_text("utf-8")
+
+
+REFUSED = {
+    "no clients": (("score", "nowhere", "wide.npy"), "error: CLIENTS: there is no 'nowhere'"),
+    "no generated": (("score", "real", "nowhere"), "error: GENERATED: there is no 'nowhere'"),
+    "given twice": (("score", "real", "wide.npy", "./wide.npy"), "is given twice"),
+    "both kinds": (("score", ".", "wide.npy"), "sub-folders and 2 .npy files"),
+    "unknown metric": ((*WORDS, "--metrics", "fidd"), "Did you mean 'fid'"),
+    "no metric": ((*WORDS, "--metrics", " , "), "error: --metrics"),
+    "a metric twice": ((*WORDS, "--metrics", "fid,fid"), "appears twice"),
+    "a metric of held-out rows": ((*WORDS, "--metrics", "fld"), "--test 0.2"),
+    "a metric of inputs": ((*WORDS, "--metrics", "cfid"), "nm.Client(y, condition=x)"),
+    "a share of more than all": ((*WORDS, "--test", "2"), "error: --test"),
+    "seed below 0": ((*WORDS, "--seed", "-1"), "error: --seed"),
+    "no samples": ((*WORDS, "--samples", "0"), "error: --samples"),
+    "JSON into no folder": ((*WORDS, "--json", "nowhere/o.json"), "error: --json: there is no folder"),
+    "JSON of another name": ((*WORDS, "--json", "o.txt"), "ends in .json"),
+    "a page into a folder": ((*WORDS, "--html", "page.html"), "exists and is not a file"),
+    "CSV of no name": ((*WORDS, "--csv", ""), "error: --csv"),
+    "unknown extractor": (("score", "pictures", "wide.npy", "--extractor", "pixle"), "error: --extractor"),
+    "batches of none": (
+        ("score", "pictures", "wide.npy", "--extractor", "pixels", "--batch-size", "0"),
+        "error: --batch-size",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_is_refused_before_anything_is_read(features, folder, run, tmp_path, monkeypatch, case):
+    folder("pictures", 90, 3)
+    (tmp_path / "page.html").mkdir()
+    monkeypatch.setattr(parties.Reader, "federation", lambda *_: pytest.fail("a file was read first"))
+    before = sorted(tmp_path.rglob("*"))
+    words, said = REFUSED[case]
+    code, out, err = run(*words)
+    assert (code, out) == (2, "") and err.startswith("error: ") and err.count("\n") == 1
+    assert said in err and sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b"\x93NUMPY\x01\x00v\x00{'descr': [('a', '<f4'", "pickle", "images"], ids=repr
+)
+def test_a_file_that_holds_no_rows_is_refused(features, run, tmp_path, content):
+    if content == "pickle":
+        np.save(tmp_path / "bad.npy", np.array([{}], dtype=object), allow_pickle=True)
+    elif content == "images":
+        np.save(tmp_path / "bad.npy", np.zeros((4, 8, 8, 3), np.uint8))
+    else:
+        (tmp_path / "bad.npy").write_bytes(content)
+    code, out, err = run("score", "real", "bad.npy")
+    assert (code, out) == (2, "") and err.startswith("error: GENERATED 'bad.npy', ")
+
+
+def test_rows_of_other_features_are_refused(features, run, tmp_path):
+    np.save(tmp_path / "odd.npy", features["wide"][:, :1])
+    code, _, err = run("score", "real", "odd.npy")
+    assert code == 2 and "odd" in err and "same features" in err
+
+
+def test_an_interrupt_says_how_to_go_on(features, run, monkeypatch):
+    def stopped(*_):
+        stop = KeyboardInterrupt()
+        stop.add_note("128 of 600 images are in the cache: run the same again")
+        raise stop
+
+    monkeypatch.setattr(parties.Reader, "federation", stopped)
+    code, out, err = run(*WORDS)
+    assert (code, out) == (130, "") and err == "interrupted\n128 of 600 images are in the cache: run the same again\n"
+
+
+def test_settings_of_python_that_a_refusal_proposes_are_options_here(features, run, monkeypatch):
+    def refused(*_):
+        raise nm.InvalidInput("weights", "are not here", "Use download=True, or extractor='digits-cnn'")
+
+    monkeypatch.setattr(parties.Reader, "federation", refused)
+    assert run(*WORDS)[2] == "error: weights: are not here. Use --download, or --extractor digits-cnn\n"
+
+
+def test_warnings_are_one_line_each(features, run, monkeypatch):
+    monkeypatch.setattr(parties.Reader, "federation", lambda *_: warnings.warn("look\x1b out", UserWarning, stacklevel=1))
+    _, _, err = run(*WORDS)
+    assert err.splitlines()[0] == "warning: look\\x1b out"
