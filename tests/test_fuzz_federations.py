@@ -10,6 +10,11 @@ from tests.hostile import SETTINGS
 from tests.test_fuzz import A, anything, client, federation, fuzz, labels, outcome, strange_rows
 
 ON_ROWS = {
+    "Federation by labels": (lambda a, b, c: nm.Federation.from_labels(a, labels(b)), federation),
+    "Federation of labels": (lambda a, b, c: nm.Federation.from_labels(b, a), federation),
+    "Federation dealt": (lambda a, b, c: nm.Federation.iid(a, 2), federation),
+    "Federation by shares": (lambda a, b, c: nm.Federation.dirichlet(a, labels(b), 2, 1.0), federation),
+    "Federation alike": (lambda a, b, c: nm.Federation.variance_limited(a, labels(b), 2), federation),
     "Federation in shards": (lambda a, b, c: nm.Federation.shards(a, labels(b), 2), federation),
     "Federation of classes": (lambda a, b, c: nm.Federation.pathological(a, labels(b), 3), federation),
     "Federation by a power law": (lambda a, b, c: nm.Federation.power_law(a, 2, 1.0, y=labels(b)), federation),
@@ -18,6 +23,11 @@ ON_ROWS = {
     "Federation described": (lambda a, b, c: nm.Federation.iid(a, 2, y=labels(b)).describe(), anything),
 }
 ON_SETTINGS = {
+    "Federation dealt": lambda v: federation(nm.Federation.iid(A, v)),
+    "Federation by shares": lambda v: federation(nm.Federation.dirichlet(A, labels(A), v, 1.0)),
+    "Federation alpha": lambda v: federation(nm.Federation.dirichlet(A, labels(A), 2, v)),
+    "Federation alike": lambda v: federation(nm.Federation.variance_limited(A, labels(A), v)),
+    "Federation labels": lambda v: federation(nm.Federation.from_labels(A, v)),
     "Federation in shards": lambda v: federation(nm.Federation.shards(A, labels(A), v)),
     "Federation of shards": lambda v: federation(nm.Federation.shards(A, labels(A), 2, v)),
     "Federation of classes": lambda v: federation(nm.Federation.pathological(A, labels(A), 3, v)),
