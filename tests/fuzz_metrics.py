@@ -1,14 +1,9 @@
 """What the fuzz tries of the metrics that have tables of their own here: see test_fuzz, which joins them to its own."""
 
-import math
-
 import numpy as np
 
 import nbmetrics as nm
-
-
-def _number(value):
-    assert isinstance(value, float) and math.isfinite(value), value
+from tests.fuzz_checks import anything, number
 
 
 def _each(value, given_rows):
@@ -22,35 +17,31 @@ def _shares(x):
     return rows / rows.sum(axis=-1, keepdims=True)
 
 
-def _anything(value):
-    """What is passed was looked at on the way."""
-
-
 ON_ROWS = {
-    "mifid": (lambda a, b, c: nm.mifid(a, b), _number),
-    "mifid of generated": (lambda a, b, c: nm.mifid(b, a), _number),
-    "cmmd": (lambda a, b, c: nm.cmmd(a, b), _number),
-    "vendi": (lambda a, b, c: nm.vendi(a), _number),
-    "vendi of points": (lambda a, b, c: nm.vendi(a, nm.RBF()), _number),
-    "rke": (lambda a, b, c: nm.rke(a), _number),
-    "rrke": (lambda a, b, c: nm.rrke(a, b), _number),
-    "rrke of generated": (lambda a, b, c: nm.rrke(b, a), _number),
-    "inception_score": (lambda a, b, c: nm.inception_score(a), _number),
-    "inception_score of shares": (lambda a, b, c: nm.inception_score(_shares(b)), _number),
-    "am_score": (lambda a, b, c: nm.am_score(_shares(b), a), _number),
-    "am_score of shares": (lambda a, b, c: nm.am_score(_shares(b), _shares(c)), _number),
-    "realism": (lambda a, b, c: _each(nm.realism(a, b), b), _anything),
-    "realism of generated": (lambda a, b, c: _each(nm.realism(b, a), a), _anything),
+    "mifid": (lambda a, b, c: nm.mifid(a, b), number),
+    "mifid of generated": (lambda a, b, c: nm.mifid(b, a), number),
+    "cmmd": (lambda a, b, c: nm.cmmd(a, b), number),
+    "vendi": (lambda a, b, c: nm.vendi(a), number),
+    "vendi of points": (lambda a, b, c: nm.vendi(a, nm.RBF()), number),
+    "rke": (lambda a, b, c: nm.rke(a), number),
+    "rrke": (lambda a, b, c: nm.rrke(a, b), number),
+    "rrke of generated": (lambda a, b, c: nm.rrke(b, a), number),
+    "inception_score": (lambda a, b, c: nm.inception_score(a), number),
+    "inception_score of shares": (lambda a, b, c: nm.inception_score(_shares(b)), number),
+    "am_score": (lambda a, b, c: nm.am_score(_shares(b), a), number),
+    "am_score of shares": (lambda a, b, c: nm.am_score(_shares(b), _shares(c)), number),
+    "realism": (lambda a, b, c: _each(nm.realism(a, b), b), anything),
+    "realism of generated": (lambda a, b, c: _each(nm.realism(b, a), a), anything),
 }
 
 A, B = (np.random.default_rng(k).normal(size=(24, 2)) + k / 4 for k in range(2))
 ON_SETTINGS = {
-    "mifid": lambda v: _number(nm.mifid(A, B, v)),
-    "cmmd": lambda v: _number(nm.cmmd(A, B, v)),
-    "vendi": lambda v: _number(nm.vendi(A, v)),
-    "rke": lambda v: _number(nm.rke(A, v)),
-    "rrke": lambda v: _number(nm.rrke(A, B, v)),
-    "inception_score": lambda v: _number(nm.inception_score(_shares(A), v)),
+    "mifid": lambda v: number(nm.mifid(A, B, v)),
+    "cmmd": lambda v: number(nm.cmmd(A, B, v)),
+    "vendi": lambda v: number(nm.vendi(A, v)),
+    "rke": lambda v: number(nm.rke(A, v)),
+    "rrke": lambda v: number(nm.rrke(A, B, v)),
+    "inception_score": lambda v: number(nm.inception_score(_shares(A), v)),
     "realism": lambda v: _each(nm.realism(A, B, v), B),
-    "RBF scale": lambda v: _number(nm.kid(A, B, nm.RBF(1.0, v))),
+    "RBF scale": lambda v: number(nm.kid(A, B, nm.RBF(1.0, v))),
 }

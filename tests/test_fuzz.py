@@ -4,71 +4,23 @@ Numbers, containers and settings are those of `hostile`. No warning may come but
 the convention lines say why. `make fuzz` tries 50 times as many inputs as the suite.
 """
 
-import math
 import re
 import warnings
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
 from tests import fuzz_metrics
+from tests.fuzz_checks import anything, client, column, federation, labels, law, number, numbers, rows, rows_of_two
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
 
 METRICS = sorted(_REGISTRY)
 SUBSETS = nm.Subsets(3, 5)
-
-
-def number(value):
-    assert isinstance(value, float) and math.isfinite(value), value
-
-
-def numbers(value):
-    for part in value:
-        number(part)
-
-
-def rows(shape, value):
-    assert tuple(value.shape) == shape and np.isfinite(np.asarray(value)).all(), value
-
-
-def rows_of_two(value):
-    rows((len(value), 2), value)
-
-
-def column(value, given_rows):
-    rows((len(given_rows),), value)
-
-
-def law(value):
-    assert value.mean.shape == (value.dim,) and value.cov.shape == (value.dim, value.dim)
-    assert np.isfinite(value.mean).all() and np.isfinite(value.cov).all()
-    rows((3, value.dim), value.sample(3, 0))
-
-
-def federation(value):
-    assert math.fsum(value.weights) == pytest.approx(1) and min(value.weights) >= 0
-    assert len(set(value.names)) == len(value) == len(value.weights)
-    for client in value:
-        assert client.rows is None or np.isfinite(np.asarray(client.rows)).all()
-
-
-def client(value):
-    assert value.dim >= 1
-    if value.rows is not None:
-        rows((len(value.rows), value.dim), value.rows)
-
-
-def anything(value):
-    """What is passed is looked at later, by whom it is for."""
-
-
-def labels(x):
-    return np.arange(len(x)) % 3
+SMALL = np.zeros((3, 4, 4), np.uint8)
 
 
 FEW = {"draws": 2, "subsets": 2}
@@ -196,6 +148,9 @@ ON_SETTINGS = {
     "experiments uncertainty": lambda v: nm.experiments.bandwidth_sweep([0.1], sizes=(20, 20, 20), uncertainty=v),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
     "images": lambda v: nm.images(v)[0],
+    "extract": lambda v: anything(nm.extract(v, "pixels", cache=False, progress=False)),
+    "extract with an extractor": lambda v: anything(nm.extract(SMALL, v, cache=False, progress=False)),
+    "extract in batches": lambda v: anything(nm.extract(SMALL, "pixels", batch_size=v, cache=False, progress=False)),
 }
 
 # Public names that these do not try, and where they are tried.
@@ -205,6 +160,8 @@ ELSEWHERE = {
     "set_memory_limit": "changes a setting of the process: test_arrays",
     "Images": "what images returns",
     "Scores": "what evaluate returns: checked in every evaluation here",
+    "extractors": "nothing to pass",
+    "cache": "its folder and limit: features/test_cache",
     "metrics": "by name, in evaluate",
     "scene": "test_fuzz_labs",
     "lessons": "nothing to pass",

@@ -249,6 +249,6 @@ def test_settings_of_python_that_a_refusal_proposes_are_options_here(features, r
 
 
 def test_warnings_are_one_line_each(features, run, monkeypatch):
-    monkeypatch.setattr(parties.Reader, "federation", lambda *_: warnings.warn("look\x1b out", UserWarning, stacklevel=1))
+    monkeypatch.setattr(parties.Reader, "federation", lambda *_: warnings.warn("look\x1b out", stacklevel=1))
     _, _, err = run(*WORDS)
     assert err.splitlines()[0] == "warning: look\\x1b out"

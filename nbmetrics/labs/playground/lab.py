@@ -328,7 +328,7 @@ class Playground(Lab):
     def _described(self) -> str:
         scene = self._scene
         placed = [
-            f"{client.name} at ({numeral(client.x, '.2f')}, {numeral(client.y, '.2f')}), "
+            f"{client.name} at ({numeral(client.x or 0.0, '.2f')}, {numeral(client.y or 0.0, '.2f')}), "
             f"σ {client.width:.2f} and {client.height:.2f}"
             for client in scene.clients
         ]

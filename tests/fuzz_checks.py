@@ -1,0 +1,54 @@
+"""What answers to hostile input must look like: finite, of the right shape."""
+
+import math
+
+import numpy as np
+import pytest
+
+
+def number(value):
+    assert isinstance(value, float) and math.isfinite(value), value
+
+
+def numbers(value):
+    for part in value:
+        number(part)
+
+
+def rows(shape, value):
+    assert tuple(value.shape) == shape and np.isfinite(np.asarray(value)).all(), value
+
+
+def rows_of_two(value):
+    rows((len(value), 2), value)
+
+
+def column(value, given_rows):
+    rows((len(given_rows),), value)
+
+
+def law(value):
+    assert value.mean.shape == (value.dim,) and value.cov.shape == (value.dim, value.dim)
+    assert np.isfinite(value.mean).all() and np.isfinite(value.cov).all()
+    rows((3, value.dim), value.sample(3, 0))
+
+
+def federation(value):
+    assert math.fsum(value.weights) == pytest.approx(1) and min(value.weights) >= 0
+    assert len(set(value.names)) == len(value) == len(value.weights)
+    for client in value:
+        assert client.rows is None or np.isfinite(np.asarray(client.rows)).all()
+
+
+def client(value):
+    assert value.dim >= 1
+    if value.rows is not None:
+        rows((len(value.rows), value.dim), value.rows)
+
+
+def anything(value):
+    """What is passed is looked at later, by whom it is for."""
+
+
+def labels(x):
+    return np.arange(len(x)) % 3
