@@ -81,6 +81,7 @@ ON_ROWS = {
         lambda a, b, c: nm.experiments.kid_estimators([4], real=a, generated=b, draws=2, subsets=2),
         anything,
     ),
+    "experiments of classes": (lambda a, b, c: nm.experiments.class_federated(a, labels(b), noise=0), anything),
 }
 
 A, B, T = (np.random.default_rng(k).normal(size=(24, 2)) + k / 4 for k in range(3))
@@ -146,6 +147,10 @@ ON_SETTINGS = {
     "experiments": lambda v: nm.experiments.kid_estimators(v, **FEW),
     "experiments draws": lambda v: nm.experiments.covariance_estimators(draws=v),
     "experiments uncertainty": lambda v: nm.experiments.bandwidth_sweep([0.1], sizes=(20, 20, 20), uncertainty=v),
+    "experiments labels": lambda v: nm.experiments.class_federated(A, v, noise=0.1),
+    "experiments images": lambda v: nm.experiments.class_federated(images=v, y=[0, 0, 0, 0, 1, 1, 1, 1], noise=0),
+    "experiments extractor": lambda v: nm.experiments.extractors_compared(v, per_class=4, noise=0),
+    "experiments models": lambda v: nm.experiments.paired_unpaired(v, extractors="pixels", components=1),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
     "images": lambda v: nm.images(v)[0],
     "extract": lambda v: anything(nm.extract(v, "pixels", cache=False, progress=False)),

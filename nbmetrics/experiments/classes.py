@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_choice, check_count
+from ..errors import InvalidInput, check_choice, check_count, shown
 from ..evaluation.evaluate import evaluate
 from ..features import Extraction, extraction
 from ..features.digits import DigitsCNN, untrained
@@ -152,6 +152,9 @@ def _named(extractors: Any) -> dict[str, Any]:
         return {call(extractor): extractor for extractor in as_list(extractors)}
     if not extractors:
         raise InvalidInput("extractors", "is empty", "Give names, or a dict name → extractor")
+    for extractor in extractors.values():
+        if not isinstance(extractor, (str, Mapping)) and not callable(extractor):
+            raise InvalidInput("extractors", f"holds {shown(extractor)}", "Give names, functions or dicts of settings")
     return {str(name): extractor for name, extractor in extractors.items()}
 
 
@@ -166,9 +169,9 @@ def _on_features(start: Items, extractor: Any, levels: list[float], seed: int) -
 
 
 def _settled(start: Items, extractor: Any, seed: int) -> Extraction:
-    if extractor == "principal components":
+    if isinstance(extractor, str) and extractor == "principal components":
         return Extraction(_Principal(halves(start, seed)[0].rows), cache=False, progress=False)
-    if extractor == "untrained digits-cnn":
+    if isinstance(extractor, str) and extractor == "untrained digits-cnn":
         return Extraction(DigitsCNN(untrained(seed)), cache=False, progress=False)
     given = extractor if isinstance(extractor, Mapping) else {"extractor": extractor}
     for setting in given:

@@ -9,6 +9,7 @@ import nbmetrics as nm
 from nbmetrics import experiments, figures
 from nbmetrics.datasets import digit_images, digits
 from nbmetrics.experiments.classes import EXTRACTORS
+from nbmetrics.experiments.generalization import Material
 from nbmetrics.experiments.items import Items, classes_and_copies, halves
 from nbmetrics.experiments.orders import order_summary
 from nbmetrics.features import extract
@@ -320,6 +321,23 @@ def test_diversity_takes_labelled_images():
 def test_on_learned_features_fld_gap_falls_as_copies_come():
     table = experiments.novelty((0.0, 0.5, 0.9), extractor="digits-cnn", transforms={"none": lambda x, rng: x})
     assert (np.diff(table["fld_gap"]) < 0).all() and (np.diff(table["auth_pct"]) < 0).all()
+
+
+def test_on_learned_features_fld_gap_tells_cropped_copies_which_auth_pct_calls_authentic():
+    of_digits = Material.of("digits", None, None, 0).transforms()
+    crop = {name: change for name, change in of_digits.items() if "crop" in name}
+    table = experiments.novelty((0.0, 1.0), extractor="digits-cnn", transforms=crop)
+    honest, copies = table.to_dict("records")
+    assert copies["fld_gap"] < honest["fld_gap"] - 4
+    assert copies["auth_pct"] > 75 and copies["c_t"] > 9
+
+
+def test_on_learned_features_imperceptible_changes_cost_fld_less_than_large_ones():
+    table = experiments.transforms((0.0, 1.0), extractor="digits-cnn")
+    cost = table.pivot(index="transform", columns="share", values="fld").diff(axis=1)[1.0]
+    large = set(table.loc[table["kind"] == "large", "transform"])
+    assert cost["light_blur"] < min(cost[name] for name in large)
+    assert -1 < cost["jpeg_90"] < 0 and -1 < cost["posterize"] < 0
 
 
 @pytest.mark.parametrize(
