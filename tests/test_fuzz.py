@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
 from tests import fuzz_metrics
-from tests.fuzz_checks import anything, client, column, federation, labels, law, number, numbers, rows, rows_of_two
+from tests.fuzz_checks import anything, client, column, federation, law, number, numbers, rows, rows_of_two
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
 

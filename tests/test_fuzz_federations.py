@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nbmetrics as nm
+from tests.fuzz_checks import anything, client, federation, labels
 from tests.fuzzing import Tally
 from tests.hostile import SETTINGS
-from tests.test_fuzz import A, anything, client, federation, fuzz, labels, outcome, strange_rows
+from tests.test_fuzz import A, fuzz, outcome, strange_rows
 
 ON_ROWS = {
     "Federation by labels": (lambda a, b, c: nm.Federation.from_labels(a, labels(b)), federation),
