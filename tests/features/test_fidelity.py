@@ -121,6 +121,22 @@ def test_images_give_the_same_bits_however_they_lie_in_memory(shallow):
         assert np.array_equal(shallow(others), rows)
 
 
+def test_uint8_float_nchw_and_nhwc_give_the_same_bits(shallow):
+    pytest.importorskip("nbmetrics.features.layouts", reason="this branch reads uint8 alone")
+    nhwc = np.random.default_rng(6).integers(0, 256, (3, 20, 24, 3), dtype=np.uint8)
+    nchw = np.ascontiguousarray(nhwc.transpose(0, 3, 1, 2))
+    forms = [
+        nhwc,
+        nchw,
+        nhwc / 255,
+        (nchw / 255).astype(np.float32),
+        torch.from_numpy(nchw),
+        torch.from_numpy(nchw) / 255,
+    ]
+    rows = [nm.extract(form, shallow, cache=False, progress=False) for form in forms]
+    assert rows[0].std() > 0 and all(np.array_equal(other, rows[0]) for other in rows)
+
+
 def test_rows_keep_their_order_and_grey_is_three_equal_channels(shallow):
     images = odd_images(5, 7)
     images[3] = images[0][::-1]  # two of one shape, apart
