@@ -122,7 +122,6 @@ def test_images_give_the_same_bits_however_they_lie_in_memory(shallow):
 
 
 def test_uint8_float_nchw_and_nhwc_give_the_same_bits(shallow):
-    pytest.importorskip("nbmetrics.features.layouts", reason="this branch reads uint8 alone")
     nhwc = np.random.default_rng(6).integers(0, 256, (3, 20, 24, 3), dtype=np.uint8)
     nchw = np.ascontiguousarray(nhwc.transpose(0, 3, 1, 2))
     forms = [
