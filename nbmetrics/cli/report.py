@@ -38,7 +38,7 @@ body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem aut
 .wide {{ overflow-x: auto }}
 table {{ border-collapse: collapse }}
 th, td {{ text-align: right; padding: .2rem .7rem; border-bottom: 1px solid #8886 }}
-th[scope=row], td.text {{ text-align: left; overflow-wrap: anywhere }}
+th[scope=row], td.text {{ text-align: left; overflow-wrap: break-word; max-width: 20rem }}
 .verdict {{ font-size: 1.25rem; font-weight: 600 }}
 </style>
 <h1>{title}</h1>
