@@ -122,7 +122,8 @@ def extractors_compared(
     copies that FID-all prefers (11 of 50 such pairs), and both put less noise before more. On the digits-cnn's features
     hardly a class is put before copies (1 or 2 pairs), and of two noisy copies FID-avg always prefers the noisier one:
     all 10 pairs are inverted. On principal components and on untrained features few pairs of either kind are, but for
-    one seed. KID inverts none anywhere.
+    one seed. One Inception with random weights, on 14 digits of each class, was as pixels are: it inverted 11 pairs of
+    a class and a copy, and none of two copies. KID inverts none anywhere.
     """
     named = _named(extractors)
     levels = grid(noise, "noise", minimum=0)

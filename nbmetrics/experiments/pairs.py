@@ -44,8 +44,8 @@ def paired_unpaired(
     Parameters
     ----------
     models : some of: "regressor" (kernel ridge regression of the outputs on the inputs), "regressor with residuals"
-        (the same plus errors that it made on other pairs, so that its answers are as sharp as images), "retrieval" (the
-        output of the nearest training input), "shuffler" (outputs of training in random order: it never saw a pair),
+        (the same plus errors that it made on other pairs, drawn at random), "retrieval" (the output of the nearest
+        training input), "shuffler" (outputs of training in random order: it never saw a pair),
         "input" (the input as it is, which is not upright)
     images : what `nm.images` takes, images of one size; digits by default
     extractors : what makes features of inputs and of outputs: a name or several, as in `nm.extract`; by default

@@ -39,6 +39,18 @@ def test_images_and_an_extractor_are_the_rows_that_it_makes():
     np.testing.assert_allclose(Items.of(None, LABELS, PICTURES).rows, plain.rows, atol=0.5 / 255)
 
 
+def test_a_folder_and_labels_that_images_carry_are_as_good_as_an_array(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    for k in range(100):
+        Image.fromarray(PICTURES[k]).save(tmp_path / f"{k:03}.png")
+    settings = {"extractor": "digits-cnn", "noise": 0.1}
+    expected = experiments.class_federated(images=PICTURES[:100], y=LABELS[:100], **settings)
+    assert experiments.class_federated(images=tmp_path, y=LABELS[:100], **settings).equals(expected)
+    carrying = nm.images(PICTURES[:100])
+    carrying.labels = LABELS[:100]
+    assert experiments.class_federated(images=carrying, **settings).equals(expected)
+
+
 def test_halves_of_images_keep_rows_labels_and_images_together():
     for half in halves(Items.of(None, LABELS[FEW], PICTURES[FEW], "pixels"), 3):
         np.testing.assert_array_equal(half.rows, np.stack(list(half.pictures)).reshape(-1, 64) / np.float32(255))
