@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import TWO_OF_LABS
+from tests.browser.labs import LABS, TWO_OF_LABS
 from tests.browser.page import handle, menu_item, numbers, opened, painted, press, told
 
 FOCUSED = "() => document.activeElement.textContent"
