@@ -18,6 +18,7 @@ from ..errors import MOST_ITEMS, InvalidInput, shown
 from .decode import MOST_BYTES, SUFFIXES, Unread, one_line, reason_of
 
 LONGEST_SHOWN = 500
+MOST_FOLDERS = 200_000
 # Of all members together, over the size of the zip file: images hardly shrink, bombs do by thousands.
 MOST_UNPACKED, ALWAYS_UNPACKED = 100, 2**30
 
@@ -132,8 +133,10 @@ def in_folder(root: str) -> list[File]:
     """All files below a folder, in natural order; a folder that is not entered is one line."""
     found: list[File] = []
     waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(root, (), frozenset())]
+    entered = 0  # links to links, two in each folder, make 2^n ways to the n-th
     while waiting:
         folder, parts, above = waiting.pop()
+        entered += 1
         try:
             here = os.stat(folder)
             names = os.listdir(folder)
@@ -150,8 +153,9 @@ def in_folder(root: str) -> list[File]:
                 waiting.append((path, of_it, inside))
             else:
                 found.append(File(path, of_it, reason or by_name((name,))))
-        if len(found) + len(waiting) > MOST_ITEMS:
-            raise InvalidInput("source", f"{shown(root)} has more than {MOST_ITEMS:,} files", "Give a smaller folder")
+        if len(found) + len(waiting) > MOST_ITEMS or entered > MOST_FOLDERS:
+            most = f"{MOST_ITEMS:,} files or {MOST_FOLDERS:,} folders"
+            raise InvalidInput("source", f"{shown(root)} has more than {most}", "Give a smaller folder")
     return sorted(found, key=lambda file: natural(file.parts))
 
 

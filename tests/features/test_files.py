@@ -129,6 +129,18 @@ def test_loops_of_links_end(folder):
     assert {reasons[name] for name in ("a/up", "a/b/a", "b/a/b")} == {"a link back to a folder that holds it"}
 
 
+def test_links_that_lead_on_in_many_ways_are_refused(folder, monkeypatch):
+    monkeypatch.setattr(files, "MOST_FOLDERS", 100)
+    maze = folder.parent / "maze"
+    for k in range(8):
+        (maze / str(k)).mkdir(parents=True)
+        for way in "lr" if k else "":
+            (maze / str(k) / way).symlink_to(maze / str(k - 1))
+    (folder / "in").symlink_to(maze / "7")
+    with pytest.raises(nm.InvalidInput, match=r"more than .* 100 folders"):
+        nm.images(folder)
+
+
 def test_hidden_folders_are_one_line(folder):
     (folder / ".git").mkdir()
     (folder / ".git" / "x.png").write_bytes(PICTURE)
