@@ -155,6 +155,13 @@ def test_a_folder_without_images_is_refused(tmp_path, make):
         of_folder(make(tmp_path))
 
 
+def test_no_extractor_is_the_one_that_stands_there(wards, tmp_path, monkeypatch):
+    for home in ("NBMETRICS_HOME", "TORCH_HOME"):
+        monkeypatch.setenv(home, str(tmp_path / "home"))
+    with pytest.raises(nm.InvalidInput, match="inception-v3-compat"):
+        nm.Federation.from_folder(wards, extractor=None)
+
+
 def test_a_folder_of_images_alone_is_no_federation(tmp_path):
     with pytest.raises(nm.InvalidInput, match="lie in no sub-folder"):
         of_folder(save(tmp_path, drawn(3)))

@@ -104,6 +104,15 @@ def test_long_names_have_a_line_of_their_own(features, run, tmp_path):
     assert f"  {name}" in lines and all(len(line) <= 80 for line in lines)
 
 
+@pytest.mark.parametrize(("name", "width"), [("生成モデル", 10), ("e\u0301te\u0301", 3), ("plain", 5)])
+def test_numbers_stand_below_each_other_whatever_the_letters(features, run, tmp_path, name, width):
+    np.save(tmp_path / f"{name}.npy", features["wide"])
+    out = run("score", "real", "wide.npy", f"{name}.npy", "--metrics", "fid")[1].splitlines()
+    wide, other = (next(line for line in out if line.startswith(f"  {n} ")) for n in ("wide", name))
+    assert wide[2 + len("wide") :].lstrip() == other[2 + len(name) :].lstrip()
+    assert len(other) - len(name) + width == len(wide)
+
+
 def test_generators_are_called_by_as_much_of_the_path_as_tells_them_apart(features, run, tmp_path):
     for name in ("a/samples", "b/samples"):
         (tmp_path / name).parent.mkdir()
