@@ -27,8 +27,9 @@ _OTHERS = (".avif", ".heic", ".heif", ".jp2", ".jxl", ".pbm", ".pgm", ".ppm", ".
 _NOT_BY_NAME = "not an image by its name"
 _HIDDEN, _HIDDEN_FOLDER = "a hidden or system file", "a hidden or system folder, not entered"
 _LOOP = "a link back to a folder that holds it"
+_REPLACED = "replaced by a later file of its name in the zip file"
 # What is left out without a loss: no image, or one that is read at another place.
-HARMLESS = {_NOT_BY_NAME, _HIDDEN, _HIDDEN_FOLDER, _LOOP}
+HARMLESS = {_NOT_BY_NAME, _HIDDEN, _HIDDEN_FOLDER, _LOOP, _REPLACED}
 
 
 class File:
@@ -190,11 +191,20 @@ def in_zip(path: str) -> list[Member]:
     seen_parts = [parts for parts in split if not is_hidden(parts)]
     if seen_parts and all(len(parts) > 2 and parts[0] == seen_parts[0][0] for parts in seen_parts):
         split = [parts[1:] if len(parts) > 1 and parts[0] == seen_parts[0][0] else parts for parts in split]
+    last = {info.filename: info for info in infos}
+    last = {info.filename: info for info in infos}  # a zip file that was added to keeps what was replaced
     members = [
-        Member(archive, info, parts, "a link" if stat.S_ISLNK(info.external_attr >> 16) else by_name(parts))
+        Member(archive, info, parts, _why_not(info, last[info.filename]) or by_name(parts))
         for info, parts in zip(infos, split, strict=True)
     ]
     return sorted(members, key=lambda member: natural(member.parts))
+
+
+def _why_not(info: zipfile.ZipInfo, last: zipfile.ZipInfo) -> str:
+    """Why a member is not opened, whatever it is called; `last` has its name too."""
+    if info is not last:
+        return _REPLACED
+    return "a link" if stat.S_ISLNK(info.external_attr >> 16) else ""
 
 
 def of_path(path: Any) -> File:

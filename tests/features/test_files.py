@@ -247,6 +247,17 @@ def test_members_that_cannot_be_read_are_listed(folder, tmp_path, monkeypatch):
     assert "out.png" in read.names and not (tmp_path.parent / "out.png").exists()
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_member_that_was_replaced_counts_once(folder, tmp_path):
+    path, other = packed(folder, tmp_path / "x.zip"), 255 - pixels()
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("a/img2.png", saved(other))
+    read = nm.images(path)
+    assert read.names == NAMES
+    np.testing.assert_array_equal(read[1], other)
+    assert sum("replaced by a later file" in reason for reason in read.report["reason"]) == 1
+
+
 def test_bombs_are_refused_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "ALWAYS_UNPACKED", 2**20)
     path = tmp_path / "bomb.zip"
