@@ -36,6 +36,9 @@ class Extraction:
     cache: bool = True
     progress: str | bool = "auto"
 
+    def __repr__(self) -> str:
+        return f"Extraction({self.extractor.name!r}, batch_size={self.batch_size}, cache={self.cache})"
+
     @property
     def convention(self) -> str:
         """How images become rows, for the line under a table."""

@@ -53,7 +53,7 @@ def found(path: Any, labels: str) -> Found:
     names = {name for name in names if not late("features").files.is_hidden((name,))}
     parts = {name: np.flatnonzero(holders == name) for name in sorted(names, key=natural)}
     _check_few(parts)
-    warn_unread(images, "path")
+    warn_unread(images, str(path))
     reports = dict(iter(report.groupby([name if name in parts else "" for name in owners], sort=False)))
     return Found(images, parts, holders if labels == "class" else _classes(read), reports)
 
