@@ -6,6 +6,7 @@ CPU and CUDA, share one code path. Rows enter through `as_rows`, which checks th
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,6 +94,7 @@ def as_rows(value: Any, argument: str, *, min_rows: int = 1, dim: int | None = N
     rows = _floating(value, argument)
     if rows.ndim != 2:
         fix = "For one feature use x.reshape(-1, 1)" if rows.ndim == 1 else "Flatten each item to one row"
+        fix += "; rows of images: nm.extract(images, extractor)" * (rows.ndim in (3, 4))
         raise InvalidInput(argument, f"expected rows of shape (n, d), got shape {tuple(rows.shape)}", fix)
     n, d = rows.shape
     if d == 0:
@@ -132,7 +134,9 @@ def _floating(value: Any, argument: str) -> Array:
             others = list(value.select_dtypes(exclude="number").columns)
             gaps = "has missing values in columns of numbers" if array.dtype == object else seen
             seen = f"has columns that are not numbers: {shown(others)}" if others else gaps
-        raise InvalidInput(argument, seen, "Give an array of real numbers, shape (n, d)")
+        fix = "Give an array of real numbers, shape (n, d)"
+        fix += "; of a folder of images nm.extract(folder) makes one" * isinstance(value, (str, os.PathLike))
+        raise InvalidInput(argument, seen, fix)
     if array.dtype in (np.float32, np.float64):
         return array
     with np.errstate(over="ignore"):  # a longdouble too large becomes infinite, which as_rows reports

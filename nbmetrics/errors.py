@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from numbers import Complex, Real
@@ -45,6 +46,14 @@ class InvalidInput(ValueError):
     def of(self, who: str) -> InvalidInput:
         """The same complaint, about one of several: `who` it is comes first."""
         return InvalidInput(f"{who}, {self.argument}", self.seen, self.fix)
+
+
+def caller_level() -> int:
+    """The stacklevel with which a warning points at the line of the user's own code."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("nbmetrics."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def shown(value: Any, limit: int = 80) -> str:

@@ -37,7 +37,7 @@ def test_generators_of_images_are_scored_as_their_rows(federation, tmp_path):
     for _, table in scores.table.groupby("metric"):
         for part in ("avg", "all"):
             np.testing.assert_allclose(table[part], table[part].iloc[-1], rtol=1e-5)
-    line = "features: mean colours; features of generator 'rows' as given; laws exact"
+    line = "features: mean colours; features of generator 'rows' as given; seed 0"
     assert any(said.startswith(line) for said in scores.conventions)
 
 
@@ -224,3 +224,16 @@ def test_a_module_of_images_is_drawn_in_batches():
     assert net.asked == [64, 36] and found.shape == (100, 3)
     assert np.isfinite(found).all() and len(np.unique(found[:, 0])) > 50
     np.testing.assert_array_equal(found, drawn_rows(federation, net, 100))
+
+
+def test_the_line_tells_of_drawing_only_where_something_is_drawn(federation):
+    made = drawn(10, 5)
+    for source, is_drawn in ((made, False), (nm.Gaussian([0, 0, 0]), True), (lambda n, rng: rng.random((n, 3)), True)):
+        line = evaluated(federation, {"g": source}).conventions[-1]
+        assert ("10,000 rows drawn" in line) == is_drawn and line.endswith("seed 0")
+
+
+@pytest.mark.parametrize("function", [lambda n: np.zeros((n, 3)), lambda: 0, lambda n, rng, more: 0])
+def test_a_function_of_other_than_two_arguments_is_refused_before_it_is_called(function):
+    with pytest.raises(nm.InvalidInput, match=r"^generator 'g', source: is a function of .*\(n, rng\)"):
+        nm.evaluate({"c": np.zeros((30, 3))}, {"g": function})

@@ -30,6 +30,7 @@ def test_every_python_block_runs(text, tmp_path, monkeypatch):
     rows = rng.normal(size=(50, 3))
     names = {"real_rows": rows, "more_rows": rows + 2, "generated_rows": rows + 1}
     names |= {"rows_a": rows, "rows_b": rows + 2, "made": rows + 1, "others": rows[::2]}
+    names["dataset"] = nm.images(drawn(100, 9, (8, 8)), labels=np.arange(100) % 5)
     blocks = PYTHON.findall(text)
     assert blocks
     for block in blocks:

@@ -57,7 +57,8 @@ class Reader:
                 return federation
             clients = [Client(self.data(p), name=p.name, extractor=extraction) for p in parties]
         except InvalidInput as error:
-            raise InvalidInput("CLIENTS", f"{error.argument}: {error.seen}", error.fix) from None
+            where = "" if error.argument == "path" else f"{error.argument}: "
+            raise InvalidInput("CLIENTS", f"{where}{error.seen}", error.fix) from None
         return Federation(clients)
 
     def generators(self, parties: Sequence[Party]) -> list[Generator]:

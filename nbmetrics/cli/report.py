@@ -24,6 +24,7 @@ from .parties import Party
 
 WIDTH = 80
 BEST = "*"
+MOST_NAMED = 8
 PACKAGES = ("numpy", "scipy", "pandas", "sklearn", "PIL", "torch", "torchvision", "torch_fidelity")
 
 PAGE = """\
@@ -114,7 +115,17 @@ def as_text(report: Report) -> str:
     blocks = ["\n".join(_wrapped(line) for line in report.verdict)] if report.verdict else []
     blocks += _blocks(report.scores)
     stars = [f"{BEST} best of {len(report.generated)}"] if len(report.generated) > 1 else []
-    return "\n\n".join([*blocks, "\n".join([*stars, *map(_wrapped, report.said)])])
+    return "\n\n".join([*blocks, "\n".join([*stars, *map(_wrapped, [*_who(report), *report.said])])])
+
+
+def _who(report: Report) -> list[str]:
+    """Several clients by their names, so that folders taken a level too high or too low are seen."""
+    rows = report.client_rows
+    if len(rows) < 2:
+        return []
+    named = ", ".join(f"{row['name']} ({row['rows']:,} rows)" for row in rows[:MOST_NAMED])
+    more = f", and {len(rows) - MOST_NAMED} more" * (len(rows) > MOST_NAMED)
+    return [f"{len(rows)} clients: {named}{more}"]
 
 
 def _wrapped(line: str) -> str:

@@ -110,7 +110,10 @@ def evaluate(
 def _note(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
     exact = "laws exact where a closed form exists, else 10,000 rows drawn"
     drawn = exact if samples is None else f"{samples} rows drawn for each law"
-    return f"{_features(federation, generators)}; {drawn}; seed {seed}"
+    has_laws = not all(client.size for client in federation) or any(
+        g.answers or isinstance(g.source, Distribution) for g in generators
+    )
+    return "; ".join([_features(federation, generators), *([drawn] if has_laws else []), f"seed {seed}"])
 
 
 def _features(federation: Federation, generators: Sequence[Generator]) -> str:

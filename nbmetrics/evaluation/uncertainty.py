@@ -338,7 +338,8 @@ def _check_sizes(metric: Metric[Any], sizes: Sequence[int], dim: int) -> None:
         seen = (
             f"resampling cannot take the bias off {metric.label} of {few} rows with {dim} features: it needs {fewest:,}"
         )
-        raise InvalidInput("uncertainty", seen, "Use nm.Influence(), or fewer features")
+        others = "nm.Influence()" if metric.name == "fid" else f"intervals without {metric.label}"
+        raise InvalidInput("uncertainty", seen, f"Use {others}, or fewer features")
 
 
 @dataclass(frozen=True)

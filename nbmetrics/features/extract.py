@@ -38,6 +38,9 @@ class Extraction:
     # What the first rows were made with: a module may be trained since, and its rows then compare with none of before.
     _made: list[str] = field(default_factory=list, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        return f"Extraction({self.extractor.name!r}, batch_size={self.batch_size}, cache={self.cache})"
+
     @property
     def convention(self) -> str:
         """How images become rows, for the line under a table."""

@@ -23,6 +23,7 @@ RESIZES = ("extractor", "clean")
 PLAIN = {"pixels": ("extractors", "Pixels", None), "digits-cnn": ("digits", "DigitsCNN", 64)}
 NAMES = (*PLAIN, *LAYERS)
 PACKAGES = {"torch": "torch", "torchvision": "torchvision", "torch_fidelity": "torch-fidelity"}
+INSTALL = "Run: pip install \"nbmetrics[images]\", or use extractor='digits-cnn' or 'pixels', which need neither"
 
 
 @runtime_checkable
@@ -75,7 +76,10 @@ class Pixels:
         self._shape = self._shape or shape
         if shape != self._shape:
             seen = f"has images of shapes {self._shape} and {shape}"
-            raise InvalidInput("source", seen, "Pixels compare only in images of one size, all grey or all in colour")
+            fix = (
+                "Pixels compare only in images of one size, all grey or all in colour; networks resize: nm.extractors()"
+            )
+            raise InvalidInput("source", seen, fix)
 
     def __call__(self, batch: Sequence[np.ndarray]) -> np.ndarray:
         """(b, d) float32 rows of b uint8 images; d = H · W · 3, or H · W of grey ones."""
@@ -102,8 +106,11 @@ def extractor_of(
             return _plain(name, weights, device, is_clean)
         _check_packages(name)
         source = located(LAYERS[name][0], weights, bool(download))
-        from .fidelity import FidelityExtractor
-
+        try:
+            from .fidelity import FidelityExtractor
+        except ImportError as error:  # installed, but not whole
+            seen = f"{name!r} needs {' and '.join(PACKAGES.values())}, which do not load: {shown(str(error), 200)}"
+            raise InvalidInput("extractor", seen, INSTALL) from None
         return FidelityExtractor(name, source, device, is_clean)
     from .own import FunctionExtractor, ModuleExtractor
 
@@ -144,8 +151,7 @@ def _missing_packages() -> list[str]:
 def _check_packages(name: str) -> None:
     if missing := _missing_packages():
         is_are = f"{' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
-        fix = "Run: pip install \"nbmetrics[images]\", or use extractor='digits-cnn' or 'pixels', which need neither"
-        raise InvalidInput("extractor", f"{name!r} needs {is_are}", fix)
+        raise InvalidInput("extractor", f"{name!r} needs {is_are}", INSTALL)
 
 
 def extractors() -> pd.DataFrame:

@@ -124,7 +124,8 @@ class Images(Sequence[np.ndarray]):
     def __repr__(self) -> str:
         said = f"Images: {len(self):,}{_between(self._checked.sizes[self._places])}"
         if self.labels is not None:
-            said += f", {len(np.unique(self.labels)):,} labels"
+            count = len(np.unique(self.labels))
+            said += f", {count:,} label{'s' * (count != 1)}"
         lost = 0 if self._is_part else len(self._checked.lost())
         return said + (f"; {lost:,} not read, see .report" if lost else "")
 

@@ -65,7 +65,7 @@ _SUFFIXES = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
 
 def _missing(name: str, network: Network) -> Path:
     checksum = f"SHA-256 {network.sha256}" if network.sha256 else "no checksum is known"
-    seen = f"{name} needs {network.file} ({checksum}), which is not in {folder()}"
+    seen = f"{name} needs {network.file} ({checksum}), which is not in {folder()}, nor where torch.hub keeps files"
     fetch = f"download=True to fetch it from {network.url}" if network.sha256 else f"fetch it from {network.url}"
     raise InvalidInput("weights", seen, f"Put it there, give its path as weights, or {fetch}")
 

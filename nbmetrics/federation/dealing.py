@@ -15,7 +15,7 @@ from ..arrays import Array, as_rows, column_names, is_array, to_numpy
 from ..errors import check_choice
 from .client import Client
 from .folder import found
-from .pictures import are_images, extraction_of, images_of, rows_of
+from .pictures import are_images, extraction_of, images_of, is_data_set, rows_of
 
 FEATURES = "inception-v3-compat"
 
@@ -23,10 +23,10 @@ FEATURES = "inception-v3-compat"
 class Dealt(ABC):
     """The ways to make a `Federation` of one data set; every seed gives one and the same federation.
 
-    `X` is (n, d) rows, or, with `extractor`, images: an array (n, H, W[, 3]), `nm.images(…)`, a folder or a zip.
-    `extractor` and further settings are those of `nm.extract`; they stay with the federation, so that generators of
-    images can be scored. Beside rows `extractor` says what made them. `y` is (n,) labels, by default those of the
-    images; they stay with the rows, for `describe` and `plot`.
+    `X` is (n, d) rows, or, with `extractor`, images: an array (n, H, W[, 3]), `nm.images(…)`, a folder, a zip, or a
+    data set, such as a torch `Dataset`. `extractor` and further settings are those of `nm.extract`; they stay with the
+    federation, so that generators of images can be scored. Beside rows `extractor` says what made them. `y` is (n,)
+    labels, by default those of the images; they stay with the rows, for `describe` and `plot`.
     """
 
     _beside: Any
@@ -93,7 +93,12 @@ class Dealt(ABC):
         """`clients` clients of `X`, (n, d), their shares of each label of `y` Dirichlet(α): small α, unlike clients.
 
         As Yurochkin et al. (2019) deal; Hsu et al. (2019) draw each client's shares of the labels instead. Each client
-        has at least 2 rows.
+        has at least 2 rows. With `extractor`, here and in the other schemes, `X` may be images, such as a torch
+        `Dataset`; `y=None` then takes the labels that they have.
+
+        >>> images, labels = np.zeros((40, 8, 8), np.uint8), [0, 1] * 20
+        >>> nm.Federation.dirichlet(images, labels, clients=3, alpha=0.5, extractor="pixels")
+        Federation(3 clients, dim=64: Client 1, Client 2, Client 3)
         """
         data = _Data.of(X, y, extractor, extract)
         return cls._of_parts(data, partition.dirichlet(data.y, len(data), clients, alpha, seed))
@@ -156,8 +161,8 @@ class Dealt(ABC):
         extractor, extract : as `nm.extract` takes them; by default "inception-v3-compat" of images; rows are taken
             as they are
 
-        To deal a data set by another scheme: `nm.Federation.dirichlet(nm.images(dataset), None, clients=10,
-        alpha=0.5, extractor=…)`.
+        To deal a data set by another scheme: `nm.Federation.dirichlet(dataset, None, clients=10, alpha=0.5,
+        extractor=…)`.
 
         >>> images, labels = np.zeros((6, 8, 8), np.uint8), ["cat", "dog"] * 3
         >>> nm.Federation.from_dataset((images, labels), extractor="pixels")
@@ -225,8 +230,9 @@ class _Data:
         cls, X: Any, y: Any, extractor: Any, settings: Mapping[str, Any], argument: str = "X", labels: str = "y"
     ) -> _Data:
         extraction = extraction_of(extractor, settings)
-        given = images_of(X, argument, extraction) if are_images(X) else as_rows(X, argument)
-        if y is None and are_images(X):
+        is_of_images = are_images(X) or is_data_set(X)
+        given = images_of(X, argument, extraction) if is_of_images else as_rows(X, argument)
+        if y is None and is_of_images:
             y = given.labels
         y = None if y is None else partition.labels_of(y, len(given), labels)[0]
         return cls(given, y, column_names(X), extraction, argument)

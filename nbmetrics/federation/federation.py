@@ -35,9 +35,9 @@ class Federation(Dealt):
     Parameters
     ----------
     clients : `Client` objects (or data that makes one), or a dict name -> data
-    extractor : what makes rows of images, where data are images, such as a dict name -> folder; a name, an object or
-        a function, as `nm.extract` takes it. Beside rows, what they were made with. Clients that have an extraction
-        of their own keep it, and all must be the same
+    extractor, extract : what makes rows of images, where data are images, such as a dict name -> folder; a name, an
+        object or a function, and its settings such as weights="inception.pth", as `nm.extract` takes them. Beside
+        rows, what they were made with. Clients that have an extraction of their own keep it, and all must be the same
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Federation(Dealt):
     (0.75, 0.25)
     """
 
-    def __init__(self, clients: Iterable[Any] | Mapping[str, Any], *, extractor: Any = None) -> None:
-        extraction = extraction_of(extractor)
+    def __init__(self, clients: Iterable[Any] | Mapping[str, Any], *, extractor: Any = None, **extract: Any) -> None:
+        extraction = extraction_of(extractor, extract)
         if isinstance(clients, Mapping):
             check_names(list(clients), "clients")
             given = clients.items()

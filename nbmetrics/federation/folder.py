@@ -56,7 +56,7 @@ def found(path: Any, labels: str) -> Found:
         titles[name]: np.flatnonzero(holders == name) for name in sorted(titles, key=lambda name: natural(titles[name]))
     }
     _check_few(parts)
-    warn_unread(images, "path")
+    warn_unread(images, str(path))
     reports = dict(iter(report.groupby([titles.get(name, "") for name in owners], sort=False)))
     classes = [file[place] for file in read] if labels == "class" else _classes(read)
     return Found(images, parts, None if classes is None else _labels(classes), reports)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ class Generator:
         if callable(self.source) and not isinstance(self.source, Distribution):
             if hasattr(self.source, "state_dict"):
                 object.__setattr__(self, "source", module_source(self.source))
+            _check_call(self.source)
             return
         source = opened(self.source, "source")
         if not are_images(source):
@@ -116,6 +118,19 @@ class Generator:
             seen = f"gives an array of shape {tuple(made.shape)}, and the clients have no extractor"
             raise InvalidInput(f"generator {self.name!r}", seen, f"Return rows (n, d). Of images: {NO_EXTRACTOR}")
         return as_rows(made, f"rows from generator {self.name!r}", dim=dim)
+
+
+def _check_call(function: Callable[..., Any]) -> None:
+    """Refuse a function that takes other than two arguments, where that can be seen without calling it."""
+    try:
+        known = signature(function)
+    except (TypeError, ValueError):  # built in, without a signature
+        return
+    try:
+        known.bind(None, None)
+    except TypeError:
+        seen = f"is a function of {shown(str(known))}"
+        raise InvalidInput("source", seen, "Give one of (n, rng): n rows, drawn with the NumPy generator rng") from None
 
 
 def as_generators(generators: Any) -> tuple[Generator, ...]:

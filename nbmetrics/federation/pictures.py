@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, as_rows, concat, is_array, uniform_blocks
-from ..errors import InvalidInput, shown
+from ..errors import InvalidInput, caller_level, shown
 from ..late import late
 
 # Images that a function is asked for at a time; part of what a seed means, so no setting changes it.
@@ -28,10 +29,14 @@ class UnreadWarning(UserWarning):
 
 def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> Any:
     """The `Extraction` of this name, object or function, with these settings of `nm.extract`; None of None."""
+    if settings and (unknown := sorted({*settings} - {*signature(late("features").extraction).parameters})):
+        fix = "Leave it out, or mend its name: help() of this function and of nm.extract says what there is"
+        raise InvalidInput(unknown[0], "is no argument here, and no setting of an extractor", fix)
     if extractor is None:
         if settings:
             name = next(iter(settings))
-            raise InvalidInput(name, "is a setting of an extractor, and none is given", "Give extractor= too")
+            fix = "Give extractor= too" + ", or clients as nm.Client(rows, weight=…)" * (name == "weights")
+            raise InvalidInput(name, "is a setting of an extractor, and none is given", fix)
         return None
     features = late("features")
     if not isinstance(extractor, features.Extraction):
@@ -51,13 +56,22 @@ def are_images(value: Any) -> bool:
     return type(value).__name__ == "Images" and isinstance(value, late("features").Images)
 
 
+def is_data_set(value: Any) -> bool:
+    """Whether a value is a data set, such as a torch `Dataset` or a loader of one; nothing of it is read."""
+    if isinstance(value, (Mapping, Set, list, tuple, range, str, bytes, os.PathLike)) or is_array(value):
+        return False
+    if any(hasattr(value, name) for name in ("to_numpy", "__array__", "shape")):
+        return False
+    return hasattr(value, "__len__") and (hasattr(value, "__getitem__") or hasattr(value, "dataset"))
+
+
 def images_of(value: Any, argument: str, extraction: Any) -> Any:
     """The lazy sequence of images that these are, to be put through `extraction`.
 
     Warns with `UnreadWarning` where files beside them were not read. Raises InvalidInput without an extraction.
     """
     if extraction is None:
-        fix = 'Give extractor=, such as "inception-v3-compat" or "pixels"'
+        fix = 'Give extractor=, such as "inception-v3-compat" or "pixels", where the federation is made'
         if hasattr(value, "shape"):
             fix += "; or flatten each item to one row where they are no images"
         raise InvalidInput(argument, f"{told(value)}, and no extractor is given", fix)
@@ -88,7 +102,9 @@ def rows_of(images: Any, extraction: Any, argument: str) -> Array:
     try:
         rows = extraction.rows(images)
     except InvalidInput as error:
-        raise error.of(argument) from None
+        raise (
+            InvalidInput(argument, error.seen, error.fix) if error.argument == "source" else error.of(argument)
+        ) from None
     return as_rows(rows, f"features of {argument}", min_rows=len(images))
 
 
@@ -100,7 +116,7 @@ def warn_unread(images: Any, who: str) -> None:
         first = [f"{row['file']} ({row['reason']})" for row in lost.head(MOST_REASONS).to_dict("records")]
         more = f", and {len(lost) - MOST_REASONS} more" * (len(lost) > MOST_REASONS)
         said = f"{who}: {len(lost)} of {len(report)} files were not read: {', '.join(first)}{more}"
-        warnings.warn(said, UnreadWarning, stacklevel=4)
+        warnings.warn(said, UnreadWarning, stacklevel=caller_level())
 
 
 def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callable[..., Any]:

@@ -16,14 +16,13 @@ Morin and Wiesel, "Conditional Frechet Inception Distance" (2021), with covarian
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, cast
 
 from ..arrays import LARGEST, Array, align, as_rows, check_frames, namespace
 from ..distributions import Distribution, HasMoments, has_moments
-from ..errors import InvalidInput, check_count, check_names, check_number
+from ..errors import InvalidInput, caller_level, check_count, check_names, check_number
 from ..summaries.joint import JointMoments, short
 from ..summaries.roots import nuclear_norm
 from .base import Metric, Sample, few_rows
@@ -197,10 +196,7 @@ def warn_of_few(n: int, dx: int, dy: int) -> None:
     text = f"CFID of {n} pairs with dim x = {dx} and dim y = {dy} is noisy: give {ENOUGH * (dx + dy)} or more"
     if n <= dx + 1:
         text += f". With n ≤ dim x + 1 = {dx + 1} its residual term is 0 whatever the generator"
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("nbmetrics."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, FewPairsWarning, stacklevel=level)
+    warnings.warn(text, FewPairsWarning, stacklevel=caller_level())
 
 
 def _joint_terms(real: JointMoments, generated: JointMoments, alpha: float) -> dict[str, float]:

@@ -9,7 +9,6 @@ Everything is float64 and in blocks of rows, so memory grows with neither n·m n
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Array, device, mean_rows, memory, namespace, row_blocks, to_float64
-from ..errors import InvalidInput
+from ..errors import InvalidInput, caller_level
 
 # Distances up to this size are computed once; beyond it, anew for every pass of the fit.
 KEPT_BYTES = 400 * 2**20
@@ -98,10 +97,7 @@ class Scale:
 def _warn_of_constant(dropped: int, total: int) -> None:
     features = "1 feature is" if dropped == 1 else f"{dropped} features are"
     text = f"{features} constant in the test rows (of {total}): dropped, as there is no scale for a z-score"
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("nbmetrics."):
-        frame, level = frame.f_back, level + 1  # so that the warning points at the caller's line
-    warnings.warn(text, ConstantFeatureWarning, stacklevel=level)
+    warnings.warn(text, ConstantFeatureWarning, stacklevel=caller_level())
 
 
 class Centres:

@@ -39,6 +39,27 @@ def test_folders_of_images_give_the_scores_of_python(folder, run, tmp_path):
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
+def test_clients_are_told_by_name_with_their_rows(folder, run):
+    for name, count in (("ward 10", 9), ("ward 2", 7)):
+        folder(f"real/{name}", 90, count)
+    folder("fake", 130, 8)
+    _, out, _ = run("score", "real", "fake", "--extractor", "pixels", "--metrics", "kid")
+    assert "2 clients: ward 2 (7 rows), ward 10 (9 rows)" in out
+    _, out, _ = run("score", "real/ward 2", "fake", "--extractor", "pixels", "--metrics", "kid")
+    assert " clients: " not in out
+
+
+def test_files_are_written_though_nobody_reads_the_output_to_its_end(features, run, monkeypatch, tmp_path):
+    def closed(report):
+        raise EOFError
+
+    monkeypatch.setattr("nbmetrics.cli.score.as_text", closed)
+    with pytest.raises(EOFError):
+        run(*WORDS, "--json", "o.json", "--html", "o.html", "--csv", "o.csv")
+    assert len(read(tmp_path / "o.json")["table"]) == len(pd.read_csv(tmp_path / "o.csv")) == 4
+    assert (tmp_path / "o.html").exists()
+
+
 def test_what_disagrees_comes_first(features, run):
     code, out, _ = run(*WORDS, "--metrics", "fid")
     lines = out.splitlines()

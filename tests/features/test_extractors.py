@@ -210,3 +210,10 @@ def test_the_digits_cnn_has_the_width_that_the_table_says():
     assert digits.DigitsCNN is type(extractor_of("digits-cnn"))
     rows = extractor_of("digits-cnn")(images((8, 8), (8, 8)))
     assert rows.shape == (2, PLAIN["digits-cnn"][2])
+
+
+def test_packages_that_do_not_load_are_told_of_as_those_that_are_absent(monkeypatch, tmp_path):
+    monkeypatch.setattr("nbmetrics.features.extractors._missing_packages", list)  # found, and yet
+    monkeypatch.setitem(sys.modules, "nbmetrics.features.fidelity", None)  # no import of it succeeds
+    with pytest.raises(nm.InvalidInput, match=r"^extractor: .*do not load.*pip install .*nbmetrics\[images\]"):
+        nm.extract(np.zeros((2, 8, 8), np.uint8), "inception-v3-compat", weights={"any": 0})
