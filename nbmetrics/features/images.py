@@ -23,6 +23,7 @@ from .sources import Arrays, Checked, Items, Source, is_pillow
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 _FIX = "Give a folder, a zip file, a list of paths or of images, an array (n, H, W, 3), or a data set"
 _FIRST = 5
@@ -66,6 +67,11 @@ class Images(Sequence[np.ndarray]):
     @property
     def names(self) -> list[str]:
         return [self._source.name(int(place)) for place in self._places]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(n, 2): the height and width of each, in pixels."""
+        return self._checked.sizes[self._places]
 
     @property
     def report(self) -> pd.DataFrame:
@@ -115,8 +121,17 @@ class Images(Sequence[np.ndarray]):
         size = check_count(size, "size")
         return ([self[i] for i in range(k, min(k + size, len(self)))] for k in range(0, len(self), size))
 
+    def plot(self, across: int = 12) -> Figure:
+        """Some of the images as a matplotlib Figure: a row for each label, `across` of them evenly spread over it.
+
+        At most 40 labels, with their numbers of images; of images without labels one row.
+        """
+        from .figure import sheet
+
+        return sheet(self, across)
+
     def __repr__(self) -> str:
-        said = f"Images: {len(self):,}{_between(self._checked.sizes[self._places])}"
+        said = f"Images: {len(self):,}{_between(self.sizes)}"
         if self.labels is not None:
             said += f", {len(np.unique(self.labels)):,} labels"
         lost = 0 if self._is_part else len(self._checked.lost())
