@@ -332,5 +332,11 @@ def test_a_plot_of_clients_without_labels_or_rows_is_of_sizes_or_weights():
     axes = nm.Federation([LAW, LAW]).plot().axes
     assert [bar.get_width() for bar in axes[0].containers[0]] == [0.5, 0.5]
     assert "weight" in axes[0].get_xlabel()
-    drawn = nm.Federation.from_labels(X, ["$a$", "b_{"] * 15).plot()
-    drawn.draw_without_rendering()
+
+
+def test_names_of_classes_and_clients_are_drawn_as_they_are():
+    names = ["$a$", "_hidden", "b_{"]
+    figure = nm.Federation.from_labels(X, names * 10).plot()
+    figure.draw_without_rendering()
+    assert [text.get_text().strip() for text in figure.legends[0].texts] == [r"\$a\$", "_hidden", "b_{"]
+    assert [text.get_text().strip() for text in figure.axes[0].get_yticklabels()] == [r"\$a\$", "_hidden", "b_{"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
 from tests import fuzz_metrics
-from tests.fuzz_checks import anything, client, column, federation, labels, law, number, numbers, rows, rows_of_two
+from tests.fuzz_checks import anything, client, column, federation, law, number, numbers, rows, rows_of_two
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
 
@@ -72,17 +72,6 @@ ON_ROWS = {
     "Federation of one": (lambda a, b, c: nm.Federation(a), federation),
     "Federation split": (lambda a, b, c: nm.Federation([b, a]).split(), federation),
     "Federation pooled": (lambda a, b, c: nm.Federation({"a": a, "b": b}).with_weights([1, 3]).pooled(), client),
-    "Federation by labels": (lambda a, b, c: nm.Federation.from_labels(a, labels(b)), federation),
-    "Federation of labels": (lambda a, b, c: nm.Federation.from_labels(b, a), federation),
-    "Federation dealt": (lambda a, b, c: nm.Federation.iid(a, 2), federation),
-    "Federation by shares": (lambda a, b, c: nm.Federation.dirichlet(a, labels(b), 2, 1.0), federation),
-    "Federation in shards": (lambda a, b, c: nm.Federation.shards(a, labels(b), 2), federation),
-    "Federation of classes": (lambda a, b, c: nm.Federation.pathological(a, labels(b), 3), federation),
-    "Federation by a power law": (lambda a, b, c: nm.Federation.power_law(a, 2, 1.0, y=labels(b)), federation),
-    "Federation by ids": (lambda a, b, c: nm.Federation.by_id(b, a, y=labels(b)), federation),
-    "Federation of a data set": (lambda a, b, c: nm.Federation.from_dataset((a, labels(b))), federation),
-    "Federation described": (lambda a, b, c: nm.Federation.iid(a, 2, y=labels(b)).describe(), anything),
-    "Federation alike": (lambda a, b, c: nm.Federation.variance_limited(a, labels(b), 2), federation),
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
     "theory of a bound": (lambda a, b, c: nm.theory.fid_avg_bound([a, b], c), numbers),
     "theory of a barycenter": (lambda a, b, c: law(nm.theory.barycenter([a, b])), anything),
@@ -90,6 +79,10 @@ ON_ROWS = {
     "images labels": (lambda a, b, c: nm.images(np.zeros((len(b), 4, 4)), labels=a), anything),
     "experiments": (
         lambda a, b, c: nm.experiments.kid_estimators([4], real=a, generated=b, draws=2, subsets=2),
+        anything,
+    ),
+    "experiments of classes": (
+        lambda a, b, c: nm.experiments.class_federated(a, np.arange(len(b)) % 3, noise=0),
         anything,
     ),
 }
@@ -146,21 +139,6 @@ ON_SETTINGS = {
     "Federation weights": lambda v: scores(federation=PAIR.with_weights(v)),
     "Federation split": lambda v: federation(PAIR.split(v)),
     "Federation seed": lambda v: federation(PAIR.split(0.5, v)),
-    "Federation dealt": lambda v: federation(nm.Federation.iid(A, v)),
-    "Federation by shares": lambda v: federation(nm.Federation.dirichlet(A, labels(A), v, 1.0)),
-    "Federation in shards": lambda v: federation(nm.Federation.shards(A, labels(A), v)),
-    "Federation of shards": lambda v: federation(nm.Federation.shards(A, labels(A), 2, v)),
-    "Federation of classes": lambda v: federation(nm.Federation.pathological(A, labels(A), 3, v)),
-    "Federation by a power law": lambda v: federation(nm.Federation.power_law(A, 2, v)),
-    "Federation ids": lambda v: federation(nm.Federation.by_id(A, v)),
-    "Federation folder": lambda v: federation(nm.Federation.from_folder(v, "pixels")),
-    "Federation folder labels": lambda v: federation(nm.Federation.from_folder(".", "pixels", v)),
-    "Federation data set": lambda v: federation(nm.Federation.from_dataset(v, extractor="pixels")),
-    "Federation extractor": lambda v: federation(nm.Federation([A], extractor=v)),
-    "Client labels": lambda v: client(nm.Client(A, labels=v)),
-    "Federation alpha": lambda v: federation(nm.Federation.dirichlet(A, labels(A), 2, v)),
-    "Federation alike": lambda v: federation(nm.Federation.variance_limited(A, labels(A), v)),
-    "Federation labels": lambda v: federation(nm.Federation.from_labels(A, v)),
     "Federation name": lambda v: client(PAIR[v]),
     "evaluate": lambda v: scores(generators=v),
     "evaluate metrics": lambda v: scores(metrics=v),
@@ -172,6 +150,10 @@ ON_SETTINGS = {
     "experiments": lambda v: nm.experiments.kid_estimators(v, **FEW),
     "experiments draws": lambda v: nm.experiments.covariance_estimators(draws=v),
     "experiments uncertainty": lambda v: nm.experiments.bandwidth_sweep([0.1], sizes=(20, 20, 20), uncertainty=v),
+    "experiments labels": lambda v: nm.experiments.class_federated(A, v, noise=0.1),
+    "experiments images": lambda v: nm.experiments.class_federated(images=v, y=[0, 0, 0, 0, 1, 1, 1, 1], noise=0),
+    "experiments extractor": lambda v: nm.experiments.extractors_compared(v, per_class=4, noise=0),
+    "experiments models": lambda v: nm.experiments.paired_unpaired(v, extractors="pixels", components=1),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
     "images": lambda v: nm.images(v)[0],
     "extract": lambda v: anything(nm.extract(v, "pixels", cache=False, progress=False)),
@@ -181,9 +163,8 @@ ON_SETTINGS = {
 
 # Public names that these do not try, and where they are tried.
 ELSEWHERE = {
-    **dict.fromkeys(
-        ["__version__", "InvalidInput", "BiasWarning", "FewPairsWarning", "UnreadWarning"], "nothing to pass"
-    ),
+    **dict.fromkeys(["__version__", "InvalidInput", "UnreadWarning"], "nothing to pass"),
+    **dict.fromkeys(["BiasWarning", "FewPairsWarning"], "nothing to pass"),
     "set_memory_limit": "changes a setting of the process: test_arrays",
     "Images": "what images returns",
     "Scores": "what evaluate returns: checked in every evaluation here",

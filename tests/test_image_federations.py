@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import nbmetrics as nm
 from tests.drawn_images import check_rows, counting, drawn, evaluated, means, rows, save
@@ -304,3 +305,17 @@ def test_a_torch_data_set_is_dealt_by_its_labels():
     check_rows(federation["1"].rows, images[1::3])
     by = nm.Federation.from_dataset(dataset, by=["user"] * 5 + ["other"] * 7, extractor="pixels")
     assert [(c.name, c.labels.tolist()) for c in by] == [("other", [2, *[0, 1, 2] * 2]), ("user", [0, 1, 2, 0, 1])]
+
+
+def test_learned_features_tell_digits_from_noise():
+    digits = load_digits()
+    images = np.rint(digits.images / 16 * 255).astype(np.uint8)
+    held, labels = images[1200:], digits.target[:1200]
+    federation = nm.Federation.dirichlet(images[:1200], labels, 4, 0.5, seed=1, extractor="digits-cnn")
+    sources = {"digits": held, "noise": lambda n, rng: rng.integers(0, 256, (n, 8, 8), dtype=np.uint8)}
+    scores = evaluated(federation, {**sources, "blurred": nm.images(held // 2 + held[:, ::-1] // 2)}, samples=500)
+    assert scores.ranks("kid").set_index("generator")["all"]["digits"] == 1
+    table = scores.table.set_index("generator")
+    assert abs(table.loc["digits", "all"]) < 0.1 * table.loc[["noise", "blurred"], "all"].min()
+    assert any(line.startswith("features: digits-cnn") for line in scores.conventions)
+    assert federation.describe().filter(like="share of ").shape == (4, 10)

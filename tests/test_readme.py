@@ -8,6 +8,7 @@ import yaml
 
 import nbmetrics as nm
 from tests import ROOT
+from tests.drawn_images import drawn, save
 
 README = (ROOT / "README.md").read_text("utf-8")
 METRICS = (ROOT / "docs/metrics.md").read_text("utf-8")
@@ -21,7 +22,10 @@ def block_with(words):
 
 
 @pytest.mark.parametrize("text", [README, METRICS], ids=["README", "metrics"])
-def test_every_python_block_runs(text):
+def test_every_python_block_runs(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for k, folder in enumerate(("hospitals/north", "hospitals/south", "ddpm", "gan")):
+        save(tmp_path / folder, drawn(30, k, (8, 8)))
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(50, 3))
     names = {"real_rows": rows, "more_rows": rows + 2, "generated_rows": rows + 1}

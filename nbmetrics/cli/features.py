@@ -20,9 +20,10 @@ def run(options: Namespace) -> None:
     if folder.suffix.lower() == FEATURES:
         raise InvalidInput("FOLDER", f"{folder} are features already", "Give a folder or a zip of images")
     reader = Reader(lambda: settings(options))
-    rows = reader.rows(Party("FOLDER", folder.name, folder))
+    extraction = reader.extraction
+    rows = extraction.rows(reader.data(Party("FOLDER", folder.name, folder)))
     content = io.BytesIO()
     np.save(content, rows, allow_pickle=False)
     path = write(content.getvalue())
     print(f"{len(rows):,} rows of {rows.shape[1]:,} features in {path}")
-    print(f"Features: {reader.extraction.convention}")
+    print(f"Features: {extraction.convention}")

@@ -5,8 +5,6 @@ A folder's sub-folders are clients, or its .npy files; a path is generated image
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, printable, shown
+from ..errors import InvalidInput, shown
 from ..features import Extraction, images
 from ..federation import Client, Federation, Generator
+from ..federation.pictures import warn_unread
+from ..partition import natural
 
 FEATURES = ".npy"
-FIRST = 3
-LONGEST_REASON = 200
 
 
 @dataclass(frozen=True)
@@ -39,52 +37,52 @@ class Party:
 
 @dataclass
 class Reader:
-    """Parties to rows; images through the extractor, which is only made where there are images."""
+    """Parties to what `evaluate` takes; the extractor is only made where there are images."""
 
     make: Callable[[], Extraction]
-    unread: list[dict[str, str]] = field(default_factory=list)
-    has_images: bool = False
+    reports: list[tuple[str, Any]] = field(default_factory=list)
 
     @cached_property
     def extraction(self) -> Extraction:
         return self.make()
 
-    def federation(self, parties: Sequence[Party]) -> Federation:
-        """The clients with their rows, weighted by their numbers."""
-        return Federation([Client(self.rows(party), name=party.name) for party in parties])
+    def federation(self, root: Path, parties: Sequence[Party], has_images: bool) -> Federation:
+        """The clients, weighted by their numbers of rows."""
+        extraction = self.extraction if has_images else None
+        try:
+            if parties[0].path != root and not parties[0].is_rows:
+                federation = Federation.from_folder(root, extractor=extraction)
+                self.reports += [(str(name), rows) for name, rows in federation.report.groupby("client")]
+                return federation
+            clients = [Client(self.data(p), name=p.name, extractor=extraction) for p in parties]
+        except InvalidInput as error:
+            raise InvalidInput("CLIENTS", f"{error.argument}: {error.seen}", error.fix) from None
+        return Federation(clients)
 
     def generators(self, parties: Sequence[Party]) -> list[Generator]:
-        """The generators with theirs."""
-        return [Generator(self.rows(party), name=party.name) for party in parties]
+        """What is scored; images are put through the extractor by `evaluate`."""
+        return [Generator(self.data(party), name=party.name) for party in parties]
 
-    def rows(self, party: Party) -> np.ndarray:
-        """(n, d) of one party."""
+    def data(self, party: Party) -> Any:
+        """Rows, or images with a warning of files that were not read."""
         try:
-            return np.asarray(_loaded(party.path)) if party.is_rows else self._extracted(party)
+            if party.is_rows:
+                return np.asarray(_loaded(party.path))
+            found = images(party.path)
         except InvalidInput as error:
             raise error.of(f"{party.option} {shown(str(party.path))}") from None
+        warn_unread(found, party.name)
+        self.reports.append((party.name, found.report))
+        return found
 
-    def _extracted(self, party: Party) -> np.ndarray:
-        self.has_images = True
-        extraction, found = self.extraction, images(party.path)
-        self.tell(party.name, found)
-        return extraction.rows(found)
-
-    def tell(self, name: str, found: Any) -> None:
-        """Say which files were not read, and remember them."""
-        report = getattr(found, "report", None)
-        if report is None:
-            return
-        lost = report.loc[~report["read"].astype(bool)]
-        if lost.empty:
-            return
-        rows = [{"of": name, "file": str(row["file"]), "reason": str(row["reason"])} for _, row in lost.iterrows()]
-        self.unread += rows
-        print(f"{name}: {len(rows)} of {len(report)} files not read", file=sys.stderr)
-        for row in rows[:FIRST]:
-            print(printable(f"  {row['file']}: {row['reason']}", LONGEST_REASON), file=sys.stderr)
-        if len(rows) > FIRST:
-            print(f"  … and {len(rows) - FIRST} more", file=sys.stderr)
+    @property
+    def unread(self) -> list[dict[str, str]]:
+        """Every file that was found and not read: of whom, file, reason."""
+        return [
+            {"of": name, "file": str(row["file"]), "reason": str(row["reason"])}
+            for name, report in self.reports
+            for row in report[~report["read"].astype(bool)].to_dict("records")
+        ]
 
 
 def clients_in(path: str) -> tuple[list[Party], list[str]]:
@@ -93,7 +91,7 @@ def clients_in(path: str) -> tuple[list[Party], list[str]]:
     if not root.is_dir():
         return [Party("CLIENTS", root.stem, root)], [f"{root.name} is one client, so avg and all are the same."]
     try:
-        entries = sorted((e for e in root.iterdir() if not e.name.startswith(".")), key=lambda e: _natural(e.name))
+        entries = sorted((e for e in root.iterdir() if not e.name.startswith(".")), key=lambda e: natural(e.name))
     except OSError as error:
         raise InvalidInput(
             "CLIENTS", f"{shown(path)} cannot be read: {error.strerror}", "Name another folder"
@@ -148,8 +146,3 @@ def _loaded(path: Path) -> np.ndarray:
     if rows.ndim != 2:
         raise InvalidInput("file", f"has the shape {rows.shape}", "Give features, (n, d), or a folder of images")
     return rows
-
-
-def _natural(name: str) -> list[Any]:
-    """Numbers in a name by their size: a2 before a10."""
-    return [int(part) if part.isdecimal() else part.lower() for part in re.split(r"([0-9]+)", name)]

@@ -38,17 +38,17 @@ body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem aut
 .wide {{ overflow-x: auto }}
 table {{ border-collapse: collapse }}
 th, td {{ text-align: right; padding: .2rem .7rem; border-bottom: 1px solid #8886 }}
-th[scope=row], td.text {{ text-align: left; overflow-wrap: anywhere }}
+th[scope=row], td.text {{ text-align: left; overflow-wrap: break-word; max-width: 20rem }}
 .verdict {{ font-size: 1.25rem; font-weight: 600 }}
 </style>
 <h1>{title}</h1>
 {verdict}
 <h2>Scores</h2>
-<div class="wide">{scores}</div>
+<div class="wide" tabindex="0" role="region" aria-label="Scores">{scores}</div>
 <h2>Clients</h2>
-<div class="wide">{clients}</div>
+<div class="wide" tabindex="0" role="region" aria-label="Clients">{clients}</div>
 <h2>Client by client</h2>
-<div class="wide">{by_client}</div>
+<div class="wide" tabindex="0" role="region" aria-label="Client by client">{by_client}</div>
 {unread}
 <h2>How it was made</h2>
 {notes}
@@ -94,11 +94,11 @@ class Report:
     @property
     def client_rows(self) -> list[dict[str, Any]]:
         """What the clients are: name, path, rows, weight."""
-        sides = zip(self.clients, self.federation, self.federation.weights, strict=True)
+        paths = {party.name: str(party.path) for party in self.clients}
+        sides = zip(self.federation, self.federation.weights, strict=True)
         return [
-            {"name": party.name, "path": str(party.path), "rows": len(client.rows), "weight": weight}
-            for party, client, weight in sides
-            if client.rows is not None
+            {"name": client.name, "path": paths.get(client.name or "", ""), "rows": client.size, "weight": weight}
+            for client, weight in sides
         ]
 
     @property
@@ -210,7 +210,7 @@ def as_page(report: Report) -> bytes:
         scores=report.scores._repr_html_(),
         clients=_table(pd.DataFrame(report.client_rows)[["name", "rows", "weight"]]),
         by_client=_table(report.scores.clients),
-        unread=f'<h2>Files not read</h2>\n<div class="wide">{_table(unread)}</div>' if len(unread) else "",
+        unread=f'<h2>Files not read</h2>\n<div class="wide" tabindex="0">{_table(unread)}</div>' if len(unread) else "",
         notes="".join(f"<p>{escape(line)}</p>" for line in made),
     )
     return page.encode("utf-8", "replace")

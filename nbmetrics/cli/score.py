@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, check_count, check_names, check_number, shown
@@ -24,12 +25,13 @@ def run(options: Namespace) -> None:
     clients, notes = clients_in(options.clients)
     generated = generated_at(options.generated)
     reader = Reader(lambda: settings(options))
-    if not all(party.is_rows for party in (*clients, *generated)):
+    has_images = not all(party.is_rows for party in (*clients, *generated))
+    if has_images:
         reader.extraction  # noqa: B018 - a wrong extractor is told before anything is read
-    federation = reader.federation(clients)
+    federation = reader.federation(Path(options.clients).expanduser(), clients, has_images)
+    generators = reader.generators(generated)
     if options.test is not None:
         federation = federation.split(options.test, options.seed)
-    generators = reader.generators(generated)
     scores = evaluate(
         federation,
         generators,
@@ -39,8 +41,6 @@ def run(options: Namespace) -> None:
         uncertainty=design,
         progress=options.progress,
     )
-    if reader.has_images:
-        notes = [f"Features: {reader.extraction.convention}", *notes]
     report = Report(scores, federation, clients, generated, generators, notes, reader.unread, vars(options))
     print(as_text(report))
     write_json(as_json(report))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_choice, check_count
+from ..errors import InvalidInput, check_choice, check_count, shown
 from ..evaluation.evaluate import evaluate
 from ..features import Extraction, extraction
 from ..features.digits import DigitsCNN, untrained
@@ -122,7 +122,8 @@ def extractors_compared(
     copies that FID-all prefers (11 of 50 such pairs), and both put less noise before more. On the digits-cnn's features
     hardly a class is put before copies (1 or 2 pairs), and of two noisy copies FID-avg always prefers the noisier one:
     all 10 pairs are inverted. On principal components and on untrained features few pairs of either kind are, but for
-    one seed. KID inverts none anywhere.
+    one seed. One Inception with random weights, on 14 digits of each class, was as pixels are: it inverted 11 pairs of
+    a class and a copy, and none of two copies. KID inverts none anywhere.
     """
     named = _named(extractors)
     levels = grid(noise, "noise", minimum=0)
@@ -152,6 +153,9 @@ def _named(extractors: Any) -> dict[str, Any]:
         return {call(extractor): extractor for extractor in as_list(extractors)}
     if not extractors:
         raise InvalidInput("extractors", "is empty", "Give names, or a dict name → extractor")
+    for extractor in extractors.values():
+        if not isinstance(extractor, (str, Mapping)) and not callable(extractor):
+            raise InvalidInput("extractors", f"holds {shown(extractor)}", "Give names, functions or dicts of settings")
     return {str(name): extractor for name, extractor in extractors.items()}
 
 
@@ -166,9 +170,9 @@ def _on_features(start: Items, extractor: Any, levels: list[float], seed: int) -
 
 
 def _settled(start: Items, extractor: Any, seed: int) -> Extraction:
-    if extractor == "principal components":
+    if isinstance(extractor, str) and extractor == "principal components":
         return Extraction(_Principal(halves(start, seed)[0].rows), cache=False, progress=False)
-    if extractor == "untrained digits-cnn":
+    if isinstance(extractor, str) and extractor == "untrained digits-cnn":
         return Extraction(DigitsCNN(untrained(seed)), cache=False, progress=False)
     given = extractor if isinstance(extractor, Mapping) else {"extractor": extractor}
     for setting in given:

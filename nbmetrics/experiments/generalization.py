@@ -137,6 +137,9 @@ def novelty(
     to −2 where honest rows have −1.2 to 3. Under the heavy blur copies move the FLD gap up as often as down, and the
     others fall by no more than the cut moves them for honest rows: none sees the copies there, where the paper's FLD
     gap, on DINOv2 features, does.
+
+    On learned features (`extractor="digits-cnn"`), over three cuts, copies lower the FLD gap under the heavy blur too,
+    by 0.2 to 1.8, and under the crop by 4.5 to 5.4, where AuthPct and C_T still call them authentic.
     """
     shares = grid(share, "share", minimum=0, maximum=1)
     material = Material.of(data, images, extractor, seed)

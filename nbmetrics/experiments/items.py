@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..arrays import as_rows, to_numpy
 from ..datasets import digit_images, digits
-from ..errors import InvalidInput, shown
+from ..errors import InvalidInput, check_list, shown
 from ..features import Extraction, extraction, images
 from ..partition import by_label
 
@@ -97,7 +97,10 @@ def _pictures(source: Any, y: Any) -> tuple[Any, np.ndarray]:
 
 
 def _as_labels(y: Any) -> np.ndarray:
-    return np.asarray(to_numpy(y) if hasattr(y, "detach") else y)
+    try:
+        return to_numpy(y.detach()) if hasattr(y, "detach") else np.asarray(y)
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidInput("y", f"got {shown(y)}", "Give one label for each row") from None
 
 
 def named(argument: str, read: Callable[[Any], Any], source: Any) -> Any:
@@ -130,11 +133,12 @@ def features_by(extractor: Any) -> tuple[Callable[[np.ndarray], np.ndarray], str
     return features, settled.extractor.convention
 
 
-def as_list(extractors: Any) -> list[Any]:
-    """One extractor or several."""
-    listed = [extractors] if isinstance(extractors, str) or not isinstance(extractors, Iterable) else list(extractors)
-    if not listed:
-        raise InvalidInput("extractors", "is empty", "Give at least one")
+def as_list(value: Any, argument: str = "extractors") -> list[Any]:
+    """One extractor or name, or several."""
+    is_one = isinstance(value, str) or callable(value) or not isinstance(value, Iterable)
+    listed = [value] if is_one else check_list(value, argument)
+    if not listed or not all(isinstance(one, str) or callable(one) for one in listed):
+        raise InvalidInput(argument, f"got {shown(value)}", "Give a name, or several")
     return listed
 
 

@@ -6,13 +6,12 @@ features of inputs, outputs and answers → scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_choice, check_count, check_number, shown
+from ..errors import InvalidInput, check_choice, check_count, check_number
 from ..metrics.conditional import CFID, MFID, RFID, cfid, mfid, rfid
 from .base import CFID_PAPER, experiment
 from .items import as_list, call, features_by, stacked
@@ -45,8 +44,8 @@ def paired_unpaired(
     Parameters
     ----------
     models : some of: "regressor" (kernel ridge regression of the outputs on the inputs), "regressor with residuals"
-        (the same plus errors that it made on other pairs, so that its answers are as sharp as images), "retrieval" (the
-        output of the nearest training input), "shuffler" (outputs of training in random order: it never saw a pair),
+        (the same plus errors that it made on other pairs, drawn at random), "retrieval" (the output of the nearest
+        training input), "shuffler" (outputs of training in random order: it never saw a pair),
         "input" (the input as it is, which is not upright)
     images : what `nm.images` takes, images of one size; digits by default
     extractors : what makes features of inputs and of outputs: a name or several, as in `nm.extract`; by default
@@ -64,9 +63,7 @@ def paired_unpaired(
     On digits the shuffler has a lower MFID than the regressor, whose blurred answers are the right ones, and by far the
     larger CFID. The paper has faces, Pix2Pix and BiCycleGAN for paired models, CycleGAN and MUNIT for unpaired ones.
     """
-    wanted = [models] if isinstance(models, str) else models
-    if not isinstance(wanted, Iterable) or not (chosen := [check_choice(m, MODELS, "models") for m in wanted]):
-        raise InvalidInput("models", f"got {shown(models)}", f"Give some of: {', '.join(MODELS)}")
+    chosen = [check_choice(model, MODELS, "models") for model in as_list(models, "models")]
     widest = check_number(angle, "angle", minimum=0, maximum=180)
     count = check_count(components, "components", maximum=1000)
     outputs = stacked(images)

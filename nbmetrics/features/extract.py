@@ -56,7 +56,7 @@ class _Run:
         self.settings, self.found, self.extractor = settings, found, settings.extractor
         self.shelf: Shelf | None = None
         self.digests: list[bytes] = []
-        self.done = 0
+        self.done: int | None = None  # images of which the rows are in the cache, once it was looked through
         if hasattr(self.extractor, "admit"):
             # Some compare images of one size alone: the first settles it, and so belongs to the fingerprint.
             self.extractor.admit(found[0])
@@ -111,7 +111,7 @@ class _Run:
             if self.shelf and parts:
                 rows = np.concatenate(parts)
                 self.shelf.keep(digests[: len(rows)], rows)
-                self.done += len(rows)
+                self.done = (self.done or 0) + len(rows)
         return np.concatenate(parts)
 
     def _how_to_go_on(self) -> str:
@@ -119,6 +119,8 @@ class _Run:
             return "Nothing of this run is kept: it was made without the cache."
         if not self.shelf.is_open:
             return f"Not all of this run is kept: {cache.folder} takes no more."
+        if self.done is None:
+            return "What was computed before is in the cache: run the same again, and it goes on behind it."
         done = f"{self.done:,} of {len(self.found):,} images are in the cache"
         return f"{done}: run the same again, and it goes on behind them (nm.cache.info() says where they are)."
 

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from ..errors import InvalidInput, shown
+from .devices import device_of
 from .networks import LAYERS, NETWORKS
 from .resize import CLEAN, clean, rounded
 from .shapes import as_rgb, by_shape, check_image
@@ -100,48 +101,25 @@ class FidelityExtractor:
         return rows.cpu()
 
 
-def device_of(device: Any) -> torch.device:
-    """The device of this name, where it is there; "auto" is a GPU where there is one."""
-    if isinstance(device, str) and device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    fix = "Give 'auto', 'cpu', 'cuda', 'cuda:1' … or a torch.device"
-    try:
-        found = torch.device(device) if isinstance(device, (str, torch.device)) else None
-    except RuntimeError:
-        found = None
-    if found is None or found.type not in ("cpu", "cuda", "mps"):
-        raise InvalidInput("device", f"got {shown(device)}", fix)
-    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
-    if (found.index or 0) >= counts[found.type]:
-        seen = f"got {shown(str(found))}, and torch sees {counts[found.type]} of type {found.type}"
-        raise InvalidInput("device", seen, "Give 'auto' or 'cpu'")
-    return found
-
-
 def _network(name: str, layer: str, weights: Weights) -> Any:
-    """Torch-fidelity's network of this name with these weights, its keys and shapes exactly theirs."""
+    """Torch-fidelity's extractor of this name with these weights, keys and shapes exactly its own."""
+    make = {"inception": _inception, "vgg16": _vgg16, "clip": _clip, "dinov2": _dinov2}[name.partition("-")[0]]
     with torch.random.fork_rng(devices=[]):  # modules begin with random weights; the user's stream stays where it is
         try:
-            if name == "inception-v3-compat":
-                network = _inception(name, layer, weights.state)
-            else:
-                network = _bare(name, layer)
-                if name.startswith("clip-"):
-                    # it takes away keys, and casts to float16 on the way, as torch-fidelity does
-                    network.model = build_model(dict(weights.state), torch.float32)
-                    network.resolution = network.model.visual.input_resolution
-                else:
-                    network.model = (_vgg16 if name == "vgg16" else _dinov2)(name, weights.state)
+            network = make(name, layer, weights.state)
         except (RuntimeError, KeyError, IndexError, AttributeError, ValueError, TypeError) as error:
-            raise _other(name, weights, " ".join(str(error).split())) from None
-    if name.startswith("clip-"):
-        _check_clip(name, network.model.visual, weights)
+            seen = f"{weights.where} does not hold the tensors of {name}: {shown(' '.join(str(error).split()), 300)}"
+            fix = f"Give those of {NETWORKS[name].file}, or ones with its keys and shapes"
+            raise InvalidInput("weights", seen, fix) from None
     return network.float().requires_grad_(False).eval()
 
 
-def _other(name: str, weights: Weights, what: str) -> InvalidInput:
-    seen = f"{weights.where} does not hold the tensors of {name}: {shown(what, 300)}"
-    return InvalidInput("weights", seen, f"Give those of {NETWORKS[name].file}, or ones with its keys and shapes")
+def _inception(name: str, layer: str, state: dict[str, Any]) -> Any:
+    """Its constructor unpickles a file: given one in memory, of the tensors that were checked and nothing else."""
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    return FEATURE_EXTRACTORS_REGISTRY[name](name, [layer], feature_extractor_weights_path=file)
 
 
 def _bare(name: str, layer: str) -> Any:
@@ -153,35 +131,33 @@ def _bare(name: str, layer: str) -> Any:
     return made
 
 
-def _inception(name: str, layer: str, state: dict[str, Any]) -> Any:
-    """Its constructor unpickles a file: given one in memory, of the tensors that were checked and nothing else."""
-    file = io.BytesIO()
-    torch.save(state, file)
-    file.seek(0)
-    return FEATURE_EXTRACTORS_REGISTRY[name](name, [layer], feature_extractor_weights_path=file)
-
-
-def _vgg16(name: str, state: dict[str, Any]) -> Any:
+def _vgg16(name: str, layer: str, state: dict[str, Any]) -> Any:
     from torchvision.models import vgg16
 
-    model = vgg16(init_weights=False)
+    made, model = _bare(name, layer), vgg16(init_weights=False)
     model.load_state_dict(state)
     del model.classifier[4:]  # torch-fidelity's layers are what is left
-    return model
+    made.model = model
+    return made
 
 
-def _dinov2(name: str, state: dict[str, Any]) -> Any:
+def _dinov2(name: str, layer: str, state: dict[str, Any]) -> Any:
     from .dinov2 import dinov2
 
-    return dinov2(name, state)
+    made = _bare(name, layer)
+    made.model = dinov2(name, state)
+    return made
 
 
-def _check_clip(name: str, visual: Any, weights: Weights) -> None:
+def _clip(name: str, layer: str, state: dict[str, Any]) -> Any:
     """Torch-fidelity reads the sizes of CLIP off the weights: those of another model would pass under this name."""
-    patch = visual.conv1.stride[0] if hasattr(visual, "transformer") else 0
-    found = (visual.output_dim, visual.input_resolution, patch)
-    network = NETWORKS[name]
-    wanted = (network.layers["clip"], network.size, network.patch)
+    made, network = _bare(name, layer), NETWORKS[name]
+    made.model = build_model(dict(state), torch.float32)  # takes keys out, and rounds to float16, as OpenAI's files are
+    visual = made.model.visual
+    made.resolution = visual.input_resolution
+    found = visual.output_dim, visual.input_resolution, visual.conv1.stride[0] if hasattr(visual, "transformer") else 0
+    wanted = network.layers[layer], network.size, network.patch
     if found != wanted:
         text = "{0} features of {1} × {1} pixels, patches of {2}"
-        raise _other(name, weights, f"{text.format(*found)}, not {text.format(*wanted)}")
+        raise ValueError(f"{text.format(*found)}, not {text.format(*wanted)}")
+    return made

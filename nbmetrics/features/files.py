@@ -8,13 +8,13 @@ images, pipes, sockets and devices are listed and never opened. Nothing of a zip
 from __future__ import annotations
 
 import os
-import re
 import stat
 import threading
 import zipfile
 from typing import Any
 
 from ..errors import MOST_ITEMS, InvalidInput, shown
+from ..partition import natural
 from .decode import MOST_BYTES, SUFFIXES, Unread, one_line, reason_of
 
 LONGEST_SHOWN = 500
@@ -104,15 +104,9 @@ class Member:
             raise Unread(f"cannot be unpacked: {reason_of(error)}") from None
 
 
-def natural(parts: tuple[str, ...]) -> list[Any]:
+def natural_path(parts: tuple[str, ...]) -> list[Any]:
     """The key that sorts paths as people do: folder by folder, numbers by their size, small letters as large ones."""
-    return [[_key(part) for part in parts], parts]
-
-
-def _key(text: str) -> list[Any]:
-    pieces = re.split("([0-9]+)", text)
-    # a number by how many digits it has, then by these: no number is too long for that
-    return [(len(p.lstrip("0")), p.lstrip("0")) if k % 2 else p.casefold() for k, p in enumerate(pieces)]
+    return [[natural(part) for part in parts], parts]
 
 
 def by_name(parts: tuple[str, ...]) -> str:
@@ -152,7 +146,7 @@ def in_folder(root: str) -> list[File]:
                 found.append(File(path, of_it, reason or by_name((name,))))
         if len(found) + len(waiting) > MOST_ITEMS:
             raise InvalidInput("source", f"{shown(root)} has more than {MOST_ITEMS:,} files", "Give a smaller folder")
-    return sorted(found, key=lambda file: natural(file.parts))
+    return sorted(found, key=lambda file: natural_path(file.parts))
 
 
 def _kind(path: str, above: frozenset[tuple[int, int]]) -> tuple[str, str]:
@@ -190,7 +184,7 @@ def in_zip(path: str) -> list[Member]:
         Member(archive, info, parts, "a link" if stat.S_ISLNK(info.external_attr >> 16) else by_name(parts))
         for info, parts in zip(infos, split, strict=True)
     ]
-    return sorted(members, key=lambda member: natural(member.parts))
+    return sorted(members, key=lambda member: natural_path(member.parts))
 
 
 def of_path(path: Any) -> File:

@@ -68,7 +68,8 @@ class ModuleExtractor:
             weights = f", weights {digest(_tensors(self._module))[:8]}"
         except _HIDDEN:
             weights = ""
-        return f"{self.name} (a module of your own{weights}), {resized}, in [0, 1]"
+        grey = ", grey as three equal channels" if self._channels == 3 else ""
+        return f"{self.name} (a module of your own{weights}), {resized}, in [0, 1]{grey}"
 
     @property
     def _resize(self) -> str:
@@ -154,7 +155,7 @@ def _first(module: Any) -> Any:
 def _check_place(module: Any, device: Any) -> None:
     if isinstance(device, str) and device == "auto":
         return
-    from .fidelity import device_of
+    from .devices import device_of
 
     wanted, found = device_of(device), _first(module).device
     if (wanted.type, wanted.index or 0) != (found.type, found.index or 0):

@@ -46,7 +46,11 @@ def by_shape(batch: Sequence[np.ndarray], rows_of: Callable[[np.ndarray], Any]) 
 
 
 def _rows(value: Any, count: int) -> np.ndarray:
-    rows = to_numpy(as_rows(value, "extractor"))
+    try:
+        rows = to_numpy(as_rows(value, "extractor"))
+    except InvalidInput as error:
+        fix = "Let it return finite real numbers, a row of one width for each image"
+        raise InvalidInput("extractor", f"what it gave for {count} images: {error.seen}", fix) from None
     if len(rows) != count:
         raise InvalidInput("extractor", f"gave {len(rows)} rows for {count} images", "Return one row for each image")
     with np.errstate(over="ignore"):

@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import nn
-from torch.nn import functional
+
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional
+except ImportError:
+    raise ImportError('training needs torch, which is not installed: pip install "nbmetrics[images]"') from None
 
 from ..datasets import digit_images
 from ..errors import check_count

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -127,11 +128,11 @@ def _state(path: Path, is_published: bool) -> Any:
     else:
         reading = lambda: torch.load(path, map_location="cpu", weights_only=True)  # noqa: E731
     try:
-        return reading()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of TorchScript: that it is old, and of what is refused here
+            return reading()
     except Exception as error:  # what unpickling a broken or hostile file raises is anyone's guess
-        first = str(error).strip().partition("\n")[0]
-        what = f"{type(error).__name__}: {shown(first, 200)}"
-        seen = f"{path} holds something other than tensors, and was not run ({what})"
+        seen = f"{path} holds something other than tensors, and was not run ({type(error).__name__})"
         fix = "Give a state dict: torch.save(module.state_dict(), path), or safetensors"
         raise InvalidInput("weights", seen, fix) from None
 

@@ -21,7 +21,7 @@ import scipy
 import nbmetrics as nm
 from nbmetrics.metrics import FID, Sample
 
-from . import federated, fld, growth, neighbors, peers, wanted
+from . import extraction, federated, fld, growth, neighbors, peers, wanted
 from .laws import LAWS, MILD, features
 
 ROUNDS = 2
@@ -199,6 +199,7 @@ def main() -> None:
         neighbors.memory_lines(),
         federated.gemm_lines(),
         wanted.inception_lines(),
+        extraction.lines(),
     ):
         lines.extend(told(part))
     for law in asked.laws:

@@ -32,7 +32,7 @@ def test_folders_of_images_give_the_scores_of_python(folder, run, tmp_path):
     found = pd.DataFrame(read(tmp_path / "o.json")["table"])
     pd.testing.assert_frame_equal(found, table, rtol=1e-5, check_dtype=False)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "o.csv"), table, rtol=1e-5)
-    assert code == 0 and err == "" and "Features: pixels in [0, 1]" in out
+    assert code == 0 and err == "" and "features: pixels in [0, 1]" in out
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
@@ -141,35 +141,38 @@ def test_the_page_holds_names_as_text_and_nothing_from_elsewhere(features, run, 
     assert "default-src 'none'" in text and "http" not in text.replace("http-equiv", "")
 
 
-REPORT = pd.DataFrame(
-    {
-        "file": ["a.png", "bad\x1b[31m.png", "b.png", "no.txt"],
-        "read": [True, False, True, False],
-        "reason": ["", "cut short", "", "no image"],
-    }
-)
-
-
-def test_what_could_not_be_read_is_told(folder, run, tmp_path, monkeypatch):
-    folder("real", 90, 20)
+def test_what_could_not_be_read_is_told(folder, run, tmp_path):
+    folder("real/north", 90, 20)
+    folder("real/south", 170, 20)
     folder("fake", 130, 20)
-    images = parties.images
-
-    def some(source):
-        found = images(source)
-        found.__class__ = type("Some", (type(found),), {"report": REPORT})
-        return found
-
-    monkeypatch.setattr(parties, "images", some)
+    for name in ("real/south", "fake"):
+        (tmp_path / name / "text\x1b[31m.png").write_text("no image", "utf-8")
+        (tmp_path / name / ".hidden").write_text("no image", "utf-8")
     code, _, err = run("score", "real", "fake", "--extractor", "pixels", "--json", "o.json", "--html", "o.html")
-    assert code == 0
-    assert err.splitlines()[:3] == [
-        "real: 2 of 4 files not read",
-        "  bad\\x1b[31m.png: cut short",
-        "  no.txt: no image",
-    ]
-    assert len(read(tmp_path / "o.json")["unread"]) == 4
-    assert "cut short" in (tmp_path / "o.html").read_text("utf-8")
+    assert code == 0 and err.count("warning: ") == err.count("\n") == 2
+    assert err.count("files were not read") == 2 and "\x1b" not in err
+    unread = read(tmp_path / "o.json")["unread"]
+    assert {row["of"] for row in unread if "text" in row["file"]} == {"south", "fake"}
+    assert all(row["reason"] for row in unread)
+    assert "Files not read" in (tmp_path / "o.html").read_text("utf-8")
+
+
+def test_folders_that_hold_no_client_are_passed_over(folder, run, tmp_path):
+    for name in ("a10", "a2", ".thumbnails", "__MACOSX"):
+        folder(f"real/{name}", 90, 20)
+    folder("fake", 130, 20)
+    code, _, err = run("score", "real", "fake", "--extractor", "pixels", "--json", "o.json")
+    clients = read(tmp_path / "o.json")["clients"]
+    assert code == 0, err
+    assert [client["name"] for client in clients] == ["a2", "a10"] and clients[0]["path"].endswith("a2")
+
+
+def test_images_that_belong_to_no_client_are_refused(folder, run, tmp_path):
+    folder("real/north", 90, 20)
+    folder("fake", 130, 20)
+    (tmp_path / "fake" / "img000.png").rename(tmp_path / "real" / "loose.png")
+    code, out, err = run("score", "real", "fake", "--extractor", "pixels")
+    assert (code, out) == (2, "") and "loose.png" in err and "CLIENTS" in err
 
 
 REFUSED = {
@@ -249,6 +252,10 @@ def test_settings_of_python_that_a_refusal_proposes_are_options_here(features, r
 
 
 def test_warnings_are_one_line_each(features, run, monkeypatch):
-    monkeypatch.setattr(parties.Reader, "federation", lambda *_: warnings.warn("look\x1b out", stacklevel=1))
+    def warned(*_):
+        warnings.warn("look\x1b out", UserWarning, stacklevel=1)
+        raise nm.InvalidInput("CLIENTS", "are gone", "Look for them")
+
+    monkeypatch.setattr(parties.Reader, "federation", warned)
     _, _, err = run(*WORDS)
     assert err.splitlines()[0] == "warning: look\\x1b out"

@@ -9,6 +9,7 @@ import nbmetrics as nm
 from nbmetrics import experiments, figures
 from nbmetrics.datasets import digit_images, digits
 from nbmetrics.experiments.classes import EXTRACTORS
+from nbmetrics.experiments.generalization import Material
 from nbmetrics.experiments.items import Items, classes_and_copies, halves
 from nbmetrics.experiments.orders import order_summary
 from nbmetrics.features import extract
@@ -36,6 +37,18 @@ def test_images_and_an_extractor_are_the_rows_that_it_makes():
     plain = Items.of(None, None)
     np.testing.assert_array_equal(plain.rows, digits()[0])
     np.testing.assert_allclose(Items.of(None, LABELS, PICTURES).rows, plain.rows, atol=0.5 / 255)
+
+
+def test_a_folder_and_labels_that_images_carry_are_as_good_as_an_array(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    for k in range(100):
+        Image.fromarray(PICTURES[k]).save(tmp_path / f"{k:03}.png")
+    settings = {"extractor": "digits-cnn", "noise": 0.1}
+    expected = experiments.class_federated(images=PICTURES[:100], y=LABELS[:100], **settings)
+    assert experiments.class_federated(images=tmp_path, y=LABELS[:100], **settings).equals(expected)
+    carrying = nm.images(PICTURES[:100])
+    carrying.labels = LABELS[:100]
+    assert experiments.class_federated(images=carrying, **settings).equals(expected)
 
 
 def test_halves_of_images_keep_rows_labels_and_images_together():
@@ -320,6 +333,23 @@ def test_diversity_takes_labelled_images():
 def test_on_learned_features_fld_gap_falls_as_copies_come():
     table = experiments.novelty((0.0, 0.5, 0.9), extractor="digits-cnn", transforms={"none": lambda x, rng: x})
     assert (np.diff(table["fld_gap"]) < 0).all() and (np.diff(table["auth_pct"]) < 0).all()
+
+
+def test_on_learned_features_fld_gap_tells_cropped_copies_which_auth_pct_calls_authentic():
+    of_digits = Material.of("digits", None, None, 0).transforms()
+    crop = {name: change for name, change in of_digits.items() if "crop" in name}
+    table = experiments.novelty((0.0, 1.0), extractor="digits-cnn", transforms=crop)
+    honest, copies = table.to_dict("records")
+    assert copies["fld_gap"] < honest["fld_gap"] - 4
+    assert copies["auth_pct"] > 75 and copies["c_t"] > 9
+
+
+def test_on_learned_features_imperceptible_changes_cost_fld_less_than_large_ones():
+    table = experiments.transforms((0.0, 1.0), extractor="digits-cnn")
+    cost = table.pivot(index="transform", columns="share", values="fld").diff(axis=1)[1.0]
+    large = set(table.loc[table["kind"] == "large", "transform"])
+    assert cost["light_blur"] < min(cost[name] for name in large)
+    assert -1 < cost["jpeg_90"] < 0 and -1 < cost["posterize"] < 0
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,16 @@ def test_an_interrupt_says_how_to_go_on(folder):
     assert "Nothing of this run is kept" in stopped.value.__notes__[0]
 
 
+def test_an_interrupt_before_the_cache_was_looked_through_counts_nothing(folder):
+    class Stopped(Lazy):
+        def digest(self, index):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        Extraction(Counting(), progress=False).rows(Stopped(range(3)))
+    assert stopped.value.__notes__[0].startswith("What was computed before is in the cache")
+
+
 class Lazy(Images):
     """20,000 grey images of 64 × 64, made when they are asked for: 82 MB together."""
 

@@ -205,7 +205,8 @@ def test_an_extractor_of_ones_own_is_taken_as_it_is():
 
 
 def test_the_digits_cnn_has_the_width_that_the_table_says():
-    digits = pytest.importorskip("nbmetrics.features.digits", reason="this branch has no digits-cnn")
+    from nbmetrics.features import digits
+
     assert digits.DigitsCNN is type(extractor_of("digits-cnn"))
     rows = extractor_of("digits-cnn")(images((8, 8), (8, 8)))
     assert rows.shape == (2, PLAIN["digits-cnn"][2])

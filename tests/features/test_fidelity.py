@@ -18,6 +18,17 @@ def weights(tmp_path_factory):
     return random_weights(tmp_path_factory.mktemp("weights") / "inception.pt")
 
 
+@pytest.fixture(scope="module")
+def state(weights):
+    return torch.load(weights, weights_only=True)
+
+
+@pytest.fixture(scope="module")
+def shallow(weights):
+    """Its first layer: quick."""
+    return extractor_of("inception-v3-compat:64", weights=weights, device="cpu")
+
+
 def theirs(images, weights, layer="2048"):
     """One image at a time: torch-fidelity takes no two sizes in a batch."""
     from torch_fidelity.utils import create_feature_extractor
@@ -100,60 +111,70 @@ def test_fid_and_kid_of_two_folders_of_64_are_torch_fidelitys(weights, tmp_path)
     assert ours == pytest.approx(wanted, rel=1e-3)
 
 
-def test_uint8_float_nchw_and_nhwc_give_the_same_bits(weights):
+def test_images_give_the_same_bits_however_they_lie_in_memory(shallow):
     images = np.stack([image[:17, :17] for image in odd_images(3, 6)])
-    extractor = extractor_of("inception-v3-compat:64", weights=weights, device="cpu")
-    rows = extractor(list(images))
+    rows = shallow(list(images))
     fortran = [np.asfortranarray(image) for image in images]
     reversed_twice = [image[::-1][::-1] for image in images]
     strided = list(np.moveaxis(np.moveaxis(images, 3, 1).copy(), 1, 3))
     for others in (fortran, reversed_twice, strided):
-        assert np.array_equal(extractor(others), rows)
+        assert np.array_equal(shallow(others), rows)
 
 
-def test_rows_keep_their_order_and_grey_is_three_equal_channels(weights):
+def test_uint8_float_nchw_and_nhwc_give_the_same_bits(shallow):
+    nhwc = np.random.default_rng(6).integers(0, 256, (3, 20, 24, 3), dtype=np.uint8)
+    nchw = np.ascontiguousarray(nhwc.transpose(0, 3, 1, 2))
+    forms = [
+        nhwc,
+        nchw,
+        nhwc / 255,
+        (nchw / 255).astype(np.float32),
+        torch.from_numpy(nchw),
+        torch.from_numpy(nchw) / 255,
+    ]
+    rows = [nm.extract(form, shallow, cache=False, progress=False) for form in forms]
+    assert rows[0].std() > 0 and all(np.array_equal(other, rows[0]) for other in rows)
+
+
+def test_rows_keep_their_order_and_grey_is_three_equal_channels(shallow):
     images = odd_images(5, 7)
     images[3] = images[0][::-1]  # two of one shape, apart
     grey = images[2][:, :, 0]
     images[2] = grey
-    extractor = extractor_of("inception-v3-compat:64", weights=weights, device="cpu")
-    rows = extractor(images)
-    alone = np.concatenate([extractor([image]) for image in images])
+    rows = shallow(images)
+    alone = np.concatenate([shallow([image]) for image in images])
     assert np.allclose(rows, alone, rtol=1e-5, atol=1e-6) and len(np.unique(rows[:, 0])) == 5
-    assert np.array_equal(extractor([np.stack([grey] * 3, axis=2)]), extractor([grey]))
-    assert np.array_equal(extractor(images), rows)  # split alike: the same bits
-    assert extractor([]).shape == (0, 64)
+    assert np.array_equal(shallow([np.stack([grey] * 3, axis=2)]), shallow([grey]))
+    assert np.array_equal(shallow(images), rows)  # split alike: the same bits
+    assert shallow([]).shape == (0, 64)
 
 
-def test_clean_resizing_is_clean_fids_then_rounded(weights):
+def test_clean_resizing_is_clean_fids_then_rounded(weights, shallow):
     images = odd_images(3, 8)
     found = extracted(images, weights, "inception-v3-compat:64", resize="clean")
     levels = [np.rint(clean(image, 299)).astype(np.uint8) for image in images]
-    assert np.array_equal(found, extracted(levels, weights, "inception-v3-compat:64"))
-    assert not np.allclose(found, extracted(images, weights, "inception-v3-compat:64"), rtol=1e-3)
+    assert np.array_equal(found, shallow(levels))
+    assert not np.allclose(found, shallow(images), rtol=1e-3)
 
 
-def test_convention_and_fingerprint_say_weights_layer_and_resizing(weights):
-    state = torch.load(weights, weights_only=True)
-    plain = extractor_of("inception-v3-compat:64", weights=weights)
-    tensors = extractor_of("inception-v3-compat:64", weights=state)
-    assert tensors.fingerprint == plain.fingerprint
-    assert "TensorFlow 1" in plain.convention and "weights of your own" in plain.convention
-    state["Conv2d_1a_3x3.conv.weight"][0, 0, 0, 0] += 1e-3
+def test_convention_and_fingerprint_say_weights_layer_and_resizing(weights, state, shallow):
+    assert extractor_of("inception-v3-compat:64", weights=state, device="cpu").fingerprint == shallow.fingerprint
+    assert "TensorFlow 1" in shallow.convention and "weights of your own" in shallow.convention
+    changed = {**state, "fc.bias": state["fc.bias"] + 1e-3}
     others = [
-        extractor_of("inception-v3-compat:64", weights=state),
-        extractor_of("inception-v3-compat:192", weights=weights),
-        extractor_of("inception-v3-compat:64", weights=weights, resize="clean"),
+        extractor_of("inception-v3-compat:64", weights=changed, device="cpu"),
+        extractor_of("inception-v3-compat:192", weights=weights, device="cpu"),
+        extractor_of("inception-v3-compat:64", weights=weights, device="cpu", resize="clean"),
     ]
-    assert len({plain.fingerprint, *(other.fingerprint for other in others)}) == 4
+    assert len({shallow.fingerprint, *(other.fingerprint for other in others)}) == 4
     assert "clean-fid" in others[2].convention and "299 × 299" in others[2].convention
-    hash_of = plain.fingerprint.split("/")[1]
-    assert hash_of[:8] in plain.convention and hash_of[:8] not in others[0].convention
+    hash_of = shallow.fingerprint.split("/")[1]
+    assert hash_of[:8] in shallow.convention and hash_of[:8] not in others[0].convention
 
 
-def test_loading_leaves_torchs_random_stream_where_it_is(weights):
+def test_loading_leaves_torchs_random_stream_where_it_is(state):
     before = torch.get_rng_state()
-    extractor_of("inception-v3-compat:64", weights=weights)
+    extractor_of("inception-v3-compat:64", weights=state)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -166,11 +187,16 @@ def test_loading_leaves_torchs_random_stream_where_it_is(weights):
     ],
     ids=["missing", "unexpected", "another shape"],
 )
-def test_other_weights_are_refused_by_file_and_key(weights, tmp_path, change, seen):
-    state = torch.load(weights, weights_only=True)
-    change(state)
-    torch.save(state, tmp_path / "changed.pth")
-    with pytest.raises(nm.InvalidInput, match=rf"changed\.pth.*inception-v3-compat.*{seen}"):
+def test_other_weights_are_refused_by_key(state, change, seen):
+    changed = dict(state)
+    change(changed)
+    with pytest.raises(nm.InvalidInput, match=rf"^weights: the state dict does not hold .*inception-v3-compat.*{seen}"):
+        extractor_of("inception-v3-compat", weights=changed)
+
+
+def test_other_weights_are_refused_by_file(tmp_path):
+    torch.save({"fc.bias": torch.zeros(1008)}, tmp_path / "changed.pth")
+    with pytest.raises(nm.InvalidInput, match=r"changed\.pth does not hold the tensors of inception-v3-compat"):
         extractor_of("inception-v3-compat", weights=tmp_path / "changed.pth")
 
 
@@ -185,9 +211,9 @@ def test_devices_that_are_not_there_are_refused(weights, device):
     [np.zeros((8, 8, 4), np.uint8), np.zeros((8, 8, 3)), np.zeros((0, 8, 3), np.uint8), [[1, 2]], None],
     ids=["alpha", "float", "empty", "list", "None"],
 )
-def test_what_is_no_image_is_refused(weights, image):
+def test_what_is_no_image_is_refused(shallow, image):
     with pytest.raises(nm.InvalidInput, match=r"^source: "):
-        extracted([np.zeros((8, 8, 3), np.uint8), image], weights, "inception-v3-compat:64")
+        shallow([np.zeros((8, 8, 3), np.uint8), image])
 
 
 def test_the_table_of_networks_is_torch_fidelitys():

@@ -15,7 +15,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.features import files
-from nbmetrics.features.files import natural
+from nbmetrics.features.files import natural_path
 from tests.features.pictures import pixels, saved
 
 PICTURE = saved(pixels())
@@ -84,7 +84,7 @@ def test_strict_minds_images_only(folder):
 def test_natural_order_of_names():
     names = ["img1", "img2", "img10", "img10b", "IMG11", "img" + "9" * 5000, "x", "x/1", "x/02", "x/2", "x/10", "y"]
     shuffled = np.random.default_rng(0).permutation(names).tolist()
-    assert sorted(shuffled, key=lambda name: natural(tuple(name.split("/")))) == names
+    assert sorted(shuffled, key=lambda name: natural_path(tuple(name.split("/")))) == names
 
 
 def test_one_folder_of_images_has_no_labels(tmp_path):

@@ -93,7 +93,6 @@ class Hostile:
         return Path.touch, (self.path,)
 
 
-@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
 @pytest.mark.parametrize("how", ["zip", "legacy", "pickle", "beside tensors"])
 @pytest.mark.parametrize("suffix", [".pt", ".pth"])
 def test_a_pickle_never_runs(tmp_path, how, suffix):
