@@ -32,7 +32,8 @@ _FIRST = 5
 class Images(Sequence[np.ndarray]):
     """A lazy sequence of images, each decoded when it is asked for: made by `images`.
 
-    `[i]` is an uint8 array of its own, (H, W, 3) or, where grey, (H, W); a slice is `Images` again. A file that changed
+    `[i]` is an uint8 array of its own, (H, W, 3) or, where grey, (H, W); a slice, or what `select` takes, is `Images`
+    again. A file that changed
     or disappeared since it was checked raises InvalidInput that names it.
 
     Attributes
@@ -58,6 +59,8 @@ class Images(Sequence[np.ndarray]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self.select(np.arange(len(self))[index])
+        if isinstance(index, list) or (is_array(index) and index.ndim):
+            return self.select(index)
         place = self._place(index)
         try:
             return self._source.read(place)[0]
@@ -133,7 +136,8 @@ class Images(Sequence[np.ndarray]):
     def __repr__(self) -> str:
         said = f"Images: {len(self):,}{_between(self.sizes)}"
         if self.labels is not None:
-            said += f", {len(np.unique(self.labels)):,} labels"
+            count = len(np.unique(self.labels))
+            said += f", {count:,} label{'s' * (count != 1)}"
         lost = 0 if self._is_part else len(self._checked.lost())
         return said + (f"; {lost:,} not read, see .report" if lost else "")
 
