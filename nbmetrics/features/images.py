@@ -33,8 +33,7 @@ class Images(Sequence[np.ndarray]):
     """A lazy sequence of images, each decoded when it is asked for: made by `images`.
 
     `[i]` is an uint8 array of its own, (H, W, 3) or, where grey, (H, W); a slice, or what `select` takes, is `Images`
-    again. A file that changed
-    or disappeared since it was checked raises InvalidInput that names it.
+    again. A file that changed or disappeared since it was checked raises InvalidInput that names it.
 
     Attributes
     ----------
