@@ -67,7 +67,7 @@ def test_files_that_are_not_read_are_counted_and_listed(wards):
     (wards / "ward 2" / "broken.png").write_bytes(b"no image")
     (wards / "ward 2" / "notes.txt").write_text("x")
     (wards / "README.md").write_text("x")
-    with pytest.warns(nm.UnreadWarning, match=r"1 of 19 files were not read: ward 2/broken.png \(.+\)") as told:
+    with pytest.warns(nm.UnreadWarning, match=r"1 of 19 files was not read: ward 2/broken.png \(.+\)") as told:
         federation = of_folder(wards)
     assert len(told) == 1 and told[0].filename == __file__
     report = federation.split().with_weights([1, 1, 1]).replace("ward 1", drawn(3)).report

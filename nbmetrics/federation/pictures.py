@@ -115,7 +115,8 @@ def warn_unread(images: Any, who: str) -> None:
     if len(lost):
         first = [f"{row['file']} ({row['reason']})" for row in lost.head(MOST_REASONS).to_dict("records")]
         more = f", and {len(lost) - MOST_REASONS} more" * (len(lost) > MOST_REASONS)
-        said = f"{who}: {len(lost)} of {len(report)} files were not read: {', '.join(first)}{more}"
+        verb = "was" if len(lost) == 1 else "were"
+        said = f"{who}: {len(lost)} of {len(report)} files {verb} not read: {', '.join(first)}{more}"
         warnings.warn(said, UnreadWarning, stacklevel=caller_level())
 
 

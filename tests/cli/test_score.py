@@ -183,7 +183,7 @@ def test_what_could_not_be_read_is_told(folder, run, tmp_path):
         (tmp_path / name / ".hidden").write_text("no image", "utf-8")
     code, _, err = run("score", "real", "fake", "--extractor", "pixels", "--json", "o.json", "--html", "o.html")
     assert code == 0 and err.count("warning: ") == err.count("\n") == 2
-    assert err.count("files were not read") == 2 and "\x1b" not in err
+    assert err.count("files was not read") == 2 and "\x1b" not in err
     unread = read(tmp_path / "o.json")["unread"]
     assert {row["of"] for row in unread if "text" in row["file"]} == {"south", "fake"}
     assert all(row["reason"] for row in unread)
