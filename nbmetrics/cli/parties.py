@@ -146,6 +146,16 @@ def generated_at(paths: Sequence[str]) -> list[Party]:
     raise InvalidInput("GENERATED", f"{shown(twice)} is given twice", "Give each path once")
 
 
+def shared(clients: Sequence[Party], generated: Sequence[Party]) -> list[str]:
+    """What is to be said of generated files that lie in a client, as where CLIENTS holds real and generated ones."""
+    return [
+        f"{made.name} lies in client {client.name}, and so is compared with itself, too: is it no client?"
+        for made in generated
+        for client in clients
+        if client.path.resolve() in (made.path.resolve(), *made.path.resolve().parents)
+    ]
+
+
 def _title(path: Path) -> str:
     path = path.resolve()
     return path.name if path.is_dir() else path.stem

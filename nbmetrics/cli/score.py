@@ -12,7 +12,7 @@ from ..evaluation.uncertainty import Bootstrap, Influence, Jackknife
 from ..features import Extraction, extraction
 from ..metrics import Metric, metric_of
 from .files import writer
-from .parties import Reader, clients_in, generated_at
+from .parties import Reader, clients_in, generated_at, shared
 from .report import Report, as_json, as_page, as_text
 
 
@@ -24,6 +24,7 @@ def run(options: Namespace) -> None:
     metrics, design = _metrics(options), _design(options)
     clients, notes = clients_in(options.clients)
     generated = generated_at(options.generated)
+    notes += shared(clients, generated)
     reader = Reader(lambda: settings(options))
     has_images = not all(party.is_rows for party in (*clients, *generated))
     if has_images:

@@ -229,6 +229,16 @@ def test_images_beside_features_are_refused(folder, features, run, tmp_path):
     assert (code, out) == (2, "") and "2 .npy files and 1 images, such as 'loose.png'" in err
 
 
+def test_what_is_both_real_and_generated_is_told(features, folder, run, tmp_path):
+    np.save(tmp_path / "real" / "fake.npy", features["wide"])
+    for name in ("pictures/a", "pictures/b/fake"):
+        folder(name, 90, 20)
+    of_rows = run("score", "real", "real/fake.npy", "wide.npy")[1]
+    of_images = run("score", "pictures", "pictures/b/fake", "--extractor", "pixels")[1]
+    assert of_rows.count("lies in client") == 1 and "fake lies in client fake, " in of_rows
+    assert "fake lies in client b, " in of_images and "lies in" not in run("score", *WORDS[1:])[1]
+
+
 class Gone(io.StringIO):
     """What nobody reads any more."""
 
