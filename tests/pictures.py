@@ -1,10 +1,10 @@
-"""The pictures of the README, of docs/labs.md and of notebook 00, made from the present labs.
+"""The pictures of the README, of docs/labs.md and of notebooks, made from the present labs.
 
     python -m tests.pictures            all of them: `make pictures`
     python -m tests.pictures opening    one of them
 
-The pages are saved ones in a headless Chromium, so nothing is needed but that. Each picture carries the words of the
-lab it was made from, by which tests/test_pictures.py sees that it is of another.
+The pages are saved ones in a headless Chromium, so nothing is needed but that. Each picture carries the words of what
+it was made from, by which tests/test_pictures.py sees that it is of another.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
+import nbformat
+import numpy as np
 from PIL import Image, ImageDraw
 from PIL.PngImagePlugin import PngInfo
 
@@ -24,6 +26,7 @@ import nbmetrics as nm
 from tests import ROOT
 
 OPENING = ROOT / "notebooks/images/playground.png"
+DIGITS = ROOT / "notebooks/images/federated-digits.png"
 MOVING = ROOT / "docs/images/average-or-pooled.webp"
 IMAGES = ROOT / "docs/images"
 WINDOW = {"width": 1020, "height": 1000}
@@ -57,10 +60,38 @@ def opened(lab, **window):
 def opening():
     """The Playground as it opens, drawn by Python: for where nothing runs."""
     snapshot = nm.Playground().snapshot()
-    picture = Image.open(io.BytesIO(snapshot.png)).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    save_described(OPENING, snapshot.png, snapshot.alt)
+
+
+def save_described(path: Path, png: bytes, words: str):
+    """A PNG file with the words of what it shows."""
+    picture = Image.open(io.BytesIO(png)).convert("RGB").quantize(128, dither=Image.Dither.NONE)
     described = PngInfo()
-    described.add_itxt("Description", snapshot.alt)
-    picture.save(OPENING, pnginfo=described, optimize=True)
+    described.add_itxt("Description", words)
+    picture.save(path, pnginfo=described, optimize=True)
+
+
+def federated_digits() -> nm.Images:
+    """What the generators of notebook 08 make, as its own cells say."""
+    book = nbformat.read(ROOT / "notebooks/08_federated_digits.ipynb", as_version=4)
+    code = [cell.source for cell in book.cells if cell.cell_type == "code"]
+    names: dict = {}
+    for source in code[: 1 + next(k for k, source in enumerate(code) if "generators = {" in source)]:
+        exec(source, names)
+    made = names["generators"]
+    return nm.images(np.concatenate(list(made.values())), labels=np.repeat(list(made), [*map(len, made.values())]))
+
+
+def words_of(pictures: nm.Images) -> str:
+    """The names of the rows, and a number that changes with the images."""
+    assert pictures.labels is not None
+    return f"{', '.join(np.unique(pictures.labels))}: {sum(int(image.sum()) for image in pictures)}"
+
+
+def digits():
+    """The generators of notebook 08, side by side."""
+    pictures = federated_digits()
+    save_described(DIGITS, pictures.plot()._repr_png_(), words_of(pictures))
 
 
 def shown_box(root):
@@ -138,6 +169,7 @@ def show(root):
 
 PICTURES = {
     "opening": opening,
+    "digits": digits,
     "moving": moving,
     "correlation": still("correlation", nm.CorrelationLab, show),
     "twins": still("twins", nm.TwinsLab),

@@ -1,5 +1,7 @@
 """Every notebook runs from top to bottom, is committed without outputs, and shows what it says."""
 
+import importlib.util
+import re
 from functools import cache
 
 import nbformat
@@ -7,6 +9,7 @@ import pytest
 from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 
+import nbmetrics as nm
 from tests import ROOT
 
 FOLDER = ROOT / "notebooks"
@@ -84,3 +87,95 @@ def test_theorems_are_plotted_and_print_the_corrections_and_the_published_invers
         found = [o for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
         plots[section] = plots.get(section, 0) + len(found)
     assert [count for section, count in plots.items() if section[3:4].isdigit()] == [1, 1, 1, 3, 1, 2]
+
+
+def text_of(book):
+    """All that a notebook's cells printed or showed as text."""
+    outputs = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
+    return "\n".join(o.get("text", "") + o.get("data", {}).get("text/plain", "") for o in outputs)
+
+
+def names_of(name, *wanted):
+    """What those cells of a notebook define that hold one of these texts; no lab and no scores are made."""
+    book = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    names = {}
+    for cell in book.cells:
+        if cell.cell_type == "code" and any(text in cell.source for text in wanted):
+            lines = [line for line in cell.source.splitlines() if not line.startswith(("lab", "scores"))]
+            exec("\n".join(lines), names)
+    return names
+
+
+def test_federated_digits_say_what_their_text_says(ran):
+    said = text_of(ran("08_federated_digits"))
+    rows = {}
+    for line in said.splitlines():
+        if found := re.fullmatch(r" *(\S.*\S) +(fid|kid) +(\S+) +(\S+) +\S+", line):
+            rows[found[2], found[1]] = [float(value.replace("−", "-")) for value in found.group(3, 4)]
+    order = ["much noise", "only eights", "a little noise", "fresh"]
+    assert sorted(order, key=lambda g: rows["fid", g][0]) == order
+    for metric, part in (("fid", 1), ("kid", 0), ("kid", 1)):
+        ranked = sorted(order, key=lambda g: rows[metric, g][part])
+        assert ranked == ["fresh", "a little noise", "much noise", "only eights"]
+    spread = dict(re.findall(r"^(\w.*\S) +(\d+\.\d)$", said, re.MULTILINE))
+    hospital, *made = (float(spread[g]) for g in ("a hospital, on average", "much noise", "a little noise", "fresh"))
+    assert 2 * hospital < made[0] < made[1] < made[2]
+    assert "FID-avg puts before fresh images: class 8\n" in said
+    assert "FID-avg orders noisy copies: noise 0.3, noise 0.2, noise 0.1, noise 0\n" in said
+    assert "FID-all puts before fresh images: no single class\n" in said
+    assert float(re.search(r"recall-avg and recall-all: (\S+)", said)[1]) < 1e-12
+    low, high = re.search(r"look-alikes: (\S+) to (\S+)", said).groups()
+    assert 0.09 < float(low) < float(high) < 0.12
+    if importlib.util.find_spec("ot"):
+        assert "W1-avg: class 8, noise 0.2, noise 0\nW1-all: noise 0, noise 0.2, class 8\n" in said
+    else:
+        assert "pip install POT" in said
+    assert "Not yet:" in said and "These are better images" in said
+
+
+def test_the_exercise_of_federated_digits_takes_right_answers_by_any_route():
+    names = names_of("08_federated_digits", "load_digits", "generators = {", "from_dataset", "def check")
+    check, fresh, noisy = (names[name] for name in ("check", "fresh", "noisy"))
+    for images in (noisy(0.5), 0.5 * fresh, 0.5 * fresh + 0.5 * fresh.mean(axis=0)):
+        assert re.fullmatch(r"Yes: .* You won by avg, and lost by all\.", check(images))
+    assert "These are better images" in check(fresh)
+    assert "What would bring" in check(fresh[names["kind"] == 8])
+    pair = {name: names["generators"][name] for name in ("fresh", "much noise")}
+    for alpha, wanted in ((0.1, "much noise"), (1, "fresh")):
+        shared = nm.Federation.dirichlet(names["hospitals"], None, clients=10, alpha=alpha, extractor="digits-cnn")
+        ranks = nm.evaluate(shared, pair, "fid").ranks("fid").set_index("generator")
+        assert ranks["avg"].idxmin() == wanted and ranks["all"].idxmin() == "fresh"
+
+
+def test_your_own_images_come_to_the_decision_that_is_written(ran):
+    book = ran("10_your_own_images")
+    said = text_of(book)
+    assert "1 of 601 files" in said and "oslo/diagnosis 4/broken.png" in said
+    assert "avg and all order 3 of 3 pairs differently; avg prefers model-c" in said
+    assert "By plain FID: Average says model-c." in said, "the shell says the same"
+    assert said.count("KID: avg and all order the generators alike.") == 3, "the table, the lab's picture and the shell"
+    assert "2,397 images at 8 a second: 5 minutes" in said
+    flips = re.findall(r"^\d +(model-\w) +(model-\w) +(\S+) +(model-\w) +(\S+)$", said, re.MULTILINE)
+    fid, kid = ({frozenset(row[:2]): row for row in part} for part in (flips[:3], flips[3:]))
+    for table, by_avg in ((fid, True), (kid, False)):
+        a_or_b = table[frozenset(("model-a", "model-b"))]
+        assert min(float(a_or_b[2]), float(a_or_b[4])) > 0.1
+        for other in ("model-a", "model-b"):
+            row = table[frozenset((other, "model-c"))]
+            assert (row[0] == "model-c") is by_avg and row[3] == other
+            assert float(row[2]) < 0.01 and float(row[4]) < 0.01
+    dealt = re.findall(r"^\d +model-\w +(\d\d\.\d+) +(0\.\d+)  ", said, re.MULTILINE)
+    assert len(dealt) == 3 and all(float(gap) > 20 * float(shuffled) for gap, shuffled in dealt)
+    assert len(re.findall(r"0\.05 +0\.002 *$", said, re.MULTILINE)) == 3
+    precision = re.findall(r"^\d+ +model-(\w) +precision +(\S+) +(\S+)", said, re.MULTILINE)
+    assert [max(precision, key=lambda row: float(row[k]))[0] for k in (1, 2)] == ["c", "a"]
+    answers = re.findall(r"above\n +(.*)\. You: not answered yet", said)
+    assert answers == ["larger", "about the same", "about the same"]
+
+
+def test_the_exercise_of_your_own_images_tells_right_from_wrong(capsys):
+    with pytest.warns(nm.UnreadWarning, match="broken.png"):
+        names = names_of("10_your_own_images", "load_digits", "from_folder(folder", "models = {", "def check")
+    names["check"]({"fid": " Larger ", "fid_infinity": "same", "kid": "smaller"})
+    verdicts = re.findall(r"You: (.*)\.", capsys.readouterr().out)
+    assert verdicts[-3:] == ["right", "right", "not 'smaller'"]

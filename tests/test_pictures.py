@@ -14,6 +14,10 @@ def test_a_picture_is_of_the_scene_that_the_playground_opens_with(path):
     assert pictures.description(path) == nm.Playground().snapshot().alt, "make pictures makes it again"
 
 
+def test_the_picture_of_notebook_08_is_of_its_generators():
+    assert pictures.description(pictures.DIGITS) == pictures.words_of(pictures.federated_digits())
+
+
 def test_the_moving_picture_moves_and_is_small():
     assert pictures.MOVING.stat().st_size < MOST_BYTES
     with Image.open(pictures.MOVING) as picture:
@@ -36,7 +40,8 @@ def test_what_the_moving_picture_shows_is_so():
 def test_every_committed_picture_is_made_here_and_shown_somewhere():
     folders = (ROOT / "docs/images", ROOT / "notebooks/images")
     committed = {path for folder in folders for path in folder.iterdir()}
-    made = {pictures.IMAGES / f"{name}.png" for name in pictures.PICTURES} | {pictures.OPENING, pictures.MOVING}
+    made = {pictures.IMAGES / f"{name}.png" for name in pictures.PICTURES}
+    made |= {pictures.OPENING, pictures.DIGITS, pictures.MOVING}
     texts = [path.read_text("utf-8") for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("notebooks/*.ipynb"))]
     assert committed <= made
     assert all(any(f"images/{path.name}" in text for text in texts) for path in committed)

@@ -23,6 +23,7 @@ from .sources import Arrays, Checked, Items, Source, is_pillow
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 _FIX = "Give a folder, a zip file, a list of paths or of images, an array (n, H, W, 3), or a data set"
 _FIRST = 5
@@ -31,8 +32,8 @@ _FIRST = 5
 class Images(Sequence[np.ndarray]):
     """A lazy sequence of images, each decoded when it is asked for: made by `images`.
 
-    `[i]` is an uint8 array of its own, (H, W, 3) or, where grey, (H, W); a slice is `Images` again. A file that changed
-    or disappeared since it was checked raises InvalidInput that names it.
+    `[i]` is an uint8 array of its own, (H, W, 3) or, where grey, (H, W); a slice, or what `select` takes, is `Images`
+    again. A file that changed or disappeared since it was checked raises InvalidInput that names it.
 
     Attributes
     ----------
@@ -57,6 +58,8 @@ class Images(Sequence[np.ndarray]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self.select(np.arange(len(self))[index])
+        if isinstance(index, list) or (is_array(index) and index.ndim):
+            return self.select(index)
         place = self._place(index)
         try:
             return self._source.read(place)[0]
@@ -66,6 +69,17 @@ class Images(Sequence[np.ndarray]):
     @property
     def names(self) -> list[str]:
         return [self._source.name(int(place)) for place in self._places]
+
+    @property
+    def parts(self) -> list[tuple[str, ...]]:
+        """Of a folder or a zip, for each line of `report`: the folders below it and the file, as they are called."""
+        places = self._places if self._is_part else range(len(self._source))
+        return [self._source.items[int(i)].parts for i in places] if isinstance(self._source, Items) else []
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(n, 2): the height and width of each, in pixels."""
+        return self._checked.sizes[self._places]
 
     @property
     def report(self) -> pd.DataFrame:
@@ -115,8 +129,17 @@ class Images(Sequence[np.ndarray]):
         size = check_count(size, "size")
         return ([self[i] for i in range(k, min(k + size, len(self)))] for k in range(0, len(self), size))
 
+    def plot(self, across: int = 12) -> Figure:
+        """Some of the images as a matplotlib Figure: a row for each label, `across` of them evenly spread over it.
+
+        At most 40 labels, with their numbers of images; of images without labels one row.
+        """
+        from .figure import sheet
+
+        return sheet(self, across)
+
     def __repr__(self) -> str:
-        said = f"Images: {len(self):,}{_between(self._checked.sizes[self._places])}"
+        said = f"Images: {len(self):,}{_between(self.sizes)}"
         if self.labels is not None:
             count = len(np.unique(self.labels))
             said += f", {count:,} label{'s' * (count != 1)}"

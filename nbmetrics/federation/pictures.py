@@ -115,7 +115,8 @@ def warn_unread(images: Any, who: str) -> None:
     if len(lost):
         first = [f"{row['file']} ({row['reason']})" for row in lost.head(MOST_REASONS).to_dict("records")]
         more = f", and {len(lost) - MOST_REASONS} more" * (len(lost) > MOST_REASONS)
-        said = f"{who}: {len(lost)} of {len(report)} files were not read: {', '.join(first)}{more}"
+        verb = "was" if len(lost) == 1 else "were"
+        said = f"{who}: {len(lost)} of {len(report)} files {verb} not read: {', '.join(first)}{more}"
         warnings.warn(said, UnreadWarning, stacklevel=caller_level())
 
 
@@ -129,6 +130,7 @@ def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callabl
     def rows(asked: Any, rng: np.random.Generator) -> Any:
         is_count = np.ndim(asked) == 0
         total = asked if is_count else len(asked)
+        extraction.check_unchanged()
         parts: list[Array] = []
         with _bar(extraction.progress, total, who) as bar:
             for block in uniform_blocks(total, DRAWN_AT_ONCE):
@@ -163,6 +165,6 @@ def _features(made: Any, count: int, extraction: Any, who: str) -> Array:
         fix = f"Return one for each that is asked for: they are asked for in batches of up to {DRAWN_AT_ONCE}"
         raise InvalidInput(f"images from {who}", f"are {len(batch)} where {count} were asked for", fix)
     try:
-        return as_rows(extraction.extractor([batch[k] for k in range(count)]), "features")
+        return as_rows(extraction.batch([batch[k] for k in range(count)]), "features")
     except InvalidInput as error:
         raise error.of(who) from None

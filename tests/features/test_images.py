@@ -180,7 +180,7 @@ def test_places_slices_and_selections():
     for beyond in (5, -6, 10**30):
         with pytest.raises(IndexError):
             made[beyond]
-    for wrong in ("a", 1.0, None, [1]):
+    for wrong in ("a", 1.0, None):
         with pytest.raises(TypeError):
             made[wrong]
     for wrong in ([5], [-1], [0.5], "a", [[1]], [True, False], None, 3):
@@ -253,3 +253,15 @@ def test_goes_to_another_process():
     made = pickle.loads(pickle.dumps(nm.images(STACK, labels=range(5))[1:]))
     np.testing.assert_array_equal(np.stack(list(made)), STACK[1:])
     assert list(made.labels) == [1, 2, 3, 4]
+
+
+def test_a_mask_or_a_list_of_places_chooses_as_select_does():
+    given = nm.images(
+        np.arange(4, dtype=np.uint8)[:, None, None].repeat(8, 1).repeat(8, 2), labels=["a", "b", "a", "b"]
+    )
+    is_a = given.labels == "a"
+    for index in (is_a, is_a.tolist(), [0, 2], np.array([0, 2])):
+        assert [int(image[0, 0]) for image in given[index]] == [0, 2] == [int(i[0, 0]) for i in given.select(index)]
+    assert repr(given[is_a]) == "Images: 2 of 8 × 8 pixels, 1 label"
+    with pytest.raises(nm.InvalidInput, match="indices"):
+        given[[4]]

@@ -1,0 +1,66 @@
+"""Some of the images side by side, a row for each label: a look at what is about to be scored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image, ImageOps
+
+from ..errors import check_count
+from ..figures.drawing import Drawing, plain
+from ..partition import natural
+
+if TYPE_CHECKING:
+    from .images import Images
+
+MOST_ACROSS, MOST_ROWS = 100, 40
+# Pixels of the largest thumbnail; parts of a thumbnail between two; inches of the picture and of the room for names.
+LARGEST, GAP = 96, 8
+WIDTH, NAMES = 9.0, 1.4
+
+
+def sheet(found: Images, across: int) -> Figure:
+    """Up to `across` images of each label, spread evenly over its images, in their order."""
+    across = check_count(across, "across", maximum=MOST_ACROSS)
+    rows = _rows(found, across)
+    side = min(LARGEST, int(found.sizes.max(initial=1)))
+    step = side + max(1, side // GAP)
+    page = np.full((step * max(1, len(rows)), step * across, 3), 255, np.uint8)
+    for i, places in enumerate(rows.values()):
+        for j, place in enumerate(places):
+            page[i * step : i * step + side, j * step : j * step + side] = _thumbnail(found[place], side)
+    height = 0.3 + (WIDTH - NAMES) * max(1, len(rows)) / across
+    figure = Drawing(figsize=(WIDTH, height), layout="constrained")
+    ax = figure.subplots()
+    ax.imshow(page, interpolation="nearest")
+    ax.set_yticks([i * step + side / 2 for i in range(len(rows))], [plain(name) for name in rows], fontsize=9)
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    return figure
+
+
+def _rows(found: Images, across: int) -> dict[str, np.ndarray]:
+    """The places to show, by the names of their rows."""
+    if found.labels is None:
+        return {f"{len(found):,} images": _spread(np.arange(len(found)), across)}
+    labels = sorted(np.unique(found.labels).tolist(), key=lambda label: natural(str(label)))
+    parts = {str(label): np.flatnonzero(found.labels == label) for label in labels[:MOST_ROWS]}
+    rows = {f"{name}  ({len(index):,})": _spread(index, across) for name, index in parts.items()}
+    if more := len(labels) - len(parts):
+        rows[f"… {more:,} more"] = np.zeros(0, np.intp)
+    return rows
+
+
+def _spread(index: np.ndarray, across: int) -> np.ndarray:
+    count = min(across, len(index))
+    return index[np.linspace(0, len(index) - 1, count).round().astype(int)] if count else index
+
+
+def _thumbnail(image: np.ndarray, side: int) -> np.ndarray:
+    """(side, side, 3), the image as large as fits, on white; small ones keep their pixels."""
+    way = Image.Resampling.NEAREST if max(image.shape[:2]) < side else Image.Resampling.LANCZOS
+    picture = Image.fromarray(image).convert("RGB")
+    return np.asarray(ImageOps.pad(picture, (side, side), method=way, color="white"))
