@@ -221,7 +221,7 @@ def _versions() -> dict[str, str]:
 def as_page(report: Report) -> bytes:
     """One page of its own, without a script; all names are text."""
     unread = pd.DataFrame(list(report.unread), columns=["of", "file", "reason"])
-    made = [*report.notes, *(f"{name} {version}" for name, version in _versions().items())]
+    made = [*report.notes, ", ".join(f"{name} {version}" for name, version in _versions().items())]
     page = PAGE.format(
         title=escape(f"Scores of {', '.join(report.scores.generators)}"),
         verdict="".join(f'<p class="verdict">{escape(line)}</p>' for line in report.verdict),
@@ -243,4 +243,5 @@ def _table(frame: pd.DataFrame) -> str:
 def _td(value: Any) -> str:
     if isinstance(value, str):
         return f'<td class="text">{escape(value)}</td>'
-    return f"<td>{'–' if math.isnan(value) else format(value, '.5g') if isinstance(value, float) else value}</td>"
+    number = "–" if math.isnan(value) else format(value, ".5g") if isinstance(value, float) else str(value)
+    return f"<td>{number.replace('-', '−')}</td>"

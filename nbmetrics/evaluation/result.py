@@ -222,7 +222,8 @@ def remarked(label: str, cautions: Sequence[str]) -> list[str]:
     for line in filter(None, cautions):
         by_kind.setdefault(_NUMBERS.sub("", line), []).append(line)
     unit = "scores (of each client, and of all, by generator)"
-    return [f"{label}, {len(lines)} of {len(cautions)} {unit}: {lines[0]}." for lines in by_kind.values()]
+    first = {kind: ", the first" * (len({*lines}) > 1) for kind, lines in by_kind.items()}  # its numbers are its own
+    return [f"{label}, {len(lines)} of {len(cautions)} {unit}{first[k]}: {lines[0]}." for k, lines in by_kind.items()]
 
 
 def all_terms(result: Result) -> Iterable[Iterable[Terms]]:

@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
+from nbmetrics.evaluation.result import remarked
 from tests import EVIL
 
 
@@ -316,3 +317,10 @@ def test_a_term_that_is_no_number_is_refused_before_the_table():
 
     with pytest.raises(nm.InvalidInput, match="terms of 'Crooked' gave"):
         nm.evaluate([np.ones((5, 3))], [np.zeros((5, 3))], Crooked())
+
+
+def test_a_remark_with_numbers_says_of_which_score_they_are():
+    assert remarked("X", ["few: 3", "few: 3", ""]) == [
+        "X, 2 of 3 scores (of each client, and of all, by generator): few: 3."
+    ]
+    assert remarked("X", ["", "few: 3", "few: 4"])[0].endswith("by generator), the first: few: 3.")
