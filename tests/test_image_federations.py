@@ -155,6 +155,13 @@ def test_a_folder_without_images_is_refused(tmp_path, make):
         of_folder(make(tmp_path))
 
 
+def test_no_extractor_is_the_one_that_stands_there(wards, tmp_path, monkeypatch):
+    for home in ("NBMETRICS_HOME", "TORCH_HOME"):
+        monkeypatch.setenv(home, str(tmp_path / "home"))
+    with pytest.raises(nm.InvalidInput, match="inception-v3-compat"):
+        nm.Federation.from_folder(wards, extractor=None)
+
+
 def test_a_folder_of_images_alone_is_no_federation(tmp_path):
     with pytest.raises(nm.InvalidInput, match="lie in no sub-folder"):
         of_folder(save(tmp_path, drawn(3)))
@@ -319,3 +326,38 @@ def test_learned_features_tell_digits_from_noise():
     assert abs(table.loc["digits", "all"]) < 0.1 * table.loc[["noise", "blurred"], "all"].min()
     assert any(line.startswith("features: digits-cnn") for line in scores.conventions)
     assert federation.describe().filter(like="share of ").shape == (4, 10)
+
+
+@pytest.mark.parametrize("names", [("a\nb", r"a\nb"), ("a\x1b", r"a\x1b")], ids=["line break", "escape"])
+@pytest.mark.parametrize("labels", ["client", "class"])
+def test_two_folders_whose_names_show_alike_are_not_one(tmp_path, names, labels):
+    for k, name in enumerate((*names, "c")):
+        save(tmp_path / name, drawn(3, k))
+    with pytest.raises(nm.InvalidInput, match="path: has two folders whose names show as"):
+        of_folder(tmp_path, labels=labels)
+
+
+def test_classes_far_below_are_told_apart(tmp_path):
+    far = tmp_path.joinpath(*["x" * 100] * 6)
+    for k, name in enumerate(("cat", "dog")):
+        save(far / name, drawn(3 + k, k))
+    federation = of_folder(tmp_path, labels="class")
+    assert federation.names == ("cat", "dog")
+    check_rows(federation["dog"].rows, drawn(4, 1))
+
+
+def test_a_module_that_was_trained_since_makes_no_rows_beside_its_old_ones():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(90, 2))
+    images = {name: drawn(4, k) for k, name in enumerate("ab")}
+    federation, old = nm.Federation(images, extractor=net), nm.Client(drawn(4), name="old", extractor=net)
+    evaluated(federation, drawn(5))
+    with torch.no_grad():
+        net[1].weight.mul_(3)
+    for generator in (drawn(5), lambda n, rng: drawn(n)):
+        with pytest.raises(nm.InvalidInput, match=r"extractor: made rows as .* before, and is .* now"):
+            evaluated(federation, generator)
+    with pytest.raises(nm.InvalidInput, match="'new' has features by Sequential"):
+        nm.Federation([old, nm.Client(drawn(4), name="new", extractor=net)])
+    assert federation.with_weights([1, 3]).weights == (0.25, 0.75)
+    evaluated(nm.Federation(images, extractor=net), drawn(5))

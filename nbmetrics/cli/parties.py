@@ -15,11 +15,12 @@ import numpy as np
 
 from ..errors import InvalidInput, shown
 from ..features import Extraction, images
+from ..features.files import by_name, in_zip
 from ..federation import Client, Federation, Generator
 from ..federation.pictures import warn_unread
 from ..partition import natural
 
-FEATURES = ".npy"
+FEATURES, ZIP = ".npy", ".zip"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,14 @@ class Reader:
 
     def generators(self, parties: Sequence[Party]) -> list[Generator]:
         """What is scored; images are put through the extractor by `evaluate`."""
-        return [Generator(self.data(party), name=party.name) for party in parties]
+        return [self._generator(party) for party in parties]
+
+    def _generator(self, party: Party) -> Generator:
+        data = self.data(party)
+        try:
+            return Generator(data, name=party.name)
+        except InvalidInput as error:
+            raise error.of(f"{party.option} {shown(str(party.path))}") from None
 
     def data(self, party: Party) -> Any:
         """Rows, or images with a warning of files that were not read."""
@@ -88,6 +96,8 @@ class Reader:
 def clients_in(path: str) -> tuple[list[Party], list[str]]:
     """The clients of CLIENTS, and what is to be said of how they were found."""
     root = existing("CLIENTS", path)
+    if root.suffix.lower() == ZIP and (parties := _in_zip(root)):
+        return parties, []
     if not root.is_dir():
         return [Party("CLIENTS", root.stem, root)], [f"{root.name} is one client, so avg and all are the same."]
     try:
@@ -101,12 +111,26 @@ def clients_in(path: str) -> tuple[list[Party], list[str]]:
     if folders and rows:
         seen = f"{shown(str(root))} has {len(folders)} sub-folders and {len(rows)} .npy files"
         raise InvalidInput("CLIENTS", seen, "Give a folder of sub-folders of images, or of .npy files of features")
+    loose = [entry.name for entry in entries if entry.is_file() and not by_name((entry.name,))]
+    if rows and loose:
+        seen = f"{shown(str(root))} has {len(rows)} .npy files and {len(loose)} images, such as {shown(loose[0])}"
+        raise InvalidInput("CLIENTS", seen, "Give a folder of .npy files, or of sub-folders of images")
     if folders or rows:
         return [Party("CLIENTS", e.name if e.is_dir() else e.stem, e) for e in folders or rows], []
     name = root.resolve().name or str(root)
     return [Party("CLIENTS", name, root)], [
         f"{name} has no sub-folders: it is one client, so avg and all are the same."
     ]
+
+
+def _in_zip(root: Path) -> list[Party]:
+    """The clients of a zip: its folders that hold images."""
+    try:
+        members = in_zip(str(root))
+    except InvalidInput as error:
+        raise InvalidInput("CLIENTS", error.seen, error.fix) from None
+    names = {member.parts[0] for member in members if len(member.parts) > 1 and not member.reason}
+    return [Party("CLIENTS", name, root / name) for name in sorted(names, key=natural)]
 
 
 def generated_at(paths: Sequence[str]) -> list[Party]:
@@ -130,7 +154,7 @@ def existing(option: str, path: str) -> Path:
     """The path, if something lies there."""
     try:
         found = Path(path).expanduser()
-        is_there = found.exists()
+        is_there = bool(path) and found.exists()  # an empty path, as of a variable not set, would be the folder here
     except (OSError, ValueError, RuntimeError):
         is_there = False
     if not is_there:

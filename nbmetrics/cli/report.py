@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 import numpy as np
 import pandas as pd
@@ -139,7 +140,13 @@ def _blocks(scores: Scores) -> list[str]:
 
 def _named(name: str, line: str, room: int) -> list[str]:
     """A name before its line, or on one of its own where it is too long."""
-    return [f"{name:<{room}}{line}"] if len(name) < room else [name, " " * room + line]
+    left = room - _width(name)
+    return [name + " " * left + line] if left > 0 else [name, " " * room + line]
+
+
+def _width(text: str) -> int:
+    """The columns that a terminal takes for a text: two for a letter of East Asia, none for an accent that is added."""
+    return sum(2 if east_asian_width(c) in "WF" else not combining(c) for c in text)
 
 
 def _cells(scores: Scores, metric: str) -> list[list[list[str]]]:

@@ -42,10 +42,12 @@ def run(options: Namespace) -> None:
         progress=options.progress,
     )
     report = Report(scores, federation, clients, generated, generators, notes, reader.unread, vars(options))
-    print(as_text(report))
-    write_json(as_json(report))
-    write_page(as_page(report))
-    write_csv(scores.table.to_csv(index=False).encode("utf-8"))
+    try:
+        print(as_text(report))
+    finally:  # also where what reads the table has gone
+        write_json(as_json(report))
+        write_page(as_page(report))
+        write_csv(scores.table.to_csv(index=False).encode("utf-8"))
 
 
 def settings(options: Namespace) -> Extraction:

@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import check_choice
+from .noto import emoji
+
+__all__ = ["covered", "digit_images", "digits", "emoji", "published"]
 
 SOURCES = {
     "cifar100_on_federated_cifar10": "On the Distributed Evaluation of Generative Models (Wang et al.), Table 2",

@@ -7,6 +7,7 @@ scores that stand are shown, and `refusals` says beside them why the others do n
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -212,11 +213,14 @@ class Result:
         return float(self.metric.lowest), float(self.metric.highest)
 
 
+_NUMBERS = re.compile(r"[0-9][0-9.,e+−-]*")
+
+
 def remarked(label: str, cautions: Sequence[str]) -> list[str]:
     """One line for each kind of caution, one caution ("" for none) for each score."""
     by_kind: dict[str, list[str]] = {}
     for line in filter(None, cautions):
-        by_kind.setdefault(line.split(":")[0], []).append(line)
+        by_kind.setdefault(_NUMBERS.sub("", line), []).append(line)
     unit = "scores (of each client, and of all, by generator)"
     return [f"{label}, {len(lines)} of {len(cautions)} {unit}: {lines[0]}." for lines in by_kind.values()]
 

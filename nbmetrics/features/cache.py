@@ -286,7 +286,7 @@ def _unpacked(content: bytes) -> tuple[list[bytes], np.ndarray] | None:
     except Exception:  # a stranger's file: see _digests
         return None
     is_right = digests.dtype == np.uint8 and digests.shape[1:] == (DIGEST,) and rows.dtype == np.dtype("<f4")
-    if not is_right or rows.ndim != 2 or len(rows) != len(digests) or not len(rows):
+    if not is_right or rows.ndim != 2 or len(rows) != len(digests) or not len(rows) or not np.isfinite(rows).all():
         return None
     return [digest.tobytes() for digest in digests], rows.astype(np.float32, copy=False)
 

@@ -6,9 +6,9 @@ extract, keep. A chunk that is finished is on the disk, so a run that was stoppe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,18 +35,38 @@ class Extraction:
     batch_size: int = 64
     cache: bool = True
     progress: str | bool = "auto"
+    # What the first rows were made with: a module may be trained since, and its rows then compare with none of before.
+    _made: list[str] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def convention(self) -> str:
         """How images become rows, for the line under a table."""
         return self.extractor.convention
 
+    @property
+    def made(self) -> str:
+        """The convention when the first rows were made, or that of now where there are none."""
+        return self._made[0] if self._made else self.convention
+
     def rows(self, source: Any) -> np.ndarray:
         """(n, d) float32 rows of a source of images, in its order."""
         found = images(source)
         if not len(found):
             raise InvalidInput("source", f"{shown(source)} has no image", "Give at least one")
-        return _Run(self, found).rows()
+        self.check_unchanged()
+        rows = _Run(self, found).rows()
+        self._made[:] = [self.convention]
+        return rows
+
+    def batch(self, images: Sequence[np.ndarray]) -> np.ndarray:
+        """(b, d) float32 rows of a few images, which are not looked for in the cache, or kept there."""
+        return _checked(self.extractor(images), len(images), None)
+
+    def check_unchanged(self) -> None:
+        """Raise InvalidInput where the extractor is no longer what the first rows were made with."""
+        if self.made != self.convention:
+            seen = f"made rows as {shown(self.made, 200)} before, and is {shown(self.convention, 200)} now"
+            raise InvalidInput("extractor", seen, "Make the federation again, or give it a copy that is not trained")
 
 
 class _Run:
@@ -135,12 +155,18 @@ def _ahead(batches: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
 
 
 def _checked(rows: Any, count: int, width: int | None) -> np.ndarray:
-    """Rows of an extractor as (count, width) float32."""
+    """Rows of an extractor as (count, width) float32 of their own: it may fill the same array again."""
     rows = np.asarray(rows)
     if rows.ndim != 2 or len(rows) != count or not rows.shape[1] or width not in (None, rows.shape[1]):
         wanted = f"({count}, {'d' if width is None else width})"
         raise InvalidInput("extractor", f"gave an array of shape {rows.shape}", f"Return one of shape {wanted}")
-    return rows.astype(np.float32, copy=False)
+    if rows.dtype.kind not in "biuf":
+        raise InvalidInput("extractor", f"gave rows of type {rows.dtype}", "Return real numbers")
+    with np.errstate(over="ignore"):
+        rows = rows.astype(np.float32)
+    if not np.isfinite(rows).all():
+        raise InvalidInput("extractor", "gave numbers that are NaN, infinite or beyond float32", "Return finite ones")
+    return rows
 
 
 def _bar(progress: str | bool, total: int, what: str) -> tqdm[Any]:

@@ -18,6 +18,7 @@ from ..partition import natural
 from .decode import MOST_BYTES, SUFFIXES, Unread, one_line, reason_of
 
 LONGEST_SHOWN = 500
+MOST_FOLDERS = 200_000
 # Of all members together, over the size of the zip file: images hardly shrink, bombs do by thousands.
 MOST_UNPACKED, ALWAYS_UNPACKED = 100, 2**30
 
@@ -26,8 +27,9 @@ _OTHERS = (".avif", ".heic", ".heif", ".jp2", ".jxl", ".pbm", ".pgm", ".ppm", ".
 _NOT_BY_NAME = "not an image by its name"
 _HIDDEN, _HIDDEN_FOLDER = "a hidden or system file", "a hidden or system folder, not entered"
 _LOOP = "a link back to a folder that holds it"
+_REPLACED = "replaced by a later file of its name in the zip file"
 # What is left out without a loss: no image, or one that is read at another place.
-HARMLESS = {_NOT_BY_NAME, _HIDDEN, _HIDDEN_FOLDER, _LOOP}
+HARMLESS = {_NOT_BY_NAME, _HIDDEN, _HIDDEN_FOLDER, _LOOP, _REPLACED}
 
 
 class File:
@@ -126,8 +128,10 @@ def in_folder(root: str) -> list[File]:
     """All files below a folder, in natural order; a folder that is not entered is one line."""
     found: list[File] = []
     waiting: list[tuple[str, tuple[str, ...], frozenset[tuple[int, int]]]] = [(root, (), frozenset())]
+    entered = 0  # links to links, two in each folder, make 2^n ways to the n-th
     while waiting:
         folder, parts, above = waiting.pop()
+        entered += 1
         try:
             here = os.stat(folder)
             names = os.listdir(folder)
@@ -144,8 +148,9 @@ def in_folder(root: str) -> list[File]:
                 waiting.append((path, of_it, inside))
             else:
                 found.append(File(path, of_it, reason or by_name((name,))))
-        if len(found) + len(waiting) > MOST_ITEMS:
-            raise InvalidInput("source", f"{shown(root)} has more than {MOST_ITEMS:,} files", "Give a smaller folder")
+        if len(found) + len(waiting) > MOST_ITEMS or entered > MOST_FOLDERS:
+            most = f"{MOST_ITEMS:,} files or {MOST_FOLDERS:,} folders"
+            raise InvalidInput("source", f"{shown(root)} has more than {most}", "Give a smaller folder")
     return sorted(found, key=lambda file: natural_path(file.parts))
 
 
@@ -180,11 +185,19 @@ def in_zip(path: str) -> list[Member]:
     seen_parts = [parts for parts in split if not is_hidden(parts)]
     if seen_parts and all(len(parts) > 2 and parts[0] == seen_parts[0][0] for parts in seen_parts):
         split = [parts[1:] if len(parts) > 1 and parts[0] == seen_parts[0][0] else parts for parts in split]
+    last = {info.filename: info for info in infos}  # a zip file that was added to keeps what was replaced
     members = [
-        Member(archive, info, parts, "a link" if stat.S_ISLNK(info.external_attr >> 16) else by_name(parts))
+        Member(archive, info, parts, _why_not(info, last[info.filename]) or by_name(parts))
         for info, parts in zip(infos, split, strict=True)
     ]
     return sorted(members, key=lambda member: natural_path(member.parts))
+
+
+def _why_not(info: zipfile.ZipInfo, last: zipfile.ZipInfo) -> str:
+    """Why a member is not opened, whatever it is called; `last` has its name too."""
+    if info is not last:
+        return _REPLACED
+    return "a link" if stat.S_ISLNK(info.external_attr >> 16) else ""
 
 
 def of_path(path: Any) -> File:

@@ -76,6 +76,12 @@ class Images(Sequence[np.ndarray]):
         return self._checked.sizes[self._places]
 
     @property
+    def parts(self) -> list[tuple[str, ...]]:
+        """Of a folder or a zip, for each line of `report`: the folders below it and the file, as they are called."""
+        places = self._places if self._is_part else range(len(self._source))
+        return [self._source.items[int(i)].parts for i in places] if isinstance(self._source, Items) else []
+
+    @property
     def report(self) -> pd.DataFrame:
         import pandas as pd
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import sys
 from collections.abc import Callable, Sequence
@@ -29,10 +30,10 @@ class ModuleExtractor:
     Of a tuple or list the first tensor counts; what has more than two axes is flattened to (k, d).
 
     The module runs where it is, in evaluation mode, without gradients, with torch's stream seeded by 0, in the type of
-    its parameters, and is left as it was. What identifies its rows in the cache: the classes, weights and attributes in
-    it and the code of every `forward`, but not of functions that these call: set `module.fingerprint` to a text of your
-    own where that matters, or to None so that nothing is kept. Nothing is kept either of a module with hooks, or with
-    attributes that have no plain content.
+    its parameters, and is left as it was. What identifies its rows in the cache: weights and attributes in it, code
+    and attributes of its classes, and plain values and functions of their files that this code names, but not what it
+    imports: set `module.fingerprint` to a text of your own where that matters, or to None so that nothing is kept.
+    Nothing is kept either of a module with hooks, or with attributes that have no plain content.
     """
 
     def __init__(self, module: Any, device: Any = "auto", is_clean: bool = False) -> None:
@@ -176,11 +177,33 @@ def _described(name: str, part: Any) -> str:
     torch = sys.modules["torch"]
     every = vars(torch.nn.Module())
     held = {key: value for key, value in sorted(vars(part).items()) if key not in every}
-    return f"{name} {_content(type(part))} {_content(held)} {_content(type(part).forward)}"
+    return f"{name} {_content(type(part))} {_content(held)} {_content(type(part).forward)} {_members(type(part))}"
 
 
-def _content(value: Any) -> str:
-    """A value as text that is the same in another session, and another where the value is."""
+def _members(kind: type) -> str:
+    """Attributes and methods of a class and those above it, up to torch's own."""
+    found = {}
+    for above in reversed(kind.__mro__):
+        if above.__module__.split(".")[0] not in ("builtins", "torch"):
+            found.update({key: value for key, value in vars(above).items() if not key.startswith("__")})
+    return f"{[(key, _leniently(value, ())) for key, value in sorted(found.items())]}"
+
+
+def _leniently(value: Any, above: tuple[Any, ...]) -> str:
+    """The content of what a class or a file holds, or the type of what has none."""
+    if isinstance(value, (staticmethod, classmethod)):
+        value = value.__func__
+    elif isinstance(value, property):
+        value = [value.fget]
+    try:
+        return _content(value, above)
+    except _HIDDEN:
+        return type(value).__qualname__
+
+
+def _content(value: Any, above: tuple[Any, ...] = ()) -> str:
+    """A value as text that is the same in another session, and another where the value is; `above` are functions that
+    name it."""
     torch = sys.modules["torch"]
     if isinstance(value, (bool, int, float, str, bytes, type(None), torch.dtype, torch.device)):
         return repr(value)
@@ -189,21 +212,45 @@ def _content(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.dtype != object:
         return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, (tuple, list)):
-        return f"[{', '.join(map(_content, value))}]"
+        return f"[{', '.join(_content(held, above) for held in value)}]"
+    if isinstance(value, (set, frozenset)):
+        return f"set {sorted(_content(held, above) for held in value)}"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_content(key)}: {_content(held)}' for key, held in value.items())}}}"
+        return f"{{{', '.join(f'{_content(key, above)}: {_content(held, above)}' for key, held in value.items())}}}"
     if isinstance(value, (type, BuiltinFunctionType)):
         return f"{value.__module__}.{value.__qualname__}"
     if isinstance(value, FunctionType):
-        captured = [cell.cell_contents for cell in value.__closure__ or ()]
-        return f"{_code(value.__code__)} {_content([captured, value.__defaults__, value.__kwdefaults__])}"
+        return value.__qualname__ if value in above else _function(value, (*above, value))
     raise _NoContentError
+
+
+def _function(value: FunctionType, above: tuple[Any, ...]) -> str:
+    """Its code, and what that takes from around it; of what it imports, nothing."""
+    captured = [cell.cell_contents for cell in value.__closure__ or ()]
+    known = value.__globals__ if str(value.__module__).split(".")[0] != "torch" else {}
+    named = {name: known[name] for name in sorted(_global_names(value.__code__)) if name in known}
+    own = [
+        (name, _leniently(held, above))
+        for name, held in named.items()
+        if not isinstance(held, (FunctionType, type)) or held.__module__ == value.__module__
+    ]
+    return f"{_code(value.__code__)} {_content([captured, value.__defaults__, value.__kwdefaults__], above)} {own}"
+
+
+def _global_names(code: CodeType) -> set[str]:
+    names = {str(step.argval) for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return names.union(*(_global_names(value) for value in code.co_consts if isinstance(value, CodeType)))
 
 
 def _code(code: CodeType) -> str:
     """What a function does, whatever file and line it stands in."""
-    inner = [_code(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts]
+    inner = [_code(value) if isinstance(value, CodeType) else _constant(value) for value in code.co_consts]
     return f"{code.co_code.hex()} {code.co_names} {inner}"
+
+
+def _constant(value: Any) -> str:
+    """A constant of code; a set has another order in another session."""
+    return str(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
 
 
 def _flat(made: Any, count: int) -> Any:

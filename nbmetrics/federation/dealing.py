@@ -197,7 +197,8 @@ class Dealt(ABC):
         `federation = nm.Federation.from_folder("hospitals/", extractor="inception-v3-compat")`, then
         `nm.evaluate(federation, {"model a": "samples_a/", "model b": "samples_b/"})`.
         """
-        kind, extraction = check_choice(labels, ("client", "class"), "labels"), extraction_of(extractor, extract)
+        kind = check_choice(labels, ("client", "class"), "labels")
+        extraction = extraction_of(FEATURES if extractor is None else extractor, extract)
         images, parts, classes, reports = found(path, kind)
         data = _Data(images, classes, None, extraction, "path")
         federation = cls([data.client(name, index)._with(report=reports.get(name)) for name, index in parts.items()])

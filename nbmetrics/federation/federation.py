@@ -230,14 +230,18 @@ def _check_one_space(clients: tuple[Client, ...]) -> None:
     """Refuse clients whose images became rows in two ways."""
     known = [client for client in clients if client.extraction is not None]
     for client in known:
-        own, first = client.extraction.extractor, known[0].extraction.extractor
-        if (own.name, own.fingerprint) != (first.name, first.fingerprint):
-            seen = f"{client.name!r} has features by {_made_by(own)}, {known[0].name!r} by {_made_by(first)}"
+        own, first = client.extraction, known[0].extraction
+        if own is not first and (
+            apart := [pair for pair in zip(_space(own), _space(first), strict=True) if len({*pair}) > 1]
+        ):
+            seen = f"{client.name!r} has features by {apart[0][0]}, {known[0].name!r} by {apart[0][1]}"
             raise InvalidInput("clients", seen, "Give all the same: nm.Federation(clients, extractor=…)")
 
 
-def _made_by(extractor: Any) -> str:
-    return str(extractor.fingerprint or extractor.name)
+def _space(extraction: Any) -> tuple[str, str, str]:
+    """What has to be the same where rows are compared; a module may have been trained since it made them."""
+    extractor = extraction.extractor
+    return str(extractor.fingerprint or extractor.name), extractor.name, extraction.made
 
 
 def _split(client: Client, share: float, rng: np.random.Generator) -> Client:

@@ -6,6 +6,8 @@ hospital/healthy/3.png: by client, `hospital` holds it, and its class is `health
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,36 +42,51 @@ def found(path: Any, labels: str) -> Found:
         images = late("features").images(path)
     except InvalidInput as error:
         raise error.of("path") from None
-    report = images.report
-    files = [tuple(name.split("/")) for name in report["file"]]
+    report, files = images.report, images.parts
     read = [file for file, is_read in zip(files, report["read"], strict=True) if is_read]
     _check_loose(path, [file[0] for file in read if len(file) == 1])
     place = 0 if labels == "client" else -2
     owners = [file[place] if len(file) > 1 else "" for file in files]
-    holders = np.array([file[place] for file in read])
+    holders = np.array([file[place] for file in read], dtype=object)
     names = {file[place] for file in read}
     if labels == "client":  # one without images is missed; among classes, folders of folders have none
         names |= {*owners, *_folders(path)} - {""}
-    names = {name for name in names if not late("features").files.is_hidden((name,))}
-    parts = {name: np.flatnonzero(holders == name) for name in sorted(names, key=natural)}
+    titles = _titles(name for name in names if not late("features").files.is_hidden((name,)))
+    parts = {
+        titles[name]: np.flatnonzero(holders == name) for name in sorted(titles, key=lambda name: natural(titles[name]))
+    }
     _check_few(parts)
     warn_unread(images, "path")
-    reports = dict(iter(report.groupby([name if name in parts else "" for name in owners], sort=False)))
-    return Found(images, parts, holders if labels == "class" else _classes(read), reports)
+    reports = dict(iter(report.groupby([titles.get(name, "") for name in owners], sort=False)))
+    classes = [file[place] for file in read] if labels == "class" else _classes(read)
+    return Found(images, parts, None if classes is None else _labels(classes), reports)
 
 
-def _classes(read: list[tuple[str, ...]]) -> np.ndarray | None:
+def _classes(read: list[tuple[str, ...]]) -> list[str] | None:
     """The folders within the clients', where all images lie in one."""
-    return np.array([file[1] for file in read]) if all(len(file) > 2 for file in read) else None
+    return [file[1] for file in read] if all(len(file) > 2 for file in read) else None
+
+
+def _labels(classes: list[str]) -> np.ndarray:
+    titles = _titles(classes)
+    return np.array([titles[name] for name in classes])
+
+
+def _titles(names: Iterable[str]) -> dict[str, str]:
+    """What folders are called in one line that can be shown; no two may be called alike."""
+    files = late("features").files
+    titles = {name: files.one_line(name, files.LONGEST_SHOWN) for name in names}
+    shared = [title for title, count in Counter(titles.values()).items() if count > 1]
+    if shared:
+        raise InvalidInput("path", f"has two folders whose names show as {shown(shared[0])}", "Rename one of them")
+    return titles
 
 
 def _folders(path: Any) -> list[str]:
     """The sub-folders, those too in which no file was found, but no links, which may lead back here."""
-    files = late("features").files
     if not os.path.isdir(path):  # a zip
         return []
-    entries = [entry for entry in Path(path).iterdir() if entry.is_dir() and not entry.is_symlink()]
-    return [files.one_line(entry.name, files.LONGEST_SHOWN) for entry in entries]
+    return [entry.name for entry in Path(path).iterdir() if entry.is_dir() and not entry.is_symlink()]
 
 
 def _check_loose(path: Any, loose: list[str]) -> None:

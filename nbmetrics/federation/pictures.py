@@ -114,6 +114,7 @@ def in_batches(source: Callable[..., Any], extraction: Any, who: str) -> Callabl
     def rows(asked: Any, rng: np.random.Generator) -> Any:
         is_count = np.ndim(asked) == 0
         total = asked if is_count else len(asked)
+        extraction.check_unchanged()
         parts: list[Array] = []
         with _bar(extraction.progress, total, who) as bar:
             for block in uniform_blocks(total, DRAWN_AT_ONCE):
@@ -148,6 +149,6 @@ def _features(made: Any, count: int, extraction: Any, who: str) -> Array:
         fix = f"Return one for each that is asked for: they are asked for in batches of up to {DRAWN_AT_ONCE}"
         raise InvalidInput(f"images from {who}", f"are {len(batch)} where {count} were asked for", fix)
     try:
-        return as_rows(extraction.extractor([batch[k] for k in range(count)]), "features")
+        return as_rows(extraction.batch([batch[k] for k in range(count)]), "features")
     except InvalidInput as error:
         raise error.of(who) from None

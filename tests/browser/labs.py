@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.page import press, told
@@ -51,6 +52,9 @@ LABS = {
         LabCase("MemorizationLab", "Share copied", "Half copied", card_rows, "points=60, copied=0.4"),
     )
 }
+# For tests that say the same of every lab: the one of closed forms and the one of samples, the others in make test-all.
+MOST_UNLIKE = ("Playground", "MemorizationLab")
+TWO_OF_LABS = [pytest.param(lab, marks=[] if lab in MOST_UNLIKE else [pytest.mark.slow]) for lab in LABS]
 
 NUMBERS = "table[aria-label=Scores] td[data-value], .nbm-memo-number[data-value]"
 ROWS = """root => {

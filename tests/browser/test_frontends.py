@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.frontends import end_sessions, open_notebook, open_voila, watched
-from tests.browser.labs import LABS, assert_python_has_the_same_numbers, group, handle, settle, shown
+from tests.browser.labs import LABS, MOST_UNLIKE, assert_python_has_the_same_numbers, group, handle, settle, shown
 from tests.browser.page import centre, drag, painted
 
 VIEWPORT = {"width": 1280, "height": 900}
@@ -81,10 +81,13 @@ def in_plain_page_by_finger(context, run_in_page):
 
 
 ELSEWHERE = [("notebook", "Playground"), ("voila", "Playground")]
+IN_JUPYTERLAB = [
+    pytest.param("jupyterlab", lab, marks=[] if lab in MOST_UNLIKE else [pytest.mark.slow]) for lab in LABS
+]
 OTHERS = [pytest.param(f, lab, marks=pytest.mark.slow) for f, _ in ELSEWHERE for lab in LABS if lab != "Playground"]
 
 
-@pytest.mark.parametrize(("frontend", "lab"), [*(("jupyterlab", lab) for lab in LABS), *ELSEWHERE, *OTHERS])
+@pytest.mark.parametrize(("frontend", "lab"), IN_JUPYTERLAB + ELSEWHERE + OTHERS)
 def test_a_lab_works_in_every_front_end(request, frontend, lab):
     case = LABS[lab]
     page = request.getfixturevalue(f"in_{frontend}")("before = 1", case.source, "after = 1")

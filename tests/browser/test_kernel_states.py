@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.labs import LABS, group, handle, settle, shown
+from tests.browser.labs import LABS, TWO_OF_LABS, group, handle, settle, shown
 from tests.browser.page import WATCH, drag, painted, run_code
 
 SIX = "import nbmetrics as nm\nlab = nm.Playground('Heterogeneous six'); lab"
@@ -137,7 +137,7 @@ def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
 COMING = re.compile("Python (computes|redraws|is still|looks)|as Python computes")
 
 
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("lab", TWO_OF_LABS)
 def test_a_killed_kernel_is_told_once_and_nothing_waits_for_it_for_good(run_cells, kernel, lab):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])

@@ -1,7 +1,10 @@
 """`nbmetrics score`: the scores of Python, in 80 columns, as JSON, as a page, and as CSV."""
 
+import io
 import json
+import os
 import re
+import shutil
 import warnings
 from html.parser import HTMLParser
 
@@ -10,7 +13,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.cli import parties
+from nbmetrics.cli import main, parties
 
 WORDS = ("score", "real", "narrow.npy", "wide.npy")
 
@@ -101,6 +104,15 @@ def test_long_names_have_a_line_of_their_own(features, run, tmp_path):
     assert f"  {name}" in lines and all(len(line) <= 80 for line in lines)
 
 
+@pytest.mark.parametrize(("name", "width"), [("生成モデル", 10), ("e\u0301te\u0301", 3), ("plain", 5)])
+def test_numbers_stand_below_each_other_whatever_the_letters(features, run, tmp_path, name, width):
+    np.save(tmp_path / f"{name}.npy", features["wide"])
+    out = run("score", "real", "wide.npy", f"{name}.npy", "--metrics", "fid")[1].splitlines()
+    wide, other = (next(line for line in out if line.startswith(f"  {n} ")) for n in ("wide", name))
+    assert wide[2 + len("wide") :].lstrip() == other[2 + len(name) :].lstrip()
+    assert len(other) - len(name) + width == len(wide)
+
+
 def test_generators_are_called_by_as_much_of_the_path_as_tells_them_apart(features, run, tmp_path):
     for name in ("a/samples", "b/samples"):
         (tmp_path / name).parent.mkdir()
@@ -175,8 +187,54 @@ def test_images_that_belong_to_no_client_are_refused(folder, run, tmp_path):
     assert (code, out) == (2, "") and "loose.png" in err and "CLIENTS" in err
 
 
+def test_a_zip_of_folders_is_as_many_clients(folder, run, tmp_path):
+    for k, name in enumerate(("ward 10", "ward 2")):
+        folder(f"real/{name}", 90, 20 + k)
+    folder("fake", 130, 20)
+    shutil.make_archive(str(tmp_path / "real"), "zip", tmp_path / "real")
+    tables = []
+    for clients in ("real", "real.zip"):
+        code, out, err = run("score", clients, "fake", "--extractor", "pixels", "--json", "o.json")
+        assert code == 0 and "one client" not in out, err
+        found = read(tmp_path / "o.json")
+        tables.append((found["table"], [(client["name"], client["rows"]) for client in found["clients"]]))
+    assert tables[0] == tables[1] and tables[0][1] == [("ward 2", 21), ("ward 10", 20)]
+
+
+def test_images_beside_features_are_refused(folder, features, run, tmp_path):
+    folder("fake", 130, 1)
+    (tmp_path / "fake" / "img000.png").rename(tmp_path / "real" / "loose.png")
+    code, out, err = run("score", "real", "wide.npy")
+    assert (code, out) == (2, "") and "2 .npy files and 1 images, such as 'loose.png'" in err
+
+
+class Gone(io.StringIO):
+    """What nobody reads any more."""
+
+    def write(self, text):
+        raise BrokenPipeError
+
+
+def test_files_are_written_where_nobody_reads_the_table(features, run, tmp_path, monkeypatch):
+    with open(os.devnull, "w") as sink, monkeypatch.context() as patched:
+        gone = Gone()
+        gone.fileno = sink.fileno
+        patched.setattr("sys.stdout", gone)
+        code = main(["score", "real", "wide.npy", "--json", "o.json", "--csv", "o.csv"])
+    assert code == 0 and len(read(tmp_path / "o.json")["table"]) == 2
+    assert (tmp_path / "o.csv").read_text().count("\n") == 3
+
+
+def test_rows_of_nan_are_told_by_their_file(features, run, tmp_path):
+    np.save(tmp_path / "bad.npy", np.full((9, 2), np.nan))
+    code, out, err = run("score", "real", "wide.npy", "bad.npy")
+    assert (code, out) == (2, "") and err.startswith("error: GENERATED 'bad.npy', ") and "NaN" in err
+
+
 REFUSED = {
     "no clients": (("score", "nowhere", "wide.npy"), "error: CLIENTS: there is no 'nowhere'"),
+    "no name of clients": (("score", "", "wide.npy"), "error: CLIENTS: there is no ''"),
+    "no name of generated": (("score", "real", ""), "error: GENERATED: there is no ''"),
     "no generated": (("score", "real", "nowhere"), "error: GENERATED: there is no 'nowhere'"),
     "given twice": (("score", "real", "wide.npy", "./wide.npy"), "is given twice"),
     "both kinds": (("score", ".", "wide.npy"), "sub-folders and 2 .npy files"),

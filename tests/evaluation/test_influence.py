@@ -106,7 +106,7 @@ def test_intervals_of_fid_hold_where_resampling_fails(case):
     assert np.all(share >= 0.9 - 2.6 * math.sqrt(0.09 / runs)), share
 
 
-@pytest.mark.parametrize("metric", [KID(), RBF], ids=["cubic", "rbf"])
+@pytest.mark.parametrize("metric", [KID(), pytest.param(RBF, marks=pytest.mark.slow)], ids=["cubic", "rbf"])
 def test_intervals_of_kid_hold(metric):
     laws, generator = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])], nm.Gaussian([0.3, 0.8], [1.5, 0.7])
     truth = nm.evaluate(laws, {"g": generator}, metric, progress=False).table.iloc[0]

@@ -309,3 +309,12 @@ def test_home_follows_the_environment(monkeypatch, tmp_path):
     assert home() == tmp_path / "nbmetrics"
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     assert home() == Path.home() / ".cache" / "nbmetrics"
+
+
+def test_rows_that_are_no_numbers_are_computed_again(folder):
+    rows, _ = counted(IMAGES[:256])
+    path = chunks(folder)[0]
+    digests, kept = module._unpacked(path.read_bytes())
+    path.write_bytes(module._packed(digests, np.where(np.arange(len(kept))[:, None] == 7, np.nan, kept)))
+    again, seen = counted(IMAGES[:256])
+    assert seen == 256 and again.tobytes() == rows.tobytes()

@@ -9,7 +9,7 @@ import nbmetrics as nm
 from nbmetrics.features import Extraction, extraction
 from nbmetrics.features.images import Images
 
-from .counting import IMAGES, Counting, counted, direct
+from .counting import IMAGES, Counting, chunks, counted, direct
 
 FEW = IMAGES[:10]
 
@@ -113,6 +113,26 @@ class Odd(Counting):
 def test_an_extractor_that_gives_no_rows_is_refused(folder, made, cache):
     with pytest.raises(nm.InvalidInput, match=r"extractor: gave an array of shape"):
         Extraction(Odd(made), 64, cache, False).rows(IMAGES)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300, 1j, "1"], ids=str)
+@pytest.mark.parametrize("cache", [True, False])
+def test_rows_that_are_no_finite_numbers_are_refused_and_not_kept(folder, value, cache):
+    with pytest.raises(nm.InvalidInput, match=r"extractor: gave (rows of type|numbers that are NaN)"):
+        Extraction(Odd(lambda count, seen: np.full((count, 3), value)), 64, cache, False).rows(IMAGES)
+    assert not chunks(folder)
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_an_extractor_may_fill_one_array_again_and_again(folder, cache):
+    class Filling(Counting):
+        def __call__(self, batch):
+            self.rows[: len(batch)] = direct(batch)
+            return self.rows[: len(batch)]
+
+        rows = np.empty((64, 3), np.float32)
+
+    assert Extraction(Filling(), 64, cache, False).rows(IMAGES).tobytes() == direct(IMAGES).tobytes()
 
 
 @pytest.mark.parametrize(("at", "kept"), [(0, 0), (130, 128), (256, 256), (590, 576)])

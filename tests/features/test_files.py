@@ -129,6 +129,18 @@ def test_loops_of_links_end(folder):
     assert {reasons[name] for name in ("a/up", "a/b/a", "b/a/b")} == {"a link back to a folder that holds it"}
 
 
+def test_links_that_lead_on_in_many_ways_are_refused(folder, monkeypatch):
+    monkeypatch.setattr(files, "MOST_FOLDERS", 100)
+    maze = folder.parent / "maze"
+    for k in range(8):
+        (maze / str(k)).mkdir(parents=True)
+        for way in "lr" if k else "":
+            (maze / str(k) / way).symlink_to(maze / str(k - 1))
+    (folder / "in").symlink_to(maze / "7")
+    with pytest.raises(nm.InvalidInput, match=r"more than .* 100 folders"):
+        nm.images(folder)
+
+
 def test_hidden_folders_are_one_line(folder):
     (folder / ".git").mkdir()
     (folder / ".git" / "x.png").write_bytes(PICTURE)
@@ -233,6 +245,17 @@ def test_members_that_cannot_be_read_are_listed(folder, tmp_path, monkeypatch):
     assert reasons["top.png"] == "encrypted" and reasons["link.png"] == "a link"
     assert "cannot be unpacked: Bad CRC" in reasons["a/img10.png"] and "3 MB unpacked" in reasons["large.bmp"]
     assert "out.png" in read.names and not (tmp_path.parent / "out.png").exists()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_member_that_was_replaced_counts_once(folder, tmp_path):
+    path, other = packed(folder, tmp_path / "x.zip"), 255 - pixels()
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("a/img2.png", saved(other))
+    read = nm.images(path)
+    assert read.names == NAMES
+    np.testing.assert_array_equal(read[1], other)
+    assert sum("replaced by a later file" in reason for reason in read.report["reason"]) == 1
 
 
 def test_bombs_are_refused_whole(tmp_path, monkeypatch):

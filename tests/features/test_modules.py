@@ -1,6 +1,8 @@
 """Torch modules of the user's own as extractors: fed in [0, 1], left as they were, known by what they compute."""
 
 import copy
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -184,6 +186,37 @@ def test_what_the_code_of_a_class_computes_counts_and_not_where_it_stands():
         extractor_of(made(*given)).fingerprint for given in (("* 2.0", 0), ("* 2.0", 7), ("* 3.0", 0), ("+ 2.0", 0))
     ]
     assert prints[0] == prints[1] and len(set(prints)) == 3
+
+
+CLASS = """
+import torch
+SCALE = {scale}
+def doubled(x):
+    return {times} * x if x.ndim else doubled(x)
+class Net(torch.nn.Module):
+    factor = {factor}
+    def forward(self, x):
+        return self.flat(doubled(x))
+    def flat(self, x):
+        return x.flatten(1) * self.factor * SCALE + {add}
+"""
+
+
+def test_what_a_class_holds_and_names_counts():
+    def made(scale=1.0, times=2, factor=1.0, add=0):
+        held = {"__name__": "notebook"}
+        exec(CLASS.format(scale=scale, times=times, factor=factor, add=add), held)
+        return extractor_of(held["Net"]()).fingerprint
+
+    assert made() is not None and made() == made()
+    assert len({made(), made(scale=2.0), made(times=3), made(factor=2.0), made(add=1)}) == 5
+
+
+def test_code_is_the_same_in_every_session():
+    code = "from nbmetrics.features.own import _code; print(_code((lambda x: x in {'p', 'q', 'r', 's'}).__code__))"
+    sessions = [{**os.environ, "PYTHONHASHSEED": str(seed)} for seed in (1, 2, 3)]
+    found = {subprocess.run([sys.executable, "-c", code], env=env, capture_output=True).stdout for env in sessions}
+    assert len(found) == 1 and b"q" in found.pop()
 
 
 def test_nothing_is_kept_of_a_module_with_hooks_or_hidden_content_or_by_its_own_word():

@@ -253,3 +253,18 @@ def test_sparse_rows_have_no_interval():
     sparse = [(rng.random((n, 24)) < 0.05) * rng.exponential(size=(n, 24)) for n in (72, 2000)]
     scores = nm.evaluate([sparse[0]], {"g": sparse[1]}, "fid", uncertainty=nm.Influence(), progress=False)
     assert np.isnan(scores.table["avg_low"][0]) and any("sparse features" in line for line in scores.conventions)
+
+
+def test_each_kind_of_reason_has_its_line_also_under_weights_given_later():
+    rows = np.random.default_rng(0).normal(size=(2, 2))
+    federation = nm.Federation([nm.Client(rows, weight=0), nm.Client(nm.Gaussian([0, 0]), weight=1)])
+    scores = nm.evaluate(federation, [nm.Gaussian([1, 0])], "fid", uncertainty=nm.Influence(), progress=False)
+    said = [line for line in scores.with_weights([1, 1]).conventions if " of 3 scores" in line]
+    assert len(said) == 2 and "no value where laws and rows" in said[0] and "has 2 rows for 2 features" in said[1]
+
+
+def test_a_generator_that_never_varies_has_no_spectrum_and_no_interval():
+    rows, still = np.random.default_rng(0).normal(size=(40, 2)), nm.Gaussian([0.0, 0.0], np.zeros((2, 2)))
+    for clients, generator in (([rows], still), ([still, still], rows)):
+        table = nm.evaluate(clients, [generator], "fid", uncertainty=nm.Influence(), progress=False).table
+        assert np.isfinite(table[["avg", "all", "avg_corrected"]].to_numpy()).all()

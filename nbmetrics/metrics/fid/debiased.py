@@ -70,7 +70,7 @@ class Debiased:
         """Refuse sides for which no correction is known."""
         for side, who in zip(self.sides, ("real", "generated"), strict=True):
             if side.is_mixed:
-                seen = "laws and rows are pooled, and only the rows have a bias to take off"
+                seen = "no value where laws and rows are pooled: only the rows have a bias to take off"
                 raise InvalidInput(who, seen, "Give rows for all clients, or laws for all")
         if self.rows < max(FEWEST, VALUE * self.directions):
             poorer = min(self.sides, key=lambda side: side.effective)

@@ -219,7 +219,7 @@ class Pair:
         """A/c, R/c and P = A Rᵀ/c, with singular values √λ_i, in one library; c, the largest entry of A Rᵀ."""
         first, second = align(self.real.summary.root, self.generated.summary.root)
         p = first @ second.T
-        c = float(namespace(p).max(namespace(p).abs(p))) or 1.0
+        c = (float(namespace(p).max(namespace(p).abs(p))) if 0 not in p.shape else 0.0) or 1.0
         return first / c, second / c, p / c, c
 
     @cached_property
@@ -228,7 +228,7 @@ class Pair:
         p = self._scaled[2]
         values, vectors = namespace(p).linalg.eigh(p.T @ p)
         eigenvalues = to_numpy(values)
-        signal = np.flatnonzero(eigenvalues > max(p.shape) * 2.0**-52 * eigenvalues[-1])
+        signal = np.flatnonzero(eigenvalues > max(p.shape) * 2.0**-52 * eigenvalues.max(initial=0.0))
         return eigenvalues[signal], vectors[:, signal]
 
     @property

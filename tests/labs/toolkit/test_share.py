@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics.labs.toolkit import share
+from tests.fuzzing import examples
 from tests.labs.toolkit.common import NAMES, evil_lab, moved
 
 lengths = st.floats(0, 1e6, allow_subnormal=True)
@@ -73,7 +74,7 @@ def test_a_shared_string_loaded_into_a_lab_is_one_edit_that_can_be_undone(kind):
     assert lab.share() == text
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(160))
 @given(scenes())
 def test_every_scene_survives_sharing_to_the_last_bit(scene):
     text = share.packed("Playground", scene)
@@ -199,7 +200,7 @@ def test_no_changed_letter_goes_unnoticed(data):
 
 def test_a_decompression_bomb_is_not_unpacked():
     packer = zlib.compressobj(9)
-    data = b"".join(packer.compress(bytes(2**20)) for _ in range(300)) + packer.flush()
+    data = b"".join(packer.compress(bytes(2**20)) for _ in range(64)) + packer.flush()
     # In a process of its own: tracing memory is not safe beside the threads of other labs.
     code = """
 import sys, tracemalloc, nbmetrics as nm
