@@ -71,26 +71,15 @@ class Images(Sequence[np.ndarray]):
         return [self._source.name(int(place)) for place in self._places]
 
     @property
-<<<<<<< HEAD
-=======
-    def sizes(self) -> np.ndarray:
-        """(n, 2): the height and width of each, in pixels."""
-        return self._checked.sizes[self._places]
-
-    @property
->>>>>>> h-notebooks
     def parts(self) -> list[tuple[str, ...]]:
         """Of a folder or a zip, for each line of `report`: the folders below it and the file, as they are called."""
         places = self._places if self._is_part else range(len(self._source))
         return [self._source.items[int(i)].parts for i in places] if isinstance(self._source, Items) else []
-<<<<<<< HEAD
 
     @property
     def sizes(self) -> np.ndarray:
         """(n, 2): the height and width of each, in pixels."""
         return self._checked.sizes[self._places]
-=======
->>>>>>> h-notebooks
 
     @property
     def report(self) -> pd.DataFrame:
