@@ -1,4 +1,4 @@
-"""Federations of data sets and of dicts of folders: dealt without a step between, and wrong arguments by their names."""
+"""Federations of data sets and of dicts of folders, dealt without a step between; wrong arguments by their names."""
 
 import numpy as np
 import pytest
