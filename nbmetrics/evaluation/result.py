@@ -171,8 +171,9 @@ class Result:
             refused = [f"{who}{terms}" for terms, who in outcomes if isinstance(terms, InvalidInput)]
             share = f" for {len(refused)} of {len(outcomes)} {unit}" if len(refused) < len(outcomes) else ""
             lines += [f"{self.label}{part} has no value{share}: {refused[0]}"] if refused else []
-        refusal = self._attempts.get(("avg ends", tuple(weights)))
-        return [*lines, f"{self.label} has no intervals: {refusal}"] if isinstance(refusal, InvalidInput) else lines
+        asked = (self._attempts.get((f"{part} ends", tuple(weights))) for part in ("avg", "all", "gap", "client"))
+        refusal = next((ends for ends in asked if isinstance(ends, InvalidInput)), None)
+        return lines if refusal is None else [*lines, f"{self.label} has no intervals: {refusal}"]
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""

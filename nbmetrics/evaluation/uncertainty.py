@@ -309,7 +309,13 @@ class Replicas:
     def ends(self, weights: Sequence[float], part: str, estimate: np.ndarray) -> Ends:
         """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
         replicates = self._of(part, weights)
-        return Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
+        with np.errstate(over="ignore", invalid="ignore"):
+            ends = Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
+        if any(np.isinf(column).any() for column in ends):
+            raise InvalidInput(
+                "uncertainty", "the squares of these scores are beyond all numbers", "Rescale the features"
+            )
+        return ends
 
     def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], estimate: np.ndarray) -> float:
         """The probability that the first of two generators is the worse one by avg or all, of losses `estimate`."""

@@ -236,3 +236,10 @@ def test_intervals_of_nearest_row_metrics_are_narrower_than_with_twentieths_left
         errors.append((error_of(thirds, estimates[-1]), (high - low)[0] / 2))
     narrow, wide = np.sqrt(np.mean(np.square(errors), axis=0)) / 1.645
     assert 0.8 * np.std(estimates, ddof=1) < narrow < 0.85 * wide
+
+
+def test_ends_beyond_all_numbers_are_no_interval_and_say_so():
+    rows = 1e35 * np.random.default_rng(0).normal(size=(3, 40, 2))
+    scores = nm.evaluate(list(rows[:2]), [rows[2]], "kid", uncertainty=nm.Jackknife(10), progress=False)
+    assert np.isfinite(scores.table["avg"]).all() and scores.table["avg_low"].isna().all()
+    assert any(line.startswith("KID has no intervals: uncertainty: the squares of") for line in scores.conventions)
