@@ -29,7 +29,7 @@ def pytest_configure(config):
 
 
 # The servers and the page of JupyterLab take half a minute of a processor to start.
-JUPYTERLAB = re.compile(r"\[[^\]]*jupyterlab|test_frontends\.py")
+JUPYTERLAB = re.compile(r"\[[^\]]*jupyterlab|test_(frontends|reopened)\.py")
 
 
 def is_in_jupyterlab(nodeid):

@@ -340,3 +340,8 @@ def test_names_of_classes_and_clients_are_drawn_as_they_are():
     figure.draw_without_rendering()
     assert [text.get_text().strip() for text in figure.legends[0].texts] == [r"\$a\$", "_hidden", "b_{"]
     assert [text.get_text().strip() for text in figure.axes[0].get_yticklabels()] == [r"\$a\$", "_hidden", "b_{"]
+
+
+def test_a_share_of_nothing_is_refused():
+    with pytest.raises(nm.InvalidInput, match=r"^test: is 0"):
+        nm.Federation({"a": np.zeros((50, 2))}).split(test=0)

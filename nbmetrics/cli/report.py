@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
+import re
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,8 @@ from .parties import Party
 WIDTH = 80
 BEST = "*"
 MOST_NAMED = 8
+# What a line says to call, which a shell cannot.
+PYTHON_ONLY = re.compile(r": see scores\.\w+\(.*?\)")
 PACKAGES = ("numpy", "scipy", "pandas", "sklearn", "PIL", "torch", "torchvision", "torch_fidelity")
 
 PAGE = """\
@@ -87,7 +90,8 @@ class Report:
         """The lines under the table: what else the order shows, cautions, then how the numbers were made."""
         cautions = self.scores.cautions
         summary = [line for line in self.scores.summary() if " pairs differently" not in line]
-        return [*summary, *cautions, *self.notes, *(line for line in self.scores.conventions if line not in cautions)]
+        lines = [*summary, *cautions, *self.notes, *(line for line in self.scores.conventions if line not in cautions)]
+        return [PYTHON_ONLY.sub("", line) for line in lines]
 
     @property
     def has_intervals(self) -> bool:

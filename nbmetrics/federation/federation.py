@@ -156,6 +156,8 @@ class Federation(Dealt):
         ((40, 2), (10, 2))
         """
         share = check_number(test, "test", minimum=0, maximum=1)
+        if not share:
+            raise InvalidInput("test", "is 0, which holds nothing out", "Give a share of the rows, such as 0.2")
         streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
         return self._again([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
 

@@ -348,3 +348,13 @@ def test_warnings_are_one_line_each(features, run, monkeypatch):
     monkeypatch.setattr(parties.Reader, "federation", warned)
     _, _, err = run(*WORDS)
     assert err.splitlines()[0] == "warning: look\\x1b out"
+
+
+def test_nothing_is_told_that_only_python_can_do(run, tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "sites").mkdir()
+    for name in ("a", "b"):
+        np.save(tmp_path / "sites" / f"{name}.npy", rng.normal(size=(60, 32)))
+    np.save(tmp_path / "made.npy", rng.normal(size=(400, 32)))
+    out = run("score", tmp_path / "sites", tmp_path / "made.npy", "--metrics", "fid")[1]
+    assert "would be there if all clients were alike" in " ".join(out.split()) and "scores." not in out
