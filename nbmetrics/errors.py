@@ -51,7 +51,7 @@ class InvalidInput(ValueError):
 def caller_level() -> int:
     """The stacklevel with which a warning points at the line of the user's own code."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("nbmetrics."):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("nbmetrics."):
         frame, level = frame.f_back, level + 1
     return level
 

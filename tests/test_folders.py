@@ -188,3 +188,9 @@ def test_classes_far_below_are_told_apart(tmp_path):
     federation = of_folder(tmp_path, labels="class")
     assert federation.names == ("cat", "dog")
     check_rows(federation["dog"].rows, drawn(4, 1))
+
+
+def test_a_warning_reaches_code_that_is_in_no_module(wards):
+    (wards / "ward 1" / "broken.png").write_bytes(b"no image")
+    with pytest.warns(nm.UnreadWarning, match=r"broken\.png"):
+        exec("nm.Federation.from_folder(path, extractor='pixels')", {"nm": nm, "path": wards})
