@@ -21,9 +21,7 @@ pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_AR
 npm_ready := tests/js/node_modules/.ready
 biome := tests/js/node_modules/.bin/biome check --config-path=tests/js --error-on-warnings nbmetrics/labs
 # A file of tests stays in one process: it shares its tables and its notebooks; tests/conftest.py orders them.
-# One process more than there are cores, up to four: much of a browser test is waiting.
-workers := $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
-pytest := $(bin)/python -m pytest -n $(workers) --dist loadfile --no-loadscope-reorder
+pytest := $(bin)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder
 # All tests, each with all of its inputs: `make test-all`, or ALL=1 for a part of it.
 ifdef ALL
 pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
