@@ -17,6 +17,7 @@ from ..errors import InvalidInput, check_choice, check_count, shown
 from .cache import Shelf, cache
 from .extractors import Extractor, extractor_of
 from .images import Images, images
+from .shapes import in_float32
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -165,11 +166,7 @@ def _checked(rows: Any, count: int, width: int | None) -> np.ndarray:
         raise InvalidInput("extractor", f"gave an array of shape {rows.shape}", f"Return one of shape {wanted}")
     if rows.dtype.kind not in "biuf":
         raise InvalidInput("extractor", f"gave rows of type {rows.dtype}", "Return real numbers")
-    with np.errstate(over="ignore"):
-        rows = rows.astype(np.float32)
-    if not np.isfinite(rows).all():
-        raise InvalidInput("extractor", "gave numbers that are NaN, infinite or beyond float32", "Return finite ones")
-    return rows
+    return in_float32(rows)
 
 
 def _bar(progress: str | bool, total: int, what: str) -> tqdm[Any]:

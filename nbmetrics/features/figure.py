@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,25 +12,22 @@ from ..errors import check_count
 from ..figures.drawing import Drawing, plain
 from ..partition import natural
 
-if TYPE_CHECKING:
-    from .images import Images
-
 MOST_ACROSS, MOST_ROWS = 100, 40
 # Pixels of the largest thumbnail; parts of a thumbnail between two; inches of the picture and of the room for names.
 LARGEST, GAP = 96, 8
 WIDTH, NAMES = 9.0, 1.4
 
 
-def sheet(found: Images, across: int) -> Figure:
-    """Up to `across` images of each label, spread evenly over its images, in their order."""
+def sheet(images: Sequence[np.ndarray], labels: np.ndarray | None, longest: int, across: int) -> Figure:
+    """Up to `across` images of each label, spread evenly over its images; `longest` is the longest side of any."""
     across = check_count(across, "across", maximum=MOST_ACROSS)
-    rows = _rows(found, across)
-    side = min(LARGEST, int(found.sizes.max(initial=1)))
+    rows = _rows(len(images), labels, across)
+    side = min(LARGEST, longest)
     step = side + max(1, side // GAP)
     page = np.full((step * max(1, len(rows)), step * across, 3), 255, np.uint8)
     for i, places in enumerate(rows.values()):
         for j, place in enumerate(places):
-            page[i * step : i * step + side, j * step : j * step + side] = _thumbnail(found[place], side)
+            page[i * step : i * step + side, j * step : j * step + side] = _thumbnail(images[place], side)
     height = 0.3 + (WIDTH - NAMES) * max(1, len(rows)) / across
     figure = Drawing(figsize=(WIDTH, height), layout="constrained")
     ax = figure.subplots()
@@ -42,12 +39,12 @@ def sheet(found: Images, across: int) -> Figure:
     return figure
 
 
-def _rows(found: Images, across: int) -> dict[str, np.ndarray]:
+def _rows(count: int, given: np.ndarray | None, across: int) -> dict[str, np.ndarray]:
     """The places to show, by the names of their rows."""
-    if found.labels is None:
-        return {f"{len(found):,} images": _spread(np.arange(len(found)), across)}
-    labels = sorted(np.unique(found.labels).tolist(), key=lambda label: natural(str(label)))
-    parts = {str(label): np.flatnonzero(found.labels == label) for label in labels[:MOST_ROWS]}
+    if given is None:
+        return {f"{count:,} images": _spread(np.arange(count), across)}
+    labels = sorted(np.unique(given).tolist(), key=lambda label: natural(str(label)))
+    parts = {str(label): np.flatnonzero(given == label) for label in labels[:MOST_ROWS]}
     rows = {f"{name}  ({len(index):,})": _spread(index, across) for name, index in parts.items()}
     if more := len(labels) - len(parts):
         rows[f"… {more:,} more"] = np.zeros(0, np.intp)

@@ -136,7 +136,7 @@ class Images(Sequence[np.ndarray]):
         """
         from .figure import sheet
 
-        return sheet(self, across)
+        return sheet(self, self.labels, int(self.sizes.max(initial=1)), across)
 
     def __repr__(self) -> str:
         said = f"Images: {len(self):,}{_between(self.sizes)}"

@@ -53,8 +53,13 @@ def _rows(value: Any, count: int) -> np.ndarray:
         raise InvalidInput("extractor", f"what it gave for {count} images: {error.seen}", fix) from None
     if len(rows) != count:
         raise InvalidInput("extractor", f"gave {len(rows)} rows for {count} images", "Return one row for each image")
+    return in_float32(rows)
+
+
+def in_float32(rows: np.ndarray) -> np.ndarray:
+    """Rows of an extractor as float32, an array of their own; InvalidInput where any is then not finite."""
     with np.errstate(over="ignore"):
-        rows = rows.astype(np.float32)
-    if not np.isfinite(rows).all():
-        raise InvalidInput("extractor", "gave numbers beyond float32", "Rescale its rows")
-    return rows
+        own = rows.astype(np.float32)
+    if not np.isfinite(own).all():
+        raise InvalidInput("extractor", "gave numbers that are NaN, infinite or beyond float32", "Return finite ones")
+    return own
