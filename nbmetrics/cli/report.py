@@ -39,7 +39,7 @@ PAGE = """\
 <title>{title}</title>
 <style>
 :root {{ color-scheme: light dark }}
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem }}
 .wide {{ overflow-x: auto }}
 table {{ border-collapse: collapse }}
 th, td {{ text-align: right; padding: .2rem .7rem; border-bottom: 1px solid #8886 }}
