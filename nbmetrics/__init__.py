@@ -39,7 +39,7 @@ _ROOMS = {
     "scene": ["Scene"],
     "labs.playground.lessons": ["lessons"],
     "labs.playground.answers": ["collect_answers"],
-    "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"],
+    "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 _MODULES = ("metrics", "scene", "theory", "experiments", "figures")

@@ -8,6 +8,7 @@ from typing import Any as _Any
 
 _HOME = {
     "CorrelationLab": "correlation",
+    "Dashboard": "dashboard",
     "MemorizationLab": "memorization",
     "Playground": "playground",
     "TwinsLab": "twins",

@@ -1,0 +1,111 @@
+"""DashboardScene: what a Dashboard shows of its scores, as an immutable, validated value that is plain JSON.
+
+Twin: labs/dashboard/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
+
+    {"rev": 3, "preset": "As given", "metric": "fid", "weights": [120, 340, …], "held": ["north"], "by": "avg",
+     "colour": "regret", "order": "similarity", "generators": ["a", "b", …], "client": "north", "generator": "",
+     "groups": [0, 0, 1, …]}
+
+`weights` and `groups` stand for the clients in their order; weights count by their shares. `held` are clients whose
+share stays while others are moved. `generators` are those on show. `client` and `generator` are the one selection, ""
+for none, and `groups` says which corner of the triangle of weights a client belongs to. The scores are no part of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights
+from ..toolkit.fields import facts, listed, number, scene_fields, whole
+
+_FACTS = facts(__package__, "facts.json")
+MOST_CLIENTS, MOST_GENERATORS = int(_FACTS["most_clients"]), int(_FACTS["most_generators"])
+AGGREGATES = tuple(_FACTS["aggregates"])
+COLOURS = tuple(_FACTS["colours"])
+ORDERS = tuple(_FACTS["orders"])
+NEEDED = {"metric", "weights", "generators"}
+FIELDS = NEEDED | {"rev", "preset", "held", "by", "colour", "order", "client", "generator", "groups"}
+
+
+@dataclass(frozen=True)
+class DashboardScene:
+    """Weights of the clients, generators on show, and how they are looked at."""
+
+    metric: str
+    weights: tuple[float, ...]
+    generators: tuple[str, ...]
+    held: tuple[str, ...] = ()
+    by: str = AGGREGATES[0]
+    colour: str = COLOURS[0]
+    order: str = ORDERS[0]
+    client: str = ""
+    generator: str = ""
+    groups: tuple[int, ...] = ()
+    preset: str = ""
+    rev: int = 0
+
+    @classmethod
+    def parse(cls, value: Any) -> DashboardScene:
+        """A scene from a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
+        value = scene_fields(value, FIELDS, NEEDED)
+        weights = _weights(value["weights"])
+        return cls(
+            metric=check_text(value["metric"], "metric", LONGEST_NAME),
+            weights=weights,
+            generators=_names(value["generators"], "generators", 1, MOST_GENERATORS),
+            held=_names(value.get("held", ()), "held", 0, len(weights)),
+            by=check_choice(value.get("by", AGGREGATES[0]), AGGREGATES, "by"),
+            colour=check_choice(value.get("colour", COLOURS[0]), COLOURS, "colour"),
+            order=check_choice(value.get("order", ORDERS[0]), ORDERS, "order"),
+            client=check_text(value.get("client", ""), "client", LONGEST_NAME),
+            generator=check_text(value.get("generator", ""), "generator", LONGEST_NAME),
+            groups=_groups(value.get("groups", ()), len(weights)),
+            preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
+            rev=whole(value.get("rev", 0), "rev"),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The dict that `parse` reads and the view shows."""
+        return {name: list(part) if isinstance(part, tuple) else part for name, part in asdict(self).items()}
+
+    def at(self, rev: int) -> DashboardScene:
+        """The same scene as revision `rev`."""
+        return replace(self, rev=rev)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """λ: the weights, divided by their sum."""
+        return check_weights(self.weights, len(self.weights))
+
+    def to_code(self) -> str:
+        """Python that opens this state on the federation and the generators of the notebook."""
+        return CODE
+
+
+CODE = """\
+import nbmetrics as nm
+
+# federation and generators as they were given
+lab = nm.Dashboard(federation, generators)
+lab
+"""
+
+
+def _weights(value: Any) -> tuple[float, ...]:
+    given = listed(value, "weights", 1, MOST_CLIENTS)
+    weights = tuple(number(weight, "weights", f"weights[{i}]") for i, weight in enumerate(given))
+    check_weights(weights, len(weights))
+    return weights
+
+
+def _groups(value: Any, count: int) -> tuple[int, ...]:
+    given = listed(value, "groups", 0, count)
+    if given and len(given) != count:
+        raise InvalidInput("groups", f"has {len(given)} for {count} weights", "Give one for each client")
+    return tuple(whole(group, "groups", f"groups[{i}]") for i, group in enumerate(given))
+
+
+def _names(value: Any, where: str, least: int, most: int) -> tuple[str, ...]:
+    given = listed(value, where, least, most)
+    return tuple(check_names(given, where)) if given else ()

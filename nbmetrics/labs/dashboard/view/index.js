@@ -1,0 +1,64 @@
+/**
+ * The Dashboard: the verdict, the leaderboard, clients and generators, and the weights that everything follows.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { el } from "../../toolkit/view/dom.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { Headline } from "./headline.js";
+import { HeatMap } from "./heat.js";
+import { Leaderboard } from "./leaderboard.js";
+import { numbersOf, read } from "./numbers.js";
+import { whySceneRefused } from "./shape.js";
+import { Weights } from "./weights.js";
+
+export default lab("Dashboard", numbersOf, dashboardView, {
+  traits: ["board", "draws", "result"],
+  refusal: whySceneRefused,
+});
+
+/** @param {Store} store @param {AbortSignal} signal */
+function dashboardView(store, signal) {
+  const headline = new Headline();
+  const leaderboard = new Leaderboard(store, signal);
+  const heat = new HeatMap(store, signal);
+  const weights = new Weights(store, signal);
+  const metric = el("select", { "aria-label": "Metric" });
+  for (const { name, label } of store.model.get("board").metrics ?? [])
+    metric.append(el("option", { value: name }, [label]));
+  metric.addEventListener("change", () => store.edit(/** @type {any} */ ({ ...store.scene, metric: metric.value })), {
+    signal,
+  });
+  const toolbar = new Toolbar(store, signal, {
+    choices: [metric],
+    code: () => "import nbmetrics as nm\n",
+    table: () => {},
+    picture: () => ({ drawing: document.createElementNS("http://www.w3.org/2000/svg", "svg"), words: [] }),
+    compared: (result) => compared(result, store),
+  });
+  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root]);
+  const parts = [headline, leaderboard, heat, weights];
+  const paint = () => {
+    const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
+    const numbers = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
+    metric.value = scene.metric;
+    for (const part of parts) part.paint(scene, numbers);
+    toolbar.paint(scene);
+  };
+  return { nodes: [headline.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+}
+
+/** @param {any} result @param {Store} store */
+function compared({ avg = {} }, store) {
+  const { metrics } = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
+  const { generators } = /** @type {any} */ (store.scene);
+  const pairs = Object.entries(avg).flatMap(([name, scores]) =>
+    generators.map((/** @type {string} */ generator, /** @type {number} */ g) => [
+      read(scores[generator]),
+      metrics[name].avg[g],
+    ]),
+  );
+  return agreement(pairs.filter(([python, own]) => Number.isFinite(python) || Number.isFinite(own)));
+}
