@@ -35,6 +35,7 @@ ROOMS = [
     "labs/correlation",
     "labs/twins",
     "labs/memorization",
+    "labs/dashboard",
     "labs",
     "scene",
     "cli",

@@ -1,0 +1,1 @@
+"""Dashboard: which generator to ship, and who pays for it."""
