@@ -1,4 +1,4 @@
-"""Joint draws of the noise of scores, so that anything linear in them, avg under any weights too, has its noise at once.
+"""Joint draws of the noise of scores: what is linear in them, avg under any weights too, has its noise at once.
 
 A draw multiplies what each row pulls on a score (`Pulls`) by a normal number of that row: the same one for every
 generator that meets a client's row, for every client that meets a generated one, and for the pooled clients. So the
@@ -161,7 +161,7 @@ def column(
         of_all = _side(pooled.real, parts, xi)
         made = [p.generated[0] for p in (*own, pooled)]
         if made[0] is not None:
-            drawn = xi.mean(np.stack(made), [1, position])
+            drawn = xi.mean(np.stack([rows for rows in made if rows is not None]), [1, position])
             by_client, of_all = by_client + drawn[:-1].T, of_all + drawn[-1]
     return NoiseColumn(
         by_client,

@@ -235,8 +235,13 @@ class Filling:
     @property
     def scores(self) -> Scores:
         """What is known by now, as `evaluate` returns it, and what is not NaN; intervals come once all is known."""
+        return self.scores_of(self.generators)
+
+    def scores_of(self, names: Sequence[str]) -> Scores:
+        """The same of some of the generators."""
         with self._lock:
             columns, weights, generators = self._columns, self.weights, self._generators
+        generators = {name: generators[name] for name in names}
         own = {metric: [columns[metric, name] for name in generators] for metric in self.metrics}
         is_complete = all(column.is_complete(weights) for part in own.values() for column in part)
         results = []
