@@ -91,7 +91,7 @@ class Scores:
 
     def values(self, metric: str) -> Values:
         """The scores of one metric as arrays, in the order of `generators` and `names`."""
-        result = self._result(metric)
+        result = self.result(metric)
         return Values(result.average(self.weights), result.pooled(self.weights), result.by_client.copy())
 
     @property
@@ -178,7 +178,7 @@ class Scores:
         small flips are a little too small: in simulations with 60 to 140 rows a client pairs at .05 to .15 were ordered
         the other way in up to .15 of the runs (by influence values in fewer than said: docs/intervals.md).
         """
-        result = self._result(metric)
+        result = self.result(metric)
         if result.replicas is None:
             raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Influence())")
         avg, pooled = self._losses(metric)
@@ -241,7 +241,7 @@ class Scores:
         >>> (scores.heterogeneity("fid")["p_kid"] < 0.01).tolist()
         [True]
         """
-        return heterogeneity(self._result(check_dealt(metric, self.metrics)), self, shuffles, seed)
+        return heterogeneity(self.result(check_dealt(metric, self.metrics)), self, shuffles, seed)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one law with so many rows would show, (generators,); 0 for exact laws.
@@ -250,7 +250,7 @@ class Scores:
         features. With heavy-tailed or sparse rows it was down to a quarter of the mean shuffled gap, measured in
         docs/heterogeneity.md. Known for FID alone, 0 for other metrics. `heterogeneity` tests the gap.
         """
-        return self._result(metric).size_gaps(self.weights)
+        return self.result(metric).size_gaps(self.weights)
 
     def agreement(self, metric: str) -> float:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
@@ -300,7 +300,7 @@ class Scores:
 
     def label(self, metric: str) -> str:
         """The name of a metric as people read it."""
-        return self._result(metric).label
+        return self.result(metric).label
 
     def plain_label(self, metric: str) -> str:
         """The label, said to be of the plain scores where the table shows corrected ones first."""
@@ -309,14 +309,15 @@ class Scores:
         same = all(np.allclose(rows[part], rows[f"{part}_corrected"], rtol=1e-9, atol=0) for part in parts)
         return self.label(metric) if same else f"plain {self.label(metric)}"
 
-    def _result(self, metric: str) -> Result:
+    def result(self, metric: str) -> Result:
+        """One metric before any aggregate: its summaries, and the terms of every pair."""
         check_choice(metric, self.metrics, "metric")
         return self._results[self.metrics.index(metric)]
 
     def _losses(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
         """avg and all as what generators are ranked by, lower is better."""
         avg, pooled, _ = self.values(metric)
-        result = self._result(metric)
+        result = self.result(metric)
         return result.losses(avg), result.losses(pooled)
 
     def summary(self) -> list[str]:
@@ -341,7 +342,7 @@ class Scores:
 
     def _without_bias(self, metric: str, pairs: int) -> list[str]:
         """A line where the corrected scores, which the table shows first, invert other pairs than the plain ones."""
-        rows, result = self.table[self.table["metric"] == metric], self._result(metric)
+        rows, result = self.table[self.table["metric"] == metric], self.result(metric)
         avg, pooled = (result.losses(rows[f"{part}_corrected"].to_numpy()) for part in ("avg", "all"))
         if np.isnan([avg, pooled]).any():
             return []

@@ -23,7 +23,7 @@ import pandas as pd
 
 from ...errors import InvalidInput, check_list, check_names, check_text, printable
 from ..toolkit.fields import facts, listed, loaded, number
-from ..toolkit.files import checked_path, write
+from ...files import checked_path, write
 from ..toolkit.snapshot import picture, png_of
 from .collector import page_of
 from .lessons import Lesson, shipped
