@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,14 @@ from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
+
+
+class Values(NamedTuple):
+    """What the tables hold of one metric, as arrays: avg and all (generators,), by_client (generators, clients)."""
+
+    avg: np.ndarray
+    all: np.ndarray
+    by_client: np.ndarray
 
 
 class Readable(Protocol):
@@ -50,6 +58,12 @@ class Readable(Protocol):
     def label(self, metric: str) -> str: ...
 
     def plain_label(self, metric: str) -> str: ...
+
+    def result(self, metric: str) -> Result: ...
+
+    def losses(self, metric: str) -> Values: ...
+
+    def values(self, metric: str) -> Values: ...
 
     def ranks(self, metric: str) -> pd.DataFrame: ...
 

@@ -20,7 +20,7 @@ from ..errors import InvalidInput, check_count, shown
 from ..evaluation.evaluate import evaluate
 from ..evaluation.scores import Scores
 from ..metrics import metric_of
-from ..metrics.base import Metric, Sample
+from ..metrics.base import Sample
 from ..metrics.kid.batches import remember_means
 from ..metrics.kid.estimators import AllPairs
 from ..metrics.kid.metric import KID
@@ -88,7 +88,8 @@ class BestMixture:
         served = ", ".join(f"{name}: {weight:.4g}" for name, weight in self.weights.items() if weight)
         lines = [
             f"BestMixture({served})",
-            f"KID-all {self.score:.5g} on the rows it was chosen on, {self.cross_fitted:.5g} cross-fitted ({self.note})",
+            f"KID-all {self.score:.5g} on the rows it was chosen on",
+            f"cross-fitted {self.cross_fitted:.5g} ({self.note})",
             f"best single generator: {self.best_single}, {self.best_single_score:.5g}",
         ]
         return "\n".join(lines)

@@ -1,6 +1,6 @@
 """The lowest value of a quadratic over the simplex: exact where it is convex, the lowest near a start where it is not.
 
-    αᵀQα − 2cᵀα,   α ≥ 0,   Σ α = 1
+αᵀQα − 2cᵀα,   α ≥ 0,   Σ α = 1
 """
 
 from __future__ import annotations
