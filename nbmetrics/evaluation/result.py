@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,14 @@ ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
 # Of a pair whose score is not computed yet.
 UNKNOWN: Terms = {"not computed yet": math.nan}
+
+
+class Values(NamedTuple):
+    """What the tables hold of one metric, as arrays: avg and all (generators,), by_client (generators, clients)."""
+
+    avg: np.ndarray
+    all: np.ndarray
+    by_client: np.ndarray
 
 
 class Readable(Protocol):
@@ -52,6 +60,12 @@ class Readable(Protocol):
     def label(self, metric: str) -> str: ...
 
     def plain_label(self, metric: str) -> str: ...
+
+    def result(self, metric: str) -> Result: ...
+
+    def losses(self, metric: str) -> Values: ...
+
+    def values(self, metric: str) -> Values: ...
 
     def ranks(self, metric: str) -> pd.DataFrame: ...
 
