@@ -45,7 +45,7 @@ class Study:
         self._filling, self.why = _filled(federation, made, metrics, uncertainty)
         self.federation = federation
         self.weights = tuple(self._filling.weights)
-        self.wanted = self.weights
+        self.wanted = self._at = self.weights
         self._noise: dict[tuple[Any, ...], Noise] = {}
         self._p: dict[tuple[float, ...], float | None] = {}
 
@@ -73,29 +73,29 @@ class Study:
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
         filling = self._filling
-        if filling.weights != self.wanted:
-            filling.weigh(self.wanted)
+        if self._at != (wanted := self.wanted):
+            filling.weigh(wanted)
+            self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
         if (step := next(filling.steps(), None)) is not None:
             return step
         for metric in self.metrics:
             if self._key(metric) not in self._noise:
                 return Step(f"how sure {metric.upper()} is", partial(self._sound, metric))
-        if self.wanted not in self._p:
+        if self._at not in self._p:
             return Step("whether the clients differ by more than chance", self._test)
         return None
 
     def _key(self, metric: str) -> tuple[Any, ...]:
-        return metric, self.generators, self._filling.weights
+        return metric, self.generators, self._at
 
     def _sound(self, metric: str) -> None:
         """Compute the noise of one metric's scores."""
         key = self._key(metric)
-        weights = self._filling.weights
-        found = noise(self._result(metric), weights, DRAWS, SEED)
+        found = noise(self._result(metric), self._filling.weights, DRAWS, SEED)
         self._noise = {**dict(list(self._noise.items())[-REMEMBERED:]), key: found}
 
     def _test(self) -> None:
-        weights = self.wanted
+        weights = self._at
         rows = [None if client.rows is None else client.rows for client in self.federation]
         counted = [(to_numpy(to_float64(x)), w) for x, w in zip(rows, weights, strict=True) if w and x is not None]
         found = None
@@ -107,7 +107,7 @@ class Study:
         self._p = {**dict(list(self._p.items())[-REMEMBERED:]), weights: found}
 
     def _result(self, metric: str) -> Result:
-        return self._filling.scores._result(metric)
+        return self._filling.scores.result(metric)
 
     @property
     def scores(self) -> Scores:
@@ -153,10 +153,9 @@ class Study:
     def known(self, metric: str, shares: tuple[float, ...]) -> Known:
         """All that decisions on one metric are made from, under some weights."""
         result = self._result(metric)
-        is_known = self._filling.known(metric).all if shares == self._filling.weights else None
         pooled = np.full(len(self.generators), np.nan)
-        if is_known is not None and is_known.all():
-            pooled = result.pooled(shares)
+        if shares == self._at and self._filling.known(metric).all.all():
+            pooled = result.pooled(self._filling.weights)
         return Known.of(
             self.facts(metric), shares, pooled, self._noise.get((metric, self.generators, shares)), self._p.get(shares)
         )
