@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .ranges import ROUNDING, Ranges, flip, leaders, leads
+from .ranges import ROUNDING, Ranges, apart, flip, leaders, leads
 
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
 SIGNIFICANT = 0.05
@@ -239,9 +239,10 @@ def _odds(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int
 def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
     """The leader, the rival most likely to be better in truth, and how likely."""
     leader = leaders(side.ranges, side.centres)[0]
-    rivals = [(flip(side.centres, side.draws, leader, g), g) for g in placed if g != leader]
-    p, rival = max(rivals, key=lambda pair: (-1.0 if math.isnan(pair[0]) else pair[0], -pair[1]))
-    return leader, rival, p
+    rivals = sorted((g for g in placed if g != leader), key=lambda g: side.centres[g])
+    away = [apart(side.centres, side.draws, leader, g) for g in rivals]
+    rival = rivals[int(np.argmin(np.nan_to_num(away, nan=np.inf)))]
+    return leader, rival, flip(side.centres, side.draws, leader, rival)
 
 
 def _odds_of(names: Sequence[str], leader: int, rival: int, p: float, by: str) -> str:

@@ -5,7 +5,7 @@
  *
  * @import { Noise, Ranges } from "./ranges.js"
  */
-import { flip, leaders, leads } from "./ranges.js";
+import { apart, flip, leaders, leads } from "./ranges.js";
 
 /**
  * @typedef {{plain: ArrayLike<number>, centres: ArrayLike<number>, noise: Noise | null, ranges: Ranges}} Aggregate
@@ -192,14 +192,14 @@ function chances(names, sides, placed) {
 /** The leader, the rival most likely to be better in truth, and how likely. @param {Aggregate} side @param {number[]} placed */
 function closestOf({ centres, noise, ranges }, placed) {
   const [leader] = leaders(ranges, centres);
-  let [rival, most, p] = [-1, -2, NaN];
-  for (const g of placed) {
-    if (g === leader) continue;
-    const other = flip(centres, noise, leader, g);
-    const rank = Number.isNaN(other) ? -1 : other;
-    if (rank > most) [rival, most, p] = [g, rank, other];
+  const rivals = placed.filter((g) => g !== leader);
+  rivals.sort((a, b) => (centres[a] === centres[b] ? a - b : centres[a] - centres[b]));
+  let [rival, least] = [rivals[0], Infinity];
+  for (const g of rivals) {
+    const away = apart(centres, noise, leader, g);
+    if (away < least) [rival, least] = [g, away];
   }
-  return { leader, rival, p };
+  return { leader, rival, p: flip(centres, noise, leader, rival) };
 }
 
 /** @param {string[]} names @param {{leader: number, rival: number, p: number}} pair @param {string} by */
