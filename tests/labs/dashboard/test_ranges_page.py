@@ -1,5 +1,6 @@
 """Places as ranges: Python beside the page, beside counting by hand, and how often they are wrong."""
 
+import itertools
 import math
 
 import numpy as np
@@ -26,7 +27,7 @@ def by_hand(losses, draws, level):
     """The set of told-apart pairs by loops over pairs and sorted lists, with the standard library alone."""
     pairs = [(a, b) for a in range(len(losses)) for b in range(a) if not math.isnan(losses[a] + losses[b])]
     errors = {}
-    for a, b in [(a, b) for a in range(len(losses)) for b in range(a)]:
+    for a, b in itertools.permutations(range(len(losses)), 2):
         apart = [row[a] - row[b] for row in draws]
         errors[a, b] = math.sqrt(sum((x - sum(apart) / len(apart)) ** 2 for x in apart) / len(apart))
     largest = sorted(max((abs(r[a] - r[b]) / e for (a, b), e in errors.items() if e > 0), default=0.0) for r in draws)
