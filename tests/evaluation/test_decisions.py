@@ -42,7 +42,10 @@ def test_regret_where_high_is_better_and_where_a_number_is_best():
     around = given_scores([[6.0, 9.0], [1.0, 4.5]], [8.0, 5.0], best=5.0)[0]
     assert around.worst("given")["worst"].tolist() == [9.0, 1.0]
     # the mean of g1 is 2.25 from 5, that of g0 2.5
-    assert around.regret("given").values.tolist() == [["Client 1", 6.0, 3.0, 3.0, 0.0], ["Client 2", 4.5, 0.0, 0.0, 3.5]]
+    assert around.regret("given").values.tolist() == [
+        ["Client 1", 6.0, 3.0, 3.0, 0.0],
+        ["Client 2", 4.5, 0.0, 0.0, 3.5],
+    ]
 
 
 def test_regret_is_that_of_the_tables():
