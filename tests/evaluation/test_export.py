@@ -97,7 +97,7 @@ def test_markdown_names_are_text_to_another_program(hostile):
     assert [row[0][0] for row in rows[1:]] == [flat(name) for name in NAMES]
     assert all(len(row) == 7 for row in rows)
     assert notes[0] == "bold avg and all: lowest FID, KID"
-    assert [flat(note) for note in notes[1:]] == [flat(line) for line in hostile.conventions]
+    assert sorted(flat(note) for note in notes[1:]) == sorted(flat(line) for line in hostile.conventions)
 
 
 def flat(text):
