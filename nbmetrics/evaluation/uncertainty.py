@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -271,11 +271,17 @@ class Thirds:
 class Replicas:
     """All scores of one metric on resampled rows.
 
-    Computed when first asked for, and again for other weights only.
+    Computed when first asked for, and again for other weights only. `position` is that of the first generator among
+    all there are: each has resamples of its own, the same ones whichever others are there.
     """
 
     def __init__(
-        self, metric: Metric[Any], real: Sequence[Sample], generated: Sequence[Sample], design: Bootstrap | Jackknife
+        self,
+        metric: Metric[Any],
+        real: Sequence[Sample],
+        generated: Sequence[Sample],
+        design: Bootstrap | Jackknife,
+        position: int = 0,
     ) -> None:
         self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
         self.design: Bootstrap | Jackknife | Thirds = design
@@ -283,7 +289,11 @@ class Replicas:
             cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
             self.design = Thirds(cuts, design.seed, design.level)
         sizes = check_sizes(metric, [*real, *generated])
-        self.resamples = self.design.resample(sizes)
+        self._sizes, self._position, split = sizes, position, len(self.real)
+        everybody = [*sizes[:split], *[0] * position, *sizes[split:]]
+        resamples = self.design.resample(everybody)
+        counts = [*resamples.counts[:split], *resamples.counts[split + position :]]
+        self.resamples = replace(resamples, counts=counts)
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
     def scores(self, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -299,6 +309,13 @@ class Replicas:
                     self.real, self.generated, key, counts[:split], counts[split:]
                 )
         return self._scores[key]
+
+    @property
+    def parties(self) -> list[tuple[int, int]]:
+        """Who has rows to resample: (0, client) or (1, generator), by position."""
+        split = len(self.real)
+        each = [(0, i) if i < split else (1, self._position + i - split) for i in range(len(self._sizes))]
+        return [party for party, n in zip(each, self._sizes, strict=True) if n]
 
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) of each replicate: (replicates, generators)."""
