@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
@@ -40,15 +40,15 @@ class Known(NamedTuple):
     all: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
 class Step:
     """One piece of work: `words` say what, calling it does it."""
 
-    words: str
-    run: Callable[[], Any]
+    def __init__(self, words: str, run: Callable[[], Any]) -> None:
+        self.words, self._run, self.is_done = words, run, False
 
     def __call__(self) -> None:
-        self.run()
+        self._run()
+        self.is_done = True
 
 
 class Filling:
@@ -186,8 +186,15 @@ class Filling:
             column = self._keep(metric, name, column, terms=terms)
         return np.array([value_of(column.terms[i]) for i in wanted])
 
+    def slopes(self, name: str, metric: str) -> np.ndarray | None:
+        """How fast the pooled score grows with the weight of each client, (k,), see `FID.slopes`; None: unknown."""
+        column, weights = self._summarized(name, metric), self.weights
+        return self.clients[metric].slopes(column, weights)
+
     def fill_noise(self, name: str, metric: str) -> None:
         """The noise of the scores of one generator, with every client and with all of them."""
+        if self.design is None:
+            return
         self.fill_all(name, metric)
         self.fill_clients(name, metric)
         column, weights, clients = self._column(name, metric), self.weights, self.clients[metric]
@@ -201,6 +208,8 @@ class Filling:
         """The noise of the scores, as far as it is known, and the scores that it lies about."""
         check_choice(metric, self.metrics, "metric")
         columns, weights = [column for (m, _), column in self._columns.items() if m == metric], self.weights
+        if self.design is None:
+            return Noise.of(*zip(*(self.clients[metric].unsure(c, weights) for c in columns), strict=True))
         one, every = (NoiseColumn.unknown(DRAWS, n, NOT_YET) for n in (1, len(self.names)))
         return Noise.of([c.noise or every for c in columns], [c.pooled_noise.get(weights, one) for c in columns])
 
@@ -285,13 +294,15 @@ class Filling:
         return Scores(self.names, weights, list(generators), results, note)
 
     def steps(self) -> Iterator[Step]:
-        """What to compute next, until all is known; whoever asks runs each step before asking for the next one.
+        """What to compute next, until all is known or a step was not run.
 
         Pooled scores of all generators come first, then the clients of the two best by them, then the rest. Generators
         and weights may change between steps.
         """
         while (step := self._next()) is not None:
             yield step
+            if not step.is_done:  # it would come again for ever
+                return
 
     def _next(self) -> Step | None:
         columns = self._columns
@@ -311,7 +322,7 @@ class Filling:
                     missing = [i for i, terms in enumerate(columns[metric, name].terms) if terms is UNKNOWN]
                     if missing:
                         return self._clients_step(name, metric, missing)
-            for metric, names in orders.items():
+            for metric, names in orders.items() if self.design is not None else ():
                 for name in names[part]:
                     if not columns[metric, name].has_noise(self.weights):
                         words = f"how sure {self.clients[metric].metric.label} of {name} is"

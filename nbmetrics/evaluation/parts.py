@@ -198,6 +198,15 @@ class Clients:
             return refused, math.nan
         return scored_pool(self.metric, self.summaries, weights, together, column.summary)
 
+    def slopes(self, column: Column, weights: tuple[float, ...]) -> np.ndarray | None:
+        """See `Metric.slopes`; NaN where there is no pooled score."""
+        together = self.together(weights)
+        if column.answers is not None:  # whose law moves with the weights
+            return None
+        if isinstance(together, InvalidInput) or isinstance(column.summary, InvalidInput):
+            return np.full(len(self.names), np.nan)
+        return self.metric.slopes(self.summaries, weights, column.summary, together)
+
     def result(self, columns: Sequence[Column], design: Design | None, position: int = 0) -> Result:
         """What is known of generators, the first at `position`; pooled scores are computed when asked for."""
         drawn = tuple(column.drawn(self.metric) for column in columns)
@@ -215,17 +224,18 @@ class Clients:
             drawn,
         )
 
-    def noise(self, column: Column, weights: tuple[float, ...], design: Design | None, of_all: bool) -> NoiseColumn:
+    def unsure(self, column: Column, weights: tuple[float, ...]) -> list[NoiseColumn]:
+        """The noise without a design, of clients and of the pooled ones: laws have none, that of rows is unknown."""
+        terms = (*column.terms, column.pooled.get(weights, (UNKNOWN, 0.0))[0])
+        drawn = column.drawn(self.metric)
+        if drawn is not None and all(sample.rows is None for sample in (*self.samples, drawn)):
+            return list(split(NoiseColumn.exact(DRAWS, np.array([value_of(t) for t in terms]))))
+        return list(split(NoiseColumn.unknown(DRAWS, len(terms), NO_DESIGN)))
+
+    def noise(self, column: Column, weights: tuple[float, ...], design: Design, *, of_all: bool) -> NoiseColumn:
         """Draws of the noise of the scores of the clients with one generator, or of the pooled clients alone."""
-        drawn, scores = column.drawn(self.metric), 1 if of_all else len(self.names)
         if isinstance(column.summary, InvalidInput):
-            return NoiseColumn.unknown(DRAWS, scores, str(column.summary))
-        if design is None or drawn is None:
-            is_exact = drawn is not None and all(sample.rows is None for sample in (*self.samples, drawn))
-            if not is_exact:
-                return NoiseColumn.unknown(DRAWS, scores, NO_DESIGN)
-            known = [column.pooled[weights][0]] if of_all else column.terms
-            return NoiseColumn.exact(DRAWS, np.array([value_of(terms) for terms in known]))
+            return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(column.summary))
         if not self.has_pulls(design):
             return self._replicated(column, weights, design)[of_all]
         made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED))

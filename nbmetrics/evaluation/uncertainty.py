@@ -271,8 +271,8 @@ class Thirds:
 class Replicas:
     """All scores of one metric on resampled rows.
 
-    Computed when first asked for, and again for other weights only. `position` is that of the first generator among
-    all there are: each has resamples of its own, the same ones whichever others are there.
+    Computed when first asked for, and again for other weights only. Each generator has resamples of its own, by its
+    place among all that there are: `position` is that of the first one given.
     """
 
     def __init__(
@@ -289,11 +289,12 @@ class Replicas:
             cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
             self.design = Thirds(cuts, design.seed, design.level)
         sizes = check_sizes(metric, [*real, *generated])
-        self._sizes, self._position, split = sizes, position, len(self.real)
-        everybody = [*sizes[:split], *[0] * position, *sizes[split:]]
-        resamples = self.design.resample(everybody)
+        split = len(self.real)
+        resamples = self.design.resample([*sizes[:split], *[0] * position, *sizes[split:]])
         counts = [*resamples.counts[:split], *resamples.counts[split + position :]]
         self.resamples = replace(resamples, counts=counts)
+        each = [(0, i) if i < split else (1, position + i - split) for i in range(len(sizes))]
+        self.parties = [party for party, n in zip(each, sizes, strict=True) if n]  # clients 0, generators 1, with rows
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
     def scores(self, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -309,13 +310,6 @@ class Replicas:
                     self.real, self.generated, key, counts[:split], counts[split:]
                 )
         return self._scores[key]
-
-    @property
-    def parties(self) -> list[tuple[int, int]]:
-        """Who has rows to resample: (0, client) or (1, generator), by position."""
-        split = len(self.real)
-        each = [(0, i) if i < split else (1, self._position + i - split) for i in range(len(self._sizes))]
-        return [party for party, n in zip(each, self._sizes, strict=True) if n]
 
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) of each replicate: (replicates, generators)."""
