@@ -58,8 +58,8 @@ def test_a_client_of_weight_0_has_a_slope_unless_it_brings_new_directions():
     assert np.isfinite(slopes[:3]).all() and np.isnan(slopes[3])
     scores = nm.evaluate([*real, inside], [nm.Generator(made_rows(made), name="g")], "fid", progress=False)
     step = 1e-4
-    ends = [scores.with_weights([(1 - t) / 2, (1 - t) / 2, t]).values("fid").all[0] for t in (step, 0.0)]
-    assert slopes[2] == pytest.approx((ends[0] - ends[1]) / step, rel=2e-3)
+    ends = [scores.with_weights([(1 - t) / 2, (1 - t) / 2, t]).values("fid").all[0] for t in (0.0, step, 2 * step)]
+    assert slopes[2] == pytest.approx((4 * ends[1] - 3 * ends[0] - ends[2]) / (2 * step), rel=1e-3)
 
 
 def made_rows(moments):

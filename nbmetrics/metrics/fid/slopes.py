@@ -75,6 +75,8 @@ def _numpy(a: Array) -> np.ndarray:
 def _spectrum(pooled: Moments, generated: Moments) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (r,) and eigenvectors (r, r) of M = R Ĉ Rᵀ."""
     if isinstance(pooled.dense, np.ndarray) and isinstance(generated.dense, np.ndarray):
-        return tuple(np.linalg.eigh(generated.graded.congruent(pooled.dense), UPLO="L"))
-    product = _numpy(pooled.root) @ _numpy(generated.root).T
-    return tuple(np.linalg.eigh(product.T @ product))
+        found = np.linalg.eigh(generated.graded.congruent(pooled.dense), UPLO="L")
+    else:
+        product = _numpy(pooled.root) @ _numpy(generated.root).T
+        found = np.linalg.eigh(product.T @ product)
+    return found.eigenvalues, found.eigenvectors
