@@ -175,6 +175,7 @@ ELSEWHERE = {
     "extractors": "nothing to pass",
     "cache": "its folder and limit: features/test_cache",
     "metrics": "by name, in evaluate",
+    "datasets": "datasets/test_noto",
     "scene": "test_fuzz_labs",
     "lessons": "nothing to pass",
     "collect_answers": "of text alone, hostile text included: labs/playground/test_answers",

@@ -243,7 +243,6 @@ def test_a_seed_of_any_size_is_one_seed(seed):
     for score in (nm.c_t, nm.fld):
         assert np.isfinite(first := score(X, test, made, seed=seed))
         assert score(X, test, made, seed=seed) == first
-    assert np.isfinite(nm.w1(X, made, "sliced", seed=seed))
     assert nm.evaluate([nm.Gaussian([0, 0])], [X], samples=50, seed=seed, progress=False).table.notna().all(axis=None)
 
 

@@ -304,7 +304,7 @@ def _features(federation: Federation, generators: Sequence[Generator]) -> str:
     given += [
         f"generator {g.name!r}"
         for g in generators
-        if not (g.answers or g.is_of_images or isinstance(g.source, Distribution))
+        if not (g.extraction or g.answers or g.is_of_images or isinstance(g.source, Distribution))
     ]
     more = f", and {len(given) - MOST_NAMED} more" * (len(given) > MOST_NAMED)
     own = f"; features of {', '.join(given[:MOST_NAMED])}{more} as given" if given else ""

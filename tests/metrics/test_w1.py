@@ -75,6 +75,7 @@ def test_sliced_is_the_mean_over_the_same_directions():
     expected = np.mean([wasserstein_distance(x @ u, y @ u) for u in directions.T])
     assert w1(x, y, "sliced", projections=16, seed=5) == pytest.approx(expected, rel=1e-9)
     assert w1(x, y, "sliced", projections=16, seed=6) != pytest.approx(expected, rel=1e-9)
+    assert np.isfinite(w1(x, y, "sliced", seed=2**200))
 
 
 @pytest.mark.parametrize("method", ["exact", "sliced"])
