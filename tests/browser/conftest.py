@@ -288,14 +288,16 @@ def narrow(lab_view, place):
         lab_view.evaluate("() => window.jupyterapp.shell.expandLeft()")
 
 
+@pytest.fixture(scope="session")
+def saved_pages(browser):
+    return Saved(browser)
+
+
 @pytest.fixture
-def saved(browser, tmp_path):
-    opener = Saved(browser, tmp_path)
-    yield opener
-    foreign = [url for url in opener.asked if not url.startswith(("file:", "blob:"))]
-    for context in opener.contexts:
-        context.close()
-    assert opener.wrong == [] and foreign == [] and len(opener.asked) >= len(opener.contexts)
+def saved(saved_pages, tmp_path):
+    saved_pages.begin(tmp_path)
+    yield saved_pages
+    saved_pages.end()
 
 
 @pytest.fixture

@@ -151,7 +151,7 @@ def test_placing_the_flag_moves_nothing(opened, lesson, width):
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
-    page, root = saved.open(nm.Playground(), width)
+    page, root = saved.open(nm.Playground(), width, alone=True)
     page.clock.install()
     select(root).select_option("Average against pooled")
     later(page, 500)
@@ -175,7 +175,7 @@ def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
 
 
 def test_who_is_stuck_with_a_task_is_shown_how_and_can_go_on(saved):
-    page, root = saved.open(nm.Playground())
+    page, root = saved.open(nm.Playground(), alone=True)
     page.clock.install()
     select(root).select_option("Make them disagree")
     later(page, 500)
@@ -198,7 +198,7 @@ def test_who_is_stuck_with_a_task_is_shown_how_and_can_go_on(saved):
 def test_a_task_that_no_lesson_shows_is_revealed_instead(saved):
     lab = nm.Playground("Two clients")
     lesson = lab.make_lesson(question="Make them agree.", check={"kind": "agreement"}, answer="So it goes.")
-    page, root = saved.open(nm.Playground(lesson=lesson))
+    page, root = saved.open(nm.Playground(lesson=lesson), alone=True)
     page.clock.install()
     select(root).select_option("No lesson")
     later(page, 500)
@@ -212,7 +212,7 @@ def test_a_task_that_no_lesson_shows_is_revealed_instead(saved):
 
 
 def test_after_reveal_the_question_reads_as_done_and_the_task_as_an_offer(saved):
-    page, root = saved.open(nm.Playground())
+    page, root = saved.open(nm.Playground(), alone=True)
     page.clock.install()
     select(root).select_option("Heterogeneity and gap")
     later(page, 500)
@@ -254,24 +254,12 @@ def string(name, guess, answer=None):
 
 
 @pytest.fixture
-def projector(browser, tmp_path):
-    contexts, wrong = [], []
-
+def projector(saved, tmp_path):
     def projector(answers, width=1280, scheme="light"):
-        path = answers.export_html(tmp_path / f"class-{len(contexts)}.html")
-        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
-        page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
-        page.goto(path.as_uri())
+        page = saved.show(answers.export_html(tmp_path / "class.html"), width, 800, color_scheme=scheme)
         return page, page.get_by_role("group", name="Answers of a class")
 
-    yield projector
-    for context in contexts:
-        context.close()
-    assert wrong == []
+    return projector
 
 
 def test_a_class_is_collected_on_one_page_and_the_answer_is_drawn_in(projector):
