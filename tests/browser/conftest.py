@@ -253,15 +253,20 @@ def tall(lab_view):
 
 
 @pytest.fixture
-def shot(lab_view):
-    """shot(name, locator=None): a picture in tests/browser/shots to look at."""
+def look(request):
+    """look(name, page or part of it): a picture in tests/browser/shots, to look at; taken where all tests run."""
 
-    def take(name, locator=None):
-        path = HERE / "shots" / f"{name}.png"
-        (locator or lab_view).screenshot(path=path)
-        return path
+    def take(name, target, **options):
+        if not request.config.option.markexpr:
+            target.screenshot(path=HERE / "shots" / f"{name}.png", **options)
 
     return take
+
+
+@pytest.fixture
+def shot(lab_view, look):
+    """shot(name, locator=None): look, at the page that run_cells gives or a part of it."""
+    return lambda name, locator=None: look(name, locator or lab_view)
 
 
 # JupyterLab lays out its parts a while after the window changed.

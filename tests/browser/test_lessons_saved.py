@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.playground.answers import packed
 from tests import EVIL
-from tests.browser.conftest import HERE
 from tests.browser.page import CONTRAST, OVERFLOW, drag, painted, until
 
 PATIENCE = 30_000  # milliseconds at one question before help is offered: lessonhelp.js
@@ -301,12 +300,12 @@ def test_answers_to_a_lesson_that_is_not_known_bring_what_they_found(projector):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
-def test_the_collecting_page_looks_right(projector, width, scheme):
+def test_the_collecting_page_looks_right(projector, width, scheme, look):
     answers = nm.collect_answers([string("Weights matter", guess) for guess in GUESSES * 6])
     page, root = projector(answers, width, scheme)
     button(root, "Reveal").click()
     page.wait_for_function("() => document.getAnimations().length === 0")
-    page.screenshot(path=HERE / "shots" / f"class-{width}-{scheme}.png", full_page=True)
+    look(f"class-{width}-{scheme}", page, full_page=True)
     assert page.evaluate(OVERFLOW) == [] and page.evaluate(CONTRAST) == []
     plane = root.locator(".nbm-chart").bounding_box()
     for flag in root.locator(".nbm-class-flags path").all()[::7]:
