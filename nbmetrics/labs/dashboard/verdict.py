@@ -96,7 +96,7 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
     if len(placed) < 2:
         found, body = [placed] * len(sides), _alone([names[g] for g in placed], len(names), about.label)
         return _told("unknown", names, found, [body], about)
-    if any(side.draws is None for side in sides):
+    if not all(_is_known(side) for side in sides):
         found = [_first(side.plain) for side in sides]
         body = f"on {about.label}, {_firsts(names, found)}; this may be chance: {about.why}."
         return _told("unknown", names, found, [body, *_missing(names, placed)], about)
@@ -153,6 +153,11 @@ def _alone(placed: Sequence[str], size: int, label: str) -> str:
 def _first(losses: np.ndarray) -> list[int]:
     """The least, and those that rounding cannot tell from it."""
     return leaders(leads(losses, np.zeros((1, len(losses)))), losses)
+
+
+def _is_known(side: Aggregate) -> bool:
+    """Whether there are draws of the one in front, so that it can be told from anyone."""
+    return side.draws is not None and bool(np.isfinite(side.draws[:, np.nanargmin(side.centres)]).all())
 
 
 def _is_exact(sides: Sequence[Aggregate]) -> bool:

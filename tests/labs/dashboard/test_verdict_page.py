@@ -152,6 +152,11 @@ CASES = {
         "unknown",
         ["On FID, Narrow and Wide are first by avg and by all; this may be chance: few rows."],
     ),
+    "no noise of the first": (
+        dict(avg=[1, 2], pooled=[1, 2], sd=math.nan, why="north has too few rows", p=0.2),
+        "unknown",
+        ["On FID, Narrow is first by avg and by all; this may be chance: north has too few rows."],
+    ),
     "one column": (
         dict(avg=[1, 2], label="KID", same=True),
         "winner",

@@ -47,7 +47,7 @@ export function verdict(names, avg, pooled, given) {
       about,
     );
   }
-  if (sides.some(({ noise }) => !noise)) {
+  if (!sides.every(isKnown)) {
     const found = sides.map(({ plain }) => firstOf(plain));
     const body = `on ${about.label}, ${firsts(names, found)}; this may be chance: ${about.why}.`;
     return told("unknown", names, found, [body, ...missing(names, placed)], about);
@@ -103,6 +103,11 @@ function alone(placed, size, label) {
 function firstOf(losses) {
   const noise = Array.from(losses, () => new Float64Array(1));
   return leaders(leads(losses, noise), losses);
+}
+
+/** Whether there are draws of the one in front, so that it can be told from anyone. @param {Aggregate} side */
+function isKnown({ centres, noise, ranges }) {
+  return noise?.[leaders(ranges, centres)[0]].every(Number.isFinite) ?? false;
 }
 
 /** Whether nothing was drawn: neither noise nor bias. @param {Aggregate[]} sides */
