@@ -19,7 +19,8 @@ from ..toolkit import modules
 from ..toolkit.lab import Lab
 from .filler import Filler
 from .scene import DashboardScene
-from .study import Study
+from .study import FederationStudy, Study
+from .table import TableStudy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,9 +75,12 @@ class Dashboard(Lab):
     def __init__(
         self, federation: Any, generators: Any, metrics: Any = ("fid", "kid"), *, uncertainty: Any = None
     ) -> None:
-        self._study = Study(federation, generators, metrics, uncertainty)
+        self._start(FederationStudy(federation, generators, metrics, uncertainty))
+
+    def _start(self, study: Study) -> None:
+        """Show a study, and fill it in."""
+        self._study = study
         self._told = 0.0
-        self._drawn: Any = None
         presets = self._scenes()
         self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
@@ -87,6 +91,35 @@ class Dashboard(Lab):
         except Exception:
             self.close()
             raise
+
+    @classmethod
+    def from_table(
+        cls, table: Any, *, weights: Any = None, label: str = "Score", higher_is_better: bool = False
+    ) -> Dashboard:
+        """A Dashboard of scores that were computed elsewhere, without pooled data and without intervals.
+
+        Parameters
+        ----------
+        table : DataFrame (or dict of columns), a row a client, by the index, and a column a generator; or a long one
+            with the columns client, generator and value
+        weights : of the clients, in their order or by name; equal by default
+        label : what the scores are called
+        higher_is_better : direction of the score
+
+        Raises
+        ------
+        InvalidInput
+            For a table that is empty or too large, or that holds no numbers, and names that come twice.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"a": [0.3, 0.9], "b": [0.4, 0.5]}, index=["north", "south"])
+        >>> nm.Dashboard.from_table(table).table["avg"].round(2).tolist()
+        [0.6, 0.45]
+        """
+        made = cls.__new__(cls)
+        made._start(TableStudy(table, weights, label, higher_is_better))
+        return made
 
     def _scenes(self) -> dict[str, DashboardScene]:
         study = self._study
