@@ -8,6 +8,7 @@ answers with what is not: the scores of the pooled clients, their noise and the 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ...errors import InvalidInput, check_choice, check_names, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
 from ..toolkit.lab import Lab
+from ..toolkit.namespace import listed, suitable, why_not
 from .filler import Filler
 from .scene import DashboardScene
 from .study import FederationStudy, Study
@@ -71,6 +73,7 @@ class Dashboard(Lab):
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
+    namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     def __init__(
         self, federation: Any, generators: Any, metrics: Any = ("fid", "kid"), *, uncertainty: Any = None
@@ -141,7 +144,7 @@ class Dashboard(Lab):
 
     def _publish(self, doing: str) -> None:
         self._told = time.monotonic()
-        self._write(board=self._study.board(doing))
+        self._write(board=self._study.board(doing, self._filler.is_stopped))
         draws = self._study.draws()
         if draws != self.draws:
             self._write(draws=draws)
@@ -171,6 +174,7 @@ class Dashboard(Lab):
     def cancel(self) -> None:
         """Compute no more after the piece under way: what is known stays. `resume` goes on."""
         self._filler.stop()
+        self._publish("")
 
     def resume(self) -> None:
         """Go on after `cancel`."""
@@ -223,6 +227,24 @@ class Dashboard(Lab):
         scene, study = self._scene, self._study
         others = [study.verdict(m, scene).sentences[0] for m in study.metrics if m != scene.metric]
         return [*study.verdict(scene.metric, scene).sentences, *others]
+
+    def to_code(self) -> str:
+        """Python that shows this state again, of the federation and the generators of the notebook."""
+        return self._scene.to_code(self._study.metrics)  # type: ignore[no-any-return]
+
+    def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
+        if kind == "names":
+            self.namespace = listed(self._study.dim, self._study.takes_images)
+        elif kind == "attach":
+            sources = suitable()
+            name = check_choice(message.get("name"), sources, "name")
+            if why := why_not(sources[name], self._study.dim, self._study.takes_images):
+                raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
+            self.attach(name, sources[name])
+        elif kind in ("stop", "resume"):
+            self.cancel() if kind == "stop" else self.resume()
+        else:
+            super()._answer_to(kind, message)
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
         self._study.wanted = scene.shares

@@ -83,6 +83,10 @@ class Study(ABC):
         """How fast all grows with each client's weight, by generator; empty where that is not known."""
         return {}
 
+    # Features of the rows, 0 where there are none, and whether clients are images.
+    dim = 0
+    takes_images = False
+
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
         """Take one more generator in."""
@@ -91,8 +95,8 @@ class Study(ABC):
     def remove(self, name: str) -> None:
         """Forget a generator."""
 
-    def board(self, doing: str = "") -> dict[str, Any]:
-        """See `board`."""
+    def board(self, doing: str = "", is_stopped: bool = False) -> dict[str, Any]:
+        """See `board`; `doing` is what is computed now."""
         facts = [self.facts(metric) for metric in self.metrics]
         known = [f.known for f in facts]
         return {
@@ -102,7 +106,12 @@ class Study(ABC):
             "values": {f.metric.name: self._cells(f.values, f.known) for f in facts},
             "centres": {f.metric.name: self._cells(f.centres, f.known) for f in facts},
             "few": {f.metric.name: list(f.few) for f in facts},
-            "filled": {"done": int(sum(k.sum() for k in known)), "total": sum(k.size for k in known), "doing": doing},
+            "filled": {
+                "done": int(sum(k.sum() for k in known)),
+                "total": sum(k.size for k in known),
+                "doing": doing,
+                "stopped": is_stopped,
+            },
         }
 
     def draws(self) -> dict[str, Any]:
@@ -153,6 +162,7 @@ class FederationStudy(Study):
         self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
+        self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 

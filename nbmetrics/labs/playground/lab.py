@@ -16,10 +16,10 @@ from ...orders import numeral
 from ..plane.laws import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
+from ..toolkit.namespace import listed, suitable, why_not
 from .answers import answer_table
 from .attach import added, clients_of
 from .lessons import Lesson, shipped
-from .namespace import listed, suitable, why_not
 from .numbers import computed, metrics_of
 from .projection import Projection
 from .scene import Scene, presets

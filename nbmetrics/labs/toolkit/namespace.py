@@ -45,7 +45,7 @@ def why_not(value: Any, dim: int, takes_images: bool = False) -> str:
 
 def _why_not(value: Any, dim: int, takes_images: bool) -> str:
     if isinstance(value, Federation):
-        return "a federation: open it by nm.Playground(…)"
+        return "a federation: give it to a lab of its own"
     if isinstance(value, Distribution):
         return "" if value.dim == dim else f"{_features(value.dim)}, not {dim}"
     if are_images(value) and (takes_images or not is_array(value)):
