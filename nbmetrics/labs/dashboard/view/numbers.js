@@ -1,10 +1,12 @@
 /**
- * The numbers on show: every aggregate under the weights on show. avg is linear in the weights, so it is exact here; all is
- * Python's, and under other weights a first guess by its slopes until Python has answered.
+ * The numbers on show: every aggregate under the weights on show. avg is linear in the weights, so it is exact here, its
+ * noise too; all is Python's, and under other weights a first guess by its slopes until Python has answered.
  *
  * @import { Model } from "../../toolkit/view/types.js"
- * @import { Board, MetricFacts, Numbers, Scene, Shown, Written } from "./types.js"
+ * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
+import { average, averageNoise } from "./ranges.js";
+import { aggregate, verdict } from "./verdict.js";
 
 const TEXTS = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 
@@ -16,11 +18,12 @@ export function read(value) {
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
   const board = /** @type {Board} */ (model.get("board"));
-  const result = model.get("result");
-  if (!board.clients) return { shares: [], clients: [], metrics: {} };
+  if (!board.clients) return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" } };
+  const { clients, filled } = board;
   const shares = sharesOf(scene.weights);
-  const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, board, scene, shares, result)]);
-  return { shares, clients: board.clients, metrics: Object.fromEntries(metrics) };
+  const given = { board, scene, shares, result: model.get("result"), draws: model.get("draws") ?? {} };
+  const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, given)]);
+  return { shares, clients, metrics: Object.fromEntries(metrics), filled };
 }
 
 /** λ: weights divided by their sum. @param {number[]} weights */
@@ -34,50 +37,135 @@ export function lossOf({ best, higher }, score) {
   return best !== null ? Math.abs(score - best) : higher ? -score : score;
 }
 
-/** @param {MetricFacts} facts @param {Board} board @param {Scene} scene @param {number[]} shares @param {any} result @returns {Shown} */
-function shownOf(facts, board, scene, shares, result) {
+/** The score that has a loss; a distance from the best score stays one. @param {MetricFacts} facts @param {number} loss */
+export function scoreOf({ best, higher }, loss) {
+  return higher && best === null ? -loss : loss;
+}
+
+/** @typedef {{board: Board, scene: Scene, shares: number[], result: any, draws: any}} Given */
+
+/** @param {MetricFacts} facts @param {Given} given @returns {Shown} */
+function shownOf(facts, given) {
+  const { board, scene, shares, result } = given;
   const { name } = facts;
-  const rows = (/** @type {import("./types.js").Cells} */ cells) =>
-    scene.generators.map((generator) => Float64Array.from(cells[name][generator] ?? [], read));
-  const values = rows(board.values);
-  const centres = rows(board.centres);
-  const known = scene.generators.map((generator) => (board.values[name][generator] ?? []).map((cell) => cell !== null));
-  const slopes = result.slope?.[name];
-  const moved = shares.map((share, i) => share - (result.weights?.[i] ?? share));
-  const isNear = moved.some((by) => Math.abs(by) > 1e-12);
-  const all = (/** @type {string} */ which) =>
-    scene.generators.map((generator) => {
-      const value = read(result[which]?.[name]?.[generator]);
-      if (!isNear) return value;
-      const slope = slopes?.[generator];
-      return slope ? value + moved.reduce((sum, by, i) => sum + (by ? by * read(slope[i]) : 0), 0) : NaN;
-    });
+  const values = cellsOf(board.values[name], given);
+  const centres = cellsOf(board.centres[name], given);
+  const known = scene.generators.map((generator) =>
+    shares.map((_, i) => (board.values[name]?.[generator]?.[i] ?? null) !== null),
+  );
+  const [avg, all] = [average(values, shares), pooledOf("all", facts, given)];
+  const isNear = shares.some((share, i) => Math.abs(share - (result.weights?.[i] ?? share)) > 1e-12);
+  const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
+  const byAvg = aggregate(losses(avg), average(centres, shares), noiseOfAvg(facts, given));
+  const isOne = facts.same || Boolean(facts.alone) || shares.length === 1;
+  const allLosses = pooledOf("all_centres", facts, given);
+  const allNoise = noiseOfAll(facts, given);
+  const byAll = isOne ? null : aggregate(losses(all), allLosses, allNoise);
   return {
     facts,
     values,
     centres,
     known,
-    avg: values.map((row) => average(row, shares)),
-    all: all("all"),
-    worst: values.map((row) => worstOf(facts, row, shares)),
-    avgLosses: centres.map((row) => average(row, shares)),
-    allLosses: all("all_centres"),
-    worstLosses: centres.map((row) => Math.max(...row.filter((_, i) => shares[i] > 0))),
+    avg,
+    all,
+    worst: (facts.corrected ? centres : values).map((row) => worstOf(facts, row, shares, facts.corrected)),
+    avgLosses: Array.from(byAvg.centres),
+    allLosses,
+    worstLosses: centres.map((row) => worstLossOf(row, shares)),
+    size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
+    byAvg,
+    byAll,
+    errors: { avg: errorsOf(byAvg.noise), all: errorsOf(allNoise) },
+    verdict: verdict(scene.generators, byAvg, byAll, aboutOf(facts, known, given)),
+  };
+}
+
+/** Of each generator on show its numbers, one a client. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
+function cellsOf(cells, { scene, shares }) {
+  return scene.generators.map((generator) => Float64Array.from(shares, (_, i) => read(cells?.[generator]?.[i])));
+}
+
+/** What Python said of all generators together, moved by slopes to the weights on show. @param {string} which @param {MetricFacts} facts @param {Given} given */
+function pooledOf(which, { name, best, higher }, { scene, shares, result }) {
+  const moved = shares.map((share, i) => share - (result.weights?.[i] ?? share));
+  const isNear = moved.some((by) => Math.abs(by) > 1e-12);
+  const sign = which === "all_centres" && higher && best === null ? -1 : 1;
+  return scene.generators.map((generator) => {
+    const value = read(result[which]?.[name]?.[generator]);
+    if (!isNear) return value;
+    const slope = result.slope?.[name]?.[generator];
+    return slope ? value + sign * moved.reduce((sum, by, i) => sum + (by ? by * read(slope[i]) : 0), 0) : NaN;
+  });
+}
+
+/** Draws as they came, unpacked once. @type {WeakMap<PackedDraws, Int8Array>} */
+const unpacked = new WeakMap();
+
+/** @param {PackedDraws} packed */
+function drawsOf(packed) {
+  let draws = unpacked.get(packed);
+  if (!draws) {
+    draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
+    unpacked.set(packed, draws);
+  }
+  return draws;
+}
+
+/** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given */
+function noiseOfAvg({ name }, { scene, shares, draws }) {
+  return noiseOf(scene.generators, draws[name], (packed) => averageNoise(drawsOf(packed), packed.scale, shares));
+}
+
+/** The noise of all under the weights that Python answered last. @param {MetricFacts} facts @param {Given} given */
+function noiseOfAll({ name }, { scene, result }) {
+  return noiseOf(scene.generators, result.all_draws?.[name], (packed) =>
+    Float64Array.from(drawsOf(packed), (draw) => draw * packed.scale[0]),
+  );
+}
+
+/** @param {string[]} generators @param {Record<string, PackedDraws> | undefined} packed @param {(packed: PackedDraws) => Float64Array} make @returns {Float64Array[] | null} */
+function noiseOf(generators, packed, make) {
+  if (!packed) return null;
+  const found = generators.map((generator) => (packed[generator] ? make(packed[generator]) : null));
+  const count = found.find((noise) => noise)?.length;
+  return count === undefined ? null : found.map((noise) => noise ?? new Float64Array(count).fill(NaN));
+}
+
+/** Standard deviations of the noise, null where none is known. @param {Float64Array[] | null} noise */
+function errorsOf(noise) {
+  if (!noise) return null;
+  return noise.map((draws) => {
+    const mean = draws.reduce((sum, draw) => sum + draw, 0) / draws.length;
+    return Math.sqrt(draws.reduce((sum, draw) => sum + (draw - mean) ** 2, 0) / draws.length);
+  });
+}
+
+/** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} known @param {Given} given @returns {import("./verdict.js").About} */
+function aboutOf({ name, label, same, corrected }, known, { board, shares, result }) {
+  const few = board.few?.[name];
+  const p = read(result.p);
+  return {
+    label,
+    same,
+    corrected,
+    clients: shares.length,
+    known: shares.filter((_, i) => known.every((row) => row[i])).length,
+    enough: few ? few.filter((reason) => !reason).length : null,
+    p: Number.isNaN(p) ? null : p,
   };
 }
 
 /** A client of weight 0 does not count, whatever its score. @param {Float64Array} row @param {number[]} shares */
-function average(row, shares) {
-  let sum = 0;
-  for (let i = 0; i < row.length; i++) if (shares[i]) sum += shares[i] * row[i];
-  return sum;
+function worstLossOf(row, shares) {
+  return row.reduce((worst, loss, i) => (shares[i] > 0 && !(loss <= worst) ? loss : worst), -Infinity);
 }
 
-/** @param {MetricFacts} facts @param {Float64Array} row @param {number[]} shares */
-function worstOf(facts, row, shares) {
+/** @param {MetricFacts} facts @param {Float64Array} row @param {number[]} shares @param {boolean} isLoss what the row has */
+function worstOf(facts, row, shares, isLoss) {
+  const loss = (/** @type {number} */ i) => (isLoss ? row[i] : lossOf(facts, row[i]));
   let client = -1;
   for (let i = 0; i < row.length; i++)
-    if (shares[i] > 0 && !(lossOf(facts, row[i]) <= lossOf(facts, row[client]))) client = i;
-  return { value: client < 0 ? NaN : row[client], client };
+    if (shares[i] > 0 && !Number.isNaN(row[i]) && !(loss(i) <= loss(client))) client = i;
+  return { value: client < 0 ? NaN : isLoss ? scoreOf(facts, row[client]) : row[client], client };
 }
