@@ -5,9 +5,12 @@
  * @import { Model } from "../../toolkit/view/types.js"
  * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
+import { shortened } from "../../toolkit/view/names.js";
 import { average, averageNoise } from "./ranges.js";
 import { aggregate, verdict } from "./verdict.js";
 
+// Pixels that a sentence has for a name, and of its letters: about 40 of them.
+const SENTENCE = { room: 480, font: 16 };
 const TEXTS = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 
 /** @param {Written | undefined} value @returns {number} NaN for what is not known, too */
@@ -60,7 +63,7 @@ function shownOf(facts, given) {
   const isOne = facts.same || Boolean(facts.alone) || shares.length === 1;
   const allLosses = pooledOf("all_centres", facts, given);
   const allNoise = noiseOfAll(facts, given);
-  const byAll = isOne ? null : aggregate(losses(all), allLosses, allNoise);
+  const byAll = isOne || allLosses.every(Number.isNaN) ? null : aggregate(losses(all), allLosses, allNoise);
   return {
     facts,
     values,
@@ -68,17 +71,31 @@ function shownOf(facts, given) {
     known,
     avg,
     all,
-    worst: (facts.corrected ? centres : values).map((row) => worstOf(facts, row, shares, facts.corrected)),
+    worst: worstsOf(facts, values, centres, shares),
     avgLosses: Array.from(byAvg.centres),
     allLosses,
-    worstLosses: centres.map((row) => worstLossOf(row, shares)),
+    worstLosses: centres.map((row) => row[worstOf(row, shares)] ?? NaN),
     size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
+    isAllKnown: scene.generators.map(
+      (generator, g) => isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
+    ),
     byAvg,
     byAll,
     errors: { avg: errorsOf(byAvg.noise), all: errorsOf(allNoise) },
-    verdict: verdict(scene.generators, byAvg, byAll, aboutOf(facts, known, given)),
+    verdict: verdict(scene.generators.map(inWords), byAvg, byAll, aboutOf(facts, known, given)),
   };
+}
+
+/** A name as a sentence has room for it. @param {string} name */
+function inWords(name) {
+  return shortened(name, SENTENCE.room, SENTENCE.font);
+}
+
+/** Whether Python has said anything of all, under these weights or with slopes to them. @param {string} metric @param {string} generator @param {boolean} isNear @param {any} result */
+function isPooledKnown(metric, generator, isNear, result) {
+  const has = (/** @type {string} */ part) => (result[part]?.[metric]?.[generator] ?? null) !== null;
+  return has("all") && (!isNear || has("slope"));
 }
 
 /** Of each generator on show its numbers, one a client. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
@@ -156,16 +173,31 @@ function aboutOf({ name, label, same, corrected }, known, { board, shares, resul
   };
 }
 
-/** A client of weight 0 does not count, whatever its score. @param {Float64Array} row @param {number[]} shares */
-function worstLossOf(row, shares) {
-  return row.reduce((worst, loss, i) => (shares[i] > 0 && !(loss <= worst) ? loss : worst), -Infinity);
+/**
+ * The client that a generator serves worst, -1 where one that counts has no score.
+ * @param {Float64Array} losses @param {number[]} shares
+ */
+function worstOf(losses, shares) {
+  let client = -1;
+  for (let i = 0; i < losses.length; i++) {
+    if (!(shares[i] > 0)) continue;
+    if (Number.isNaN(losses[i])) return -1;
+    if (client < 0 || losses[i] > losses[client]) client = i;
+  }
+  return client;
 }
 
-/** @param {MetricFacts} facts @param {Float64Array} row @param {number[]} shares @param {boolean} isLoss what the row has */
-function worstOf(facts, row, shares, isLoss) {
-  const loss = (/** @type {number} */ i) => (isLoss ? row[i] : lossOf(facts, row[i]));
-  let client = -1;
-  for (let i = 0; i < row.length; i++)
-    if (shares[i] > 0 && !Number.isNaN(row[i]) && !(loss(i) <= loss(client))) client = i;
-  return { value: client < 0 ? NaN : isLoss ? scoreOf(facts, row[client]) : row[client], client };
+/** Where it is by the centres, and by the plain scores. @param {MetricFacts} facts @param {Float64Array[]} values @param {Float64Array[]} centres @param {number[]} shares */
+function worstsOf(facts, values, centres, shares) {
+  const at = (/** @type {ArrayLike<number>} */ row, /** @type {number} */ client) => (client < 0 ? NaN : row[client]);
+  return values.map((row, g) => {
+    const own = worstOf(
+      row.map((value) => lossOf(facts, value)),
+      shares,
+    );
+    const plain = { value: at(row, own), client: own };
+    if (!facts.corrected) return { ...plain, plain };
+    const client = worstOf(centres[g], shares);
+    return { value: scoreOf(facts, at(centres[g], client)), client, plain };
+  });
 }

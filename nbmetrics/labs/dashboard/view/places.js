@@ -66,3 +66,20 @@ export function crossings(left, right, byLeft, byRight) {
   });
   return found;
 }
+
+/** A verdict in a few words. @param {import("./verdict.js").Verdict} verdict */
+export function briefly({ state, avg, all }) {
+  if (state === "size") return "order explained by sample size";
+  if (state === "unknown")
+    return avg.length === 1 && all.length === 1 ? `${avg[0]}, not shown to be best` : "not enough data";
+  const isSame = avg.length === all.length && avg.every((name) => all.includes(name));
+  if (!isSame) return state === "winner" ? `${avg[0]} by avg, ${all[0]} by all` : "no single winner";
+  return avg.length === 1 ? `${avg[0]} wins` : avg.length === 2 ? `${avg.join(" and ")} tie` : `${avg.length} tie`;
+}
+
+/** Choose a generator, or none where it was the one. @param {import("../../toolkit/view/store.js").Store} store @param {number} g */
+export function choose(store, g) {
+  const scene = /** @type {any} */ (store.scene);
+  const name = scene.generators[g];
+  store.edit({ ...scene, generator: scene.generator === name ? "" : name }, "");
+}

@@ -13,9 +13,10 @@
  * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, few?: Record<string, string[]>, leaves?: number[], filled: {done: number, total: number, doing: string}}} Board
  * @typedef {{scale: number[], int8: string}} PackedDraws
+ * @typedef {{value: number, client: number}} Worst  -1 where a client that counts has no score
  * @typedef {{facts: MetricFacts, values: Float64Array[], centres: Float64Array[], known: boolean[][],
- *   avg: number[], all: number[], worst: {value: number, client: number}[], avgLosses: number[], allLosses: number[],
- *   worstLosses: number[], size: number[], isNear: boolean, byAvg: Aggregate, byAll: Aggregate | null,
+ *   avg: number[], all: number[], worst: (Worst & {plain: Worst})[], avgLosses: number[], allLosses: number[],
+ *   worstLosses: number[], size: number[], isNear: boolean, isAllKnown: boolean[], byAvg: Aggregate, byAll: Aggregate | null,
  *   errors: {avg: number[] | null, all: number[] | null}, verdict: Verdict}} Shown  of one metric under the weights on
  *   show, by the generators on show; NaN where there is none. `isNear` where all is a first guess for new weights, until
  *   Python has answered; `byAll` is null where avg and all are one order: KID, one client, metrics without clients;
