@@ -13,7 +13,7 @@ import { choose, crossings, rangeText, tiers } from "./places.js";
 const ROW = { few: 28, many: 21 };
 const FEW = 8;
 const HEAD = 20;
-const [LINES, MOST_SIDE] = [56, 170];
+const [LINES, MOST_SIDE] = [44, 170];
 const RANGE = 46;
 
 export class Ribbon {

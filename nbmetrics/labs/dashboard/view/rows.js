@@ -87,12 +87,12 @@ export function legendOf({ facts, errors, byAll }, isLog) {
   const exact = errors.avg?.every((error) => error === 0);
   const lines = exact
     ? "Exact: nothing was drawn, so there are no intervals."
-    : "Line: 95 % of that number. Bar: 95 % of the difference to the leader, for all pairs at once; a bar that ends before the leader’s line is a real difference.";
+    : "Line: 95 % of that number. Bar: 95 % of the difference to the leader, all pairs at once: clear of the leader’s tick, it is more than chance.";
   return [
     facts.higher ? "Higher is better." : "Lower is better.",
     errors.avg ? lines : "No intervals: places may be chance.",
-    "Place 2 (1–4): second by its number, and from first to fourth by what is more than chance.",
-    facts.corrected ? "Numbers are without the bias of few rows; the plain ones stand below." : "",
+    "2 (1–4): second by its number, first to fourth by what is more than chance.",
+    facts.corrected ? "Numbers are without the bias of few rows, the plain ones beside them." : "",
     facts.same && !byAll ? "avg and all agree, always: they differ by the same number for every generator." : "",
     isLog ? "Dots stand on a logarithmic scale." : "",
   ]

@@ -7,7 +7,7 @@
 import { calmRange, linear } from "../../toolkit/view/chart.js";
 import { setAttributes, svg } from "../../toolkit/view/dom.js";
 
-const [WIDTH, HEIGHT, PAD] = [96, 9, 5];
+const [WIDTH, HEIGHT, PAD] = [108, 11, 5];
 const MIDDLE = HEIGHT / 2;
 const NORMAL = 1.959964;
 // Beyond this ratio small numbers would all lie at one end.
@@ -82,10 +82,10 @@ function across(scale, from, to) {
 
 /** A dot; an arrow out of the picture for an infinite number, a cross for none. @param {number} value @param {Scale} scale */
 function markOf(value, scale) {
-  if (Number.isNaN(value)) return "M2 2L7 7M7 2L2 7";
+  if (Number.isNaN(value)) return "M2 2.5L8 8.5M8 2.5L2 8.5";
   if (value === Infinity)
-    return `M${WIDTH - 9} ${MIDDLE}H${WIDTH - 1}M${WIDTH - 5} 1L${WIDTH - 1} ${MIDDLE}L${WIDTH - 5} 8`;
-  if (value === -Infinity) return `M9 ${MIDDLE}H1M5 1L1 ${MIDDLE}L5 8`;
+    return `M${WIDTH - 9} ${MIDDLE}H${WIDTH - 1}M${WIDTH - 5} 2L${WIDTH - 1} ${MIDDLE}L${WIDTH - 5} 9`;
+  if (value === -Infinity) return `M9 ${MIDDLE}H1M5 2L1 ${MIDDLE}L5 9`;
   return `M${place(scale.at(value))} ${MIDDLE}h0`;
 }
 
