@@ -6,7 +6,7 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { briefly } from "./places.js";
 
 const MEANINGS = [
@@ -23,6 +23,7 @@ export class Headline {
     this.others = el("div", { class: "nbm-dashboard-others", role: "group", "aria-label": "Other metrics" });
     this.why = el("p", { class: "nbm-dashboard-why" });
     const meanings = MEANINGS.map(([name, words]) => el("li", {}, [el("b", {}, [name]), ` ${words}`]));
+    for (const part of [this.main, this.why]) keepRoom(part, signal);
     this.root = el("div", { class: "nbm-dashboard-verdict" }, [
       this.main,
       this.others,
@@ -62,4 +63,15 @@ export class Headline {
     button.addEventListener("click", look, { signal });
     return button;
   }
+}
+
+/** A text takes the most room that it had at this width. @param {HTMLElement} node @param {AbortSignal} signal */
+function keepRoom(node, signal) {
+  let [wide, high] = [0, 0];
+  watchSize(node, signal, ({ width, height }) => {
+    const isNew = width !== wide;
+    if (!isNew && height <= high) return;
+    [wide, high] = [width, isNew ? 0 : height];
+    node.style.minHeight = isNew ? "" : `${height}px`;
+  });
 }

@@ -6,7 +6,8 @@
  * @import { Numbers, Scene, Shown } from "./types.js"
  */
 import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
-import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
+import { shortened } from "../../toolkit/view/names.js";
 import { scoreOf } from "./numbers.js";
 import { choose, sorted } from "./places.js";
 import { Ribbon } from "./ribbon.js";
@@ -24,6 +25,10 @@ const HEADS = {
 };
 const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
 const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
+// Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
+const NARROW = 560;
+const NAME = { wide: 140, narrow: 84 };
+const FONT = 12;
 const DRAWN = { avg: "avg", all: "all" };
 
 export class Leaderboard {
@@ -34,6 +39,7 @@ export class Leaderboard {
     this.focused = 0;
     this.scales = { avg: new Scale(), all: new Scale() };
     this.isFull = false;
+    this.width = 900;
     this.body = el("tbody");
     this.heads = COLUMNS.map((name) => el("th", { scope: "col", class: `nbm-dashboard-${name}` }, [HEADS[name]]));
     this.table = el("table", { class: "nbm-scores nbm-dashboard-board", "aria-label": "Leaderboard" }, [
@@ -54,6 +60,11 @@ export class Leaderboard {
       this.legend,
       this.numbers.root,
     ]);
+    watchSize(this.root, signal, ({ width }) => {
+      if (!width || width < NARROW === this.width < NARROW) return;
+      this.width = width;
+      store.changed();
+    });
     this.body.addEventListener("keydown", (event) => this.key(event), { signal });
   }
 
@@ -122,8 +133,8 @@ export class Leaderboard {
     const { signal } = this;
     const button = el("button", { type: "button", class: "nbm-dashboard-name" });
     const cells = COLUMNS.map((name) => {
-      const parts = [el("span"), el("small"), ...(name in DRAWN ? [makeWhisker()] : [])];
-      return el("td", { class: `nbm-dashboard-${name}` }, parts);
+      const number = el("div", { class: "nbm-dashboard-number" }, [el("span"), el("small")]);
+      return el("td", { class: `nbm-dashboard-${name}` }, name in DRAWN ? [number, makeWhisker()] : [number]);
     });
     const row = el("tr", {}, [el("th", { scope: "row" }, [button]), ...cells]);
     row.addEventListener("click", () => choose(this.store, Number(row.dataset.generator)), { signal });
@@ -136,17 +147,19 @@ export class Leaderboard {
     const button = /** @type {HTMLElement} */ (row.cells[0].children[0]);
     setAttributes(row, { "data-generator": g });
     row.classList.toggle("nbm-selected", isChosen);
-    setText(button, name);
-    setAttributes(button, { "aria-pressed": String(isChosen), tabindex: at === this.focused ? 0 : -1, title: name });
+    setText(button, shortened(name, this.width < NARROW ? NAME.narrow : NAME.wide, FONT));
+    const tabindex = at === this.focused ? 0 : -1;
+    setAttributes(button, { "aria-pressed": String(isChosen), tabindex, title: name, "aria-label": name });
     COLUMNS.forEach((column, k) => {
       const cell = row.cells[k + 1];
       const { text, small, value } = cells[column];
-      setText(cell.children[0], text);
-      setText(cell.children[1], small);
+      const [main, more] = cell.children[0].children;
+      setText(main, text);
+      setText(more, small);
       if (value !== undefined) setAttributes(cell, { "data-value": value });
     });
     for (const { column, spans, scale, leader } of drawn)
-      paintWhisker(row.cells[column].children[2], spans[g], scale, spans[leader].value, g === leader);
+      paintWhisker(row.cells[column].children[1], spans[g], scale, spans[leader].value, g === leader);
   }
 
   /** Up and down go from row to row. @param {KeyboardEvent} event */

@@ -3,6 +3,7 @@
  * noise too; all is Python's, and under other weights a first guess by its slopes until Python has answered.
  *
  * @import { Model } from "../../toolkit/view/types.js"
+ * @import { Aggregate } from "./verdict.js"
  * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
 import { shortened } from "../../toolkit/view/names.js";
@@ -11,6 +12,8 @@ import { aggregate, verdict } from "./verdict.js";
 
 // Pixels that a sentence has for a name, and of its letters: about 40 of them.
 const SENTENCE = { room: 480, font: 16 };
+// Of the weight: clients with rows enough must hold so much for a decision.
+const LEAST = 0.5;
 const TEXTS = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 
 /** @param {Written | undefined} value @returns {number} NaN for what is not known, too */
@@ -59,8 +62,10 @@ function shownOf(facts, given) {
   const [avg, all] = [average(values, shares), pooledOf("all", facts, given)];
   const isNear = shares.some((share, i) => Math.abs(share - (result.weights?.[i] ?? share)) > 1e-12);
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
-  const byAvg = aggregate(losses(avg), average(centres, shares), noiseOfAvg(facts, given));
-  const isOne = facts.same || Boolean(facts.alone) || shares.length === 1;
+  const decided = decidedShares(shares, board.few?.[name]);
+  const avgNoise = decided && noiseOfAvg(facts, given, decided);
+  const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
+  const isOne = facts.same || facts.pooled === false || shares.length === 1;
   const allLosses = pooledOf("all_centres", facts, given);
   const allNoise = noiseOfAll(facts, given);
   const byAll = isOne || allLosses.every(Number.isNaN) ? null : aggregate(losses(all), allLosses, allNoise);
@@ -83,8 +88,31 @@ function shownOf(facts, given) {
     byAvg,
     byAll,
     errors: { avg: errorsOf(byAvg.noise), all: errorsOf(allNoise) },
-    verdict: verdict(scene.generators.map(inWords), byAvg, byAll, aboutOf(facts, known, given)),
+    verdict: judged(byAvg, byAll, aboutOf(facts, known, given), isOne, given),
   };
+}
+
+/** The verdict by what is known: where avg or all is not yet, by the other alone. @param {Aggregate} byAvg @param {Aggregate | null} byAll @param {import("./verdict.js").About} about @param {boolean} isOne @param {Given} given */
+function judged(byAvg, byAll, about, isOne, { scene }) {
+  const names = scene.generators.map(inWords);
+  const { label } = about;
+  if (isOne) return verdict(names, byAvg, null, about);
+  if (!byAll) return verdict(names, byAvg, null, { ...about, label: `${label} avg` });
+  if (Array.from(byAvg.centres).every(Number.isNaN))
+    return verdict(names, byAll, null, { ...about, label: `${label} all` });
+  return verdict(names, byAvg, byAll, about);
+}
+
+/**
+ * λ of the clients that have rows enough, null where they hold too little of the weight.
+ * Twin: labs/dashboard/decisions.py · held by: tests/browser/test_dashboard.py
+ * @param {number[]} shares @param {string[] | undefined} few
+ */
+function decidedShares(shares, few) {
+  if (!few?.some(Boolean)) return shares;
+  const kept = shares.map((share, i) => (few[i] ? 0 : share));
+  const total = kept.reduce((sum, share) => sum + share, 0);
+  return total >= LEAST ? kept.map((share) => share / total) : null;
 }
 
 /** A name as a sentence has room for it. @param {string} name */
@@ -129,8 +157,8 @@ function drawsOf(packed) {
   return draws;
 }
 
-/** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given */
-function noiseOfAvg({ name }, { scene, shares, draws }) {
+/** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given @param {number[]} shares */
+function noiseOfAvg({ name }, { scene, draws }, shares) {
   return noiseOf(scene.generators, draws[name], (packed) => averageNoise(drawsOf(packed), packed.scale, shares));
 }
 
@@ -159,7 +187,7 @@ function errorsOf(noise) {
 }
 
 /** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} known @param {Given} given @returns {import("./verdict.js").About} */
-function aboutOf({ name, label, same, corrected }, known, { board, shares, result }) {
+function aboutOf({ name, label, same, corrected, sure, why }, known, { board, shares, result }) {
   const few = board.few?.[name];
   const p = read(result.p);
   return {
@@ -168,7 +196,8 @@ function aboutOf({ name, label, same, corrected }, known, { board, shares, resul
     corrected,
     clients: shares.length,
     known: shares.filter((_, i) => known.every((row) => row[i])).length,
-    enough: few ? few.filter((reason) => !reason).length : null,
+    enough: few && sure ? few.filter((reason) => !reason).length : null,
+    why: why || few?.find(Boolean) || "it is still being computed",
     p: Number.isNaN(p) ? null : p,
   };
 }

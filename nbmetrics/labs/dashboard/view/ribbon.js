@@ -14,7 +14,7 @@ const ROW = { few: 28, many: 21 };
 const FEW = 8;
 const HEAD = 20;
 const [LINES, MOST_SIDE] = [44, 170];
-const RANGE = 46;
+const LETTER = 6.6;
 
 export class Ribbon {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -78,9 +78,11 @@ export class Ribbon {
     const has = !Number.isNaN(y1 + y2);
     line.classList.toggle("nbm-unknown", !has);
     if (!has) return;
-    const [hit, path, ...ends] = line.children;
+    const [title, hit, path, ...ends] = line.children;
+    setText(title, name);
     for (const node of [hit, path]) setAttributes(node, { d: `M${x1} ${y1}L${x2} ${y2}` });
-    const short = shortened(name, x1 - RANGE);
+    const room = x1 - 20 - LETTER * Math.max(...ranges.map((range) => range.length));
+    const short = shortened(name, room);
     ends.forEach((text, k) => {
       const anchor = k ? "start" : "end";
       setAttributes(text, { x: this.ends[k] + (k ? 12 : -12), y: (k ? y2 : y1) + 4, "text-anchor": anchor });
@@ -110,6 +112,7 @@ export class Ribbon {
     const end = (/** @type {string} */ name) =>
       svg("text", { class: `nbm-dashboard-${name}` }, [svg("tspan"), svg("tspan")]);
     const line = svg("g", { class: "nbm-dashboard-slope" }, [
+      svg("title"),
       svg("path", { class: "nbm-hit" }),
       svg("path", { class: "nbm-dashboard-line" }),
       end("left"),
