@@ -5,7 +5,8 @@
  */
 
 /**
- * @typedef {{low: number[], high: number[], better: boolean[][]}} Ranges  as in Python
+ * @typedef {{low: number[], high: number[], better: boolean[][], margins: number[][]}} Ranges  as in Python, and what the
+ *   difference of each pair must exceed
  * @typedef {Float64Array[]} Noise  of each generator its draws, jointly over generators
  */
 
@@ -40,8 +41,12 @@ export function leads(losses, noise, level = LEVEL) {
   const better = Array.from({ length: size }, () => Array(size).fill(false));
   const errors = noise && errorsOf(noise);
   const beyond = errors ? beyondChance(noise, errors, level) : 0;
+  const margins = better.map((row) => row.map(() => Infinity));
   for (let a = 0; errors && a < size; a++) {
-    for (let b = 0; b < size; b++) better[a][b] = losses[a] - losses[b] < -marginOf(losses, a, b, errors[a][b], beyond);
+    for (let b = 0; b < size; b++) {
+      margins[a][b] = marginOf(losses, a, b, errors[a][b], beyond);
+      better[a][b] = losses[a] - losses[b] < -margins[a][b];
+    }
   }
   const isPlaced = Array.from(losses, (loss) => !Number.isNaN(loss));
   const placed = isPlaced.filter(Boolean).length;
@@ -50,6 +55,7 @@ export function leads(losses, noise, level = LEVEL) {
     low: isPlaced.map((has, g) => (has ? 1 + count(better.map((row) => row[g])) : 0)),
     high: isPlaced.map((has, g) => (has ? placed - count(better[g]) : 0)),
     better,
+    margins,
   };
 }
 
