@@ -35,7 +35,7 @@ class Dashboard(Lab):
     """
 
     _esm = modules.module("dashboard/view/index.js")
-    _css = modules.style("dashboard/view/style.css")
+    _css = modules.style("dashboard/view/style.css", "dashboard/view/heat.css")
     _state = DashboardScene
 
     board = traitlets.Dict().tag(sync=True)
