@@ -18,7 +18,7 @@
  *
  * @typedef {{from: number, to: number}} Scale  losses at which the colours begin and end; beyond it they do not grow
  */
-import { shownNumber } from "../../toolkit/view/numbers.js";
+import { numeral, shownNumber } from "../../toolkit/view/numbers.js";
 import { lossOf, read } from "./numbers.js";
 
 // Of a difference beside its standard error: 95 %, cell by cell.
@@ -58,7 +58,7 @@ function least(losses) {
 function above(centre, best) {
   if (centre === best) return 0;
   const apart = centre - best;
-  return apart <= ROUNDING * Math.max(Math.abs(centre), Math.abs(best)) ? 0 : apart;
+  return Number.isFinite(apart) && apart <= ROUNDING * Math.max(Math.abs(centre), Math.abs(best)) ? 0 : apart;
 }
 
 /** @param {string[]} generators @param {Record<string, Float64Array>} regret @param {Record<string, PackedDraws>} packed */
@@ -101,8 +101,8 @@ function blindOf(board, metric, generators, regret, chance) {
   const few = board.few?.[metric];
   return board.clients.map(({ rows }, i) => {
     if (few?.[i]) return few[i];
-    const isAllChance = chance && generators.every((g) => regret[g][i] === 0 || chance[g][i]);
-    const isTie = generators.every((g) => regret[g][i] === 0);
+    const isAllChance = chance && generators.every((g) => !(regret[g][i] > 0) || chance[g][i]);
+    const isTie = generators.every((g) => !(regret[g][i] > 0));
     return isAllChance && !isTie && rows ? `n = ${rows.toLocaleString("en")}: cannot tell` : "";
   });
 }
@@ -126,8 +126,8 @@ export function levelOf({ from, to }, loss) {
 export function brief(value) {
   const size = Math.abs(value);
   if (size === 0) return "0";
-  const text =
-    size >= 1e4 || size < 1e-3 ? value.toExponential(0).replace("e+", "e") : value.toPrecision(size >= 100 ? 3 : 2);
+  if (size >= 100 && size < 1e4) return numeral(value, 0);
+  const text = size >= 1e4 || size < 1e-3 ? value.toExponential(0).replace("e+", "e") : value.toPrecision(2);
   return text.replaceAll("-", "−");
 }
 

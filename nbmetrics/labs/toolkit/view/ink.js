@@ -19,7 +19,7 @@
 
 // Where a number is printed.
 export const PRINTED = { width: 34, height: 18 };
-const TILE = 6;
+const TILE = 8;
 const [DARK, LIGHT] = ["#000000", "#ffffff"];
 
 /** The colours of the page around a node, as they are now. @param {Element} node @returns {Theme} */
@@ -168,8 +168,8 @@ function newPattern(pen, hatch, ink, ratio) {
   tile.width = tile.height = side;
   const own = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
   own.strokeStyle = ink;
-  own.globalAlpha = 0.6;
-  own.lineWidth = hatch * 0.7 * ratio;
+  own.globalAlpha = 0.55;
+  own.lineWidth = 0.9 * ratio;
   own.beginPath();
   for (const shift of [-side, 0, side]) {
     own.moveTo(shift - 1, side + 1);

@@ -120,7 +120,13 @@ export class Matrix {
     const isTurned = head > width;
     const found = /** @type {{height: number}} */ (HEIGHTS.find(({ rows: most }) => rows.length <= most));
     const { height } = found;
-    this.layout = { names, head: isTurned ? Math.min(head, HEAD.most) : HEAD.least, width, height, isTurned };
+    this.layout = {
+      names,
+      head: isTurned ? Math.ceil(Math.min(head, HEAD.most)) : HEAD.least,
+      width,
+      height,
+      isTurned,
+    };
     const total = { width: names + width * columns.length, height: this.layout.head + height * rows.length };
     this.grid.style.width = `${total.width}px`;
     this.grid.style.height = `${total.height}px`;

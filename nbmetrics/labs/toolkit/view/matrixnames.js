@@ -77,15 +77,19 @@ export function paintHead(matrix, theme, lit) {
   pen.fillRect(0, head - 1, matrix.size.width, 0.5);
 }
 
-/** A text cut to a width, what stands behind it whole. @param {CanvasRenderingContext2D} pen @param {string} text @param {string} behind @param {number} width */
+/** A text that fits: its middle cut, as names often differ at their ends. @param {CanvasRenderingContext2D} pen @param {string} text @param {string} behind @param {number} width */
 function fitting(pen, text, behind, width) {
   if (pen.measureText(text + behind).width <= width) return text + behind;
   const letters = [...text];
+  const some = (/** @type {number} */ count) => {
+    const end = Math.floor(count / 2);
+    return `${letters.slice(0, count - end).join("")}…${letters.slice(letters.length - end).join("")}${behind}`;
+  };
   let [least, most] = [0, letters.length];
   while (least < most) {
     const middle = (least + most + 1) >> 1;
-    if (pen.measureText(`${letters.slice(0, middle).join("")}…${behind}`).width <= width) least = middle;
+    if (pen.measureText(some(middle)).width <= width) least = middle;
     else most = middle - 1;
   }
-  return `${letters.slice(0, least).join("")}…${behind}`;
+  return some(least);
 }
