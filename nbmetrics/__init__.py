@@ -32,6 +32,7 @@ _ROOMS = {
     "federation": ["Client", "Generator", "Federation", "UnreadWarning"],
     "evaluation.evaluate": ["evaluate"],
     "evaluation.scores": ["Scores"],
+    "theory.best_mixture": ["best_mixture"],
     "features.images": ["Images", "images"],
     "features.extract": ["extract"],
     "features.extractors": ["extractors"],

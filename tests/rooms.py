@@ -15,6 +15,7 @@ PACKAGE = ROOT / "nbmetrics"
 ROOMS = [
     "errors",
     "late",
+    "files",
     "orders",
     "datasets",
     "arrays",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput
-from ..labs.toolkit.files import checked_path, write
+from ..files import checked_path, write
 
 
 def writer(option: str, path: str | None, *suffixes: str) -> Callable[[bytes], Path | None]:

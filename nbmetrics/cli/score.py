@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import InvalidInput, check_count, check_names, check_number, shown
 from ..evaluation.evaluate import evaluate
+from ..evaluation.export import as_csv
 from ..evaluation.uncertainty import Bootstrap, Influence, Jackknife
 from ..features import Extraction, extraction
 from ..metrics import Metric, metric_of
@@ -45,7 +46,7 @@ def run(options: Namespace) -> None:
     report = Report(scores, federation, clients, generated, generators, notes, reader.unread, vars(options))
     write_json(as_json(report))
     write_page(as_page(report))
-    write_csv(scores.table.to_csv(index=False).encode("utf-8"))
+    write_csv(as_csv(scores.table))
     print(as_text(report))  # last: `| head` may close the pipe
 
 

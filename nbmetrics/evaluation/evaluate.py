@@ -8,28 +8,19 @@ rows otherwise → summarise, for every metric, as that is where most is refused
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import check_same_order
-from ..distributions import Distribution, check_draw
-from ..errors import InvalidInput, check_choice, check_count, check_list, check_names, shown
-from ..federation import Federation, Generator, as_generators
-from ..metrics import Metric, Sample, metric_of
-from .influence import Influences
-from .result import Result, all_terms
-from .sampling import ClientSamples, GeneratorSamples
+from ..errors import InvalidInput, check_choice, shown
+from .filling import Filling
+from .result import Result
 from .scores import Scores
-from .uncertainty import BiasWarning, Design, Influence, Replicas, check_design
+from .uncertainty import BiasWarning, Influence
 
 if TYPE_CHECKING:
     from tqdm import tqdm
-
-# Who gave features of their own beside an extractor's, in the line under a table.
-MOST_NAMED = 3
 
 
 def evaluate(
@@ -78,68 +69,18 @@ def evaluate(
     0    narrow    fid  1.000  0.172  0.828
     1      wide    fid  1.172  0.000  1.172
     """
-    design = None if uncertainty is None else check_design(uncertainty)
     if cluster is not None:
         raise InvalidInput("cluster", f"got {shown(cluster)}, and this version computes on one machine", "Leave it out")
-    if not isinstance(federation, Federation):
-        federation = Federation(federation)
-    named = as_generators(generators)
-    check_same_order([(party.name or "", party.columns) for party in (*federation, *named)], "generators")
-    seed = check_count(seed, "seed", minimum=0)
-    if samples is not None:
-        samples = check_draw(samples, federation.dim, "samples", minimum=2 * len(federation))
-    settled = _metrics(metrics, federation)
-    note = _note(samples, seed, federation, named)
-    extraction = federation.extraction
-    if extraction is not None and progress is False:
-        extraction = replace(extraction, progress=False)
-    named = tuple(generator.through(extraction) for generator in named)
-    clients = ClientSamples(federation, samples, seed)
-    samples_of = [GeneratorSamples(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
-    steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
-    with _bar(progress, steps) as bar:
-        unscored = [_summarised(metric, clients, samples_of, federation.weights, design, bar) for metric in settled]
-        results = tuple(_scored(result, bar) for result in unscored)
-    _check_any(results, federation.weights)
-    if design is not None and not isinstance(design, Influence):
+    filling = Filling(federation, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress)
+    filling.add_all(generators)
+    clients, names = len(filling.names), filling.generators
+    with _bar(progress, len(filling.metrics) * (clients + len(names) * (clients + 1))) as bar:
+        results = filling.fill(bar.update)
+    _check_any(results, filling.weights)
+    if filling.design is not None and not isinstance(filling.design, Influence):
         for line in (caution for result in results for caution in result.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
-    return Scores(federation.names, federation.weights, [g.name or "" for g in named], results, note)
-
-
-def _note(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
-    exact = "laws exact where a closed form exists, else 10,000 rows drawn"
-    drawn = exact if samples is None else f"{samples} rows drawn for each law"
-    has_laws = not all(client.size for client in federation) or any(
-        g.answers or isinstance(g.source, Distribution) for g in generators
-    )
-    return "; ".join([_features(federation, generators), *([drawn] if has_laws else []), f"seed {seed}"])
-
-
-def _features(federation: Federation, generators: Sequence[Generator]) -> str:
-    """What made the rows: the extractor, where there is one, and who gave rows of their own beside it."""
-    if federation.extraction is None:
-        return "features as given"
-    given = [f"client {client.name!r}" for client in federation if client.extraction is None]
-    given += [
-        f"generator {g.name!r}"
-        for g in generators
-        if not (g.answers or g.is_of_images or isinstance(g.source, Distribution))
-    ]
-    more = f", and {len(given) - MOST_NAMED} more" * (len(given) > MOST_NAMED)
-    own = f"; features of {', '.join(given[:MOST_NAMED])}{more} as given" if given else ""
-    return f"features: {federation.extraction.extractor.convention}{own}"
-
-
-def _metrics(metrics: Any, federation: Federation) -> list[Metric[Any]]:
-    is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
-    listed = [metrics] if is_one else check_list(metrics, "metrics")
-    if not listed:
-        raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
-    wanted = [metric_of(item) for item in listed]
-    check_names([m.name for m in wanted], "metrics")
-    samples = [client.to_sample() for client in federation]
-    return [metric.resolve(samples) for metric in wanted]
+    return filling.scored(results)
 
 
 def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
@@ -150,105 +91,9 @@ def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
     return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
 
 
-def _summarised(
-    metric: Metric[Any],
-    clients: ClientSamples,
-    generators: Sequence[GeneratorSamples],
-    weights: Sequence[float],
-    design: Design | None,
-    bar: tqdm[Any],
-) -> Result:
-    """All but the scores."""
-    real, samples = [], [clients.of(position, metric) for position in range(len(clients))]
-    _check_tests(metric, clients.names, samples)
-    replicas = None if design is None else _replicas(metric, samples, generators, design)
-    for name, sample in zip(clients.names, samples, strict=True):
-        real.append(_summary(metric, sample, f"client {name!r}"))
-        bar.update()
-    generated, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
-    drawn = tuple(g.whole(metric) if g.answers(metric) is None else None for g in generators)
-    known = [sample for sample in drawn if sample is not None]
-    cautions = tuple(metric.cautions(samples, known))
-    rows = [s.rows.shape[0] for s in samples if s.rows is not None]
-    result = Result(metric, tuple(real), generated, (), answers, replicas, cautions, _span(rows), tuple(samples), drawn)
-    if isinstance(design, Influence) and replicas is None:
-        return replace(result, replicas=_influences(metric, samples, generators, result, design.level))
-    return result
-
-
-def _influences(
-    metric: Metric[Any], clients: Sequence[Sample], generators: Sequence[GeneratorSamples], result: Result, level: float
-) -> Influences:
-    real = [metric.strata(s, sample.rows) for s, sample in zip(result.real, clients, strict=True)]
-    generated = [metric.strata(s, g.whole(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
-    return Influences(metric, real, generated, level)
-
-
-def _scored(result: Result, bar: tqdm[Any]) -> Result:
-    """The result with the terms of every pair."""
-    terms = []
-    for pairs in all_terms(result):
-        row = []
-        for pair in pairs:
-            row.append(pair)
-            bar.update()
-        terms.append(tuple(row))
-        bar.update()
-    return replace(result, terms=tuple(terms))
-
-
-def _check_tests(metric: Metric[Any], names: Sequence[str], clients: Sequence[Sample]) -> None:
-    if not metric.needs_test:
-        return
-    for name, sample in zip(names, clients, strict=True):
-        if sample.test is None:
-            seen = f"client {name!r} has none, and {metric.name} compares with rows the generator has not seen"
-            raise InvalidInput("test", seen, "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)")
-
-
 def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
     """Refuse a table in which nothing would stand, with the reason of its first score."""
     pairs = [pair for result in results for row in result.terms for pair in row]
     refused = [pair for pair in pairs if isinstance(pair, InvalidInput)]
     if len(refused) == len(pairs) and all(np.isnan(result.pooled(weights)).all() for result in results):
         raise refused[0]
-
-
-def _span(rows: Sequence[int]) -> str:
-    """How many rows the clients had, for the convention line."""
-    if not rows:
-        return "exact clients"
-    return f"{min(rows):,} to {max(rows):,} rows a client" if min(rows) < max(rows) else f"{rows[0]:,} rows a client"
-
-
-def _replicas(
-    metric: Metric[Any], clients: Sequence[Sample], generators: Sequence[GeneratorSamples], design: Design
-) -> Replicas | None:
-    """The resampled rows, unless influence values serve."""
-    if any(g.answers(metric) is not None for g in generators):
-        fix = "Leave uncertainty out, or score outputs without their conditions"
-        raise InvalidInput("uncertainty", f"{metric.name} of answers to a condition has no intervals yet", fix)
-    if isinstance(design, Influence):
-        if metric.has_pulls:
-            return None
-        design = design.otherwise
-    return Replicas(metric, clients, [g.whole(metric) for g in generators], design)
-
-
-def _generated(
-    metric: Metric[Any], generator: GeneratorSamples, weights: Sequence[float]
-) -> tuple[Any, tuple[Any, ...] | None]:
-    """The summary of a generator, and those of its answers to each client where it gave some."""
-    who = f"generator {generator.name!r}"
-    samples = generator.answers(metric)
-    if samples is None:
-        return _summary(metric, generator.whole(metric), who), None
-    answers = tuple(_summary(metric, sample, who) for sample in samples)
-    return metric.pool(answers, weights), answers
-
-
-def _summary(metric: Metric[Any], sample: Sample, who: str) -> Any:
-    try:
-        return metric.summarize(sample)
-    except InvalidInput as error:
-        raise error.of(f"{who}, {metric.name}") from None

@@ -1,64 +1,128 @@
-"""Figures of one evaluation: avg against all, places by both, and client by client."""
+"""Figures of one evaluation: avg against all, places by both, client by client, and what each client loses."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..figures.drawing import generator_look, legend, panels, plain
+from ..errors import InvalidInput, check_choice, shown
+from ..figures.drawing import CLIENT, TEXT, generator_look, legend, panels, plain
+from .decisions import regrets
+from .display import figure as numeral
 from .result import Readable
 
+# Cells of a heat map up to which each has its number, and names beside it that can be read.
+MOST_NUMBERS, MOST_NAMES = 120, 60
 
-def scatter(scores: Readable) -> Figure:
-    """avg against all, one panel a metric; pairs that the two order differently are joined."""
-    figure, axes = panels(len(scores.metrics))
-    for ax, metric in zip(axes, scores.metrics, strict=True):
-        label = scores.plain_label(metric)
-        rows = scores.table[scores.table["metric"] == metric].set_index("generator")
-        inverted = scores.inversions(metric)
-        for _, pair in inverted.iterrows():
-            ends = rows.loc[[pair["avg_prefers"], pair["all_prefers"]]]
-            ax.plot(ends["all"], ends["avg"], color="0.35", linewidth=1.2, linestyle="--", zorder=1)
-        for k, (name, row) in enumerate(rows.iterrows()):
-            style = {"s": 60, "alpha": 0.85, "edgecolors": "white", "linewidths": 0.8, "zorder": 2}
-            ax.scatter(row["all"], row["avg"], label=plain(name), **style, **generator_look(k))
-        ax.margins(0.12)
-        ax.locator_params(axis="x", nbins=5)  # more long numbers would run into each other
-        ax.set_xlabel(f"{label}-all (pooled data)")
-        ax.set_ylabel(f"{label}-avg (over clients)")
-        pairs = f"{len(inverted)} pair{'s' * (len(inverted) > 1)} inverted (dashed)"
-        ax.set_title(f"{label}: {pairs if len(inverted) else 'same order'}", fontsize=10)
-    legend(figure, axes[0])
+
+def drawn(scores: Readable, kind: str, metric: str | None, ax: Any) -> Figure:
+    """See `Scores.plot`."""
+    draw = KINDS[check_choice(kind, KINDS, "kind")]
+    metrics = scores.metrics if metric is None else (check_choice(metric, scores.metrics, "metric"),)
+    if ax is not None:
+        return _into(ax, scores, kind, metrics)
+    figure, axes = panels(len(metrics), *_size(scores, kind))
+    for panel, name in zip(axes, metrics, strict=True):
+        draw(scores, name, panel)
+    if kind in NAMED:
+        legend(figure, axes[0])
     return figure
 
 
-def ranks(scores: Readable) -> Figure:
-    """Places by avg (left) and by all (right), one panel a metric; crossing lines are inversions."""
-    figure, axes = panels(len(scores.metrics))
-    for ax, metric in zip(axes, scores.metrics, strict=True):
-        for k, row in enumerate(scores.ranks(metric).to_dict("records")):
-            line = "--" if row["avg"] != row["all"] else "-"
-            ax.plot([0, 1], [row["avg"], row["all"]], linestyle=line, **generator_look(k))
-            ax.annotate(
-                plain(row["generator"]), (1, row["all"]), xytext=(8, -3), textcoords="offset points", fontsize=9
-            )
-        ax.set_xticks([0, 1], ["avg", "all"])
-        ax.set_xlim(-0.2, 1.9)
-        ax.set_yticks(range(1, len(scores.generators) + 1))
-        ax.invert_yaxis()
-        ax.set_ylabel("place (1 = best)")
-        ax.set_title(scores.plain_label(metric), fontsize=10)
-    return figure
+def _into(ax: Any, scores: Readable, kind: str, metrics: tuple[str, ...]) -> Figure:
+    """One metric in Axes of the user's own."""
+    if not isinstance(ax, Axes) or ax.name != "rectilinear":
+        raise InvalidInput("ax", f"got {shown(ax)}", "Give plain matplotlib Axes, such as of figure.subplots()")
+    if len(metrics) > 1:
+        raise InvalidInput("metric", f"is not given, and ax holds one of {', '.join(metrics)}", "Name one of them")
+    KINDS[kind](scores, metrics[0], ax)
+    if kind in NAMED:
+        ax.legend(fontsize=9, frameon=False)
+    return ax.figure.figure  # of a SubFigure the whole
 
 
-def clients(scores: Readable) -> Figure:
-    """Each client's score, one panel a metric, one marker a generator."""
-    figure, axes = panels(len(scores.metrics), width=4.8)
-    for ax, metric in zip(axes, scores.metrics, strict=True):
-        rows = scores.clients[scores.clients["metric"] == metric]
-        for k, generator in enumerate(scores.generators):
-            values = rows[rows["generator"] == generator]["value"]
-            ax.plot(range(len(values)), values, linestyle="none", label=plain(generator), **generator_look(k))
-        ax.set_xticks(range(len(scores.names)), [plain(n) for n in scores.names], rotation=45, ha="right")
-        ax.set_ylabel(scores.plain_label(metric))
-    legend(figure, axes[0])
-    return figure
+def _size(scores: Readable, kind: str) -> tuple[float, float]:
+    """Width and height of a panel in inches."""
+    if kind != "regret":
+        return (4.8 if kind == "clients" else 4.2), 3.8
+    return min(3.2 + 0.6 * len(scores.generators), 14.0), min(max(3.0, 1.6 + 0.3 * len(scores.names)), 14.0)
+
+
+def _scatter(scores: Readable, metric: str, ax: Any) -> None:
+    """avg against all; pairs that the two order differently are joined."""
+    label = scores.plain_label(metric)
+    rows = scores.table[scores.table["metric"] == metric].set_index("generator")
+    inverted = scores.inversions(metric)
+    for _, pair in inverted.iterrows():
+        ends = rows.loc[[pair["avg_prefers"], pair["all_prefers"]]]
+        ax.plot(ends["all"], ends["avg"], color="0.35", linewidth=1.2, linestyle="--", zorder=1)
+    for k, (name, row) in enumerate(rows.iterrows()):
+        style = {"s": 60, "alpha": 0.85, "edgecolors": "white", "linewidths": 0.8, "zorder": 2}
+        ax.scatter(row["all"], row["avg"], label=plain(name), **style, **generator_look(k))
+    ax.margins(0.12)
+    ax.locator_params(axis="x", nbins=5)  # more long numbers would run into each other
+    ax.set_xlabel(f"{label}-all (pooled data)")
+    ax.set_ylabel(f"{label}-avg (over clients)")
+    pairs = f"{len(inverted)} pair{'s' * (len(inverted) > 1)} inverted (dashed)"
+    ax.set_title(f"{label}: {pairs if len(inverted) else 'same order'}", fontsize=10)
+
+
+def _ranks(scores: Readable, metric: str, ax: Any) -> None:
+    """Places by avg (left) and by all (right); crossing lines are inversions."""
+    for k, row in enumerate(scores.ranks(metric).to_dict("records")):
+        line = "--" if row["avg"] != row["all"] else "-"
+        ax.plot([0, 1], [row["avg"], row["all"]], linestyle=line, **generator_look(k))
+        ax.annotate(plain(row["generator"]), (1, row["all"]), xytext=(8, -3), textcoords="offset points", fontsize=9)
+    ax.set_xticks([0, 1], ["avg", "all"])
+    ax.set_xlim(-0.2, 1.9)
+    ax.set_yticks(range(1, len(scores.generators) + 1))
+    ax.invert_yaxis()
+    ax.set_ylabel("place (1 = best)")
+    ax.set_title(scores.plain_label(metric), fontsize=10)
+
+
+def _clients(scores: Readable, metric: str, ax: Any) -> None:
+    """Each client's score, one marker a generator."""
+    rows = scores.clients[scores.clients["metric"] == metric]
+    for k, generator in enumerate(scores.generators):
+        values = rows[rows["generator"] == generator]["value"]
+        ax.plot(range(len(values)), values, linestyle="none", label=plain(generator), **generator_look(k))
+    ax.set_xticks(range(len(scores.names)), [plain(n) for n in scores.names], rotation=45, ha="right")
+    ax.set_ylabel(scores.plain_label(metric))
+
+
+def _regret(scores: Readable, metric: str, ax: Any) -> None:
+    """Clients × generators: how much worse than the client's best, which is ringed; hatched where there is no score."""
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    lost = regrets(scores.losses(metric).by_client).T
+    known = lost[np.isfinite(lost)]
+    top = float(known.max()) if known.size and known.max() > 0 else 1.0
+    hue = LinearSegmentedColormap.from_list("regret", ["white", CLIENT])
+    image = ax.imshow(np.minimum(lost, top), cmap=hue, vmin=0.0, vmax=top, aspect="auto")
+    ax.grid(False)
+    few = lost.size <= MOST_NUMBERS
+    for (c, g), value in np.ndenumerate(lost):
+        if np.isnan(value):
+            ax.add_patch(Rectangle((g - 0.5, c - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.5", linewidth=0))
+        elif few or np.isinf(value):
+            colour = "white" if value > 0.6 * top else TEXT
+            shape = {"boxstyle": "round", "fill": False, "edgecolor": colour} if value == 0 else None
+            text = "∞" if np.isinf(value) else numeral(value, 2)
+            ax.text(g, c, text, ha="center", va="center", color=colour, fontsize=8, bbox=shape)
+        elif value == 0:
+            ax.plot(g, c, marker="o", fillstyle="none", color=TEXT, markersize=4)
+    ax.set_xticks(range(len(scores.generators)), [plain(n) for n in scores.generators], rotation=45, ha="right")
+    if len(scores.names) <= MOST_NAMES:
+        ax.set_yticks(range(len(scores.names)), [plain(n) for n in scores.names])
+    ax.set_title(f"{scores.plain_label(metric)}: regret, each client's best ringed", fontsize=10)
+    ax.figure.colorbar(image, ax=ax, label="regret")
+
+
+KINDS = {"scatter": _scatter, "ranks": _ranks, "clients": _clients, "regret": _regret}
+# Kinds that tell generators apart by a legend.
+NAMED = {"scatter", "clients"}

@@ -287,7 +287,7 @@ def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[s
     if not (expected > 0.0).any():
         return []
     gaps = result.average(weights) - result.pooled(weights)
-    scale = np.array([result.metric.scale(summary) for summary in result.generated])
+    scale = np.array([0.0 if s is None else result.metric.scale(s) for s in result.generated])
     which = np.flatnonzero((expected >= SHARE * np.abs(gaps)) & (expected > NEGLIGIBLE * scale))
     if not len(which):
         return []

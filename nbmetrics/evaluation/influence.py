@@ -135,13 +135,13 @@ class Influences:
     def _spread(self, weights: Sequence[float]) -> Spread:
         spread = Spread(len(self.generated), len(self.real))
         together = self.metric.pool_strata(self.real, weights)
-        pooled = [self._pulls(together, g) for g in self.generated]
+        pooled = [pulls_of(self.metric, together, g) for g in self.generated]
         spread.all[:] = [pulls.value for pulls in pooled]
         spread.cautions += [pulls.caution for pulls in pooled]
         sums: list[Any] = [0.0] * len(self.generated)
         position = 0
         for i, (client, share) in enumerate(zip(self.real, weights, strict=True)):
-            row = [self._pulls(client, g) for g in self.generated]
+            row = [pulls_of(self.metric, client, g) for g in self.generated]
             spread.client[:, i] = [pulls.value for pulls in row]
             spread.cautions += [pulls.caution for pulls in row]
             own = _stacked(row, 0)
@@ -166,17 +166,18 @@ class Influences:
         """Of every score, clients' and pooled: why its interval is missing or doubtful, or nothing."""
         return self.spread(weights).cautions
 
-    def _pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
-        """NaN where the metric refuses the pair, or where a pull is beyond all numbers."""
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                pulls = self.metric.pulls(real, generated)
-        except InvalidInput as error:
-            return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
-        if any(rows is not None and np.isinf(rows).any() for rows in (*pulls.real, *pulls.generated)):
-            seen = "influence values are not finite: no interval; rescale the features"
-            return Pulls(pulls.value, _unknown(real), _unknown(generated), seen)
-        return pulls
+
+def pulls_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> Pulls:
+    """The pulls of a pair; NaN where the metric refuses it, or where a pull is beyond all numbers."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            pulls = metric.pulls(real, generated)
+    except InvalidInput as error:
+        return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
+    if any(rows is not None and np.isinf(rows).any() for rows in (*pulls.real, *pulls.generated)):
+        seen = "influence values are not finite: no interval; rescale the features"
+        return Pulls(pulls.value, _unknown(real), _unknown(generated), seen)
+    return pulls
 
 
 def _stacked(by_generator: Sequence[Pulls], position: int) -> Any:

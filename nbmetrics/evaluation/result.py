@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,16 @@ from .uncertainty import Ends, Replicas
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
+# Of a pair whose score is not computed yet.
+UNKNOWN: Terms = {"not computed yet": math.nan}
+
+
+class Values(NamedTuple):
+    """What the tables hold of one metric, as arrays: avg and all (generators,), by_client (generators, clients)."""
+
+    avg: np.ndarray
+    all: np.ndarray
+    by_client: np.ndarray
 
 
 class Readable(Protocol):
@@ -51,6 +61,12 @@ class Readable(Protocol):
 
     def plain_label(self, metric: str) -> str: ...
 
+    def result(self, metric: str) -> Result: ...
+
+    def losses(self, metric: str) -> Values: ...
+
+    def values(self, metric: str) -> Values: ...
+
     def ranks(self, metric: str) -> pd.DataFrame: ...
 
     def inversions(self, metric: str) -> pd.DataFrame: ...
@@ -62,7 +78,7 @@ class Result:
 
     A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
     others); pooled with the weights they are its summary in `generated`. `clients` and `generators` are what was
-    summarised (a generator that only answered conditions has None).
+    summarised (a generator that only answered conditions has None). `attempts` are pooled scores that are known.
     """
 
     metric: Metric[Any]
@@ -75,6 +91,7 @@ class Result:
     span: str = ""
     clients: tuple[Sample, ...] = ()
     generators: tuple[Sample | None, ...] = ()
+    attempts: Mapping[tuple[str, tuple[float, ...]], Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -91,7 +108,7 @@ class Result:
     @cached_property
     def by_client(self) -> np.ndarray:
         """Scores of shape (generators, clients)."""
-        return np.array([[_value(pair) for pair in row] for row in self.terms])
+        return np.array([[value_of(pair) for pair in row] for row in self.terms])
 
     def with_weights(self, weights: Sequence[float]) -> Result:
         """The same summaries, with the answers to the clients' conditions pooled under other weights."""
@@ -110,7 +127,7 @@ class Result:
 
     def pooled(self, weights: Sequence[float]) -> np.ndarray:
         """D(pool(S_i), S_G) for each generator."""
-        return np.array([_value(terms) for terms in self._pooled_terms(weights)])
+        return np.array([value_of(terms) for terms in self._pooled_terms(weights)])
 
     def size_gaps(self, weights: Sequence[float]) -> np.ndarray:
         """For each generator, the avg − all there would be if all clients were alike; 0 where no metric says."""
@@ -135,10 +152,7 @@ class Result:
         together = self._together(weights)
         if isinstance(together, InvalidInput):
             raise together
-        return [
-            (terms_of(self.metric, together, s), self.metric.size_gap(self.real, weights, together, s))
-            for s in self.generated
-        ]
+        return [scored_pool(self.metric, self.real, weights, together, s) for s in self.generated]
 
     def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
         """What `compute` gives, or the InvalidInput it raises: computed once for each weights."""
@@ -152,7 +166,7 @@ class Result:
 
     @cached_property
     def _attempts(self) -> dict[tuple[str, tuple[float, ...]], Any]:
-        return {}
+        return dict(self.attempts)
 
     def refusals(self, weights: Sequence[float], names: Sequence[str], generators: Sequence[str]) -> list[str]:
         """Why scores are NaN, and intervals where they were asked for: one line each; names of both sides."""
@@ -177,10 +191,13 @@ class Result:
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
-        together = self._together(weights)
-        real = self.real if isinstance(together, InvalidInput) else (*self.real, together)
-        all_cautions = [self.metric.caution(summary, g) for g in self.generated for summary in real]
-        cautions = [caution for caution in all_cautions if caution is not None]
+        together, pooled = self._together(weights), self._pooled_terms(weights)
+        cautions = []
+        for g, row, of_all in zip(self.generated, self.terms, pooled, strict=True):
+            real = [summary for summary, terms in zip(self.real, row, strict=True) if terms is not UNKNOWN]
+            if not isinstance(together, InvalidInput) and of_all is not UNKNOWN:
+                real.append(together)
+            cautions += [c for c in (self.metric.caution(summary, g) for summary in real) if c is not None]
         if not cautions and isinstance(self.replicas, Influences):
             cautions = self.replicas.cautions(weights)
         return remarked(self.label, cautions)
@@ -243,5 +260,12 @@ def pair_terms(
     return (terms_of(metric, client, summary) for client, summary in zip(real, own, strict=True))
 
 
-def _value(terms: Terms) -> float:
+def scored_pool(
+    metric: Metric[Any], real: Sequence[Any], weights: Sequence[float], together: Any, generated: Any
+) -> tuple[Terms, float]:
+    """The terms of the pooled clients with one generator, and the gap that their numbers of rows would make."""
+    return terms_of(metric, together, generated), metric.size_gap(real, weights, together, generated)
+
+
+def value_of(terms: Terms) -> float:
     return math.nan if isinstance(terms, InvalidInput) else math.fsum(terms.values())

@@ -1,42 +1,31 @@
 """Scores: what evaluate() returns. Aggregates, ranks, the pairs they order differently, and what it costs to know.
 
-Twin: labs/playground/view/board.js · held by: tests/labs/playground/test_board_page.py
-
 avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import pickle
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput, check_choice, check_weights, shown
-from ..orders import half_tied_pairs, inverted_pairs, places
+from ..files import checked_path, write
+from ..orders import places
+from . import decisions, export, words
 from .display import as_html, as_text
 from .heterogeneity import check_dealt, gap_caution, heterogeneity
-from .result import Result
+from .result import Result, Values
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-# In the place of a generator's name, where no score says which is preferred.
-NOBODY = "–"
-
-
-class Values(NamedTuple):
-    """What the tables hold of one metric, as arrays: avg and all (generators,), by_client (generators, clients)."""
-
-    avg: np.ndarray
-    all: np.ndarray
-    by_client: np.ndarray
 
 
 class Scores:
@@ -91,8 +80,13 @@ class Scores:
 
     def values(self, metric: str) -> Values:
         """The scores of one metric as arrays, in the order of `generators` and `names`."""
-        result = self._result(metric)
+        result = self.result(metric)
         return Values(result.average(self.weights), result.pooled(self.weights), result.by_client.copy())
+
+    def losses(self, metric: str) -> Values:
+        """What generators are ranked by, as `values`, lower is better: the scores, negated, or their distances from
+        the best."""
+        return Values(*map(self.result(metric).losses, self.values(metric)))
 
     @property
     def conventions(self) -> list[str]:
@@ -139,7 +133,7 @@ class Scores:
         0    narrow    1    2
         1      wide    2    1
         """
-        avg, pooled = self._losses(metric)
+        avg, pooled, _ = self.losses(metric)
         columns = {"generator": self.generators, "avg": places(avg), "all": places(pooled)}
         return self._noted(pd.DataFrame(columns))
 
@@ -160,13 +154,7 @@ class Scores:
           avg_prefers all_prefers
         0      narrow        wide
         """
-        avg, pooled = self._losses(metric)
-        rows = []
-        for pair in inverted_pairs(avg, pooled).tolist():
-            first, second = sorted(pair, key=lambda g: avg[g])
-            names = self.generators[first], self.generators[second]
-            rows.append((*names, abs(avg[second] - avg[first]), abs(pooled[second] - pooled[first])))
-        return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"]))
+        return self._noted(decisions.inversions(self, metric))
 
     def flips(self, metric: str) -> pd.DataFrame:
         """How likely each pair of generators is in truth ordered the other way; needs `uncertainty`.
@@ -178,27 +166,43 @@ class Scores:
         small flips are a little too small: in simulations with 60 to 140 rows a client pairs at .05 to .15 were ordered
         the other way in up to .15 of the runs (by influence values in fewer than said: docs/intervals.md).
         """
-        result = self._result(metric)
-        if result.replicas is None:
-            raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Influence())")
-        avg, pooled = self._losses(metric)
-        rows = []
-        for pair in itertools.combinations(range(len(self.generators)), 2):
-            row = []
-            for part, estimate in (("avg", avg), ("all", pooled)):
-                worse = result.replicas.worse(self.weights, part, pair, estimate)
-                row += [self._preferred(pair, estimate, worse), min(worse, 1.0 - worse)]
-            over = [self.generators[g] for g in pair if self.generators[g] != row[0]]
-            rows.append((row[0], ", ".join(over), *row[1:]))
-        return self._noted(pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"]))
+        return self._noted(decisions.flips(self, metric))
 
-    def _preferred(self, pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
-        """The better of two generators, by the probability that the first is worse, or by their losses without one."""
-        first, second = losses[list(pair)]
-        if math.isnan(first) or math.isnan(second):
-            return NOBODY
-        is_worse = first > second if math.isnan(worse) else worse > 0.5
-        return self.generators[pair[1 if is_worse else 0]]
+    def worst(self, metric: str) -> pd.DataFrame:
+        """Each generator's score with the client it serves worst: generator, worst, client.
+
+        A client of weight 0 does not count, and the first of equals is named; NaN and "–" where a score is NaN.
+
+        Examples
+        --------
+        >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+        >>> nm.evaluate(clients, {"left": nm.Gaussian([-1, 0]), "between": nm.Gaussian([0, 0])}).worst("fid")
+          generator  worst client
+        0      left    4.0  south
+        1   between    1.0  north
+        """
+        return self._noted(decisions.worst(self, metric))
+
+    def regret(self, metric: str) -> pd.DataFrame:
+        """What each client loses if all get one generator, instead of the one that is best for it.
+
+        Columns: `client`; `own_best`, the best score that any generator has with it; `by_avg`, `by_all`, `by_worst`:
+        how much worse, 0 or more, the client is served by the generator that is best by avg, by all, or with the
+        client it serves worst. `attrs["winners"]` names these three, `attrs["own"]` each client's own best; of equals
+        the first. NaN where the score that it takes is NaN.
+
+        Examples
+        --------
+        >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+        >>> regret = nm.evaluate(clients, {"left": nm.Gaussian([-1, 0]), "between": nm.Gaussian([0, 0])}).regret("fid")
+        >>> regret
+          client  own_best  by_avg  by_all  by_worst
+        0  north       0.0     1.0     1.0       1.0
+        1  south       1.0     0.0     0.0       0.0
+        >>> regret.attrs["winners"]
+        {'avg': 'between', 'all': 'between', 'worst': 'between'}
+        """
+        return self._noted(decisions.regret(self, metric))
 
     def heterogeneity(self, metric: str = "fid", shuffles: int = 19, seed: int = 0) -> pd.DataFrame:
         """Is the gap of FID heterogeneity of the clients, or the number of their rows?
@@ -241,7 +245,7 @@ class Scores:
         >>> (scores.heterogeneity("fid")["p_kid"] < 0.01).tolist()
         [True]
         """
-        return heterogeneity(self._result(check_dealt(metric, self.metrics)), self, shuffles, seed)
+        return heterogeneity(self.result(check_dealt(metric, self.metrics)), self, shuffles, seed)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one law with so many rows would show, (generators,); 0 for exact laws.
@@ -250,13 +254,13 @@ class Scores:
         features. With heavy-tailed or sparse rows it was down to a quarter of the mean shuffled gap, measured in
         docs/heterogeneity.md. Known for FID alone, 0 for other metrics. `heterogeneity` tests the gap.
         """
-        return self._result(metric).size_gaps(self.weights)
+        return self.result(metric).size_gaps(self.weights)
 
     def agreement(self, metric: str) -> float:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
         from scipy.stats import kendalltau
 
-        avg, pooled = self._losses(metric)
+        avg, pooled, _ = self.losses(metric)
         return float(kendalltau(avg, pooled).statistic) if len(avg) > 1 else math.nan
 
     def with_weights(self, weights: Any) -> Scores:
@@ -291,16 +295,53 @@ class Scores:
                 rows.append((client, result.name, "all", _size(summary) + answered))
         return self._noted(pd.DataFrame(rows, columns=["client", "metric", "aggregate", "bytes"]))
 
-    def plot(self, kind: str = "scatter") -> Figure:
-        """A Figure: "scatter" (avg against all), "ranks" (places by avg and all) or "clients" (client by client)."""
-        from . import figure as figures
+    def plot(self, kind: str = "scatter", *, metric: str | None = None, ax: Axes | None = None) -> Figure:
+        """A Figure of every metric, a panel each, or of one `metric`.
 
-        drawings = {"scatter": figures.scatter, "ranks": figures.ranks, "clients": figures.clients}
-        return drawings[check_choice(kind, drawings, "kind")](self)
+        Parameters
+        ----------
+        kind : "scatter" (avg against all), "ranks" (places by avg and by all), "clients" (client by client), or
+            "regret" (clients × generators, coloured by how much worse than the client's best)
+        ax : matplotlib Axes to draw one metric into; their Figure is returned
+        """
+        from . import figure
+
+        return figure.drawn(self, kind, metric, ax)
+
+    def to_csv(self, path: Any, *, clients: bool = False) -> Path:
+        """Write `table`, or with `clients` the scores client by client, as CSV (UTF-8), and return the path.
+
+        A spreadsheet would run a name that begins with = + - or @ as a formula: such a name gets an apostrophe before
+        it, and so does one that begins with an apostrophe, so taking one off gives every name back.
+        """
+        target = checked_path(path, ".csv")
+        return write(target, export.as_csv(self.clients if clients else self.table))
+
+    def to_markdown(self) -> str:
+        """A table for a README or an issue: a row a generator; avg, all and gap of each metric; the best in bold.
+
+        Equals are all bold, by the number that is shown; with uncertainty the interval stands beside it. Conventions
+        and cautions are notes below. Names are escaped.
+
+        Examples
+        --------
+        >>> scores = nm.evaluate([nm.Gaussian([0.0])], {"a_1": nm.Gaussian([0.0]), "b": nm.Gaussian([2.0])}, "fid")
+        >>> print(scores.to_markdown())
+        | generator | FID avg | FID all | FID gap |
+        |:--|--:|--:|--:|
+        | a\\_1 | **0** | **0** | 0 |
+        | b | 4 | 4 | 0 |
+        ...
+        """
+        return export.as_markdown(self)
+
+    def to_latex(self) -> str:
+        """The same table for LaTeX with the package booktabs: a `table` whose caption says how it was made."""
+        return export.as_latex(self)
 
     def label(self, metric: str) -> str:
         """The name of a metric as people read it."""
-        return self._result(metric).label
+        return self.result(metric).label
 
     def plain_label(self, metric: str) -> str:
         """The label, said to be of the plain scores where the table shows corrected ones first."""
@@ -309,68 +350,14 @@ class Scores:
         same = all(np.allclose(rows[part], rows[f"{part}_corrected"], rtol=1e-9, atol=0) for part in parts)
         return self.label(metric) if same else f"plain {self.label(metric)}"
 
-    def _result(self, metric: str) -> Result:
+    def result(self, metric: str) -> Result:
+        """One metric before any aggregate: its summaries, and the terms of every pair."""
         check_choice(metric, self.metrics, "metric")
         return self._results[self.metrics.index(metric)]
 
-    def _losses(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
-        """avg and all as what generators are ranked by, lower is better."""
-        avg, pooled, _ = self.values(metric)
-        result = self._result(metric)
-        return result.losses(avg), result.losses(pooled)
-
     def summary(self) -> list[str]:
         """In words, where avg and all order the generators differently."""
-        lines = []
-        for name in self.metrics:
-            pairs_inverted, label = self.inversions(name), self.plain_label(name)
-            pairs = math.comb(len(self.generators), 2)
-            if not pairs or np.isnan(self._losses(name)).any():
-                continue
-            if pairs_inverted.empty:
-                lines.append(f"{label}: {self._agreement(name)}.")
-            else:
-                worst = pairs_inverted.sort_values("avg_margin").iloc[-1]
-                lines.append(
-                    f"{label}: avg and all order {len(pairs_inverted)} of {pairs} pairs differently; "
-                    f"avg prefers {worst['avg_prefers']}, all prefers {worst['all_prefers']}."
-                )
-            if label != self.label(name):
-                lines += self._without_bias(name, pairs)
-        return lines
-
-    def _without_bias(self, metric: str, pairs: int) -> list[str]:
-        """A line where the corrected scores, which the table shows first, invert other pairs than the plain ones."""
-        rows, result = self.table[self.table["metric"] == metric], self._result(metric)
-        avg, pooled = (result.losses(rows[f"{part}_corrected"].to_numpy()) for part in ("avg", "all"))
-        if np.isnan([avg, pooled]).any():
-            return []
-        inverted: list[list[int]] = inverted_pairs(avg, pooled).tolist()
-        if inverted == inverted_pairs(*self._losses(metric)).tolist():
-            return []
-        order = "the generators alike"
-        if inverted:
-            widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
-            first, second = sorted(widest, key=lambda g: avg[g])
-            order = f"{len(inverted)} of {pairs} pairs differently; avg prefers {self.generators[first]}, "
-            order += f"all prefers {self.generators[second]}"
-        told = f"{self.label(metric)} without the bias of few rows: avg and all order {order}"
-        return [f"{told} (how sure: scores.flips('{metric}'))."]
-
-    def _agreement(self, metric: str) -> str:
-        """In words, how avg and all order the generators where they invert no pair."""
-        avg, pooled = self._losses(metric)
-        half = half_tied_pairs(avg, pooled)
-        if not len(half):
-            return "avg and all order the generators alike"
-        with np.errstate(invalid="ignore"):  # two scores of −∞
-            margins = np.nan_to_num(np.abs(np.diff([avg[half], pooled[half]], axis=2))[..., 0], posinf=math.inf)
-        which = int(np.argmax(margins.max(axis=0)))
-        blind, ranked, scores = ("avg", "all", pooled) if np.argmax(margins[:, which]) else ("all", "avg", avg)
-        better, worse = sorted(half[which], key=lambda g: scores[g])
-        more = f" ({len(half)} such pairs)" if len(half) > 1 else ""
-        names = self.generators[better], self.generators[worse]
-        return f"{blind} cannot tell {names[0]} from {names[1]}, {ranked} prefers {names[0]}{more}"
+        return words.summary(self)
 
     def __repr__(self) -> str:
         return as_text(self)

@@ -282,8 +282,7 @@ class Replicas:
         if metric.copies_matter:
             cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
             self.design = Thirds(cuts, design.seed, design.level)
-        sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]
-        _check_sizes(metric, sizes, real[0].dim)
+        sizes = check_sizes(metric, [*real, *generated])
         self.resamples = self.design.resample(sizes)
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
@@ -333,12 +332,15 @@ class Replicas:
         return average if part == "avg" else average - self.scores(weights)[1]
 
 
-def _check_sizes(metric: Metric[Any], sizes: Sequence[int], dim: int) -> None:
+def check_sizes(metric: Metric[Any], samples: Sequence[Sample]) -> list[int]:
+    """The rows of each, 0 for a law; InvalidInput where they are too few for resampling."""
+    sizes = [0 if s.rows is None else s.rows.shape[0] for s in samples]
     if metric.no_resampling:
         raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
     few = min((n for n in sizes if n), default=math.inf)
     if few < FEWEST:
         raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
+    dim = samples[0].dim
     fewest = metric.rows_to_resample(dim)
     if few < fewest:
         seen = (
@@ -346,6 +348,7 @@ def _check_sizes(metric: Metric[Any], sizes: Sequence[int], dim: int) -> None:
         )
         others = "nm.Influence()" if metric.name == "fid" else f"intervals without {metric.label}"
         raise InvalidInput("uncertainty", seen, f"Use {others}, or fewer features")
+    return sizes
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,9 @@ UNITS = {"fid": "squared units", "kid": "kernel units", "kid_rbf": "kernel units
 UNITS |= {"fld": "points, 0.01 nats/dim"}
 
 
+TAIL = 4  # letters that stay of the end of a name that is cut
+
+
 class Drawing(Figure):
     """A Figure that a notebook shows without pyplot."""
 
@@ -154,3 +157,8 @@ def aggregates_of(table: pd.DataFrame, metric: str) -> Sequence[str]:
 def plain(name: Any) -> str:
     """A user's name as text: matplotlib would read dollars as mathematics."""
     return str(name).replace("$", r"\$")
+
+
+def brief(name: str, most: int) -> str:
+    """A name of at most `most` letters; of a longer one the end stays, where numbers are."""
+    return name if len(name) <= most else f"{name[: most - TAIL - 1]}…{name[-TAIL:]}"

@@ -125,6 +125,11 @@ class KernelMean:
         return math.fsum(w * w / p.count for p, w in zip(self.parts, self.weights, strict=True))
 
     @property
+    def pairs(self) -> float:
+        """The share of the pairs of a row with another one; 0 for a single row."""
+        return 1.0 - self._lost
+
+    @property
     def _leaning(self) -> float:
         lost = self._lost
         return math.fsum(w * (lost - w / p.count) * p.lean for p, w in zip(self.parts, self.weights, strict=True))

@@ -1,12 +1,14 @@
 """The facts that a page needs of the scores: they depend on the data alone, not on the scene.
 
-    {"clients": [{"name", "rows", "share"}], "generators": {name: {"rows"}},
-     "metrics": [{"name", "label", "higher", "best", "same", "alone", "corrected", "note"}],
-     "values": {metric: {generator: [k]}}, "centres": …, "leaves": [k], "filled": {"done", "total", "doing"}}
+    {"clients": [{"name", "rows", "share"}], "generators": {name: {}},
+     "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "sure", "why", "note"}],
+     "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
+     "filled": {"done", "total", "doing"}}
 
-`values` are plain scores. `centres` are what decisions use, as losses (lower is better): scores without the bias of few
-rows where all of a metric have that, the plain ones otherwise. What is not known yet is null, and what is no finite
-number is the text "nan", "inf" or "-inf", as JSON has neither.
+`values` are plain scores. `centres` are what decisions use, as losses (lower is better): the score without the bias of
+few rows where that can be taken off, the plain one elsewhere. `few` says of each client why its scores have no
+interval, or "": such a client is left out of decisions. What is not known yet is null, and what is no finite number is
+the text "nan", "inf" or "-inf", as JSON has neither.
 """
 
 from __future__ import annotations
@@ -14,80 +16,84 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...evaluation.scores import Scores
+from ...evaluation.draws import Noise, packed, unpacked
+from ...evaluation.result import Result
 from ...metrics.base import Metric, losses
+from ...metrics.kid.metric import KID
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What is known of one metric.
+    """What is known of one metric, k clients and G generators.
 
     Attributes
     ----------
     values, centres : (G, k), plain scores, and losses that decisions use
     known : bool (G, k), whether a score was computed yet
-    draws : (B, G, k) noise of the centres, 0 for exact laws; None where there is no interval
-    is_corrected : whether the centres are other than the plain scores
+    few : k reasons why a client's scores have no interval, or ""
+    draws : (B, G, k) noise of the centres as the page has it; None where it is not known
+    why : there are no draws
+    note : how the numbers were made
     """
 
     metric: Metric[Any]
     values: np.ndarray
     centres: np.ndarray
     known: np.ndarray
+    few: tuple[str, ...]
     draws: np.ndarray | None
-    is_corrected: bool
+    why: str
+    note: str
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether a centre is other than its plain score."""
+        plain = losses(self.metric, self.values)
+        return not np.allclose(self.centres[self.known], plain[self.known], rtol=1e-9, atol=0.0, equal_nan=True)
 
     @property
     def is_same(self) -> bool:
-        """Whether avg and all order the generators alike, always: KID."""
-        return is_kid(self.metric)
+        """Whether avg and all order the generators alike, always."""
+        return isinstance(self.metric, KID)
+
+    def of(self, chosen: Sequence[int]) -> Facts:
+        """Of some of the generators, by position."""
+        which = list(chosen)
+        draws = None if self.draws is None else self.draws[:, which]
+        values, centres, known = self.values[which], self.centres[which], self.known[which]
+        return replace(self, values=values, centres=centres, known=known, draws=draws)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """bool (k,): the clients that decisions look at."""
+        return np.array([not reason for reason in self.few])
 
 
-def is_kid(metric: Metric[Any]) -> bool:
-    """Whether avg − all is the same for every generator."""
-    from ...metrics.kid.metric import KID
-
-    return isinstance(metric, KID)
-
-
-def centres_of(scores: Scores, metric: Metric[Any], known: np.ndarray) -> tuple[np.ndarray, bool]:
-    """What decisions use, (G, k), and whether it is without the bias of few rows."""
-    plain = losses(metric, scores.values(metric.name).by_client)
-    rows = scores.clients[scores.clients["metric"] == metric.name]
-    if "corrected" not in rows:
-        return plain, False
-    corrected = losses(metric, rows["corrected"].to_numpy().reshape(plain.shape))
-    if np.isnan(corrected[known & ~np.isnan(plain)]).any():
-        return plain, False
-    return corrected, not np.allclose(corrected[known], plain[known], rtol=1e-9, atol=0.0, equal_nan=True)
+def facts_of(result: Result, known: np.ndarray, noise: Noise | None, why: str) -> Facts:
+    """What a result and its noise say, where `known`."""
+    metric, values = result.metric, result.by_client
+    centres = losses(metric, values)
+    few: tuple[str, ...] = ("",) * values.shape[1]
+    draws = None
+    if noise is not None:
+        few = tuple(next((reason for reason in column if reason), "") for column in zip(*noise.reasons, strict=True))
+        corrected = losses(metric, noise.centres)
+        centres = np.where(np.isnan(corrected), centres, corrected)
+        draws = np.stack([rounded(noise.by_client[:, g]) for g in range(len(values))], axis=1)
+        if all(few):
+            draws, why = None, few[0]
+    note = f"{metric.convention or metric.label}; {result.span}"
+    return Facts(metric, values, centres, known, few, draws, why or "it is still being computed", note)
 
 
-def written(values: np.ndarray, known: np.ndarray) -> list[float | str | None]:
-    """Numbers as JSON has them."""
-    return [number(value) if is_known else None for value, is_known in zip(values, known, strict=True)]
-
-
-def number(value: float) -> float | str:
-    """A number as JSON has it, or "nan", "inf", "-inf"."""
-    return float(value) if math.isfinite(value) else str(float(value))
-
-
-def packed(draws: np.ndarray) -> dict[str, Any]:
-    """Draws (B, …) as whole numbers of −127 to 127 and a scale for each place."""
-    rounded, scale = quantised(draws)
-    return {"scale": scale.ravel().tolist(), "int8": base64.b64encode(rounded.tobytes()).decode()}
-
-
-def quantised(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Draws as int8, and the scale that each place is multiplied with: what both sides compute with."""
-    scale = np.abs(draws).max(axis=0) / 127.0
-    unit = np.where(scale == 0.0, 1.0, scale)
-    return np.rint(draws / unit).astype(np.int8), scale
+def rounded(draws: np.ndarray) -> np.ndarray:
+    """Draws (B, k) as the page has them; NaN where there are none."""
+    return unpacked(*packed(draws))
 
 
 def facts_of_clients(names: Sequence[str], rows: Sequence[int], shares: Sequence[float]) -> list[dict[str, Any]]:
@@ -95,7 +101,7 @@ def facts_of_clients(names: Sequence[str], rows: Sequence[int], shares: Sequence
     return [{"name": n, "rows": r, "share": s} for n, r, s in zip(names, rows, shares, strict=True)]
 
 
-def facts_of_metric(facts: Facts, note: str) -> dict[str, Any]:
+def facts_of_metric(facts: Facts) -> dict[str, Any]:
     """What the page has to know of a metric."""
     metric = facts.metric
     return {
@@ -104,7 +110,30 @@ def facts_of_metric(facts: Facts, note: str) -> dict[str, Any]:
         "higher": metric.higher_is_better,
         "best": metric.best,
         "same": facts.is_same,
+        "pooled": True,
         "corrected": facts.is_corrected,
         "sure": facts.draws is not None,
-        "note": note,
+        "why": facts.why if facts.draws is None else "",
+        "note": facts.note,
     }
+
+
+def packed_clients(draws: np.ndarray) -> dict[str, Any]:
+    """Draws (B, k) of one generator as whole numbers and what one is worth; clients without have the scale null."""
+    scale, numbers = packed(draws)
+    return {"scale": [number(s) for s in scale], "int8": base64.b64encode(numbers).decode()}
+
+
+def packed_all(names: Sequence[str], draws: np.ndarray) -> dict[str, Any]:
+    """Draws (B, G) of the pooled clients, by generator."""
+    return {name: packed_clients(draws[:, g : g + 1]) for g, name in enumerate(names)}
+
+
+def written(values: np.ndarray, known: np.ndarray) -> list[float | str | None]:
+    """Numbers as JSON has them, None for what is not known."""
+    return [number(value) if is_known else None for value, is_known in zip(values, known, strict=True)]
+
+
+def number(value: float) -> float | str:
+    """A number as JSON has it, or "nan", "inf", "-inf"."""
+    return float(value) if math.isfinite(value) else str(float(value))

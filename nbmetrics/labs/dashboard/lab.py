@@ -1,15 +1,23 @@
-"""Dashboard: which generator to ship, and who pays for it."""
+"""Dashboard: which generator to ship, and who pays for it.
+
+Flow: the constructor checks all input; a thread fills the scores, the most telling first, and writes what is known to
+`board` and `draws`; the page computes every number that is linear in the weights by itself, in every frame; Python
+answers with what is not: the scores of the pooled clients, their noise and the test of the clients.
+"""
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from ...errors import InvalidInput, shown
+from ...errors import InvalidInput, check_choice, check_names, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
 from ..toolkit.lab import Lab
+from .filler import Filler
 from .scene import DashboardScene
 from .study import Study
 
@@ -17,10 +25,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GIVEN, ALIKE = "As given", "All clients alike"
+# Seconds that the constructor, and an answer in a drag, wait for numbers that come soon.
+FIRST, SOON = 1.0, 0.08
+# Seconds between two looks of the page at what is known.
+OFTEN = 0.4
 
 
 class Dashboard(Lab):
     """Generators side by side on the clients of a federation: who is best, by which weights, and who pays for it.
+
+    The view is there at once, and fills in: the scores of the pooled clients first, then the clients of the leaders,
+    then the rest. `scores`, `verdict`, `snapshot` and `export_html` wait until all is known.
 
     Parameters
     ----------
@@ -30,8 +45,23 @@ class Dashboard(Lab):
 
     Attributes
     ----------
-    scores : `Scores` under the weights on show
-    verdict : list of sentences, the first line of the view
+    scores : `nm.Scores` of the generators under the weights on show
+    table : its table
+    verdict : list of sentences: who is best, and how sure that is
+
+    Raises
+    ------
+    InvalidInput
+        As `nm.evaluate`, before anything is computed.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> clients = {"north": rng.normal(0, 1, (300, 2)), "south": rng.normal(1, 1, (200, 2))}
+    >>> generators = {"near": rng.normal(0.5, 1, (400, 2)), "far": rng.normal(3, 1, (400, 2))}
+    >>> dashboard = nm.Dashboard(clients, generators)
+    >>> dashboard.verdict[0]
+    'On FID, near wins, by avg and by all.'
     """
 
     _esm = modules.module("dashboard/view/index.js")
@@ -45,21 +75,43 @@ class Dashboard(Lab):
         self, federation: Any, generators: Any, metrics: Any = ("fid", "kid"), *, uncertainty: Any = None
     ) -> None:
         self._study = Study(federation, generators, metrics, uncertainty)
+        self._told = 0.0
+        self._drawn: Any = None
         presets = self._scenes()
+        self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
-        self._write(board=self._study.board(), draws=self._study.draws())
+        self._publish("")
+        self._filler.wake()
+        try:
+            self._filler.wait(FIRST)
+        except Exception:
+            self.close()
+            raise
 
     def _scenes(self) -> dict[str, DashboardScene]:
-        names, weights = self._study.names, self._study.weights
+        study = self._study
+        clients = len(study.names)
         common = {
-            "metric": self._study.facts[0].metric.name,
-            "generators": list(self._study.sources),
-            "groups": [min(2, 3 * i // len(names)) for i in range(len(names))],
+            "metric": study.metrics[0],
+            "generators": list(study.generators),
+            "groups": [3 * i // clients for i in range(clients)],
         }
-        return {
-            name: DashboardScene.parse({"weights": list(given), "preset": name, **common})
-            for name, given in ((GIVEN, weights), (ALIKE, [1.0 / len(names)] * len(names)))
-        }
+        weights = {GIVEN: list(study.weights), ALIKE: [1.0 / clients] * clients}
+        return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in weights.items()}
+
+    def _tell(self, doing: str) -> None:
+        """On the filler's thread: show what is known now and what is done next."""
+        if doing and time.monotonic() - self._told < OFTEN:
+            return
+        self._publish(doing)
+        self._worker.put(self._scene)
+
+    def _publish(self, doing: str) -> None:
+        self._told = time.monotonic()
+        self._write(board=self._study.board(doing))
+        draws = self._study.draws()
+        if draws != self.draws:
+            self._write(draws=draws)
 
     def _read(self, value: Any) -> DashboardScene:
         scene: DashboardScene = super()._read(value)
@@ -67,23 +119,107 @@ class Dashboard(Lab):
         return scene
 
     def _accept(self, scene: DashboardScene) -> None:
-        if len(scene.weights) != len(self._study.names):
-            seen = f"has {len(scene.weights)} weights, and this Dashboard {len(self._study.names)} clients"
-            raise InvalidInput("scene", seen, "Open it with the data it was made of")
+        study = self._study
+        if len(scene.weights) != len(study.names):
+            seen = f"has {len(scene.weights)} weights, and this Dashboard {len(study.names)} clients"
+            raise InvalidInput("scene", seen, "Open it with the data that it was made of")
+        check_choice(scene.metric, study.metrics, "metric")
         for name in scene.generators:
-            if name not in self._study.sources:
+            if name not in study.generators:
                 raise InvalidInput("scene", f"has the generator {shown(name)}", "Attach it first")
 
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until all is known under the weights on show, or so many seconds; whether it is."""
+        self._study.wanted = self._scene.shares
+        if not self._filler.is_stopped:
+            self._filler.wake()
+        return self._filler.wait(seconds)
+
+    def cancel(self) -> None:
+        """Compute no more after the piece under way: what is known stays. `resume` goes on."""
+        self._filler.stop()
+
+    def resume(self) -> None:
+        """Go on after `cancel`."""
+        self._filler.wake()
+
+    def attach(self, name: str, source: Any) -> None:
+        """Show one more generator; can be undone.
+
+        Parameters
+        ----------
+        name : not one that is shown already
+        source : as a generator of `nm.evaluate`
+        """
+        (name,) = check_names([name], "name")
+        scene = self._scene
+        if name in scene.generators:
+            raise InvalidInput("name", f"{shown(name)} is shown already", "Remove it first, or give another name")
+        if name in self._study.generators:  # removed before, and its source may be another now
+            self._study.remove(name)
+        self._study.add(name, source)
+        self._publish("")
+        self._travel((self._history.record(scene), replace(scene, generators=(*scene.generators, name))))
+        self._filler.wake()
+
+    def remove(self, name: str) -> None:
+        """Take a generator off; can be undone."""
+        scene = self._scene
+        check_choice(name, scene.generators, "name")
+        if len(scene.generators) == 1:
+            raise InvalidInput("name", f"{shown(name)} is the only generator", "Attach another one first")
+        left = tuple(generator for generator in scene.generators if generator != name)
+        chosen = "" if scene.generator == name else scene.generator
+        self._travel((self._history.record(scene), replace(scene, generators=left, generator=chosen)))
+
     @property
-    def scores(self) -> Scores:  # type: ignore[override]
-        """Of all generators, under the weights on show."""
-        return self._study.scores.with_weights(self._scene.shares)
+    def scores(self) -> Scores:  # type: ignore[override]  # an attribute here, a method of other labs
+        """Of all generators, under the weights on show; waits until they are known, unless cancelled."""
+        self.wait()
+        return self._study.scores_of(self._scene)
+
+    @property
+    def table(self) -> Any:
+        """The table of `scores`."""
+        return self.scores.table
+
+    @property
+    def verdict(self) -> list[str]:
+        """Who is best, and how sure that is: sentences of the metric in view, then the first of each other metric."""
+        self.wait()
+        scene, study = self._scene, self._study
+        others = [study.verdict(m, scene).sentences[0] for m in study.metrics if m != scene.metric]
+        return [*study.verdict(scene.metric, scene).sentences, *others]
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
+        self._study.wanted = scene.shares
+        if self._filler.has_started and not self._filler.is_stopped:
+            self._filler.wake()
+            self._filler.wait(SOON)
         return self._study.answer(scene)
 
+    def _settle(self) -> None:
+        self.wait()
+
+    def _settle_all(self) -> None:
+        self.wait()
+        self._answer(self._scene)
+
     def _picture(self) -> Figure:
-        raise NotImplementedError
+        from .figure import dashboard
+
+        return dashboard(self._study.scores_of(self._scene), self._scene.metric, self._headline)
+
+    @property
+    def _headline(self) -> str:
+        return self._study.verdict(self._scene.metric, self._scene).sentences[0]
 
     def _described(self) -> str:
-        return "Dashboard"
+        scene = self._scene
+        return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {self._headline}"
+
+    def close(self) -> None:
+        """Remove every display and free both threads."""
+        if hasattr(self, "_filler"):  # not where __init__ refused its input
+            self._filler.close()
+        super().close()

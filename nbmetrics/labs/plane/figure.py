@@ -11,7 +11,6 @@ from matplotlib.transforms import Bbox
 
 REACH = 4  # halves of the window: a renderer would dash an outline of a million windows to its end
 FINE = 0.02  # of half the window: between the corners of an outline that is cut off
-TAIL = 4  # letters that stay of the end of a name that is cut
 
 
 def add_ellipse(ax: Any, center: Any, width: float, height: float, angle: float, **style: Any) -> None:
@@ -38,8 +37,3 @@ def _near_part(center: np.ndarray, axes: np.ndarray, half: float) -> Path:
         if len(finer) == len(turns):
             return Path(points, closed=True).clip_to_bbox(Bbox([[-edge, -edge], [edge, edge]]))
         turns = finer
-
-
-def brief(name: str, most: int) -> str:
-    """A name of at most `most` letters; of a longer one the end stays, where numbers are."""
-    return name if len(name) <= most else f"{name[: most - TAIL - 1]}…{name[-TAIL:]}"

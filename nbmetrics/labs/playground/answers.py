@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ...errors import InvalidInput, check_list, check_names, check_text, printable
+from ...files import checked_path, write
 from ..toolkit.fields import facts, listed, loaded, number
-from ..toolkit.files import checked_path, write
 from ..toolkit.snapshot import picture, png_of
 from .collector import page_of
 from .lessons import Lesson, shipped

@@ -19,10 +19,10 @@ from ...arrays import to_numpy
 from ...distributions import Empirical, Gaussian, Mixture, has_moments
 from ...evaluation.scores import Scores
 from ...figures import drawing
-from ...figures.drawing import GENERATORS, Drawing, plain
+from ...figures.drawing import GENERATORS, Drawing, brief, plain
 from ...orders import numeral
 from .. import toolkit
-from ..plane.figure import add_ellipse, brief
+from ..plane.figure import add_ellipse
 from ..toolkit.fields import facts
 from .scene import Scene
 from .words import headline, hedged

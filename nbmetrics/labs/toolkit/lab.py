@@ -19,8 +19,8 @@ import anywidget
 import traitlets
 
 from ...errors import InvalidInput, check_choice, check_text, printable, shown
+from ...files import checked_path, write
 from . import modules, reload, saved, share
-from .files import checked_path, write
 from .history import History, State
 from .snapshot import Snapshot, picture, png_of
 from .worker import Worker

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .files import checked_path, write
+from ...files import checked_path, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...distributions import Gaussian
-from ...figures.drawing import CLIENT, Drawing, legend, panels, plain
+from ...figures.drawing import CLIENT, Drawing, brief, legend, panels, plain
 from ...figures.twins import LOOKS
 from ...theory import Twin
-from ..plane.figure import add_ellipse, brief
+from ..plane.figure import add_ellipse
 from ..plane.items import Item
 from .scene import TwinsScene
 

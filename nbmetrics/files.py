@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidInput, shown
+from .errors import InvalidInput, shown
 
 
 def checked_path(path: Any, *suffixes: str) -> Path:

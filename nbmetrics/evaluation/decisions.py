@@ -1,0 +1,105 @@
+"""Which generator, and who pays for it: pairs and how sure they are, the worst client, the regret of each client."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InvalidInput
+from ..orders import inverted_pairs, places
+from .result import Readable
+
+# In the place of a name, where no score says which it is.
+NOBODY = "–"
+
+
+def inversions(scores: Readable, metric: str) -> pd.DataFrame:
+    """See `Scores.inversions`."""
+    avg, pooled, _ = scores.losses(metric)
+    rows = []
+    for pair in inverted_pairs(avg, pooled).tolist():
+        first, second = sorted(pair, key=lambda g: avg[g])
+        names = scores.generators[first], scores.generators[second]
+        rows.append((*names, abs(avg[second] - avg[first]), abs(pooled[second] - pooled[first])))
+    return pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"])
+
+
+def flips(scores: Readable, metric: str) -> pd.DataFrame:
+    """See `Scores.flips`."""
+    result, generators = scores.result(metric), scores.generators
+    if result.replicas is None:
+        raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Influence())")
+    avg, pooled, _ = scores.losses(metric)
+    rows = []
+    for pair in itertools.combinations(range(len(generators)), 2):
+        row = []
+        for part, estimate in (("avg", avg), ("all", pooled)):
+            worse = result.replicas.worse(scores.weights, part, pair, estimate)
+            row += [_preferred(generators, pair, estimate, worse), min(worse, 1.0 - worse)]
+        over = [generators[g] for g in pair if generators[g] != row[0]]
+        rows.append((row[0], ", ".join(over), *row[1:]))
+    return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"])
+
+
+def _preferred(generators: tuple[str, ...], pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
+    """The better of two generators, by the probability that the first is worse, or by their losses without one."""
+    first, second = losses[list(pair)]
+    if math.isnan(first) or math.isnan(second):
+        return NOBODY
+    is_worse = first > second if math.isnan(worse) else worse > 0.5
+    return generators[pair[1 if is_worse else 0]]
+
+
+def worst(scores: Readable, metric: str) -> pd.DataFrame:
+    """See `Scores.worst`."""
+    values, losses = scores.values(metric).by_client, scores.losses(metric).by_client
+    at = [_worst_client(row, scores.weights) for row in losses]
+    found = [(math.nan, NOBODY) if c is None else (row[c], scores.names[c]) for row, c in zip(values, at, strict=True)]
+    return pd.DataFrame(found, columns=["worst", "client"]).assign(generator=scores.generators)[
+        ["generator", "worst", "client"]
+    ]
+
+
+def _worst_client(losses: np.ndarray, weights: tuple[float, ...]) -> int | None:
+    """The first of the clients that count with the highest loss; None where one of their losses is not known."""
+    counted = np.flatnonzero(weights)
+    return None if np.isnan(losses[counted]).any() else int(counted[_lowest(-losses[counted])])
+
+
+def _lowest(losses: np.ndarray) -> int | None:
+    """The first of the lowest, of equals but for rounding; None where none is known."""
+    return None if np.isnan(losses).all() else int(np.argmax((places(losses) == 1) & ~np.isnan(losses)))
+
+
+def winners(scores: Readable, metric: str) -> dict[str, int | None]:
+    """The positions of the generators that are best by avg, by all and with the client they serve worst."""
+    avg, pooled, by_client = scores.losses(metric)
+    at = [_worst_client(row, scores.weights) for row in by_client]
+    worst = np.array([math.nan if c is None else row[c] for row, c in zip(by_client, at, strict=True)])
+    return {name: _lowest(losses) for name, losses in (("avg", avg), ("all", pooled), ("worst", worst))}
+
+
+def regrets(losses: np.ndarray) -> np.ndarray:
+    """Loss − that client's lowest, of losses (generators, clients): 0 or more, NaN where unknown."""
+    best = np.fmin.reduce(losses, axis=0)
+    return np.subtract(losses, best, out=np.zeros_like(losses), where=losses != best)
+
+
+def regret(scores: Readable, metric: str) -> pd.DataFrame:
+    """See `Scores.regret`."""
+    values, losses = scores.values(metric).by_client, scores.losses(metric).by_client
+    lost, chosen = regrets(losses), winners(scores, metric)
+    own = [_lowest(column) for column in losses.T]
+    best = [math.nan if g is None else values[g, c] for c, g in enumerate(own)]
+    columns = {f"by_{by}": np.full(len(own), math.nan) if g is None else lost[g] for by, g in chosen.items()}
+    frame = pd.DataFrame({"client": scores.names, "own_best": best, **columns})
+    frame.attrs["winners"] = {by: _named(scores, g) for by, g in chosen.items()}
+    frame.attrs["own"] = {name: _named(scores, g) for name, g in zip(scores.names, own, strict=True)}
+    return frame
+
+
+def _named(scores: Readable, position: int | None) -> str:
+    return NOBODY if position is None else scores.generators[position]

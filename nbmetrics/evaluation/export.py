@@ -1,0 +1,181 @@
+"""Scores to take away: CSV for programs and spreadsheets, Markdown for an issue, LaTeX for a paper.
+
+Names are text everywhere: whatever a reader of such a file would take for a formula, markup or a command is escaped.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..metrics.base import Metric
+from ..orders import places
+from .display import PARTS, Cell
+from .result import Readable
+
+# A spreadsheet takes a cell that begins so for a formula; full-width forms too, in some languages.
+FORMULA = re.compile(r"\s*['=+\-@＝＋－＠]")
+
+
+class Shown(NamedTuple):
+    """A `Cell`, and which of its two numbers is the best of its column."""
+
+    value: str
+    plain: str
+    is_best: bool
+    plain_is_best: bool
+
+
+def as_csv(frame: pd.DataFrame) -> bytes:
+    """A tidy frame; texts in quotes, so that no separator in a name begins a cell, and no name begins a formula."""
+    texts = frame.select_dtypes(exclude="number")
+    safe = frame.assign(**{str(name): ["'" * bool(FORMULA.match(t)) + t for t in texts[name]] for name in texts})
+    return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode("utf-8")
+
+
+def _rows(scores: Readable) -> list[list[Shown]]:
+    """For each generator, metric by metric: value, plain value, and which of them is the best of its column."""
+    columns = []
+    for metric in scores.metrics:
+        table = scores.table[scores.table["metric"] == metric]
+        cells = table.to_dict("records")
+        for part in PARTS:
+            on_value, on_plain = _best(scores, metric, table, part)
+            shown = [Cell.of(row, part) for row in cells]
+            columns.append([Shown(*c, *at) for c, *at in zip(shown, on_value, on_plain, strict=True)])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _best(scores: Readable, metric: str, table: pd.DataFrame, part: str) -> tuple[np.ndarray, np.ndarray]:
+    """Which generators are best in one column, by the value that stands first; else by the plain one.
+
+    The plain one decides where few rows leave some generator without a corrected one.
+    A gap has no best, and neither has a single generator.
+    """
+    nobody = np.zeros(len(table), dtype=bool)
+    if part == "gap" or len(table) < 2:
+        return nobody, nobody
+    plain = table[part].to_numpy(dtype=float)
+    first = table.get(f"{part}_corrected", table[part]).to_numpy(dtype=float)
+    has_all = not np.isnan(first[~np.isnan(plain)]).any()
+    losses = scores.result(metric).losses(first if has_all else plain)
+    best = (places(losses) == 1) & ~np.isnan(losses)
+    apart = np.array([bool(Cell.of(row, part).plain) for row in table.to_dict("records")])
+    return (best, nobody) if has_all else (best & ~apart, best & apart)
+
+
+def _notes(scores: Readable) -> list[str]:
+    """How the table is to be read, cautions, and how the numbers were made."""
+    cautions = scores.cautions
+    by_end: dict[str, list[str]] = {}
+    for name in scores.metrics:
+        by_end.setdefault(_best_end(scores.result(name).metric), []).append(scores.label(name))
+    ends = "; ".join(f"{end} {', '.join(labels)}" for end, labels in by_end.items())
+    bold = [f"bold avg and all: {ends}"] * (len(scores.generators) > 1)
+    return [*bold, *cautions, *(line for line in scores.conventions if line not in cautions)]
+
+
+def _best_end(metric: Metric[Any]) -> str:
+    if metric.best is not None:
+        return f"nearest to {metric.best:g}"
+    return "highest" if metric.higher_is_better else "lowest"
+
+
+def as_markdown(scores: Readable) -> str:
+    """See `Scores.to_markdown`."""
+    heads = ["generator", *(f"{scores.label(m)} {part}" for m in scores.metrics for part in PARTS)]
+    lines = [_pipes(map(_markdown, heads)), _pipes([":--", *["--:"] * (len(heads) - 1)])]
+    for name, row in zip(scores.generators, _rows(scores), strict=True):
+        cells = (_written(cell, _markdown, "**{}**".format) for cell in row)
+        lines.append(_pipes([_markdown(name), *cells]))
+    return "\n".join([*lines, "", *(f"- {_markdown(line)}" for line in _notes(scores))]) + "\n"
+
+
+def _pipes(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _written(cell: Shown, escaped: Callable[[str], str], bold: Callable[[str], str]) -> str:
+    """A cell: the number, its interval, and the plain number in brackets, the best in bold."""
+    value, plain, is_best, plain_is_best = cell
+    number, _, interval = map(escaped, value.partition(" "))
+    said = [bold(number) if is_best else number, interval]
+    if plain:
+        said.append(f"({bold(escaped(plain)) if plain_is_best else escaped(plain)})")
+    return " ".join(filter(None, said))
+
+
+# A backslash as an entity: before a bracket even two of them would open a formula in a notebook.
+_MARKDOWN = {"\\": "&#92;", "&": "&amp;"} | {letter: f"\\{letter}" for letter in "`*_{}[]<>|~$^#"}
+
+
+def _markdown(text: str) -> str:
+    return "".join(_MARKDOWN.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def as_latex(scores: Readable) -> str:
+    """See `Scores.to_latex`."""
+    count = len(scores.metrics)
+    tops = "".join(rf" & \multicolumn{{3}}{{c}}{{{_latex(scores.label(m))}}}" for m in scores.metrics)
+    rules = "".join(rf"\cmidrule(lr){{{3 * m + 2}-{3 * m + 4}}}" for m in range(count))
+    body = []
+    for name, row in zip(scores.generators, _rows(scores), strict=True):
+        cells = (_written(cell, _latex_number, _latex_bold) for cell in row)
+        body.append(f"{_latex(name)} & {' & '.join(cells)} \\\\")
+    return "\n".join(
+        [
+            "% \\usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\begin{{tabular}}{{l{'rrr' * count}}}",
+            r"\toprule",
+            rf"{tops.strip()} \\",
+            rules,
+            rf"generator{' & avg & all & gap' * count} \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{_latex('; '.join(_notes(scores)))}.}}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+# Brackets and stars after the end of a row would be its options.
+_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {letter: f"{{{letter}}}" for letter in "[]*`"}
+_LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+# What the package's own notes are written in.
+_LATEX |= {"−": "$-$", "–": "--", "²": "$^2$", "½": "$1/2$", "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$"}
+_LATEX |= {"≥": r"$\ge$", "≤": r"$\le$", "×": r"$\times$", "Σ": r"$\Sigma$", "‖": r"$\|$", "′": "$'$", "…": r"\ldots{}"}
+_GREEK = {"α": "alpha", "γ": "gamma", "λ": "lambda", "μ": "mu", "σ": "sigma", "τ": "tau", "ψ": "psi"}
+_LATEX |= {letter: rf"$\{name}$" for letter, name in _GREEK.items()}
+
+
+def _latex(text: str) -> str:
+    found = "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()).replace("--", "-\0-"))
+    return found.replace("-\0-", "-{}-")  # two would join into a dash
+
+
+_NUMBER = re.compile(r"(−?)(inf|[0-9]+(?:\.[0-9]+)?)(?:e([+−]?)0*([0-9]+))?")
+
+
+def _latex_number(text: str) -> str:
+    """Every number of a cell as a formula; the words and brackets between them as they are."""
+    return _NUMBER.sub(lambda found: f"${_formula(*found.groups())}$", text)
+
+
+def _formula(sign: str, digits: str, power_sign: str | None, power: str | None) -> str:
+    shown = ("-" if sign else "") + (r"\infty" if digits == "inf" else digits)
+    return shown if power is None else shown + rf" \times 10^{{{'-' if power_sign == '−' else ''}{power}}}"
+
+
+def _latex_bold(text: str) -> str:
+    return text.replace("$", r"$\mathbf{", 1).removesuffix("$") + "}$"

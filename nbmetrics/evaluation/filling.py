@@ -1,0 +1,306 @@
+"""The scores of evaluate() in pieces: one generator, one metric and some clients at a time, the most telling first.
+
+Flow: the clients are summarised once; a generator is checked as it is added; `steps` gives what to compute next: every
+pooled score, the clients of the two leaders, the rest. One thread runs the steps; others read `scores`, a snapshot that
+no later step changes. `evaluate` is all pieces at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import check_same_order
+from ..distributions import check_draw
+from ..errors import InvalidInput, check_choice, check_count, check_names, check_weights, shown
+from ..federation import Federation, Generator, as_generators
+from ..metrics.base import losses
+from .parts import Clients, Column, convention, settled
+from .result import UNKNOWN, Result, all_terms, value_of
+from .sampling import ClientSamples, GeneratorSamples
+from .scores import Scores
+from .uncertainty import check_design
+
+# Seconds that a step is meant to take, so that a view may stop between two of them.
+PACE = 0.5
+
+
+class Known(NamedTuple):
+    """Which scores are known: of each generator with each client (generators, clients), and of the pooled clients."""
+
+    clients: np.ndarray
+    all: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One piece of work: `words` say what, calling it does it."""
+
+    words: str
+    run: Callable[[], Any]
+
+    def __call__(self) -> None:
+        self.run()
+
+
+class Filling:
+    """Scores that are filled in piece by piece, each number as `evaluate` gives it.
+
+    Parameters
+    ----------
+    federation, metrics, samples, seed, uncertainty : as for `evaluate`
+    progress : False for no bar while images are extracted
+
+    Attributes
+    ----------
+    names, weights, metrics : of the clients and the settled metrics
+    generators : names, in the order in which they came
+
+    Generators come and go with `add` and `remove`. One thread may fill while others read `scores` and `known`, or add
+    and remove. Raises InvalidInput as `evaluate` does.
+
+    Examples
+    --------
+    >>> clients = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+    >>> filling = Filling(clients, "fid")
+    >>> filling.add(nm.Generator(nm.Gaussian([0, 0]), name="narrow"))
+    'narrow'
+    >>> for step in filling.steps():
+    ...     step()
+    >>> round(filling.scores.table["avg"][0], 6)
+    1.0
+    """
+
+    def __init__(
+        self,
+        federation: Any,
+        metrics: Any = ("fid", "kid"),
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        uncertainty: Any = None,
+        progress: str | bool = "auto",
+    ) -> None:
+        self.design = None if uncertainty is None else check_design(uncertainty)
+        self.federation = federation if isinstance(federation, Federation) else Federation(federation)
+        self._seed = check_count(seed, "seed", minimum=0)
+        if samples is not None:
+            samples = check_draw(samples, self.federation.dim, "samples", minimum=2 * len(self.federation))
+        self._samples = samples
+        self._extraction = self.federation.extraction
+        if self._extraction is not None and progress is False:
+            self._extraction = replace(self._extraction, progress=False)
+        self.names, self.weights = self.federation.names, tuple(self.federation.weights)
+        drawn = ClientSamples(self.federation, samples, self._seed)
+        self.clients = {metric.name: Clients(metric, drawn) for metric in settled(metrics, self.federation)}
+        self.metrics = tuple(self.clients)
+        self._generators: dict[str, tuple[Generator, GeneratorSamples]] = {}
+        self._columns: dict[tuple[str, str], Column] = {}  # by metric and generator; replaced, never changed
+        self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # clients a step
+        self._added = 0
+        self._lock = Lock()
+
+    @property
+    def generators(self) -> tuple[str, ...]:
+        return tuple(self._generators)
+
+    def add(self, generator: Any, name: str | None = None) -> str:
+        """Take a generator in, and say its name; checked as `evaluate` does, before anything is computed.
+
+        `generator` : a `Generator` or what makes one; `name` : how it is called, by default as it says itself.
+        """
+        return self.add_all([generator] if name is None else {name: generator})[0]
+
+    def add_all(self, generators: Any) -> tuple[str, ...]:
+        """Take several in, a list or dict as for `evaluate`: all of them, or none where one is refused."""
+        made = as_generators(generators)
+        names = [generator.name or "" for generator in made]
+        check_names([*self._generators, *names], "generators")
+        parties = [generator for generator, _ in self._generators.values()]
+        columns = [(party.name or "", party.columns) for party in (*self.federation, *parties, *made)]
+        check_same_order(columns, "generators")
+        made = tuple(generator.through(self._extraction) for generator in made)
+        seeds = [[self._seed, 1, self._added + i] for i in range(len(made))]
+        drawn = [GeneratorSamples(g, self._samples, s, self.federation) for g, s in zip(made, seeds, strict=True)]
+        if self.design is not None:
+            for clients in self.clients.values():
+                clients.check_uncertainty(drawn, self.design)
+        with self._lock:
+            self._added += len(made)
+            self._generators = {**self._generators, **dict(zip(names, zip(made, drawn, strict=True), strict=True))}
+            k = len(self.names)
+            fresh = {(m, n): Column.of(d, k) for m in self.metrics for n, d in zip(names, drawn, strict=True)}
+            self._columns = {**self._columns, **fresh}
+        return tuple(names)
+
+    def remove(self, name: str) -> None:
+        """Forget a generator and its scores."""
+        check_choice(name, self.generators, "name")
+        with self._lock:
+            self._generators = {n: pair for n, pair in self._generators.items() if n != name}
+            self._columns = {key: column for key, column in self._columns.items() if key[1] != name}
+
+    def weigh(self, weights: Any) -> None:
+        """Take other weights of the clients; the scores of clients stay known."""
+        if isinstance(weights, Mapping):
+            if set(weights) != set(self.names):
+                raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
+            weights = [weights[name] for name in self.names]
+        shares = tuple(check_weights(weights, len(self.names)))
+        with self._lock:
+            self.weights = shares
+            repooled = {
+                key: column.repooled(self.clients[key[0]].metric, shares) for key, column in self._columns.items()
+            }
+            self._columns = repooled
+
+    def fill_all(self, name: str, metric: str) -> float:
+        """The score of the pooled clients with one generator, as `Scores.table` has it."""
+        column, weights = self._summarized(name, metric), self.weights
+        if weights not in column.pooled:
+            found = self.clients[metric].against_all(column, weights)
+            column = self._keep(metric, name, column, pooled={**column.pooled, weights: found})
+        return value_of(column.pooled[weights][0])
+
+    def fill_clients(self, name: str, metric: str, clients: Sequence[int] | None = None) -> np.ndarray:
+        """The scores of clients, by position (all where None), with one generator: one number a client."""
+        column = self._summarized(name, metric)
+        wanted = range(len(self.names)) if clients is None else [self._position(i) for i in clients]
+        missing = [i for i in wanted if column.terms[i] is UNKNOWN]
+        if missing:
+            found = dict(zip(missing, self.clients[metric].terms(column, missing), strict=True))
+            terms = tuple(found.get(i, old) for i, old in enumerate(column.terms))
+            column = self._keep(metric, name, column, terms=terms)
+        return np.array([value_of(column.terms[i]) for i in wanted])
+
+    def fill(self, tell: Callable[[], Any] = lambda: None) -> tuple[Result, ...]:
+        """All scores at once, which is quicker; `tell` is called after each piece."""
+        results = []
+        for metric, clients in self.clients.items():
+            clients.summarize(tell)
+            columns = [self._summarized(name, metric) for name in self.generators]
+            results.append(clients.result(columns, self.weights, self.design))
+        return tuple(self._filled(result, tell) for result in results)
+
+    def _filled(self, result: Result, tell: Callable[[], Any]) -> Result:
+        terms = []
+        for name, pairs in zip(self.generators, all_terms(result), strict=True):
+            row = []
+            for pair in pairs:
+                row.append(pair)
+                tell()
+            terms.append(tuple(row))
+            self._keep(result.name, name, self._column(name, result.name), terms=terms[-1])
+            tell()
+        return replace(result, terms=tuple(terms))
+
+    def _summarized(self, name: str, metric: str) -> Column:
+        """The generator with its summary, which its scores are made from."""
+        column = self._column(name, metric)
+        if column.is_summarized:
+            return column
+        made = self.clients[metric].summarized(column, self.weights)
+        return self._keep(metric, name, column, summary=made.summary, answers=made.answers)
+
+    def _position(self, client: Any) -> int:
+        return check_count(client, "clients", minimum=0, maximum=len(self.names) - 1)
+
+    def _column(self, name: str, metric: str) -> Column:
+        check_choice(metric, self.metrics, "metric")
+        check_choice(name, self.generators, "name")
+        return self._columns[metric, name]
+
+    def _keep(self, metric: str, name: str, known: Column, **found: Any) -> Column:
+        """The column with what was found, put in the place of what was known, unless that has changed meanwhile."""
+        column = replace(known, **found)
+        with self._lock:
+            if self._columns.get((metric, name)) is known:
+                self._columns = {**self._columns, (metric, name): column}
+        return column
+
+    def known(self, metric: str) -> Known:
+        """Which scores are known; a known one may be NaN, where the metric refuses it."""
+        check_choice(metric, self.metrics, "metric")
+        columns = [column for (m, _), column in self._columns.items() if m == metric]
+        clients = [[terms is not UNKNOWN for terms in column.terms] for column in columns]
+        pooled = [self.weights in column.pooled for column in columns]
+        return Known(np.array(clients, dtype=bool).reshape(len(columns), len(self.names)), np.array(pooled, dtype=bool))
+
+    @property
+    def scores(self) -> Scores:
+        """What is known by now, as `evaluate` returns it, and what is not NaN; intervals come once all is known."""
+        return self.scores_of(self.generators)
+
+    def scores_of(self, names: Sequence[str]) -> Scores:
+        """The same of some of the generators."""
+        with self._lock:
+            columns, weights, generators = self._columns, self.weights, self._generators
+        generators = {name: generators[name] for name in names}
+        own = {metric: [columns[metric, name] for name in generators] for metric in self.metrics}
+        is_complete = all(column.is_complete(weights) for part in own.values() for column in part)
+        results = []
+        for metric, clients in self.clients.items():
+            result = clients.result(own[metric], weights, self.design if is_complete else None)
+            results.append(clients.seeded(result, own[metric], weights))
+        return self._scored(results, weights, generators)
+
+    def scored(self, results: Sequence[Result]) -> Scores:
+        """Scores of the results of `fill`."""
+        return self._scored(results, self.weights, self._generators)
+
+    def _scored(self, results: Sequence[Result], weights: Sequence[float], generators: Mapping[str, Any]) -> Scores:
+        note = convention(self._samples, self._seed, self.federation, [made for made, _ in generators.values()])
+        return Scores(self.names, weights, list(generators), results, note)
+
+    def steps(self) -> Iterator[Step]:
+        """What to compute next, until all is known; whoever asks runs each step before asking for the next one.
+
+        Pooled scores of all generators come first, then the clients of the two best by them, then the rest. Generators
+        and weights may change between steps.
+        """
+        while (step := self._next()) is not None:
+            yield step
+
+    def _next(self) -> Step | None:
+        columns = self._columns
+        for metric in self.metrics:
+            for name in self.generators:
+                column, of = columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
+                if not column.is_summarized:
+                    return Step(f"rows for {of}", partial(self._summarized, name, metric))
+                if self.weights not in column.pooled:
+                    return Step(f"{of}, all clients together", partial(self.fill_all, name, metric))
+        orders = {metric: self._best_first(metric) for metric in self.metrics}
+        for part in (slice(2), slice(2, None)):
+            for metric, names in orders.items():
+                for name in names[part]:
+                    missing = [i for i, terms in enumerate(columns[metric, name].terms) if terms is UNKNOWN]
+                    if missing:
+                        return self._clients_step(name, metric, missing)
+        return None
+
+    def _best_first(self, metric: str) -> list[str]:
+        """The generators, those with the best pooled scores first."""
+        names = list(self.generators)
+        pooled = np.array([value_of(self._columns[metric, name].pooled[self.weights][0]) for name in names])
+        worse = losses(self.clients[metric].metric, pooled)
+        return [names[g] for g in np.argsort(worse, kind="stable")]
+
+    def _clients_step(self, name: str, metric: str, missing: Sequence[int]) -> Step:
+        """A step with as many of the missing clients as take half a second, by how long the last one took."""
+        some = list(missing[: max(1, int(self._pace[metric]))])
+
+        def run() -> None:
+            start = time.monotonic()
+            self.fill_clients(name, metric, some)
+            took = max(time.monotonic() - start, 1e-4)
+            self._pace[metric] = min(len(some) * PACE / took, 4.0 * max(self._pace[metric], len(some)))
+
+        numbers = f"client {some[0] + 1}" if len(some) == 1 else f"clients {some[0] + 1} to {some[-1] + 1}"
+        return Step(f"{self.clients[metric].metric.label} of {name}, {numbers}", run)

@@ -1,0 +1,249 @@
+"""What a score is made of, under one metric: the clients' summaries, and a generator with what is known of it.
+
+`evaluate` makes all scores from these at once, `Filling` one after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from ..distributions import Distribution
+from ..errors import InvalidInput, check_list, check_names
+from ..federation import Federation, Generator
+from ..metrics import Metric, Sample, metric_of
+from ..metrics.base import Terms
+from ..metrics.strata import Strata
+from .influence import Influences
+from .result import UNKNOWN, Result, pair_terms, scored_pool
+from .sampling import ClientSamples, GeneratorSamples
+from .uncertainty import Design, Influence, Replicas, check_sizes
+
+# Who gave features of their own beside an extractor's, in the line under a table.
+MOST_NAMED = 3
+
+
+# In the place of a summary that is not made yet; a user's own may be None.
+NONE = object()
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """What is known of one generator under one metric.
+
+    Attributes
+    ----------
+    samples : its rows or law
+    summary, answers : see `Result`; `NONE` until summarised
+    terms : of each client; `UNKNOWN` until scored
+    pooled : by weights, the terms of the pooled clients and the gap that their numbers of rows would make
+    """
+
+    samples: GeneratorSamples
+    summary: Any = NONE
+    answers: tuple[Any, ...] | None = None
+    terms: tuple[Terms, ...] = ()
+    pooled: Mapping[tuple[float, ...], tuple[Terms, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, samples: GeneratorSamples, clients: int) -> Column:
+        """Of a generator of which nothing is known yet."""
+        return cls(samples, terms=(UNKNOWN,) * clients)
+
+    @property
+    def is_summarized(self) -> bool:
+        return self.summary is not NONE
+
+    def is_complete(self, weights: tuple[float, ...]) -> bool:
+        """Whether every score under these weights is known."""
+        return weights in self.pooled and all(terms is not UNKNOWN for terms in self.terms)
+
+    def drawn(self, metric: Metric[Any]) -> Sample | None:
+        """What was summarised; None where it only answered conditions."""
+        return self.samples.whole(metric) if self.samples.answers(metric) is None else None
+
+    def repooled(self, metric: Metric[Any], weights: Sequence[float]) -> Column:
+        """Under other weights: the law of a generator that answered the clients' conditions depends on them."""
+        if self.answers is None:
+            return self
+        terms = self.terms if metric.is_conditional else (UNKNOWN,) * len(self.terms)
+        return replace(self, summary=metric.pool(self.answers, weights), terms=terms, pooled={})
+
+
+class Clients:
+    """All clients under one metric, summarised once, and the scores they make with a generator."""
+
+    def __init__(self, metric: Metric[Any], drawn: ClientSamples) -> None:
+        self.metric, self.names = metric, drawn.names
+        self._drawn = drawn
+        self._pool: tuple[tuple[float, ...], Any] | None = None
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """What the metric sees of each; InvalidInput where it needs test rows that are not there."""
+        samples = tuple(self._drawn.of(position, self.metric) for position in range(len(self.names)))
+        if self.metric.needs_test:
+            for name, sample in zip(self.names, samples, strict=True):
+                if sample.test is None:
+                    seen = f"client {name!r} has none, and {self.metric.name} compares with rows the generator has not "
+                    fix = "Use federation.split(test=0.2, seed=0), or Client(rows, test=…)"
+                    raise InvalidInput("test", seen + "seen", fix)
+        return samples
+
+    @cached_property
+    def summaries(self) -> tuple[Any, ...]:
+        """What each client reveals."""
+        return tuple(self._summaries(lambda: None))
+
+    def summarize(self, tell: Callable[[], Any]) -> None:
+        """Make the summaries; `tell` is called after each."""
+        if "summaries" not in vars(self):
+            self.summaries = tuple(self._summaries(tell))
+
+    def _summaries(self, tell: Callable[[], Any]) -> Iterator[Any]:
+        for name, sample in zip(self.names, self.samples, strict=True):
+            yield _summary(self.metric, sample, f"client {name!r}")
+            tell()
+
+    @cached_property
+    def span(self) -> str:
+        """How many rows the clients had, for the convention line."""
+        rows = [s.rows.shape[0] for s in self.samples if s.rows is not None]
+        if not rows:
+            return "exact clients"
+        fewest = f"{min(rows):,} to " * (min(rows) < max(rows))
+        return f"{fewest}{max(rows):,} rows a client"
+
+    @cached_property
+    def strata(self) -> list[Strata[Any]]:
+        """The summaries beside the rows."""
+        return [self.metric.strata(s, own.rows) for s, own in zip(self.summaries, self.samples, strict=True)]
+
+    def check_uncertainty(self, generators: Sequence[GeneratorSamples], design: Design) -> None:
+        """Refuse what has no intervals, before anything is computed."""
+        if any(g.answers(self.metric) is not None for g in generators):
+            fix = "Leave uncertainty out, or score outputs without their conditions"
+            raise InvalidInput("uncertainty", f"{self.metric.name} of answers to a condition has no intervals yet", fix)
+        if not self.has_pulls(design):
+            check_sizes(self.metric, [*self.samples, *(g.whole(self.metric) for g in generators)])
+
+    def has_pulls(self, design: Design) -> bool:
+        """Whether influence values serve, and no resampling is needed."""
+        return isinstance(design, Influence) and self.metric.has_pulls
+
+    def summarized(self, column: Column, weights: Sequence[float]) -> Column:
+        """The generator with its summary, and those of its answers to each client where it gave some."""
+        who = f"generator {column.samples.name!r}"
+        samples = column.samples.answers(self.metric)
+        if samples is None:
+            return replace(column, summary=_summary(self.metric, column.samples.whole(self.metric), who))
+        answers = tuple(_summary(self.metric, sample, who) for sample in samples)
+        return replace(column, summary=self.metric.pool(answers, weights), answers=answers)
+
+    def terms(self, column: Column, positions: Sequence[int]) -> list[Terms]:
+        """The terms of these clients with one generator."""
+        real = [self.summaries[i] for i in positions]
+        if column.answers is not None and self.metric.is_conditional:
+            return list(pair_terms(self.metric, real, None, [column.answers[i] for i in positions]))
+        (found,) = (list(row) for row in self.metric.all_terms(real, [column.summary]))
+        return found
+
+    def together(self, weights: tuple[float, ...]) -> Any:
+        """The summary of all clients, or why there is none; that of the last weights is kept."""
+        known = self._pool
+        if known is None or known[0] != weights:
+            try:
+                known = weights, self.metric.pool(self.summaries, weights)
+            except InvalidInput as error:
+                known = weights, error
+            self._pool = known
+        return known[1]
+
+    def against_all(self, column: Column, weights: tuple[float, ...]) -> tuple[Terms, float]:
+        """The terms of the pooled clients with one generator, and the gap that their numbers of rows would make."""
+        together = self.together(weights)
+        if isinstance(together, InvalidInput):
+            return together, math.nan
+        return scored_pool(self.metric, self.summaries, weights, together, column.summary)
+
+    def result(self, columns: Sequence[Column], weights: tuple[float, ...], design: Design | None) -> Result:
+        """What is known of some generators; the pooled scores are computed when asked for, unless some are known."""
+        drawn = tuple(column.drawn(self.metric) for column in columns)
+        known = [sample for sample in drawn if sample is not None]
+        return Result(
+            self.metric,
+            self.summaries,
+            tuple(column.summary if column.is_summarized else None for column in columns),
+            tuple(column.terms for column in columns),
+            tuple(column.answers for column in columns),
+            None if design is None else self._replicas(columns, design),
+            tuple(self.metric.cautions(self.samples, known)),
+            self.span,
+            self.samples,
+            drawn,
+        )
+
+    def seeded(self, result: Result, columns: Sequence[Column], weights: tuple[float, ...]) -> Result:
+        """The result with the pooled scores that are known, and no others: asking for them computes nothing."""
+        found = [column.pooled.get(weights, (UNKNOWN, math.nan)) for column in columns]
+        pool: Any = InvalidInput(self.metric.name, "is not computed yet", "Wait")
+        if self._pool is not None and self._pool[0] == weights:
+            pool = self._pool[1]
+        return replace(result, attempts={("all", weights): found, ("pool", weights): pool})
+
+    def _replicas(self, columns: Sequence[Column], design: Design) -> Replicas | Influences:
+        drawn = [column.samples.whole(self.metric) for column in columns]
+        if isinstance(design, Influence):
+            if self.metric.has_pulls:
+                pairs = zip(columns, drawn, strict=True)
+                generated = [self.metric.strata(column.summary, sample.rows) for column, sample in pairs]
+                return Influences(self.metric, self.strata, generated, design.level)
+            design = design.otherwise
+        return Replicas(self.metric, self.samples, drawn, design)
+
+
+def settled(metrics: Any, federation: Federation) -> list[Metric[Any]]:
+    """Metrics by name or object, with what depends on the data fixed once for all clients."""
+    is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
+    listed = [metrics] if is_one else check_list(metrics, "metrics")
+    if not listed:
+        raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
+    wanted = [metric_of(item) for item in listed]
+    check_names([m.name for m in wanted], "metrics")
+    samples = [client.to_sample() for client in federation]
+    return [metric.resolve(samples) for metric in wanted]
+
+
+def convention(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
+    """What was drawn and what made the features, for the line under a table."""
+    exact = "laws exact where a closed form exists, else 10,000 rows drawn"
+    drawn = exact if samples is None else f"{samples} rows drawn for each law"
+    has_laws = not all(client.size for client in federation) or any(
+        g.answers or isinstance(g.source, Distribution) for g in generators
+    )
+    return "; ".join([_features(federation, generators), *([drawn] if has_laws else []), f"seed {seed}"])
+
+
+def _features(federation: Federation, generators: Sequence[Generator]) -> str:
+    """What made the rows: the extractor, where there is one, and who gave rows of their own beside it."""
+    if federation.extraction is None:
+        return "features as given"
+    given = [f"client {client.name!r}" for client in federation if client.extraction is None]
+    given += [
+        f"generator {g.name!r}"
+        for g in generators
+        if not (g.answers or g.is_of_images or isinstance(g.source, Distribution))
+    ]
+    more = f", and {len(given) - MOST_NAMED} more" * (len(given) > MOST_NAMED)
+    own = f"; features of {', '.join(given[:MOST_NAMED])}{more} as given" if given else ""
+    return f"features: {federation.extraction.extractor.convention}{own}"
+
+
+def _summary(metric: Metric[Any], sample: Sample, who: str) -> Any:
+    try:
+        return metric.summarize(sample)
+    except InvalidInput as error:
+        raise error.of(f"{who}, {metric.name}") from None

@@ -1,0 +1,112 @@
+"""What decisions on one metric are made from, under some weights, and the verdict that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...evaluation.draws import Noise
+from ...metrics.base import losses
+from .board import Facts, rounded
+from .ranges import average
+from .verdict import About, Verdict, aggregate, verdict
+
+# Of the weight: clients with rows enough must hold so much for a decision.
+LEAST = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """avg and all of each generator, and their noise.
+
+    Attributes
+    ----------
+    avg, all : (G,) plain scores
+    avg_centres, all_centres : (G,) losses that decisions use; avg of the clients that have rows enough
+    avg_draws, all_draws : (B, G) their noise, None where it is not known
+    p : of the test that the clients differ by chance alone; None where there is none
+    """
+
+    facts: Facts
+    avg: np.ndarray
+    all: np.ndarray
+    avg_centres: np.ndarray
+    all_centres: np.ndarray
+    avg_draws: np.ndarray | None
+    all_draws: np.ndarray | None
+    p: float | None
+
+    def of_generators(self, chosen: Sequence[int]) -> Known:
+        """Of some of the generators, by position."""
+        which = list(chosen)
+        avg_draws, all_draws = (None if d is None else d[:, which] for d in (self.avg_draws, self.all_draws))
+        return Known(
+            self.facts.of(which),
+            self.avg[which],
+            self.all[which],
+            self.avg_centres[which],
+            self.all_centres[which],
+            avg_draws,
+            all_draws,
+            self.p,
+        )
+
+    @classmethod
+    def of(
+        cls, facts: Facts, shares: Sequence[float], pooled: np.ndarray, noise: Noise | None, p: float | None
+    ) -> Known:
+        """Under the weights `shares`, with all's plain scores and noise."""
+        weights = np.array(shares)
+        decided = decided_weights(weights, facts.counts)
+        avg_draws = all_draws = None
+        all_centres = losses(facts.metric, pooled)
+        if facts.draws is not None and decided is not None:
+            counted = decided > 0
+            avg_draws = np.einsum("bgi,i->bg", facts.draws[:, :, counted], decided[counted])
+        if noise is not None:
+            corrected = losses(facts.metric, noise.all_centres)
+            all_centres = np.where(np.isnan(corrected), all_centres, corrected)
+            all_draws = None if any(noise.all_reasons) else rounded(noise.all)
+        avg_centres = average(facts.centres, weights if decided is None else decided)
+        return cls(facts, average(facts.values, weights), pooled, avg_centres, all_centres, avg_draws, all_draws, p)
+
+
+def decided_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
+    """λ of the clients that have rows enough, sum 1; None where they hold too little of the weight.
+
+    Twin: labs/dashboard/view/numbers.js · held by: tests/labs/dashboard/test_dashboard.py
+    """
+    kept = np.where(counts, weights, 0.0)
+    total = kept.sum()
+    return kept / total if total >= LEAST else None
+
+
+def judged(names: Sequence[str], known: Known) -> Verdict:
+    """The verdict on one metric."""
+    facts = known.facts
+    is_done: np.ndarray = np.asarray(facts.known.all(axis=0))
+    about = About(
+        label=facts.metric.label,
+        same=facts.is_same,
+        corrected=facts.is_corrected,
+        clients=len(is_done),
+        known=int(is_done.sum()),
+        enough=int(facts.counts.sum()) if facts.draws is not None else None,
+        p=known.p,
+        why=_why(known),
+    )
+    avg = aggregate(losses(facts.metric, known.avg), known.avg_centres, known.avg_draws)
+    if facts.is_same or len(is_done) == 1:
+        return verdict(names, avg, None, about)
+    plain = losses(facts.metric, known.all)
+    return verdict(names, avg, aggregate(plain, known.all_centres, known.all_draws), about)
+
+
+def _why(known: Known) -> str:
+    facts = known.facts
+    if facts.draws is None:
+        return facts.why
+    few = [reason for reason in facts.few if reason]
+    return few[0] if few else "it is still being computed"

@@ -1,0 +1,295 @@
+"""The verdict on one metric, in words: a winner, a tie, an order that sample size explains, or not enough data.
+
+Twin: labs/dashboard/view/verdict.js · held by: tests/labs/dashboard/test_verdict_page.py
+
+Flow: the leaders by avg and by all → whether they contradict one another, and whether that is shown to be more than
+chance and sample size → the state → a headline that names every leader → how sure it is → what was checked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .ranges import ROUNDING, Ranges, flip, leaders, leads
+
+# Clients differ by more than chance where the p-value of their permutation test is at most this.
+SIGNIFICANT = 0.05
+MOST_NAMED, NAMED_OF_MORE = 5, 3
+# Odds are told as "1 in n" up to n; even where the probability is at least so much.
+MOST_ODDS, EVEN = 1000, 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """The generators by avg, or by all, as losses: lower is better.
+
+    Attributes
+    ----------
+    plain : (G,) as the table shows them
+    centres : (G,) without the bias of few rows where that can be taken off
+    draws : (B, G) their noise, 0 where they are exact; None where it is not known
+    ranges : the places that follow
+    """
+
+    plain: np.ndarray
+    centres: np.ndarray
+    draws: np.ndarray | None
+    ranges: Ranges
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a metric beside its losses.
+
+    Attributes
+    ----------
+    label : the metric, as users read it
+    same : whether avg and all have one order by nature (KID)
+    corrected : whether the centres are without the bias of few rows
+    clients, known : how many clients there are, and with how many of them every generator was scored
+    enough : how many clients have rows enough to tell generators apart; None where nobody looked
+    p : of the test that clients differ by chance only; None where it was not made
+    why : the reason why there are no draws
+    """
+
+    label: str
+    same: bool = False
+    corrected: bool = False
+    clients: int = 0
+    known: int = 0
+    enough: int | None = None
+    p: float | None = None
+    why: str = "no intervals were computed"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Attributes
+    ----------
+    state : "winner", "tie", "size" or "unknown"
+    avg, all : names of the leaders by each, best first
+    sentences : the headline, how sure it is, and what was checked
+    """
+
+    state: str
+    avg: tuple[str, ...]
+    all: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+def aggregate(plain: np.ndarray, centres: np.ndarray, draws: np.ndarray | None) -> Aggregate:
+    """Losses with the places that follow from them."""
+    return Aggregate(plain, centres, draws, leads(centres, draws))
+
+
+def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, about: About) -> Verdict:
+    """What can be said of who is best.
+
+    `pooled` is None where there is one list of leaders: where avg and all have one order, or there is one client.
+    """
+    sides = [avg] if pooled is None else [avg, pooled]
+    placed = [g for g in range(len(names)) if not any(np.isnan(side.centres[g]) for side in sides)]
+    if len(placed) < 2:
+        found, body = [placed] * len(sides), _alone([names[g] for g in placed], len(names), about.label)
+        return _told("unknown", names, found, [body], about)
+    if any(side.draws is None for side in sides):
+        found = [_first(side.plain) for side in sides]
+        body = f"on {about.label}, {_firsts(names, found)}; this may be chance: {about.why}."
+        return _told("unknown", names, found, [body, *_missing(names, placed)], about)
+    found = [leaders(side.ranges, side.centres) for side in sides]
+    state, body = _judged(names, sides, found, about, len(placed))
+    more = [*_odds(names, sides, placed), *_turned(names, sides, found, about, state)]
+    return _told(state, names, found, [body, *more, *_checks(sides, about), *_missing(names, placed)], about)
+
+
+def _judged(
+    names: Sequence[str], sides: Sequence[Aggregate], found: Sequence[list[int]], about: About, size: int
+) -> tuple[str, str]:
+    """The state and its headline."""
+    on = f"on {about.label}, "
+    tops = [_first(side.plain) for side in sides]
+    is_real = not set(found[0]) & set(found[-1]) and (_is_exact(sides) or _differ(about.p))
+    if is_real:
+        more = "This is more than chance and more than sample size"
+        return "winner", f"{on}avg and all disagree: {_each(names, found)}. {more}."
+    if not set(tops[0]) & set(tops[-1]):
+        fix = "Corrected for few rows" if about.corrected else "With chance allowed for"
+        return "size", f"{on}{_firsts(names, tops)}, {_explained(about.p)}. {fix}, {_resolved(names, found)}."
+    by = ", by avg and by all" if len(sides) > 1 else ""
+    always = "; avg and all agree, always" if about.same else ""
+    if set(found[0]) != set(found[-1]):
+        doubt = "" if set(found[0]) & set(found[-1]) else ", which is not shown to be more than chance"
+        return "tie", f"{on}there is no single winner: {_each(names, found)}{doubt}."
+    if len(found[0]) == 1:
+        return "winner", f"{on}{_joined(names, found[0])} wins{by}{always}."
+    if len(found[0]) == 2:
+        return "tie", f"{on}{_joined(names, found[0])} are tied{by}{always}."
+    tie = f"all {size} generators are tied" if len(found[0]) == size else f"there is a tie of {len(found[0])}"
+    return "tie", f"{on}{tie}{by}: {_joined(names, found[0])}{always}."
+
+
+def _told(
+    state: str, names: Sequence[str], found: Sequence[list[int]], sentences: Sequence[str], about: About
+) -> Verdict:
+    is_partial = about.known < about.clients
+    prefix = f"So far, {about.known} of {about.clients} clients: " if is_partial else ""
+    headline = prefix + sentences[0] if is_partial else sentences[0][0].upper() + sentences[0][1:]
+    by = [tuple(names[g] for g in one) for one in found]
+    return Verdict(state, by[0], by[-1], (headline, *sentences[1:]))
+
+
+def _alone(placed: Sequence[str], size: int, label: str) -> str:
+    if not placed:
+        return f"on {label}, no generator has a score."
+    if size == 1:
+        return f"only one generator, {placed[0]}: there is nothing to compare on {label}."
+    return f"only one generator, {placed[0]}, has a score on {label}."
+
+
+def _first(losses: np.ndarray) -> list[int]:
+    """The least, and those that rounding cannot tell from it."""
+    return leaders(leads(losses, np.zeros((1, len(losses)))), losses)
+
+
+def _is_exact(sides: Sequence[Aggregate]) -> bool:
+    """Whether nothing was drawn: neither noise nor bias."""
+    return all(
+        side.draws is not None
+        and not side.draws.any()
+        and np.allclose(side.plain, side.centres, rtol=ROUNDING, atol=0.0, equal_nan=True)
+        for side in sides
+    )
+
+
+def _differ(p: float | None) -> bool:
+    return p is not None and p <= SIGNIFICANT
+
+
+def _explained(p: float | None) -> str:
+    """How far sample size accounts for two orders."""
+    if p is None or math.isnan(p):
+        return "which sample size may explain: it was not tested"
+    if _differ(p):
+        return "which is not shown to be more than sample size"
+    return "which sample size alone can explain"
+
+
+def _joined(names: Sequence[str], which: Sequence[int]) -> str:
+    """All names, or the first of many and how many more."""
+    if len(which) > MOST_NAMED:
+        return f"{', '.join(names[g] for g in which[:NAMED_OF_MORE])} and {len(which) - NAMED_OF_MORE} more"
+    *most, last = [names[g] for g in which]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _verb(which: Sequence[int], one: str, many: str) -> str:
+    return one if len(which) == 1 else many
+
+
+def _firsts(names: Sequence[str], found: Sequence[list[int]]) -> str:
+    """Who is first by the plain scores, in one clause where avg and all agree."""
+    said = f"{_joined(names, found[0])} {_verb(found[0], 'is', 'are')} first"
+    if len(found) == 1:
+        return said
+    if set(found[0]) == set(found[1]):
+        return f"{said} by avg and by all"
+    return f"{said} by avg and {_joined(names, found[1])} by all"
+
+
+def _each(names: Sequence[str], found: Sequence[list[int]]) -> str:
+    """Who leads by avg and who by all."""
+    if len(found[0]) == len(found[1]) == 1:
+        return f"{names[found[0][0]]} wins by avg, {names[found[1][0]]} by all"
+    parts = [f"{_joined(names, one)} {_verb(one, 'wins', 'are tied')}" for one in found]
+    return f"{parts[0]} by avg, {parts[1]} by all"
+
+
+def _resolved(names: Sequence[str], found: Sequence[list[int]]) -> str:
+    if set(found[0]) != set(found[-1]):
+        return _each(names, found)
+    return f"{_joined(names, found[0])} {_verb(found[0], 'wins', 'are tied')}"
+
+
+def odds(p: float) -> str:
+    """A probability up to ½ in words: "1 in 8"."""
+    if p >= EVEN:
+        return "1 in 2"
+    if p * MOST_ODDS < 1:
+        return f"less than 1 in {MOST_ODDS:,}"
+    one_in = 1 / p
+    step = 1 if one_in < 20 else 10 if one_in < 200 else 100
+    return f"1 in {step * math.floor(one_in / step + 0.5):,}"
+
+
+def _odds(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int]) -> list[str]:
+    """How likely the leader and its closest rival are the other way round: once where avg and all name one pair."""
+    if _is_exact(sides):
+        return ["This is exact: nothing was drawn, so nothing is chance."]
+    closest = [_closest(side, placed) for side in sides]
+    pairs = [(leader, rival) for leader, rival, _ in closest]
+    if pairs[0] == pairs[-1]:
+        return [_odds_of(names, *pairs[0], float(np.max([p for *_, p in closest])), "")]
+    return [_odds_of(names, *one, f" by {by}") for one, by in zip(closest, ("avg", "all"), strict=True)]
+
+
+def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
+    """The leader, the rival most likely to be better in truth, and how likely."""
+    leader = leaders(side.ranges, side.centres)[0]
+    rivals = [(flip(side.centres, side.draws, leader, g), g) for g in placed if g != leader]
+    p, rival = max(rivals, key=lambda pair: (-1.0 if math.isnan(pair[0]) else pair[0], -pair[1]))
+    return leader, rival, p
+
+
+def _odds_of(names: Sequence[str], leader: int, rival: int, p: float, by: str) -> str:
+    if math.isnan(p):
+        return f"How likely {names[rival]} is better than {names[leader]}{by} is not known."
+    if p == 0.5:
+        return f"{names[leader]} and {names[rival]} score the same{by}."
+    return f"{names[leader]} is ahead of {names[rival]}{by}: {odds(p)} that it is the other way."
+
+
+def _turned(
+    names: Sequence[str], sides: Sequence[Aggregate], found: Sequence[list[int]], about: About, state: str
+) -> list[str]:
+    """Where the table shows another generator first than the verdict does."""
+    if state == "size" or not about.corrected:
+        return []
+    tops = [_first(side.plain) for side in sides]
+    turned: dict[str, list[str]] = {}
+    for top, one, by in zip(tops, found, ("avg", "all"), strict=False):
+        if not set(top) & set(one):
+            turned.setdefault(f"{_joined(names, top)} would be first", []).append(f"by {by}" if len(sides) > 1 else "")
+    return [
+        f"Without the correction for few rows, {who} {' and '.join(by)}".rstrip() + "." for who, by in turned.items()
+    ]
+
+
+def _checks(sides: Sequence[Aggregate], about: About) -> list[str]:
+    """What was looked at, well or ill, so that silence is never good news."""
+    said = []
+    if len(sides) > 1 and not _is_exact(sides):
+        if about.p is None or math.isnan(about.p):
+            said.append("Not tested: whether the clients differ by more than chance.")
+        else:
+            how = "differ" if _differ(about.p) else "are not shown to differ"
+            said.append(f"Checked: the clients {how} by more than chance ({_p_text(about.p)}).")
+    if about.enough is not None:
+        rows = "Enough rows at only" if about.enough < about.clients else "Checked: enough rows at"
+        said.append(f"{rows} {about.enough} of {about.clients} clients.")
+    return said
+
+
+def _p_text(p: float) -> str:
+    if p < 0.0005:
+        return "p < 0.001"
+    places = 1000 if p < 0.1 else 100
+    return f"p = {math.floor(p * places + 0.5) / places:g}"
+
+
+def _missing(names: Sequence[str], placed: Sequence[int]) -> list[str]:
+    without = [g for g in range(len(names)) if g not in placed]
+    return [f"No score for {_joined(names, without)}."] if without else []

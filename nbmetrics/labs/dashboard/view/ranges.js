@@ -1,0 +1,135 @@
+/**
+ * Twin: labs/dashboard/ranges.py · held by: tests/labs/dashboard/test_ranges_page.py
+ *
+ * Places as ranges, in every frame of a drag. No DOM. Noise is one array a generator, so that a pair is two runs of memory.
+ */
+
+/**
+ * @typedef {{low: number[], high: number[], better: boolean[][]}} Ranges  as in Python
+ * @typedef {Float64Array[]} Noise  of each generator its draws, jointly over generators
+ */
+
+const ROUNDING = 1e-9;
+const LEVEL = 0.95;
+
+/** Σ λ_i value_i of each generator; what a client without weight scores does not count. @param {ArrayLike<number>[]} values @param {ArrayLike<number>} weights */
+export function average(values, weights) {
+  return values.map((own) => {
+    let sum = 0;
+    for (let i = 0; i < weights.length; i++) if (weights[i] > 0) sum += weights[i] * own[i];
+    return sum;
+  });
+}
+
+/** The noise of one generator's average: draws (B × k) in units of scale (k). @param {Int8Array} draws @param {ArrayLike<number>} scale @param {ArrayLike<number>} weights */
+export function averageNoise(draws, scale, weights) {
+  const k = weights.length;
+  const unit = Float64Array.from({ length: k }, (_, i) => scale[i] * weights[i]);
+  const noise = new Float64Array(draws.length / k);
+  for (let b = 0, at = 0; b < noise.length; b++) {
+    let sum = 0;
+    for (let i = 0; i < k; i++, at++) sum += unit[i] * draws[at];
+    noise[b] = sum;
+  }
+  return noise;
+}
+
+/** @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} [level] @returns {Ranges} */
+export function leads(losses, noise, level = LEVEL) {
+  const size = losses.length;
+  const better = Array.from({ length: size }, () => Array(size).fill(false));
+  const errors = noise && errorsOf(noise);
+  const beyond = errors ? beyondChance(noise, errors, level) : 0;
+  for (let a = 0; errors && a < size; a++) {
+    for (let b = 0; b < size; b++) better[a][b] = losses[a] - losses[b] < -marginOf(losses, a, b, errors[a][b], beyond);
+  }
+  const isPlaced = Array.from(losses, (loss) => !Number.isNaN(loss));
+  const placed = isPlaced.filter(Boolean).length;
+  const count = (/** @type {boolean[]} */ flags) => flags.filter(Boolean).length;
+  return {
+    low: isPlaced.map((has, g) => (has ? 1 + count(better.map((row) => row[g])) : 0)),
+    high: isPlaced.map((has, g) => (has ? placed - count(better[g]) : 0)),
+    better,
+  };
+}
+
+/** What a difference must exceed. @param {ArrayLike<number>} losses @param {number} a @param {number} b @param {number} error @param {number} beyond */
+function marginOf(losses, a, b, error, beyond) {
+  const larger = Math.max(Math.abs(losses[a]), Math.abs(losses[b]));
+  if (larger === Infinity) return 0;
+  if (Number.isNaN(error)) return Infinity;
+  return error > 0 ? beyond * error : ROUNDING * larger;
+}
+
+/** The quantile of the largest difference of all pairs, in units of its error. @param {Noise} noise @param {number[][]} errors @param {number} level */
+function beyondChance(noise, errors, level) {
+  const count = noise[0]?.length ?? 0;
+  const largest = new Float64Array(count);
+  noise.forEach((first, a) => {
+    for (let b = 0; b < a; b++) {
+      if (!(errors[a][b] > 0)) continue;
+      const [second, per] = [noise[b], 1 / errors[a][b]];
+      for (let d = 0; d < count; d++) {
+        const apart = Math.abs(first[d] - second[d]) * per;
+        if (apart > largest[d]) largest[d] = apart;
+      }
+    }
+  });
+  return largest.sort()[Math.min(Math.ceil((count + 1) * level), count) - 1];
+}
+
+/** The standard error of each difference: exactly 0 where it is rounding of the noise itself. @param {Noise} noise */
+function errorsOf(noise) {
+  const zero = new Float64Array(noise[0]?.length ?? 0);
+  const own = noise.map((draws) => errorOf(draws, zero));
+  const errors = noise.map(() => Array(noise.length).fill(0));
+  for (let a = 0; a < noise.length; a++) {
+    for (let b = 0; b < a; b++) {
+      const error = errorOf(noise[a], noise[b]);
+      errors[a][b] = errors[b][a] = error <= ROUNDING * Math.max(own[a], own[b]) ? 0 : error;
+    }
+  }
+  return errors;
+}
+
+/** The standard deviation of first − second. @param {Float64Array} first @param {Float64Array} second */
+function errorOf(first, second) {
+  let mean = 0;
+  for (let d = 0; d < first.length; d++) mean += first[d] - second[d];
+  mean /= first.length;
+  let squares = 0;
+  for (let d = 0; d < first.length; d++) squares += (first[d] - second[d] - mean) ** 2;
+  return Math.sqrt(squares / first.length);
+}
+
+/** The one with the least loss, and everyone that it is not shown to beat, in the order of their losses. @param {Ranges} ranges @param {ArrayLike<number>} losses */
+export function leaders(ranges, losses) {
+  const placed = Array.from(losses, (_, g) => g).filter((g) => !Number.isNaN(losses[g]));
+  placed.sort((a, b) => (losses[a] === losses[b] ? a - b : losses[a] - losses[b]));
+  return placed.filter((g) => !ranges.better[placed[0]][g]);
+}
+
+/** The probability that a and b are in truth ordered the other way; NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */
+export function flip(losses, noise, a, b) {
+  const [first, second] = [losses[a], losses[b]];
+  if (!noise || Number.isNaN(first) || Number.isNaN(second)) return NaN;
+  const larger = Math.max(Math.abs(first), Math.abs(second));
+  if (larger === Infinity) return first === second ? 0.5 : 0;
+  const difference = Math.abs(first - second);
+  const error = errorsOf([noise[a], noise[b]])[0][1];
+  if (error === 0) return difference <= ROUNDING * larger ? 0.5 : 0;
+  return upperTail(difference / error);
+}
+
+/** P(N(0, 1) > z), z ≥ 0: a series of positive terms near 0, a continued fraction beyond. @param {number} z */
+export function upperTail(z) {
+  const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
+  if (!(z < 3)) {
+    let below = z;
+    for (let n = 60; n > 0; n--) below = z + n / below;
+    return Number.isNaN(z) ? NaN : density / below;
+  }
+  let [sum, term] = [z, z];
+  for (let n = 3; term > 1e-17 * sum; n += 2) sum += term *= (z * z) / n;
+  return 0.5 - density * sum;
+}

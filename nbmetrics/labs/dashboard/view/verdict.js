@@ -1,0 +1,252 @@
+/**
+ * Twin: labs/dashboard/verdict.py · held by: tests/labs/dashboard/test_verdict_page.py
+ *
+ * The verdict on one metric, in words, in every frame of a drag. No DOM. What the rules are for stands in Python.
+ *
+ * @import { Noise, Ranges } from "./ranges.js"
+ */
+import { flip, leaders, leads } from "./ranges.js";
+
+/**
+ * @typedef {{plain: ArrayLike<number>, centres: ArrayLike<number>, noise: Noise | null, ranges: Ranges}} Aggregate
+ *   the generators by avg, or by all, as losses: lower is better
+ * @typedef {{label: string, same?: boolean, corrected?: boolean, clients?: number, known?: number, enough?: number | null,
+ *   p?: number | null, why?: string}} About  as in Python, with its defaults
+ * @typedef {Required<About>} Known
+ * @typedef {{state: "winner" | "tie" | "size" | "unknown", avg: string[], all: string[], sentences: string[]}} Verdict
+ */
+
+const SIGNIFICANT = 0.05;
+const [MOST_NAMED, NAMED_OF_MORE] = [5, 3];
+const [MOST_ODDS, EVEN] = [1000, 0.4];
+const ROUNDING = 1e-9;
+const BY = ["avg", "all"];
+const DEFAULTS = { same: false, corrected: false, clients: 0, known: 0, enough: null, p: null };
+
+/** Losses with the places that follow from them. @param {ArrayLike<number>} plain @param {ArrayLike<number>} centres @param {Noise | null} noise @returns {Aggregate} */
+export function aggregate(plain, centres, noise) {
+  return { plain, centres, noise, ranges: leads(centres, noise) };
+}
+
+/** What can be said of who is best; `pooled` is null where there is one list of leaders. @param {string[]} names @param {Aggregate} avg @param {Aggregate | null} pooled @param {About} given @returns {Verdict} */
+export function verdict(names, avg, pooled, given) {
+  const about = { ...DEFAULTS, why: "no intervals were computed", ...given };
+  const sides = pooled ? [avg, pooled] : [avg];
+  const placed = names.map((_, g) => g).filter((g) => sides.every(({ centres }) => !Number.isNaN(centres[g])));
+  if (placed.length < 2) {
+    const body = alone(
+      placed.map((g) => names[g]),
+      names.length,
+      about.label,
+    );
+    return told(
+      "unknown",
+      names,
+      sides.map(() => placed),
+      [body],
+      about,
+    );
+  }
+  if (sides.some(({ noise }) => !noise)) {
+    const found = sides.map(({ plain }) => firstOf(plain));
+    const body = `on ${about.label}, ${firsts(names, found)}; this may be chance: ${about.why}.`;
+    return told("unknown", names, found, [body, ...missing(names, placed)], about);
+  }
+  const found = sides.map(({ ranges, centres }) => leaders(ranges, centres));
+  const { state, body } = judged(names, sides, found, about, placed.length);
+  const more = [...chances(names, sides, placed), ...turned(names, sides, found, about, state)];
+  return told(state, names, found, [body, ...more, ...checks(sides, about), ...missing(names, placed)], about);
+}
+
+/** The state and its headline. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} found @param {Known} about @param {number} size @returns {{state: Verdict["state"], body: string}} */
+function judged(names, sides, found, about, size) {
+  const on = `on ${about.label}, `;
+  const [last, tops] = [found.length - 1, sides.map(({ plain }) => firstOf(plain))];
+  if (!isShared(found[0], found[last]) && (isExact(sides) || doDiffer(about.p))) {
+    const more = "This is more than chance and more than sample size";
+    return { state: "winner", body: `${on}avg and all disagree: ${each(names, found)}. ${more}.` };
+  }
+  if (!isShared(tops[0], tops[last])) {
+    const fix = about.corrected ? "Corrected for few rows" : "With chance allowed for";
+    const body = `${on}${firsts(names, tops)}, ${explained(about.p)}. ${fix}, ${resolved(names, found)}.`;
+    return { state: "size", body };
+  }
+  const by = last > 0 ? ", by avg and by all" : "";
+  const always = about.same ? "; avg and all agree, always" : "";
+  if (!isSame(found[0], found[last])) {
+    const doubt = isShared(found[0], found[last]) ? "" : ", which is not shown to be more than chance";
+    return { state: "tie", body: `${on}there is no single winner: ${each(names, found)}${doubt}.` };
+  }
+  const [who, count] = [joined(names, found[0]), found[0].length];
+  if (count === 1) return { state: "winner", body: `${on}${who} wins${by}${always}.` };
+  if (count === 2) return { state: "tie", body: `${on}${who} are tied${by}${always}.` };
+  const tie = count === size ? `all ${size} generators are tied` : `there is a tie of ${count}`;
+  return { state: "tie", body: `${on}${tie}${by}: ${who}${always}.` };
+}
+
+/** @param {Verdict["state"]} state @param {string[]} names @param {number[][]} found @param {string[]} sentences @param {Known} about @returns {Verdict} */
+function told(state, names, found, [body, ...rest], { known, clients }) {
+  const headline =
+    known < clients ? `So far, ${known} of ${clients} clients: ${body}` : body[0].toUpperCase() + body.slice(1);
+  const [avg, all] = [found[0], found[found.length - 1]].map((one) => one.map((g) => names[g]));
+  return { state, avg, all, sentences: [headline, ...rest] };
+}
+
+/** @param {string[]} placed @param {number} size @param {string} label */
+function alone(placed, size, label) {
+  if (!placed.length) return `on ${label}, no generator has a score.`;
+  if (size === 1) return `only one generator, ${placed[0]}: there is nothing to compare on ${label}.`;
+  return `only one generator, ${placed[0]}, has a score on ${label}.`;
+}
+
+/** The least, and those that rounding cannot tell from it. @param {ArrayLike<number>} losses */
+function firstOf(losses) {
+  const noise = Array.from(losses, () => new Float64Array(1));
+  return leaders(leads(losses, noise), losses);
+}
+
+/** Whether nothing was drawn: neither noise nor bias. @param {Aggregate[]} sides */
+function isExact(sides) {
+  const isClose = (/** @type {number} */ a, /** @type {number} */ b) =>
+    Object.is(a, b) || a === b || Math.abs(a - b) <= ROUNDING * Math.abs(b);
+  return sides.every(
+    ({ plain, centres, noise }) =>
+      noise?.every((draws) => draws.every((value) => value === 0)) &&
+      Array.from(plain, (value, g) => isClose(value, centres[g])).every(Boolean),
+  );
+}
+
+/** @param {number[]} first @param {number[]} second */
+const isShared = (first, second) => first.some((g) => second.includes(g));
+
+/** @param {number[]} first @param {number[]} second */
+const isSame = (first, second) => first.length === second.length && first.every((g) => second.includes(g));
+
+/** @param {number | null} p @returns {p is number} */
+const isTested = (p) => p !== null && !Number.isNaN(p);
+
+/** @param {number | null} p */
+const doDiffer = (p) => isTested(p) && p <= SIGNIFICANT;
+
+/** How far sample size accounts for two orders. @param {number | null} p */
+function explained(p) {
+  if (!isTested(p)) return "which sample size may explain: it was not tested";
+  return doDiffer(p) ? "which is not shown to be more than sample size" : "which sample size alone can explain";
+}
+
+/** All names, or the first of many and how many more. @param {string[]} names @param {number[]} which */
+function joined(names, which) {
+  const listed = which.map((g) => names[g]);
+  const many = listed.length > MOST_NAMED;
+  const most = many ? listed.slice(0, NAMED_OF_MORE) : listed.slice(0, -1);
+  const last = many ? `${listed.length - NAMED_OF_MORE} more` : listed[listed.length - 1];
+  return most.length ? `${most.join(", ")} and ${last}` : last;
+}
+
+/** Who is first by the plain scores, in one clause where avg and all agree. @param {string[]} names @param {number[][]} found */
+function firsts(names, found) {
+  const said = `${joined(names, found[0])} ${found[0].length === 1 ? "is" : "are"} first`;
+  if (found.length === 1) return said;
+  return isSame(found[0], found[1])
+    ? `${said} by avg and by all`
+    : `${said} by avg and ${joined(names, found[1])} by all`;
+}
+
+/** @param {string[]} names @param {number[]} which */
+const wins = (names, which) => `${joined(names, which)} ${which.length === 1 ? "wins" : "are tied"}`;
+
+/** Who leads by avg and who by all. @param {string[]} names @param {number[][]} found */
+function each(names, [avg, all]) {
+  if (avg.length === 1 && all.length === 1) return `${names[avg[0]]} wins by avg, ${names[all[0]]} by all`;
+  return `${wins(names, avg)} by avg, ${wins(names, all)} by all`;
+}
+
+/** @param {string[]} names @param {number[][]} found */
+function resolved(names, found) {
+  return isSame(found[0], found[found.length - 1]) ? wins(names, found[0]) : each(names, found);
+}
+
+/** A probability up to ½ in words: "1 in 8". @param {number} p */
+export function odds(p) {
+  if (p >= EVEN) return "1 in 2";
+  if (p * MOST_ODDS < 1) return `less than 1 in ${grouped(MOST_ODDS)}`;
+  const oneIn = 1 / p;
+  const step = oneIn < 20 ? 1 : oneIn < 200 ? 10 : 100;
+  return `1 in ${grouped(step * Math.floor(oneIn / step + 0.5))}`;
+}
+
+/** @param {number} count */
+const grouped = (count) => count.toLocaleString("en-US");
+
+/** How likely the leader and its closest rival are the other way round: once where avg and all name one pair. @param {string[]} names @param {Aggregate[]} sides @param {number[]} placed */
+function chances(names, sides, placed) {
+  if (isExact(sides)) return ["This is exact: nothing was drawn, so nothing is chance."];
+  const closest = sides.map((side) => closestOf(side, placed));
+  const [first, last] = [closest[0], closest[closest.length - 1]];
+  if (first.leader === last.leader && first.rival === last.rival) {
+    return [oddsOf(names, { ...first, p: Math.max(first.p, last.p) }, "")];
+  }
+  return closest.map((one, side) => oddsOf(names, one, ` by ${BY[side]}`));
+}
+
+/** The leader, the rival most likely to be better in truth, and how likely. @param {Aggregate} side @param {number[]} placed */
+function closestOf({ centres, noise, ranges }, placed) {
+  const [leader] = leaders(ranges, centres);
+  let [rival, most, p] = [-1, -2, NaN];
+  for (const g of placed) {
+    if (g === leader) continue;
+    const other = flip(centres, noise, leader, g);
+    const rank = Number.isNaN(other) ? -1 : other;
+    if (rank > most) [rival, most, p] = [g, rank, other];
+  }
+  return { leader, rival, p };
+}
+
+/** @param {string[]} names @param {{leader: number, rival: number, p: number}} pair @param {string} by */
+function oddsOf(names, { leader, rival, p }, by) {
+  if (Number.isNaN(p)) return `How likely ${names[rival]} is better than ${names[leader]}${by} is not known.`;
+  if (p === 0.5) return `${names[leader]} and ${names[rival]} score the same${by}.`;
+  return `${names[leader]} is ahead of ${names[rival]}${by}: ${odds(p)} that it is the other way.`;
+}
+
+/** Where the table shows another generator first than the verdict does. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} found @param {Known} about @param {Verdict["state"]} state */
+function turned(names, sides, found, about, state) {
+  if (state === "size" || !about.corrected) return [];
+  /** @type {Map<string, string[]>} */
+  const said = new Map();
+  sides.forEach(({ plain }, side) => {
+    const top = firstOf(plain);
+    if (isShared(top, found[side])) return;
+    const who = `${joined(names, top)} would be first`;
+    said.set(who, [...(said.get(who) ?? []), sides.length > 1 ? `by ${BY[side]}` : ""]);
+  });
+  return [...said].map(
+    ([who, by]) => `${`Without the correction for few rows, ${who} ${by.join(" and ")}`.trimEnd()}.`,
+  );
+}
+
+/** What was looked at, well or ill, so that silence is never good news. @param {Aggregate[]} sides @param {Known} about */
+function checks(sides, { p, enough, clients }) {
+  const said = [];
+  if (sides.length > 1 && !isExact(sides)) {
+    const how = doDiffer(p) ? "differ" : "are not shown to differ";
+    const text = isTested(p) ? `Checked: the clients ${how} by more than chance (${pText(p)}).` : "";
+    said.push(text || "Not tested: whether the clients differ by more than chance.");
+  }
+  if (enough === null) return said;
+  const rows = enough < clients ? "Enough rows at only" : "Checked: enough rows at";
+  return [...said, `${rows} ${enough} of ${clients} clients.`];
+}
+
+/** @param {number} p */
+function pText(p) {
+  if (p < 0.0005) return "p < 0.001";
+  const places = p < 0.1 ? 1000 : 100;
+  return `p = ${Math.floor(p * places + 0.5) / places}`;
+}
+
+/** @param {string[]} names @param {number[]} placed */
+function missing(names, placed) {
+  const without = names.map((_, g) => g).filter((g) => !placed.includes(g));
+  return without.length ? [`No score for ${joined(names, without)}.`] : [];
+}
