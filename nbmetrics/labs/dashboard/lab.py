@@ -8,15 +8,17 @@ answers with what is not: the scores of the pooled clients, their noise and the 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from ...errors import InvalidInput, check_choice, check_names, shown
+from ...errors import InvalidInput, check_choice, check_names, printable, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
-from ..toolkit.lab import Lab
+from ..toolkit.lab import LONGEST_MESSAGE, Lab
+from ..toolkit.worker import Worker
 from .filler import Filler
 from .scene import DashboardScene
 from .study import Study
@@ -70,6 +72,8 @@ class Dashboard(Lab):
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
+    # Of the chosen cell.
+    details = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, federation: Any, generators: Any, metrics: Any = ("fid", "kid"), *, uncertainty: Any = None
@@ -78,6 +82,7 @@ class Dashboard(Lab):
         self._told = 0.0
         self._drawn: Any = None
         presets = self._scenes()
+        self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
         self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
         self._publish("")
@@ -198,12 +203,33 @@ class Dashboard(Lab):
             self._filler.wait(SOON)
         return self._study.answer(scene)
 
+    def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
+        if kind != "details":
+            super()._answer_to(kind, message)
+            return
+        self._opener.put(self._heard(message.get("scene")))
+
+    def _open(self, scene: DashboardScene) -> None:
+        """Write what the chosen cell opens, part after part, as long as it is the chosen one."""
+        try:
+            for found in self._study.details(scene):
+                self._write(details=found)
+                now = self._scene
+                if (now.client, now.generator, now.metric) != (scene.client, scene.generator, scene.metric):
+                    return
+        except Exception as error:  # shown in the view instead of vanishing in a thread
+            cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+            told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
+            self._write(details={**cell, "error": told, "doing": ""})
+
     def _settle(self) -> None:
         self.wait()
 
     def _settle_all(self) -> None:
         self.wait()
         self._answer(self._scene)
+        if self._scene.client and self._scene.generator:
+            self._open(self._scene)
 
     def _picture(self) -> Figure:
         from .figure import dashboard
@@ -219,7 +245,8 @@ class Dashboard(Lab):
         return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {self._headline}"
 
     def close(self) -> None:
-        """Remove every display and free both threads."""
+        """Remove every display and free the threads."""
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
+            self._opener.close()
         super().close()

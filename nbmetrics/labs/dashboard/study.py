@@ -6,7 +6,7 @@ the page, which depend on the data alone → `answer`: all, its noise and the te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,8 @@ from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
 from .decisions import Known, judged
+from .details import details
+from .likeness import Tree, likeness
 from .scene import DashboardScene
 from .verdict import Verdict
 
@@ -48,6 +50,7 @@ class Study:
         self.wanted = self._at = self.weights
         self._noise: dict[tuple[Any, ...], Noise] = {}
         self._p: dict[tuple[float, ...], float | None] = {}
+        self._tree: Tree | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,6 +76,8 @@ class Study:
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
         filling = self._filling
+        if self._tree is None:
+            return Step("which clients are alike", self._compare)
         if self._at != (wanted := self.wanted):
             filling.weigh(wanted)
             self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
@@ -93,6 +98,9 @@ class Study:
         key = self._key(metric)
         found = noise(self._result(metric), self._filling.weights, DRAWS, SEED)
         self._noise = {**dict(list(self._noise.items())[-REMEMBERED:]), key: found}
+
+    def _compare(self) -> None:
+        self._tree = likeness(self._result(self.metrics[0]).clients)
 
     def _test(self) -> None:
         weights = self._at
@@ -139,6 +147,7 @@ class Study:
             "values": {f.metric.name: self._by_generator(f.values, f.known) for f in facts},
             "centres": {f.metric.name: self._by_generator(f.centres, f.known) for f in facts},
             "few": {f.metric.name: list(f.few) for f in facts},
+            **({} if self._tree is None else self._tree.to_json()),
             "filled": {"done": int(sum(d.sum() for d in done)), "total": sum(d.size for d in done), "doing": doing},
         }
 
@@ -174,6 +183,16 @@ class Study:
             "p": self._p.get(shares),
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
         }
+
+    def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        """What the chosen cell opens, part after part; see `details`."""
+        if scene.client not in self.names or scene.generator not in self.generators:
+            return
+        i, g = self.names.index(scene.client), self.generators.index(scene.generator)
+        cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+        if self._filling.known(scene.metric).clients[g, i]:
+            for found in details(self._result(scene.metric), g, i, scene.shares):
+                yield {**cell, **found}
 
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
         """What can be said of who is best of the generators of a scene."""

@@ -78,13 +78,13 @@ function chanceOf(generators, regret, packed) {
   return Object.fromEntries(generators.map((generator, g) => [generator, found[g]]));
 }
 
-/** @param {PackedDraws} packed @returns {{scale: number[], draws: Int8Array}} */
+/** @param {PackedDraws} packed @returns {{scale: Float64Array, draws: Int8Array}} */
 function unpacked({ scale, int8 }) {
   const letters = atob(int8);
-  return { scale, draws: Int8Array.from(letters, (letter) => letter.charCodeAt(0)) };
+  return { scale: Float64Array.from(scale, read), draws: Int8Array.from(letters, (letter) => letter.charCodeAt(0)) };
 }
 
-/** The standard deviation of the difference of two scores with a client, whose rows they share. @param {{scale: number[], draws: Int8Array}} a @param {{scale: number[], draws: Int8Array}} b @param {number} i */
+/** The standard deviation of the difference of two scores with a client, whose rows they share. @param {{scale: Float64Array, draws: Int8Array}} a @param {{scale: Float64Array, draws: Int8Array}} b @param {number} i */
 function errorOf(a, b, i) {
   const k = a.scale.length;
   let [sum, squares, count] = [0, 0, 0];
@@ -100,10 +100,11 @@ function errorOf(a, b, i) {
 function blindOf(board, metric, generators, regret, chance) {
   const few = board.few?.[metric];
   return board.clients.map(({ rows }, i) => {
-    if (few?.[i]) return few[i];
+    const told = `n = ${rows.toLocaleString("en")}: cannot tell`;
+    if (few?.[i]) return `${told}, ${few[i]}`;
     const isAllChance = chance && generators.every((g) => !(regret[g][i] > 0) || chance[g][i]);
     const isTie = generators.every((g) => !(regret[g][i] > 0));
-    return isAllChance && !isTie && rows ? `n = ${rows.toLocaleString("en")}: cannot tell` : "";
+    return isAllChance && !isTie && rows ? told : "";
   });
 }
 

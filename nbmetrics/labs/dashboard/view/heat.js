@@ -98,7 +98,7 @@ export class HeatMap {
     if (!shown) return;
     const board = /** @type {Board} */ (this.store.model.get("board"));
     const cells = this.cellsOf(scene.metric);
-    const order = this.order.of(scene, numbers, board);
+    const order = this.order.of(scene, numbers, board, this.store.before !== null);
     this.colour.select.value = scene.colour;
     this.sorting.select.value = scene.order;
     this.again.hidden = !this.order.isStale || this.store.before !== null;
@@ -148,8 +148,8 @@ export class HeatMap {
     this.matrix.show({
       rows: lines.map((line) => {
         if ("members" in line) {
-          const name = `${clients[line.members[0]].name} and ${line.members.length - 1} more`;
-          return { name, isOpen: this.open.has(line.group), isStrong: true };
+          const note = ` + ${line.members.length - 1}`;
+          return { name: clients[line.members[0]].name, note, isOpen: this.open.has(line.group), isStrong: true };
         }
         return { name: clients[line.client].name, isInside: line.group >= 0 };
       }),

@@ -45,8 +45,9 @@ export class Order {
     this.memo = /** @type {{scene: Scene, numbers: Numbers} | null} */ (null);
   }
 
-  /** The clients by their places; during and after a move of weights as they were. @param {Scene} scene @param {Numbers} numbers @param {Board} board */
-  of(scene, numbers, board) {
+  /** The clients by their places: after a move of weights as they were, and in the middle of one whatever happens. @param {Scene} scene @param {Numbers} numbers @param {Board} board @param {boolean} [isMoving] */
+  of(scene, numbers, board, isMoving = false) {
+    if (isMoving && this.clients.length === numbers.clients.length) return this.clients;
     const key = JSON.stringify([scene.order, scene.metric, scene.by, scene.generators, board.leaves]);
     if (this.memo?.scene === scene && this.memo.numbers === numbers && key === this.key) return this.clients;
     const fresh = clientOrder(scene, numbers, board);

@@ -11,7 +11,7 @@
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, leaves?: number[], tree?: [number, number, number][], few?: Record<string, string[]>, filled: {done: number, total: number, doing: string}}} Board
- * @typedef {{scale: number[], int8: string}} PackedDraws
+ * @typedef {{scale: Written[], int8: string}} PackedDraws
  * @typedef {{facts: MetricFacts, values: Float64Array[], centres: Float64Array[], known: boolean[][],
  *   avg: number[], all: number[], worst: {value: number, client: number}[], avgLosses: number[], allLosses: number[],
  *   worstLosses: number[], isNear: boolean}} Shown  of one metric under the weights on show, by the generators on show;
