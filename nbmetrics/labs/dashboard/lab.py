@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from ...errors import InvalidInput, check_choice, check_names, shown
+from ...errors import InvalidInput, check_choice, check_names, printable, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
-from ..toolkit.lab import Lab
+from ..toolkit.lab import LONGEST_MESSAGE, Lab
 from ..toolkit.namespace import listed, suitable, why_not
+from ..toolkit.worker import Worker
 from .filler import Filler
 from .scene import DashboardScene
 from .study import FederationStudy, Study
@@ -68,11 +69,13 @@ class Dashboard(Lab):
     """
 
     _esm = modules.module("dashboard/view/index.js")
-    _css = modules.style(*modules.CHARTS, "dashboard/view/style.css")
+    _css = modules.style(*modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css")
     _state = DashboardScene
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
+    # Of the chosen cell.
+    details = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     def __init__(
@@ -85,6 +88,7 @@ class Dashboard(Lab):
         self._study = study
         self._told = 0.0
         presets = self._scenes()
+        self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
         self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
         self._publish("")
@@ -241,10 +245,25 @@ class Dashboard(Lab):
             if why := why_not(sources[name], self._study.dim, self._study.takes_images):
                 raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
+        elif kind == "details":
+            self._opener.put(self._heard(message.get("scene")))
         elif kind in ("stop", "resume"):
             self.cancel() if kind == "stop" else self.resume()
         else:
             super()._answer_to(kind, message)
+
+    def _open(self, scene: DashboardScene) -> None:
+        """Write what the chosen cell opens, part after part, as long as it is the chosen one."""
+        try:
+            for found in self._study.details(scene):
+                self._write(details=found)
+                now = self._scene
+                if (now.client, now.generator, now.metric) != (scene.client, scene.generator, scene.metric):
+                    return
+        except Exception as error:  # shown in the view instead of vanishing in a thread
+            cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+            told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
+            self._write(details={**cell, "error": told, "doing": ""})
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
         self._study.wanted = scene.shares
@@ -259,6 +278,8 @@ class Dashboard(Lab):
     def _settle_all(self) -> None:
         self.wait()
         self._answer(self._scene)
+        if self._scene.client and self._scene.generator:
+            self._open(self._scene)
 
     def _picture(self) -> Figure:
         from .figure import dashboard
@@ -274,7 +295,8 @@ class Dashboard(Lab):
         return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {self._headline}"
 
     def close(self) -> None:
-        """Remove every display and free both threads."""
+        """Remove every display and free the threads."""
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
+            self._opener.close()
         super().close()

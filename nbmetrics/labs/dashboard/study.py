@@ -7,7 +7,7 @@ the page, which depend on the data alone → `answer`: all, its noise and the te
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,8 @@ from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
 from .decisions import Known, judged
+from .details import details
+from .likeness import Tree, likeness
 from .scene import DashboardScene
 from .verdict import Verdict
 
@@ -71,6 +73,10 @@ class Study(ABC):
     def scores_of(self, scene: DashboardScene) -> Scores:
         """What is known of the generators of a scene, under its weights."""
 
+    def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        """What the chosen cell opens, part after part; see `details`."""
+        return iter(())
+
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
         return None
@@ -83,6 +89,8 @@ class Study(ABC):
         """How fast all grows with each client's weight, by generator; empty where that is not known."""
         return {}
 
+    # Which clients are alike, once that is known.
+    tree: Tree | None = None
     # Features of the rows, 0 where there are none, and whether clients are images.
     dim = 0
     takes_images = False
@@ -106,6 +114,7 @@ class Study(ABC):
             "values": {f.metric.name: self._cells(f.values, f.known) for f in facts},
             "centres": {f.metric.name: self._cells(f.centres, f.known) for f in facts},
             "few": {f.metric.name: list(f.few) for f in facts},
+            **({} if self.tree is None else self.tree.to_json()),
             "filled": {
                 "done": int(sum(k.sum() for k in known)),
                 "total": sum(k.size for k in known),
@@ -186,6 +195,8 @@ class FederationStudy(Study):
 
     def next_step(self) -> Step | None:
         filling = self._filling
+        if self.tree is None:
+            return Step("which clients are alike", self._compare)
         if self._at != (wanted := self.wanted):
             filling.weigh(wanted)
             self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
@@ -198,6 +209,9 @@ class FederationStudy(Study):
                 if (metric, name, self._at) not in self._slopes:
                     return Step(f"slopes of {name}", partial(self._slope, metric, name))
         return None
+
+    def _compare(self) -> None:
+        self.tree = likeness(self._filling.scores.result(self.metrics[0]).clients)
 
     def _test(self) -> None:
         counted = [(client.rows, w) for client, w in zip(self.federation, self._at, strict=True) if w]
@@ -221,6 +235,15 @@ class FederationStudy(Study):
 
     def scores_of(self, scene: DashboardScene) -> Scores:
         return self._filling.scores_of(scene.generators).with_weights(scene.shares)
+
+    def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        if scene.client not in self.names or scene.generator not in self.generators:
+            return
+        i, g = self.names.index(scene.client), self.generators.index(scene.generator)
+        cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+        if self._filling.known(scene.metric).clients[g, i]:
+            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares):
+                yield {**cell, **found}
 
     def facts(self, metric: str) -> Facts:
         filling = self._filling

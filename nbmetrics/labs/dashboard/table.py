@@ -17,6 +17,7 @@ from ...evaluation.scores import Scores
 from ...metrics.base import Metric, Sample
 from .board import Facts, facts_of
 from .decisions import Known
+from .likeness import squared_apart, tree_of
 from .scene import MOST_CLIENTS, MOST_GENERATORS, DashboardScene
 from .study import Study, Weights
 
@@ -56,6 +57,7 @@ class TableStudy(Study):
         self._generators = tuple(check_names([str(name) for name in frame.columns], "table"))
         self._values = _numbers(frame)
         self.weights = self.wanted = _weights(weights, self.names)
+        self.tree = tree_of(squared_apart(self._values))
         self._metric = Given(check_text(label, "label", LONGEST_LABEL), bool(higher_is_better))
 
     @property
