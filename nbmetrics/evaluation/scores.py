@@ -328,7 +328,7 @@ class Scores:
         >>> scores = nm.evaluate([nm.Gaussian([0.0])], {"a_1": nm.Gaussian([0.0]), "b": nm.Gaussian([2.0])}, "fid")
         >>> print(scores.to_markdown())
         | generator | FID avg | FID all | FID gap |
-        |:--|--:|--:|--:|
+        | :-- | --: | --: | --: |
         | a\\_1 | **0** | **0** | 0 |
         | b | 4 | 4 | 0 |
         ...
