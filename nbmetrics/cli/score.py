@@ -1,4 +1,4 @@
-"""`nbmetrics score`: check the files → clients and generators as rows → evaluate → table, JSON, page, CSV, Markdown, LaTeX."""
+"""`nbmetrics score`: check the files → clients and generators as rows → evaluate → table and files."""
 
 from __future__ import annotations
 

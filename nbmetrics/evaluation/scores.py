@@ -84,8 +84,7 @@ class Scores:
         return Values(result.average(self.weights), result.pooled(self.weights), result.by_client.copy())
 
     def losses(self, metric: str) -> Values:
-        """What generators are ranked by, as `values`, lower is better: the scores, negated, or their distances from
-        the best."""
+        """`values` as what generators are ranked by, lower is better: as they are, negated, or off the best."""
         return Values(*map(self.result(metric).losses, self.values(metric)))
 
     @property
