@@ -55,7 +55,9 @@ def test_files_are_written_though_nobody_reads_the_output_to_its_end(features, r
 
     monkeypatch.setattr("nbmetrics.cli.score.as_text", closed)
     with pytest.raises(EOFError):
-        run(*WORDS, "--json", "o.json", "--html", "o.html", "--csv", "o.csv")
+        run(*WORDS, "--json", "o.json", "--html", "o.html", "--csv", "o.csv", "--markdown", "o.md", "--latex", "o.tex")
+    assert (tmp_path / "o.md").read_text("utf-8").startswith("| generator | ")
+    assert r"\toprule" in (tmp_path / "o.tex").read_text("utf-8")
     assert len(read(tmp_path / "o.json")["table"]) == len(pd.read_csv(tmp_path / "o.csv")) == 4
     assert (tmp_path / "o.html").exists()
 
@@ -281,6 +283,7 @@ REFUSED = {
     "JSON of another name": ((*WORDS, "--json", "o.txt"), "ends in .json"),
     "a page into a folder": ((*WORDS, "--html", "page.html"), "exists and is not a file"),
     "CSV of no name": ((*WORDS, "--csv", ""), "error: --csv"),
+    "LaTeX of another name": ((*WORDS, "--latex", "t.txt"), "error: --latex"),
     "unknown extractor": (("score", "pictures", "wide.npy", "--extractor", "pixle"), "error: --extractor"),
     "batches of none": (
         ("score", "pictures", "wide.npy", "--extractor", "pixels", "--batch-size", "0"),

@@ -7,6 +7,7 @@ import pytest
 import scipy.optimize
 
 import nbmetrics as nm
+from nbmetrics.theory.best_mixture import Halved, mixture_of
 from nbmetrics.theory.simplex import descend
 
 
@@ -194,6 +195,27 @@ def test_every_block_of_rows_is_computed_once():
     nm.best_mixture(federation, made, nm.metrics.KID(kernel))
     most = (130 + 60 + 61 + 62) ** 2
     assert sum(seen) <= 1.1 * most
+
+
+def test_new_weights_of_clients_need_no_new_blocks():
+    federation, made = setting(10)
+    seen = []
+
+    def kernel(x, y):
+        seen.append(1)
+        return cubic(x, y)
+
+    scores = nm.evaluate(federation, made, Halved(nm.metrics.KID(kernel), 0), progress=False)
+    mixture_of(scores, "kid")
+    before = len(seen)
+    found = mixture_of(scores.with_weights([3, 1]), "kid")
+    assert len(seen) == before
+    wanted = nm.best_mixture(federation.with_weights([3, 1]), made)
+    assert found.weights == pytest.approx(wanted.weights, abs=1e-9)
+    assert [found.score, found.cross_fitted] == pytest.approx([wanted.score, wanted.cross_fitted], rel=1e-9)
+    plain = mixture_of(nm.evaluate(federation, made, "kid", progress=False).with_weights([3, 1]), "kid")
+    assert plain.score == pytest.approx(wanted.score, rel=1e-9)
+    assert np.isnan(plain.cross_fitted) and "halves" in plain.note
 
 
 @pytest.mark.parametrize(
