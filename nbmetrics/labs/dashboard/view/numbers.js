@@ -144,29 +144,34 @@ function pooledOf(which, { name, best, higher }, { scene, shares, result }) {
   });
 }
 
-/** Draws as they came, unpacked once. @type {WeakMap<PackedDraws, Int8Array>} */
+/** Draws as they came, unpacked once. @type {WeakMap<PackedDraws, {draws: Int8Array, scale: Float64Array}>} */
 const unpacked = new WeakMap();
 
 /** @param {PackedDraws} packed */
 function drawsOf(packed) {
-  let draws = unpacked.get(packed);
-  if (!draws) {
-    draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
-    unpacked.set(packed, draws);
+  let found = unpacked.get(packed);
+  if (!found) {
+    const draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
+    found = { draws, scale: Float64Array.from(packed.scale, read) };
+    unpacked.set(packed, found);
   }
-  return draws;
+  return found;
 }
 
 /** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given @param {number[]} shares */
 function noiseOfAvg({ name }, { scene, draws }, shares) {
-  return noiseOf(scene.generators, draws[name], (packed) => averageNoise(drawsOf(packed), packed.scale, shares));
+  return noiseOf(scene.generators, draws[name], (packed) => {
+    const { draws: own, scale } = drawsOf(packed);
+    return averageNoise(own, scale, shares);
+  });
 }
 
 /** The noise of all under the weights that Python answered last. @param {MetricFacts} facts @param {Given} given */
 function noiseOfAll({ name }, { scene, result }) {
-  return noiseOf(scene.generators, result.all_draws?.[name], (packed) =>
-    Float64Array.from(drawsOf(packed), (draw) => draw * packed.scale[0]),
-  );
+  return noiseOf(scene.generators, result.all_draws?.[name], (packed) => {
+    const { draws, scale } = drawsOf(packed);
+    return Float64Array.from(draws, (draw) => draw * scale[0]);
+  });
 }
 
 /** @param {string[]} generators @param {Record<string, PackedDraws> | undefined} packed @param {(packed: PackedDraws) => Float64Array} make @returns {Float64Array[] | null} */
