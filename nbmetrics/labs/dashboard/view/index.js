@@ -7,6 +7,7 @@
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
@@ -25,6 +26,7 @@ function dashboardView(store, signal) {
   const leaderboard = new Leaderboard(store, signal);
   const heat = new HeatMap(store, signal);
   const weights = new Weights(store, signal);
+  const decisions = new Decisions(store, signal);
   const metric = el("select", { "aria-label": "Metric" });
   for (const { name, label } of store.model.get("board").metrics ?? [])
     metric.append(el("option", { value: name }, [label]));
@@ -41,9 +43,8 @@ function dashboardView(store, signal) {
     picture: () => ({ drawing: leaderboard.ribbon.drawing, words: [headline.main], table: leaderboard.table }),
     compared: (result) => compared(result, store),
   });
-  const folds = el("div", { class: "nbm-dashboard-folds" });
-  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, folds]);
-  const parts = [headline, leaderboard, heat, weights];
+  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, decisions.root]);
+  const parts = [headline, leaderboard, heat, weights, decisions];
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
     const numbers = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));

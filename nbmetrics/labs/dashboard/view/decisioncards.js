@@ -1,0 +1,32 @@
+/**
+ * Cards below: how firm the winner is, who pays for it, what would settle it, the best mixture.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { el } from "../../toolkit/view/dom.js";
+import { CertificateCard } from "./certificatecard.js";
+import { decidedOf } from "./decided.js";
+import { RegretCard } from "./regretcard.js";
+import { SettleCard } from "./settlecard.js";
+
+export class Decisions {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.cards = [CertificateCard, RegretCard, SettleCard].map((Card) => new Card(store, signal));
+    this.root = el(
+      "div",
+      { class: "nbm-dashboard-folds" },
+      this.cards.map(({ root }) => root),
+    );
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, numbers) {
+    const shown = numbers.metrics[scene.metric];
+    if (!shown) return;
+    const decided = decidedOf(shown, numbers.shares, this.store.model.get("board").few?.[scene.metric]);
+    for (const card of this.cards) card.paint(scene, numbers, decided);
+  }
+}
