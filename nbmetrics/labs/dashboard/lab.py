@@ -69,7 +69,9 @@ class Dashboard(Lab):
     """
 
     _esm = modules.module("dashboard/view/index.js")
-    _css = modules.style(*modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css", "dashboard/view/weights.css")
+    _css = modules.style(
+        *modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css", "dashboard/view/weights.css"
+    )
     _state = DashboardScene
 
     board = traitlets.Dict().tag(sync=True)

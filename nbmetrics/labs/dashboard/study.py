@@ -21,6 +21,7 @@ from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
+from .buys import Split, settling, won
 from .decisions import Known, judged
 from .details import details
 from .likeness import Tree, likeness
@@ -146,7 +147,22 @@ class Study(ABC):
             "slope": {m: self.slopes(m, shares) for m in known},
             "p": self.p(shares),
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
+            **self._decisions(scene, known),
         }
+
+    def _decisions(self, scene: DashboardScene, known: Mapping[str, Known]) -> dict[str, Any]:
+        """See buys.py."""
+        names, chosen = scene.generators, [self.generators.index(name) for name in scene.generators]
+        own = {metric: k.of_generators(chosen) for metric, k in known.items()}
+        split = {metric: self.split(metric) for metric in own}
+        return {
+            "won": {metric: won(names, k) for metric, k in own.items()},
+            "settle": {m: settling(names, k, split[m], chosen, np.array(scene.shares)) for m, k in own.items()},
+        }
+
+    def split(self, metric: str) -> Split | None:
+        """The noise of all generators by source; None where there is none."""
+        return None
 
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
         """What can be said of who is best of the generators of a scene."""
@@ -248,6 +264,11 @@ class FederationStudy(Study):
     def facts(self, metric: str) -> Facts:
         filling = self._filling
         return facts_of(filling.scores.result(metric), filling.known(metric).clients, filling.noise(metric), self._why)
+
+    def split(self, metric: str) -> Split | None:
+        rows = [None if s is None else s.rows for s in self._filling.scores.result(metric).generators]
+        made = [0 if own is None else len(own) for own in rows]
+        return Split(self._filling.noise(metric), self.sizes, made)
 
     def known(self, metric: str, shares: Weights) -> Known:
         facts, filling = self.facts(metric), self._filling

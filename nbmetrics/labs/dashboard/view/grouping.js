@@ -17,7 +17,9 @@ export function branches({ clients, tree, leaves }) {
   /** @type {number[][]} members by cluster; those joined last are cut */
   const members = clients.map((_, i) => [i]);
   for (const [left, right] of tree.slice(0, -2)) members.push([...members[left], ...members[right]]);
-  const joined = new Set(tree.slice(0, -2).flatMap(([left, right]) => [left, right]));
+  /** @type {Set<number>} */
+  const joined = new Set();
+  for (const [left, right] of tree.slice(0, -2)) joined.add(left).add(right);
   const tops = members.filter((_, at) => !joined.has(at));
   const order = leaves ?? clients.map((_, i) => i);
   tops.sort((a, b) => order.indexOf(a[0]) - order.indexOf(b[0]));
