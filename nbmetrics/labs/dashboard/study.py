@@ -20,11 +20,13 @@ from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
+from ...metrics.kid.metric import KID
 from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
 from .buys import Split, settling, won
 from .decisions import Known, judged
 from .details import details
 from .likeness import Tree, likeness
+from .mixture import Mixer
 from .scene import DashboardScene
 from .verdict import Verdict
 
@@ -77,6 +79,10 @@ class Study(ABC):
     def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
         """What the chosen cell opens, part after part; see `details`."""
         return iter(())
+
+    def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        """The best mixture of the generators on show, step after step; see `Mixer`."""
+        raise InvalidInput("mixture", "needs rows or laws, and a table has scores alone", "Use nm.Dashboard itself")
 
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
@@ -188,6 +194,7 @@ class FederationStudy(Study):
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
+        self._mixer = Mixer()
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 
@@ -260,6 +267,11 @@ class FederationStudy(Study):
         if self._filling.known(scene.metric).clients[g, i]:
             for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares):
                 yield {**cell, **found}
+
+    def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
+        result = self._filling.scores_of(scene.generators).result(kid)
+        return self._mixer.found(result, scene.generators, self.names, scene.shares)
 
     def facts(self, metric: str) -> Facts:
         filling = self._filling

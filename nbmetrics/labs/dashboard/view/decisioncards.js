@@ -7,6 +7,7 @@
 import { el } from "../../toolkit/view/dom.js";
 import { CertificateCard } from "./certificatecard.js";
 import { decidedOf } from "./decided.js";
+import { MixtureCard } from "./mixturecard.js";
 import { RegretCard } from "./regretcard.js";
 import { SettleCard } from "./settlecard.js";
 
@@ -14,7 +15,7 @@ export class Decisions {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
-    this.cards = [CertificateCard, RegretCard, SettleCard].map((Card) => new Card(store, signal));
+    this.cards = [CertificateCard, RegretCard, SettleCard, MixtureCard].map((Card) => new Card(store, signal));
     this.root = el(
       "div",
       { class: "nbm-dashboard-folds" },

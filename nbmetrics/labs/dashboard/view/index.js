@@ -16,7 +16,7 @@ import { whySceneRefused } from "./shape.js";
 import { Weights } from "./weights.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details"],
+  traits: ["board", "draws", "result", "details", "mixture"],
   refusal: whySceneRefused,
 });
 

@@ -9,7 +9,7 @@ import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
 import { card } from "./certificatecard.js";
 import { apart } from "./ranges.js";
-import { ROWS, settle, settleSentence } from "./settle.js";
+import { ROWS, SETTLED, settle, settleSentence } from "./settle.js";
 import { percent } from "./verdict.js";
 
 const HEAD = "What would settle it?";
@@ -52,7 +52,7 @@ export class SettleCard {
     const found = settle(apart(avgLosses, byAvg.noise, a, b), buys.variances ?? [], buys.sizes ?? []);
     const names = clients.map(({ name }) => name);
     setText(this.sentence, settleSentence(found, scene.generators[a], scene.generators[b], names));
-    const isOpen = found.buys.length > 0 && found.now > 0.001;
+    const isOpen = found.buys.length > 0 && found.now > SETTLED;
     this.numbers.paint(isOpen, () => tableOf(found, names));
     setText(this.note, isOpen ? MEANING : "");
   }
