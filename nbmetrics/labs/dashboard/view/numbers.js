@@ -27,7 +27,8 @@ export function numbersOf(scene, model) {
   if (!board.clients) return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" } };
   const { clients, filled } = board;
   const shares = sharesOf(scene.weights);
-  const given = { board, scene, shares, result: model.get("result"), draws: model.get("draws") ?? {} };
+  const [result, draws] = [model.get("result"), model.get("draws") ?? {}];
+  const given = { board, scene, shares, result, draws, moved: movedFrom(shares, result) };
   const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, given)]);
   return { shares, clients, metrics: Object.fromEntries(metrics), filled };
 }
@@ -48,7 +49,7 @@ export function scoreOf({ best, higher }, loss) {
   return higher && best === null ? -loss : loss;
 }
 
-/** @typedef {{board: Board, scene: Scene, shares: number[], result: any, draws: any}} Given */
+/** @typedef {{board: Board, scene: Scene, shares: number[], result: any, draws: any, moved: number[] | null}} Given */
 
 /** @param {MetricFacts} facts @param {Given} given @returns {Shown} */
 function shownOf(facts, given) {
@@ -60,7 +61,7 @@ function shownOf(facts, given) {
     shares.map((_, i) => (board.values[name]?.[generator]?.[i] ?? null) !== null),
   );
   const [avg, all] = [average(values, shares), pooledOf("all", facts, given)];
-  const isNear = shares.some((share, i) => Math.abs(share - (result.weights?.[i] ?? share)) > 1e-12);
+  const isNear = given.moved !== null;
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
   const avgNoise = decided && noiseOfAvg(facts, given, decided);
@@ -87,7 +88,7 @@ function shownOf(facts, given) {
     ),
     byAvg,
     byAll,
-    errors: { avg: errorsOf(byAvg.noise), all: errorsOf(allNoise) },
+    errors: name === scene.metric ? { avg: errorsOf(avgNoise), all: errorsOf(allNoise) } : { avg: null, all: null },
     verdict: judged(byAvg, byAll, aboutOf(facts, known, given), isOne, given),
   };
 }
@@ -131,17 +132,27 @@ function cellsOf(cells, { scene, shares }) {
   return scene.generators.map((generator) => Float64Array.from(shares, (_, i) => read(cells?.[generator]?.[i])));
 }
 
-/** What Python said of all generators together, moved by slopes to the weights on show. @param {string} which @param {MetricFacts} facts @param {Given} given */
-function pooledOf(which, { name, best, higher }, { scene, shares, result }) {
-  const moved = shares.map((share, i) => share - (result.weights?.[i] ?? share));
-  const isNear = moved.some((by) => Math.abs(by) > 1e-12);
+/**
+ * What Python said of all generators together, moved by slopes to the weights on show.
+ * @param {"all" | "all_centres"} which @param {MetricFacts} facts @param {Given} given
+ */
+function pooledOf(which, { name, best, higher }, { scene, moved, result }) {
   const sign = which === "all_centres" && higher && best === null ? -1 : 1;
   return scene.generators.map((generator) => {
     const value = read(result[which]?.[name]?.[generator]);
-    if (!isNear) return value;
+    if (!moved) return value;
     const slope = result.slope?.[name]?.[generator];
-    return slope ? value + sign * moved.reduce((sum, by, i) => sum + (by ? by * read(slope[i]) : 0), 0) : NaN;
+    if (!slope) return NaN;
+    let sum = 0;
+    for (let i = 0; i < moved.length; i++) if (moved[i]) sum += moved[i] * read(slope[i]);
+    return value + sign * sum;
   });
+}
+
+/** How far λ is from what Python answered for last; null where it is that. @param {number[]} shares @param {any} result */
+function movedFrom(shares, { weights }) {
+  const moved = shares.map((share, i) => share - (weights?.[i] ?? share));
+  return moved.some((by) => Math.abs(by) > 1e-12) ? moved : null;
 }
 
 /** Draws as they came, unpacked once. @type {WeakMap<PackedDraws, Int8Array>} */
@@ -177,12 +188,14 @@ function noiseOf(generators, packed, make) {
   return count === undefined ? null : found.map((noise) => noise ?? new Float64Array(count).fill(NaN));
 }
 
-/** Standard deviations of the noise, null where none is known. @param {Float64Array[] | null} noise */
+/** Standard errors by the noise, null where none is known. @param {Float64Array[] | null} noise */
 function errorsOf(noise) {
   if (!noise) return null;
   return noise.map((draws) => {
-    const mean = draws.reduce((sum, draw) => sum + draw, 0) / draws.length;
-    return Math.sqrt(draws.reduce((sum, draw) => sum + (draw - mean) ** 2, 0) / draws.length);
+    let [sum, squares] = [0, 0];
+    for (const draw of draws) sum += draw;
+    for (const draw of draws) squares += (draw - sum / draws.length) ** 2;
+    return Math.sqrt(squares / draws.length);
   });
 }
 
