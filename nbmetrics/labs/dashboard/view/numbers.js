@@ -57,9 +57,7 @@ function shownOf(facts, given) {
   const { name } = facts;
   const values = cellsOf(board.values[name], given);
   const centres = cellsOf(board.centres[name], given);
-  const known = scene.generators.map((generator) =>
-    shares.map((_, i) => (board.values[name]?.[generator]?.[i] ?? null) !== null),
-  );
+  const known = knownOf(board.values[name], given);
   const [avg, all] = [average(values, shares), pooledOf("all", facts, given)];
   const isNear = given.moved !== null;
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
@@ -127,9 +125,31 @@ function isPooledKnown(metric, generator, isNear, result) {
   return has("all") && (!isNear || has("slope"));
 }
 
+/** What came from Python, as arrays: made once of each, as they are the same in every frame. @type {WeakMap<object, any>} */
+const arrays = new WeakMap();
+
+/** @template T @param {object} given @param {() => T} make @returns {T} */
+function once(given, make) {
+  if (!arrays.has(given)) arrays.set(given, make());
+  return arrays.get(given);
+}
+
+/** @param {Written[]} row */
+const readRow = (row) => once(row, () => Float64Array.from(row, read));
+
 /** Of each generator on show its numbers, one a client. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
 function cellsOf(cells, { scene, shares }) {
-  return scene.generators.map((generator) => Float64Array.from(shares, (_, i) => read(cells?.[generator]?.[i])));
+  return scene.generators.map((generator) =>
+    cells?.[generator] ? readRow(cells[generator]) : new Float64Array(shares.length).fill(NaN),
+  );
+}
+
+/** Which of them are known by now. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
+function knownOf(cells, { scene, shares }) {
+  return scene.generators.map((generator) => {
+    const row = cells?.[generator];
+    return row ? once(readRow(row), () => row.map((cell) => cell !== null)) : shares.map(() => false);
+  });
 }
 
 /**
@@ -143,8 +163,9 @@ function pooledOf(which, { name, best, higher }, { scene, moved, result }) {
     if (!moved) return value;
     const slope = result.slope?.[name]?.[generator];
     if (!slope) return NaN;
+    const by = readRow(slope);
     let sum = 0;
-    for (let i = 0; i < moved.length; i++) if (moved[i]) sum += moved[i] * read(slope[i]);
+    for (let i = 0; i < by.length; i++) if (moved[i]) sum += moved[i] * by[i];
     return value + sign * sum;
   });
 }
@@ -155,17 +176,9 @@ function movedFrom(shares, { weights }) {
   return moved.some((by) => Math.abs(by) > 1e-12) ? moved : null;
 }
 
-/** Draws as they came, unpacked once. @type {WeakMap<PackedDraws, Int8Array>} */
-const unpacked = new WeakMap();
-
 /** @param {PackedDraws} packed */
 function drawsOf(packed) {
-  let draws = unpacked.get(packed);
-  if (!draws) {
-    draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
-    unpacked.set(packed, draws);
-  }
-  return draws;
+  return once(packed, () => Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0)));
 }
 
 /** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given @param {number[]} shares */
