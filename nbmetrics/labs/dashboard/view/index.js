@@ -15,7 +15,7 @@ import { whySceneRefused } from "./shape.js";
 import { Weights } from "./weights.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result"],
+  traits: ["board", "draws", "result", "details"],
   refusal: whySceneRefused,
 });
 

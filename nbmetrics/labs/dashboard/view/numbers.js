@@ -178,19 +178,26 @@ function movedFrom(shares, { weights }) {
 
 /** @param {PackedDraws} packed */
 function drawsOf(packed) {
-  return once(packed, () => Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0)));
+  return once(packed, () => {
+    const draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
+    return { draws, scale: Float64Array.from(packed.scale, read) };
+  });
 }
 
 /** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given @param {number[]} shares */
 function noiseOfAvg({ name }, { scene, draws }, shares) {
-  return noiseOf(scene.generators, draws[name], (packed) => averageNoise(drawsOf(packed), packed.scale, shares));
+  return noiseOf(scene.generators, draws[name], (packed) => {
+    const { draws: own, scale } = drawsOf(packed);
+    return averageNoise(own, scale, shares);
+  });
 }
 
 /** The noise of all under the weights that Python answered last. @param {MetricFacts} facts @param {Given} given */
 function noiseOfAll({ name }, { scene, result }) {
-  return noiseOf(scene.generators, result.all_draws?.[name], (packed) =>
-    Float64Array.from(drawsOf(packed), (draw) => draw * packed.scale[0]),
-  );
+  return noiseOf(scene.generators, result.all_draws?.[name], (packed) => {
+    const { draws, scale } = drawsOf(packed);
+    return Float64Array.from(draws, (draw) => draw * scale[0]);
+  });
 }
 
 /** @param {string[]} generators @param {Record<string, PackedDraws> | undefined} packed @param {(packed: PackedDraws) => Float64Array} make @returns {Float64Array[] | null} */

@@ -119,16 +119,21 @@ export function leaders(ranges, losses) {
   return placed.filter((g) => !ranges.better[placed[0]][g]);
 }
 
-/** The probability that a and b are in truth ordered the other way; NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */
-export function flip(losses, noise, a, b) {
+/** |L_a − L_b| in units of its standard error: 0 for ties, ∞ beyond all noise, NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */
+export function apart(losses, noise, a, b) {
   const [first, second] = [losses[a], losses[b]];
   if (!noise || Number.isNaN(first) || Number.isNaN(second)) return NaN;
   const larger = Math.max(Math.abs(first), Math.abs(second));
-  if (larger === Infinity) return first === second ? 0.5 : 0;
+  if (larger === Infinity) return first === second ? 0 : Infinity;
   const difference = Math.abs(first - second);
   const error = errorsOf([noise[a], noise[b]])[0][1];
-  if (error === 0) return difference <= ROUNDING * larger ? 0.5 : 0;
-  return upperTail(difference / error);
+  if (error === 0) return difference <= ROUNDING * larger ? 0 : Infinity;
+  return difference / error;
+}
+
+/** The probability that a and b are in truth ordered the other way; NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */
+export function flip(losses, noise, a, b) {
+  return upperTail(apart(losses, noise, a, b));
 }
 
 /** P(N(0, 1) > z), z ≥ 0: a series of positive terms near 0, a continued fraction beyond. @param {number} z */

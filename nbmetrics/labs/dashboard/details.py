@@ -1,0 +1,158 @@
+"""What a cell opens: the terms of one score, the rows that carry it, and each client's part of FID-all.
+
+    {"client", "generator", "metric", "shares": [k],
+     "terms": [[name, value]] | null, "why": "",
+     "rows": {"client": [{"row", "pull"}], "generator": […], "of": [n, m], "looked": [n, m]} | null,
+     "parts": {"parts": [k], "rest", "total"} | null,
+     "copies": {"rows": [{"row", "score"}], "looked": m} | null, "doing": ""}
+
+Numbers are plain JSON, see `board.number`. Rows are named by their place in what was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, to_float64, to_numpy
+from ...errors import InvalidInput
+from ...evaluation.result import Result
+from ...metrics.base import Sample
+from ...metrics.fid.metric import FID
+from ...metrics.fld import memorization_scores
+from ...metrics.kid.metric import KID
+from ...summaries.moments import Moments
+from .board import number
+
+MOST_TOLD = 10
+# Multiplications of a witness, and rows a side: a second's work.
+WORK, MOST_ROWS = 3e9, 2_500
+# Rows a side for the scores of copies, whose fit takes longer.
+MOST_FITTED = 250
+# Features up to which the map from the pool to a generator takes no longer than a second.
+WIDEST = 600
+
+
+def details(result: Result, g: int, i: int, shares: Sequence[float]) -> Iterator[dict[str, Any]]:
+    """What is known of the score of generator g with client i: first what is quick, then all of it."""
+    terms = result.terms[g][i]
+    is_known = isinstance(terms, Mapping)
+    made, client = result.generators[g], result.clients[i]
+    has_rows = made is not None and made.rows is not None and client.rows is not None
+    found: dict[str, Any] = {
+        "terms": [[name, number(value)] for name, value in terms.items()] if isinstance(terms, Mapping) else None,
+        "why": "" if is_known else str(terms),
+        "shares": list(shares),
+        "rows": None,
+        "parts": None,
+        "copies": None,
+    }
+    steps = {
+        "rows": ("the rows that carry it", lambda: carriers(result, client, made) if has_rows else None),
+        "parts": ("each client’s part of FID-all", lambda: parts_of_all(result, g, shares)),
+        "copies": ("copies", lambda: copies(client, made) if has_rows and client.test is not None else None),
+    }
+    for name, (words, compute) in steps.items():
+        yield {**found, "doing": words}
+        found[name] = compute()
+    yield {**found, "doing": ""}
+
+
+def carriers(result: Result, client: Sample, made: Any) -> dict[str, Any] | None:
+    """The rows of both sides that pull most on KID, by its witness: how much likelier a row is on its own side.
+
+    The value is E k(x, X′) − E k(x, Y) for a row x of the client, X′ another of its rows and Y generated, and the same
+    with the sides exchanged; its mean over the client's rows plus that over the generated ones is KID.
+    """
+    metric = result.metric if isinstance(result.metric, KID) and result.metric.has_pulls else KID()
+    x, y = to_numpy(client.rows), to_numpy(made.rows)
+    most = int(min(MOST_ROWS, max(100.0, (WORK / (4.0 * x.shape[1])) ** 0.5)))
+    rows = [_some(side, most) for side in (x, y)]
+    try:
+        metric = metric.resolve([Sample(rows=side) for side, _ in rows])
+        strata = [metric.strata(metric.summarize(Sample(rows=side)), side) for side, _ in rows]
+        pulls = metric.pulls(*strata)
+    except InvalidInput:
+        return None
+    told = {
+        side: _largest(np.asarray(values[0]) / 2.0, places, "pull")
+        for side, values, (_, places) in zip(("client", "generator"), (pulls.real, pulls.generated), rows, strict=True)
+    }
+    return {**told, "of": [len(x), len(y)], "looked": [len(side) for side, _ in rows]}
+
+
+def parts_of_all(result: Result, g: int, shares: Sequence[float]) -> dict[str, Any] | None:
+    """Each client's part of FID-all, which add up to it, with what few rows leave over.
+
+    With T the map that carries the pooled Gaussian onto the generator's, FID-all is the mean of ‖x − T(x)‖² over the
+    pooled data, and so the weighted sum of its means over the clients.
+    """
+    if not isinstance(result.metric, FID):
+        return None
+    real, made = result.real, result.generated[g]
+    if len(made.mean) > WIDEST:
+        return None
+    weighted = [(i, w) for i, w in enumerate(shares) if w]
+    pooled = Moments.pool([real[i] for i, _ in weighted], [w for _, w in weighted])
+    try:
+        total = float(result.metric.distance(pooled, made))
+    except InvalidInput:
+        return None
+    onto = np.eye(len(made.mean)) - _map(_cov(pooled), _cov(made))
+    centre, shift = _vector(pooled.mean), _vector(pooled.mean) - _vector(made.mean)
+    parts = np.zeros(len(real))
+    for i, share in weighted:
+        there = onto @ (_vector(real[i].mean) - centre) + shift
+        count = real[i].count
+        spread = (1.0 - 1.0 / count) * float(np.einsum("ij,jk,ik->", onto, _cov(real[i]), onto, optimize=True))
+        parts[i] = share * (float(there @ there) + spread)
+    return {"parts": [number(p) for p in parts], "rest": number(total - float(parts.sum())), "total": number(total)}
+
+
+def _vector(mean: Array) -> np.ndarray:
+    return to_numpy(to_float64(mean))
+
+
+def _cov(moments: Moments) -> np.ndarray:
+    if moments.dense is not None:
+        return to_numpy(to_float64(moments.dense))
+    root = to_numpy(to_float64(moments.root))
+    return np.asarray(root.T @ root)
+
+
+def _map(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The symmetric matrix that carries N(0, source) onto N(0, target), where source has any spread."""
+    half = _power(target, 0.5)
+    return np.asarray(half @ _power(half @ source @ half, -0.5) @ half)
+
+
+def _power(matrix: np.ndarray, power: float) -> np.ndarray:
+    """A power of a positive semidefinite matrix; directions without spread stay without."""
+    values, axes = np.linalg.eigh((matrix + matrix.T) / 2.0)
+    kept = values > 1e-10 * max(values[-1], 1e-300)
+    return np.asarray((axes[:, kept] * values[kept] ** power) @ axes[:, kept].T)
+
+
+def copies(client: Sample, made: Any) -> dict[str, Any] | None:
+    """The generated rows that are likeliest copies of a client's, by FLD's memorization score against its test rows."""
+    (train, _), (test, _), (rows, places) = (
+        _some(to_numpy(side), MOST_FITTED) for side in (client.rows, client.test, made.rows)
+    )
+    try:
+        scores = to_numpy(memorization_scores(train, test, rows))
+    except InvalidInput:
+        return None
+    return {"rows": _largest(scores, places, "score"), "looked": len(rows)}
+
+
+def _some(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many rows, evenly apart, and their places."""
+    places = np.arange(0, len(rows), -(-len(rows) // most))
+    return rows[places], places
+
+
+def _largest(values: np.ndarray, places: np.ndarray, name: str) -> list[dict[str, Any]]:
+    order = np.argsort(-values, kind="stable")[:MOST_TOLD]
+    return [{"row": int(places[k]), name: number(float(values[k]))} for k in order]

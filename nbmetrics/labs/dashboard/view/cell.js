@@ -1,0 +1,118 @@
+/**
+ * One cell opened: how its score compares, what it is of the generator's avg, and, from Python, what it is made of.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Cells } from "./cells.js"
+ * @import { Details } from "./opened.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { el, setText } from "../../toolkit/view/dom.js";
+import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
+import { comparedWords, kindOf, wordsOf } from "./cells.js";
+import { opened } from "./opened.js";
+
+const SAVED =
+  "Its terms and the rows that carry it need Python: choose the cell in a notebook, and save the page there.";
+
+export class CellCard {
+  /** @param {Store} store @param {AbortSignal} signal @param {() => void} close */
+  constructor(store, signal, close) {
+    this.store = store;
+    this.asked = "";
+    this.painted = "";
+    this.head = el("span", { role: "heading", "aria-level": "3" });
+    this.score = el("p");
+    this.part = el("p");
+    this.body = el("div");
+    this.wait = el("p", { class: "nbm-note" });
+    const button = el("button", { type: "button" }, ["Close"]);
+    button.addEventListener("click", close, { signal });
+    this.root = el("div", { class: "nbm-dashboard-cell", role: "group", "aria-label": "Chosen cell", hidden: "" }, [
+      el("div", { class: "nbm-dashboard-cellhead" }, [this.head, button]),
+      this.score,
+      this.part,
+      this.body,
+      this.wait,
+    ]);
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers @param {Cells} cells */
+  paint(scene, numbers, cells) {
+    const { client, generator } = scene;
+    const i = numbers.clients.findIndex(({ name }) => name === client);
+    const g = scene.generators.indexOf(generator);
+    this.root.hidden = i < 0 || g < 0;
+    if (this.root.hidden) return;
+    setText(this.head, `${client}, ${generator}`);
+    setText(this.score, scoreWords(cells, scene, client, i));
+    setText(this.part, shareWords(numbers, scene, i, g));
+    this.paintDetails(scene, numbers, cells.known[generator][i]);
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers @param {boolean} isKnown */
+  paintDetails(scene, numbers, isKnown) {
+    const { store } = this;
+    const { client, generator, metric, weights } = scene;
+    const key = JSON.stringify([client, generator, metric, weights, isKnown]);
+    if (isKnown && !store.saved && !store.before && this.asked !== key) {
+      this.asked = key;
+      if (!isOf(this.details, scene)) store.send({ kind: "details", scene });
+    }
+    const { details } = this;
+    const isHere = details.cell && [client, generator, metric].every((name, i) => name === details.cell[i]);
+    setText(this.wait, !isKnown || !this.waits(scene) ? "" : this.waiting(isHere ? details.doing : ""));
+    const painted = isHere ? JSON.stringify([details, weights]) : "";
+    if (painted === this.painted) return;
+    this.painted = painted;
+    const { label } = numbers.metrics[metric].facts;
+    this.body.replaceChildren(...(isHere ? opened(details, label, numbers.clients, weights) : []));
+  }
+
+  /** @returns {Details} */
+  get details() {
+    return this.store.model.get("details") ?? {};
+  }
+
+  /** @param {Scene} scene */
+  waits(scene) {
+    return !isOf(this.details, scene) || this.details.doing;
+  }
+
+  /** @param {string} doing */
+  waiting(doing) {
+    const { store } = this;
+    if (store.saved) return SAVED;
+    if (store.waiting || store.lost) return "Python is busy or gone.";
+    return `Python computes ${doing || "what it is made of"} …`;
+  }
+}
+
+/** @param {Details} details @param {Scene} scene */
+function isOf(details, { client, generator, metric, weights }) {
+  const names = [client, generator, metric];
+  return (
+    details.cell !== undefined &&
+    names.every((name, i) => name === details.cell[i]) &&
+    weights.every((weight, i) => weight === details.weights[i])
+  );
+}
+
+/** @param {Cells} cells @param {Scene} scene @param {string} client @param {number} i */
+function scoreWords(cells, { generator, generators }, client, i) {
+  const value = cells.values[generator][i];
+  if (kindOf(value, cells.known[generator][i]) !== "score") return `${wordsOf(cells, client, i, generator)}.`;
+  const best = generators.filter((name) => cells.regret[name][i] === 0);
+  const others = best.length && !best.includes(generator) ? ` (${best.join(", ")})` : "";
+  const few = cells.blind[i] ? ` ${cells.blind[i]}.` : "";
+  return `${cells.facts.label} ${shownNumber(value)}: ${comparedWords(cells, i, generator)}${others}.${few}`;
+}
+
+/** What it is of the average. @param {Numbers} numbers @param {Scene} scene @param {number} i @param {number} g */
+function shareWords({ metrics, shares, clients }, { metric, generator }, i, g) {
+  const { values, avg, facts } = metrics[metric];
+  const part = shares[i] * values[g][i];
+  const begin = `${facts.label} of ${generator} is ${shownNumber(avg[g])} on average`;
+  if (!Number.isFinite(part) || !Number.isFinite(avg[g])) return `${begin}.`;
+  const share = avg[g] > 0 && part >= 0 ? `, ${shareText(part / avg[g])} of it` : "";
+  return `${begin}; ${clients[i].name}, with ${shareText(shares[i])} of the weight, adds ${shownNumber(part)}${share}.`;
+}

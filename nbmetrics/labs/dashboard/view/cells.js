@@ -1,0 +1,162 @@
+/**
+ * What the cells of clients and generators say: each score's regret, above the best that its client could have, whether
+ * that is more than chance, and all of it in words. They depend on the data alone, not on the weights, and not on which
+ * generators are on show. No DOM.
+ *
+ * @import { Board, MetricFacts, PackedDraws } from "./types.js"
+ *
+ * @typedef {Record<string, Record<string, PackedDraws>>} Draws  by metric and generator
+ * @typedef {object} Cells
+ * @property {MetricFacts} facts
+ * @property {Record<string, Float64Array>} values  scores by generator, one a client; NaN where there is none
+ * @property {Record<string, Float64Array>} regret  0 at a client's best
+ * @property {Record<string, Float64Array>} losses  of the scores, lower is better
+ * @property {Record<string, boolean[]>} known  whether it was computed yet
+ * @property {Record<string, Uint8Array> | null} chance  1 where the regret is no more than chance; null: not known
+ * @property {string[]} blind  why a client cannot tell the generators apart, "" where it can
+ * @property {{regret: Scale, raw: Scale}} scales
+ *
+ * @typedef {{from: number, to: number}} Scale  losses at which the colours begin and end; beyond it they do not grow
+ */
+import { numeral, shownNumber } from "../../toolkit/view/numbers.js";
+import { lossOf, read } from "./numbers.js";
+
+// Of a difference beside its standard error: 95 %, cell by cell.
+const CHANCE = 1.96;
+// Of two numbers: what is closer is rounding.
+const ROUNDING = 1e-9;
+const CLIPPED_ABOVE = 0.95;
+
+/** @param {Board} board @param {string} metric @param {Draws} draws @returns {Cells} */
+export function cellsOf(board, metric, draws) {
+  const facts = /** @type {MetricFacts} */ (board.metrics.find(({ name }) => name === metric));
+  const generators = Object.keys(board.values[metric]);
+  const each = (/** @type {(generator: string) => any} */ make) =>
+    Object.fromEntries(generators.map((generator) => [generator, make(generator)]));
+  const values = each((generator) => Float64Array.from(board.values[metric][generator], read));
+  const centres = each((generator) => Float64Array.from(board.centres[metric][generator], read));
+  const known = each((generator) => board.values[metric][generator].map((value) => value !== null));
+  const losses = each((generator) => values[generator].map((/** @type {number} */ value) => lossOf(facts, value)));
+  const best = board.clients.map((_, i) => least(generators.map((generator) => centres[generator][i])));
+  const regret = each((generator) =>
+    centres[generator].map((/** @type {number} */ centre, /** @type {number} */ i) => above(centre, best[i])),
+  );
+  const packed = draws[metric];
+  const chance = packed && generators.every((g) => packed[g]) ? chanceOf(generators, regret, packed) : null;
+  const blind = blindOf(board, metric, generators, regret, chance);
+  const scales = { regret: scaleOf(regret, 0), raw: scaleOf(losses) };
+  return { facts, values, regret, losses, known, chance, blind, scales };
+}
+
+/** What is no number says nothing of the best. @param {number[]} losses */
+function least(losses) {
+  const numbers = losses.filter((loss) => !Number.isNaN(loss));
+  return numbers.length ? Math.min(...numbers) : NaN;
+}
+
+/** @param {number} centre @param {number} best */
+function above(centre, best) {
+  if (centre === best) return 0;
+  const apart = centre - best;
+  return Number.isFinite(apart) && apart <= ROUNDING * Math.max(Math.abs(centre), Math.abs(best)) ? 0 : apart;
+}
+
+/** @param {string[]} generators @param {Record<string, Float64Array>} regret @param {Record<string, PackedDraws>} packed */
+function chanceOf(generators, regret, packed) {
+  const noise = generators.map((generator) => unpacked(packed[generator]));
+  const clients = regret[generators[0]].length;
+  const found = generators.map(() => new Uint8Array(clients));
+  for (let i = 0; i < clients; i++) {
+    const best = generators.findIndex((generator) => regret[generator][i] === 0);
+    if (best >= 0)
+      generators.forEach((generator, g) => {
+        const apart = regret[generator][i];
+        const error = g === best ? 0 : errorOf(noise[g], noise[best], i);
+        found[g][i] = Number(apart > 0 && apart <= CHANCE * error);
+      });
+  }
+  return Object.fromEntries(generators.map((generator, g) => [generator, found[g]]));
+}
+
+/** @param {PackedDraws} packed @returns {{scale: Float64Array, draws: Int8Array}} */
+function unpacked({ scale, int8 }) {
+  const letters = atob(int8);
+  return { scale: Float64Array.from(scale, read), draws: Int8Array.from(letters, (letter) => letter.charCodeAt(0)) };
+}
+
+/** The standard deviation of the difference of two scores with a client, whose rows they share. @param {{scale: Float64Array, draws: Int8Array}} a @param {{scale: Float64Array, draws: Int8Array}} b @param {number} i */
+function errorOf(a, b, i) {
+  const k = a.scale.length;
+  let [sum, squares, count] = [0, 0, 0];
+  for (let at = i; at < a.draws.length; at += k, count++) {
+    const apart = a.scale[i] * a.draws[at] - b.scale[i] * b.draws[at];
+    sum += apart;
+    squares += apart * apart;
+  }
+  return Math.sqrt(Math.max(0, squares - (sum * sum) / count) / (count - 1));
+}
+
+/** Why a client cannot tell the generators apart. @param {Board} board @param {string} metric @param {string[]} generators @param {Record<string, Float64Array>} regret @param {Record<string, Uint8Array> | null} chance */
+function blindOf(board, metric, generators, regret, chance) {
+  const few = board.few?.[metric];
+  return board.clients.map(({ rows }, i) => {
+    const told = `n = ${rows.toLocaleString("en")}: cannot tell`;
+    if (few?.[i]) return `${told}, ${few[i]}`;
+    const isAllChance = chance && generators.every((g) => !(regret[g][i] > 0) || chance[g][i]);
+    const isTie = generators.every((g) => !(regret[g][i] > 0));
+    return isAllChance && !isTie && rows ? told : "";
+  });
+}
+
+/** One scale for all cells; what is above most of them is as dark as it gets. @param {Record<string, Float64Array>} losses @param {number} [from] @returns {Scale} */
+export function scaleOf(losses, from) {
+  const all = Object.values(losses).flatMap((row) => [...row].filter(Number.isFinite));
+  if (!all.length) return { from: from ?? 0, to: 1 };
+  all.sort((a, b) => a - b);
+  const low = from ?? all[0];
+  const high = all[Math.min(all.length - 1, Math.ceil(CLIPPED_ABOVE * all.length) - 1)];
+  return { from: low, to: high > low ? high : all[all.length - 1] };
+}
+
+/** @param {Scale} scale @param {number} loss */
+export function levelOf({ from, to }, loss) {
+  return to > from ? Math.max(0, (loss - from) / (to - from)) : 0;
+}
+
+/** As short as a cell is narrow. @param {number} value */
+export function brief(value) {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size >= 100 && size < 1e4) return numeral(value, 0);
+  const text = size >= 1e4 || size < 1e-3 ? value.toExponential(0).replace("e+", "e") : value.toPrecision(2);
+  return text.replaceAll("-", "−");
+}
+
+/** @typedef {"score" | "nan" | "inf" | "-inf" | "unknown"} Kind */
+
+/** @param {number} value @param {boolean} isKnown @returns {Kind} */
+export function kindOf(value, isKnown) {
+  if (!isKnown) return "unknown";
+  if (Number.isNaN(value)) return "nan";
+  return Number.isFinite(value) ? "score" : value > 0 ? "inf" : "-inf";
+}
+
+const KINDS = { nan: "no number (NaN)", inf: "infinite", "-inf": "minus infinity", unknown: "not computed yet" };
+
+/** All of a cell. @param {Cells} cells @param {string} client @param {number} i @param {string} generator */
+export function wordsOf(cells, client, i, generator) {
+  const { values, known, blind } = cells;
+  const value = values[generator][i];
+  const kind = kindOf(value, known[generator][i]);
+  const told = kind === "score" ? `${shownNumber(value)}, ${comparedWords(cells, i, generator)}` : KINDS[kind];
+  return `${client}, ${generator}: ${told}${blind[i] ? `; ${blind[i]}` : ""}`;
+}
+
+/** How a score compares with the client's best. @param {Cells} cells @param {number} i @param {string} generator */
+export function comparedWords({ regret, facts, chance }, i, generator) {
+  const apart = regret[generator][i];
+  if (apart === 0) return "its best";
+  if (!Number.isFinite(apart)) return Number.isNaN(apart) ? "its best is not known" : "infinitely far from its best";
+  const side = facts.best !== null ? `farther from ${facts.best} than` : facts.higher ? "below" : "above";
+  return `${shownNumber(apart)} ${side} its best${chance?.[generator][i] ? ", no more than chance" : ""}`;
+}
