@@ -7,6 +7,7 @@
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { dashboardCode } from "./code.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
@@ -33,7 +34,7 @@ function dashboardView(store, signal) {
   });
   const toolbar = new Toolbar(store, signal, {
     choices: [metric],
-    code: () => "import nbmetrics as nm\n",
+    code: (scene) => dashboardCode(scene, store.model.get("board")),
     table: (shown) => {
       leaderboard.isFull = shown;
       store.changed();

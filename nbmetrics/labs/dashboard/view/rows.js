@@ -6,7 +6,7 @@
  */
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { scoreOf } from "./numbers.js";
-import { placesOf, placeText, rangeText, sorted } from "./places.js";
+import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
 
 /**
  * @typedef {{name: "avg" | "all", plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
@@ -52,10 +52,10 @@ function cellsOf(g, { clients }, { facts, known, isNear, isAllKnown, worst }, pa
   const near = isNear ? "≈\u00a0" : "";
   const [avg, all] = parts.map(({ centres }) => scoreOf(facts, centres[g]));
   const [plainAvg, plainAll] = parts.map(({ plain }) => plain[g]);
-  const [avgPlace, allPlace] = parts.map(({ ranges }, k) => ({
-    text: placeText(places[k][g], ranges.low[g], ranges.high[g]),
-    small: "",
-  }));
+  const [avgPlace, allPlace] = parts.map(({ ranges }, k) => {
+    const [text, small] = placeTexts(places[k][g], ranges.low[g], ranges.high[g]);
+    return { text, small };
+  });
   /** @param {number} value @param {number} plain @param {string} [sign] */
   const number = (value, plain, sign = "") => ({
     text: sign + scoreText(value),
