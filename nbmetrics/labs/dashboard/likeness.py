@@ -19,11 +19,12 @@ from ...metrics.kid.base import some_of
 from ...metrics.kid.batches import square
 from ...metrics.kid.centred import centred
 from ...metrics.kid.metric import CUBIC, KID
+from .leaves import ordered_leaves
 
 # Rows of all clients together, multiplications of their pairs, and the fewest rows of a client: enough for an order.
-MOST_ROWS, WORK, FEWEST = 2_500, 4e9, 8
-# Ordering the leaves takes the square of their number, and more.
-MOST_ORDERED = 1_000
+MOST_ROWS, WORK, FEWEST = 2_500, 4e9, 3
+# Ordering the leaves takes the cube of their number.
+MOST_ORDERED = 600
 
 
 class Tree(NamedTuple):
@@ -37,7 +38,7 @@ class Tree(NamedTuple):
 
 
 def likeness(samples: Sequence[Sample]) -> Tree:
-    """The tree of clients by their rows or laws; in the order given where the kernel has no finite means of them."""
+    """The tree of clients by their rows or laws; in the order given where they are too many, or too large for the kernel."""
     try:
         return tree_of(squared_mmd(samples))
     except InvalidInput:
@@ -94,7 +95,7 @@ def squared_apart(scores: np.ndarray) -> np.ndarray:
 
 def tree_of(squared: np.ndarray) -> Tree:
     """The tree of a symmetric (k, k) matrix of squared distances; what noise puts below 0 is 0."""
-    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
     count = len(squared)
@@ -104,8 +105,8 @@ def tree_of(squared: np.ndarray) -> Tree:
     np.fill_diagonal(apart, 0.0)
     if not np.isfinite(apart).all():
         raise InvalidInput("clients", "are infinitely far apart", "Rescale the features")
-    flat = squareform(apart, checks=False)
-    joins = linkage(flat, "average")
-    if count <= MOST_ORDERED:
-        joins = optimal_leaf_ordering(joins, flat)
-    return Tree([int(leaf) for leaf in leaves_list(joins)], [(int(a), int(b), float(far)) for a, b, far, _ in joins])
+    made = linkage(squareform(apart, checks=False), "average")
+    joins = [(int(a), int(b), float(far)) for a, b, far, _ in made]
+    is_many = count > MOST_ORDERED
+    leaves = leaves_list(made).tolist() if is_many else ordered_leaves([join[:2] for join in joins], apart)
+    return Tree(leaves, joins)
