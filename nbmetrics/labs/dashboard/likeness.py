@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...distributions import draw_rows
 from ...errors import InvalidInput
 from ...metrics.base import Sample, sample_if_needed
 from ...metrics.kid.base import some_of
@@ -23,6 +24,8 @@ from .leaves import ordered_leaves
 
 # Rows of all clients together, multiplications of their pairs, and the fewest rows of a client: enough for an order.
 MOST_ROWS, WORK, FEWEST = 2_500, 4e9, 3
+# Laws of which every two are compared in closed form; of more some rows are drawn.
+MOST_EXACT = 60
 # Ordering the leaves takes the cube of their number.
 MOST_ORDERED = 600
 
@@ -38,7 +41,7 @@ class Tree(NamedTuple):
 
 
 def likeness(samples: Sequence[Sample]) -> Tree:
-    """The tree of clients by their rows or laws; in the order given where they are too many, or too large for the kernel."""
+    """The tree of clients by their rows or laws; as given where they are too many, or too large for the kernel."""
     try:
         return tree_of(squared_mmd(samples))
     except InvalidInput:
@@ -49,8 +52,7 @@ def squared_mmd(samples: Sequence[Sample]) -> np.ndarray:
     """(k, k) estimates of MMD² between clients, of some rows of each."""
     together = min(MOST_ROWS, int((WORK / samples[0].dim) ** 0.5))
     share = max(FEWEST, together // len(samples))
-    drawn = [sample_if_needed(KID(), sample, share, [0, i]) for i, sample in enumerate(samples)]
-    some = [s if s.rows is None else Sample(rows=some_of(s.rows, share)) for s in drawn]
+    some = [_few(sample, share, [0, i], len(samples) <= MOST_EXACT) for i, sample in enumerate(samples)]
     metric = KID(centred(CUBIC, some))
     summaries = [metric.estimator.summarize(sample) for sample in _paired(some)]
     parts = [part for summary in summaries for part in summary.parts]
@@ -65,6 +67,15 @@ def squared_mmd(samples: Sequence[Sample]) -> np.ndarray:
         raise InvalidInput("clients", f"are {len(samples):,}", "Compare fewer")
     own = np.array([summary.self_mean() for summary in summaries])
     return np.asarray(own[:, None] + own - 2.0 * (weights @ table @ weights.T))
+
+
+def _few(sample: Sample, share: int, seed: Any, is_exact: bool) -> Sample:
+    """So many rows of a client, or its law."""
+    if sample.rows is not None:
+        return Sample(rows=some_of(sample.rows, share))
+    if is_exact:
+        return sample_if_needed(KID(), sample, share, seed)
+    return Sample(rows=draw_rows(sample.law, share, np.random.default_rng(seed), "clients"))
 
 
 def _paired(samples: Sequence[Sample]) -> list[Sample]:
