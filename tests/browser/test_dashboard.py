@@ -29,7 +29,7 @@ def rows_about(centre, spread, n, d=6, seed=0):
 @pytest.fixture(scope="module")
 def disagreeing():
     """Clients about different centres: a narrow generator pleases each, one that is wide as all pleases the pool."""
-    clients = {f"c{i}": rows_about(np.eye(6)[i] * 2.5, 1, 180 + 40 * i, seed=i) for i in range(4)}
+    clients = {f"c{i}": rows_about(np.eye(6)[i] * 2.5, 1, 300 + 60 * i, seed=i) for i in range(4)}
     middle = np.mean([np.eye(6)[i] * 2.5 for i in range(4)], axis=0)
     rng = np.random.default_rng(9)
     generators = {

@@ -39,7 +39,7 @@ function dashboardView(store, signal) {
       leaderboard.isFull = shown;
       store.changed();
     },
-    picture: () => ({ drawing: leaderboard.ribbon.drawing, words: [headline.main], table: leaderboard.table }),
+    picture: () => leaderboard.picture(),
     compared: (result) => compared(result, store),
   });
   const folds = el("div", { class: "nbm-dashboard-folds" });
