@@ -29,7 +29,8 @@ def read(path):
 def test_folders_of_images_give_the_scores_of_python(folder, run, tmp_path):
     clients = {name: folder(f"real/{name}", mean, 30) for name, mean in (("north", 90), ("south", 170))}
     fake = folder("fake", 130, 40)
-    code, out, err = run("score", "real", "fake", "--extractor", "pixels", "--json", "o.json", "--csv", "o.csv")
+    words = ("score", "real", "fake", "--extractor", "pixels", "--quiet")
+    code, out, err = run(*words, "--json", "o.json", "--csv", "o.csv")
     rows = {name: images.reshape(len(images), -1) / 255 for name, images in clients.items()}
     table = nm.evaluate(rows, {"fake": fake.reshape(40, -1) / 255}, progress=False).table
     found = pd.DataFrame(read(tmp_path / "o.json")["table"])

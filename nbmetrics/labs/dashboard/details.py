@@ -11,6 +11,7 @@ Numbers are plain JSON, see `board.number`. Rows are named by their place in wha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -77,7 +78,7 @@ def carriers(result: Result, client: Sample, made: Any) -> dict[str, Any] | None
     except InvalidInput:
         return None
     told = {
-        side: _largest(np.asarray(values[0]) / 2.0, places, "pull")
+        side: _largest(np.asarray(values[0]) / 2.0, places, "pull", 0.0)
         for side, values, (_, places) in zip(("client", "generator"), (pulls.real, pulls.generated), rows, strict=True)
     }
     return {**told, "of": [len(x), len(y)], "looked": [len(side) for side, _ in rows]}
@@ -153,6 +154,6 @@ def _some(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     return rows[places], places
 
 
-def _largest(values: np.ndarray, places: np.ndarray, name: str) -> list[dict[str, Any]]:
+def _largest(values: np.ndarray, places: np.ndarray, name: str, above: float = -math.inf) -> list[dict[str, Any]]:
     order = np.argsort(-values, kind="stable")[:MOST_TOLD]
-    return [{"row": int(places[k]), name: number(float(values[k]))} for k in order]
+    return [{"row": int(places[k]), name: number(float(values[k]))} for k in order if values[k] > above]

@@ -92,6 +92,7 @@ class Dashboard(Lab):
         self._study = study
         self._told = 0.0
         presets = self._scenes()
+        self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
         self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
         self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
@@ -251,7 +252,8 @@ class Dashboard(Lab):
                 raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
         elif kind == "details":
-            self._opener.put(self._heard(message.get("scene")))
+            self._wanted_cell = self._heard(message.get("scene"))
+            self._opener.put(self._wanted_cell)
         elif kind == "mixture":
             self._mixer.put(self._heard(message.get("scene")))
         elif kind in ("stop", "resume"):
@@ -260,13 +262,12 @@ class Dashboard(Lab):
             super()._answer_to(kind, message)
 
     def _open(self, scene: DashboardScene) -> None:
-        """Write what the chosen cell opens, part after part, as long as it is the chosen one."""
+        """Write what the chosen cell opens, part after part, as long as no other is asked for."""
         try:
             for found in self._study.details(scene):
-                self._write(details=found)
-                now = self._scene
-                if (now.client, now.generator, now.metric) != (scene.client, scene.generator, scene.metric):
+                if self._wanted_cell is not scene:
                     return
+                self._write(details=found)
         except Exception as error:  # shown in the view instead of vanishing in a thread
             cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
             told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
@@ -296,7 +297,8 @@ class Dashboard(Lab):
         self.wait()
         self._answer(self._scene)
         if self._scene.client and self._scene.generator:
-            self._open(self._scene)
+            self._wanted_cell = self._scene
+            self._open(self._wanted_cell)
 
     def _picture(self) -> Figure:
         from .figure import dashboard

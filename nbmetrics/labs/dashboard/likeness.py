@@ -13,17 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...distributions import draw_rows
 from ...errors import InvalidInput
 from ...metrics.base import Sample, sample_if_needed
 from ...metrics.kid.base import some_of
 from ...metrics.kid.batches import square
 from ...metrics.kid.centred import centred
 from ...metrics.kid.metric import CUBIC, KID
+from .leaves import ordered_leaves
 
 # Rows of all clients together, multiplications of their pairs, and the fewest rows of a client: enough for an order.
-MOST_ROWS, WORK, FEWEST = 2_500, 4e9, 8
-# Ordering the leaves takes the square of their number, and more.
-MOST_ORDERED = 1_000
+MOST_ROWS, WORK, FEWEST = 2_500, 4e9, 3
+# Laws of which every two are compared in closed form; of more some rows are drawn.
+MOST_EXACT = 60
+# Ordering the leaves takes the cube of their number.
+MOST_ORDERED = 600
 
 
 class Tree(NamedTuple):
@@ -37,7 +41,7 @@ class Tree(NamedTuple):
 
 
 def likeness(samples: Sequence[Sample]) -> Tree:
-    """The tree of clients by their rows or laws; in the order given where the kernel has no finite means of them."""
+    """The tree of clients by their rows or laws; as given where they are too many, or too large for the kernel."""
     try:
         return tree_of(squared_mmd(samples))
     except InvalidInput:
@@ -48,8 +52,7 @@ def squared_mmd(samples: Sequence[Sample]) -> np.ndarray:
     """(k, k) estimates of MMD² between clients, of some rows of each."""
     together = min(MOST_ROWS, int((WORK / samples[0].dim) ** 0.5))
     share = max(FEWEST, together // len(samples))
-    drawn = [sample_if_needed(KID(), sample, share, [0, i]) for i, sample in enumerate(samples)]
-    some = [s if s.rows is None else Sample(rows=some_of(s.rows, share)) for s in drawn]
+    some = [_few(sample, share, [0, i], len(samples) <= MOST_EXACT) for i, sample in enumerate(samples)]
     metric = KID(centred(CUBIC, some))
     summaries = [metric.estimator.summarize(sample) for sample in _paired(some)]
     parts = [part for summary in summaries for part in summary.parts]
@@ -64,6 +67,15 @@ def squared_mmd(samples: Sequence[Sample]) -> np.ndarray:
         raise InvalidInput("clients", f"are {len(samples):,}", "Compare fewer")
     own = np.array([summary.self_mean() for summary in summaries])
     return np.asarray(own[:, None] + own - 2.0 * (weights @ table @ weights.T))
+
+
+def _few(sample: Sample, share: int, seed: Any, is_exact: bool) -> Sample:
+    """So many rows of a client, or its law."""
+    if sample.rows is not None:
+        return Sample(rows=some_of(sample.rows, share))
+    if is_exact:
+        return sample_if_needed(KID(), sample, share, seed)
+    return Sample(rows=draw_rows(sample.law, share, np.random.default_rng(seed), "clients"))
 
 
 def _paired(samples: Sequence[Sample]) -> list[Sample]:
@@ -94,7 +106,7 @@ def squared_apart(scores: np.ndarray) -> np.ndarray:
 
 def tree_of(squared: np.ndarray) -> Tree:
     """The tree of a symmetric (k, k) matrix of squared distances; what noise puts below 0 is 0."""
-    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
     count = len(squared)
@@ -104,8 +116,8 @@ def tree_of(squared: np.ndarray) -> Tree:
     np.fill_diagonal(apart, 0.0)
     if not np.isfinite(apart).all():
         raise InvalidInput("clients", "are infinitely far apart", "Rescale the features")
-    flat = squareform(apart, checks=False)
-    joins = linkage(flat, "average")
-    if count <= MOST_ORDERED:
-        joins = optimal_leaf_ordering(joins, flat)
-    return Tree([int(leaf) for leaf in leaves_list(joins)], [(int(a), int(b), float(far)) for a, b, far, _ in joins])
+    made = linkage(squareform(apart, checks=False), "average")
+    joins = [(int(a), int(b), float(far)) for a, b, far, _ in made]
+    is_many = count > MOST_ORDERED
+    leaves = leaves_list(made).tolist() if is_many else ordered_leaves([join[:2] for join in joins], apart)
+    return Tree(leaves, joins)

@@ -6,10 +6,11 @@ the page, which depend on the data alone → `answer`: all, its noise and the te
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -31,10 +32,22 @@ from .scene import DashboardScene
 from .verdict import Verdict
 
 Weights = tuple[float, ...]
+F = TypeVar("F", bound=Callable[..., Any])
 # Of the deals of rows in the test of the clients.
 SEED = 0
 # Weights whose answers are kept.
 REMEMBERED = 50
+
+
+def _at_once(method: F) -> F:
+    """A method that sees one state: no generator and no weight changes meanwhile."""
+
+    @wraps(method)
+    def run(self: Study, *given: Any) -> Any:
+        with self.lock:
+            return method(self, *given)
+
+    return cast(F, run)
 
 
 class Study(ABC):
@@ -110,6 +123,11 @@ class Study(ABC):
     def remove(self, name: str) -> None:
         """Forget a generator."""
 
+    def __init__(self) -> None:
+        # One thread fills; generators come and go, and the page is told, on others.
+        self.lock = threading.RLock()
+
+    @_at_once
     def board(self, doing: str = "", is_stopped: bool = False) -> dict[str, Any]:
         """See `board`; `doing` is what is computed now."""
         facts = [self.facts(metric) for metric in self.metrics]
@@ -130,6 +148,7 @@ class Study(ABC):
             },
         }
 
+    @_at_once
     def draws(self) -> dict[str, Any]:
         """The noise of the centres, by metric and generator."""
         found = {metric: self.facts(metric).draws for metric in self.metrics}
@@ -139,6 +158,7 @@ class Study(ABC):
             if draws is not None
         }
 
+    @_at_once
     def answer(self, scene: DashboardScene) -> dict[str, Any]:
         """What the page cannot compute: all under the scene's weights, its noise, and whether clients differ."""
         shares, names = scene.shares, self.generators
@@ -170,6 +190,7 @@ class Study(ABC):
         """The noise of all generators by source; None where there is none."""
         return None
 
+    @_at_once
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
         """What can be said of who is best of the generators of a scene."""
         chosen = [self.generators.index(name) for name in scene.generators]
@@ -188,6 +209,7 @@ class FederationStudy(Study):
     """
 
     def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
+        super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         made = as_generators(generators)
         self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
@@ -210,9 +232,11 @@ class FederationStudy(Study):
     def sizes(self) -> tuple[int, ...]:
         return tuple(client.size for client in self.federation)
 
+    @_at_once
     def add(self, name: str, source: Any) -> None:
         self._filling.add(source, name)
 
+    @_at_once
     def remove(self, name: str) -> None:
         self._filling.remove(name)
 
@@ -221,8 +245,9 @@ class FederationStudy(Study):
         if self.tree is None:
             return Step("which clients are alike", self._compare)
         if self._at != (wanted := self.wanted):
-            filling.weigh(wanted)
-            self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
+            with self.lock:
+                filling.weigh(wanted)
+                self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
         if (step := next(filling.steps(), None)) is not None:
             return step
         if self._at not in self._p:
@@ -269,8 +294,9 @@ class FederationStudy(Study):
                 yield {**cell, **found}
 
     def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
-        kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
-        result = self._filling.scores_of(scene.generators).result(kid)
+        with self.lock:
+            kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
+            result = self._filling.scores_of(scene.generators).result(kid)
         return self._mixer.found(result, scene.generators, self.names, scene.shares)
 
     def facts(self, metric: str) -> Facts:

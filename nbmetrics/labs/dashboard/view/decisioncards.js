@@ -15,12 +15,19 @@ export class Decisions {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
-    this.cards = [CertificateCard, RegretCard, SettleCard, MixtureCard].map((Card) => new Card(store, signal));
-    this.root = el(
-      "div",
-      { class: "nbm-dashboard-folds" },
-      this.cards.map(({ root }) => root),
+    const [firm, pays, settles, mixes] = [CertificateCard, RegretCard, SettleCard, MixtureCard].map(
+      (Card) => new Card(store, signal),
     );
+    this.cards = [firm, pays, settles, mixes];
+    // The bars of many clients stand beside the sentences: neither leaves a hole below the other.
+    const columns = [[firm, settles, mixes], [pays]].map((cards) =>
+      el(
+        "div",
+        {},
+        cards.map(({ root }) => root),
+      ),
+    );
+    this.root = el("div", { class: "nbm-dashboard-folds" }, columns);
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */

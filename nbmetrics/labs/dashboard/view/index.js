@@ -7,6 +7,7 @@
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { dashboardCode } from "./code.js";
 import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
@@ -35,12 +36,12 @@ function dashboardView(store, signal) {
   });
   const toolbar = new Toolbar(store, signal, {
     choices: [metric],
-    code: () => "import nbmetrics as nm\n",
+    code: (scene) => dashboardCode(scene, store.model.get("board")),
     table: (shown) => {
       leaderboard.isFull = shown;
       store.changed();
     },
-    picture: () => ({ drawing: leaderboard.ribbon.drawing, words: [headline.main], table: leaderboard.table }),
+    picture: () => leaderboard.picture(),
     compared: (result) => compared(result, store),
   });
   const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, decisions.root]);

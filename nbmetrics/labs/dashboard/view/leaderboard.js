@@ -8,10 +8,11 @@
 import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
+import { boardPicture } from "./boardpicture.js";
 import { scoreOf } from "./numbers.js";
 import { choose, sorted } from "./places.js";
 import { Ribbon } from "./ribbon.js";
-import { legendOf, partsOf, plainTable, rowsOf } from "./rows.js";
+import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./rows.js";
 import { makeWhisker, paintWhisker, Scale, spansOf } from "./whiskers.js";
 
 /** Heads of the columns, by what stands in them. */
@@ -27,9 +28,11 @@ const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
 const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
 const NARROW = 560;
-const NAME = { wide: 140, narrow: 84 };
+const NAME = { wide: 140, narrow: 78 };
 const FONT = 12;
 const DRAWN = { avg: "avg", all: "all" };
+
+/** @typedef {{name: string, column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
 
 export class Leaderboard {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -39,6 +42,8 @@ export class Leaderboard {
     this.focused = 0;
     this.scales = { avg: new Scale(), all: new Scale() };
     this.isFull = false;
+    /** @type {{scene: Scene, shown: Shown, drawn: Drawn[]} | undefined} */
+    this.shown = undefined;
     this.width = 900;
     this.body = el("tbody");
     this.heads = COLUMNS.map((name) => el("th", { scope: "col", class: `nbm-dashboard-${name}` }, [HEADS[name]]));
@@ -86,17 +91,13 @@ export class Leaderboard {
     this.paintHead(scene, shown);
     const rows = rowsOf(scene, numbers, shown);
     const drawn = partsOf(shown).map((part) => this.fitted(part, shown));
+    this.shown = { scene, shown, drawn };
     this.focused = Math.min(this.focused, rows.length - 1);
     resizeChildren(this.body, rows.length, () => this.makeRow()).forEach((node, at) => {
       this.paintRow(node, rows[at], drawn, at);
     });
-    setText(
-      this.legend,
-      legendOf(
-        shown,
-        Object.values(this.scales).some(({ isLog }) => isLog),
-      ),
-    );
+    const logs = drawn.filter(({ scale }) => scale.isLog).map(({ name }) => name);
+    setText(this.legend, legendOf(shown, logs));
     this.ribbon.paint(scene, shown);
     this.numbers.paint(this.isFull, () => plainTable(scene, numbers, shown));
   }
@@ -116,7 +117,7 @@ export class Leaderboard {
     });
   }
 
-  /** What is drawn of a column: the dots of all generators on its scale. @param {import("./rows.js").Part} part @param {Shown} shown */
+  /** What is drawn of a column: the dots of all generators on its scale. @param {import("./rows.js").Part} part @param {Shown} shown @returns {Drawn} */
   fitted({ name, centres, errors, ranges }, { facts }) {
     const [leader] = sorted(centres);
     const scale = this.scales[name];
@@ -126,7 +127,20 @@ export class Leaderboard {
       ranges.margins[leader],
     );
     scale.fit(facts.name, spans);
-    return { column: 1 + COLUMNS.indexOf(name), scale, spans, leader };
+    return { name, column: 1 + COLUMNS.indexOf(name), scale, spans, leader };
+  }
+
+  /** The picture to save, laid out beside the page until it was copied. @returns {import("../../toolkit/view/picture.js").Pictured} */
+  picture() {
+    const { scene, shown, drawn } = /** @type {NonNullable<typeof this.shown>} */ (this.shown);
+    const { drawing, paper } = boardPicture(scene, shown, drawn);
+    this.root.append(paper);
+    return {
+      drawing,
+      words: [...shown.verdict.sentences],
+      table: savedTable(scene, shown),
+      done: () => paper.remove(),
+    };
   }
 
   makeRow() {
@@ -142,7 +156,7 @@ export class Leaderboard {
     return row;
   }
 
-  /** @param {HTMLTableRowElement} row @param {import("./rows.js").Row} content @param {ReturnType<Leaderboard["fitted"]>[]} drawn @param {number} at */
+  /** @param {HTMLTableRowElement} row @param {import("./rows.js").Row} content @param {Drawn[]} drawn @param {number} at */
   paintRow(row, { g, name, isChosen, cells }, drawn, at) {
     const button = /** @type {HTMLElement} */ (row.cells[0].children[0]);
     setAttributes(row, { "data-generator": g });

@@ -27,7 +27,8 @@ export function numbersOf(scene, model) {
   if (!board.clients) return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" } };
   const { clients, filled } = board;
   const shares = sharesOf(scene.weights);
-  const given = { board, scene, shares, result: model.get("result"), draws: model.get("draws") ?? {} };
+  const [result, draws] = [model.get("result"), model.get("draws") ?? {}];
+  const given = { board, scene, shares, result, draws, moved: movedFrom(shares, result) };
   const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, given)]);
   return { shares, clients, metrics: Object.fromEntries(metrics), filled };
 }
@@ -48,7 +49,7 @@ export function scoreOf({ best, higher }, loss) {
   return higher && best === null ? -loss : loss;
 }
 
-/** @typedef {{board: Board, scene: Scene, shares: number[], result: any, draws: any}} Given */
+/** @typedef {{board: Board, scene: Scene, shares: number[], result: any, draws: any, moved: number[] | null}} Given */
 
 /** @param {MetricFacts} facts @param {Given} given @returns {Shown} */
 function shownOf(facts, given) {
@@ -56,11 +57,9 @@ function shownOf(facts, given) {
   const { name } = facts;
   const values = cellsOf(board.values[name], given);
   const centres = cellsOf(board.centres[name], given);
-  const known = scene.generators.map((generator) =>
-    shares.map((_, i) => (board.values[name]?.[generator]?.[i] ?? null) !== null),
-  );
+  const known = knownOf(board.values[name], given);
   const [avg, all] = [average(values, shares), pooledOf("all", facts, given)];
-  const isNear = shares.some((share, i) => Math.abs(share - (result.weights?.[i] ?? share)) > 1e-12);
+  const isNear = given.moved !== null;
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
   const avgNoise = decided && noiseOfAvg(facts, given, decided);
@@ -87,7 +86,7 @@ function shownOf(facts, given) {
     ),
     byAvg,
     byAll,
-    errors: { avg: errorsOf(byAvg.noise), all: errorsOf(allNoise) },
+    errors: name === scene.metric ? { avg: errorsOf(avgNoise), all: errorsOf(allNoise) } : { avg: null, all: null },
     verdict: judged(byAvg, byAll, aboutOf(facts, known, given), isOne, given),
   };
 }
@@ -126,36 +125,63 @@ function isPooledKnown(metric, generator, isNear, result) {
   return has("all") && (!isNear || has("slope"));
 }
 
-/** Of each generator on show its numbers, one a client. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
-function cellsOf(cells, { scene, shares }) {
-  return scene.generators.map((generator) => Float64Array.from(shares, (_, i) => read(cells?.[generator]?.[i])));
+/** What came from Python, as arrays: made once of each, as they are the same in every frame. @type {WeakMap<object, any>} */
+const arrays = new WeakMap();
+
+/** @template T @param {object} given @param {() => T} make @returns {T} */
+function once(given, make) {
+  if (!arrays.has(given)) arrays.set(given, make());
+  return arrays.get(given);
 }
 
-/** What Python said of all generators together, moved by slopes to the weights on show. @param {string} which @param {MetricFacts} facts @param {Given} given */
-function pooledOf(which, { name, best, higher }, { scene, shares, result }) {
-  const moved = shares.map((share, i) => share - (result.weights?.[i] ?? share));
-  const isNear = moved.some((by) => Math.abs(by) > 1e-12);
-  const sign = which === "all_centres" && higher && best === null ? -1 : 1;
+/** @param {Written[]} row */
+const readRow = (row) => once(row, () => Float64Array.from(row, read));
+
+/** Of each generator on show its numbers, one a client. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
+function cellsOf(cells, { scene, shares }) {
+  return scene.generators.map((generator) =>
+    cells?.[generator] ? readRow(cells[generator]) : new Float64Array(shares.length).fill(NaN),
+  );
+}
+
+/** Which of them are known by now. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
+function knownOf(cells, { scene, shares }) {
   return scene.generators.map((generator) => {
-    const value = read(result[which]?.[name]?.[generator]);
-    if (!isNear) return value;
-    const slope = result.slope?.[name]?.[generator];
-    return slope ? value + sign * moved.reduce((sum, by, i) => sum + (by ? by * read(slope[i]) : 0), 0) : NaN;
+    const row = cells?.[generator];
+    return row ? once(readRow(row), () => row.map((cell) => cell !== null)) : shares.map(() => false);
   });
 }
 
-/** Draws as they came, unpacked once. @type {WeakMap<PackedDraws, {draws: Int8Array, scale: Float64Array}>} */
-const unpacked = new WeakMap();
+/**
+ * What Python said of all generators together, moved by slopes to the weights on show.
+ * @param {"all" | "all_centres"} which @param {MetricFacts} facts @param {Given} given
+ */
+function pooledOf(which, { name, best, higher }, { scene, moved, result }) {
+  const sign = which === "all_centres" && higher && best === null ? -1 : 1;
+  return scene.generators.map((generator) => {
+    const value = read(result[which]?.[name]?.[generator]);
+    if (!moved) return value;
+    const slope = result.slope?.[name]?.[generator];
+    if (!slope) return NaN;
+    const by = readRow(slope);
+    let sum = 0;
+    for (let i = 0; i < by.length; i++) if (moved[i]) sum += moved[i] * by[i];
+    return value + sign * sum;
+  });
+}
+
+/** How far λ is from what Python answered for last; null where it is that. @param {number[]} shares @param {any} result */
+function movedFrom(shares, { weights }) {
+  const moved = shares.map((share, i) => share - (weights?.[i] ?? share));
+  return moved.some((by) => Math.abs(by) > 1e-12) ? moved : null;
+}
 
 /** @param {PackedDraws} packed */
 function drawsOf(packed) {
-  let found = unpacked.get(packed);
-  if (!found) {
+  return once(packed, () => {
     const draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
-    found = { draws, scale: Float64Array.from(packed.scale, read) };
-    unpacked.set(packed, found);
-  }
-  return found;
+    return { draws, scale: Float64Array.from(packed.scale, read) };
+  });
 }
 
 /** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given @param {number[]} shares */
@@ -182,12 +208,14 @@ function noiseOf(generators, packed, make) {
   return count === undefined ? null : found.map((noise) => noise ?? new Float64Array(count).fill(NaN));
 }
 
-/** Standard deviations of the noise, null where none is known. @param {Float64Array[] | null} noise */
+/** Standard errors by the noise, null where none is known. @param {Float64Array[] | null} noise */
 function errorsOf(noise) {
   if (!noise) return null;
   return noise.map((draws) => {
-    const mean = draws.reduce((sum, draw) => sum + draw, 0) / draws.length;
-    return Math.sqrt(draws.reduce((sum, draw) => sum + (draw - mean) ** 2, 0) / draws.length);
+    let [sum, squares] = [0, 0];
+    for (const draw of draws) sum += draw;
+    for (const draw of draws) squares += (draw - sum / draws.length) ** 2;
+    return Math.sqrt(squares / draws.length);
   });
 }
 

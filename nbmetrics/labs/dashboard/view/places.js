@@ -20,10 +20,10 @@ export function placesOf(losses) {
   return all.map((loss) => (Number.isNaN(loss) ? 0 : 1 + all.filter((other) => other < loss).length));
 }
 
-/** "2 (1–4)", or "2" where it is certain, or a dash. @param {number} place @param {number} low @param {number} high */
-export function placeText(place, low, high) {
-  if (!place) return "–";
-  return low === high ? String(low) : `${place} (${low}–${high})`;
+/** "2 " and "(1–4)", or "2" where it is certain, or a dash. @param {number} place @param {number} low @param {number} high */
+export function placeTexts(place, low, high) {
+  if (!place) return ["–", ""];
+  return low === high ? [String(low), ""] : [`${place} `, `(${low}–${high})`];
 }
 
 /** "1–4", or "2". @param {number} low @param {number} high */

@@ -15,6 +15,10 @@ const FEW = 8;
 const HEAD = 20;
 const [LINES, MOST_SIDE] = [44, 170];
 const LETTER = 6.6;
+const GUTTERS = 18;
+const LEAST_LEFT = 50;
+// Where names have less room than this, those by avg are left away.
+const LEAST_NAME = 66;
 
 export class Ribbon {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -23,6 +27,7 @@ export class Ribbon {
     this.signal = signal;
     this.width = 300;
     this.ends = [100, 200];
+    this.rooms = [80, 80];
     this.heads = ["by avg", "by all"].map((text) => svg("text", { y: 12, class: "nbm-quiet" }, [text]));
     this.lines = svg("g");
     this.brackets = svg("g", { class: "nbm-dashboard-brackets" });
@@ -43,9 +48,9 @@ export class Ribbon {
     const groups = sides.map(({ ranges, centres }) => tiers(ranges, centres));
     const orders = groups.map((side) => side.flat());
     const row = generators.length <= FEW ? ROW.few : ROW.many;
-    this.fit(generators.length, row);
     const crossed = crossings(orders[0], orders[1], byAvg.ranges, byAll.ranges);
     const words = generators.map((_, g) => sides.map(({ ranges }) => rangeText(ranges.low[g], ranges.high[g])));
+    this.fit(generators.length, row, LETTER * Math.max(...words.flat().map(({ length }) => length)));
     resizeChildren(this.lines, generators.length, (g) => this.makeLine(g)).forEach((line, g) => {
       const rows = orders.map((order) => order.indexOf(g));
       line.classList.toggle("nbm-selected", generators[g] === generator);
@@ -62,10 +67,13 @@ export class Ribbon {
     setAttributes(this.drawing, { "aria-label": `Places on ${facts.label}: ${spoken.join("; ")}` });
   }
 
-  /** @param {number} count @param {number} row */
-  fit(count, row) {
-    const side = Math.min(MOST_SIDE, (this.width - LINES) / 2);
-    this.ends = [side, this.width - side];
+  /** @param {number} count @param {number} row @param {number} range pixels of the longest range */
+  fit(count, row, range) {
+    const half = Math.min(MOST_SIDE, (this.width - LINES) / 2);
+    this.rooms = [half - range - GUTTERS, half - range - GUTTERS];
+    if (this.rooms[0] < LEAST_NAME) this.rooms = [0, this.width - LINES - LEAST_LEFT - range - GUTTERS];
+    const left = Math.max(LEAST_LEFT, this.rooms[0] + range + GUTTERS);
+    this.ends = [left, this.rooms[0] ? this.width - left : left + LINES];
     setAttributes(this.drawing, { viewBox: `0 0 ${this.width} ${HEAD + count * row}`, height: HEAD + count * row });
     this.heads.forEach((head, k) =>
       setAttributes(head, { x: this.ends[k] + (k ? 12 : -12), "text-anchor": k ? "start" : "end" }),
@@ -81,11 +89,10 @@ export class Ribbon {
     const [title, hit, path, ...ends] = line.children;
     setText(title, name);
     for (const node of [hit, path]) setAttributes(node, { d: `M${x1} ${y1}L${x2} ${y2}` });
-    const room = x1 - 20 - LETTER * Math.max(...ranges.map((range) => range.length));
-    const short = shortened(name, room);
     ends.forEach((text, k) => {
       const anchor = k ? "start" : "end";
       setAttributes(text, { x: this.ends[k] + (k ? 12 : -12), y: (k ? y2 : y1) + 4, "text-anchor": anchor });
+      const short = this.rooms[k] > 0 ? shortened(name, this.rooms[k]) : "";
       const words = k ? [`${ranges[1]} `, short] : [short, ` ${ranges[0]}`];
       words.forEach((word, part) => setText(text.children[part], word));
     });

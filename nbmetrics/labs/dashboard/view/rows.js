@@ -6,7 +6,7 @@
  */
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { scoreOf } from "./numbers.js";
-import { placesOf, placeText, rangeText, sorted } from "./places.js";
+import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
 
 /**
  * @typedef {{name: "avg" | "all", plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
@@ -52,10 +52,10 @@ function cellsOf(g, { clients }, { facts, known, isNear, isAllKnown, worst }, pa
   const near = isNear ? "≈\u00a0" : "";
   const [avg, all] = parts.map(({ centres }) => scoreOf(facts, centres[g]));
   const [plainAvg, plainAll] = parts.map(({ plain }) => plain[g]);
-  const [avgPlace, allPlace] = parts.map(({ ranges }, k) => ({
-    text: placeText(places[k][g], ranges.low[g], ranges.high[g]),
-    small: "",
-  }));
+  const [avgPlace, allPlace] = parts.map(({ ranges }, k) => {
+    const [text, small] = placeTexts(places[k][g], ranges.low[g], ranges.high[g]);
+    return { text, small };
+  });
   /** @param {number} value @param {number} plain @param {string} [sign] */
   const number = (value, plain, sign = "") => ({
     text: sign + scoreText(value),
@@ -82,8 +82,8 @@ export function scoreText(value) {
   return shownNumber(value);
 }
 
-/** What the lines beside the dots mean. @param {Shown} shown @param {boolean} isLog */
-export function legendOf({ facts, errors, byAll }, isLog) {
+/** What the lines beside the dots mean. @param {Shown} shown @param {string[]} logs aggregates on a logarithmic scale */
+export function legendOf({ facts, errors, byAll }, logs) {
   const exact = errors.avg?.every((error) => error === 0);
   const lines = exact
     ? "Exact: nothing was drawn, so there are no intervals."
@@ -94,7 +94,7 @@ export function legendOf({ facts, errors, byAll }, isLog) {
     "2 (1–4): second by its number, first to fourth by what is more than chance.",
     facts.corrected ? "Numbers are without the bias of few rows, the plain ones beside them." : "",
     facts.same && !byAll ? "avg and all agree, always: they differ by the same number for every generator." : "",
-    isLog ? "Dots stand on a logarithmic scale." : "",
+    logs.length ? `Dots of ${logs.join(" and ")} stand on a logarithmic scale.` : "",
   ]
     .filter(Boolean)
     .join(" ");
@@ -109,6 +109,11 @@ function exactly(value) {
 export function plainTable({ generators }, { clients }, shown) {
   const { facts, size, worst } = shown;
   const parts = partsOf(shown);
+  const isSized = size.some((gap) => !Number.isNaN(gap));
+  const sizes = {
+    heads: isSized ? ["gap by size"] : [],
+    of: (/** @type {number} */ g) => (isSized ? [exactly(size[g])] : []),
+  };
   const headsOf = (/** @type {string} */ name) => [
     `places by ${name}`,
     name,
@@ -132,7 +137,20 @@ export function plainTable({ generators }, { clients }, shown) {
       return [rangeText(ranges.low[g], ranges.high[g]), exactly(own[k]), ...shownPlain, ...ends.map(exactly)];
     });
     const client = clients[worst[g].client]?.name ?? "–";
-    return [generator, ...cells, exactly(own[0] - own[1]), exactly(size[g]), exactly(worst[g].value), client];
+    return [generator, ...cells, exactly(own[0] - own[1]), ...sizes.of(g), exactly(worst[g].value), client];
   });
   return { heads, rows };
+}
+
+/** The few columns that a picture has room for. @param {Scene} scene @param {Shown} shown @returns {string[][]} the heads first */
+export function savedTable({ generators }, shown) {
+  const { facts, byAll } = shown;
+  const parts = partsOf(shown).slice(0, byAll || facts.same ? 2 : 1);
+  const heads = parts.flatMap(({ name }) => [name, ...(facts.corrected ? [`plain ${name}`] : [])]);
+  const rows = sorted(shown.avgLosses).map((g) => {
+    const own = parts.map(({ centres }) => scoreText(scoreOf(facts, centres[g])));
+    const cells = parts.flatMap(({ plain }, k) => [own[k], ...(facts.corrected ? [scoreText(plain[g])] : [])]);
+    return [generators[g], ...cells];
+  });
+  return [["Generator", ...heads], ...rows];
 }

@@ -21,7 +21,7 @@
  *   errors: {avg: number[] | null, all: number[] | null}, verdict: Verdict}} Shown  of one metric under the weights on
  *   show, by the generators on show; NaN where there is none. `isNear` where all is a first guess for new weights, until
  *   Python has answered; `byAll` is null where avg and all are one order: KID, one client, metrics without clients;
- *   `errors` are standard errors, null where none are known; `size` is the gap that numbers of rows alone would make
+ *   `errors` are standard errors of the metric in view, null where none are known; `size` is the gap that numbers of rows alone would make
  * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, filled: Board["filled"]}} Numbers
  */
 export {};

@@ -7,7 +7,9 @@
 import { calmRange, linear } from "../../toolkit/view/chart.js";
 import { setAttributes, svg } from "../../toolkit/view/dom.js";
 
-const [WIDTH, HEIGHT, PAD] = [108, 11, 5];
+export const WHISKER = { width: 108, height: 11 };
+const { width: WIDTH, height: HEIGHT } = WHISKER;
+const [PAD, DOT] = [5, 3.2];
 const MIDDLE = HEIGHT / 2;
 const NORMAL = 1.959964;
 // Beyond this ratio small numbers would all lie at one end.
@@ -86,7 +88,8 @@ function markOf(value, scale) {
   if (value === Infinity)
     return `M${WIDTH - 9} ${MIDDLE}H${WIDTH - 1}M${WIDTH - 5} 2L${WIDTH - 1} ${MIDDLE}L${WIDTH - 5} 9`;
   if (value === -Infinity) return `M9 ${MIDDLE}H1M5 2L1 ${MIDDLE}L5 9`;
-  return `M${place(scale.at(value))} ${MIDDLE}h0`;
+  const half = `a${DOT} ${DOT} 0 1 0`;
+  return `M${place(scale.at(value) - DOT)} ${MIDDLE}${half} ${2 * DOT} 0${half} ${-2 * DOT} 0`;
 }
 
 /** @param {number} x */
