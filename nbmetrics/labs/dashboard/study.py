@@ -25,6 +25,7 @@ from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_al
 from .decisions import Known, judged
 from .details import details
 from .likeness import Tree, likeness
+from .pictures import Pictures
 from .scene import DashboardScene
 from .verdict import Verdict
 
@@ -51,6 +52,9 @@ class Study:
         self._noise: dict[tuple[Any, ...], Noise] = {}
         self._p: dict[tuple[float, ...], float | None] = {}
         self._tree: Tree | None = None
+        self._pictures = Pictures()
+        for generator in made:
+            self._pictures.keep(generator)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,7 +71,10 @@ class Study:
 
     def add(self, name: str, source: Any) -> str:
         """Take one more generator in."""
-        return self._filling.add(source, name)
+        (made,) = as_generators({name: source})
+        added = self._filling.add(made)
+        self._pictures.keep(made)
+        return added
 
     def remove(self, name: str) -> None:
         """Forget a generator."""
@@ -191,7 +198,8 @@ class Study:
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
         if self._filling.known(scene.metric).clients[g, i]:
-            for found in details(self._result(scene.metric), g, i, scene.shares):
+            images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
+            for found in details(self._result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **found}
 
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:

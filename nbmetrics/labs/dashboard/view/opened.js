@@ -106,5 +106,7 @@ function chips(rows, of) {
     const picture = carrier.picture ? [el("img", { src: carrier.picture, alt: "" })] : [];
     return el("li", {}, [...picture, el("span", {}, [`row ${carrier.row}`]), el("small", {}, [value])]);
   });
-  return items.length ? el("ol", { class: "nbm-cell-rows" }, items) : el("p", {}, ["None: each is as likely on the other side."]);
+  return items.length
+    ? el("ol", { class: "nbm-cell-rows" }, items)
+    : el("p", {}, ["None: each is as likely on the other side."]);
 }
