@@ -52,3 +52,11 @@ def anything(value):
 
 def labels(x):
     return np.arange(len(x)) % 3
+
+
+def mixture(found):
+    """Shares of one whole, whose score is finite and not above that of a single generator."""
+    weights = np.array(list(found.weights.values()))
+    assert (weights >= 0).all() and abs(weights.sum() - 1) < 1e-9
+    assert np.isfinite(found.score) and found.score <= found.best_single_score
+    assert np.isfinite(found.cross_fitted) or "too few rows" in found.note

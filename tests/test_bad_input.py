@@ -115,6 +115,13 @@ REFUSED = {
     ),
     "function that gives nothing": (lambda: evaluated({"odd": lambda n, rng: None}), "odd", "real numbers"),
     "unknown metric": (lambda: evaluated(metrics="kidd"), "metrics", "Did you mean 'kid'"),
+    "mixture by another metric": (lambda: nm.best_mixture([X], [X], "fid"), "metric", "Give .kid"),
+    "mixture from subsets": (
+        lambda: nm.best_mixture([X], [X], nm.metrics.KID(estimator="linear")),
+        "metric",
+        'estimator="unbiased"',
+    ),
+    "mixture of no generators": (lambda: nm.best_mixture([X], []), "generators", "at least one"),
     "no metrics": (lambda: evaluated(metrics=()), "metrics", "at least one"),
     "one metric twice": (lambda: evaluated(metrics=("kid", "kid")), "metrics", "name of its own"),
     "metric without functions": (lambda: evaluated(metrics=[3]), "metrics", "name or a Metric"),

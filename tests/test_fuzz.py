@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
 from tests import fuzz_metrics
-from tests.fuzz_checks import anything, client, column, federation, law, number, numbers, rows, rows_of_two
+from tests.fuzz_checks import anything, client, column, federation, law, mixture, number, numbers, rows, rows_of_two
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
 
@@ -72,6 +72,7 @@ ON_ROWS = {
     "Federation of one": (lambda a, b, c: nm.Federation(a), federation),
     "Federation split": (lambda a, b, c: nm.Federation([b, a]).split(), federation),
     "Federation pooled": (lambda a, b, c: nm.Federation({"a": a, "b": b}).with_weights([1, 3]).pooled(), client),
+    "best_mixture": (lambda a, b, c: nm.best_mixture([b], [a, c], progress=False), mixture),
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
     "theory of a bound": (lambda a, b, c: nm.theory.fid_avg_bound([a, b], c), numbers),
     "theory of a barycenter": (lambda a, b, c: law(nm.theory.barycenter([a, b])), anything),
@@ -154,6 +155,9 @@ ON_SETTINGS = {
     "experiments images": lambda v: nm.experiments.class_federated(images=v, y=[0, 0, 0, 0, 1, 1, 1, 1], noise=0),
     "experiments extractor": lambda v: nm.experiments.extractors_compared(v, per_class=4, noise=0),
     "experiments models": lambda v: nm.experiments.paired_unpaired(v, extractors="pixels", components=1),
+    "best_mixture": lambda v: mixture(nm.best_mixture(PAIR, v, progress=False)),
+    "best_mixture metric": lambda v: mixture(nm.best_mixture(PAIR, [T, A], v)),
+    "best_mixture seed": lambda v: mixture(nm.best_mixture(PAIR, [T, A], seed=v)),
     "theory": lambda v: number(nm.theory.kid_gap(PAIR, v)),
     "images": lambda v: nm.images(v)[0],
     "extract": lambda v: anything(nm.extract(v, "pixels", cache=False, progress=False)),
@@ -171,6 +175,7 @@ ELSEWHERE = {
     "extractors": "nothing to pass",
     "cache": "its folder and limit: features/test_cache",
     "metrics": "by name, in evaluate",
+    "datasets": "datasets/test_noto",
     "scene": "test_fuzz_labs",
     "lessons": "nothing to pass",
     "collect_answers": "of text alone, hostile text included: labs/playground/test_answers",
@@ -221,7 +226,9 @@ def check_scores(found):
         assert len(found.ranks(metric)) == len(found.generators)
         found.inversions(metric)
         found.agreement(metric)
-    assert repr(found) and found._repr_html_() and (found.ledger["bytes"] >= 0).all()
+        assert len(found.worst(metric)) == len(found.generators) and len(found.regret(metric)) == len(found.names)
+    assert found.to_markdown() and found.to_latex() and repr(found) and found._repr_html_()
+    assert (found.ledger["bytes"] >= 0).all()
     return found
 
 

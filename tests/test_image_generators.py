@@ -168,21 +168,6 @@ def test_features_that_an_extractor_made_wrong_are_told():
             nm.Federation({"a": drawn(9)}, extractor=counting(make))
 
 
-def test_a_playground_shows_generators_of_images_beside_clients_of_images(federation, tmp_path):
-    made = drawn(10, 5)
-    lab = nm.Playground(federation, {"folder": save(tmp_path / "samples", made), "rows": means(made)})
-    try:
-        scores = lab.scores().table.set_index("generator")
-        np.testing.assert_allclose(scores.loc["folder", "avg"], scores.loc["rows", "avg"], rtol=1e-6)
-        for attach in (lab.attach, lab.attach_client):
-            for source in (made, tmp_path / "samples", nm.images(made)):
-                with pytest.raises(nm.InvalidInput, match=r"^source: is images.*nm\.extract.*\(n, 3\)"):
-                    attach("new", source)
-        lab.attach("new", means(made))
-    finally:
-        lab.close()
-
-
 def test_a_theorem_takes_a_generator_of_images(federation):
     made = drawn(10, 5)
     given, rows_of_it = (nm.theory.fid_avg_bound(federation, nm.Generator(g)) for g in (made, means(made)))

@@ -3,6 +3,7 @@
 import ast
 import itertools
 import pickle
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -243,8 +244,13 @@ def test_a_seed_of_any_size_is_one_seed(seed):
     for score in (nm.c_t, nm.fld):
         assert np.isfinite(first := score(X, test, made, seed=seed))
         assert score(X, test, made, seed=seed) == first
-    assert np.isfinite(nm.w1(X, made, "sliced", seed=seed))
     assert nm.evaluate([nm.Gaussian([0, 0])], [X], samples=50, seed=seed, progress=False).table.notna().all(axis=None)
+
+
+def test_w1_without_its_library_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ot", None)
+    with pytest.raises(nm.InvalidInput, match=r"pip install POT"):
+        nm.w1(np.eye(3), np.eye(3))
 
 
 @pytest.mark.parametrize("terms", [[1.0], None, 3.0, "fid"])

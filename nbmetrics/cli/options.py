@@ -83,7 +83,8 @@ def _score(score: ArgumentParser) -> None:
     score.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn; default %(default)s")
     score.add_argument("--test", type=float, metavar="SHARE", help="of each client's rows, held out for metrics as fld")
     files = score.add_argument_group("files")
-    for name, what in (("json", "everything, for a program"), ("html", "a page for people"), ("csv", "the table")):
+    kinds = {"json": "everything, for a program", "html": "a page for people", "csv": "the table"}
+    for name, what in {**kinds, "markdown": "the table, best in bold", "latex": "the same for a paper"}.items():
         files.add_argument(f"--{name}", metavar="FILE", help=f"write {what}")
     _extractor(score)
 

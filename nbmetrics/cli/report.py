@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from .. import __version__
-from ..evaluation.display import PARTS, Cell
+from ..evaluation.display import PARTS, Cell, table_html, words_html
 from ..evaluation.scores import Scores
 from ..federation import Federation, Generator
 from .parties import Party
@@ -39,21 +39,24 @@ PAGE = """\
 <title>{title}</title>
 <style>
 :root {{ color-scheme: light dark }}
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem;
+  overflow-wrap: anywhere }}
 .wide {{ overflow-x: auto }}
-table {{ border-collapse: collapse }}
-th, td {{ text-align: right; padding: .2rem .7rem; border-bottom: 1px solid #8886 }}
-th[scope=row], td.text {{ text-align: left; overflow-wrap: break-word; max-width: 20rem }}
+table {{ border-collapse: separate; border-spacing: 0; width: max-content }}
+th, td {{ text-align: right; padding: .2rem .7rem; border-bottom: 1px solid #8886; overflow-wrap: normal }}
+th[scope=row], td.text {{ text-align: left; overflow-wrap: anywhere; max-width: min(20rem, 30vw) }}
+tr > :first-child {{ position: sticky; left: 0; background: Canvas; border-right: 1px solid #8886 }}
 .verdict {{ font-size: 1.25rem; font-weight: 600 }}
 </style>
 <h1>{title}</h1>
 {verdict}
 <h2>Scores</h2>
-<div class="wide" tabindex="0" role="region" aria-label="Scores">{scores}</div>
+{scores}
+{words}
 <h2>Clients</h2>
-<div class="wide" tabindex="0" role="region" aria-label="Clients">{clients}</div>
+{clients}
 <h2>Client by client</h2>
-<div class="wide" tabindex="0" role="region" aria-label="Client by client">{by_client}</div>
+{by_client}
 {unread}
 <h2>How it was made</h2>
 {notes}
@@ -229,13 +232,19 @@ def as_page(report: Report) -> bytes:
     page = PAGE.format(
         title=escape(f"Scores of {', '.join(report.scores.generators)}"),
         verdict="".join(f'<p class="verdict">{escape(line)}</p>' for line in report.verdict),
-        scores=report.scores._repr_html_(),
-        clients=_table(pd.DataFrame(report.client_rows)[["name", "rows", "weight"]]),
-        by_client=_table(report.scores.clients),
-        unread=f'<h2>Files not read</h2>\n<div class="wide" tabindex="0">{_table(unread)}</div>' if len(unread) else "",
+        scores=_wide("Scores", table_html(report.scores)),
+        words=PYTHON_ONLY.sub("", words_html(report.scores)),
+        clients=_wide("Clients", _table(pd.DataFrame(report.client_rows)[["name", "rows", "weight"]])),
+        by_client=_wide("Client by client", _table(report.scores.clients)),
+        unread=f"<h2>Files not read</h2>\n{_wide('Files not read', _table(unread))}" if len(unread) else "",
         notes="".join(f"<p>{escape(line)}</p>" for line in made),
     )
     return page.encode("utf-8", "replace")
+
+
+def _wide(name: str, table: str) -> str:
+    """A table that scrolls by itself where the page is narrower, its first column in sight."""
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{table}</div>'
 
 
 def _table(frame: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""`nbmetrics score`: check the files → clients and generators as rows → evaluate → table, JSON, page, CSV."""
+"""`nbmetrics score`: check the files → clients and generators as rows → evaluate → table and files."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ def run(options: Namespace) -> None:
     write_json = writer("--json", options.json, ".json")
     write_page = writer("--html", options.html, ".html", ".htm")
     write_csv = writer("--csv", options.csv, ".csv")
+    write_markdown = writer("--markdown", options.markdown, ".md")
+    write_latex = writer("--latex", options.latex, ".tex")
     metrics, design = _metrics(options), _design(options)
     clients, notes = clients_in(options.clients)
     generated = generated_at(options.generated)
@@ -47,6 +49,8 @@ def run(options: Namespace) -> None:
     write_json(as_json(report))
     write_page(as_page(report))
     write_csv(as_csv(scores.table))
+    write_markdown(scores.to_markdown().encode("utf-8"))
+    write_latex(scores.to_latex().encode("utf-8"))
     print(as_text(report))  # last: `| head` may close the pipe
 
 

@@ -66,6 +66,11 @@ def _how(scores: Readable) -> list[str]:
 
 def as_html(scores: Readable) -> str:
     """The same with one row a generator; names are text."""
+    return f"<div>{table_html(scores)}{words_html(scores)}</div>"
+
+
+def table_html(scores: Readable) -> str:
+    """The table alone."""
     heads = ["", *(f"{scores.label(name)} {part}" for name in scores.metrics for part in PARTS)]
     by_generator: dict[str, list[str]] = {name: [] for name in scores.generators}
     for row in scores.table.to_dict("records"):
@@ -74,11 +79,15 @@ def as_html(scores: Readable) -> str:
         f'<tr><th scope="row">{html.escape(name)}</th>{"".join(cells)}</tr>' for name, cells in by_generator.items()
     )
     head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def words_html(scores: Readable) -> str:
+    """What it says in words, and how it was made."""
     words = "".join(f"<p>{html.escape(line)}</p>" for line in scores.summary())
     words += "".join(f"<p><strong>{html.escape(line)}</strong></p>" for line in scores.cautions)
     small = "<br>".join(html.escape(line) for line in _how(scores))
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div>{table}{words}<p><small>{small}</small></p></div>"
+    return f"{words}<p><small>{small}</small></p>"
 
 
 def _cell(cell: Cell) -> str:

@@ -1,4 +1,4 @@
-"""Joint draws of the noise of scores: what is linear in them, avg under any weights too, has its noise at once.
+"""Joint draws of the noise of scores: what is linear in the scores, as avg under any weights, has its noise at once.
 
 A draw multiplies what each row pulls on a score (`Pulls`) by a normal number of that row: the same one for every
 generator that meets a client's row, for every client that meets a generated one, and for the pooled clients. So the
@@ -9,7 +9,7 @@ take the place of pulls.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,10 @@ from ..metrics.base import Metric
 from ..metrics.strata import Pulls, Strata
 from .influence import Influences, pulls_of
 from .result import Result
-from .uncertainty import BootstrapResamples, JackknifeResamples, Replicas
+from .uncertainty import JackknifeResamples, Replicas
 
 NO_DESIGN = "evaluated without uncertainty"
+NO_REPLICATE = "some resampled rows have no score"
 # The largest of the numbers that a draw is rounded to.
 INT8 = 127
 
@@ -48,39 +49,34 @@ class Noise:
     all_reasons: tuple[str, ...]
 
     @classmethod
-    def of(cls, columns: Sequence[NoiseColumn]) -> Noise:
-        """Of the generators together."""
+    def of(cls, clients: Sequence[NoiseColumn], pooled: Sequence[NoiseColumn]) -> Noise:
+        """Of several generators, from the columns of each."""
         return cls(
-            np.stack([c.by_client for c in columns], axis=1),
-            np.stack([c.all for c in columns], axis=1),
-            np.stack([c.centres for c in columns]),
-            np.array([c.all_centre for c in columns]),
-            tuple(c.reasons for c in columns),
-            tuple(c.all_reason for c in columns),
+            np.stack([c.draws for c in clients], axis=1),
+            np.concatenate([c.draws for c in pooled], axis=1),
+            np.stack([c.centres for c in clients]),
+            np.concatenate([c.centres for c in pooled]),
+            tuple(c.reasons for c in clients),
+            tuple(c.reasons[0] for c in pooled),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseColumn:
-    """The noise of one generator's scores: (B, k) and (B,) draws, (k,) centres and reasons."""
+    """The noise of k scores of one generator: draws (B, k), centres (k,) and reasons, as in `Noise`."""
 
-    by_client: np.ndarray
-    all: np.ndarray
+    draws: np.ndarray
     centres: np.ndarray
-    all_centre: float
     reasons: tuple[str, ...]
-    all_reason: str
 
     @classmethod
-    def unknown(cls, count: int, clients: int, reason: str) -> NoiseColumn:
-        none = np.full((count, clients), np.nan)
-        return cls(none, none[:, 0], none[0], math.nan, (reason,) * clients, reason)
+    def unknown(cls, count: int, scores: int, reason: str) -> NoiseColumn:
+        return cls(np.full((count, scores), np.nan), np.full(scores, np.nan), (reason,) * scores)
 
     @classmethod
-    def exact(cls, count: int, values: np.ndarray, pooled: float) -> NoiseColumn:
+    def exact(cls, count: int, values: np.ndarray) -> NoiseColumn:
         """Of laws, which do not vary."""
-        none = np.zeros((count, len(values)))
-        return cls(none, none[:, 0], values, pooled, ("",) * len(values), "")
+        return cls(np.zeros((count, len(values))), values, ("",) * len(values))
 
 
 def noise(result: Result, weights: Sequence[float], count: int = 256, seed: int = 0) -> Noise:
@@ -103,19 +99,28 @@ def noise(result: Result, weights: Sequence[float], count: int = 256, seed: int 
     """
     count = check_count(count, "count", maximum=100_000)
     seed = check_count(seed, "seed", minimum=0)
-    replicas, sides = result.replicas, range(len(result.generated))
+    replicas = result.replicas
     if isinstance(replicas, Influences):
-        together = pool_of(replicas.metric, replicas.real, weights)
-        of = Multipliers(count, seed)
-        sides_of = zip(sides, replicas.generated, strict=True)
-        return Noise.of([column(replicas.metric, replicas.real, together, g, weights, of, p) for p, g in sides_of])
+        together = replicas.metric.pool_strata(replicas.real, weights)
+        xi = Multipliers(count, seed)
+        made = [Made(replicas.metric, g, p, xi) for p, g in enumerate(replicas.generated)]
+        return Noise.of([g.clients(replicas.real) for g in made], [g.all(together, weights) for g in made])
+    pooled = result.pooled(weights)[:, None]
     if isinstance(replicas, Replicas):
-        return replicated(replicas, result, weights, count, seed)
-    pooled = result.pooled(weights)
-    samples = (*result.clients, *result.generators)
-    if all(sample is not None and sample.rows is None for sample in samples):
-        return Noise.of([NoiseColumn.exact(count, result.by_client[g], pooled[g]) for g in sides])
-    return Noise.of([NoiseColumn.unknown(count, len(result.real), NO_DESIGN) for _ in sides])
+        pairs = zip(result.by_client, pooled, strict=True)
+        columns = [replicated(replicas, g, np.append(*own), weights, count, seed) for g, own in enumerate(pairs)]
+    elif all(s is not None and s.rows is None for s in (*result.clients, *result.generators)):
+        columns = [NoiseColumn.exact(count, np.append(*own)) for own in zip(result.by_client, pooled, strict=True)]
+    else:
+        columns = [NoiseColumn.unknown(count, len(result.real) + 1, NO_DESIGN) for _ in pooled]
+    return Noise.of(*zip(*map(split, columns), strict=True))
+
+
+def split(column: NoiseColumn) -> tuple[NoiseColumn, NoiseColumn]:
+    """A column of clients, and one of the pooled clients, which come last."""
+    draws, centres, reasons = column.draws, column.centres, column.reasons
+    clients = NoiseColumn(draws[:, :-1], centres[:-1], reasons[:-1])
+    return clients, NoiseColumn(draws[:, -1:], centres[-1:], reasons[-1:])
 
 
 @dataclass(frozen=True)
@@ -138,39 +143,35 @@ class Multipliers:
         return np.asarray(drawn)
 
 
-def pool_of(metric: Metric[Any], real: Sequence[Strata[Any]], weights: Sequence[float]) -> Strata[Any]:
-    """The pooled clients with their rows."""
-    return metric.pool_strata(real, weights)
+@dataclass(frozen=True, eq=False)
+class Made:
+    """One generator to draw the noise of: its rows, and its position among the generators, which seeds it."""
 
+    metric: Metric[Any]
+    generated: Strata[Any]
+    position: int
+    xi: Multipliers
 
-def column(
-    metric: Metric[Any],
-    real: Sequence[Strata[Any]],
-    together: Strata[Any],
-    generated: Strata[Any],
-    weights: Sequence[float],
-    xi: Multipliers,
-    position: int,
-) -> NoiseColumn:
-    """The noise of one generator's scores, from influence values."""
-    pooled = pulls_of(metric, together, generated)
-    own = [pulls_of(metric, client, generated) for client in real]
-    with np.errstate(invalid="ignore"):
-        by_client = np.stack([_side(p.real, [(i, 1.0)], xi) for i, p in enumerate(own)], axis=1)
-        parts = [(i, w) for i, w in enumerate(weights) if w]
-        of_all = _side(pooled.real, parts, xi)
-        made = [p.generated[0] for p in (*own, pooled)]
-        if made[0] is not None:
-            drawn = xi.mean(np.stack([rows for rows in made if rows is not None]), [1, position])
-            by_client, of_all = by_client + drawn[:-1].T, of_all + drawn[-1]
-    return NoiseColumn(
-        by_client,
-        of_all,
-        np.array([p.value for p in own]),
-        pooled.value,
-        tuple(_reason(p, d) for p, d in zip(own, by_client.T, strict=True)),
-        _reason(pooled, of_all),
-    )
+    def clients(self, real: Sequence[Strata[Any]]) -> NoiseColumn:
+        """Of the scores of single clients."""
+        pulls = [pulls_of(self.metric, client, self.generated) for client in real]
+        return self._column(pulls, [[(i, 1.0)] for i in range(len(real))])
+
+    def all(self, together: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
+        """Of the score of the pooled clients, the only one in the column."""
+        pulls = pulls_of(self.metric, together, self.generated)
+        return self._column([pulls], [[(i, w) for i, w in enumerate(weights) if w]])
+
+    def _column(self, pulls: Sequence[Pulls], parts: Sequence[Sequence[tuple[int, float]]]) -> NoiseColumn:
+        """Each score's pulls, and which clients' rows with which shares are its real parts."""
+        with np.errstate(invalid="ignore"):
+            drawn = np.stack([_side(p.real, own, self.xi) for p, own in zip(pulls, parts, strict=True)], axis=1)
+            made = [p.generated[0] for p in pulls if p.generated[0] is not None]
+            if made:  # rows, and so for every score
+                drawn += self.xi.mean(np.stack(made), [1, self.position]).T
+        centres = np.array([p.value for p in pulls])
+        drawn[:, np.isnan(centres)] = np.nan
+        return NoiseColumn(drawn, centres, tuple(_reason(p, d) for p, d in zip(pulls, drawn.T, strict=True)))
 
 
 def _side(pulls: Sequence[np.ndarray | None], parts: Sequence[tuple[int, float]], xi: Multipliers) -> np.ndarray:
@@ -186,49 +187,37 @@ def _reason(pulls: Pulls, drawn: np.ndarray) -> str:
     return (pulls.caution or "influence values are not finite") if np.isnan(drawn).any() else ""
 
 
-def replicated(replicas: Replicas, result: Result, weights: Sequence[float], count: int, seed: int) -> Noise:
-    """The noise from scores on resampled rows."""
+def replicated(
+    replicas: Replicas, g: int, scores: np.ndarray, weights: Sequence[float], count: int, seed: int
+) -> NoiseColumn:
+    """The noise of the `scores` (k + 1,) of one generator, the pooled clients' last, from those on resampled rows.
+
+    `g` : its place in the replicas
+    """
     by_client, pooled = replicas.scores(weights)
-    shape = by_client.shape[1:]
-    make = _SPREADS[type(replicas.resamples)]
+    again, resamples = np.concatenate([by_client[:, g], pooled[:, g, None]], axis=1), replicas.resamples
     with np.errstate(invalid="ignore"):
-        drawn = make(replicas.resamples, np.concatenate([by_client, pooled[:, :, None]], axis=2), count, seed)
-    centres = replicas.resamples.centre(result.by_client, by_client)
-    all_centres = replicas.resamples.centre(result.pooled(weights), pooled)
-    reason = np.where(np.isnan(drawn).any(axis=0), "a replicate has no score", "")
-    reasons = tuple(tuple(map(str, row)) for row in reason)
-    return Noise(
-        drawn[:, :, : shape[1]],
-        drawn[:, :, -1],
-        centres,
-        all_centres,
-        tuple(row[:-1] for row in reasons),
-        tuple(row[-1] for row in reasons),
-    )
+        if isinstance(resamples, JackknifeResamples):
+            drawn = _jackknifed(resamples, replicas.parties, again, count, seed)
+        else:
+            drawn = (again - again.mean(axis=0))[:count]
+        centres = resamples.centre(scores, again)
+    return NoiseColumn(drawn, centres, tuple(NO_REPLICATE * bool(np.isnan(d).any()) for d in drawn.T))
 
 
-def _bootstrapped(_: BootstrapResamples, scores: np.ndarray, count: int, __: int) -> np.ndarray:
-    """Each replicate less their mean."""
-    return (scores - scores.mean(axis=0))[:count]
-
-
-def _jackknifed(resamples: JackknifeResamples, scores: np.ndarray, count: int, seed: int) -> np.ndarray:
+def _jackknifed(
+    resamples: JackknifeResamples, parties: Sequence[tuple[int, int]], scores: np.ndarray, count: int, seed: int
+) -> np.ndarray:
     """What each group takes away when it is left out, times a normal number of the group."""
-    drawn, start = np.zeros((count, *scores.shape[1:])), 0
-    rng = np.random.default_rng([seed, 2])
-    for groups in resamples.groups:
+    drawn, start = np.zeros((count, scores.shape[1])), 0
+    for party, groups in zip(parties, resamples.groups, strict=True):
+        rng = np.random.default_rng([seed, *party])
         for _ in range(resamples.cuts):
             part = scores[start : start + groups]
             scale = math.sqrt((groups - 1.0) / groups / resamples.cuts)
-            drawn += scale * np.tensordot(rng.standard_normal((count, groups)), part - part.mean(axis=0), axes=1)
+            drawn += scale * rng.standard_normal((count, groups)) @ (part - part.mean(axis=0))
             start += groups
     return drawn
-
-
-_SPREADS: dict[type, Callable[..., np.ndarray]] = {
-    BootstrapResamples: _bootstrapped,
-    JackknifeResamples: _jackknifed,
-}
 
 
 def packed(draws: np.ndarray) -> tuple[np.ndarray, bytes]:
@@ -240,7 +229,7 @@ def packed(draws: np.ndarray) -> tuple[np.ndarray, bytes]:
 
     Returns
     -------
-    scale (k,) float and B × k bytes; a column of NaN has scale NaN and bytes 0. `unpacked` is its inverse.
+    scale (k,) float and B × k bytes, a row a draw; a column of NaN has scale NaN and bytes 0
     """
     largest = np.abs(draws).max(axis=0)
     scale = largest / INT8

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
@@ -21,12 +21,14 @@ from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, check_names, check_weights, shown
 from ..federation import Federation, Generator, as_generators
 from ..metrics.base import losses
-from .parts import Clients, Column, convention, settled
+from .draws import Noise, NoiseColumn
+from .parts import DRAWS, Clients, Column, convention, settled
 from .result import UNKNOWN, Result, all_terms, value_of
 from .sampling import ClientSamples, GeneratorSamples
 from .scores import Scores
 from .uncertainty import check_design
 
+NOT_YET = "not computed yet"
 # Seconds that a step is meant to take, so that a view may stop between two of them.
 PACE = 0.5
 
@@ -38,15 +40,15 @@ class Known(NamedTuple):
     all: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
 class Step:
     """One piece of work: `words` say what, calling it does it."""
 
-    words: str
-    run: Callable[[], Any]
+    def __init__(self, words: str, run: Callable[[], Any]) -> None:
+        self.words, self._run, self.is_done = words, run, False
 
     def __call__(self) -> None:
-        self.run()
+        self._run()
+        self.is_done = True
 
 
 class Filling:
@@ -62,8 +64,9 @@ class Filling:
     names, weights, metrics : of the clients and the settled metrics
     generators : names, in the order in which they came
 
-    Generators come and go with `add` and `remove`. One thread may fill while others read `scores` and `known`, or add
-    and remove. Raises InvalidInput as `evaluate` does.
+    Generators come and go with `add` and `remove`. One thread may fill while others read `scores`, `noise` and `known`,
+    or add and remove. Raises InvalidInput as `evaluate` does, but a generator that a metric refuses has no scores under
+    that metric, which `scores.cautions` says.
 
     Examples
     --------
@@ -132,11 +135,10 @@ class Filling:
             for clients in self.clients.values():
                 clients.check_uncertainty(drawn, self.design)
         with self._lock:
-            self._added += len(made)
             self._generators = {**self._generators, **dict(zip(names, zip(made, drawn, strict=True), strict=True))}
-            k = len(self.names)
-            fresh = {(m, n): Column.of(d, k) for m in self.metrics for n, d in zip(names, drawn, strict=True)}
-            self._columns = {**self._columns, **fresh}
+            k, pairs = len(self.names), list(enumerate(zip(names, drawn, strict=True), self._added))
+            fresh = {(m, name): Column.of(d, p, k) for m in self.metrics for p, (name, d) in pairs}
+            self._columns, self._added = {**self._columns, **fresh}, self._added + len(made)
         return tuple(names)
 
     def remove(self, name: str) -> None:
@@ -160,6 +162,11 @@ class Filling:
             }
             self._columns = repooled
 
+    def summarize(self) -> None:
+        """The clients' summaries, once; InvalidInput where a metric refuses a client."""
+        for clients in self.clients.values():
+            clients.summarize()
+
     def fill_all(self, name: str, metric: str) -> float:
         """The score of the pooled clients with one generator, as `Scores.table` has it."""
         column, weights = self._summarized(name, metric), self.weights
@@ -179,13 +186,43 @@ class Filling:
             column = self._keep(metric, name, column, terms=terms)
         return np.array([value_of(column.terms[i]) for i in wanted])
 
+    def slopes(self, name: str, metric: str) -> np.ndarray | None:
+        """How fast the pooled score grows with the weight of each client, (k,), see `FID.slopes`; None: unknown."""
+        column, weights = self._summarized(name, metric), self.weights
+        return self.clients[metric].slopes(column, weights)
+
+    def fill_noise(self, name: str, metric: str) -> None:
+        """The noise of the scores of one generator, with every client and with all of them."""
+        if self.design is None:
+            return
+        self.fill_all(name, metric)
+        self.fill_clients(name, metric)
+        column, weights, clients = self._column(name, metric), self.weights, self.clients[metric]
+        if column.noise is None:
+            column = self._keep(metric, name, column, noise=clients.noise(column, weights, self.design, of_all=False))
+        if weights not in column.pooled_noise:
+            found = clients.noise(column, weights, self.design, of_all=True)
+            self._keep(metric, name, column, pooled_noise={**column.pooled_noise, weights: found})
+
+    def noise(self, metric: str) -> Noise:
+        """The noise of the scores, as far as it is known, and the scores that it lies about."""
+        check_choice(metric, self.metrics, "metric")
+        columns, weights = [column for (m, _), column in self._columns.items() if m == metric], self.weights
+        if self.design is None:
+            return Noise.of(*zip(*(self.clients[metric].unsure(c, weights) for c in columns), strict=True))
+        one, every = (NoiseColumn.unknown(DRAWS, n, NOT_YET) for n in (1, len(self.names)))
+        return Noise.of([c.noise or every for c in columns], [c.pooled_noise.get(weights, one) for c in columns])
+
     def fill(self, tell: Callable[[], Any] = lambda: None) -> tuple[Result, ...]:
         """All scores at once, which is quicker; `tell` is called after each piece."""
         results = []
         for metric, clients in self.clients.items():
             clients.summarize(tell)
             columns = [self._summarized(name, metric) for name in self.generators]
-            results.append(clients.result(columns, self.weights, self.design))
+            for column in columns:
+                if isinstance(column.summary, InvalidInput):
+                    raise column.summary
+            results.append(clients.result(columns, self.design))
         return tuple(self._filled(result, tell) for result in results)
 
     def _filled(self, result: Result, tell: Callable[[], Any]) -> Result:
@@ -205,8 +242,11 @@ class Filling:
         column = self._column(name, metric)
         if column.is_summarized:
             return column
-        made = self.clients[metric].summarized(column, self.weights)
-        return self._keep(metric, name, column, summary=made.summary, answers=made.answers)
+        try:
+            summary, answers = self.clients[metric].summary_of(column, self.weights)
+        except InvalidInput as error:
+            summary, answers = error, None
+        return self._keep(metric, name, column, summary=summary, answers=answers)
 
     def _position(self, client: Any) -> int:
         return check_count(client, "clients", minimum=0, maximum=len(self.names) - 1)
@@ -246,7 +286,7 @@ class Filling:
         is_complete = all(column.is_complete(weights) for part in own.values() for column in part)
         results = []
         for metric, clients in self.clients.items():
-            result = clients.result(own[metric], weights, self.design if is_complete else None)
+            result = clients.result(own[metric], self.design if is_complete else None)
             results.append(clients.seeded(result, own[metric], weights))
         return self._scored(results, weights, generators)
 
@@ -259,17 +299,21 @@ class Filling:
         return Scores(self.names, weights, list(generators), results, note)
 
     def steps(self) -> Iterator[Step]:
-        """What to compute next, until all is known; whoever asks runs each step before asking for the next one.
+        """What to compute next, until all is known or a step was not run.
 
         Pooled scores of all generators come first, then the clients of the two best by them, then the rest. Generators
         and weights may change between steps.
         """
         while (step := self._next()) is not None:
             yield step
+            if not step.is_done:  # it would come again for ever
+                return
 
     def _next(self) -> Step | None:
         columns = self._columns
         for metric in self.metrics:
+            if not self.clients[metric].is_summarized:
+                return Step(f"clients for {self.clients[metric].metric.label}", self.clients[metric].summarize)
             for name in self.generators:
                 column, of = columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
                 if not column.is_summarized:
@@ -283,6 +327,11 @@ class Filling:
                     missing = [i for i, terms in enumerate(columns[metric, name].terms) if terms is UNKNOWN]
                     if missing:
                         return self._clients_step(name, metric, missing)
+            for metric, names in orders.items() if self.design is not None else ():
+                for name in names[part]:
+                    if not columns[metric, name].has_noise(self.weights):
+                        words = f"how sure {self.clients[metric].metric.label} of {name} is"
+                        return Step(words, partial(self.fill_noise, name, metric))
         return None
 
     def _best_first(self, metric: str) -> list[str]:

@@ -11,14 +11,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..distributions import Distribution
 from ..errors import InvalidInput, check_list, check_names
 from ..federation import Federation, Generator
 from ..metrics import Metric, Sample, metric_of
 from ..metrics.base import Terms
 from ..metrics.strata import Strata
+from .draws import NO_DESIGN, Made, Multipliers, NoiseColumn, replicated, split
 from .influence import Influences
-from .result import UNKNOWN, Result, pair_terms, scored_pool
+from .result import UNKNOWN, Result, pair_terms, scored_pool, value_of
 from .sampling import ClientSamples, GeneratorSamples
 from .uncertainty import Design, Influence, Replicas, check_sizes
 
@@ -26,6 +29,8 @@ from .uncertainty import Design, Influence, Replicas, check_sizes
 MOST_NAMED = 3
 
 
+# Of the noise of a score.
+DRAWS, SEED = 256, 0
 # In the place of a summary that is not made yet; a user's own may be None.
 NONE = object()
 
@@ -37,9 +42,11 @@ class Column:
     Attributes
     ----------
     samples : its rows or law
-    summary, answers : see `Result`; `NONE` until summarised
+    summary, answers : see `Result`; the summary is `NONE` until it is made, and an InvalidInput where it is refused
     terms : of each client; `UNKNOWN` until scored
     pooled : by weights, the terms of the pooled clients and the gap that their numbers of rows would make
+    position : its place among all generators that ever came
+    noise, pooled_noise : draws of the noise of the clients' scores, and of the pooled ones by weights
     """
 
     samples: GeneratorSamples
@@ -47,19 +54,31 @@ class Column:
     answers: tuple[Any, ...] | None = None
     terms: tuple[Terms, ...] = ()
     pooled: Mapping[tuple[float, ...], tuple[Terms, float]] = field(default_factory=dict)
+    position: int = 0
+    noise: NoiseColumn | None = None
+    pooled_noise: Mapping[tuple[float, ...], NoiseColumn] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, samples: GeneratorSamples, clients: int) -> Column:
+    def of(cls, samples: GeneratorSamples, position: int, clients: int) -> Column:
         """Of a generator of which nothing is known yet."""
-        return cls(samples, terms=(UNKNOWN,) * clients)
+        return cls(samples, terms=(UNKNOWN,) * clients, position=position)
 
     @property
     def is_summarized(self) -> bool:
         return self.summary is not NONE
 
+    @property
+    def made(self) -> Any:
+        """The summary, or None where there is none."""
+        return self.summary if self.is_summarized and not isinstance(self.summary, InvalidInput) else None
+
     def is_complete(self, weights: tuple[float, ...]) -> bool:
         """Whether every score under these weights is known."""
         return weights in self.pooled and all(terms is not UNKNOWN for terms in self.terms)
+
+    def has_noise(self, weights: tuple[float, ...]) -> bool:
+        """Whether the noise of every score under these weights is known."""
+        return self.noise is not None and weights in self.pooled_noise
 
     def drawn(self, metric: Metric[Any]) -> Sample | None:
         """What was summarised; None where it only answered conditions."""
@@ -70,7 +89,9 @@ class Column:
         if self.answers is None:
             return self
         terms = self.terms if metric.is_conditional else (UNKNOWN,) * len(self.terms)
-        return replace(self, summary=metric.pool(self.answers, weights), terms=terms, pooled={})
+        return replace(
+            self, summary=metric.pool(self.answers, weights), terms=terms, pooled={}, noise=None, pooled_noise={}
+        )
 
 
 class Clients:
@@ -80,6 +101,7 @@ class Clients:
         self.metric, self.names = metric, drawn.names
         self._drawn = drawn
         self._pool: tuple[tuple[float, ...], Any] | None = None
+        self._pool_strata: tuple[tuple[float, ...], Strata[Any]] | None = None
 
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
@@ -98,9 +120,9 @@ class Clients:
         """What each client reveals."""
         return tuple(self._summaries(lambda: None))
 
-    def summarize(self, tell: Callable[[], Any]) -> None:
+    def summarize(self, tell: Callable[[], Any] = lambda: None) -> None:
         """Make the summaries; `tell` is called after each."""
-        if "summaries" not in vars(self):
+        if not self.is_summarized:
             self.summaries = tuple(self._summaries(tell))
 
     def _summaries(self, tell: Callable[[], Any]) -> Iterator[Any]:
@@ -134,17 +156,23 @@ class Clients:
         """Whether influence values serve, and no resampling is needed."""
         return isinstance(design, Influence) and self.metric.has_pulls
 
-    def summarized(self, column: Column, weights: Sequence[float]) -> Column:
-        """The generator with its summary, and those of its answers to each client where it gave some."""
+    @property
+    def is_summarized(self) -> bool:
+        return "summaries" in vars(self)
+
+    def summary_of(self, column: Column, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
+        """The summary of a generator, and those of its answers to each client where it gave some."""
         who = f"generator {column.samples.name!r}"
         samples = column.samples.answers(self.metric)
         if samples is None:
-            return replace(column, summary=_summary(self.metric, column.samples.whole(self.metric), who))
+            return _summary(self.metric, column.samples.whole(self.metric), who), None
         answers = tuple(_summary(self.metric, sample, who) for sample in samples)
-        return replace(column, summary=self.metric.pool(answers, weights), answers=answers)
+        return self.metric.pool(answers, weights), answers
 
     def terms(self, column: Column, positions: Sequence[int]) -> list[Terms]:
         """The terms of these clients with one generator."""
+        if isinstance(column.summary, InvalidInput):
+            return [column.summary] * len(positions)
         real = [self.summaries[i] for i in positions]
         if column.answers is not None and self.metric.is_conditional:
             return list(pair_terms(self.metric, real, None, [column.answers[i] for i in positions]))
@@ -165,26 +193,69 @@ class Clients:
     def against_all(self, column: Column, weights: tuple[float, ...]) -> tuple[Terms, float]:
         """The terms of the pooled clients with one generator, and the gap that their numbers of rows would make."""
         together = self.together(weights)
-        if isinstance(together, InvalidInput):
-            return together, math.nan
+        refused = next((s for s in (column.summary, together) if isinstance(s, InvalidInput)), None)
+        if refused is not None:
+            return refused, math.nan
         return scored_pool(self.metric, self.summaries, weights, together, column.summary)
 
-    def result(self, columns: Sequence[Column], weights: tuple[float, ...], design: Design | None) -> Result:
-        """What is known of some generators; the pooled scores are computed when asked for, unless some are known."""
+    def slopes(self, column: Column, weights: tuple[float, ...]) -> np.ndarray | None:
+        """See `Metric.slopes`; NaN where there is no pooled score."""
+        together = self.together(weights)
+        if column.answers is not None:  # whose law moves with the weights
+            return None
+        if isinstance(together, InvalidInput) or isinstance(column.summary, InvalidInput):
+            return np.full(len(self.names), np.nan)
+        return self.metric.slopes(self.summaries, weights, column.summary, together)
+
+    def result(self, columns: Sequence[Column], design: Design | None, position: int = 0) -> Result:
+        """What is known of generators, the first at `position`; pooled scores are computed when asked for."""
         drawn = tuple(column.drawn(self.metric) for column in columns)
         known = [sample for sample in drawn if sample is not None]
         return Result(
             self.metric,
             self.summaries,
-            tuple(column.summary if column.is_summarized else None for column in columns),
+            tuple(column.made for column in columns),
             tuple(column.terms for column in columns),
             tuple(column.answers for column in columns),
-            None if design is None else self._replicas(columns, design),
+            None if design is None else self._replicas(columns, design, position),
             tuple(self.metric.cautions(self.samples, known)),
             self.span,
             self.samples,
             drawn,
         )
+
+    def unsure(self, column: Column, weights: tuple[float, ...]) -> list[NoiseColumn]:
+        """The noise without a design, of clients and of the pooled ones: laws have none, that of rows is unknown."""
+        terms = (*column.terms, column.pooled.get(weights, (UNKNOWN, 0.0))[0])
+        drawn = column.drawn(self.metric)
+        if drawn is not None and all(sample.rows is None for sample in (*self.samples, drawn)):
+            return list(split(NoiseColumn.exact(DRAWS, np.array([value_of(t) for t in terms]))))
+        return list(split(NoiseColumn.unknown(DRAWS, len(terms), NO_DESIGN)))
+
+    def noise(self, column: Column, weights: tuple[float, ...], design: Design, *, of_all: bool) -> NoiseColumn:
+        """Draws of the noise of the scores of the clients with one generator, or of the pooled clients alone."""
+        if isinstance(column.summary, InvalidInput):
+            return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(column.summary))
+        if not self.has_pulls(design):
+            return self._replicated(column, weights, design)[of_all]
+        made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED))
+        return made.all(self._pooled_strata(weights), weights) if of_all else made.clients(self.strata)
+
+    def _replicated(self, column: Column, weights: tuple[float, ...], design: Design) -> list[NoiseColumn]:
+        """Of the clients and of the pooled ones, from replicates, which give both."""
+        result = self.result([column], design, column.position)
+        scores = np.array([value_of(terms) for terms in (*column.terms, column.pooled[weights][0])])
+        assert isinstance(result.replicas, Replicas)
+        return list(split(replicated(result.replicas, 0, scores, weights, DRAWS, SEED)))
+
+    def _pooled_strata(self, weights: tuple[float, ...]) -> Strata[Any]:
+        """The pooled clients with their rows; that of the last weights is kept."""
+        if self._pool_strata is None or self._pool_strata[0] != weights:
+            self._pool_strata = weights, self.metric.pool_strata(self.strata, weights)
+        return self._pool_strata[1]
+
+    def _strata_of(self, column: Column) -> Strata[Any]:
+        return self.metric.strata(column.summary, column.samples.whole(self.metric).rows)
 
     def seeded(self, result: Result, columns: Sequence[Column], weights: tuple[float, ...]) -> Result:
         """The result with the pooled scores that are known, and no others: asking for them computes nothing."""
@@ -194,15 +265,13 @@ class Clients:
             pool = self._pool[1]
         return replace(result, attempts={("all", weights): found, ("pool", weights): pool})
 
-    def _replicas(self, columns: Sequence[Column], design: Design) -> Replicas | Influences:
-        drawn = [column.samples.whole(self.metric) for column in columns]
+    def _replicas(self, columns: Sequence[Column], design: Design, position: int) -> Replicas | Influences:
         if isinstance(design, Influence):
             if self.metric.has_pulls:
-                pairs = zip(columns, drawn, strict=True)
-                generated = [self.metric.strata(column.summary, sample.rows) for column, sample in pairs]
-                return Influences(self.metric, self.strata, generated, design.level)
+                return Influences(self.metric, self.strata, [self._strata_of(c) for c in columns], design.level)
             design = design.otherwise
-        return Replicas(self.metric, self.samples, drawn, design)
+        drawn = [column.samples.whole(self.metric) for column in columns]
+        return Replicas(self.metric, self.samples, drawn, design, position)
 
 
 def settled(metrics: Any, federation: Federation) -> list[Metric[Any]]:
@@ -235,7 +304,7 @@ def _features(federation: Federation, generators: Sequence[Generator]) -> str:
     given += [
         f"generator {g.name!r}"
         for g in generators
-        if not (g.answers or g.is_of_images or isinstance(g.source, Distribution))
+        if not (g.extraction or g.answers or g.is_of_images or isinstance(g.source, Distribution))
     ]
     more = f", and {len(given) - MOST_NAMED} more" * (len(given) > MOST_NAMED)
     own = f"; features of {', '.join(given[:MOST_NAMED])}{more} as given" if given else ""

@@ -84,8 +84,7 @@ class Scores:
         return Values(result.average(self.weights), result.pooled(self.weights), result.by_client.copy())
 
     def losses(self, metric: str) -> Values:
-        """What generators are ranked by, as `values`, lower is better: the scores, negated, or their distances from
-        the best."""
+        """`values` as what generators are ranked by, lower is better: as they are, negated, or off the best."""
         return Values(*map(self.result(metric).losses, self.values(metric)))
 
     @property
@@ -328,7 +327,7 @@ class Scores:
         >>> scores = nm.evaluate([nm.Gaussian([0.0])], {"a_1": nm.Gaussian([0.0]), "b": nm.Gaussian([2.0])}, "fid")
         >>> print(scores.to_markdown())
         | generator | FID avg | FID all | FID gap |
-        |:--|--:|--:|--:|
+        | :-- | --: | --: | --: |
         | a\\_1 | **0** | **0** | 0 |
         | b | 4 | 4 | 0 |
         ...

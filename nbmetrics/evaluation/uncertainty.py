@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -271,11 +271,17 @@ class Thirds:
 class Replicas:
     """All scores of one metric on resampled rows.
 
-    Computed when first asked for, and again for other weights only.
+    Computed when first asked for, and again for other weights only. Each generator has resamples of its own, by its
+    place among all that there are: `position` is that of the first one given.
     """
 
     def __init__(
-        self, metric: Metric[Any], real: Sequence[Sample], generated: Sequence[Sample], design: Bootstrap | Jackknife
+        self,
+        metric: Metric[Any],
+        real: Sequence[Sample],
+        generated: Sequence[Sample],
+        design: Bootstrap | Jackknife,
+        position: int = 0,
     ) -> None:
         self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
         self.design: Bootstrap | Jackknife | Thirds = design
@@ -283,7 +289,12 @@ class Replicas:
             cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
             self.design = Thirds(cuts, design.seed, design.level)
         sizes = check_sizes(metric, [*real, *generated])
-        self.resamples = self.design.resample(sizes)
+        split = len(self.real)
+        resamples = self.design.resample([*sizes[:split], *[0] * position, *sizes[split:]])
+        counts = [*resamples.counts[:split], *resamples.counts[split + position :]]
+        self.resamples = replace(resamples, counts=counts)
+        each = [(0, i) if i < split else (1, position + i - split) for i in range(len(sizes))]
+        self.parties = [party for party, n in zip(each, sizes, strict=True) if n]  # clients 0, generators 1, with rows
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
 
     def scores(self, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

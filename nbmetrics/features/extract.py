@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InvalidInput, check_choice, check_count, shown
 from .cache import Shelf, cache
-from .extractors import Extractor, extractor_of
+from .extractors import DEFAULT, Extractor, extractor_of
 from .images import Images, images
 from .shapes import in_float32
 
@@ -177,7 +177,7 @@ def _bar(progress: str | bool, total: int, what: str) -> tqdm[Any]:
 
 
 def extraction(
-    extractor: Any = "inception-v3-compat",
+    extractor: Any = DEFAULT,
     *,
     weights: Any = None,
     download: bool = False,
@@ -201,7 +201,7 @@ def extraction(
 
 def extract(
     source: Any,
-    extractor: Any = "inception-v3-compat",
+    extractor: Any = DEFAULT,
     *,
     weights: Any = None,
     download: bool = False,

@@ -23,7 +23,13 @@ RESIZES = ("extractor", "clean")
 PLAIN = {"pixels": ("extractors", "Pixels", None), "digits-cnn": ("digits", "DigitsCNN", 64)}
 NAMES = (*PLAIN, *LAYERS)
 PACKAGES = {"torch": "torch", "torchvision": "torchvision", "torch_fidelity": "torch-fidelity"}
-INSTALL = "Run: pip install \"nbmetrics[images]\", or use extractor='digits-cnn' or 'pixels', which need neither"
+DEFAULT = "inception-v3-compat"
+# The command replaces extractor='…' by its option.
+INSTALL = (
+    'Run: pip install "nbmetrics[images]", or use '
+    + " or ".join(f"extractor='{name}'" for name in PLAIN)
+    + ", which need no more than nbmetrics"
+)
 
 
 @runtime_checkable
@@ -109,7 +115,7 @@ def extractor_of(
         try:
             from .fidelity import FidelityExtractor
         except ImportError as error:  # installed, but not whole
-            seen = f"{name!r} needs {' and '.join(PACKAGES.values())}, which do not load: {shown(str(error), 200)}"
+            seen = f"{_needing(name, [*PACKAGES.values()])}, which do not load: {shown(str(error), 200)}"
             raise InvalidInput("extractor", seen, INSTALL) from None
         return FidelityExtractor(name, source, device, is_clean)
     from .own import FunctionExtractor, ModuleExtractor
@@ -150,8 +156,14 @@ def _missing_packages() -> list[str]:
 
 def _check_packages(name: str) -> None:
     if missing := _missing_packages():
-        is_are = f"{' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
-        raise InvalidInput("extractor", f"{name!r} needs {is_are}", INSTALL)
+        is_are = "is" if len(missing) == 1 else "are"
+        raise InvalidInput("extractor", f"{_needing(name, missing)}, which {is_are} not installed", INSTALL)
+
+
+def _needing(name: str, packages: list[str]) -> str:
+    *more, last = packages
+    default = ", the default," if name == DEFAULT else ""
+    return f"{name!r}{default} needs {' and '.join([', '.join(more), last] if more else [last])}"
 
 
 def extractors() -> pd.DataFrame:

@@ -155,7 +155,8 @@ class Dealt(ABC):
 
         Parameters
         ----------
-        dataset : what `nm.images` reads, such as a torch `Dataset`; or a tuple (X, y) of images or rows, and labels
+        dataset : what `nm.images` reads, such as a torch `Dataset` (`torchvision.datasets.MNIST("data")`, as it lies on
+            your disk); or a tuple (X, y) of images or rows, and labels
         labels : (n,) the labels, in the place of those that the data set has
         by : (n,) the client of each item; by default its label
         extractor, extract : as `nm.extract` takes them; by default "inception-v3-compat" of images; rows are taken

@@ -13,7 +13,7 @@ from ..errors import InvalidInput, check_count, check_list, check_names, check_n
 from .client import Client
 from .dealing import Dealt
 from .generator import MOST_PARTIES, named
-from .pictures import are_images, extraction_of
+from .pictures import are_images, check_one_space, extraction_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ class Federation(Dealt):
         self.names = check_names([item.name for item in self.clients], "clients")
         if extraction is not None:
             self.clients = tuple(c if c.extraction else c._with(extraction=extraction) for c in self.clients)
-        _check_one_space(self.clients)
+        check_one_space([(c.name or "", c.extraction) for c in self.clients], "clients")
         for client in self.clients:
             if client.dim != self.dim:
                 seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
@@ -226,24 +226,6 @@ def _default_weights(clients: tuple[Client, ...]) -> tuple[float, ...]:
         seen = "some clients have rows, others a distribution, so sizes do not tell their shares"
         raise InvalidInput("weight", seen, "Give every client a weight")
     return check_weights([c.size for c in clients], len(clients))
-
-
-def _check_one_space(clients: tuple[Client, ...]) -> None:
-    """Refuse clients whose images became rows in two ways."""
-    known = [client for client in clients if client.extraction is not None]
-    for client in known:
-        own, first = client.extraction, known[0].extraction
-        if own is not first and (
-            apart := [pair for pair in zip(_space(own), _space(first), strict=True) if len({*pair}) > 1]
-        ):
-            seen = f"{client.name!r} has features by {apart[0][0]}, {known[0].name!r} by {apart[0][1]}"
-            raise InvalidInput("clients", seen, "Give all the same: nm.Federation(clients, extractor=…)")
-
-
-def _space(extraction: Any) -> tuple[str, str, str]:
-    """What has to be the same where rows are compared; a module may have been trained since it made them."""
-    extractor = extraction.extractor
-    return str(extractor.fingerprint or extractor.name), extractor.name, extraction.made
 
 
 def _split(client: Client, share: float, rng: np.random.Generator) -> Client:

@@ -16,7 +16,7 @@ from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
 from .client import law_or_rows, opened
-from .pictures import are_images, images_of, in_batches, rows_of, told
+from .pictures import are_images, check_extraction, check_one_space, images_of, in_batches, rows_of, told
 
 # An iterator that has given so many clients or generators is taken for an endless one.
 MOST_PARTIES = 100_000
@@ -43,16 +43,20 @@ class Generator:
         the extractor's `batch_size`
     name : how tables and views call it; by default that of the folder or zip
     columns : what its features are called, by default as a data frame says
+    extraction : of rows, or of a function that gives rows, what made them out of images, such as
+        `federation.extraction`
     """
 
     source: Any
     name: str | None = field(default=None, kw_only=True)
     columns: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
+    extraction: Any = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", self.columns or column_names(self.source))
         if self.name is not None:
             check_names([self.name], "name")
+        check_extraction(self.extraction)
         if callable(self.source) and not isinstance(self.source, Distribution):
             if hasattr(self.source, "state_dict"):
                 object.__setattr__(self, "source", module_source(self.source))
@@ -69,16 +73,18 @@ class Generator:
     def through(self, extraction: Any) -> Generator:
         """This generator as one of rows: its images through `extraction`, an `Extraction` or None.
 
-        Raises InvalidInput where it is images and there is no extraction.
+        Raises InvalidInput where it is images and there is no extraction, or its rows were made by another.
         """
         who = f"generator {self.name!r}"
+        check_one_space([("the clients", extraction), (self.name or who, self.extraction)], who)
         if self.answers:
-            return self if extraction is None else replace(self, source=in_batches(self.source, extraction, who))
+            is_of_rows = extraction is None or self.extraction is not None
+            return self if is_of_rows else self._made(in_batches(self.source, extraction, who), extraction)
         if not self.is_of_images:
             return self
         if extraction is None:
             raise InvalidInput(who, f"{told(self.source)}, and the clients have no extractor", NO_EXTRACTOR)
-        return replace(self, source=rows_of(images_of(self.source, who, extraction), extraction, who))
+        return self._made(rows_of(images_of(self.source, who, extraction), extraction, who), extraction)
 
     def draw(self, n: int, seed: Any, *, dim: int) -> Sample:
         """What a metric sees: its rows or law, or `n` rows drawn from a function, seeded."""
@@ -111,6 +117,9 @@ class Generator:
             seen = f"has {len(rows)} for {len(condition)} rows of x"
             raise InvalidInput(who, seen, "Return one row for each row of x")
         return Sample(rows=rows, condition=condition)
+
+    def _made(self, source: Any, extraction: Any) -> Generator:
+        return replace(self, source=source, extraction=extraction)
 
     def _rows(self, made: Any, dim: int) -> Array:
         """Rows that a function gave, checked."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from inspect import signature
 from typing import Any
 
@@ -47,6 +47,30 @@ def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> 
     return extractor
 
 
+def check_extraction(value: Any) -> None:
+    """Refuse what is given for an `Extraction` and is none."""
+    if value is not None and not isinstance(value, late("features").Extraction):
+        raise InvalidInput("extraction", f"got {shown(value)}", "Give federation.extraction, or leave it out")
+
+
+def check_one_space(parties: Sequence[tuple[str, Any]], argument: str) -> None:
+    """Refuse parties, each a name and an extraction or None, whose images became rows in two ways."""
+    known = [(name, extraction) for name, extraction in parties if extraction is not None]
+    for name, own in known:
+        other, first = known[0]
+        if own is not first and (
+            apart := [pair for pair in zip(_space(own), _space(first), strict=True) if len({*pair}) > 1]
+        ):
+            seen = f"{name!r} has features by {apart[0][0]}, {other!r} by {apart[0][1]}"
+            raise InvalidInput(argument, seen, "Give all the same: nm.Federation(clients, extractor=…)")
+
+
+def _space(extraction: Any) -> tuple[str, str, str]:
+    """What has to be the same where rows are compared; a module may have been trained since it made them."""
+    extractor = extraction.extractor
+    return str(extractor.fingerprint or extractor.name), extractor.name, extraction.made
+
+
 def are_images(value: Any) -> bool:
     """Whether a value is images: a folder, a zip, `Images`, or an array of three or four axes; nothing is opened."""
     if isinstance(value, (str, os.PathLike)):
@@ -71,7 +95,10 @@ def images_of(value: Any, argument: str, extraction: Any) -> Any:
     Warns with `UnreadWarning` where files beside them were not read. Raises InvalidInput without an extraction.
     """
     if extraction is None:
-        fix = 'Give extractor=, such as "inception-v3-compat" or "pixels", where the federation is made'
+        fix = (
+            'Give extractor=, such as "inception-v3-compat", or "pixels" or "digits-cnn", which need no torch, '
+            "where the federation is made"
+        )
         if hasattr(value, "shape"):
             fix += "; or flatten each item to one row where they are no images"
         raise InvalidInput(argument, f"{told(value)}, and no extractor is given", fix)

@@ -159,6 +159,12 @@ class Metric(ABC, Generic[S]):
         """How much of avg − all would be there if all clients were alike, from their numbers of rows; 0: unknown."""
         return 0.0
 
+    def slopes(
+        self, clients: Sequence[S], weights: Sequence[float], generated: S, pooled: S | None = None
+    ) -> np.ndarray | None:
+        """How fast the pooled score grows with each weight, the others shrinking in proportion, (k,); None: unknown."""
+        return None
+
     def scale(self, summary: S) -> float:
         """The size of a summary in units of the score, beside which a `size_gap` may be negligible."""
         return 0.0

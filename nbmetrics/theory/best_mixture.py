@@ -25,7 +25,7 @@ from ..metrics.kid.batches import remember_means
 from ..metrics.kid.estimators import AllPairs
 from ..metrics.kid.metric import KID
 from ..summaries.kernel_mean import KernelMean, KernelPart
-from .simplex import descend
+from .simplex import descend, is_convex
 
 SIDES = (0, 1)
 
@@ -49,12 +49,12 @@ class Means(NamedTuple):
     def lowest(self) -> np.ndarray:
         """The weights of the lowest score that is found, not above that of any single generator.
 
-        K, estimated without bias, may curve downwards, so the convex problem of `full` comes first, and what it gives
-        and every single generator are where the search for the lowest unbiased score starts.
+        Where K, estimated without bias, curves downwards, the search for the lowest unbiased score starts from every
+        single generator and from the minimum with `full`, which is convex.
         """
         singles = np.eye(len(self.cross))
         best = singles[int(np.argmin([self.score(single) for single in singles]))]
-        starts = [descend(self.full, self.cross, best), *singles]
+        starts = [best] if is_convex(self.between) else [descend(self.full, self.cross, best), *singles]
         found = min((descend(self.between, self.cross, start) for start in starts), key=self.score)
         return found if self.score(found) < self.score(best) else best
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 # Of the largest entry: curvatures and slopes below it are rounding.
@@ -38,11 +40,23 @@ def descend(quadratic: np.ndarray, linear: np.ndarray, start: np.ndarray) -> np.
     return weights / weights.sum()
 
 
+def is_convex(quadratic: np.ndarray) -> bool:
+    """Whether Q has no negative curvature in any direction of the simplex, so that `descend` finds the minimum."""
+    plane = _plane(len(quadratic))
+    return bool((np.linalg.eigvalsh(plane.T @ quadratic @ plane) >= -ROUNDING * np.abs(quadratic).max()).all())
+
+
+@lru_cache(maxsize=64)
+def _plane(size: int) -> np.ndarray:
+    """Orthonormal directions (size, size − 1) that keep the sum of the weights."""
+    return np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, 1:]]))[0][:, 1:]
+
+
 def _step(q: np.ndarray, slope: np.ndarray, at: np.ndarray) -> np.ndarray | None:
     """Downhill among the weights `at`, their sum kept; None where there is nothing to gain."""
     if len(at) < 2:
         return None
-    plane = np.linalg.qr(np.column_stack([np.ones(len(at)), np.eye(len(at))[:, 1:]]))[0][:, 1:]
+    plane = _plane(len(at))
     curvature, axes = np.linalg.eigh(plane.T @ q[np.ix_(at, at)] @ plane)
     pull = axes.T @ (plane.T @ slope[at])
     if np.abs(pull).max() > ROUNDING:

@@ -6,9 +6,9 @@
         theme("JupyterLab Dark"); shot("playground-dark")
 
 A test of `run_cells` is two: in a plain page (plain.py), and, slow and so at length alone, in JupyterLab. What is about
-JupyterLab or a kernel is tried there in any case: a test with the mark `jupyterlab`, and one that asks for `kernel`, to
-kill or restart it. One server, one page and one kernel serve the session: every notebook begins with a kernel that has
-no names, no widgets and no cells behind it, and with `kernel` it has one of its own.
+JupyterLab is tried there in any case: a test with the mark `jupyterlab`, or whose parameter `place` says so. A test
+that asks for `kernel` may freeze or kill it. One server, one page and, until one is killed, one kernel serve the
+session: every notebook begins with a kernel that has no names, no widgets and no cells behind it.
 """
 
 import os
@@ -29,7 +29,7 @@ from tests.browser.frontends import (
     watched,
     write_notebook,
 )
-from tests.browser.kernels import UNANSWERED, KeptKernel, Kernel, OwnKernel
+from tests.browser.kernels import UNANSWERED, KeptKernel, Kernel, PlainKernel
 from tests.browser.labs import LABS, group
 from tests.browser.plain import Server, own_comms
 from tests.browser.saved import Saved
@@ -73,10 +73,11 @@ PLAIN, LAB = "plain", "jupyterlab"
 
 
 def pytest_generate_tests(metafunc):
-    if "run_cells" not in metafunc.fixturenames:
+    given = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "run_cells" not in metafunc.fixturenames or any("place" in names for names in given):
         return
     marks = {mark.name for mark in metafunc.definition.iter_markers()}
-    both = not marks & {"jupyterlab", "slow"} and "kernel" not in metafunc.fixturenames
+    both = not marks & {"jupyterlab", "slow"}
     places = [PLAIN, pytest.param(LAB, marks=pytest.mark.slow)] if both else [LAB]
     metafunc.parametrize("place", places, indirect=True)
 
@@ -140,23 +141,22 @@ def kept_kernel(lab_page, lab_server):
 def run_in_jupyterlab(lab_page, lab_server, kept_kernel, request):
     """run_cells, in a new notebook with a kernel like new."""
     stem = "".join(c if c.isalnum() or c in "-_" else "_" for c in request.node.name)
-    notebooks = OwnKernel(lab_page, lab_server) if "kernel" in request.fixturenames else kept_kernel
     opened = []
     lab_page.nbmetrics_errors.clear()
 
     def run(*sources):
-        notebooks.clear()
+        kept_kernel.clear()
         name = f"{request.module.__name__.split('.')[-1]}-{stem}-{len(opened)}.ipynb"
         opened.append(name)
         write_notebook(lab_server, name, sources)
-        notebooks.open(name)
+        kept_kernel.open(name)
         lab_page.evaluate(START)
         assert_ran(lab_page)
         return lab_page
 
     yield run
     errors = [error for error in lab_page.nbmetrics_errors if UNANSWERED not in error]
-    notebooks.clear()
+    kept_kernel.clear()
     assert not errors, f"the page threw: {errors}"
 
 
@@ -220,8 +220,11 @@ def lab_view(place, request):
 
 
 @pytest.fixture
-def kernel(lab_server, lab_page, run_cells):
-    kernel = Kernel(lab_server, lab_page)
+def kernel(place, run_cells, request):
+    if place == PLAIN:
+        yield PlainKernel(request.getfixturevalue("plain_page"))
+        return
+    kernel = Kernel(*map(request.getfixturevalue, ("lab_server", "lab_page", "kept_kernel")))
     yield kernel
     kernel.thaw()  # a kernel that is stopped or busy would hold up its own shutdown
     kernel.release()
@@ -250,15 +253,20 @@ def tall(lab_view):
 
 
 @pytest.fixture
-def shot(lab_view):
-    """shot(name, locator=None): a picture in tests/browser/shots to look at."""
+def look(request):
+    """look(name, page or part of it): a picture in tests/browser/shots, to look at; taken where all tests run."""
 
-    def take(name, locator=None):
-        path = HERE / "shots" / f"{name}.png"
-        (locator or lab_view).screenshot(path=path)
-        return path
+    def take(name, target, **options):
+        if not request.config.option.markexpr:
+            target.screenshot(path=HERE / "shots" / f"{name}.png", **options)
 
     return take
+
+
+@pytest.fixture
+def shot(lab_view, look):
+    """shot(name, locator=None): look, at the page that run_cells gives or a part of it."""
+    return lambda name, locator=None: look(name, locator or lab_view)
 
 
 # JupyterLab lays out its parts a while after the window changed.
@@ -288,14 +296,16 @@ def narrow(lab_view, place):
         lab_view.evaluate("() => window.jupyterapp.shell.expandLeft()")
 
 
+@pytest.fixture(scope="session")
+def saved_pages(browser):
+    return Saved(browser)
+
+
 @pytest.fixture
-def saved(browser, tmp_path):
-    opener = Saved(browser, tmp_path)
-    yield opener
-    foreign = [url for url in opener.asked if not url.startswith(("file:", "blob:"))]
-    for context in opener.contexts:
-        context.close()
-    assert opener.wrong == [] and foreign == [] and len(opener.asked) >= len(opener.contexts)
+def saved(saved_pages, tmp_path):
+    saved_pages.begin(tmp_path)
+    yield saved_pages
+    saved_pages.end()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Kernels behind a page of JupyterLab: one that the tests of a session share, and those that a test may end."""
+"""Kernels behind a page of JupyterLab, each kept until a test ends it; and one as a plain page knows it."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ class KeptKernel:
 
     def __init__(self, page, server):
         self.page, self.server = page, server
-        self.id = None
+        self.id, self.is_lost = None, False
 
     def open(self, name):
         """The notebook, with this kernel."""
@@ -50,29 +50,23 @@ class KeptKernel:
 
     def clear(self):
         """As before its first cell: widgets closed, names forgotten; one that is busy or gone makes way for another."""
-        if self.page.evaluate(HAS_PANEL) and self.page.evaluate(EXECUTED, CLEAR) != "ok":
-            self.end()
+        if self.page.evaluate(HAS_PANEL) and not self.is_lost and self.page.evaluate(EXECUTED, CLEAR) != "ok":
+            self.is_lost = True
         self.page.evaluate(CLOSE)
+        if self.is_lost:
+            self.end()
 
     def end(self):
         if self.id in [kernel["id"] for kernel in self.server.request("GET", "/api/kernels")]:
             self.server.request("DELETE", f"/api/kernels/{self.id}")
-        self.id = None
-
-
-class OwnKernel(KeptKernel):
-    """A new one for every notebook."""
-
-    def clear(self):
-        self.page.evaluate(CLOSE)
-        self.end()
+        self.id, self.is_lost = None, False
 
 
 class Kernel:
     """The kernel of the notebook that run_cells opened last."""
 
-    def __init__(self, server, page):
-        self.server, self.page = server, page
+    def __init__(self, server, page, kept):
+        self.server, self.page, self.kept = server, page, kept
         self.frozen = []
         self.busy = server.work / "busy"
 
@@ -94,11 +88,14 @@ class Kernel:
 
     def shut_down(self):
         """Gone for good, in order."""
+        self.kept.is_lost = True
         self.server.request("DELETE", f"/api/kernels/{self.id}")
 
     def kill(self):
-        """As the memory killer would; Jupyter starts another under the same id after a few seconds."""
+        """As the memory killer would; Jupyter says so, and starts another under the same id after a few seconds."""
+        self.kept.is_lost = True
         os.kill(self.pid, signal.SIGKILL)
+        self.page.get_by_role("dialog").get_by_role("button", name="Ok").click()
 
     def occupy(self):
         """In a long computation of the user's, until `release`."""
@@ -117,3 +114,23 @@ class Kernel:
         for pid in filter(psutil.pid_exists, self.frozen):
             os.kill(pid, signal.SIGCONT)
         self.frozen.clear()
+
+
+class PlainKernel:
+    """Python behind a plain page, as far as the page can tell of it: there, silent for a while, or gone for good."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def freeze(self):
+        self.page.python.hold()
+
+    def thaw(self):
+        self.page.python.go_on()
+
+    def kill(self):
+        self.freeze()
+        self.page.python.socket = None  # what it was still at is never said
+        self.page.evaluate("() => window.__lose()")
+
+    occupy, release, shut_down = freeze, thaw, kill

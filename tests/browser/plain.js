@@ -3,6 +3,18 @@ const models = new Map();
 const socket = new WebSocket(`ws://${location.host}/socket`);
 const say = (message) => socket.send(JSON.stringify(message));
 
+/** Jupyter's own model of a lab's layout, which knows whether Python has its other half. */
+const layout = {
+  comm_live: true,
+  calls: new Set(),
+  on: (_event, call) => layout.calls.add(call),
+  off: (_event, call) => layout.calls.delete(call),
+};
+window.__lose = () => {
+  layout.comm_live = false;
+  for (const call of [...layout.calls]) call();
+};
+
 class Model {
   constructor(id, state) {
     Object.assign(this, { id, state, listeners: new Map(), unsaved: {}, unsent: {}, isOpen: false });
@@ -30,7 +42,7 @@ class Model {
   }
 
   get(name) {
-    return this.state[name];
+    return name === "layout" ? layout : this.state[name];
   }
 
   set(name, value) {

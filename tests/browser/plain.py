@@ -53,6 +53,7 @@ class Python:
         self.socket = None
         self.names = {"__name__": "__main__"}
         self.comms = {}
+        self.held = None
 
     def comm(self, **given):
         """In place of comm.create_comm."""
@@ -70,12 +71,28 @@ class Python:
 
     def hear(self, kind, id="", data=None):
         """What the page says, on the thread of the socket."""
+        if self.held is not None:
+            return self.held.append((kind, id, data))
         if kind == "settle":
             return self.say(kind="settled")
         if id in self.comms:
             self.comms[id].handle_msg({"content": {"data": data}, "metadata": {}, "buffers": []})
         if data["method"] == "update":
             self.say(kind="taken", id=id)
+
+    def hold(self):
+        """Take nothing of what the page says, until `go_on`; all that it said before is taken."""
+        done = threading.Event()
+        self.loop.call_soon_threadsafe(lambda: (setattr(self, "held", []), done.set()))
+        done.wait()
+
+    def go_on(self):
+        self.loop.call_soon_threadsafe(self._go_on)
+
+    def _go_on(self):
+        held, self.held = self.held or [], None
+        for message in held:
+            self.hear(*message)
 
     def run_cell(self, source):
         """Run it, and show the widget that its last line is."""

@@ -71,6 +71,12 @@ def heat_maps(page, root, case):
     expect(root.locator(".nbm-memo-heat")).to_have_count(3, timeout=120_000)
 
 
+def table_of_moons(page, root, case):
+    """Two columns, where digits have 64."""
+    choose("Preset", "Honest")(page, root, case)
+    press("Table view")(page, root, case)
+
+
 def code(page, root, case):
     press("Copy code")(page, root, case)
     root.locator("summary", has_text="Code").click()
@@ -117,7 +123,8 @@ STATES = {
         ("with digits", choose("Preset", "Digits: planted copies")),
         ("with their images", tab("Items")),
         ("on the tab Cards", tab("Cards")),
-        *END,
+        ("with the table view", table_of_moons),
+        ("with the code open", code),
     ],
 }
 

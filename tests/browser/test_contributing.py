@@ -24,22 +24,15 @@ def lab(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def opened_page(lab, browser, tmp_path):
-    """opened_page() -> the lab's group, in its saved page; nothing may go wrong in there."""
-    context, wrong = browser.new_context(offline=True), []
+def opened_page(lab, saved, tmp_path):
+    """opened_page() -> the lab's group, in its saved page."""
 
     def opened():
-        path = lab.export_html(tmp_path / "apart.html")
-        assert str(tmp_path) not in path.read_text("utf-8")
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
-        page.goto(path.as_uri())
-        return page.get_by_role("group", name="ApartLab", exact=True)
+        page, root = saved.open(lab)
+        assert str(tmp_path) not in page.content()
+        return root
 
-    yield opened
-    context.close()
-    assert wrong == []
+    return opened
 
 
 def test_the_slider_moves_the_number_and_undo_moves_it_back(opened_page):

@@ -305,7 +305,6 @@ def test_the_page_goes_on_without_a_kernel(opened, kernel):
     page, lab = opened
     settle(page, lab)
     kernel.kill()
-    page.get_by_role("dialog").get_by_role("button", name="Ok").click()
     page.evaluate(WATCH)
     drag(page, point(lab), -120, -160, steps=60)
     watch = page.evaluate("() => window.__watch")

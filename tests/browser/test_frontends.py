@@ -127,7 +127,7 @@ PIXELS_A_POINT = """canvases => canvases.map(
 
 @pytest.mark.parametrize("where", ["plain_page", pytest.param("jupyterlab", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("lab", LABS)
-def test_a_finger_drags_at_two_pixels_a_point_and_nothing_leaves_a_narrow_column(request, where, lab):
+def test_a_finger_drags_at_two_pixels_a_point_and_nothing_leaves_a_narrow_column(request, where, lab, look):
     case = LABS[lab]
     page = request.getfixturevalue(f"in_{where}_by_finger")(case.source)
     root = group(page, case)
@@ -157,7 +157,7 @@ def test_a_finger_drags_at_two_pixels_a_point_and_nothing_leaves_a_narrow_column
         if tabs:
             tabs[k].tap()
         painted(root)
-        root.screenshot(path=SHOTS / f"{lab}-320-{k}.png")
+        look(f"{lab}-320-{k}", root)
         assert root.evaluate(BEYOND) == []
 
 

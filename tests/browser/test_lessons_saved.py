@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.playground.answers import packed
 from tests import EVIL
-from tests.browser.conftest import HERE
 from tests.browser.page import CONTRAST, OVERFLOW, drag, painted, until
 
 PATIENCE = 30_000  # milliseconds at one question before help is offered: lessonhelp.js
@@ -151,7 +150,7 @@ def test_placing_the_flag_moves_nothing(opened, lesson, width):
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
-    page, root = saved.open(nm.Playground(), width)
+    page, root = saved.open(nm.Playground(), width, alone=True)
     page.clock.install()
     select(root).select_option("Average against pooled")
     later(page, 500)
@@ -175,7 +174,7 @@ def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
 
 
 def test_who_is_stuck_with_a_task_is_shown_how_and_can_go_on(saved):
-    page, root = saved.open(nm.Playground())
+    page, root = saved.open(nm.Playground(), alone=True)
     page.clock.install()
     select(root).select_option("Make them disagree")
     later(page, 500)
@@ -198,7 +197,7 @@ def test_who_is_stuck_with_a_task_is_shown_how_and_can_go_on(saved):
 def test_a_task_that_no_lesson_shows_is_revealed_instead(saved):
     lab = nm.Playground("Two clients")
     lesson = lab.make_lesson(question="Make them agree.", check={"kind": "agreement"}, answer="So it goes.")
-    page, root = saved.open(nm.Playground(lesson=lesson))
+    page, root = saved.open(nm.Playground(lesson=lesson), alone=True)
     page.clock.install()
     select(root).select_option("No lesson")
     later(page, 500)
@@ -212,7 +211,7 @@ def test_a_task_that_no_lesson_shows_is_revealed_instead(saved):
 
 
 def test_after_reveal_the_question_reads_as_done_and_the_task_as_an_offer(saved):
-    page, root = saved.open(nm.Playground())
+    page, root = saved.open(nm.Playground(), alone=True)
     page.clock.install()
     select(root).select_option("Heterogeneity and gap")
     later(page, 500)
@@ -254,24 +253,12 @@ def string(name, guess, answer=None):
 
 
 @pytest.fixture
-def projector(browser, tmp_path):
-    contexts, wrong = [], []
-
+def projector(saved, tmp_path):
     def projector(answers, width=1280, scheme="light"):
-        path = answers.export_html(tmp_path / f"class-{len(contexts)}.html")
-        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
-        page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
-        page.goto(path.as_uri())
+        page = saved.show(answers.export_html(tmp_path / "class.html"), width, 800, color_scheme=scheme)
         return page, page.get_by_role("group", name="Answers of a class")
 
-    yield projector
-    for context in contexts:
-        context.close()
-    assert wrong == []
+    return projector
 
 
 def test_a_class_is_collected_on_one_page_and_the_answer_is_drawn_in(projector):
@@ -313,12 +300,12 @@ def test_answers_to_a_lesson_that_is_not_known_bring_what_they_found(projector):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
-def test_the_collecting_page_looks_right(projector, width, scheme):
+def test_the_collecting_page_looks_right(projector, width, scheme, look):
     answers = nm.collect_answers([string("Weights matter", guess) for guess in GUESSES * 6])
     page, root = projector(answers, width, scheme)
     button(root, "Reveal").click()
     page.wait_for_function("() => document.getAnimations().length === 0")
-    page.screenshot(path=HERE / "shots" / f"class-{width}-{scheme}.png", full_page=True)
+    look(f"class-{width}-{scheme}", page, full_page=True)
     assert page.evaluate(OVERFLOW) == [] and page.evaluate(CONTRAST) == []
     plane = root.locator(".nbm-chart").bounding_box()
     for flag in root.locator(".nbm-class-flags path").all()[::7]:

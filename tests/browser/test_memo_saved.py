@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.conftest import HERE
 from tests.browser.memo import shown, tab, verdict
 from tests.browser.page import handle, painted, press
 from tests.labs.inside import send
@@ -35,16 +34,16 @@ def python_computes(lab, *kinds):
         time.sleep(0.05)
 
 
-def test_a_page_that_a_script_wrote_has_its_verdicts(saved, half_copied):
+def test_a_page_that_a_script_wrote_has_its_verdicts(saved, half_copied, look):
     page, root = saved.open(half_copied)
     np.testing.assert_allclose(shown(root), list(half_copied.result["cards"].values()))
     assert verdict(root, "FLD gap") == "notices"
     assert [node.get_attribute("data-verdict") for node in root.locator(".nbm-memo-card").all()].count("unknown") == 0
     expect(root.locator(NOTED)).to_contain_text("the grey band")
-    page.screenshot(path=HERE / "shots" / "memo-saved-cards.png", full_page=True)
+    look("memo-saved-cards", page, full_page=True)
 
 
-def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_copied):
+def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_copied, look):
     page, root = saved.open(half_copied)
     expect(root.get_by_role("status")).to_contain_text("The numbers are Python’s, of the scene that was saved")
     expect(handle(root, "Points per set")).to_be_disabled()
@@ -58,12 +57,12 @@ def test_what_needs_python_is_closed_and_the_page_says_what_it_is(saved, half_co
     expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "false")
     expect(root.get_by_role("heading").first).to_have_text("100\u00a0% copied: which metrics notice needs Python.")
     expect(root.get_by_text("these are of the picture that was saved").filter(visible=True)).to_have_count(1)
-    page.screenshot(path=HERE / "shots" / "memo-saved-moved.png", full_page=True)
+    look("memo-saved-moved", page, full_page=True)
     press(root, "Reset")
     expect(root.locator(".nbm-memo-cards")).to_have_attribute("data-current", "true")
 
 
-def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_copied):
+def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_copied, look):
     page, root = saved.open(half_copied)
     choose = root.get_by_role("slider", name="Generated point", exact=True)
     words, link, bump = (root.locator(what) for what in (".nbm-memo-chosenwords", ".nbm-memo-link", ".nbm-memo-shade"))
@@ -79,7 +78,7 @@ def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_cop
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         painted(page)
-        page.screenshot(path=HERE / "shots" / f"memo-saved-chosen-{scheme}.png", full_page=True)
+        look(f"memo-saved-chosen-{scheme}", page, full_page=True)
     root.get_by_role("button", name="Undo").click()
     expect(words).to_contain_text("train point")
     expect(root.get_by_role("button", name="fitted bumps, 1σ")).to_be_visible()
@@ -95,20 +94,20 @@ def test_presets_of_the_points_that_it_holds_stay_open(saved):
     lab.close()
 
 
-def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_copied):
+def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_copied, look):
     page, root = saved.open(half_copied)
     tab(root, "Curve")
     expect(root.get_by_text("This page was saved without this curve: it needs Python.")).to_be_visible()
     for name in ("Reveal", "Just show me"):
         expect(root.get_by_role("button", name=name)).to_be_hidden()
     expect(root.locator(".nbm-memo-veil")).to_be_hidden()
-    page.screenshot(path=HERE / "shots" / "memo-saved-curve.png", full_page=True)
+    look("memo-saved-curve", page, full_page=True)
     tab(root, "Interactions")
     expect(root.get_by_text("This page was saved without the maps")).to_be_visible()
     expect(root.get_by_text("Bright is worse")).to_be_hidden()
 
 
-def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied):
+def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     lab = half_copied
     python_computes(lab, *KEYS)
     page, root = saved.open(lab)
@@ -120,7 +119,7 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied):
     away = (np.array(lab.curve["metrics"]["fld"]) - lab.result["honest"]["fld"]) / lab.result["noise"]["fld"]
     first = lab.curve["values"][np.flatnonzero(away > 3)[0]]
     expect(told).to_contain_text(f"FLD notices from {100 * first:g}\u00a0% (you said 35\u00a0%)")
-    page.screenshot(path=HERE / "shots" / "memo-saved-revealed.png", full_page=True)
+    look("memo-saved-revealed", page, full_page=True)
     handle(root, "Spread").press("ArrowLeft")
     expect(told).to_contain_text("These curves are of the scene that was saved")
     tab(root, "Interactions")
@@ -128,10 +127,10 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied):
     root.get_by_role("button", name="set Share copied 25 %").first.click()
     expect(handle(root, "Share copied")).to_have_attribute("aria-valuetext", "25\u00a0%")
     painted(page)
-    page.screenshot(path=HERE / "shots" / "memo-saved-maps.png", full_page=True)
+    look("memo-saved-maps", page, full_page=True)
 
 
-def test_the_heat_maps_of_a_locked_lab_look_closed(saved, half_copied):
+def test_the_heat_maps_of_a_locked_lab_look_closed(saved, half_copied, look):
     lab = half_copied
     python_computes(lab, "interactions")
     lab.lock("drag")
@@ -140,4 +139,4 @@ def test_the_heat_maps_of_a_locked_lab_look_closed(saved, half_copied):
     cells = root.locator(".nbm-memo-heat td button")
     expect(cells.first).to_be_disabled()
     assert all(cell.is_disabled() and cell.get_attribute("title") == "Locked by the teacher" for cell in cells.all())
-    page.screenshot(path=HERE / "shots" / "memo-locked-maps.png", full_page=True)
+    look("memo-locked-maps", page, full_page=True)

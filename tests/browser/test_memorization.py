@@ -294,10 +294,25 @@ def test_a_chosen_point_that_is_gone_is_chosen_no_more(opened):
     assert settle(page, lab)[1]["cards"]["auth_pct"] == 0
 
 
-def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, kernel, shot):
+@pytest.fixture
+def bounded(run_cells):
+    """bounded(page): Python takes a share of copies of half at most."""
+    pages = []
+    change = "import nbmetrics.labs.toolkit.fields as r; r.BOUNDS['copied'] = (0.0, {}); print(1)"
+
+    def bound(page):
+        pages.append(page)
+        run_code(page, change.format(0.5))
+
+    yield bound
+    for page in pages:
+        run_code(page, change.format(1.0))
+
+
+def test_a_scene_that_python_refuses_is_told_and_the_next_is_answered(opened, bounded, shot):
     page, lab = opened("points=60")
     settle(page, lab)
-    run_code(page, "import nbmetrics.labs.toolkit.fields as r; r.BOUNDS['copied'] = (0.0, 0.5); print(1)")
+    bounded(page)
     share = handle(lab, "Share copied")
     share.press("End")
     expect(lab.get_by_role("status")).to_have_text("Python: copied: got 1. Give a number from 0 to 0.5")

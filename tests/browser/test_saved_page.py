@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.conftest import HERE
 from tests.browser.page import cells, drag, handle, numbers, painted, press
 from tests.labs.toolkit.common import EVIL, LABS, NAMES, evil_lab
 
@@ -63,7 +62,7 @@ def test_a_page_that_was_edited_to_take_all_memory_says_so_instead(browser, tmp_
     context.close()
 
 
-def test_samples_of_a_saved_page_show_no_band_of_other_points(saved):
+def test_samples_of_a_saved_page_show_no_band_of_other_points(saved, look):
     scene = nm.Scene.preset_named("Two clients").to_json() | {"samples": 50, "view": {"panel": "samples"}}
     page, root = saved.open(nm.Playground(nm.Scene.parse(scene)))
     band, needs = root.get_by_text("of 20 redraws"), root.get_by_text("if all clients were alike, need Python")
@@ -77,7 +76,7 @@ def test_samples_of_a_saved_page_show_no_band_of_other_points(saved):
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         painted(page)
-        page.screenshot(path=HERE / "shots" / f"saved-samples-{scheme}.png", full_page=True)
+        look(f"saved-samples-{scheme}", page, full_page=True)
     root.get_by_role("button", name="Undo").click()
     expect(band).to_be_visible()
 
@@ -145,13 +144,13 @@ def test_save_picture_works_under_the_pages_own_security_policy(saved):
 
 @pytest.mark.parametrize("lab", LABS)
 @pytest.mark.parametrize("width", [1280, 400])
-def test_pictures_to_look_at(saved, lab, width):
+def test_pictures_to_look_at(saved, lab, width, look):
     page, root = saved.open(getattr(nm, lab)(), width)
     root.get_by_role("slider").first.wait_for()
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         painted(page)
-        page.screenshot(path=HERE / "shots" / f"saved-{lab}-{scheme}-{width}.png", full_page=True)
+        look(f"saved-{lab}-{scheme}-{width}", page, full_page=True)
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         back = page.evaluate("e => getComputedStyle(document.querySelector('.nbm')).backgroundColor")
         assert (back == "rgb(255, 255, 255)") == (scheme == "light")

@@ -140,12 +140,12 @@ def test_a_page_saved_from_a_page_is_that_page_as_it_is_now(saved, lab, tmp_path
     assert handle(again, case).get_attribute("aria-valuetext") != stands
 
 
-def test_title_text_and_author_stand_on_top_as_text(saved):
+def test_title_text_and_author_stand_on_top_as_text(saved, look):
     page, root = saved.open(nm.Playground(), words=WORDS)
     assert page.locator(".lead p").all_inner_texts() == WORDS["text"].split("\n")
     assert page.locator(".by").inner_text() == WORDS["author"] and page.locator(".lead b, .by b, h1 b").count() == 0
     assert centre(page.locator(".lead"))[1] < root.bounding_box()["y"]
-    page.screenshot(path=HERE / "shots" / "saved-with-a-question.png")
+    look("saved-with-a-question", page)
 
 
 @pytest.mark.parametrize("lab", LABS)

@@ -296,7 +296,6 @@ def test_with_the_kernel_gone_shared_shapes_go_on_and_unequal_ones_say_what_they
     page, lab = opened()
     settle(page, lab)
     kernel.kill()
-    page.get_by_role("dialog").get_by_role("button", name="Ok").click()
     page.evaluate(RECORD)
     drag(page, handle(lab, "Client 2 mean"), 40, -60, steps=30)
     frames = page.evaluate("() => window.__frames")

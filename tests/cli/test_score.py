@@ -29,7 +29,8 @@ def read(path):
 def test_folders_of_images_give_the_scores_of_python(folder, run, tmp_path):
     clients = {name: folder(f"real/{name}", mean, 30) for name, mean in (("north", 90), ("south", 170))}
     fake = folder("fake", 130, 40)
-    code, out, err = run("score", "real", "fake", "--extractor", "pixels", "--json", "o.json", "--csv", "o.csv")
+    words = ("score", "real", "fake", "--extractor", "pixels", "--quiet")
+    code, out, err = run(*words, "--json", "o.json", "--csv", "o.csv")
     rows = {name: images.reshape(len(images), -1) / 255 for name, images in clients.items()}
     table = nm.evaluate(rows, {"fake": fake.reshape(40, -1) / 255}, progress=False).table
     found = pd.DataFrame(read(tmp_path / "o.json")["table"])
@@ -55,7 +56,9 @@ def test_files_are_written_though_nobody_reads_the_output_to_its_end(features, r
 
     monkeypatch.setattr("nbmetrics.cli.score.as_text", closed)
     with pytest.raises(EOFError):
-        run(*WORDS, "--json", "o.json", "--html", "o.html", "--csv", "o.csv")
+        run(*WORDS, "--json", "o.json", "--html", "o.html", "--csv", "o.csv", "--markdown", "o.md", "--latex", "o.tex")
+    assert (tmp_path / "o.md").read_text("utf-8").startswith("| generator | ")
+    assert r"\toprule" in (tmp_path / "o.tex").read_text("utf-8")
     assert len(read(tmp_path / "o.json")["table"]) == len(pd.read_csv(tmp_path / "o.csv")) == 4
     assert (tmp_path / "o.html").exists()
 
@@ -281,6 +284,7 @@ REFUSED = {
     "JSON of another name": ((*WORDS, "--json", "o.txt"), "ends in .json"),
     "a page into a folder": ((*WORDS, "--html", "page.html"), "exists and is not a file"),
     "CSV of no name": ((*WORDS, "--csv", ""), "error: --csv"),
+    "LaTeX of another name": ((*WORDS, "--latex", "t.txt"), "error: --latex"),
     "unknown extractor": (("score", "pictures", "wide.npy", "--extractor", "pixle"), "error: --extractor"),
     "batches of none": (
         ("score", "pictures", "wide.npy", "--extractor", "pixels", "--batch-size", "0"),

@@ -77,6 +77,17 @@ def test_a_package_that_is_not_installed_is_named_with_the_extra(monkeypatch, pa
     assert package.replace("_", "-") in str(caught.value)
 
 
+def test_without_torch_a_federation_of_images_says_which_extractors_need_none(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    images, labels = np.zeros((4, 8, 8), np.uint8), ["a", "a", "b", "b"]
+    for make in (lambda: nm.Federation.from_dataset((images, labels)), lambda: nm.Federation.from_folder(tmp_path)):
+        with pytest.raises(nm.InvalidInput, match=r"the default, needs torch, .*extractor='pixels' or .*'digits-cnn'"):
+            make()
+    for make in (lambda: nm.Client(images), lambda: nm.Federation.from_labels(images, labels)):
+        with pytest.raises(nm.InvalidInput, match='"pixels" or "digits-cnn", which need no torch'):
+            make()
+
+
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [

@@ -11,8 +11,6 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.features import weights as module
-from nbmetrics.features.extractors import extractor_of
-from nbmetrics.features.home import home
 from nbmetrics.features.networks import NETWORKS
 from nbmetrics.features.weights import digest, folder, kept, located, read
 
@@ -49,15 +47,6 @@ def saved(path, state=STATE):
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.save(state, path)
     return path
-
-
-def test_home_is_where_the_environment_says(monkeypatch):
-    assert folder() == home() / "weights" and home() == Path(str(home()))
-    monkeypatch.delenv("NBMETRICS_HOME")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
-    assert home() == Path("/caches/nbmetrics")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert home() == Path.home() / ".cache" / "nbmetrics"
 
 
 @pytest.mark.parametrize("name", ["w.pt", "w.pth", "W.PT"])
@@ -175,23 +164,6 @@ def test_what_is_no_state_dict_is_refused(tmp_path, state, seen):
             read(NAME, state)
 
 
-@pytest.mark.parametrize(
-    "weights", [3, b"\0", ["a.pt"], "a.npz", "", "nowhere.pt", "\0.pt", "a" * 5000 + ".pt", Path()]
-)
-def test_what_is_no_file_of_weights_is_refused(weights):
-    with pytest.raises(nm.InvalidInput, match=r"^weights: "):
-        extractor_of(NAME, weights=weights)
-
-
-def test_missing_weights_are_named_with_checksum_and_place():
-    with pytest.raises(nm.InvalidInput, match=r"^weights: ") as caught:
-        located(NAME, None, False)
-    said = str(caught.value)
-    network = NETWORKS[NAME]
-    for part in (network.file, network.sha256, str(folder()), "download=True", network.url):
-        assert part in said
-
-
 def test_what_was_fetched_is_kept_and_read_again_without_fetching(monkeypatch, published, tmp_path):
     content = saved(tmp_path / "theirs.pth").read_bytes()
     network, fetched = published(content), []
@@ -224,16 +196,6 @@ def test_a_file_with_another_checksum_is_refused(published, cut):
         read(NAME, path)
 
 
-@pytest.mark.parametrize("error", [OSError("no route to host"), RuntimeError("invalid hash value")])
-def test_a_download_that_fails_says_what_to_do(monkeypatch, error):
-    def fetch(*given):
-        raise error
-
-    monkeypatch.setattr(module, "_fetch", fetch)
-    with pytest.raises(nm.InvalidInput, match=f"^download: .*{error}.*{folder()}"):
-        located(NAME, None, True)
-
-
 def test_the_downloader_checks_every_digit(monkeypatch, tmp_path):
     """`_fetch` itself, on a file of this machine."""
     monkeypatch.undo()
@@ -246,12 +208,6 @@ def test_the_downloader_checks_every_digit(monkeypatch, tmp_path):
     assert not target.exists()
     module._fetch(source.as_uri(), target, right)
     assert target.read_bytes() == b"weights"
-
-
-def test_a_file_without_a_known_checksum_is_not_fetched():
-    with pytest.raises(nm.InvalidInput, match=r"no checksum is known") as caught:
-        located("dinov2-vit-g-14", None, True)
-    assert "download=True" not in str(caught.value)
 
 
 def test_a_digest_is_of_names_types_shapes_and_numbers():

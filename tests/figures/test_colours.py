@@ -1,19 +1,14 @@
 """One language of colour: figures and pages mean the same by it, and it is never colour alone."""
 
-import itertools
 import math
 import re
 
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.text import Text
 
 import nbmetrics as nm
-from nbmetrics import figures
 from nbmetrics.figures import drawing
-from nbmetrics.figures.tables import COLUMNS
 from nbmetrics.orders import numeral
-from tests.figures.test_figures import made
 from tests.rooms import PACKAGE
 
 CSS = (PACKAGE / "labs" / "toolkit" / "view" / "lab.css").read_text("utf-8")
@@ -30,9 +25,6 @@ VARIABLES = {
     "brown": drawing.BROWN,
     **{f"g{k}": hue for k, hue in enumerate(drawing.GENERATORS)},
 }
-AGGREGATES = {"avg": (drawing.CLIENT, "-"), "all": (drawing.TEXT, "--"), "gap": (drawing.GAP, ":")}
-# Of an experiment, as the catalogue has it: no word for who reads a figure.
-CODE = re.compile(r"\b[EFCK]\d{1,2}\b")
 
 
 def light():
@@ -51,25 +43,6 @@ def test_the_page_and_the_figures_have_one_palette():
     known = set(VARIABLES) & set(page)
     assert {"client", "generator", "text", "quiet", "gap"} <= known
     assert {name: page[name] for name in known if not same(page[name], VARIABLES[name])} == {}
-
-
-def texts(figure):
-    """All that is written on it but formulas, whose signs are typeset."""
-    figure.draw_without_rendering()
-    found = [text.get_text() for text in figure.findobj(Text) if text.get_visible()]
-    return [text for text in found if text and "$" not in text]
-
-
-@pytest.mark.parametrize("name", COLUMNS)
-def test_figures_speak_one_language(name):
-    figure = figures.draw(made(name))
-    for line in itertools.chain.from_iterable(ax.lines for ax in figure.axes):
-        if line.get_label() in AGGREGATES:
-            colour, style = AGGREGATES[line.get_label()]
-            assert same(line.get_color(), colour) and line.get_linestyle() == style, line.get_label()
-    written = texts(figure)
-    assert written and not [text for text in written if CODE.search(text)]
-    assert not [text for text in written if re.search(r"(?<![\w.)])-\d|e-\d|−0(\.0+)?$", text)]
 
 
 def test_one_generator_has_one_hue_and_mark_in_every_panel():

@@ -1,16 +1,20 @@
-"""Figures: whose table they draw, and that nothing on them is cut, crossed out or in a wrong unit."""
+"""Figures: whose table they draw, and that nothing on them is cut, crossed out, in a wrong unit or another language."""
 
 import functools
 import io
 import itertools
 import math
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
 
 import nbmetrics as nm
 from nbmetrics import experiments, figures, theory
+from nbmetrics.figures import drawing
 from nbmetrics.figures.tables import COLUMNS
 from nbmetrics.metrics.fld import POINTS
 from tests.experiments.test_experiments import small
@@ -24,9 +28,28 @@ def made(name):
     return small(name)
 
 
-def drawn(figure):
-    figure.draw_without_rendering()
+@functools.cache
+def whole(name):
+    """Its figure, for tests that only look at it."""
+    return figures.draw(made(name))
+
+
+def panels(figure):
     return [ax for ax in figure.axes if ax.get_visible()]
+
+
+def drawn(figure):
+    """The panels, once they and their texts have their places: half a second of a processor."""
+    figure.draw_without_rendering()
+    return panels(figure)
+
+
+def texts(figure):
+    """All that is written on it but formulas, whose signs are typeset."""
+    figure.set_layout_engine("none")  # what is written is asked for, not where: half the time
+    figure.draw_without_rendering()
+    found = [text.get_text() for text in figure.findobj(Text) if text.get_visible()]
+    return [text for text in found if text and "$" not in text]
 
 
 def read_back(table, **options):
@@ -50,10 +73,9 @@ def test_every_experiment_says_what_its_figure_needs():
 
 @pytest.mark.parametrize("name", sorted(set(COLUMNS) - set(LOST)))
 def test_a_table_read_back_from_a_file_is_drawn_as_it_was(name):
-    table = made(name)
-    whole, read = getattr(figures, name)(table), getattr(figures, name)(read_back(table, index=False))
+    read = getattr(figures, name)(read_back(made(name), index=False))
     assert "after" not in read.get_suptitle()
-    for ours, theirs in zip(drawn(read), drawn(whole), strict=True):
+    for ours, theirs in zip(panels(read), panels(whole(name)), strict=True):
         assert ours.get_title() == theirs.get_title() or name == "variance_limited"
         for line, same in zip(ours.lines, theirs.lines, strict=True):
             pairs = zip(line.get_data(), same.get_data(), strict=True)
@@ -113,8 +135,7 @@ def test_fld_has_one_right_unit_everywhere():
     assert POINTS * 0.01 == 1  # FLD is POINTS × nats per dimension
     names = ["transforms", "diversity", "sample_size", "bandwidth_sweep", "novelty", "interactions", "copycat"]
     for name in names:
-        axes = drawn(getattr(figures, name)(made(name)))
-        labels = [text for ax in axes for text in (ax.get_xlabel(), ax.get_ylabel()) if "FLD" in text]
+        labels = [text for ax in panels(whole(name)) for text in (ax.get_xlabel(), ax.get_ylabel()) if "FLD" in text]
         assert labels and all("(points, 0.01 nats/dim" in text.replace("\n", " ") for text in labels), name
 
 
@@ -162,11 +183,31 @@ def test_contours_fill_their_panels_and_no_text_is_cut_or_crossed(rho, rho_hat):
 
 
 def test_the_axes_of_e4_have_units():
-    labels = [ax.get_ylabel() for ax in drawn(figures.single_class(made("single_class")))]
+    labels = [ax.get_ylabel() for ax in panels(whole("single_class"))]
     assert labels[0].startswith("FID (squared units") and len(labels) == 3
     assert all("(kernel units; lower is better)" in text for text in labels[1:])
     mine = small("single_class", kernels={"mine": nm.RBF(2.0)})
-    assert drawn(figures.single_class(mine))[1].get_ylabel() == "Mine (kernel units; lower is better)"
+    assert panels(figures.single_class(mine))[1].get_ylabel() == "Mine (kernel units; lower is better)"
+
+
+# --- one language of lines and words
+
+
+AGGREGATES = {"avg": (drawing.CLIENT, "-"), "all": (drawing.TEXT, "--"), "gap": (drawing.GAP, ":")}
+# Of an experiment, as the catalogue has it: no word for who reads a figure.
+CODE = re.compile(r"\b[EFCK]\d{1,2}\b")
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_figures_speak_one_language(name):
+    figure = whole(name)
+    for line in itertools.chain.from_iterable(ax.lines for ax in figure.axes):
+        if line.get_label() in AGGREGATES:
+            colour, style = AGGREGATES[line.get_label()]
+            assert to_hex(line.get_color()) == to_hex(colour) and line.get_linestyle() == style, line.get_label()
+    written = texts(figure)
+    assert written and not [text for text in written if CODE.search(text)]
+    assert not [text for text in written if re.search(r"(?<![\w.)])-\d|e-\d|−0(\.0+)?$", text)]
 
 
 # --- both sides of a theorem

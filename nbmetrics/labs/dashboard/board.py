@@ -3,7 +3,7 @@
     {"clients": [{"name", "rows", "share"}], "generators": {name: {}},
      "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "sure", "why", "note"}],
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
-     "tree": [[left, right, apart]], "filled": {"done", "total", "doing"}}
+     "tree": [[left, right, apart]], "filled": {"done", "total", "doing", "stopped"}}
 
 `values` are plain scores. `centres` are what decisions use, as losses (lower is better): the score without the bias of
 few rows where that can be taken off, the plain one elsewhere. `few` says of each client why its scores have no
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...evaluation.draws import Noise, packed, unpacked
+from ...evaluation.filling import NOT_YET
 from ...evaluation.result import Result
 from ...metrics.base import Metric, losses
 from ...metrics.kid.metric import KID
@@ -39,6 +40,7 @@ class Facts:
     draws : (B, G, k) noise of the centres as the page has it; None where it is not known
     why : there are no draws
     note : how the numbers were made
+    is_pooled : whether there are pooled data to score
     """
 
     metric: Metric[Any]
@@ -49,6 +51,7 @@ class Facts:
     draws: np.ndarray | None
     why: str
     note: str
+    is_pooled: bool = True
 
     @property
     def is_corrected(self) -> bool:
@@ -81,14 +84,19 @@ def facts_of(result: Result, known: np.ndarray, noise: Noise | None, why: str) -
     few: tuple[str, ...] = ("",) * values.shape[1]
     draws = None
     if noise is not None:
-        few = tuple(next((reason for reason in column if reason), "") for column in zip(*noise.reasons, strict=True))
+        sounded = [g for g, reasons in enumerate(noise.reasons) if set(reasons) != {NOT_YET}]
+        columns = zip(*(noise.reasons[g] for g in sounded), strict=True) if sounded else few
+        few = tuple(next((reason for reason in column if reason), "") for column in columns)
         corrected = losses(metric, noise.centres)
         centres = np.where(np.isnan(corrected), centres, corrected)
-        draws = np.stack([rounded(noise.by_client[:, g]) for g in range(len(values))], axis=1)
-        if all(few):
-            draws, why = None, few[0]
-    note = f"{metric.convention or metric.label}; {result.span}"
-    return Facts(metric, values, centres, known, few, draws, why or "it is still being computed", note)
+        if len(sounded) < len(values):
+            why = why or NOT_YET
+        elif all(few):
+            why = why or few[0]
+        else:
+            draws = np.stack([rounded(noise.by_client[:, g]) for g in range(len(values))], axis=1)
+    note = "; ".join(filter(None, [metric.convention or metric.label, result.span]))
+    return Facts(metric, values, centres, known, few, draws, why, note)
 
 
 def rounded(draws: np.ndarray) -> np.ndarray:
@@ -110,7 +118,7 @@ def facts_of_metric(facts: Facts) -> dict[str, Any]:
         "higher": metric.higher_is_better,
         "best": metric.best,
         "same": facts.is_same,
-        "pooled": True,
+        "pooled": facts.is_pooled,
         "corrected": facts.is_corrected,
         "sure": facts.draws is not None,
         "why": facts.why if facts.draws is None else "",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...evaluation.draws import Noise
+from ...evaluation.filling import NOT_YET
 from ...metrics.base import losses
 from .board import Facts, rounded
 from .ranges import average
@@ -98,7 +99,7 @@ def judged(names: Sequence[str], known: Known) -> Verdict:
         why=_why(known),
     )
     avg = aggregate(losses(facts.metric, known.avg), known.avg_centres, known.avg_draws)
-    if facts.is_same or len(is_done) == 1:
+    if facts.is_same or not facts.is_pooled or len(is_done) == 1:
         return verdict(names, avg, None, about)
     plain = losses(facts.metric, known.all)
     return verdict(names, avg, aggregate(plain, known.all_centres, known.all_draws), about)
@@ -109,4 +110,4 @@ def _why(known: Known) -> str:
     if facts.draws is None:
         return facts.why
     few = [reason for reason in facts.few if reason]
-    return few[0] if few else "it is still being computed"
+    return few[0] if few else NOT_YET

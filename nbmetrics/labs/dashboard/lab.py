@@ -18,10 +18,12 @@ from ...errors import InvalidInput, check_choice, check_names, printable, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
 from ..toolkit.lab import LONGEST_MESSAGE, Lab
+from ..toolkit.namespace import listed, suitable, why_not
 from ..toolkit.worker import Worker
 from .filler import Filler
 from .scene import DashboardScene
-from .study import Study
+from .study import FederationStudy, Study
+from .table import TableStudy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,20 +69,24 @@ class Dashboard(Lab):
     """
 
     _esm = modules.module("dashboard/view/index.js")
-    _css = modules.style("dashboard/view/style.css", "dashboard/view/heat.css")
+    _css = modules.style(*modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css")
     _state = DashboardScene
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
     # Of the chosen cell.
     details = traitlets.Dict().tag(sync=True)
+    namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     def __init__(
         self, federation: Any, generators: Any, metrics: Any = ("fid", "kid"), *, uncertainty: Any = None
     ) -> None:
-        self._study = Study(federation, generators, metrics, uncertainty)
+        self._start(FederationStudy(federation, generators, metrics, uncertainty))
+
+    def _start(self, study: Study) -> None:
+        """Show a study, and fill it in."""
+        self._study = study
         self._told = 0.0
-        self._drawn: Any = None
         presets = self._scenes()
         self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
@@ -93,6 +99,35 @@ class Dashboard(Lab):
         except Exception:
             self.close()
             raise
+
+    @classmethod
+    def from_table(
+        cls, table: Any, *, weights: Any = None, label: str = "Score", higher_is_better: bool = False
+    ) -> Dashboard:
+        """A Dashboard of scores that were computed elsewhere, without pooled data and without intervals.
+
+        Parameters
+        ----------
+        table : DataFrame (or dict of columns), a row a client, by the index, and a column a generator; or a long one
+            with the columns client, generator and value
+        weights : of the clients, in their order or by name; equal by default
+        label : what the scores are called
+        higher_is_better : direction of the score
+
+        Raises
+        ------
+        InvalidInput
+            For a table that is empty or too large, or that holds no numbers, and names that come twice.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"a": [0.3, 0.9], "b": [0.4, 0.5]}, index=["north", "south"])
+        >>> nm.Dashboard.from_table(table).table["avg"].round(2).tolist()
+        [0.6, 0.45]
+        """
+        made = cls.__new__(cls)
+        made._start(TableStudy(table, weights, label, higher_is_better))
+        return made
 
     def _scenes(self) -> dict[str, DashboardScene]:
         study = self._study
@@ -114,7 +149,7 @@ class Dashboard(Lab):
 
     def _publish(self, doing: str) -> None:
         self._told = time.monotonic()
-        self._write(board=self._study.board(doing))
+        self._write(board=self._study.board(doing, self._filler.is_stopped))
         draws = self._study.draws()
         if draws != self.draws:
             self._write(draws=draws)
@@ -144,6 +179,7 @@ class Dashboard(Lab):
     def cancel(self) -> None:
         """Compute no more after the piece under way: what is known stays. `resume` goes on."""
         self._filler.stop()
+        self._publish("")
 
     def resume(self) -> None:
         """Go on after `cancel`."""
@@ -197,19 +233,26 @@ class Dashboard(Lab):
         others = [study.verdict(m, scene).sentences[0] for m in study.metrics if m != scene.metric]
         return [*study.verdict(scene.metric, scene).sentences, *others]
 
-    def _computed(self, scene: DashboardScene) -> dict[str, Any]:
-        self._study.wanted = scene.shares
-        if self._filler.has_started and not self._filler.is_stopped:
-            self._filler.wake()
-            self._filler.wait(SOON)
-        return self._study.answer(scene)
+    def to_code(self) -> str:
+        """Python that shows this state again, of the federation and the generators of the notebook."""
+        return self._scene.to_code(self._study.metrics)  # type: ignore[no-any-return]
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
-        if kind != "details":
+        if kind == "names":
+            self.namespace = listed(self._study.dim, self._study.takes_images)
+        elif kind == "attach":
+            sources = suitable()
+            name = check_choice(message.get("name"), sources, "name")
+            if why := why_not(sources[name], self._study.dim, self._study.takes_images):
+                raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
+            self.attach(name, sources[name])
+        elif kind == "details":
+            self._wanted_cell = self._heard(message.get("scene"))
+            self._opener.put(self._wanted_cell)
+        elif kind in ("stop", "resume"):
+            self.cancel() if kind == "stop" else self.resume()
+        else:
             super()._answer_to(kind, message)
-            return
-        self._wanted_cell = self._heard(message.get("scene"))
-        self._opener.put(self._wanted_cell)
 
     def _open(self, scene: DashboardScene) -> None:
         """Write what the chosen cell opens, part after part, as long as no other is asked for."""
@@ -222,6 +265,13 @@ class Dashboard(Lab):
             cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
             told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
             self._write(details={**cell, "error": told, "doing": ""})
+
+    def _computed(self, scene: DashboardScene) -> dict[str, Any]:
+        self._study.wanted = scene.shares
+        if self._filler.has_started and not self._filler.is_stopped:
+            self._filler.wake()
+            self._filler.wait(SOON)
+        return self._study.answer(scene)
 
     def _settle(self) -> None:
         self.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ LARGEST = 48
 class Pictures:
     """The images behind the rows of clients and generators, opened when one is asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, generators: Iterable[Generator]) -> None:
         self._sources: dict[str, Any] = {}
         self._opened: dict[str, Any] = {}
+        for generator in generators:
+            self.keep(generator)
 
     def keep(self, generator: Generator) -> None:
         """Remember what a generator's rows are made of."""

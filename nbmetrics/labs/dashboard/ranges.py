@@ -95,15 +95,20 @@ def leaders(ranges: Ranges, losses: np.ndarray) -> list[int]:
     return [g for g in placed if not ranges.better[placed[0], g]]
 
 
+def apart(losses: np.ndarray, draws: np.ndarray | None, a: int, b: int) -> float:
+    """|L_a − L_b| in units of its standard error: 0 for ties, ∞ beyond all noise, NaN where it is not known."""
+    pair = losses[[a, b]]
+    if draws is None or np.isnan(pair).any():
+        return math.nan
+    if np.isinf(pair).any():
+        return 0.0 if pair[0] == pair[1] else math.inf
+    difference = abs(pair[0] - pair[1])
+    error = _errors(draws[:, [a, b]])[0, 1]
+    if error == 0:
+        return 0.0 if difference <= ROUNDING * np.abs(pair).max() else math.inf
+    return float(difference / error)
+
+
 def flip(losses: np.ndarray, draws: np.ndarray | None, a: int, b: int) -> float:
     """The probability that a and b are in truth ordered the other way, up to ½ (ties); NaN where it is not known."""
-    pair = [a, b]
-    if draws is None or np.isnan(losses[pair]).any():
-        return math.nan
-    if np.isinf(losses[pair]).any():
-        return 0.5 if losses[a] == losses[b] else 0.0
-    difference = abs(losses[a] - losses[b])
-    error = _errors(draws[:, pair])[0, 1]
-    if error == 0:
-        return 0.5 if difference <= ROUNDING * np.abs(losses[pair]).max() else 0.0
-    return float(ndtr(-difference / error))
+    return float(ndtr(-apart(losses, draws, a, b)))

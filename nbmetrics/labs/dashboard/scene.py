@@ -13,6 +13,8 @@ for none, and `groups` says which corner of the triangle of weights a client bel
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -78,16 +80,21 @@ class DashboardScene:
         """λ: the weights, divided by their sum."""
         return check_weights(self.weights, len(self.weights))
 
-    def to_code(self) -> str:
-        """Python that opens this state on the federation and the generators of the notebook."""
-        return CODE
+    def to_code(self, metrics: Sequence[str] = ()) -> str:
+        """Python that shows this state again, of the federation and the generators of the notebook.
+
+        Twin: labs/dashboard/view/code.js · held by: tests/labs/dashboard/test_code_page.py
+        """
+        scene = {name: part for name, part in self.to_json().items() if name != "rev"}
+        return CODE.format(metrics=json.dumps(list(metrics or [self.metric])), scene=json.dumps(scene, indent=4))
 
 
 CODE = """\
 import nbmetrics as nm
 
-# federation and generators as they were given
-lab = nm.Dashboard(federation, generators)
+# federation and generators are those that this Dashboard was made of
+lab = nm.Dashboard(federation, generators, {metrics})
+lab.scene = {scene}
 lab
 """
 

@@ -6,18 +6,18 @@ the page, which depend on the data alone → `answer`: all, its noise and the te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
-from typing import Any
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
 from ...errors import InvalidInput
-from ...evaluation.draws import Noise, noise
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
-from ...evaluation.result import Result
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
@@ -29,153 +29,130 @@ from .pictures import Pictures
 from .scene import DashboardScene
 from .verdict import Verdict
 
-DRAWS, SEED = 256, 0
+Weights = tuple[float, ...]
+F = TypeVar("F", bound=Callable[..., Any])
+# Of the deals of rows in the test of the clients.
+SEED = 0
 # Weights whose answers are kept.
 REMEMBERED = 50
 
 
-class Study:
-    """The scores of generators on a federation, as far as they are known.
+def _at_once(method: F) -> F:
+    """A method that sees one state: no generator and no weight changes meanwhile."""
 
-    Parameters
+    @wraps(method)
+    def run(self: Study, *given: Any) -> Any:
+        with self.lock:
+            return method(self, *given)
+
+    return cast(F, run)
+
+
+class Study(ABC):
+    """The scores of generators with clients, as far as they are known.
+
+    Attributes
     ----------
-    federation, generators, metrics, uncertainty : as for `Dashboard`
+    names : of the clients
+    weights : λ as given, by numbers of rows by default
+    wanted : the weights for which `next_step` computes
     """
 
-    def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
-        federation = federation if isinstance(federation, Federation) else Federation(federation)
-        made = as_generators(generators)
-        self._filling, self.why = _filled(federation, made, metrics, uncertainty)
-        self.federation = federation
-        self.weights = tuple(self._filling.weights)
-        self.wanted = self._at = self.weights
-        self._noise: dict[tuple[Any, ...], Noise] = {}
-        self._p: dict[tuple[float, ...], float | None] = {}
-        self._tree: Tree | None = None
-        self._pictures = Pictures()
-        for generator in made:
-            self._pictures.keep(generator)
+    names: tuple[str, ...]
+    weights: Weights
+    wanted: Weights
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Of the clients."""
-        return tuple(self._filling.names)
+    @abstractmethod
+    def generators(self) -> tuple[str, ...]: ...
 
     @property
-    def generators(self) -> tuple[str, ...]:
-        return self._filling.generators
+    @abstractmethod
+    def metrics(self) -> tuple[str, ...]: ...
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        return self._filling.metrics
+    @abstractmethod
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each client, 0 where it has none."""
 
-    def add(self, name: str, source: Any) -> str:
-        """Take one more generator in."""
-        (made,) = as_generators({name: source})
-        added = self._filling.add(made)
-        self._pictures.keep(made)
-        return added
+    @abstractmethod
+    def facts(self, metric: str) -> Facts:
+        """What is known of one metric."""
 
-    def remove(self, name: str) -> None:
-        """Forget a generator."""
-        self._filling.remove(name)
+    @abstractmethod
+    def known(self, metric: str, shares: Weights) -> Known:
+        """All that decisions on one metric are made from, under some weights."""
+
+    @abstractmethod
+    def scores_of(self, scene: DashboardScene) -> Scores:
+        """What is known of the generators of a scene, under its weights."""
+
+    def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        """What the chosen cell opens, part after part; see `details`."""
+        return iter(())
 
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
-        filling = self._filling
-        if self._tree is None:
-            return Step("which clients are alike", self._compare)
-        if self._at != (wanted := self.wanted):
-            filling.weigh(wanted)
-            self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
-        if (step := next(filling.steps(), None)) is not None:
-            return step
-        for metric in self.metrics:
-            if self._key(metric) not in self._noise:
-                return Step(f"how sure {metric.upper()} is", partial(self._sound, metric))
-        if self._at not in self._p:
-            return Step("whether the clients differ by more than chance", self._test)
         return None
 
-    def _key(self, metric: str) -> tuple[Any, ...]:
-        return metric, self.generators, self._at
+    def p(self, shares: Weights) -> float | None:
+        """Of the test that the clients differ by chance alone, None where there is none, or none yet."""
+        return None
 
-    def _sound(self, metric: str) -> None:
-        """Compute the noise of one metric's scores."""
-        key = self._key(metric)
-        found = noise(self._result(metric), self._filling.weights, DRAWS, SEED)
-        self._noise = {**dict(list(self._noise.items())[-REMEMBERED:]), key: found}
+    def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
+        """How fast all grows with each client's weight, by generator; empty where that is not known."""
+        return {}
 
-    def _compare(self) -> None:
-        self._tree = likeness(self._result(self.metrics[0]).clients)
+    # Which clients are alike, once that is known.
+    tree: Tree | None = None
+    # Features of the rows, 0 where there are none, and whether clients are images.
+    dim = 0
+    takes_images = False
 
-    def _test(self) -> None:
-        weights = self._at
-        rows = [None if client.rows is None else client.rows for client in self.federation]
-        counted = [(to_numpy(to_float64(x)), w) for x, w in zip(rows, weights, strict=True) if w and x is not None]
-        found = None
-        if len(counted) > 1 and all(x is not None for x in rows):
-            parties = Parties(
-                np.concatenate([x for x, _ in counted]), tuple(len(x) for x, _ in counted), tuple(w for _, w in counted)
-            )
-            found = p_kid(parties, SEED)
-        self._p = {**dict(list(self._p.items())[-REMEMBERED:]), weights: found}
+    @abstractmethod
+    def add(self, name: str, source: Any) -> None:
+        """Take one more generator in."""
 
-    def _result(self, metric: str) -> Result:
-        return self._filling.scores.result(metric)
+    @abstractmethod
+    def remove(self, name: str) -> None:
+        """Forget a generator."""
 
-    @property
-    def scores(self) -> Scores:
-        """What is known by now."""
-        return self._filling.scores
+    def __init__(self) -> None:
+        # One thread fills; generators come and go, and the page is told, on others.
+        self.lock = threading.RLock()
 
-    def scores_of(self, scene: DashboardScene) -> Scores:
-        """What is known of the generators of a scene, under its weights."""
-        return self._filling.scores_of(scene.generators).with_weights(scene.shares)
-
-    def facts(self, metric: str) -> Facts:
-        """What is known of one metric."""
-        known = self._filling.known(metric)
-        return facts_of(self._result(metric), known.clients, self._latest(metric), self.why)
-
-    def _latest(self, metric: str) -> Noise | None:
-        """The noise of these generators' scores with each client, which no weights change."""
-        found = [n for (m, generators, _), n in self._noise.items() if (m, generators) == (metric, self.generators)]
-        return found[-1] if found else None
-
-    def board(self, doing: str = "") -> dict[str, Any]:
-        """See `board`."""
+    @_at_once
+    def board(self, doing: str = "", is_stopped: bool = False) -> dict[str, Any]:
+        """See `board`; `doing` is what is computed now."""
         facts = [self.facts(metric) for metric in self.metrics]
-        done = [f.known for f in facts]
+        known = [f.known for f in facts]
         return {
-            "clients": facts_of_clients(self.names, [client.size for client in self.federation], self.weights),
+            "clients": facts_of_clients(self.names, self.sizes, self.weights),
             "generators": {name: {} for name in self.generators},
             "metrics": [facts_of_metric(f) for f in facts],
-            "values": {f.metric.name: self._by_generator(f.values, f.known) for f in facts},
-            "centres": {f.metric.name: self._by_generator(f.centres, f.known) for f in facts},
+            "values": {f.metric.name: self._cells(f.values, f.known) for f in facts},
+            "centres": {f.metric.name: self._cells(f.centres, f.known) for f in facts},
             "few": {f.metric.name: list(f.few) for f in facts},
-            **({} if self._tree is None else self._tree.to_json()),
-            "filled": {"done": int(sum(d.sum() for d in done)), "total": sum(d.size for d in done), "doing": doing},
+            **({} if self.tree is None else self.tree.to_json()),
+            "filled": {
+                "done": int(sum(k.sum() for k in known)),
+                "total": sum(k.size for k in known),
+                "doing": doing,
+                "stopped": is_stopped,
+            },
         }
 
+    @_at_once
     def draws(self) -> dict[str, Any]:
         """The noise of the centres, by metric and generator."""
+        found = {metric: self.facts(metric).draws for metric in self.metrics}
         return {
-            metric: {name: packed_clients(found.by_client[:, g]) for g, name in enumerate(self.generators)}
-            for metric in self.metrics
-            if (found := self._latest(metric)) is not None
+            metric: {name: packed_clients(draws[:, g]) for g, name in enumerate(self.generators)}
+            for metric, draws in found.items()
+            if draws is not None
         }
 
-    def known(self, metric: str, shares: tuple[float, ...]) -> Known:
-        """All that decisions on one metric are made from, under some weights."""
-        result = self._result(metric)
-        pooled = np.full(len(self.generators), np.nan)
-        if shares == self._at and self._filling.known(metric).all.all():
-            pooled = result.pooled(self._filling.weights)
-        return Known.of(
-            self.facts(metric), shares, pooled, self._noise.get((metric, self.generators, shares)), self._p.get(shares)
-        )
-
+    @_at_once
     def answer(self, scene: DashboardScene) -> dict[str, Any]:
         """What the page cannot compute: all under the scene's weights, its noise, and whether clients differ."""
         shares, names = scene.shares, self.generators
@@ -187,28 +164,129 @@ class Study:
             "all": {m: _each(names, k.all) for m, k in known.items()},
             "all_centres": {m: _each(names, k.all_centres) for m, k in known.items()},
             "all_draws": {m: packed_all(names, draws) for m, draws in sure.items()},
-            "p": self._p.get(shares),
+            "slope": {m: self.slopes(m, shares) for m in known},
+            "p": self.p(shares),
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
         }
 
+    @_at_once
+    def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
+        """What can be said of who is best of the generators of a scene."""
+        chosen = [self.generators.index(name) for name in scene.generators]
+        return judged(scene.generators, self.known(metric, scene.shares).of_generators(chosen))
+
+    def _cells(self, values: np.ndarray, known: np.ndarray) -> dict[str, Any]:
+        return {name: written(values[g], known[g]) for g, name in enumerate(self.generators)}
+
+
+class FederationStudy(Study):
+    """The scores of generators on a federation, filled in step by step.
+
+    Parameters
+    ----------
+    federation, generators, metrics, uncertainty : as for `Dashboard`
+    """
+
+    def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
+        super().__init__()
+        self.federation = federation if isinstance(federation, Federation) else Federation(federation)
+        made = as_generators(generators)
+        self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
+        self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
+        self.wanted = self._at = self.weights
+        self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
+        self._pictures = Pictures(made)
+        self._p: dict[Weights, float | None] = {}
+        self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
+
+    @property
+    def generators(self) -> tuple[str, ...]:
+        return self._filling.generators
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return self._filling.metrics
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(client.size for client in self.federation)
+
+    @_at_once
+    def add(self, name: str, source: Any) -> None:
+        (made,) = as_generators({name: source})
+        self._filling.add(made)
+        self._pictures.keep(made)
+
+    @_at_once
+    def remove(self, name: str) -> None:
+        self._filling.remove(name)
+
+    def next_step(self) -> Step | None:
+        filling = self._filling
+        if self.tree is None:
+            return Step("which clients are alike", self._compare)
+        if self._at != (wanted := self.wanted):
+            with self.lock:
+                filling.weigh(wanted)
+                self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
+        if (step := next(filling.steps(), None)) is not None:
+            return step
+        if self._at not in self._p:
+            return Step("whether the clients differ by more than chance", self._test)
+        for metric in self.metrics:
+            for name in self.generators:
+                if (metric, name, self._at) not in self._slopes:
+                    return Step(f"slopes of {name}", partial(self._slope, metric, name))
+        return None
+
+    def _compare(self) -> None:
+        self.tree = likeness(self._filling.scores.result(self.metrics[0]).clients)
+
+    def _test(self) -> None:
+        counted = [(client.rows, w) for client, w in zip(self.federation, self._at, strict=True) if w]
+        rows = [to_numpy(to_float64(x)) for x, _ in counted if x is not None]
+        found = None
+        if 1 < len(rows) == len(counted):
+            parties = Parties(np.concatenate(rows), tuple(map(len, rows)), tuple(w for _, w in counted))
+            found = p_kid(parties, SEED)
+        self._p = {**dict(list(self._p.items())[-REMEMBERED:]), self._at: found}
+
+    def _slope(self, metric: str, name: str) -> None:
+        kept = dict(list(self._slopes.items())[-REMEMBERED * len(self.metrics) * len(self.generators) :])
+        self._slopes = {**kept, (metric, name, self._at): self._filling.slopes(name, metric)}
+
+    def p(self, shares: Weights) -> float | None:
+        return self._p.get(shares)
+
+    def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
+        found = {name: self._slopes.get((metric, name, shares)) for name in self.generators}
+        return {name: written(s, ~np.isnan(s)) for name, s in found.items() if s is not None}
+
+    def scores_of(self, scene: DashboardScene) -> Scores:
+        return self._filling.scores_of(scene.generators).with_weights(scene.shares)
+
     def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
-        """What the chosen cell opens, part after part; see `details`."""
         if scene.client not in self.names or scene.generator not in self.generators:
             return
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
         if self._filling.known(scene.metric).clients[g, i]:
             images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
-            for found in details(self._result(scene.metric), g, i, scene.shares, *images):
+            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **found}
 
-    def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
-        """What can be said of who is best of the generators of a scene."""
-        chosen = [self.generators.index(name) for name in scene.generators]
-        return judged(scene.generators, self.known(metric, scene.shares).of_generators(chosen))
+    def facts(self, metric: str) -> Facts:
+        filling = self._filling
+        return facts_of(filling.scores.result(metric), filling.known(metric).clients, filling.noise(metric), self._why)
 
-    def _by_generator(self, values: np.ndarray, known: np.ndarray) -> dict[str, Any]:
-        return {name: written(values[g], known[g]) for g, name in enumerate(self.generators)}
+    def known(self, metric: str, shares: Weights) -> Known:
+        facts, filling = self.facts(metric), self._filling
+        pooled, noise = np.full(len(self.generators), np.nan), None
+        if shares == self._at:
+            is_known = filling.known(metric).all
+            pooled[is_known] = filling.scores.result(metric).pooled(filling.weights)[is_known]
+            noise = filling.noise(metric)
+        return Known.of(facts, shares, pooled, noise, self.p(shares))
 
 
 def _each(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:
@@ -216,17 +294,14 @@ def _each(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:
 
 
 def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:
-    """The filling with intervals where there can be any, and why there are none elsewhere."""
-    if uncertainty is not None:
-        filling = Filling(federation, metrics, uncertainty=uncertainty, progress=False)
-        filling.add_all(generators)
-        return filling, ""
+    """The filling, with influence values where nothing is asked for and they can be; and why they cannot."""
     try:
-        filling = Filling(federation, metrics, uncertainty=Influence(), progress=False)
+        design = Influence() if uncertainty is None else uncertainty
+        filling = Filling(federation, metrics, uncertainty=design, progress=False)
         filling.add_all(generators)
         return filling, ""
     except InvalidInput as error:
-        if error.argument != "uncertainty":
+        if error.argument != "uncertainty" or uncertainty is not None:
             raise
         why = error.seen
     filling = Filling(federation, metrics, progress=False)

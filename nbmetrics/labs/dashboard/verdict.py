@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .ranges import ROUNDING, Ranges, flip, leaders, leads
+from .ranges import ROUNDING, Ranges, apart, flip, leaders, leads
 
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
 SIGNIFICANT = 0.05
@@ -96,7 +96,7 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
     if len(placed) < 2:
         found, body = [placed] * len(sides), _alone([names[g] for g in placed], len(names), about.label)
         return _told("unknown", names, found, [body], about)
-    if any(side.draws is None for side in sides):
+    if not all(_is_known(side) for side in sides):
         found = [_first(side.plain) for side in sides]
         body = f"on {about.label}, {_firsts(names, found)}; this may be chance: {about.why}."
         return _told("unknown", names, found, [body, *_missing(names, placed)], about)
@@ -125,11 +125,11 @@ def _judged(
         doubt = "" if set(found[0]) & set(found[-1]) else ", which is not shown to be more than chance"
         return "tie", f"{on}there is no single winner: {_each(names, found)}{doubt}."
     if len(found[0]) == 1:
-        return "winner", f"{on}{_joined(names, found[0])} wins{by}{always}."
+        return "winner", f"{on}{listed(names, found[0])} wins{by}{always}."
     if len(found[0]) == 2:
-        return "tie", f"{on}{_joined(names, found[0])} are tied{by}{always}."
+        return "tie", f"{on}{listed(names, found[0])} are tied{by}{always}."
     tie = f"all {size} generators are tied" if len(found[0]) == size else f"there is a tie of {len(found[0])}"
-    return "tie", f"{on}{tie}{by}: {_joined(names, found[0])}{always}."
+    return "tie", f"{on}{tie}{by}: {listed(names, found[0])}{always}."
 
 
 def _told(
@@ -155,6 +155,11 @@ def _first(losses: np.ndarray) -> list[int]:
     return leaders(leads(losses, np.zeros((1, len(losses)))), losses)
 
 
+def _is_known(side: Aggregate) -> bool:
+    """Whether there are draws of the one in front, so that it can be told from anyone."""
+    return side.draws is not None and bool(np.isfinite(side.draws[:, np.nanargmin(side.centres)]).all())
+
+
 def _is_exact(sides: Sequence[Aggregate]) -> bool:
     """Whether nothing was drawn: neither noise nor bias."""
     return all(
@@ -178,7 +183,7 @@ def _explained(p: float | None) -> str:
     return "which sample size alone can explain"
 
 
-def _joined(names: Sequence[str], which: Sequence[int]) -> str:
+def listed(names: Sequence[str], which: Sequence[int]) -> str:
     """All names, or the first of many and how many more."""
     if len(which) > MOST_NAMED:
         return f"{', '.join(names[g] for g in which[:NAMED_OF_MORE])} and {len(which) - NAMED_OF_MORE} more"
@@ -192,26 +197,26 @@ def _verb(which: Sequence[int], one: str, many: str) -> str:
 
 def _firsts(names: Sequence[str], found: Sequence[list[int]]) -> str:
     """Who is first by the plain scores, in one clause where avg and all agree."""
-    said = f"{_joined(names, found[0])} {_verb(found[0], 'is', 'are')} first"
+    said = f"{listed(names, found[0])} {_verb(found[0], 'is', 'are')} first"
     if len(found) == 1:
         return said
     if set(found[0]) == set(found[1]):
         return f"{said} by avg and by all"
-    return f"{said} by avg and {_joined(names, found[1])} by all"
+    return f"{said} by avg and {listed(names, found[1])} by all"
 
 
 def _each(names: Sequence[str], found: Sequence[list[int]]) -> str:
     """Who leads by avg and who by all."""
     if len(found[0]) == len(found[1]) == 1:
         return f"{names[found[0][0]]} wins by avg, {names[found[1][0]]} by all"
-    parts = [f"{_joined(names, one)} {_verb(one, 'wins', 'are tied')}" for one in found]
+    parts = [f"{listed(names, one)} {_verb(one, 'wins', 'are tied')}" for one in found]
     return f"{parts[0]} by avg, {parts[1]} by all"
 
 
 def _resolved(names: Sequence[str], found: Sequence[list[int]]) -> str:
     if set(found[0]) != set(found[-1]):
         return _each(names, found)
-    return f"{_joined(names, found[0])} {_verb(found[0], 'wins', 'are tied')}"
+    return f"{listed(names, found[0])} {_verb(found[0], 'wins', 'are tied')}"
 
 
 def odds(p: float) -> str:
@@ -239,9 +244,10 @@ def _odds(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int
 def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
     """The leader, the rival most likely to be better in truth, and how likely."""
     leader = leaders(side.ranges, side.centres)[0]
-    rivals = [(flip(side.centres, side.draws, leader, g), g) for g in placed if g != leader]
-    p, rival = max(rivals, key=lambda pair: (-1.0 if math.isnan(pair[0]) else pair[0], -pair[1]))
-    return leader, rival, p
+    rivals = sorted((g for g in placed if g != leader), key=lambda g: side.centres[g])
+    away = [apart(side.centres, side.draws, leader, g) for g in rivals]
+    rival = rivals[int(np.argmin(np.nan_to_num(away, nan=np.inf)))]
+    return leader, rival, flip(side.centres, side.draws, leader, rival)
 
 
 def _odds_of(names: Sequence[str], leader: int, rival: int, p: float, by: str) -> str:
@@ -262,7 +268,7 @@ def _turned(
     turned: dict[str, list[str]] = {}
     for top, one, by in zip(tops, found, ("avg", "all"), strict=False):
         if not set(top) & set(one):
-            turned.setdefault(f"{_joined(names, top)} would be first", []).append(f"by {by}" if len(sides) > 1 else "")
+            turned.setdefault(f"{listed(names, top)} would be first", []).append(f"by {by}" if len(sides) > 1 else "")
     return [
         f"Without the correction for few rows, {who} {' and '.join(by)}".rstrip() + "." for who, by in turned.items()
     ]
@@ -292,4 +298,12 @@ def _p_text(p: float) -> str:
 
 def _missing(names: Sequence[str], placed: Sequence[int]) -> list[str]:
     without = [g for g in range(len(names)) if g not in placed]
-    return [f"No score for {_joined(names, without)}."] if without else []
+    return [f"No score for {listed(names, without)}."] if without else []
+
+
+def percent(share: float) -> str:
+    """A share from 0 to 1 in percent: one decimal below 10, none above."""
+    if 0 < share < 0.0005:
+        return "less than 0.1\u00a0%"
+    tenths = math.floor(1000 * share + 0.5)
+    return f"{tenths / 10 if tenths < 100 else math.floor(100 * share + 0.5):g}\u00a0%"

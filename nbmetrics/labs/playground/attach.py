@@ -10,7 +10,7 @@ import numpy as np
 
 from ...distributions import Distribution
 from ...errors import InvalidInput, check_names, shown
-from ...federation import Federation, are_images, as_generators
+from ...federation import Client, Federation, Generator, are_images, as_generators, check_one_space
 from ..plane.items import Item
 from ..plane.laws import summary
 from .projection import Projection
@@ -34,53 +34,63 @@ def clients_of(federation: Any, plane: Any) -> Any:
 
 def added(
     scene: Scene, kind: str, name: str, source: Any, projection: Projection | None, free_key: Callable[[str], str]
-) -> tuple[Scene, dict[str, Any], dict[str, Any]]:
-    """The scene with one more of `kind`, or another in the place of the one of that name.
+) -> tuple[Scene, dict[str, Any]]:
+    """The scene with one more of `kind`, or another in the place of the one of that name; images become rows here.
 
     Returns
     -------
-    scene, what it holds in `data`, and what the page draws of what is new there
+    scene, and what the page draws of what is new in its `data`
     """
     name, key = check_names([name], "name")[0], free_key(name)
     if name in [item.name for item in getattr(scene, OTHER[kind])]:
         raise InvalidInput("name", f"{shown(name)} is a {OTHER[kind][:-1]}", f"Give the {kind[:-1]} another name")
-    if are_images(getattr(source, "source", source)):
-        fix = f"Attach their features: nm.extract(images, extractor), shape (n, {scene.dim})"
-        raise InvalidInput("source", "is images, and the lab keeps rows alone", fix)
+    party = _client(scene, name, source) if kind == "clients" else _generator(scene, name, source)
     items = list(getattr(scene, kind))
     place = next((k for k, item in enumerate(items) if item.name == name), len(items))
     if scene.plane is not None and projection is not None:
-        item, held, drawn = _wide(scene, kind, name, source, projection, place)
+        item, held, drawn = _wide(scene, party, projection, place)
         new = {key: held}, {key: drawn}
     else:
-        item, given = _flat(scene, kind, name, source)
+        item, given = _flat(scene, party)
         new = ({key: given}, {key: summary(given)}) if given is not None else ({}, {})
     item = replace(item, data=key if new[0] else None)
     if kind == "clients":
         weight = items[place].weight if place < len(items) else _weight(scene, new[0].get(key))
         item = replace(item, weight=weight)
-    data = {**scene.data, **new[0]}
     listed = [*items[:place], item, *items[place + 1 :]]
-    return Scene.parse({**scene.to_json(), kind: [one.to_json() for one in listed]}, data), data, new[1]
+    data = {**scene.data, **new[0]}
+    extracted = {**scene.extracted, **({key: party.extraction} if party.extraction else {})}
+    return Scene.parse({**scene.to_json(), kind: [one.to_json() for one in listed]}, data, extracted), new[1]
+
+
+def _client(scene: Scene, name: str, source: Any) -> Client:
+    """The client that a source makes; images become rows as the other clients' did."""
+    client = Federation({name: source}, extractor=scene.extraction if are_images(source) else None)[name]
+    check_one_space([("the scene", scene.extraction), (name, client.extraction)], "source")
+    return client
+
+
+def _generator(scene: Scene, name: str, source: Any) -> Generator:
+    """The generator that a source makes; what it makes of images are rows, as the clients' are."""
+    return as_generators({name: source})[0].through(scene.extraction)
 
 
 def _wide(
-    scene: Scene, kind: str, name: str, source: Any, projection: Projection, place: int
+    scene: Scene, party: Client | Generator, projection: Projection, place: int
 ) -> tuple[Item, Any, dict[str, Any]]:
-    if kind == "clients":
-        client = Federation({name: source})[name]
-        return wide_item(name, client.distribution if client.rows is None else client.rows, projection, 1.0)
-    generator = as_generators({name: source})[0]
-    return wide_item(name, drawn_source(generator, place, scene.seed, scene.dim), projection)
+    name = party.name or ""
+    if isinstance(party, Client):
+        return wide_item(name, party.distribution if party.rows is None else party.rows, projection, 1.0)
+    return wide_item(name, drawn_source(party, place, scene.seed, scene.dim), projection)
 
 
-def _flat(scene: Scene, kind: str, name: str, source: Any) -> tuple[Item, Any]:
+def _flat(scene: Scene, party: Client | Generator) -> tuple[Item, Any]:
     """The item of a source in the plane, and what a lab holds for it, if anything."""
-    if kind == "clients":
-        made = Scene.of(Federation({name: source}))
-        return made.clients[0], made.data.get(name)
-    made = Scene.of(scene.laws, {name: source}, seed=scene.seed)
-    return made.generators[0], made.data.get(name)
+    if isinstance(party, Client):
+        made = Scene.of(Federation([party]))
+        return made.clients[0], made.data.get(party.name or "")
+    made = Scene.of(scene.laws, [party], seed=scene.seed)
+    return made.generators[0], made.data.get(party.name or "")
 
 
 def _weight(scene: Scene, held: Any) -> float:

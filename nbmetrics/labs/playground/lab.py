@@ -16,10 +16,10 @@ from ...orders import numeral
 from ..plane.laws import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
+from ..toolkit.namespace import listed, suitable, why_not
 from .answers import answer_table
 from .attach import added, clients_of
 from .lessons import Lesson, shipped
-from .namespace import listed, suitable, why_not
 from .numbers import computed, metrics_of
 from .projection import Projection
 from .scene import Scene, presets
@@ -118,7 +118,7 @@ class Playground(Lab):
             start = Scene.of(federation, generators, OWN, **settings)
         if start.preset not in {**known, **offered}:
             known = {start.preset or OWN: start, **known}
-        self._data = dict(start.data)
+        self._data, self._extracted = dict(start.data), dict(start.extracted)
         # What the learner came to in each lesson, by its name.
         self._progress: dict[str, Any] = {}
         self._is_later = start.plane is not None and not is_quick(start)
@@ -216,7 +216,11 @@ class Playground(Lab):
 
     @property
     def _scene(self) -> Scene:
-        return replace(super()._scene, data=self._data)
+        return self._held(super()._scene)
+
+    def _held(self, scene: Scene) -> Scene:
+        """A scene with what its data stand for."""
+        return replace(scene, data=self._data, extracted=self._extracted)
 
     def scores(self) -> Scores:
         """The numbers of the present scene, as `evaluate` gives them.
@@ -226,7 +230,7 @@ class Playground(Lab):
         scene = self._scene
         if scene.plane is not None:
             return self._kept.scores(scene)
-        return evaluate(scene.federation, scene.sources, metrics_of(scene), progress=False)
+        return evaluate(scene.federation, scene.models, metrics_of(scene), progress=False)
 
     def attach(self, name: str, source: Any) -> None:
         """Add a generator of your own, or exchange the one of that name; can be undone.
@@ -235,7 +239,7 @@ class Playground(Lab):
         ----------
         name : how the view calls it
         source : rows (n, d), a law of d features, a torch module, or a function `(n, rng) -> rows`; d is 2, or the
-            width of the clients' rows
+            width of the clients' rows. Beside clients of images also images, as `Generator` takes them
         """
         self._add("generators", name, source)
 
@@ -247,13 +251,14 @@ class Playground(Lab):
         Parameters
         ----------
         name : how the view calls it
-        source : rows (n, d) or a law of d features, 2 or the width of the other clients' rows
+        source : rows (n, d) or a law of d features, 2 or the width of the other clients' rows. Beside clients of
+            images also images, as `Client` takes them
         """
         self._add("clients", name, source)
 
     def _add(self, kind: str, name: str, source: Any) -> None:
-        following, data, drawn = added(self._scene, kind, name, source, self._projection, self._free_key)
-        self._data = data
+        following, drawn = added(self._scene, kind, name, source, self._projection, self._free_key)
+        self._data, self._extracted = dict(following.data), dict(following.extracted)
         self.data = {**self.data, **drawn}
         self._loaded(following)
 
@@ -264,18 +269,18 @@ class Playground(Lab):
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind == "names":
-            self.namespace = listed(self._scene.dim)
+            self.namespace = listed(self._scene.dim, self._scene.extraction is not None)
         elif kind == "attach":
             sources = suitable()
             name = check_choice(message.get("name"), sources, "name")
-            if why := why_not(sources[name], self._scene.dim):
+            if why := why_not(sources[name], self._scene.dim, self._scene.extraction is not None):
                 raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
         else:
             super()._answer_to(kind, message)
 
     def _computed(self, scene: Scene) -> dict[str, Any]:
-        scene = replace(scene, data=self._data)
+        scene = self._held(scene)
         return computed(scene) if scene.plane is None else self._kept.result(scene)
 
     def _answered(self, scene: Any) -> dict[str, Any]:
@@ -295,7 +300,7 @@ class Playground(Lab):
         if scene.plane is not None and (self._projection is None or scene.plane != self._projection.about):
             fix = "Open nm.Playground(federation, generators) with these data, and use from_share on it"
             raise InvalidInput("plane", f"is another one, of {scene.dim} features", fix)
-        held = replace(scene, data=self._data)
+        held = self._held(scene)
         for item in (*scene.clients, *scene.generators):
             if item.kind == "data":
                 held.data_of(item)

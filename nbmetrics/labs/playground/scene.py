@@ -16,7 +16,7 @@ are drawn of every item (0: exact laws), and `rev` numbers the edits: the higher
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -27,7 +27,7 @@ import numpy as np
 from ...arrays import as_rows, to_numpy
 from ...distributions import Distribution, Empirical, Gaussian, Mixture
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights, shown
-from ...federation import Client, Federation, as_generators
+from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.kid.metric import KID
 from ..plane.draws import draw
 from ..plane.items import MOST, Item, check_reach, text
@@ -46,7 +46,10 @@ VIEW: dict[str, Any] = {"metric": "fid", "panel": "clients", "sweep": "variance"
 
 @dataclass(frozen=True)
 class Scene:
-    """Clients and generators in the plane; `data` holds what items of the kind "data" stand for, by name."""
+    """Clients and generators in the plane; `data` holds what items of the kind "data" stand for, by name.
+
+    `extracted` holds, by the same name, the `Extraction` that made rows out of images.
+    """
 
     clients: tuple[Item, ...]
     generators: tuple[Item, ...]
@@ -59,9 +62,12 @@ class Scene:
     lesson: Mapping[str, Any] | None = None
     plane: Mapping[str, Any] | None = None
     data: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    extracted: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def parse(cls, value: Any, data: Mapping[str, Any] | None = None) -> Scene:
+    def parse(
+        cls, value: Any, data: Mapping[str, Any] | None = None, extracted: Mapping[str, Any] | None = None
+    ) -> Scene:
         """A scene from a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
         value = scene_fields(value, SCENE_FIELDS, ("clients", "generators"))
         parts = {kind: _items(value[kind], kind) for kind in ("clients", "generators")}
@@ -81,6 +87,7 @@ class Scene:
             lesson=_progress(value.get("lesson")),
             plane=about_of(value.get("plane")),
             data=data or {},
+            extracted=extracted or {},
         )
         return scene if scene.plane is None else scene._checked_wide()
 
@@ -107,7 +114,7 @@ class Scene:
         reach = max(max(abs(i.x), abs(i.y)) + 2 * max(i.width, i.height) for i in placed)  # type: ignore
         half = 5.0 if 1.0 <= reach <= 5.0 else min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])
         scene = cls(tuple(clients), tuple(made), half=half, preset=preset)
-        return cls.parse({**scene.to_json(), **settings}, data)
+        return cls.parse({**scene.to_json(), **settings}, data, extracted_of((*federation, *drawn)))
 
     @classmethod
     def preset_named(cls, name: str) -> Scene:
@@ -162,7 +169,7 @@ class Scene:
     @cached_property
     def laws(self) -> Federation:
         """The clients as exact laws, or the rows they were given as."""
-        return Federation([Client(self._law(item), weight=item.weight, name=item.name) for item in self.clients])
+        return Federation([self._client(item, self._law(item)) for item in self.clients])
 
     @property
     def federation(self) -> Federation:
@@ -171,15 +178,32 @@ class Scene:
             return self.laws
         laws = [self._law(item) for item in self.clients]
         rows = [self._rows(item, law, 2 * i) for i, (item, law) in enumerate(zip(self.clients, laws, strict=True))]
-        return Federation([Client(r, weight=i.weight, name=i.name) for i, r in zip(self.clients, rows, strict=True)])
+        return Federation([self._client(item, source) for item, source in zip(self.clients, rows, strict=True)])
 
     @property
     def sources(self) -> dict[str, Any]:
-        """The generators, as `evaluate` takes them: laws, or `samples` points of each."""
+        """What the generators are: laws, or `samples` points of each."""
         clients = self.laws
         laws = [self._law(item, clients) for item in self.generators]
         pairs = enumerate(zip(self.generators, laws, strict=True))
         return {item.name: self._rows(item, law, 2 * g + 1) for g, (item, law) in pairs}
+
+    @property
+    def models(self) -> list[Generator]:
+        """The generators, as `evaluate` takes them, with what made rows of their images."""
+        made = zip(self.generators, self.sources.values(), strict=True)
+        return [Generator(s, name=i.name, extraction=self._extraction_of(i)) for i, s in made]
+
+    @property
+    def extraction(self) -> Any:
+        """How images become rows here; None in a scene that came to be without images."""
+        return next(iter(self.extracted.values()), None)
+
+    def _extraction_of(self, item: Item) -> Any:
+        return self.extracted.get(item.key) if item.kind == "data" else None
+
+    def _client(self, item: Item, source: Any) -> Client:
+        return Client(source, weight=item.weight, name=item.name, extractor=self._extraction_of(item))
 
     def _law(self, item: Item, clients: Federation | None = None) -> Any:
         if item.kind == "data":
@@ -229,6 +253,11 @@ def presets() -> dict[str, Scene]:
     """The scenes that come with the package, by name."""
     content = resources.files(__package__).joinpath("presets.json").read_text("utf-8")
     return {name: replace(Scene.parse(scene), preset=name) for name, scene in json.loads(content).items()}
+
+
+def extracted_of(parties: Iterable[Client | Generator]) -> dict[str, Any]:
+    """The extractions of those whose rows were images, by name."""
+    return {party.name or "": party.extraction for party in parties if party.extraction is not None}
 
 
 def held(source: Any, who: str) -> Any:

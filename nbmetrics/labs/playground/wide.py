@@ -26,7 +26,7 @@ from ..plane.items import MOST, Item, check_reach
 from ..toolkit.fields import BOUNDS
 from .numbers import FROM_ROWS, metrics_of, plain
 from .projection import Projection
-from .scene import Scene
+from .scene import Scene, extracted_of
 
 # Multiplications, about: of more, the constructor does not wait for the scores.
 QUICK = 2e10
@@ -85,7 +85,7 @@ def wide_scene(
     half = min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])
     count = len(federation)
     scene = Scene(tuple(items[:count]), tuple(items[count:]), half=half, preset=preset, plane=projection.about)
-    return Scene.parse({**scene.to_json(), **settings}, data), shown
+    return Scene.parse({**scene.to_json(), **settings}, data, extracted_of((*federation, *made))), shown
 
 
 def _default(federation: Federation) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Kept:
         with self._lock:
             if not self.has(scene):
                 metrics = [Known(metric, self._memory) for metric in _metrics(scene)]
-                scores = evaluate(scene.federation, scene.sources, metrics, seed=scene.seed, progress=False)
+                scores = evaluate(scene.federation, scene.models, metrics, seed=scene.seed, progress=False)
                 scores.cautions  # noqa: B018  # what they ask for is remembered too
                 self._last = _key(scene), scores
                 self._memory.tidy()

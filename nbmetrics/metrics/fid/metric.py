@@ -28,6 +28,7 @@ from ..memo import remember
 from ..strata import Pulls, Strata
 from .debiased import Debiased
 from .size_gap import size_gap
+from .slopes import slopes
 
 # Of Tr C + Tr C_G: how exactly the trace term is computed.
 PRECISION = 1e-11
@@ -97,6 +98,16 @@ class FID(Metric[Moments]):
         """How much of avg − all would be there if all clients were alike, from their numbers of rows."""
         counts = [client.count for client in clients]
         return size_gap(self._spectrum(pooled, generated), pooled.trace, counts, weights)
+
+    def slopes(
+        self, clients: Sequence[Moments], weights: Sequence[float], generated: Moments, pooled: Moments | None = None
+    ) -> np.ndarray:
+        """How fast FID-all grows with each weight, the others shrinking in proportion, (k,); NaN where it has no slope.
+
+        In squared feature units: moving a share h of the weight towards client i changes FID-all by about h·slope_i.
+        Σ λ_i slope_i = 0, so the slopes are what each client adds to FID-all beyond its share.
+        """
+        return slopes(clients, weights, self.pool(clients, weights) if pooled is None else pooled, generated)
 
     def scale(self, summary: Moments) -> float:
         """The trace of the covariance."""

@@ -25,7 +25,7 @@ def remember_means(kernel: Any, clients: Sequence[KernelPart], others: Sequence[
         _remember_embedded(kernel, clients, others)
         return
     if len(clients) > 1 and not kernel.pools(clients):
-        _tabulate(kernel, clients)
+        tabulate(kernel, clients)
     real, generated = ([p for p in parts if is_array(p.content)] for parts in (clients, others))
     for i, j, means in mean_blocks(kernel, [p.content for p in real], [p.content for p in generated]):
         _remember_all(real[i], generated[j], means)
@@ -80,14 +80,14 @@ def share_table(parts: Sequence[KernelPart], table: np.ndarray) -> None:
 def square(kernel: Any, parts: Sequence[KernelPart], weights: Sequence[float]) -> float:
     """E k(X, X′) over the mixture Σ λ_i P_i, self-pairs included, from the means of every two parts."""
     shares = np.asarray(weights)
-    table = _tabulate(kernel, parts)
+    table = tabulate(kernel, parts)
     if table is None:
         return math.fsum(_weighed(kernel, parts, shares))
     where = [p.position for p in parts]
     return float(shares @ table[np.ix_(where, where)] @ shares)
 
 
-def _tabulate(kernel: Any, parts: Sequence[KernelPart]) -> np.ndarray | None:
+def tabulate(kernel: Any, parts: Sequence[KernelPart]) -> np.ndarray | None:
     """The table that the parts share, made where they share none; None where it would be too large."""
     table = parts[0].table
     if table is not None and all(p.table is table for p in parts):

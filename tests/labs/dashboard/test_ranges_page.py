@@ -1,5 +1,6 @@
 """Places as ranges: Python beside the page, beside counting by hand, and how often they are wrong."""
 
+import itertools
 import math
 
 import numpy as np
@@ -26,7 +27,7 @@ def by_hand(losses, draws, level):
     """The set of told-apart pairs by loops over pairs and sorted lists, with the standard library alone."""
     pairs = [(a, b) for a in range(len(losses)) for b in range(a) if not math.isnan(losses[a] + losses[b])]
     errors = {}
-    for a, b in [(a, b) for a in range(len(losses)) for b in range(a)]:
+    for a, b in itertools.permutations(range(len(losses)), 2):
         apart = [row[a] - row[b] for row in draws]
         errors[a, b] = math.sqrt(sum((x - sum(apart) / len(apart)) ** 2 for x in apart) / len(apart))
     largest = sorted(max((abs(r[a] - r[b]) / e for (a, b), e in errors.items() if e > 0), default=0.0) for r in draws)
@@ -129,3 +130,28 @@ def test_tails_of_the_normal_law():
     at = [0.0, 1e-9, 0.3, 1.0, 2.9, 2.9999999, 3.0, 4.5, 8.0, 37.0, math.inf]
     found = said("ranges.js", "upperTail", "say(given.map(upperTail))", at)
     np.testing.assert_allclose(found, ndtr(-np.array(at)), rtol=2e-12)
+
+
+def drawn_noise(rng, pulls, count=256):
+    """Draws of a mean of rows (n, G): normal numbers by row, of rows so few that their own variance is uncertain."""
+    n = len(pulls)
+    centred = (pulls - pulls.mean(axis=0)) / math.sqrt(n * (n - 1))
+    return rng.standard_normal((count, n)) @ centred * np.sqrt((n - 1) / rng.chisquare(n - 1, (count, 1)))
+
+
+@pytest.mark.parametrize(("ahead", "least", "most"), [(0.0, 0.0, 0.05), (4.0, 0.5, 1.0)])
+def test_how_often_a_tie_is_told_apart(ahead, least, most):
+    """Eight generators, three clients of ten heavy-tailed rows: level where all are tied, power where one is ahead."""
+    rng, told, worlds = np.random.default_rng(5), 0, 300
+    loads = rng.normal(1.0, 0.5, (3, 3, 8))
+    for _ in range(worlds):
+        losses, draws = np.zeros(8), np.zeros((256, 8))
+        for weight, load in zip((0.5, 0.3, 0.2), loads, strict=True):
+            pulls = rng.standard_t(3, (10, 3)) @ load
+            losses += weight * pulls.mean(axis=0)
+            draws += weight * drawn_noise(rng, pulls)
+        losses[0] -= ahead
+        better = leads(losses, draws).better
+        told += better[0].any() if ahead else better.any()
+    error = math.sqrt(most * (1 - most) / worlds)
+    assert least <= told / worlds <= most + 3 * error

@@ -257,7 +257,7 @@ def test_an_exported_page_waits_for_the_numbers(monkeypatch, tmp_path):
 
 
 def test_the_picker_lists_what_fits_and_why_the_rest_does_not(monkeypatch):
-    from nbmetrics.labs.playground import namespace
+    from nbmetrics.labs.toolkit import namespace
 
     torch = pytest.importorskip("torch")
     hole = SITES["north"].copy()

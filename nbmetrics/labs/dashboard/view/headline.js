@@ -1,23 +1,77 @@
 /**
- * The verdict, first of all: one sentence, and below it what it rests on.
+ * The verdict, first of all: on the metric in view in a sentence, on each other one in a few words, then what avg and all
+ * are, how sure the verdict is and what was checked. Room for all of it is kept, so that nothing below moves.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Numbers, Scene } from "./types.js"
  */
-import { el, setText } from "../../toolkit/view/dom.js";
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
+import { briefly } from "./places.js";
+
+const MEANINGS = [
+  ["avg", "the mean of the clients’ own scores, each by its weight"],
+  ["all", "one score against the clients’ data pooled by weight"],
+];
 
 export class Headline {
-  constructor() {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
     this.main = el("p", { class: "nbm-dashboard-headline", role: "heading", "aria-level": "2" });
-    this.why = el("p", { class: "nbm-note" });
-    this.root = el("div", { class: "nbm-dashboard-verdict" }, [this.main, this.why]);
+    this.others = el("div", { class: "nbm-dashboard-others", role: "group", "aria-label": "Other metrics" });
+    this.why = el("p", { class: "nbm-dashboard-why" });
+    const meanings = MEANINGS.map(([name, words]) => el("li", {}, [el("b", {}, [name]), ` ${words}`]));
+    for (const part of [this.main, this.why]) keepRoom(part, signal);
+    this.root = el("div", { class: "nbm-dashboard-verdict" }, [
+      this.main,
+      this.others,
+      this.why,
+      el("ul", { class: "nbm-dashboard-meanings" }, meanings),
+    ]);
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, numbers) {
-    const shown = numbers.metrics[scene.metric];
-    if (!shown) return;
-    const least = shown.avgLosses.indexOf(Math.min(...shown.avgLosses));
-    setText(this.main, `${shown.facts.label} on average: ${scene.generators[least] ?? "nobody"} is best.`);
+  paint(scene, { metrics, filled }) {
+    const shown = metrics[scene.metric];
+    if (!shown) return setText(this.main, filled.doing);
+    const [headline, ...rest] = shown.verdict.sentences;
+    const doing = filled.done < filled.total ? [`${filled.doing} …`] : [];
+    setAttributes(this.root, { "data-state": shown.verdict.state });
+    setText(this.main, headline);
+    setText(this.why, [...rest, ...doing].join(" "));
+    this.paintOthers(Object.values(metrics).filter((other) => other !== shown));
   }
+
+  /** @param {import("./types.js").Shown[]} others */
+  paintOthers(others) {
+    this.others.hidden = !others.length;
+    resizeChildren(this.others, others.length, () => this.makeOther()).forEach((button, k) => {
+      const { facts, verdict } = others[k];
+      setAttributes(button, { "data-metric": facts.name });
+      setText(button.children[0], `${facts.label}:`);
+      setText(button.children[1], briefly(verdict));
+    });
+  }
+
+  /** A button that looks at its metric. */
+  makeOther() {
+    const { store, signal } = this;
+    const button = el("button", { type: "button" }, [el("b"), el("span")]);
+    const look = () => store.edit(/** @type {any} */ ({ ...store.scene, metric: button.dataset.metric }), "");
+    button.addEventListener("click", look, { signal });
+    return button;
+  }
+}
+
+/** A text takes the most room that it had at this width. @param {HTMLElement} node @param {AbortSignal} signal */
+function keepRoom(node, signal) {
+  let [wide, high] = [0, 0];
+  watchSize(node, signal, ({ width, height }) => {
+    const isNew = width !== wide;
+    if (!isNew && height <= high) return;
+    [wide, high] = [width, isNew ? 0 : height];
+    node.style.minHeight = isNew ? "" : `${height}px`;
+  });
 }

@@ -7,6 +7,7 @@
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { dashboardCode } from "./code.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
@@ -21,7 +22,7 @@ export default lab("Dashboard", numbersOf, dashboardView, {
 
 /** @param {Store} store @param {AbortSignal} signal */
 function dashboardView(store, signal) {
-  const headline = new Headline();
+  const headline = new Headline(store, signal);
   const leaderboard = new Leaderboard(store, signal);
   const heat = new HeatMap(store, signal);
   const weights = new Weights(store, signal);
@@ -33,12 +34,16 @@ function dashboardView(store, signal) {
   });
   const toolbar = new Toolbar(store, signal, {
     choices: [metric],
-    code: () => "import nbmetrics as nm\n",
-    table: () => {},
-    picture: () => ({ drawing: document.createElementNS("http://www.w3.org/2000/svg", "svg"), words: [] }),
+    code: (scene) => dashboardCode(scene, store.model.get("board")),
+    table: (shown) => {
+      leaderboard.isFull = shown;
+      store.changed();
+    },
+    picture: () => ({ drawing: leaderboard.ribbon.drawing, words: [headline.main], table: leaderboard.table }),
     compared: (result) => compared(result, store),
   });
-  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root]);
+  const folds = el("div", { class: "nbm-dashboard-folds" });
+  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, folds]);
   const parts = [headline, leaderboard, heat, weights];
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));

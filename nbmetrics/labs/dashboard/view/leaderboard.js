@@ -1,27 +1,81 @@
 /**
- * The leaderboard: a row a generator, with its place, avg, all, gap and worst client.
+ * The leaderboard: a row a generator, with its place as a range by avg and by all, the numbers that decisions use with
+ * their intervals, the plain ones beside them, the gap, and the client it serves worst. Beside it the ribbon.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Scene } from "./types.js"
+ * @import { Numbers, Scene, Shown } from "./types.js"
  */
-import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { shownNumber } from "../../toolkit/view/numbers.js";
+import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
+import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
+import { shortened } from "../../toolkit/view/names.js";
+import { scoreOf } from "./numbers.js";
+import { choose, sorted } from "./places.js";
+import { Ribbon } from "./ribbon.js";
+import { legendOf, partsOf, plainTable, rowsOf } from "./rows.js";
+import { makeWhisker, paintWhisker, Scale, spansOf } from "./whiskers.js";
 
-const HEADS = ["Generator", "avg", "all", "gap", "worst client"];
+/** Heads of the columns, by what stands in them. */
+const HEADS = {
+  avgPlace: "place by avg",
+  avg: "avg",
+  allPlace: "place by all",
+  all: "all",
+  gap: "gap",
+  worst: "worst client",
+};
+const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
+const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
+// Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
+const NARROW = 560;
+const NAME = { wide: 140, narrow: 78 };
+const FONT = 12;
+const DRAWN = { avg: "avg", all: "all" };
 
 export class Leaderboard {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
+    this.signal = signal;
+    this.focused = 0;
+    this.scales = { avg: new Scale(), all: new Scale() };
+    this.isFull = false;
+    this.width = 900;
     this.body = el("tbody");
-    this.heads = HEADS.map((head) => el("th", { scope: "col" }, [head]));
+    this.heads = COLUMNS.map((name) => el("th", { scope: "col", class: `nbm-dashboard-${name}` }, [HEADS[name]]));
     this.table = el("table", { class: "nbm-scores nbm-dashboard-board", "aria-label": "Leaderboard" }, [
-      el("thead", {}, [el("tr", {}, this.heads)]),
+      el("thead", {}, [el("tr", {}, [el("th", { scope: "col" }, ["Generator"]), ...this.heads])]),
       this.body,
     ]);
-    this.root = el("section", { class: "nbm-dashboard-card", "aria-label": "Leaderboard" }, [
-      scroller("Leaderboard", this.table, signal),
+    this.sorts = SORTS.map((by) => this.makeSort(by));
+    this.legend = el("p", { class: "nbm-note nbm-dashboard-legend" });
+    this.numbers = new NumberTable("Numbers of the leaderboard");
+    this.ribbon = new Ribbon(store, signal);
+    const sort = el("div", { class: "nbm-dashboard-sort", role: "group", "aria-label": "Sort by" }, [
+      el("span", { "aria-hidden": "true" }, ["Sort by"]),
+      ...this.sorts,
     ]);
+    this.root = el("section", { class: "nbm-dashboard-card nbm-dashboard-leaderboard", "aria-label": "Leaderboard" }, [
+      sort,
+      el("div", { class: "nbm-dashboard-orders" }, [scroller("Leaderboard", this.table, signal), this.ribbon.root]),
+      this.legend,
+      this.numbers.root,
+    ]);
+    watchSize(this.root, signal, ({ width }) => {
+      if (!width || width < NARROW === this.width < NARROW) return;
+      this.width = width;
+      store.changed();
+    });
+    this.body.addEventListener("keydown", (event) => this.key(event), { signal });
+  }
+
+  /** @param {typeof SORTS[number]} by */
+  makeSort(by) {
+    const { store, signal } = this;
+    const button = el("button", { type: "button" }, [by === "worst" ? "worst client" : by]);
+    const sort = () => store.edit(/** @type {any} */ ({ ...store.scene, by }), "");
+    button.addEventListener("click", sort, { signal });
+    this.heads[COLUMNS.indexOf(by)].addEventListener("click", sort, { signal });
+    return button;
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
@@ -29,20 +83,99 @@ export class Leaderboard {
     const shown = numbers.metrics[scene.metric];
     if (!shown) return;
     setAttributes(this.table, { "data-rev": scene.rev });
-    const order = scene.generators.map((_, g) => g).sort((a, b) => shown.avgLosses[a] - shown.avgLosses[b]);
-    while (this.body.rows.length > order.length) this.body.deleteRow(-1);
-    while (this.body.rows.length < order.length)
-      this.body.append(el("tr", {}, [el("th", { scope: "row" }), ...HEADS.slice(1).map(() => el("td"))]));
-    order.forEach((g, place) => {
-      const { cells } = this.body.rows[place];
-      const { value, client } = shown.worst[g];
-      setText(cells[0], scene.generators[g]);
-      const near = shown.isNear ? "≈ " : "";
-      [shown.avg[g], shown.all[g], shown.avg[g] - shown.all[g], value].forEach((number, i) => {
-        setAttributes(cells[i + 1], { "data-value": number });
-        setText(cells[i + 1], (i === 1 || i === 2 ? near : "") + shownNumber(number));
-      });
-      setAttributes(cells[4], { title: numbers.clients[client]?.name ?? "" });
+    this.paintHead(scene, shown);
+    const rows = rowsOf(scene, numbers, shown);
+    const drawn = partsOf(shown).map((part) => this.fitted(part, shown));
+    this.focused = Math.min(this.focused, rows.length - 1);
+    resizeChildren(this.body, rows.length, () => this.makeRow()).forEach((node, at) => {
+      this.paintRow(node, rows[at], drawn, at);
     });
+    setText(
+      this.legend,
+      legendOf(
+        shown,
+        Object.values(this.scales).some(({ isLog }) => isLog),
+      ),
+    );
+    this.ribbon.paint(scene, shown);
+    this.numbers.paint(this.isFull, () => plainTable(scene, numbers, shown));
+  }
+
+  /** @param {Scene} scene @param {Shown} shown */
+  paintHead({ by }, { byAll, facts }) {
+    const isOne = !byAll;
+    this.table.classList.toggle("nbm-dashboard-same", isOne && facts.same);
+    this.table.classList.toggle("nbm-dashboard-single", isOne && !facts.same);
+    setText(this.heads[0], isOne ? "place" : HEADS.avgPlace);
+    setText(this.heads[1], isOne && !facts.same ? facts.label : HEADS.avg);
+    SORTS.forEach((name, k) => {
+      setAttributes(this.sorts[k], { "aria-pressed": String(name === by) });
+      const head = this.heads[COLUMNS.indexOf(name)];
+      if (name === by) setAttributes(head, { "aria-sort": facts.higher ? "descending" : "ascending" });
+      else head.removeAttribute("aria-sort");
+    });
+  }
+
+  /** What is drawn of a column: the dots of all generators on its scale. @param {import("./rows.js").Part} part @param {Shown} shown */
+  fitted({ name, centres, errors, ranges }, { facts }) {
+    const [leader] = sorted(centres);
+    const scale = this.scales[name];
+    const spans = spansOf(
+      centres.map((loss) => scoreOf(facts, loss)),
+      errors,
+      ranges.margins[leader],
+    );
+    scale.fit(facts.name, spans);
+    return { column: 1 + COLUMNS.indexOf(name), scale, spans, leader };
+  }
+
+  makeRow() {
+    const { signal } = this;
+    const button = el("button", { type: "button", class: "nbm-dashboard-name" });
+    const cells = COLUMNS.map((name) => {
+      const number = el("div", { class: "nbm-dashboard-number" }, [el("span"), el("small")]);
+      return el("td", { class: `nbm-dashboard-${name}` }, name in DRAWN ? [number, makeWhisker()] : [number]);
+    });
+    const row = el("tr", {}, [el("th", { scope: "row" }, [button]), ...cells]);
+    row.addEventListener("click", () => choose(this.store, Number(row.dataset.generator)), { signal });
+    button.addEventListener("focus", () => this.focus([...this.body.rows].indexOf(row)), { signal });
+    return row;
+  }
+
+  /** @param {HTMLTableRowElement} row @param {import("./rows.js").Row} content @param {ReturnType<Leaderboard["fitted"]>[]} drawn @param {number} at */
+  paintRow(row, { g, name, isChosen, cells }, drawn, at) {
+    const button = /** @type {HTMLElement} */ (row.cells[0].children[0]);
+    setAttributes(row, { "data-generator": g });
+    row.classList.toggle("nbm-selected", isChosen);
+    setText(button, shortened(name, this.width < NARROW ? NAME.narrow : NAME.wide, FONT));
+    const tabindex = at === this.focused ? 0 : -1;
+    setAttributes(button, { "aria-pressed": String(isChosen), tabindex, title: name, "aria-label": name });
+    COLUMNS.forEach((column, k) => {
+      const cell = row.cells[k + 1];
+      const { text, small, value } = cells[column];
+      const [main, more] = cell.children[0].children;
+      setText(main, text);
+      setText(more, small);
+      if (value !== undefined) setAttributes(cell, { "data-value": value });
+    });
+    for (const { column, spans, scale, leader } of drawn)
+      paintWhisker(row.cells[column].children[1], spans[g], scale, spans[leader].value, g === leader);
+  }
+
+  /** Up and down go from row to row. @param {KeyboardEvent} event */
+  key(event) {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const last = this.body.rows.length - 1;
+    const to = step ? this.focused + step : { Home: 0, End: last }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    /** @type {HTMLElement} */ (this.body.rows[Math.max(0, Math.min(last, to))].cells[0].children[0]).focus();
+  }
+
+  /** The one row that Tab stops at. @param {number} at */
+  focus(at) {
+    if (this.focused === at) return;
+    this.focused = at;
+    this.store.changed();
   }
 }

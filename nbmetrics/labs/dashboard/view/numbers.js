@@ -1,11 +1,19 @@
 /**
- * The numbers on show: every aggregate under the weights on show. avg is linear in the weights, so it is exact here; all is
- * Python's, and under other weights a first guess by its slopes until Python has answered.
+ * The numbers on show: every aggregate under the weights on show. avg is linear in the weights, so it is exact here, its
+ * noise too; all is Python's, and under other weights a first guess by its slopes until Python has answered.
  *
  * @import { Model } from "../../toolkit/view/types.js"
- * @import { Board, MetricFacts, Numbers, Scene, Shown, Written } from "./types.js"
+ * @import { Aggregate } from "./verdict.js"
+ * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
+import { shortened } from "../../toolkit/view/names.js";
+import { average, averageNoise } from "./ranges.js";
+import { aggregate, verdict } from "./verdict.js";
 
+// Pixels that a sentence has for a name, and of its letters: about 40 of them.
+const SENTENCE = { room: 480, font: 16 };
+// Of the weight: clients with rows enough must hold so much for a decision.
+const LEAST = 0.5;
 const TEXTS = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 
 /** @param {Written | undefined} value @returns {number} NaN for what is not known, too */
@@ -16,11 +24,13 @@ export function read(value) {
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
   const board = /** @type {Board} */ (model.get("board"));
-  const result = model.get("result");
-  if (!board.clients) return { shares: [], clients: [], metrics: {} };
+  if (!board.clients) return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" } };
+  const { clients, filled } = board;
   const shares = sharesOf(scene.weights);
-  const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, board, scene, shares, result)]);
-  return { shares, clients: board.clients, metrics: Object.fromEntries(metrics) };
+  const [result, draws] = [model.get("result"), model.get("draws") ?? {}];
+  const given = { board, scene, shares, result, draws, moved: movedFrom(shares, result) };
+  const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, given)]);
+  return { shares, clients, metrics: Object.fromEntries(metrics), filled };
 }
 
 /** λ: weights divided by their sum. @param {number[]} weights */
@@ -34,50 +44,222 @@ export function lossOf({ best, higher }, score) {
   return best !== null ? Math.abs(score - best) : higher ? -score : score;
 }
 
-/** @param {MetricFacts} facts @param {Board} board @param {Scene} scene @param {number[]} shares @param {any} result @returns {Shown} */
-function shownOf(facts, board, scene, shares, result) {
+/** The score that has a loss; a distance from the best score stays one. @param {MetricFacts} facts @param {number} loss */
+export function scoreOf({ best, higher }, loss) {
+  return higher && best === null ? -loss : loss;
+}
+
+/** @typedef {{board: Board, scene: Scene, shares: number[], result: any, draws: any, moved: number[] | null}} Given */
+
+/** @param {MetricFacts} facts @param {Given} given @returns {Shown} */
+function shownOf(facts, given) {
+  const { board, scene, shares, result } = given;
   const { name } = facts;
-  const rows = (/** @type {import("./types.js").Cells} */ cells) =>
-    scene.generators.map((generator) => Float64Array.from(cells[name][generator] ?? [], read));
-  const values = rows(board.values);
-  const centres = rows(board.centres);
-  const known = scene.generators.map((generator) => (board.values[name][generator] ?? []).map((cell) => cell !== null));
-  const slopes = result.slope?.[name];
-  const moved = shares.map((share, i) => share - (result.weights?.[i] ?? share));
-  const isNear = moved.some((by) => Math.abs(by) > 1e-12);
-  const all = (/** @type {string} */ which) =>
-    scene.generators.map((generator) => {
-      const value = read(result[which]?.[name]?.[generator]);
-      if (!isNear) return value;
-      const slope = slopes?.[generator];
-      return slope ? value + moved.reduce((sum, by, i) => sum + (by ? by * read(slope[i]) : 0), 0) : NaN;
-    });
+  const values = cellsOf(board.values[name], given);
+  const centres = cellsOf(board.centres[name], given);
+  const known = knownOf(board.values[name], given);
+  const [avg, all] = [average(values, shares), pooledOf("all", facts, given)];
+  const isNear = given.moved !== null;
+  const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
+  const decided = decidedShares(shares, board.few?.[name]);
+  const avgNoise = decided && noiseOfAvg(facts, given, decided);
+  const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
+  const isOne = facts.same || facts.pooled === false || shares.length === 1;
+  const allLosses = pooledOf("all_centres", facts, given);
+  const allNoise = noiseOfAll(facts, given);
+  const byAll = isOne || allLosses.every(Number.isNaN) ? null : aggregate(losses(all), allLosses, allNoise);
   return {
     facts,
     values,
     centres,
     known,
-    avg: values.map((row) => average(row, shares)),
-    all: all("all"),
-    worst: values.map((row) => worstOf(facts, row, shares)),
-    avgLosses: centres.map((row) => average(row, shares)),
-    allLosses: all("all_centres"),
-    worstLosses: centres.map((row) => Math.max(...row.filter((_, i) => shares[i] > 0))),
+    avg,
+    all,
+    worst: worstsOf(facts, values, centres, shares),
+    avgLosses: Array.from(byAvg.centres),
+    allLosses,
+    worstLosses: centres.map((row) => row[worstOf(row, shares)] ?? NaN),
+    size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
+    isAllKnown: scene.generators.map(
+      (generator, g) => isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
+    ),
+    byAvg,
+    byAll,
+    errors: name === scene.metric ? { avg: errorsOf(avgNoise), all: errorsOf(allNoise) } : { avg: null, all: null },
+    verdict: judged(byAvg, byAll, aboutOf(facts, known, given), isOne, given),
   };
 }
 
-/** A client of weight 0 does not count, whatever its score. @param {Float64Array} row @param {number[]} shares */
-function average(row, shares) {
-  let sum = 0;
-  for (let i = 0; i < row.length; i++) if (shares[i]) sum += shares[i] * row[i];
-  return sum;
+/** The verdict by what is known: where avg or all is not yet, by the other alone. @param {Aggregate} byAvg @param {Aggregate | null} byAll @param {import("./verdict.js").About} about @param {boolean} isOne @param {Given} given */
+function judged(byAvg, byAll, about, isOne, { scene }) {
+  const names = scene.generators.map(inWords);
+  const { label } = about;
+  if (isOne) return verdict(names, byAvg, null, about);
+  if (!byAll) return verdict(names, byAvg, null, { ...about, label: `${label} avg` });
+  if (Array.from(byAvg.centres).every(Number.isNaN))
+    return verdict(names, byAll, null, { ...about, label: `${label} all` });
+  return verdict(names, byAvg, byAll, about);
 }
 
-/** @param {MetricFacts} facts @param {Float64Array} row @param {number[]} shares */
-function worstOf(facts, row, shares) {
+/**
+ * λ of the clients that have rows enough, null where they hold too little of the weight.
+ * Twin: labs/dashboard/decisions.py · held by: tests/browser/test_dashboard.py
+ * @param {number[]} shares @param {string[] | undefined} few
+ */
+function decidedShares(shares, few) {
+  if (!few?.some(Boolean)) return shares;
+  const kept = shares.map((share, i) => (few[i] ? 0 : share));
+  const total = kept.reduce((sum, share) => sum + share, 0);
+  return total >= LEAST ? kept.map((share) => share / total) : null;
+}
+
+/** A name as a sentence has room for it. @param {string} name */
+function inWords(name) {
+  return shortened(name, SENTENCE.room, SENTENCE.font);
+}
+
+/** Whether Python has said anything of all, under these weights or with slopes to them. @param {string} metric @param {string} generator @param {boolean} isNear @param {any} result */
+function isPooledKnown(metric, generator, isNear, result) {
+  const has = (/** @type {string} */ part) => (result[part]?.[metric]?.[generator] ?? null) !== null;
+  return has("all") && (!isNear || has("slope"));
+}
+
+/** What came from Python, as arrays: made once of each, as they are the same in every frame. @type {WeakMap<object, any>} */
+const arrays = new WeakMap();
+
+/** @template T @param {object} given @param {() => T} make @returns {T} */
+function once(given, make) {
+  if (!arrays.has(given)) arrays.set(given, make());
+  return arrays.get(given);
+}
+
+/** @param {Written[]} row */
+const readRow = (row) => once(row, () => Float64Array.from(row, read));
+
+/** Of each generator on show its numbers, one a client. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
+function cellsOf(cells, { scene, shares }) {
+  return scene.generators.map((generator) =>
+    cells?.[generator] ? readRow(cells[generator]) : new Float64Array(shares.length).fill(NaN),
+  );
+}
+
+/** Which of them are known by now. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
+function knownOf(cells, { scene, shares }) {
+  return scene.generators.map((generator) => {
+    const row = cells?.[generator];
+    return row ? once(readRow(row), () => row.map((cell) => cell !== null)) : shares.map(() => false);
+  });
+}
+
+/**
+ * What Python said of all generators together, moved by slopes to the weights on show.
+ * @param {"all" | "all_centres"} which @param {MetricFacts} facts @param {Given} given
+ */
+function pooledOf(which, { name, best, higher }, { scene, moved, result }) {
+  const sign = which === "all_centres" && higher && best === null ? -1 : 1;
+  return scene.generators.map((generator) => {
+    const value = read(result[which]?.[name]?.[generator]);
+    if (!moved) return value;
+    const slope = result.slope?.[name]?.[generator];
+    if (!slope) return NaN;
+    const by = readRow(slope);
+    let sum = 0;
+    for (let i = 0; i < by.length; i++) if (moved[i]) sum += moved[i] * by[i];
+    return value + sign * sum;
+  });
+}
+
+/** How far λ is from what Python answered for last; null where it is that. @param {number[]} shares @param {any} result */
+function movedFrom(shares, { weights }) {
+  const moved = shares.map((share, i) => share - (weights?.[i] ?? share));
+  return moved.some((by) => Math.abs(by) > 1e-12) ? moved : null;
+}
+
+/** @param {PackedDraws} packed */
+function drawsOf(packed) {
+  return once(packed, () => {
+    const draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
+    return { draws, scale: Float64Array.from(packed.scale, read) };
+  });
+}
+
+/** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given @param {number[]} shares */
+function noiseOfAvg({ name }, { scene, draws }, shares) {
+  return noiseOf(scene.generators, draws[name], (packed) => {
+    const { draws: own, scale } = drawsOf(packed);
+    return averageNoise(own, scale, shares);
+  });
+}
+
+/** The noise of all under the weights that Python answered last. @param {MetricFacts} facts @param {Given} given */
+function noiseOfAll({ name }, { scene, result }) {
+  return noiseOf(scene.generators, result.all_draws?.[name], (packed) => {
+    const { draws, scale } = drawsOf(packed);
+    return Float64Array.from(draws, (draw) => draw * scale[0]);
+  });
+}
+
+/** @param {string[]} generators @param {Record<string, PackedDraws> | undefined} packed @param {(packed: PackedDraws) => Float64Array} make @returns {Float64Array[] | null} */
+function noiseOf(generators, packed, make) {
+  if (!packed) return null;
+  const found = generators.map((generator) => (packed[generator] ? make(packed[generator]) : null));
+  const count = found.find((noise) => noise)?.length;
+  return count === undefined ? null : found.map((noise) => noise ?? new Float64Array(count).fill(NaN));
+}
+
+/** Standard errors by the noise, null where none is known. @param {Float64Array[] | null} noise */
+function errorsOf(noise) {
+  if (!noise) return null;
+  return noise.map((draws) => {
+    let [sum, squares] = [0, 0];
+    for (const draw of draws) sum += draw;
+    for (const draw of draws) squares += (draw - sum / draws.length) ** 2;
+    return Math.sqrt(squares / draws.length);
+  });
+}
+
+/** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} known @param {Given} given @returns {import("./verdict.js").About} */
+function aboutOf({ name, label, same, corrected, sure, why }, known, { board, shares, result }) {
+  const few = board.few?.[name];
+  const p = read(result.p);
+  return {
+    label,
+    same,
+    corrected,
+    clients: shares.length,
+    known: shares.filter((_, i) => known.every((row) => row[i])).length,
+    enough: few && sure ? few.filter((reason) => !reason).length : null,
+    why: why || few?.find(Boolean) || "it is still being computed",
+    p: Number.isNaN(p) ? null : p,
+  };
+}
+
+/**
+ * The client that a generator serves worst, -1 where one that counts has no score.
+ * @param {Float64Array} losses @param {number[]} shares
+ */
+function worstOf(losses, shares) {
   let client = -1;
-  for (let i = 0; i < row.length; i++)
-    if (shares[i] > 0 && !(lossOf(facts, row[i]) <= lossOf(facts, row[client]))) client = i;
-  return { value: client < 0 ? NaN : row[client], client };
+  for (let i = 0; i < losses.length; i++) {
+    if (!(shares[i] > 0)) continue;
+    if (Number.isNaN(losses[i])) return -1;
+    if (client < 0 || losses[i] > losses[client]) client = i;
+  }
+  return client;
+}
+
+/** Where it is by the centres, and by the plain scores. @param {MetricFacts} facts @param {Float64Array[]} values @param {Float64Array[]} centres @param {number[]} shares */
+function worstsOf(facts, values, centres, shares) {
+  const at = (/** @type {ArrayLike<number>} */ row, /** @type {number} */ client) => (client < 0 ? NaN : row[client]);
+  return values.map((row, g) => {
+    const own = worstOf(
+      row.map((value) => lossOf(facts, value)),
+      shares,
+    );
+    const plain = { value: at(row, own), client: own };
+    if (!facts.corrected) return { ...plain, plain };
+    const client = worstOf(centres[g], shares);
+    return { value: scoreOf(facts, at(centres[g], client)), client, plain };
+  });
 }

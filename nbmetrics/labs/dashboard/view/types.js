@@ -1,21 +1,27 @@
 /**
  * The shapes that the Dashboard's modules share; see scene.py and board.py.
  *
+ * @import { Aggregate, Verdict } from "./verdict.js"
  * @typedef {number | "nan" | "inf" | "-inf" | null} Written  a number as JSON has it; null where it is not known yet
  * @typedef {{rev: number, preset: string, metric: string, weights: number[], generators: string[], held: string[],
  *   by: "avg" | "all" | "worst", colour: "regret" | "raw", order: string, client: string, generator: string,
  *   groups: number[]}} Scene
  * @typedef {{name: string, rows: number, share: number}} ClientFacts
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, same: boolean, corrected: boolean,
- *   sure: boolean, note: string}} MetricFacts
+ *   pooled?: boolean, sure: boolean, why?: string, note: string}} MetricFacts
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
- *   centres: Cells, leaves?: number[], tree?: [number, number, number][], few?: Record<string, string[]>, filled: {done: number, total: number, doing: string}}} Board
+ *   centres: Cells, few?: Record<string, string[]>, leaves?: number[],
+ *   tree?: [number, number, number][], filled: {done: number, total: number, doing: string, stopped?: boolean}}} Board
  * @typedef {{scale: Written[], int8: string}} PackedDraws
+ * @typedef {{value: number, client: number}} Worst  -1 where a client that counts has no score
  * @typedef {{facts: MetricFacts, values: Float64Array[], centres: Float64Array[], known: boolean[][],
- *   avg: number[], all: number[], worst: {value: number, client: number}[], avgLosses: number[], allLosses: number[],
- *   worstLosses: number[], isNear: boolean}} Shown  of one metric under the weights on show, by the generators on show;
- *   NaN where there is none. `isNear` where all is a first guess for new weights, until Python has answered
- * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>}} Numbers
+ *   avg: number[], all: number[], worst: (Worst & {plain: Worst})[], avgLosses: number[], allLosses: number[],
+ *   worstLosses: number[], size: number[], isNear: boolean, isAllKnown: boolean[], byAvg: Aggregate, byAll: Aggregate | null,
+ *   errors: {avg: number[] | null, all: number[] | null}, verdict: Verdict}} Shown  of one metric under the weights on
+ *   show, by the generators on show; NaN where there is none. `isNear` where all is a first guess for new weights, until
+ *   Python has answered; `byAll` is null where avg and all are one order: KID, one client, metrics without clients;
+ *   `errors` are standard errors of the metric in view, null where none are known; `size` is the gap that numbers of rows alone would make
+ * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, filled: Board["filled"]}} Numbers
  */
 export {};

@@ -5,7 +5,7 @@
  *
  * @import { Noise, Ranges } from "./ranges.js"
  */
-import { flip, leaders, leads } from "./ranges.js";
+import { apart, flip, leaders, leads } from "./ranges.js";
 
 /**
  * @typedef {{plain: ArrayLike<number>, centres: ArrayLike<number>, noise: Noise | null, ranges: Ranges}} Aggregate
@@ -47,7 +47,7 @@ export function verdict(names, avg, pooled, given) {
       about,
     );
   }
-  if (sides.some(({ noise }) => !noise)) {
+  if (!sides.every(isKnown)) {
     const found = sides.map(({ plain }) => firstOf(plain));
     const body = `on ${about.label}, ${firsts(names, found)}; this may be chance: ${about.why}.`;
     return told("unknown", names, found, [body, ...missing(names, placed)], about);
@@ -77,7 +77,7 @@ function judged(names, sides, found, about, size) {
     const doubt = isShared(found[0], found[last]) ? "" : ", which is not shown to be more than chance";
     return { state: "tie", body: `${on}there is no single winner: ${each(names, found)}${doubt}.` };
   }
-  const [who, count] = [joined(names, found[0]), found[0].length];
+  const [who, count] = [listed(names, found[0]), found[0].length];
   if (count === 1) return { state: "winner", body: `${on}${who} wins${by}${always}.` };
   if (count === 2) return { state: "tie", body: `${on}${who} are tied${by}${always}.` };
   const tie = count === size ? `all ${size} generators are tied` : `there is a tie of ${count}`;
@@ -103,6 +103,11 @@ function alone(placed, size, label) {
 function firstOf(losses) {
   const noise = Array.from(losses, () => new Float64Array(1));
   return leaders(leads(losses, noise), losses);
+}
+
+/** Whether there are draws of the one in front, so that it can be told from anyone. @param {Aggregate} side */
+function isKnown({ centres, noise, ranges }) {
+  return noise?.[leaders(ranges, centres)[0]].every(Number.isFinite) ?? false;
 }
 
 /** Whether nothing was drawn: neither noise nor bias. @param {Aggregate[]} sides */
@@ -135,7 +140,7 @@ function explained(p) {
 }
 
 /** All names, or the first of many and how many more. @param {string[]} names @param {number[]} which */
-function joined(names, which) {
+export function listed(names, which) {
   const listed = which.map((g) => names[g]);
   const many = listed.length > MOST_NAMED;
   const most = many ? listed.slice(0, NAMED_OF_MORE) : listed.slice(0, -1);
@@ -145,15 +150,15 @@ function joined(names, which) {
 
 /** Who is first by the plain scores, in one clause where avg and all agree. @param {string[]} names @param {number[][]} found */
 function firsts(names, found) {
-  const said = `${joined(names, found[0])} ${found[0].length === 1 ? "is" : "are"} first`;
+  const said = `${listed(names, found[0])} ${found[0].length === 1 ? "is" : "are"} first`;
   if (found.length === 1) return said;
   return isSame(found[0], found[1])
     ? `${said} by avg and by all`
-    : `${said} by avg and ${joined(names, found[1])} by all`;
+    : `${said} by avg and ${listed(names, found[1])} by all`;
 }
 
 /** @param {string[]} names @param {number[]} which */
-const wins = (names, which) => `${joined(names, which)} ${which.length === 1 ? "wins" : "are tied"}`;
+const wins = (names, which) => `${listed(names, which)} ${which.length === 1 ? "wins" : "are tied"}`;
 
 /** Who leads by avg and who by all. @param {string[]} names @param {number[][]} found */
 function each(names, [avg, all]) {
@@ -192,14 +197,14 @@ function chances(names, sides, placed) {
 /** The leader, the rival most likely to be better in truth, and how likely. @param {Aggregate} side @param {number[]} placed */
 function closestOf({ centres, noise, ranges }, placed) {
   const [leader] = leaders(ranges, centres);
-  let [rival, most, p] = [-1, -2, NaN];
-  for (const g of placed) {
-    if (g === leader) continue;
-    const other = flip(centres, noise, leader, g);
-    const rank = Number.isNaN(other) ? -1 : other;
-    if (rank > most) [rival, most, p] = [g, rank, other];
+  const rivals = placed.filter((g) => g !== leader);
+  rivals.sort((a, b) => (centres[a] === centres[b] ? a - b : centres[a] - centres[b]));
+  let [rival, least] = [rivals[0], Infinity];
+  for (const g of rivals) {
+    const away = apart(centres, noise, leader, g);
+    if (away < least) [rival, least] = [g, away];
   }
-  return { leader, rival, p };
+  return { leader, rival, p: flip(centres, noise, leader, rival) };
 }
 
 /** @param {string[]} names @param {{leader: number, rival: number, p: number}} pair @param {string} by */
@@ -217,7 +222,7 @@ function turned(names, sides, found, about, state) {
   sides.forEach(({ plain }, side) => {
     const top = firstOf(plain);
     if (isShared(top, found[side])) return;
-    const who = `${joined(names, top)} would be first`;
+    const who = `${listed(names, top)} would be first`;
     said.set(who, [...(said.get(who) ?? []), sides.length > 1 ? `by ${BY[side]}` : ""]);
   });
   return [...said].map(
@@ -248,5 +253,12 @@ function pText(p) {
 /** @param {string[]} names @param {number[]} placed */
 function missing(names, placed) {
   const without = names.map((_, g) => g).filter((g) => !placed.includes(g));
-  return without.length ? [`No score for ${joined(names, without)}.`] : [];
+  return without.length ? [`No score for ${listed(names, without)}.`] : [];
+}
+
+/** A share from 0 to 1 in percent: one decimal below 10, none above. @param {number} share */
+export function percent(share) {
+  if (share > 0 && share < 0.0005) return "less than 0.1\u00a0%";
+  const tenths = Math.floor(1000 * share + 0.5);
+  return `${tenths < 100 ? tenths / 10 : Math.floor(100 * share + 0.5)}\u00a0%`;
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ...arrays import as_rows, is_array
 from ...distributions import Distribution
 from ...errors import InvalidInput, printable
-from ...federation import Federation
+from ...federation import Federation, are_images
 
 # Variables that a lab lists.
 MOST_LISTED = 200
@@ -29,24 +30,26 @@ def suitable() -> dict[str, Any]:
     return dict(sorted(found.items())[:MOST_LISTED])
 
 
-def listed(dim: int) -> list[dict[str, str]]:
-    """The name of each, and why a lab of `dim` features cannot take it, or ""."""
-    return [{"name": name, "why": why_not(value, dim)} for name, value in suitable().items()]
+def listed(dim: int, takes_images: bool = False) -> list[dict[str, str]]:
+    """The name of each, and why a lab of `dim` features, of images or not, cannot take it, or ""."""
+    return [{"name": name, "why": why_not(value, dim, takes_images)} for name, value in suitable().items()]
 
 
-def why_not(value: Any, dim: int) -> str:
+def why_not(value: Any, dim: int, takes_images: bool = False) -> str:
     """Why a variable cannot stand beside `dim` features, in words, or ""; functions, which are not called, may."""
     try:
-        return _why_not(value, dim)
+        return _why_not(value, dim, takes_images)
     except Exception as error:  # an object of the user's own, such as a lazy frame, may raise anything when looked at
         return f"it cannot be looked at ({type(error).__name__})"
 
 
-def _why_not(value: Any, dim: int) -> str:
+def _why_not(value: Any, dim: int, takes_images: bool) -> str:
     if isinstance(value, Federation):
-        return "a federation: open it by nm.Playground(…)"
+        return "a federation: give it to a lab of its own"
     if isinstance(value, Distribution):
         return "" if value.dim == dim else f"{_features(value.dim)}, not {dim}"
+    if are_images(value) and (takes_images or not is_array(value)):
+        return "" if takes_images else "images, in a lab whose clients are rows"
     if not _is_frame(value) and not is_array(value):
         return ""
     shape = tuple(value.shape)
@@ -77,6 +80,8 @@ def _is_data(value: Any) -> bool:
         return True
     if is_array(value):
         return value.ndim > 0
+    if not isinstance(value, (str, os.PathLike)) and are_images(value):
+        return True
     code = getattr(value, "__code__", None)
     return code is not None and code.co_varnames[: code.co_argcount] == ("n", "rng")
 

@@ -1,0 +1,125 @@
+"""How firmly a winner by avg sits: who wins along one client's weight, and the least change that dethrones it.
+
+Twin: labs/dashboard/view/certificate.js · held by: tests/labs/dashboard/test_certificate_page.py
+
+avg is linear in the weights, so everything here is exact: for KID's all too, whose differences are those of avg.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .ranges import average
+from .verdict import listed, percent
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The least change of the weights after which a rival is level with the winner, and beyond which it is ahead.
+
+    Attributes
+    ----------
+    winner, rival : which generators
+    moved : the share of all weight that moves, half of Σ |λ'_i − λ_i|
+    taken, given : (client, share) pairs, the largest first; they sum to `moved` each
+    """
+
+    winner: int
+    rival: int
+    moved: float
+    taken: tuple[tuple[int, float], ...]
+    given: tuple[tuple[int, float], ...]
+
+
+def with_weight(weights: np.ndarray, i: int, value: float, held: Sequence[int] = ()) -> np.ndarray:
+    """The weights, sum 1, with λ_i = value: the others in proportion (alike where they have none); those held stay."""
+    free = np.ones(len(weights), dtype=bool)
+    free[[i, *held]] = False
+    rest, left = weights[free].sum(), 1.0 - value - weights[~free].sum() + weights[i]
+    moved = weights.astype(float)
+    moved[i] = value
+    if free.any():
+        moved[free] = weights[free] * (left / rest) if rest > 0 else left / free.sum()
+    return moved
+
+
+def breakpoints(
+    centres: np.ndarray, weights: np.ndarray, i: int, held: Sequence[int] = ()
+) -> list[tuple[float, float, int]]:
+    """Who wins by avg where λ_i runs from 0 to all that is not held: (from, to, generator), without gaps.
+
+    centres (G, k) are losses. The lower envelope of one line a generator; ties go to who wins next, then to the first
+    given. Generators whose line is not finite win nowhere.
+    """
+    top = 1.0 - sum(float(weights[j]) for j in held if j != i)
+    start, end = (average(centres, with_weight(weights, i, t, held)) for t in (0.0, top))
+    rivals = [g for g in range(len(centres)) if np.isfinite(start[g]) and np.isfinite(end[g])]
+    if not rivals or len(weights) - len({*held, i}) < 1:
+        return [(0.0, top, min(rivals, key=lambda g: end[g]))] if rivals else []
+    winner, at, found = min(rivals, key=lambda g: (start[g], end[g])), 0.0, []
+    while at < 1.0:
+        crossings = [(_crossing(start, end, winner, g, at), float(end[g]), g) for g in rivals if g != winner]
+        to, _, after = min(crossings, default=(1.0, 0.0, winner))
+        if to > at:
+            found.append((at * top, min(to, 1.0) * top, winner))
+        winner, at = after, to
+    return found
+
+
+def _crossing(start: np.ndarray, end: np.ndarray, winner: int, g: int, at: float) -> float:
+    """Where g overtakes the winner, from `at` on; 1 where it does not."""
+    ahead, behind = start[g] - start[winner], end[g] - end[winner]
+    if not behind < min(ahead, 0.0):
+        return 1.0
+    return float(max(at, ahead / (ahead - behind)))
+
+
+def certificate(centres: np.ndarray, weights: np.ndarray) -> Certificate | None:
+    """The least total variation of the weights that dethrones the winner by avg; None where no weighting does.
+
+    For each rival weight moves from the clients where it is furthest behind to the one where it is most ahead, until
+    the two are level: the optimum of the linear programme, since every unit moved gains as much as any can. A rival
+    with a score that is not finite is left out.
+    """
+    scores = average(centres, weights)
+    placed = [g for g in range(len(scores)) if not np.isnan(scores[g])]
+    if not placed:
+        return None
+    winner = min(placed, key=lambda g: scores[g])
+    found = [_overtaking(centres, weights, winner, g) for g in placed if g != winner]
+    return min((one for one in found if one is not None), key=lambda one: one.moved, default=None)
+
+
+def _overtaking(centres: np.ndarray, weights: np.ndarray, winner: int, rival: int) -> Certificate | None:
+    with np.errstate(invalid="ignore"):
+        behind = centres[rival] - centres[winner]
+    if not np.isfinite(behind).all() or behind.min() > 0:
+        return None
+    to = int(behind.argmin())
+    missing, taken = float(behind @ weights), []
+    for i in np.argsort(-behind, kind="stable"):
+        gain = behind[i] - behind[to]
+        if missing <= 0 or gain <= 0:
+            break
+        share = min(float(weights[i]), missing / gain)
+        missing -= share * gain
+        if share > 0:
+            taken.append((int(i), share))
+    moved = sum(share for _, share in taken)
+    taken.sort(key=lambda pair: -pair[1])
+    return Certificate(winner, rival, moved, tuple(taken), ((to, moved),) if taken else ())
+
+
+def certificate_sentence(found: Certificate | None, generators: Sequence[str], clients: Sequence[str]) -> str:
+    """What it takes to dethrone the winner."""
+    if found is None:
+        return "No weighting of the clients puts another generator first."
+    winner, rival = generators[found.winner], generators[found.rival]
+    if not found.taken:
+        return f"{rival} is level with {winner} as it is."
+    sources = listed(clients, [i for i, _ in found.taken])
+    way = f"from {sources} to {clients[found.given[0][0]]}"
+    return f"Move {percent(found.moved)} of the weight {way}, and {rival} overtakes {winner}."

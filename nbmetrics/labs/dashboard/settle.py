@@ -1,0 +1,126 @@
+"""What would settle it? How likely the leader is the wrong winner, now and after more rows of one client or side.
+
+Twin: labs/dashboard/view/settle.js · held by: tests/labs/dashboard/test_settle_page.py
+
+Var(A − B) is a sum over sources of rows: each client, and each of the two generators. A source's part goes down as
+1/n. What more rows will show is not known, so the promise averages over it: of all true differences that fit what was
+seen, the share in which whoever is ahead after r more rows is in truth behind. To keep the difference as it is and
+shrink only its error would promise too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import owens_t
+
+from .verdict import percent
+
+ROWS = (100, 300, 1_000, 3_000, 10_000)
+# Enough is a wrong winner in 20, a third of now, or four fifths of what the most rows would do.
+ENOUGH, THIRD, MOST = 0.05, 1 / 3, 0.8
+# There is nothing to buy where a wrong winner is one in 100 already, or would be nine tenths of now.
+SETTLED, NOTABLE = 0.01, 0.9
+
+
+@dataclass(frozen=True)
+class Buy:
+    """More rows of a client, or of both generators (`client` None): P(wrong winner) after each number in `ROWS`."""
+
+    client: int | None
+    after: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Settling:
+    """Attributes
+    ----------
+    now : P(wrong winner) as it stands
+    rows : the number of rows by which the buys are ordered
+    buys : the best first
+    """
+
+    now: float
+    rows: int
+    buys: tuple[Buy, ...]
+
+
+def parts(real_draws: np.ndarray, generated_draws: np.ndarray, weights: np.ndarray, a: int, b: int) -> np.ndarray:
+    """Var(avg of a − avg of b) by source, (k + 2,): each client's rows, the rows of a, and those of b.
+
+    Draws are (B, G, k), of the noise that comes from the clients' rows and from the generated ones.
+    """
+    counted = weights > 0
+    real = np.zeros(len(weights))
+    real[counted] = ((real_draws[:, a] - real_draws[:, b])[:, counted] * weights[counted]).var(axis=0)
+    generated = [(generated_draws[:, g][:, counted] @ weights[counted]).var() for g in (a, b)]
+    return np.array([*real, *generated])
+
+
+def wrong_after(away: float, kept: float) -> float:
+    """P(wrong winner) once the variance of the difference is down to a share `kept`, from 0 to 1.
+
+    `away` is |difference| in standard errors now (`ranges.apart`). With Z the standard normal tail it is Z(away) for
+    kept = 1, and 0 for kept = 0; between them 2 T(away, √(kept/(1 − kept))), with T of Owen (1956).
+    """
+    slope = np.sqrt(kept / (1.0 - kept)) if kept < 1.0 else np.inf
+    return float(2.0 * owens_t(away, slope))
+
+
+def kept_after(variances: np.ndarray, sizes: np.ndarray, more: np.ndarray) -> float:
+    """The share of the variance that is left after so many more rows of each source; 1 where there is none."""
+    total = variances.sum()
+    counted = variances > 0
+    left = variances[counted] * (sizes[counted] / (sizes[counted] + more[counted]))
+    return float(left.sum() / total) if total > 0 else 1.0
+
+
+def settle(away: float, variances: np.ndarray, sizes: np.ndarray) -> Settling:
+    """What more rows of one client, or of both generators, would do for two leaders.
+
+    variances and sizes (numbers of rows) are (k + 2,), by source as of `parts`. The weights stay as they are.
+    """
+    k = len(variances) - 2
+    sources: list[tuple[int | None, list[int]]] = [*((i, [i]) for i in range(k)), (None, [k, k + 1])]
+    buys, cuts = [], []
+    for client, which in sources:
+        if not variances[which].sum() > 0:
+            continue
+        more = np.zeros((len(ROWS), k + 2))
+        more[:, which] = np.array(ROWS, dtype=float)[:, None]
+        buys.append(Buy(client, tuple(wrong_after(away, kept_after(variances, sizes, r)) for r in more)))
+        cuts.append([sum(variances[s] * r / (sizes[s] + r) for s in which if variances[s] > 0) for r in ROWS])
+    now = wrong_after(away, 1.0)
+    least = [min((buy.after[n] for buy in buys), default=now) for n in range(len(ROWS))]
+    target = max(min(ENOUGH, THIRD * now), now - MOST * (now - least[-1]))
+    n = next((n for n in range(len(ROWS)) if least[n] <= target), len(ROWS) - 1)
+    order = sorted(range(len(buys)), key=lambda at: -cuts[at][n])
+    return Settling(now, ROWS[n], tuple(buys[at] for at in order))
+
+
+def settle_sentence(found: Settling, leader: str, rival: str, clients: Sequence[str]) -> str:
+    """The advice: "300 more rows from south bring P(wrong winner) from 12 % to 3 %; …"."""
+    if np.isnan(found.now):
+        return f"What would settle {leader} or {rival} is not known."
+    if not found.buys:
+        return f"More rows would change nothing: {leader} and {rival} are compared exactly."
+    now = percent(found.now)
+    if found.now <= SETTLED:
+        return f"Settled: P(wrong winner) is {now} for {leader} over {rival}."
+    n, best = ROWS.index(found.rows), found.buys[0]
+    rows = f"{found.rows:,} more rows from {_source(best, clients)}"
+    if best.after[n] > NOTABLE * found.now:
+        return (
+            f"No single source settles {leader} or {rival}: {rows} leave P(wrong winner) at {percent(best.after[n])}."
+        )
+    said = f"{rows} bring P(wrong winner) from {now} to {percent(best.after[n])}"
+    generated = next((buy for buy in found.buys if buy.client is None), None)
+    if generated is None or generated.after[n] > NOTABLE * found.now:
+        return f"{said}; more generated rows would not help."
+    return f"{said}."
+
+
+def _source(buy: Buy, clients: Sequence[str]) -> str:
+    return "each of the two generators" if buy.client is None else clients[buy.client]

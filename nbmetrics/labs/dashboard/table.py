@@ -1,0 +1,145 @@
+"""A study of scores that were computed elsewhere: a plain table, clients by generators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...errors import InvalidInput, check_names, check_text, check_weights, shown
+from ...evaluation.result import Result
+from ...evaluation.scores import Scores
+from ...metrics.base import Metric, Sample
+from .board import Facts, facts_of
+from .decisions import Known
+from .likeness import squared_apart, tree_of
+from .scene import MOST_CLIENTS, MOST_GENERATORS, DashboardScene
+from .study import Study, Weights
+
+WHY = "a table has no rows behind it, from which chance could be told"
+LONGEST_LABEL = 60
+# Of a long table: a row a score.
+LONG = ("client", "generator", "value")
+
+
+class Given(Metric[None]):
+    """Scores as they were given."""
+
+    def __init__(self, label: str, higher_is_better: bool) -> None:
+        self.name, self.label, self.higher_is_better = "score", label, higher_is_better
+
+    def summarize(self, sample: Sample) -> None:
+        raise InvalidInput("table", "has no rows", "Give the federation itself to nm.Dashboard")
+
+    def pool(self, summaries: Sequence[None], weights: Sequence[float]) -> None:
+        raise InvalidInput("table", "has no pooled data", "Give the federation itself to nm.Dashboard")
+
+    def terms(self, real: None, generated: None) -> dict[str, float]:
+        return {}
+
+
+class TableStudy(Study):
+    """The scores of a table, which are all that is known.
+
+    Parameters
+    ----------
+    table, weights, label, higher_is_better : as for `Dashboard.from_table`
+    """
+
+    def __init__(self, table: Any, weights: Any, label: Any, higher_is_better: bool) -> None:
+        super().__init__()
+        frame = wide(table)
+        self.names = tuple(check_names([str(name) for name in frame.index], "table"))
+        self._generators = tuple(check_names([str(name) for name in frame.columns], "table"))
+        self._values = _numbers(frame)
+        self.weights = self.wanted = _weights(weights, self.names)
+        self.tree = tree_of(squared_apart(self._values))
+        self._metric = Given(check_text(label, "label", LONGEST_LABEL), bool(higher_is_better))
+
+    @property
+    def generators(self) -> tuple[str, ...]:
+        return self._generators
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return (self._metric.name,)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (0,) * len(self.names)
+
+    @cached_property
+    def _facts(self) -> Facts:
+        facts = facts_of(self._result(range(len(self._generators))), np.ones(self._values.shape, dtype=bool), None, WHY)
+        return replace(facts, is_pooled=False)
+
+    def facts(self, metric: str) -> Facts:
+        return self._facts
+
+    def known(self, metric: str, shares: Weights) -> Known:
+        return Known.of(self._facts, shares, np.full(len(self._generators), math.nan), None, None)
+
+    def scores_of(self, scene: DashboardScene) -> Scores:
+        chosen = [self._generators.index(name) for name in scene.generators]
+        return Scores(self.names, scene.shares, scene.generators, [self._result(chosen)], "scores as given in a table")
+
+    def _result(self, chosen: Sequence[int]) -> Result:
+        none = (None,) * len(chosen)
+        terms = tuple(tuple({"score": float(value)} for value in self._values[g]) for g in chosen)
+        return Result(self._metric, (None,) * len(self.names), none, terms, none, generators=none)
+
+    def add(self, name: str, source: Any) -> None:
+        raise InvalidInput("source", "cannot be scored: a table has no clients' rows", "Add a column to the table")
+
+    def remove(self, name: str) -> None:
+        raise InvalidInput("name", f"{shown(name)} is part of the table", "Leave the column out")
+
+
+def wide(table: Any) -> pd.DataFrame:
+    """A table with a row a client and a column a generator, also of a long one: client, generator, value."""
+    if isinstance(table, Mapping):
+        table = pd.DataFrame(table)
+    if not isinstance(table, pd.DataFrame):
+        raise InvalidInput("table", f"got {shown(table)}", "Give a DataFrame, a row a client and a column a generator")
+    names = [str(name) for name in table.columns]
+    if set(LONG) <= set(names):
+        table = table.set_axis(names, axis=1)
+        if "metric" in names and table["metric"].nunique() > 1:
+            kinds = ", ".join(map(str, table["metric"].unique()[:5]))
+            raise InvalidInput("table", f"has more than one metric: {kinds}", "Give the rows of one")
+        twice = table.duplicated(["client", "generator"])
+        if twice.any():
+            pair = table.loc[twice.idxmax(), ["client", "generator"]].tolist()
+            raise InvalidInput("table", f"has more than one value for {shown(pair)}", "Give one each")
+        found = table.pivot(index="client", columns="generator", values="value")
+        table = found.loc[table["client"].unique(), table["generator"].unique()]
+    rows, columns = table.shape
+    if not (0 < rows <= MOST_CLIENTS and 0 < columns <= MOST_GENERATORS):
+        fix = f"Give 1 to {MOST_CLIENTS:,} rows (clients) and 1 to {MOST_GENERATORS} columns (generators)"
+        raise InvalidInput("table", f"has {rows:,} rows and {columns:,} columns", fix)
+    return table
+
+
+def _numbers(frame: pd.DataFrame) -> np.ndarray:
+    """(G, k) float; NaN for what is missing."""
+    try:
+        return np.ascontiguousarray(frame.to_numpy(dtype=np.float64, na_value=math.nan).T)
+    except (TypeError, ValueError):
+        odd = next(name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name]))
+        fix = "Give numbers; put the clients' names into the index: table.set_index('client')"
+        raise InvalidInput("table", f"column {shown(odd)} holds no numbers", fix) from None
+
+
+def _weights(weights: Any, names: Sequence[str]) -> Weights:
+    if weights is None:
+        return check_weights([1.0] * len(names), len(names))
+    if isinstance(weights, Mapping):
+        if set(weights) != set(names):
+            raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
+        weights = [weights[name] for name in names]
+    return check_weights(weights, len(names))

@@ -1,0 +1,102 @@
+/**
+ * Twin: labs/dashboard/certificate.py · held by: tests/labs/dashboard/test_certificate_page.py
+ *
+ * Who wins along one client's weight, and the least change of the weights that dethrones the winner by avg. No DOM.
+ */
+import { average } from "./ranges.js";
+import { listed, percent } from "./verdict.js";
+
+/**
+ * @typedef {{winner: number, rival: number, moved: number, taken: [number, number][], given: [number, number][]}} Certificate
+ *   as in Python: which generators, the share of the weight that moves, and (client, share) pairs
+ */
+
+/** The weights with λ_i = value: the others in proportion, or alike where they have none; those held stay. @param {ArrayLike<number>} weights @param {number} i @param {number} value @param {number[]} [held] */
+export function withWeight(weights, i, value, held = []) {
+  const free = Array.from(weights, (_, j) => j).filter((j) => j !== i && !held.includes(j));
+  const moved = Array.from(weights);
+  const rest = free.reduce((sum, j) => sum + moved[j], 0);
+  const left = 1 - value - moved.reduce((sum, weight, j) => (j === i || free.includes(j) ? sum : sum + weight), 0);
+  for (const j of free) moved[j] = rest > 0 ? moved[j] * (left / rest) : left / free.length;
+  moved[i] = value;
+  return moved;
+}
+
+/** Who wins by avg where λ_i runs from 0 to all that is not held: [from, to, generator], without gaps. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} i @param {number[]} [held] @returns {[number, number, number][]} */
+export function breakpoints(centres, weights, i, held = []) {
+  const others = [...new Set(held)].filter((j) => j !== i);
+  const top = 1 - others.reduce((sum, j) => sum + weights[j], 0);
+  const [start, end] = [0, top].map((t) => average(centres, withWeight(weights, i, t, held)));
+  const rivals = centres.map((_, g) => g).filter((g) => Number.isFinite(start[g]) && Number.isFinite(end[g]));
+  if (!rivals.length) return [];
+  if (weights.length - others.length < 2) return [[0, top, rivals.reduce((a, b) => (end[b] < end[a] ? b : a))]];
+  let winner = rivals.reduce((a, b) => (start[b] < start[a] || (start[b] === start[a] && end[b] < end[a]) ? b : a));
+  /** @type {[number, number, number][]} */
+  const found = [];
+  let at = 0;
+  while (at < 1) {
+    let [to, after] = [1, winner];
+    for (const g of rivals) {
+      if (g === winner) continue;
+      const crossing = crossingOf(start, end, winner, g, at);
+      if (crossing < to || (crossing === to && to < 1 && end[g] < end[after])) [to, after] = [crossing, g];
+    }
+    if (to > at) found.push([at * top, to * top, winner]);
+    [winner, at] = [after, to];
+  }
+  return found;
+}
+
+/** Where g overtakes the winner, from `at` on; 1 where it does not. @param {number[]} start @param {number[]} end @param {number} winner @param {number} g @param {number} at */
+function crossingOf(start, end, winner, g, at) {
+  const [ahead, behind] = [start[g] - start[winner], end[g] - end[winner]];
+  return behind < Math.min(ahead, 0) ? Math.max(at, ahead / (ahead - behind)) : 1;
+}
+
+/** The least total variation of the weights that dethrones the winner; null where no weighting does. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @returns {Certificate | null} */
+export function certificate(centres, weights) {
+  const scores = average(centres, weights);
+  const placed = scores.map((_, g) => g).filter((g) => !Number.isNaN(scores[g]));
+  if (!placed.length) return null;
+  const winner = placed.reduce((a, b) => (scores[b] < scores[a] ? b : a));
+  /** @type {Certificate | null} */
+  let least = null;
+  for (const g of placed) {
+    const found = g === winner ? null : overtaking(centres, weights, winner, g);
+    if (found && (!least || found.moved < least.moved)) least = found;
+  }
+  return least;
+}
+
+/** @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} winner @param {number} rival @returns {Certificate | null} */
+function overtaking(centres, weights, winner, rival) {
+  const behind = Array.from(weights, (_, i) => centres[rival][i] - centres[winner][i]);
+  const to = behind.reduce((best, value, i) => (value < behind[best] ? i : best), 0);
+  if (!behind.every(Number.isFinite) || behind[to] > 0) return null;
+  let missing = behind.reduce((sum, value, i) => sum + value * weights[i], 0);
+  /** @type {[number, number][]} */
+  const taken = [];
+  for (const i of behind.map((_, j) => j).sort((a, b) => behind[b] - behind[a] || a - b)) {
+    const gain = behind[i] - behind[to];
+    if (missing <= 0 || gain <= 0) break;
+    const share = Math.min(weights[i], missing / gain);
+    missing -= share * gain;
+    if (share > 0) taken.push([i, share]);
+  }
+  const moved = taken.reduce((sum, [, share]) => sum + share, 0);
+  taken.sort((a, b) => b[1] - a[1]);
+  return { winner, rival, moved, taken, given: taken.length ? [[to, moved]] : [] };
+}
+
+/** What it takes to dethrone the winner. @param {Certificate | null} found @param {string[]} generators @param {string[]} clients */
+export function certificateSentence(found, generators, clients) {
+  if (!found) return "No weighting of the clients puts another generator first.";
+  const [winner, rival] = [generators[found.winner], generators[found.rival]];
+  if (!found.taken.length) return `${rival} is level with ${winner} as it is.`;
+  const sources = listed(
+    clients,
+    found.taken.map(([i]) => i),
+  );
+  const way = `from ${sources} to ${clients[found.given[0][0]]}`;
+  return `Move ${percent(found.moved)} of the weight ${way}, and ${rival} overtakes ${winner}.`;
+}

@@ -1,0 +1,131 @@
+/**
+ * The generators by avg and by all, joined by straight lines. Who is not told apart stands in the order given, tied by a
+ * bracket, so that noise crosses no lines; a crossing is dark only where both orders are more than chance.
+ *
+ * @import { Scene, Shown } from "./types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
+ */
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { shortened } from "../../toolkit/view/names.js";
+import { choose, crossings, rangeText, tiers } from "./places.js";
+
+const ROW = { few: 28, many: 21 };
+const FEW = 8;
+const HEAD = 20;
+const [LINES, MOST_SIDE] = [44, 170];
+const LETTER = 6.6;
+const GUTTERS = 18;
+const LEAST_LEFT = 50;
+// Where names have less room than this, those by avg are left away.
+const LEAST_NAME = 66;
+
+export class Ribbon {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.signal = signal;
+    this.width = 300;
+    this.ends = [100, 200];
+    this.rooms = [80, 80];
+    this.heads = ["by avg", "by all"].map((text) => svg("text", { y: 12, class: "nbm-quiet" }, [text]));
+    this.lines = svg("g");
+    this.brackets = svg("g", { class: "nbm-dashboard-brackets" });
+    this.drawing = svg("svg", { class: "nbm-chart", role: "img" }, [...this.heads, this.brackets, this.lines]);
+    this.root = el("div", { class: "nbm-dashboard-ribbon" }, [this.drawing]);
+    watchSize(this.root, signal, ({ width }) => {
+      if (!width || Math.round(width) === this.width) return;
+      this.width = Math.round(width);
+      store.changed();
+    });
+  }
+
+  /** @param {Scene} scene @param {Shown} shown */
+  paint({ generators, generator }, { byAvg, byAll, facts }) {
+    this.root.hidden = !byAll || generators.length < 2;
+    if (this.root.hidden || !byAll) return;
+    const sides = [byAvg, byAll];
+    const groups = sides.map(({ ranges, centres }) => tiers(ranges, centres));
+    const orders = groups.map((side) => side.flat());
+    const row = generators.length <= FEW ? ROW.few : ROW.many;
+    const crossed = crossings(orders[0], orders[1], byAvg.ranges, byAll.ranges);
+    const words = generators.map((_, g) => sides.map(({ ranges }) => rangeText(ranges.low[g], ranges.high[g])));
+    this.fit(generators.length, row, LETTER * Math.max(...words.flat().map(({ length }) => length)));
+    resizeChildren(this.lines, generators.length, (g) => this.makeLine(g)).forEach((line, g) => {
+      const rows = orders.map((order) => order.indexOf(g));
+      line.classList.toggle("nbm-selected", generators[g] === generator);
+      this.paintLine(
+        line,
+        generators[g],
+        words[g],
+        rows.map((at) => (at < 0 ? NaN : HEAD + (at + 0.5) * row)),
+      );
+      setAttributes(line, { "data-generator": generators[g], "data-crossed": crossed[g] });
+    });
+    this.paintBrackets(groups, row);
+    const spoken = generators.map((name, g) => `${name} ${words[g][0]} by avg, ${words[g][1]} by all`);
+    setAttributes(this.drawing, { "aria-label": `Places on ${facts.label}: ${spoken.join("; ")}` });
+  }
+
+  /** @param {number} count @param {number} row @param {number} range pixels of the longest range */
+  fit(count, row, range) {
+    const half = Math.min(MOST_SIDE, (this.width - LINES) / 2);
+    this.rooms = [half - range - GUTTERS, half - range - GUTTERS];
+    if (this.rooms[0] < LEAST_NAME) this.rooms = [0, this.width - LINES - LEAST_LEFT - range - GUTTERS];
+    const left = Math.max(LEAST_LEFT, this.rooms[0] + range + GUTTERS);
+    this.ends = [left, this.rooms[0] ? this.width - left : left + LINES];
+    setAttributes(this.drawing, { viewBox: `0 0 ${this.width} ${HEAD + count * row}`, height: HEAD + count * row });
+    this.heads.forEach((head, k) =>
+      setAttributes(head, { x: this.ends[k] + (k ? 12 : -12), "text-anchor": k ? "start" : "end" }),
+    );
+  }
+
+  /** @param {Element} line @param {string} name @param {string[]} ranges @param {number[]} ys */
+  paintLine(line, name, ranges, [y1, y2]) {
+    const [x1, x2] = this.ends;
+    const has = !Number.isNaN(y1 + y2);
+    line.classList.toggle("nbm-unknown", !has);
+    if (!has) return;
+    const [title, hit, path, ...ends] = line.children;
+    setText(title, name);
+    for (const node of [hit, path]) setAttributes(node, { d: `M${x1} ${y1}L${x2} ${y2}` });
+    ends.forEach((text, k) => {
+      const anchor = k ? "start" : "end";
+      setAttributes(text, { x: this.ends[k] + (k ? 12 : -12), y: (k ? y2 : y1) + 4, "text-anchor": anchor });
+      const short = this.rooms[k] > 0 ? shortened(name, this.rooms[k]) : "";
+      const words = k ? [`${ranges[1]} `, short] : [short, ` ${ranges[0]}`];
+      words.forEach((word, part) => setText(text.children[part], word));
+    });
+  }
+
+  /** @param {number[][][]} groups @param {number} row */
+  paintBrackets(groups, row) {
+    const found = groups.flatMap((side, k) => {
+      let at = 0;
+      return side.map((group) => {
+        const [x, y1] = [this.ends[k] + (k ? 5 : -5), HEAD + (at + 0.2) * row];
+        at += group.length;
+        return group.length > 1 ? `M${x} ${y1.toFixed(1)}V${(HEAD + (at - 0.2) * row).toFixed(1)}` : "";
+      });
+    });
+    const paths = found.filter(Boolean);
+    resizeChildren(this.brackets, paths.length, () => svg("path")).forEach((path, k) =>
+      setAttributes(path, { d: paths[k] }),
+    );
+  }
+
+  /** @param {number} g */
+  makeLine(g) {
+    const end = (/** @type {string} */ name) =>
+      svg("text", { class: `nbm-dashboard-${name}` }, [svg("tspan"), svg("tspan")]);
+    const line = svg("g", { class: "nbm-dashboard-slope" }, [
+      svg("title"),
+      svg("path", { class: "nbm-hit" }),
+      svg("path", { class: "nbm-dashboard-line" }),
+      end("left"),
+      end("right"),
+    ]);
+    line.addEventListener("click", () => choose(this.store, g), { signal: this.signal });
+    return line;
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Twin: labs/dashboard/settle.py · held by: tests/labs/dashboard/test_settle_page.py
+ *
+ * How likely the leader is the wrong winner, now and after more rows. No DOM. Python gives the parts of the variance.
+ */
+import { upperTail } from "./ranges.js";
+import { percent } from "./verdict.js";
+
+/**
+ * @typedef {{client: number | null, after: number[]}} Buy  more rows of a client, or of both generators (null)
+ * @typedef {{now: number, rows: number, buys: Buy[]}} Settling  as in Python
+ */
+
+export const ROWS = [100, 300, 1000, 3000, 10000];
+const [ENOUGH, THIRD, MOST] = [0.05, 1 / 3, 0.8];
+const [SETTLED, NOTABLE] = [0.01, 0.9];
+// Of the integral that Owen's T is, even.
+const STEPS = 200;
+
+/** P(wrong winner) once the variance of the difference is down to a share `kept`. @param {number} away |difference| in standard errors now @param {number} kept */
+export function wrongAfter(away, kept) {
+  if (Number.isNaN(away)) return NaN;
+  if (kept >= 1) return upperTail(away);
+  const end = Math.atan(Math.sqrt(kept / (1 - kept)));
+  if (away === Infinity || end === 0) return 0;
+  let sum = 0;
+  for (let n = 0; n <= STEPS; n++) {
+    const weight = n === 0 || n === STEPS ? 1 : n % 2 ? 4 : 2;
+    sum += weight * Math.exp((-away * away) / 2 / Math.cos((end * n) / STEPS) ** 2);
+  }
+  return (sum * end) / (3 * STEPS * Math.PI);
+}
+
+/** The share of the variance that is left after so many more rows of each source. @param {number[]} variances @param {number[]} sizes @param {number[]} more */
+export function keptAfter(variances, sizes, more) {
+  const total = variances.reduce((sum, value) => sum + value, 0);
+  const left = variances.reduce((sum, v, s) => (v > 0 ? sum + v * (sizes[s] / (sizes[s] + more[s])) : sum), 0);
+  return total > 0 ? left / total : 1;
+}
+
+/** What more rows of one client, or of both generators, would do for two leaders. @param {number} away @param {number[]} variances @param {number[]} sizes @returns {Settling} */
+export function settle(away, variances, sizes) {
+  const k = variances.length - 2;
+  /** @type {(Buy & {cuts: number[]})[]} */
+  const buys = [];
+  for (let client = 0; client <= k; client++) {
+    const which = (client === k ? [k, k + 1] : [client]).filter((source) => variances[source] > 0);
+    if (!which.length) continue;
+    const after = ROWS.map((rows) => {
+      const more = sizes.map((_, source) => (which.includes(source) ? rows : 0));
+      return wrongAfter(away, keptAfter(variances, sizes, more));
+    });
+    const cuts = ROWS.map((rows) => which.reduce((sum, s) => sum + (variances[s] * rows) / (sizes[s] + rows), 0));
+    buys.push({ client: client === k ? null : client, after, cuts });
+  }
+  const now = wrongAfter(away, 1);
+  const least = ROWS.map((_, n) => Math.min(...buys.map(({ after }) => after[n]), now));
+  const target = Math.max(Math.min(ENOUGH, THIRD * now), now - MOST * (now - least[ROWS.length - 1]));
+  const enough = least.findIndex((value) => value <= target);
+  const n = enough < 0 ? ROWS.length - 1 : enough;
+  buys.sort((a, b) => b.cuts[n] - a.cuts[n]);
+  return { now, rows: ROWS[n], buys: buys.map(({ client, after }) => ({ client, after })) };
+}
+
+/** The advice. @param {Settling} found @param {string} leader @param {string} rival @param {string[]} clients */
+export function settleSentence({ now, rows, buys }, leader, rival, clients) {
+  if (Number.isNaN(now)) return `What would settle ${leader} or ${rival} is not known.`;
+  if (!buys.length) return `More rows would change nothing: ${leader} and ${rival} are compared exactly.`;
+  if (now <= SETTLED) return `Settled: P(wrong winner) is ${percent(now)} for ${leader} over ${rival}.`;
+  const [n, best] = [ROWS.indexOf(rows), buys[0]];
+  const source = best.client === null ? "each of the two generators" : clients[best.client];
+  const more = `${rows.toLocaleString("en-US")} more rows from ${source}`;
+  const then = percent(best.after[n]);
+  if (best.after[n] > NOTABLE * now) {
+    return `No single source settles ${leader} or ${rival}: ${more} leave P(wrong winner) at ${then}.`;
+  }
+  const said = `${more} bring P(wrong winner) from ${percent(now)} to ${then}`;
+  const generated = buys.find(({ client }) => client === null);
+  return !generated || generated.after[n] > NOTABLE * now ? `${said}; more generated rows would not help.` : `${said}.`;
+}

@@ -1,0 +1,93 @@
+/**
+ * A number as a dot on a line: its 95 % interval, and as a bar how far the leader may be from it. The dots of a column
+ * stand on one scale.
+ *
+ * @import { Aggregate } from "./verdict.js"
+ */
+import { calmRange, linear } from "../../toolkit/view/chart.js";
+import { setAttributes, svg } from "../../toolkit/view/dom.js";
+
+const [WIDTH, HEIGHT, PAD] = [108, 11, 5];
+const MIDDLE = HEIGHT / 2;
+const NORMAL = 1.959964;
+// Beyond this ratio small numbers would all lie at one end.
+const LARGEST_RATIO = 30;
+
+/** @typedef {{value: number, low: number, high: number, nearest: number, farthest: number}} Span  a number, its interval, and where the bar goes */
+
+/**
+ * @param {number[]} values as shown @param {number[] | null} errors @param {number[] | undefined} margins of the leader, by
+ * generator @returns {Span[]}
+ */
+export function spansOf(values, errors, margins) {
+  return values.map((value, g) => {
+    const error = NORMAL * (errors?.[g] || 0);
+    const margin = errors && Number.isFinite(margins?.[g]) ? /** @type {number[]} */ (margins)[g] : 0;
+    return { value, low: value - error, high: value + error, nearest: value - margin, farthest: value + margin };
+  });
+}
+
+/** The scale of a column; it moves seldom in a drag. */
+export class Scale {
+  constructor() {
+    /** @type {[number, number] | null} */
+    this.range = null;
+    this.isLog = false;
+    this.key = "";
+    this.at = (/** @type {number} */ _value) => 0;
+  }
+
+  /** @param {string} key of what is drawn @param {Span[]} spans */
+  fit(key, spans) {
+    const ends = spans.flatMap(({ low, high }) => [low, high]).filter(Number.isFinite);
+    const [low, high] = ends.length ? [Math.min(...ends), Math.max(...ends)] : [0, 1];
+    if (this.key !== key) {
+      this.isLog = low > 0 && high / low > LARGEST_RATIO;
+      this.range = null;
+    }
+    if (this.isLog && !(low > 0)) [this.isLog, this.range] = [false, null];
+    this.key = key;
+    const { isLog } = this;
+    const on = (/** @type {number} */ value) => (isLog ? Math.log10(Math.max(value, 1e-300)) : value);
+    this.range = calmRange(this.range, on(low), on(high));
+    const scale = linear(this.range, [PAD, WIDTH - PAD]);
+    this.at = (/** @type {number} */ value) => Math.min(WIDTH - 1, Math.max(1, scale.at(on(value))));
+  }
+}
+
+export function makeWhisker() {
+  return svg("svg", { class: "nbm-dashboard-whisker", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" }, [
+    svg("path", { class: "nbm-dashboard-best" }),
+    svg("path", { class: "nbm-dashboard-interval" }),
+    svg("path", { class: "nbm-dashboard-paired" }),
+    svg("path", { class: "nbm-dashboard-dot" }),
+  ]);
+}
+
+/** @param {Element} whisker @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader */
+export function paintWhisker(whisker, span, scale, best, isLeader) {
+  const [line, interval, paired, dot] = whisker.children;
+  setAttributes(line, { d: Number.isFinite(best) ? `M${place(scale.at(best))} 0V${HEIGHT}` : "" });
+  setAttributes(interval, { d: Number.isFinite(span.value) ? across(scale, span.low, span.high) : "" });
+  setAttributes(paired, {
+    d: Number.isFinite(span.value) && !isLeader ? across(scale, span.nearest, span.farthest) : "",
+  });
+  setAttributes(dot, { d: markOf(span.value, scale) });
+}
+
+/** @param {Scale} scale @param {number} from @param {number} to */
+function across(scale, from, to) {
+  return from < to ? `M${place(scale.at(from))} ${MIDDLE}H${place(scale.at(to))}` : "";
+}
+
+/** A dot; an arrow out of the picture for an infinite number, a cross for none. @param {number} value @param {Scale} scale */
+function markOf(value, scale) {
+  if (Number.isNaN(value)) return "M2 2.5L8 8.5M8 2.5L2 8.5";
+  if (value === Infinity)
+    return `M${WIDTH - 9} ${MIDDLE}H${WIDTH - 1}M${WIDTH - 5} 2L${WIDTH - 1} ${MIDDLE}L${WIDTH - 5} 9`;
+  if (value === -Infinity) return `M9 ${MIDDLE}H1M5 2L1 ${MIDDLE}L5 9`;
+  return `M${place(scale.at(value))} ${MIDDLE}h0`;
+}
+
+/** @param {number} x */
+const place = (x) => x.toFixed(1);

@@ -1,0 +1,94 @@
+"""Draws of the noise of scores vary together as the variances say, and are rounded to bytes."""
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.evaluation.draws import noise, packed, unpacked
+
+MANY = 20_000
+ERROR = 4.0 / np.sqrt(2 * MANY)  # of a standard deviation, four of its own
+
+
+@pytest.fixture(scope="module")
+def sides():
+    rng = np.random.default_rng(0)
+    rows = [rng.normal(0.3 * i, 1, size=(30 + 5 * i, 3)) for i in range(3)]
+    real = [*(nm.Client(x, weight=w) for x, w in zip(rows, (2, 1, 1))), nm.Client(nm.Gaussian(np.ones(3)), weight=0)]
+    made = {f"g{j}": rng.normal(0.2 * j, 1 + 0.2 * j, size=(60, 3)) for j in range(2)}
+    return nm.Federation(real), {**made, "exact": nm.Gaussian(np.zeros(3))}
+
+
+@pytest.mark.parametrize("metric", ["fid", "kid"])
+def test_draws_have_the_variances_of_influence_values(sides, metric):
+    scores = nm.evaluate(*sides, metric, uncertainty=nm.Influence(), progress=False)
+    (result,) = scores._results
+    drawn, spread = noise(result, scores.weights, MANY), result.replicas.spread(scores.weights)
+    avg = drawn.by_client[:, :, :3] @ scores.weights[:3]
+    parts = {"client": drawn.by_client, "all": drawn.all, "avg": avg, "gap": avg - drawn.all}
+    for part, draws in parts.items():
+        np.testing.assert_allclose(draws.std(axis=0), spread.variance[part].root, rtol=ERROR, atol=1e-12)
+    for part, draws in (("avg", avg), ("all", drawn.all)):
+        apart = (draws[:, :, None] - draws[:, None, :]).std(axis=0)
+        np.testing.assert_allclose(apart, spread.apart[part].root, rtol=ERROR, atol=1e-12)
+    np.testing.assert_array_equal(drawn.centres, spread.client)
+    np.testing.assert_array_equal(drawn.all_centres, spread.all)
+    assert drawn.by_client.std(axis=0)[2, 3] == 0.0  # law with law
+    assert abs(drawn.by_client.mean(axis=0)).max() < ERROR * spread.variance["client"].root.max() * 2
+
+
+@pytest.mark.parametrize("metric", ["kid", "precision"])
+def test_draws_of_the_jackknife_have_its_variances(sides, metric):
+    federation, made = sides
+    real = nm.Federation(federation.clients[:3]).with_weights([30, 35, 40])
+    scores = nm.evaluate(real, made, metric, uncertainty=nm.Jackknife(15), samples=40, progress=False)
+    (result,) = scores._results
+    drawn, weights = noise(result, scores.weights, MANY), scores.weights
+    resamples, shares = result.replicas.resamples, np.array(weights)
+    by_client, pooled = result.replicas.scores(weights)
+    for draws, again in (
+        (drawn.by_client, by_client),
+        (drawn.all, pooled),
+        (drawn.by_client @ shares - drawn.all, by_client @ shares - pooled),
+    ):
+        variance = resamples._spread(again[0], again)[1]
+        np.testing.assert_allclose(draws.std(axis=0), variance, rtol=ERROR, atol=1e-12)
+
+
+def test_draws_of_a_bootstrap_are_its_replicates():
+    rng = np.random.default_rng(1)
+    real, made = [rng.normal(size=(20, 2)) for _ in range(2)], {"g": rng.normal(size=(30, 2))}
+    scores = nm.evaluate(real, made, "kid", uncertainty=nm.Bootstrap(40), progress=False)
+    by_client, pooled = scores._results[0].replicas.scores(scores.weights)
+    drawn = noise(scores._results[0], scores.weights)
+    np.testing.assert_allclose(drawn.by_client, by_client - by_client.mean(axis=0), atol=1e-15)
+    np.testing.assert_allclose(drawn.all, pooled - pooled.mean(axis=0), atol=1e-15)
+
+
+def test_where_there_is_no_interval_the_noise_is_unknown_and_says_why():
+    rng = np.random.default_rng(2)
+    real = {"few": rng.normal(size=(12, 20)), "many": rng.normal(size=(200, 20))}
+    made = {"g": rng.normal(size=(200, 20))}
+    plain = nm.evaluate(real, made, "fid", progress=False)
+    drawn = noise(plain._results[0], plain.weights)
+    assert np.isnan(drawn.by_client).all() and drawn.all_reasons == ("evaluated without uncertainty",)
+    sure = nm.evaluate(real, made, "fid", uncertainty=nm.Influence(), progress=False)
+    drawn = noise(sure._results[0], sure.weights)
+    assert np.isnan(drawn.by_client).all(axis=0).tolist() == [[True, False]]
+    assert "12 rows" in drawn.reasons[0][0] and drawn.reasons[0][1] == ""
+    laws = nm.evaluate([nm.Gaussian([0.0]), nm.Gaussian([1.0])], {"g": nm.Gaussian([0.5])}, "kid", progress=False)
+    drawn = noise(laws._results[0], laws.weights)
+    assert (drawn.by_client == 0).all() and (drawn.all == 0).all()
+    np.testing.assert_array_equal(drawn.centres, laws.values("kid").by_client)
+
+
+def test_packed_draws_are_right_to_half_a_unit():
+    rng = np.random.default_rng(3)
+    draws = rng.normal(size=(256, 4)) * [1.0, 1e-9, 0.0, np.nan]
+    scale, numbers = packed(draws)
+    assert len(numbers) == draws.size
+    np.testing.assert_allclose(scale[:2], abs(draws[:, :2]).max(axis=0) / 127)
+    found = unpacked(scale, numbers)
+    assert (abs(found - draws)[:, :2] <= 0.5 * scale[:2] * (1 + 1e-12)).all()
+    assert (found[:, 2] == 0).all() and np.isnan(found[:, 3]).all()
+    np.testing.assert_allclose(found[:, 0].std(), draws[:, 0].std(), rtol=1e-3)

@@ -1,0 +1,188 @@
+"""Filling: the numbers of evaluate(), in pieces, in any order, while others look."""
+
+import re
+import threading
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.evaluation.filling import Filling
+
+METRICS = ("fid", "kid", "precision", nm.metrics.KID(nm.RBF(2.0), name="kid_rbf"))
+
+
+def rows(seed, clients=4, d=5):
+    rng = np.random.default_rng(seed)
+    real = {f"c{i}": rng.normal(0.2 * i, 1, size=(30 + 5 * i, d)) for i in range(clients)}
+    made = {f"g{j}": rng.normal(0.1 * j, 1 + 0.1 * j, size=(80 - j, d)) for j in range(3)}
+    return real, made
+
+
+def assert_same(scores, wanted):
+    assert (scores.names, scores.generators, scores.metrics) == (wanted.names, wanted.generators, wanted.metrics)
+    for metric in wanted.metrics:
+        for found, known in zip(scores.values(metric), wanted.values(metric), strict=True):
+            np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-13)
+
+
+def laws():
+    real = {"c0": nm.Gaussian([0, 0]), "c1": nm.Mixture([nm.Gaussian([3, 1]), nm.TwoMoons()])}
+    return real, {"g0": nm.Gaussian([1, 0]), "g1": lambda n, rng: rng.normal(size=(n, 2))}
+
+
+@pytest.mark.parametrize("sides", [lambda: rows(0), laws, lambda: rows(1, clients=1)], ids=["rows", "laws", "one"])
+def test_pieces_in_any_order_are_what_evaluate_gives(sides):
+    real, made = sides()
+    wanted = nm.evaluate(real, made, METRICS[:2], samples=300, seed=3, progress=False)
+    filling = Filling(real, METRICS[:2], samples=300, seed=3)
+    assert filling.add_all(made) == tuple(made)
+    rng = np.random.default_rng(5)
+    pieces = [(m, g, c) for m in filling.metrics for g in filling.generators for c in (None, *range(len(real)))]
+    for metric, name, client in rng.permutation(np.array(pieces, dtype=object)).tolist():
+        g, values = filling.generators.index(name), wanted.values(metric)
+        found = filling.fill_all(name, metric) if client is None else filling.fill_clients(name, metric, [client])[0]
+        known = values.all[g] if client is None else values.by_client[g, client]
+        np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-13)
+    assert_same(filling.scores, wanted)
+    assert filling.scores.conventions == wanted.conventions
+    assert not list(filling.steps())
+
+
+def test_snapshots_grow_and_never_change():
+    real, made = rows(2)
+    filling = Filling(real, METRICS)
+    filling.add_all(made)
+    before = filling.scores
+    assert len(list(filling.steps())) == 1  # nobody ran it
+    assert before.table[["avg", "all"]].isna().all().all() and not filling.known("fid").all.any()
+    seen, words = [], []
+    for step in filling.steps():
+        known = {metric: filling.known(metric) for metric in filling.metrics}
+        for metric, (clients, pooled) in known.items():
+            values = filling.scores.values(metric)
+            assert (np.isnan(values.by_client) == ~clients).all()
+            assert (np.isnan(values.all) >= ~pooled).all()  # precision-all is refused: known, and NaN
+        seen.append(sum(clients.sum() + pooled.sum() for clients, pooled in known.values()))
+        words.append(step.words)
+        step()
+    assert seen == sorted(seen) and filling.known("precision").all.all()
+    assert before.table[["avg", "all"]].isna().all().all()
+    assert sum("all clients together" in line for line in words) == len(METRICS) * len(made)
+    starts = [line for line in words if re.search(r", clients? 1\b", line)]
+    assert all("together" in line or " for " in line for line in words[: words.index(starts[0])])
+    leaders = filling.scores.ranks("fid").sort_values("all")["generator"][:2]
+    assert [line.split(",")[0] for line in starts if line.startswith("FID")][:2] == [f"FID of {g}" for g in leaders]
+    assert_same(filling.scores, nm.evaluate(real, made, METRICS, progress=False))
+
+
+def test_a_generator_that_comes_later_leaves_the_others_alone():
+    real, made = rows(3)
+    filling = Filling(real, "fid", uncertainty=nm.Influence())
+    filling.add_all({name: made[name] for name in ("g0", "g1")})
+    for step in filling.steps():
+        step()
+    noise = filling.noise("fid")
+    assert filling.add(nm.Generator(made["g2"], name="g2")) == "g2"
+    assert filling.known("fid").all.tolist() == [True, True, False]
+    words = []
+    for step in filling.steps():
+        words.append(step.words)
+        step()
+    assert words and all("g2" in line for line in words)
+    np.testing.assert_array_equal(filling.noise("fid").by_client[:, :2], noise.by_client)
+    assert_same(filling.scores, nm.evaluate(real, made, "fid", progress=False))
+    filling.remove("g0")
+    assert_same(filling.scores, nm.evaluate(real, {k: made[k] for k in ("g1", "g2")}, "fid", progress=False))
+    np.testing.assert_array_equal(filling.noise("fid").all[:, 0], noise.all[:, 1])
+
+
+def test_other_weights_keep_the_clients_scores():
+    real, made = rows(4)
+    filling = Filling(real, ("fid", "kid"))
+    filling.add_all(made)
+    for step in filling.steps():
+        step()
+    filling.weigh([1, 2, 0, 1])
+    assert filling.known("kid").clients.all() and not filling.known("kid").all.any()
+    words = [(step(), step.words)[1] for step in filling.steps()]
+    assert all("together" in line for line in words)
+    wanted = nm.evaluate(nm.Federation(real).with_weights([1, 2, 0, 1]), made, progress=False)
+    assert_same(filling.scores, wanted)
+    filling.weigh(dict.fromkeys(real, 1.0))
+    assert filling.weights == (0.25,) * 4
+
+
+def test_answers_to_a_condition_follow_the_weights():
+    rng = np.random.default_rng(6)
+    x = [rng.normal(size=(40, 2)) for _ in range(2)]
+    clients = [nm.Client(part + 0.1 * rng.normal(size=part.shape), condition=part) for part in x]
+    made = {"g": lambda given, rng: given + rng.normal(size=given.shape)}
+    filling = Filling(clients, ("fid", "mfid"))
+    filling.add_all(made)
+    for weights in ([1, 1], [3, 1]):
+        filling.weigh(weights)
+        for step in filling.steps():
+            step()
+        assert_same(
+            filling.scores,
+            nm.evaluate(clients, made, ("fid", "mfid"), progress=False).with_weights(weights),
+        )
+
+
+def test_refusals_come_before_the_work_and_leave_no_trace():
+    real, made = rows(7)
+    filling = Filling(real, ("fid", "kid"))
+    filling.add(made["g0"], name="g0")
+    for bad in ({"g0": made["g1"]}, {"g1": made["g1"][:, :2]}, {"g1": made["g1"] * np.nan}, {}):
+        with pytest.raises(nm.InvalidInput):
+            filling.add_all({"new": made["g2"], **bad} if bad else bad)
+        assert filling.generators == ("g0",)
+    with pytest.raises(nm.InvalidInput):
+        filling.fill_all("g9", "fid")
+    with pytest.raises(nm.InvalidInput):
+        filling.fill_clients("g0", "fid", [4])
+    with pytest.raises(nm.InvalidInput):
+        Filling({"c": np.zeros((1, 2))}, "fid").summarize()
+    with pytest.raises(nm.InvalidInput):
+        Filling(real, "fid", uncertainty=nm.Bootstrap(20)).add(np.zeros((5, 5)), name="few")
+
+
+def test_a_generator_that_a_metric_refuses_stops_nobody():
+    real, made = rows(8)
+    filling = Filling(real, "fid")
+    filling.add_all({"one row": made["g0"][:1], "g0": made["g0"]})
+    for step in filling.steps():
+        step()
+    assert filling.known("fid").all.all()
+    assert np.isnan(filling.scores.values("fid").all).tolist() == [True, False]
+    assert any("has 1 row" in line for line in filling.scores.cautions)
+
+
+def test_readers_see_whole_snapshots_while_one_thread_fills():
+    real, made = rows(9)
+    wanted = nm.evaluate(real, made, progress=False)
+    filling, seen, errors = Filling(real), [], []
+    filling.add_all(made)
+
+    def read():
+        while not (seen and seen[-1]):
+            try:
+                scores = filling.scores
+                for metric in scores.metrics:
+                    for found, known in zip(scores.values(metric), wanted.values(metric), strict=True):
+                        is_known = ~np.isnan(found)
+                        np.testing.assert_allclose(found[is_known], known[is_known], rtol=1e-12, atol=1e-13)
+                seen.append(not scores.table.isna().any().any())
+            except Exception as error:
+                errors.append(error)
+                return
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for step in filling.steps():
+        step()
+    for reader in readers:
+        reader.join()
+    assert not errors

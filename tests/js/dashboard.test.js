@@ -1,0 +1,67 @@
+/** Orders of the Dashboard's generators, the ribbon between two of them, and what the leaderboard says of its numbers. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { briefly, crossings, placesOf, placeTexts, sorted, tiers } from "../../nbmetrics/labs/dashboard/view/places.js";
+import { leads } from "../../nbmetrics/labs/dashboard/view/ranges.js";
+import { scoreText } from "../../nbmetrics/labs/dashboard/view/rows.js";
+import { Scale, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
+
+/** Noise of equal size, independent between generators, so that a difference of a few sizes is real. */
+const noiseOf = (count, size) => Array.from({ length: count }, (_, g) =>
+  Float64Array.from({ length: 256 }, (_, b) => size * Math.sin(1 + 37.7 * b * (g + 1) + g)));
+
+test("equal ones stay in the order given, and those without a loss come last without a place", () => {
+  assert.deepEqual(sorted([2, NaN, 1, 2, Infinity]), [2, 0, 3, 4, 1]);
+  assert.deepEqual(placesOf([2, NaN, 1, 2, Infinity]), [2, 0, 1, 2, 4]);
+  assert.equal(placeTexts(2, 1, 4).join(""), "2 (1–4)");
+  assert.equal(placeTexts(2, 2, 2).join(""), "2");
+  assert.equal(placeTexts(0, 0, 0).join(""), "–");
+});
+
+test("noise moves nobody: tied ones stand in the order given", () => {
+  const losses = [1.02, 1.0, 9, 1.01, NaN];
+  const ranges = leads(losses, noiseOf(5, 0.5));
+  assert.deepEqual(tiers(ranges, losses), [[0, 1, 3], [2]]);
+});
+
+test("a crossing is real only where both orders are more than chance", () => {
+  const noise = noiseOf(3, 0.1);
+  const real = [leads([1, 5, 9], noise), leads([5, 1, 9], noise)];
+  assert.deepEqual(crossings([0, 1, 2], [1, 0, 2], ...real), ["real", "real", ""]);
+  const doubtful = leads([1.02, 1, 9], noise);
+  assert.deepEqual(crossings([0, 1, 2], [1, 0, 2], real[0], doubtful), ["chance", "chance", ""]);
+  assert.deepEqual(crossings([0, 1, 2], [0, 1, 2], real[0], doubtful), ["", "", ""]);
+});
+
+test("the bar of a generator ends before the leader exactly where the leader is better", () => {
+  const losses = [1, 1.1, 2, 5];
+  const ranges = leads(losses, noiseOf(4, 0.3));
+  const spans = spansOf(losses, [0.2, 0.2, 0.2, 0.2], ranges.margins[0]);
+  losses.forEach((_, g) => g && assert.equal(spans[g].nearest > losses[0], ranges.better[0][g]));
+  assert.ok(ranges.better[0][3] && !ranges.better[0][1]);
+});
+
+test("a scale holds its spans in order, and a wide one is logarithmic", () => {
+  for (const [values, isLog] of [[[1, 2, 3], false], [[0.01, 1, 900], true], [[-1, 0, 900], false], [[4, 4, 4], false]]) {
+    const scale = new Scale();
+    scale.fit("fid", spansOf(values, null, undefined));
+    const at = values.map(scale.at);
+    assert.equal(scale.isLog, isLog);
+    assert.ok(at.every((x, k) => x >= 1 && x <= 107 && (!k || x > at[k - 1] || values[k] === values[k - 1])), String(at));
+  }
+});
+
+test("what is no finite number is said", () => {
+  assert.deepEqual([NaN, Infinity, -Infinity, 1.5].map(scoreText), ["NaN", "∞", "−∞", "1.500"]);
+});
+
+test("a verdict in a few words", () => {
+  const said = (state, avg, all = avg) => briefly({ state, avg, all, sentences: [] });
+  assert.equal(said("winner", ["A"]), "A wins");
+  assert.equal(said("winner", ["A"], ["B"]), "A by avg, B by all");
+  assert.equal(said("tie", ["A", "B"]), "A and B tie");
+  assert.equal(said("tie", ["A", "B", "C"]), "3 tie");
+  assert.equal(said("tie", ["A", "B"], ["A"]), "no single winner");
+  assert.equal(said("size", ["A"], ["B"]), "order explained by sample size");
+  assert.equal(said("unknown", ["A", "B"]), "not enough data");
+});
