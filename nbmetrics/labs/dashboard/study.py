@@ -25,6 +25,7 @@ from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_al
 from .decisions import Known, judged
 from .details import details
 from .likeness import Tree, likeness
+from .pictures import Pictures
 from .scene import DashboardScene
 from .verdict import Verdict
 
@@ -194,6 +195,7 @@ class FederationStudy(Study):
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
+        self._pictures = Pictures(made)
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 
@@ -211,7 +213,9 @@ class FederationStudy(Study):
 
     @_at_once
     def add(self, name: str, source: Any) -> None:
-        self._filling.add(source, name)
+        (made,) = as_generators({name: source})
+        self._filling.add(made)
+        self._pictures.keep(made)
 
     @_at_once
     def remove(self, name: str) -> None:
@@ -267,7 +271,8 @@ class FederationStudy(Study):
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
         if self._filling.known(scene.metric).clients[g, i]:
-            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares):
+            images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
+            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **found}
 
     def facts(self, metric: str) -> Facts:
