@@ -69,13 +69,17 @@ class Dashboard(Lab):
     """
 
     _esm = modules.module("dashboard/view/index.js")
-    _css = modules.style(*modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css")
+    _css = modules.style(
+        *modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css", "dashboard/view/weights.css"
+    )
     _state = DashboardScene
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
     # Of the chosen cell.
     details = traitlets.Dict().tag(sync=True)
+    # The best mixture, once the page asked for it.
+    mixture = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     def __init__(
@@ -90,6 +94,7 @@ class Dashboard(Lab):
         presets = self._scenes()
         self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
+        self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
         self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
         self._publish("")
@@ -249,6 +254,8 @@ class Dashboard(Lab):
         elif kind == "details":
             self._wanted_cell = self._heard(message.get("scene"))
             self._opener.put(self._wanted_cell)
+        elif kind == "mixture":
+            self._mixer.put(self._heard(message.get("scene")))
         elif kind in ("stop", "resume"):
             self.cancel() if kind == "stop" else self.resume()
         else:
@@ -265,6 +272,16 @@ class Dashboard(Lab):
             cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
             told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
             self._write(details={**cell, "error": told, "doing": ""})
+
+    def _mix(self, scene: DashboardScene) -> None:
+        """Write the best mixture of the generators of a scene, and meanwhile what is computed of it."""
+        try:
+            for found in self._study.mixture(scene):
+                if self.comm is None:  # closed meanwhile
+                    return
+                self._write(mixture=found)
+        except Exception as error:  # shown in the view instead of vanishing in a thread
+            self._write(mixture={"error": printable(str(error) or type(error).__name__, LONGEST_MESSAGE), "doing": ""})
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
         self._study.wanted = scene.shares
@@ -301,4 +318,5 @@ class Dashboard(Lab):
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
             self._opener.close()
+            self._mixer.close()
         super().close()

@@ -21,10 +21,13 @@ from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
+from ...metrics.kid.metric import KID
 from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
+from .buys import Split, settling, won
 from .decisions import Known, judged
 from .details import details
 from .likeness import Tree, likeness
+from .mixture import Mixer
 from .pictures import Pictures
 from .scene import DashboardScene
 from .verdict import Verdict
@@ -90,6 +93,10 @@ class Study(ABC):
     def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
         """What the chosen cell opens, part after part; see `details`."""
         return iter(())
+
+    def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        """The best mixture of the generators on show, step after step; see `Mixer`."""
+        raise InvalidInput("mixture", "needs rows or laws, and a table has scores alone", "Use nm.Dashboard itself")
 
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
@@ -167,7 +174,22 @@ class Study(ABC):
             "slope": {m: self.slopes(m, shares) for m in known},
             "p": self.p(shares),
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
+            **self._decisions(scene, known),
         }
+
+    def _decisions(self, scene: DashboardScene, known: Mapping[str, Known]) -> dict[str, Any]:
+        """See buys.py."""
+        names, chosen = scene.generators, [self.generators.index(name) for name in scene.generators]
+        own = {metric: k.of_generators(chosen) for metric, k in known.items()}
+        split = {metric: self.split(metric) for metric in own}
+        return {
+            "won": {metric: won(names, k) for metric, k in own.items()},
+            "settle": {m: settling(names, k, split[m], chosen, np.array(scene.shares)) for m, k in own.items()},
+        }
+
+    def split(self, metric: str) -> Split | None:
+        """The noise of all generators by source; None where there is none."""
+        return None
 
     @_at_once
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
@@ -196,6 +218,7 @@ class FederationStudy(Study):
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
         self._pictures = Pictures(made)
+        self._mixer = Mixer()
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 
@@ -275,9 +298,20 @@ class FederationStudy(Study):
             for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **found}
 
+    def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        with self.lock:
+            kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
+            result = self._filling.scores_of(scene.generators).result(kid)
+        return self._mixer.found(result, scene.generators, self.names, scene.shares)
+
     def facts(self, metric: str) -> Facts:
         filling = self._filling
         return facts_of(filling.scores.result(metric), filling.known(metric).clients, filling.noise(metric), self._why)
+
+    def split(self, metric: str) -> Split | None:
+        rows = [None if s is None else s.rows for s in self._filling.scores.result(metric).generators]
+        made = [0 if own is None else len(own) for own in rows]
+        return Split(self._filling.noise(metric), self.sizes, made)
 
     def known(self, metric: str, shares: Weights) -> Known:
         facts, filling = self.facts(metric), self._filling

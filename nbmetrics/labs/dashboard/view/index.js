@@ -9,6 +9,7 @@ import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { Candidates } from "./candidates.js";
 import { dashboardCode } from "./code.js";
+import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
@@ -18,7 +19,7 @@ import { whySceneRefused } from "./shape.js";
 import { Weights } from "./weights.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details", "namespace"],
+  traits: ["board", "draws", "result", "details", "mixture", "namespace"],
   refusal: whySceneRefused,
 });
 
@@ -28,6 +29,7 @@ function dashboardView(store, signal) {
   const leaderboard = new Leaderboard(store, signal);
   const heat = new HeatMap(store, signal);
   const weights = new Weights(store, signal);
+  const decisions = new Decisions(store, signal);
   const metric = el("select", { "aria-label": "Metric" });
   for (const { name, label } of store.model.get("board").metrics ?? [])
     metric.append(el("option", { value: name }, [label]));
@@ -46,9 +48,8 @@ function dashboardView(store, signal) {
   });
   const candidates = new Candidates(store, signal, toolbar);
   const progress = new Progress(store, signal);
-  const folds = el("div", { class: "nbm-dashboard-folds" });
-  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, folds]);
-  const parts = [headline, progress, leaderboard, heat, weights, candidates];
+  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, decisions.root]);
+  const parts = [headline, progress, leaderboard, heat, weights, decisions, candidates];
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
     const numbers = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
