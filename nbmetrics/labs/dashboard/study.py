@@ -28,6 +28,7 @@ from .decisions import Known, judged
 from .details import details
 from .likeness import Tree, likeness
 from .mixture import Mixer
+from .pictures import Pictures
 from .scene import DashboardScene
 from .verdict import Verdict
 
@@ -216,6 +217,7 @@ class FederationStudy(Study):
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
+        self._pictures = Pictures(made)
         self._mixer = Mixer()
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
@@ -234,7 +236,9 @@ class FederationStudy(Study):
 
     @_at_once
     def add(self, name: str, source: Any) -> None:
-        self._filling.add(source, name)
+        (made,) = as_generators({name: source})
+        self._filling.add(made)
+        self._pictures.keep(made)
 
     @_at_once
     def remove(self, name: str) -> None:
@@ -290,7 +294,8 @@ class FederationStudy(Study):
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
         if self._filling.known(scene.metric).clients[g, i]:
-            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares):
+            images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
+            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **found}
 
     def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,11 @@
 """What a cell opens, against the functions of the package and the sums written out."""
 
+import base64
+import io
+
 import numpy as np
 import pytest
+from PIL import Image
 
 import nbmetrics as nm
 from nbmetrics.labs.dashboard import details as module
@@ -118,3 +122,32 @@ def test_a_chosen_cell_is_opened_and_goes_into_the_page(rows, tmp_path):
     lab.export_html(tmp_path / "page.html")
     assert lab.details["cell"] == ["north", "near", "fid"]
     lab.close()
+
+
+def test_rows_made_of_images_are_shown(tmp_path):
+    rng = np.random.default_rng(0)
+    pictures = rng.integers(0, 256, (2, 12, 60, 40), dtype=np.uint8)
+    federation = nm.Federation({"a": pictures[0], "b": pictures[1]}, extractor="pixels").split(test=0.25, seed=0)
+    made = rng.integers(0, 256, (9, 60, 40), dtype=np.uint8)
+    lab = nm.Dashboard(federation, {"g": made}, "kid")
+    lab.scene = {**lab.scene, "client": "b", "generator": "g"}
+    lab.export_html(tmp_path / "page.html")
+    for side, images in (("client", federation["b"].images), ("generator", made)):
+        for carrier in lab.details["rows"][side]:
+            assert carrier["picture"].startswith("data:image/png;base64,")
+            with Image.open(io.BytesIO(base64.b64decode(carrier["picture"].split(",")[1]))) as found:
+                assert max(found.size) == 48
+                expected = Image.fromarray(images[carrier["row"]])
+                expected.thumbnail((48, 48))
+                np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+    lab.close()
+
+
+def test_images_stand_beside_the_rows_that_they_are():
+    rng = np.random.default_rng(0)
+    pictures, labels = rng.integers(0, 256, (30, 8, 8), dtype=np.uint8), np.arange(30) % 3
+    federation = nm.Federation.from_labels(pictures, labels, extractor="pixels").split(test=0.3, seed=1)
+    for client in federation:
+        again = nm.extract(client.images, "pixels")
+        np.testing.assert_allclose(again, client.rows)
+    assert federation.replace("0", rng.normal(size=(5, federation.dim)))["0"].images is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.arrays import memory
+from nbmetrics.labs.dashboard import likeness as module
 from nbmetrics.labs.dashboard.likeness import likeness, squared_apart, squared_mmd, tree_of
 from nbmetrics.metrics.base import Sample
 
@@ -22,6 +22,7 @@ def test_clients_are_apart_by_kid():
     clients = [*rows, *laws]
     expected = [[nm.kid(a, b) for b in clients] for a in clients]
     found = squared_mmd(samples(*clients))
+    np.testing.assert_allclose(squared_mmd(samples(*rows)), found[:3, :3], rtol=1e-8, atol=1e-12)
     off = ~np.eye(len(clients), dtype=bool)
     np.testing.assert_allclose(found[off], np.array(expected)[off], rtol=1e-8)
 
@@ -60,9 +61,17 @@ def test_of_one_or_two_there_is_one_order(count):
     assert likeness(samples(*[nm.Gaussian([0.0])] * count)).leaves == list(range(count))
 
 
-def test_more_clients_than_memory_has_room_for_stand_as_given(monkeypatch):
-    monkeypatch.setattr(memory, "block_bytes", 8)
-    assert likeness(samples(*(nm.Gaussian([x]) for x in (5.0, 0.0, 6.0, 1.0)))).leaves == [0, 1, 2, 3]
+def test_too_many_clients_stand_as_given(monkeypatch):
+    clients = samples(*(nm.Gaussian([x]) for x in (5.0, 0.0, 6.0, 1.0)))
+    assert likeness(clients).leaves != [0, 1, 2, 3]
+    monkeypatch.setattr(module, "MOST_CLIENTS", 3)
+    assert likeness(clients).leaves == [0, 1, 2, 3]
+
+
+def test_of_many_laws_some_rows_tell_which_are_alike(monkeypatch):
+    monkeypatch.setattr(module, "MOST_EXACT", 3)
+    found = squared_mmd(samples(*(nm.Gaussian([x, 0.0]) for x in (0.0, 3.0, 0.0, 3.0))))
+    assert (found[0, 2], found[1, 3]) < (0.1 * found[0, 1], 0.1 * found[0, 3])
 
 
 def test_a_table_alone_tells_which_clients_are_alike():

@@ -7,17 +7,19 @@
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { Candidates } from "./candidates.js";
 import { dashboardCode } from "./code.js";
 import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
 import { numbersOf, read } from "./numbers.js";
+import { Progress } from "./progress.js";
 import { whySceneRefused } from "./shape.js";
 import { Weights } from "./weights.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details", "mixture"],
+  traits: ["board", "draws", "result", "details", "mixture", "namespace"],
   refusal: whySceneRefused,
 });
 
@@ -44,8 +46,10 @@ function dashboardView(store, signal) {
     picture: () => leaderboard.picture(),
     compared: (result) => compared(result, store),
   });
+  const candidates = new Candidates(store, signal, toolbar);
+  const progress = new Progress(store, signal);
   const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, decisions.root]);
-  const parts = [headline, leaderboard, heat, weights, decisions];
+  const parts = [headline, progress, leaderboard, heat, weights, decisions, candidates];
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
     const numbers = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
@@ -53,7 +57,10 @@ function dashboardView(store, signal) {
     for (const part of parts) part.paint(scene, numbers);
     toolbar.paint(scene);
   };
-  return { nodes: [headline.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+  return {
+    nodes: [headline.root, progress.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold],
+    paint,
+  };
 }
 
 /** @param {any} result @param {Store} store */
