@@ -115,7 +115,7 @@ export function decidedShares(shares, few) {
 }
 
 /** A name as a sentence has room for it. @param {string} name */
-function inWords(name) {
+export function inWords(name) {
   return shortened(name, SENTENCE.room, SENTENCE.font);
 }
 
