@@ -290,6 +290,12 @@ class Dashboard(Lab):
             self._filler.wait(SOON)
         return self._study.answer(scene)
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """As of every lab; the picture waits a moment for numbers that come soon."""
+        if not self._filler.is_stopped and self._filler.has_started:
+            self._filler.wait(FIRST)
+        return super()._repr_mimebundle_(**kwargs)
+
     def _settle(self) -> None:
         self.wait()
 
