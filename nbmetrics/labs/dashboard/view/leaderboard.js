@@ -27,8 +27,8 @@ const HEADS = {
 const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
 const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
-const NARROW = 560;
-const NAME = { wide: 140, narrow: 78 };
+const NARROW = 700;
+const NAME = { wide: 116, narrow: 76 };
 const FONT = 12;
 const DRAWN = { avg: "avg", all: "all" };
 
