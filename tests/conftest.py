@@ -32,14 +32,22 @@ def pytest_configure(config):
 JUPYTERLAB = re.compile(r"\[[^\]]*jupyterlab|test_(frontends|reopened)\.py")
 
 
+# All notebooks share a kernel and so a process, for a minute.
+NOTEBOOKS = "test_notebooks.py"
+
+
 def is_in_jupyterlab(nodeid):
     return JUPYTERLAB.search(nodeid) is not None
 
 
+def is_long(item):
+    return "browser" in item.keywords or NOTEBOOKS in item.nodeid
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Browser tests first, and those in JupyterLab before them: what takes longest must not begin last."""
-    items.sort(key=lambda item: (not is_in_jupyterlab(item.nodeid), "browser" not in item.keywords))
+    """JupyterLab first, then other browser tests and the notebooks: what takes longest must not begin last."""
+    items.sort(key=lambda item: (not is_in_jupyterlab(item.nodeid), not is_long(item)))
 
 
 @pytest.hookimpl(optionalhook=True)

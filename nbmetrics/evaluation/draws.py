@@ -39,6 +39,8 @@ class Noise:
     centres, all_centres : (G, k) and (G,) the scores that they lie about, without the bias of few rows where it can be
         taken off; NaN where rows are too few for that
     reasons, all_reasons : why there is no interval, "" where there is one; (G, k) and (G,) strings
+    generated : (B, G, k) what of `by_client` comes from the generated rows; the rest comes from the clients' own. None
+        where replicates do not tell the two apart
     """
 
     by_client: np.ndarray
@@ -47,10 +49,12 @@ class Noise:
     all_centres: np.ndarray
     reasons: tuple[tuple[str, ...], ...]
     all_reasons: tuple[str, ...]
+    generated: np.ndarray | None = None
 
     @classmethod
     def of(cls, clients: Sequence[NoiseColumn], pooled: Sequence[NoiseColumn]) -> Noise:
         """Of several generators, from the columns of each."""
+        made = [c.generated for c in clients if c.generated is not None]
         return cls(
             np.stack([c.draws for c in clients], axis=1),
             np.concatenate([c.draws for c in pooled], axis=1),
@@ -58,16 +62,18 @@ class Noise:
             np.concatenate([c.centres for c in pooled]),
             tuple(c.reasons for c in clients),
             tuple(c.reasons[0] for c in pooled),
+            np.stack(made, axis=1) if len(made) == len(clients) else None,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseColumn:
-    """The noise of k scores of one generator: draws (B, k), centres (k,) and reasons, as in `Noise`."""
+    """The noise of k scores of one generator: draws and generated (B, k), centres (k,) and reasons, as in `Noise`."""
 
     draws: np.ndarray
     centres: np.ndarray
     reasons: tuple[str, ...]
+    generated: np.ndarray | None = None
 
     @classmethod
     def unknown(cls, count: int, scores: int, reason: str) -> NoiseColumn:
@@ -76,7 +82,8 @@ class NoiseColumn:
     @classmethod
     def exact(cls, count: int, values: np.ndarray) -> NoiseColumn:
         """Of laws, which do not vary."""
-        return cls(np.zeros((count, len(values))), values, ("",) * len(values))
+        none = np.zeros((count, len(values)))
+        return cls(none, values, ("",) * len(values), none)
 
 
 def noise(result: Result, weights: Sequence[float], count: int = 256, seed: int = 0) -> Noise:
@@ -119,7 +126,8 @@ def noise(result: Result, weights: Sequence[float], count: int = 256, seed: int 
 def split(column: NoiseColumn) -> tuple[NoiseColumn, NoiseColumn]:
     """A column of clients, and one of the pooled clients, which come last."""
     draws, centres, reasons = column.draws, column.centres, column.reasons
-    clients = NoiseColumn(draws[:, :-1], centres[:-1], reasons[:-1])
+    made = None if column.generated is None else column.generated[:, :-1]
+    clients = NoiseColumn(draws[:, :-1], centres[:-1], reasons[:-1], made)
     return clients, NoiseColumn(draws[:, -1:], centres[-1:], reasons[-1:])
 
 
@@ -166,12 +174,14 @@ class Made:
         """Each score's pulls, and which clients' rows with which shares are its real parts."""
         with np.errstate(invalid="ignore"):
             drawn = np.stack([_side(p.real, own, self.xi) for p, own in zip(pulls, parts, strict=True)], axis=1)
-            made = [p.generated[0] for p in pulls if p.generated[0] is not None]
+            made, generated = [p.generated[0] for p in pulls if p.generated[0] is not None], np.zeros_like(drawn)
             if made:  # rows, and so for every score
-                drawn += self.xi.mean(np.stack(made), [1, self.position]).T
+                generated = self.xi.mean(np.stack(made), [1, self.position]).T
+            drawn += generated
         centres = np.array([p.value for p in pulls])
         drawn[:, np.isnan(centres)] = np.nan
-        return NoiseColumn(drawn, centres, tuple(_reason(p, d) for p, d in zip(pulls, drawn.T, strict=True)))
+        reasons = tuple(_reason(p, d) for p, d in zip(pulls, drawn.T, strict=True))
+        return NoiseColumn(drawn, centres, reasons, generated)
 
 
 def _side(pulls: Sequence[np.ndarray | None], parts: Sequence[tuple[int, float]], xi: Multipliers) -> np.ndarray:

@@ -53,6 +53,8 @@ class Client:
         check_frames(data=data, test=test)
         given = opened(data, "data")
         images = images_of(given, "data", self.extraction) if are_images(given) else None
+        # What the rows are made of, one for each, where that is known.
+        self.images: Any = images
         self.distribution: Any = None
         self.rows: Array | None
         self.distribution, self.rows = (None, None) if images is not None else law_or_rows(given, "data")
@@ -85,7 +87,8 @@ class Client:
 
     def _with(self, **changes: Any) -> Client:
         copy = object.__new__(Client)
-        copy.__dict__.update(self.__dict__, **changes)
+        apart = {"images": None} if "rows" in changes else {}
+        copy.__dict__.update({**self.__dict__, **apart, **changes})
         return copy
 
     def __repr__(self) -> str:

@@ -248,5 +248,6 @@ class _Data:
     def client(self, name: str, index: np.ndarray) -> Client:
         """The client of some of the rows."""
         labels = None if self.y is None else self.y[index]
-        held = {"columns": self.columns, "extraction": self.extraction, "labels": labels}
+        images = None if is_array(self.given) else self.given[index]
+        held = {"columns": self.columns, "extraction": self.extraction, "labels": labels, "images": images}
         return Client(self.rows[index], name=name)._with(**held)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import Array, check_same_order, concat, is_array
+from ..arrays import check_same_order, concat, is_array
 from ..distributions import Empirical, Mixture
 from ..errors import InvalidInput, check_count, check_list, check_names, check_number, check_weights, shown
 from .client import Client
@@ -236,6 +236,7 @@ def _split(client: Client, share: float, rng: np.random.Generator) -> Client:
     if n - (held := max(1, round(share * n))) < 1:
         raise InvalidInput("test", f"{client.name!r} has {n} rows and none would be left", "Hold out a smaller share")
     order = rng.permutation(n)
-    kept: dict[str, Array] = {"rows": client.rows, "condition": client.condition, "labels": client.labels}
+    kept: dict[str, Any] = {"rows": client.rows, "condition": client.condition, "labels": client.labels}
+    kept["images"] = client.images
     cut = {part: None if value is None else value[order[held:]] for part, value in kept.items()}
     return client._with(test=client.rows[order[:held]], **cut)

@@ -9,8 +9,9 @@ samples and of halves, from the same blocks → the simplex.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,12 +132,12 @@ def best_mixture(
     >>> best.weights, round(best.score, 9), best.best_single
     ({'left': 0.5, 'right': 0.5}, 0.0, 'left')
     """
-    halved = Halved(_on_all_pairs(metric), check_count(seed, "seed", minimum=0))
+    halved = Halved(on_all_pairs(metric), check_count(seed, "seed", minimum=0))
     scores = evaluate(federation, generators, halved, samples=samples, seed=seed, progress=progress)
     return mixture_of(scores, halved.name)
 
 
-def _on_all_pairs(metric: Any) -> KID:
+def on_all_pairs(metric: Any) -> KID:
     found = metric_of(metric, "metric")
     if not isinstance(found, KID):
         seen = f"got {shown(metric)}, and {found.label}-all is not quadratic in the weights of a mixture"
@@ -194,25 +195,41 @@ class Halved(KID):
 def mixture_of(scores: Scores, metric: str) -> BestMixture:
     """The best mixture by a KID that `scores` has; cross-fitted where it is `Halved`."""
     result = scores.result(metric)
-    kid, names = _on_all_pairs(result.metric), scores.generators
-    generated: list[KernelMean] = list(result.generated)
+    made = dict(zip(scores.generators, result.generated, strict=True))
+    return mixture_from(on_all_pairs(result.metric), made, scores.names, result.real, scores.weights)
+
+
+def mixture_from(
+    kid: KID, made: dict[str, KernelMean], clients: Sequence[str], real: Sequence[KernelMean], weights: Sequence[float]
+) -> BestMixture:
+    """The same from the kernel means of generators, by name, and of clients, under some weights of the clients."""
+    names, generated = list(made), list(made.values())
     _remember(kid.kernel, generated)
-    pooled: KernelMean = KernelMean.pool(result.real, scores.weights)
+    pooled: KernelMean = KernelMean.pool(real, weights)
     means = _means(kid, pooled.self_mean(unbiased=kid.estimator.unbiased), pooled, generated)
-    weights = means.lowest()
+    alpha = means.lowest()
     singles = np.array([means.score(single) for single in np.eye(len(names))])
     best = int(np.argmin(singles))
-    fitted, note = _cross_fitted(kid, means, weights, pooled, dict(zip(names, generated, strict=True)))
+    fitted, note = _cross_fitted(kid, means, alpha, pooled, made)
     return BestMixture(
-        dict(zip(names, weights.tolist(), strict=True)),
-        means.score(weights),
+        dict(zip(names, alpha.tolist(), strict=True)),
+        means.score(alpha),
         names[best],
         float(singles[best]),
         fitted,
-        _by_client(kid, scores.names, result.real, generated, means, weights, best),
+        _by_client(kid, clients, real, generated, means, alpha, best),
         means,
         note,
     )
+
+
+def blocks(kid: KID, generated: Sequence[KernelMean]) -> Iterator[tuple[int, int]]:
+    """Compute the means of the kernel that take long, which `mixture_from` then finds; yields how many of how many."""
+    _remember(kid.kernel, generated)
+    total = len(generated) * (len(generated) - 1) // 2
+    for done, (first, second) in enumerate(combinations(generated, 2)):
+        yield done, total
+        first.mean_with(second)
 
 
 def _remember(kernel: Any, generated: Sequence[KernelMean]) -> None:

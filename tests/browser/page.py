@@ -133,8 +133,11 @@ def centre(locator):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def drag(page, locator, dx, dy, steps=20, release=True):
-    """Real mouse events: press on the handle, move by (dx, dy) pixels in steps, release; and until it is painted."""
+def drag(page, locator, dx, dy, steps=8, release=True):
+    """Real mouse events: press on the handle, move by (dx, dy) pixels in steps, release; and until it is painted.
+
+    Each step is a frame, which takes 40 ms of a processor.
+    """
     painted(page)
     locator.scroll_into_view_if_needed()
     x, y = centre(locator)

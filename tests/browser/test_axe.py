@@ -5,7 +5,6 @@ from itertools import cycle
 import pytest
 from playwright.sync_api import expect
 
-import nbmetrics as nm
 from tests.browser.conftest import HERE, WINDOW
 from tests.browser.labs import LABS, group, handle, settle
 from tests.browser.page import drag, opened, painted
@@ -201,7 +200,7 @@ def live(run_cells, tall, theme):
 @pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab"])
 def test_no_serious_violations_in_a_saved_page(saved, lab):
     case, states = LABS[lab], [(s, bring) for s, bring in STATES[lab] if s not in LIVE[lab]]
-    page, root = saved.open(getattr(nm, lab)(), height=2400, bypass_csp=True)  # axe is one more script
+    page, root = saved.open(case.new(), height=2400, bypass_csp=True)  # axe is one more script
 
     def show(colours, width):
         page.emulate_media(color_scheme=colours)

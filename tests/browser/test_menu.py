@@ -70,9 +70,9 @@ def test_a_press_elsewhere_closes_and_one_menu_is_open_at_a_time(playground_page
 
 
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
-@pytest.mark.parametrize("width", [320, 400, 1280])
+@pytest.mark.parametrize("width", [320, 1280, pytest.param(400, marks=pytest.mark.slow)])
 def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
-    page, root = saved.open(getattr(nm, lab)(), width)
+    page, root = saved.open(LABS[lab].new(), width)
     painted(root)
     box = root.bounding_box()
     stays = root.evaluate(TOOLBAR)
@@ -95,7 +95,7 @@ def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
 
 def test_nothing_is_greyed_as_the_lab_opens(saved):
     for lab in LABS:
-        _, root = saved.open(getattr(nm, lab)())
+        _, root = saved.open(LABS[lab].new())
         painted(root)
         assert root.locator(".nbm-toolbar :is(button, select):is(:disabled, [aria-disabled=true])").count() == 0
         names = ["Undo", "Redo"]

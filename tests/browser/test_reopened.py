@@ -58,7 +58,8 @@ def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, reque
     server, case = request.getfixturevalue(fixture), LABS[lab]
     page = open_notebook(context, server, f"reopened-{lab}.ipynb", case.source, path=path)
     drag(page, handle(group(page, case), case), -40, -20)
-    settle(group(page, case))
+    settle(group(page, case))  # long after JupyterLab would have asked whether it may show news
+    expect(page.locator(".Toastify__toast")).to_have_count(0)
     left = shown(group(page, case)), place(group(page, case), case)
     for _ in range(2):  # saved with its Python, then without
         page = next_day(context, server, page)
@@ -76,10 +77,3 @@ def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, reque
     settle(root)
     assert AGAIN not in said(root)
     end_sessions(server)
-
-
-def test_no_question_about_news_covers_the_first_picture(context, lab_server):
-    page = open_notebook(context, lab_server, "first.ipynb", LABS[FIRST].source, path=FRONTENDS["jupyterlab"][1])
-    settle(group(page, LABS[FIRST]))  # long after JupyterLab would have asked
-    expect(page.locator(".Toastify__toast")).to_have_count(0)
-    end_sessions(lab_server)

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
+from tests.browser.labs import LABS
 from tests.browser.page import cells, drag, handle, numbers, painted, press
-from tests.labs.toolkit.common import EVIL, LABS, NAMES, evil_lab
+from tests.labs.toolkit.common import EVIL, NAMES, evil_lab
 
 SCHEMES = ("light", "dark")
 
@@ -145,7 +146,7 @@ def test_save_picture_works_under_the_pages_own_security_policy(saved):
 @pytest.mark.parametrize("lab", LABS)
 @pytest.mark.parametrize("width", [1280, 400])
 def test_pictures_to_look_at(saved, lab, width, look):
-    page, root = saved.open(getattr(nm, lab)(), width)
+    page, root = saved.open(LABS[lab].new(), width)
     root.get_by_role("slider").first.wait_for()
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
@@ -158,7 +159,7 @@ def test_pictures_to_look_at(saved, lab, width, look):
 
 @pytest.mark.parametrize("lab", LABS)
 def test_nothing_moves_by_itself_where_motion_is_not_wanted(saved, lab):
-    page, _ = saved.open(getattr(nm, lab)(), reduced_motion="reduce")
+    page, _ = saved.open(LABS[lab].new(), reduced_motion="reduce")
     page.add_style_tag(content=".nbm-mark, .nbm button { transition: all 2s; animation: 3s spin infinite }")
     moving = page.evaluate(
         """() => [...document.querySelectorAll('.nbm, .nbm *')].map(n => getComputedStyle(n))

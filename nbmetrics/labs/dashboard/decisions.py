@@ -69,7 +69,7 @@ class Known:
         if noise is not None:
             corrected = losses(facts.metric, noise.all_centres)
             all_centres = np.where(np.isnan(corrected), all_centres, corrected)
-            all_draws = None if any(noise.all_reasons) else rounded(noise.all)
+            all_draws = None if all(noise.all_reasons) else rounded(noise.all)
         avg_centres = average(facts.centres, weights if decided is None else decided)
         return cls(facts, average(facts.values, weights), pooled, avg_centres, all_centres, avg_draws, all_draws, p)
 

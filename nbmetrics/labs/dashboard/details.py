@@ -2,7 +2,7 @@
 
     {"client", "generator", "metric", "shares": [k],
      "terms": [[name, value]] | null, "why": "",
-     "rows": {"client": [{"row", "pull"}], "generator": […], "of": [n, m], "looked": [n, m]} | null,
+     "rows": {"client": [{"row", "pull", "picture"?}], "generator": […], "of": [n, m], "looked": [n, m]} | null,
      "parts": {"parts": [k], "rest", "total"} | null,
      "copies": {"rows": [{"row", "score"}], "looked": m} | null, "doing": ""}
 
@@ -11,7 +11,8 @@ Numbers are plain JSON, see `board.number`. Rows are named by their place in wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ...metrics.fld import memorization_scores
 from ...metrics.kid.metric import KID
 from ...summaries.moments import Moments
 from .board import number
+from .pictures import with_pictures
 
 MOST_TOLD = 10
 # Multiplications of a witness, and rows a side: a second's work.
@@ -35,8 +37,18 @@ MOST_FITTED = 250
 WIDEST = 600
 
 
-def details(result: Result, g: int, i: int, shares: Sequence[float]) -> Iterator[dict[str, Any]]:
-    """What is known of the score of generator g with client i: first what is quick, then all of it."""
+def details(
+    result: Result,
+    g: int,
+    i: int,
+    shares: Sequence[float],
+    images: Any = None,
+    made_images: Callable[[], Any] = lambda: None,
+) -> Iterator[dict[str, Any]]:
+    """What is known of the score of generator g with client i: first what is quick, then all of it.
+
+    `images` and `made_images()` are what the rows of the two sides are made of, None where they are no images.
+    """
     terms = result.terms[g][i]
     is_known = isinstance(terms, Mapping)
     made, client = result.generators[g], result.clients[i]
@@ -57,7 +69,18 @@ def details(result: Result, g: int, i: int, shares: Sequence[float]) -> Iterator
     for name, (words, compute) in steps.items():
         yield {**found, "doing": words}
         found[name] = compute()
+    if found["rows"]:
+        _picture(found["rows"], {"client": images, "generator": made_images()}, found["copies"])
     yield {**found, "doing": ""}
+
+
+def _picture(rows: dict[str, Any], images: Mapping[str, Any], copied: dict[str, Any] | None) -> None:
+    """Put pictures beside the rows that are told, where there are some."""
+    counts = dict(zip(("client", "generator"), rows["of"], strict=True))
+    for side, seen in images.items():
+        rows[side] = with_pictures(rows[side], seen, counts[side])
+    if copied:
+        copied["rows"] = with_pictures(copied["rows"], images["generator"], counts["generator"])
 
 
 def carriers(result: Result, client: Sample, made: Any) -> dict[str, Any] | None:
@@ -77,7 +100,7 @@ def carriers(result: Result, client: Sample, made: Any) -> dict[str, Any] | None
     except InvalidInput:
         return None
     told = {
-        side: _largest(np.asarray(values[0]) / 2.0, places, "pull")
+        side: _largest(np.asarray(values[0]) / 2.0, places, "pull", 0.0)
         for side, values, (_, places) in zip(("client", "generator"), (pulls.real, pulls.generated), rows, strict=True)
     }
     return {**told, "of": [len(x), len(y)], "looked": [len(side) for side, _ in rows]}
@@ -153,6 +176,6 @@ def _some(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     return rows[places], places
 
 
-def _largest(values: np.ndarray, places: np.ndarray, name: str) -> list[dict[str, Any]]:
+def _largest(values: np.ndarray, places: np.ndarray, name: str, above: float = -math.inf) -> list[dict[str, Any]]:
     order = np.argsort(-values, kind="stable")[:MOST_TOLD]
-    return [{"row": int(places[k]), name: number(float(values[k]))} for k in order]
+    return [{"row": int(places[k]), name: number(float(values[k]))} for k in order if values[k] > above]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from typing import Protocol
+
+_LOG = logging.getLogger(__name__)
 
 
 class Step(Protocol):
@@ -93,7 +96,10 @@ class Filler:
                 self._wanted = False
                 self._ready.notify_all()
         if not self._closed:
-            self._tell("")
+            try:
+                self._tell("")
+            except Exception:  # who waits must hear of the end
+                _LOG.exception("%s could not tell its end", self._name)
 
     def _steps(self) -> Iterator[Step]:
         while not (self._stopped or self._closed) and (step := self._next_step()) is not None:

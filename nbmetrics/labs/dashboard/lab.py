@@ -69,13 +69,17 @@ class Dashboard(Lab):
     """
 
     _esm = modules.module("dashboard/view/index.js")
-    _css = modules.style(*modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css")
+    _css = modules.style(
+        *modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css", "dashboard/view/weights.css"
+    )
     _state = DashboardScene
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
     # Of the chosen cell.
     details = traitlets.Dict().tag(sync=True)
+    # The best mixture, once the page asked for it.
+    mixture = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     def __init__(
@@ -88,7 +92,9 @@ class Dashboard(Lab):
         self._study = study
         self._told = 0.0
         presets = self._scenes()
+        self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
+        self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
         self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
         self._publish("")
@@ -246,24 +252,36 @@ class Dashboard(Lab):
                 raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
         elif kind == "details":
-            self._opener.put(self._heard(message.get("scene")))
+            self._wanted_cell = self._heard(message.get("scene"))
+            self._opener.put(self._wanted_cell)
+        elif kind == "mixture":
+            self._mixer.put(self._heard(message.get("scene")))
         elif kind in ("stop", "resume"):
             self.cancel() if kind == "stop" else self.resume()
         else:
             super()._answer_to(kind, message)
 
     def _open(self, scene: DashboardScene) -> None:
-        """Write what the chosen cell opens, part after part, as long as it is the chosen one."""
+        """Write what the chosen cell opens, part after part, as long as no other is asked for."""
         try:
             for found in self._study.details(scene):
-                self._write(details=found)
-                now = self._scene
-                if (now.client, now.generator, now.metric) != (scene.client, scene.generator, scene.metric):
+                if self._wanted_cell is not scene:
                     return
+                self._write(details=found)
         except Exception as error:  # shown in the view instead of vanishing in a thread
             cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
             told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
             self._write(details={**cell, "error": told, "doing": ""})
+
+    def _mix(self, scene: DashboardScene) -> None:
+        """Write the best mixture of the generators of a scene, and meanwhile what is computed of it."""
+        try:
+            for found in self._study.mixture(scene):
+                if self.comm is None:  # closed meanwhile
+                    return
+                self._write(mixture=found)
+        except Exception as error:  # shown in the view instead of vanishing in a thread
+            self._write(mixture={"error": printable(str(error) or type(error).__name__, LONGEST_MESSAGE), "doing": ""})
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
         self._study.wanted = scene.shares
@@ -279,7 +297,8 @@ class Dashboard(Lab):
         self.wait()
         self._answer(self._scene)
         if self._scene.client and self._scene.generator:
-            self._open(self._scene)
+            self._wanted_cell = self._scene
+            self._open(self._wanted_cell)
 
     def _picture(self) -> Figure:
         from .figure import dashboard
@@ -299,4 +318,5 @@ class Dashboard(Lab):
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
             self._opener.close()
+            self._mixer.close()
         super().close()

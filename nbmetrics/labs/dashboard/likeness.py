@@ -9,21 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ...arrays import Array, row_blocks, to_float64, to_numpy
+from ...distributions import draw_rows
 from ...errors import InvalidInput
 from ...metrics.base import Sample, sample_if_needed
 from ...metrics.kid.base import some_of
-from ...metrics.kid.batches import square
 from ...metrics.kid.centred import centred
 from ...metrics.kid.metric import CUBIC, KID
+from .leaves import ordered_leaves
 
 # Rows of all clients together, multiplications of their pairs, and the fewest rows of a client: enough for an order.
-MOST_ROWS, WORK, FEWEST = 2_500, 4e9, 8
-# Ordering the leaves takes the square of their number, and more.
-MOST_ORDERED = 1_000
+MOST_ROWS, WORK, FEWEST = 2_500, 4e9, 3
+# Laws of which every two are compared in closed form; of more some rows are drawn.
+MOST_EXACT = 60
+# Of which the means of every two take no more than a second.
+MOST_CLIENTS = 2_000
+# Ordering the leaves takes the cube of their number.
+MOST_ORDERED = 600
 
 
 class Tree(NamedTuple):
@@ -37,40 +43,52 @@ class Tree(NamedTuple):
 
 
 def likeness(samples: Sequence[Sample]) -> Tree:
-    """The tree of clients by their rows or laws; in the order given where the kernel has no finite means of them."""
+    """The tree of clients by their rows or laws; as given where they are too many, or too large for the kernel."""
+    given = Tree(list(range(len(samples))), [])
+    if len(samples) > MOST_CLIENTS:
+        return given
     try:
-        return tree_of(squared_mmd(samples))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return tree_of(squared_mmd(samples))
     except InvalidInput:
-        return Tree(list(range(len(samples))), [])
+        return given
 
 
 def squared_mmd(samples: Sequence[Sample]) -> np.ndarray:
     """(k, k) estimates of MMD² between clients, of some rows of each."""
     together = min(MOST_ROWS, int((WORK / samples[0].dim) ** 0.5))
-    share = max(FEWEST, together // len(samples))
-    drawn = [sample_if_needed(KID(), sample, share, [0, i]) for i, sample in enumerate(samples)]
-    some = [s if s.rows is None else Sample(rows=some_of(s.rows, share)) for s in drawn]
-    metric = KID(centred(CUBIC, some))
-    summaries = [metric.estimator.summarize(sample) for sample in _paired(some)]
-    parts = [part for summary in summaries for part in summary.parts]
-    weights = np.zeros((len(summaries), len(parts)))
-    at = 0
-    for row, summary in zip(weights, summaries, strict=True):
-        row[at : at + len(summary.parts)] = summary.weights
-        at += len(summary.parts)
-    square(metric.kernel, parts, weights.mean(axis=0))  # leaves the means of every two parts with them
-    table = parts[0].table
-    if table is None:
-        raise InvalidInput("clients", f"are {len(samples):,}", "Compare fewer")
-    own = np.array([summary.self_mean() for summary in summaries])
-    return np.asarray(own[:, None] + own - 2.0 * (weights @ table @ weights.T))
+    share, is_exact = max(FEWEST, together // len(samples)), len(samples) <= MOST_EXACT
+    some = [_few(sample, share, [0, i], is_exact) for i, sample in enumerate(samples)]
+    kernel = centred(CUBIC, some)
+    if all(sample.rows is not None for sample in some):
+        return _of_rows(kernel, [to_numpy(to_float64(cast(Array, sample.rows))) for sample in some])
+    means = [KID(kernel).summarize(sample) for sample in some]
+    own = np.array([mean.self_mean() for mean in means])
+    cross = np.array([[a.mean_with(b) for b in means] for a in means])
+    return np.asarray(own[:, None] + own - 2.0 * cross)
 
 
-def _paired(samples: Sequence[Sample]) -> list[Sample]:
-    """A row that is alone stands twice: it has no other of its own to be compared with."""
-    return [
-        Sample(rows=np.repeat(s.rows, 2, axis=0)) if s.rows is not None and len(s.rows) == 1 else s for s in samples
+def _of_rows(kernel: Any, clients: Sequence[np.ndarray]) -> np.ndarray:
+    """From the kernel between all rows, a strip at a time."""
+    rows, sizes = np.concatenate(clients), np.array([len(client) for client in clients])
+    starts = np.cumsum([0, *sizes[:-1]])
+    strips = [
+        np.add.reduceat(kernel.block(rows[b], rows), starts, axis=1) for b in row_blocks(len(rows), 8 * len(rows))
     ]
+    sums = np.add.reduceat(np.concatenate(strips), starts, axis=0)
+    alone = np.add.reduceat(kernel.paired(rows, rows), starts)
+    own = (sums.diagonal() - alone) / (sizes * (sizes - 1.0))
+    return np.asarray(own[:, None] + own - 2.0 * sums / np.outer(sizes, sizes))
+
+
+def _few(sample: Sample, share: int, seed: Any, is_exact: bool) -> Sample:
+    """So many rows of a client, or its law; a row that is alone twice, as it has no other to be compared with."""
+    if sample.rows is not None:
+        rows = some_of(sample.rows, share)
+        return Sample(rows=np.repeat(rows, 2, axis=0) if len(rows) == 1 else rows)
+    if is_exact:
+        return sample_if_needed(KID(), sample, share, seed)
+    return Sample(rows=draw_rows(sample.law, share, np.random.default_rng(seed), "clients"))
 
 
 def squared_apart(scores: np.ndarray) -> np.ndarray:
@@ -94,7 +112,7 @@ def squared_apart(scores: np.ndarray) -> np.ndarray:
 
 def tree_of(squared: np.ndarray) -> Tree:
     """The tree of a symmetric (k, k) matrix of squared distances; what noise puts below 0 is 0."""
-    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
     count = len(squared)
@@ -104,8 +122,8 @@ def tree_of(squared: np.ndarray) -> Tree:
     np.fill_diagonal(apart, 0.0)
     if not np.isfinite(apart).all():
         raise InvalidInput("clients", "are infinitely far apart", "Rescale the features")
-    flat = squareform(apart, checks=False)
-    joins = linkage(flat, "average")
-    if count <= MOST_ORDERED:
-        joins = optimal_leaf_ordering(joins, flat)
-    return Tree([int(leaf) for leaf in leaves_list(joins)], [(int(a), int(b), float(far)) for a, b, far, _ in joins])
+    made = linkage(squareform(apart, checks=False), "average")
+    joins = [(int(a), int(b), float(far)) for a, b, far, _ in made]
+    is_many = count > MOST_ORDERED
+    leaves = leaves_list(made).tolist() if is_many else ordered_leaves([join[:2] for join in joins], apart)
+    return Tree(leaves, joins)

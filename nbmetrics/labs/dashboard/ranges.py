@@ -42,7 +42,8 @@ def average(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def average_noise(draws: np.ndarray, scale: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The noise of `average`, (B, G), of draws (B, G, k) in units of scale (G, k)."""
-    return np.einsum("bgi,gi->bg", draws, scale * weights)
+    counted = weights > 0
+    return np.einsum("bgi,gi->bg", draws[:, :, counted], scale[:, counted] * weights[counted])
 
 
 def leads(losses: np.ndarray, draws: np.ndarray | None, level: float = LEVEL) -> Ranges:

@@ -6,10 +6,11 @@ the page, which depend on the data alone → `answer`: all, its noise and the te
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -20,18 +21,34 @@ from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
+from ...metrics.kid.metric import KID
 from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
+from .buys import Split, settling, won
 from .decisions import Known, judged
 from .details import details
 from .likeness import Tree, likeness
+from .mixture import Mixer
+from .pictures import Pictures
 from .scene import DashboardScene
 from .verdict import Verdict
 
 Weights = tuple[float, ...]
+F = TypeVar("F", bound=Callable[..., Any])
 # Of the deals of rows in the test of the clients.
 SEED = 0
 # Weights whose answers are kept.
 REMEMBERED = 50
+
+
+def _at_once(method: F) -> F:
+    """A method that sees one state: no generator and no weight changes meanwhile."""
+
+    @wraps(method)
+    def run(self: Study, *given: Any) -> Any:
+        with self.lock:
+            return method(self, *given)
+
+    return cast(F, run)
 
 
 class Study(ABC):
@@ -77,6 +94,10 @@ class Study(ABC):
         """What the chosen cell opens, part after part; see `details`."""
         return iter(())
 
+    def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        """The best mixture of the generators on show, step after step; see `Mixer`."""
+        raise InvalidInput("mixture", "needs rows or laws, and a table has scores alone", "Use nm.Dashboard itself")
+
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
         return None
@@ -103,6 +124,11 @@ class Study(ABC):
     def remove(self, name: str) -> None:
         """Forget a generator."""
 
+    def __init__(self) -> None:
+        # One thread fills; generators come and go, and the page is told, on others.
+        self.lock = threading.RLock()
+
+    @_at_once
     def board(self, doing: str = "", is_stopped: bool = False) -> dict[str, Any]:
         """See `board`; `doing` is what is computed now."""
         facts = [self.facts(metric) for metric in self.metrics]
@@ -123,6 +149,7 @@ class Study(ABC):
             },
         }
 
+    @_at_once
     def draws(self) -> dict[str, Any]:
         """The noise of the centres, by metric and generator."""
         found = {metric: self.facts(metric).draws for metric in self.metrics}
@@ -132,6 +159,7 @@ class Study(ABC):
             if draws is not None
         }
 
+    @_at_once
     def answer(self, scene: DashboardScene) -> dict[str, Any]:
         """What the page cannot compute: all under the scene's weights, its noise, and whether clients differ."""
         shares, names = scene.shares, self.generators
@@ -146,8 +174,24 @@ class Study(ABC):
             "slope": {m: self.slopes(m, shares) for m in known},
             "p": self.p(shares),
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
+            **self._decisions(scene, known),
         }
 
+    def _decisions(self, scene: DashboardScene, known: Mapping[str, Known]) -> dict[str, Any]:
+        """See buys.py."""
+        names, chosen = scene.generators, [self.generators.index(name) for name in scene.generators]
+        own = {metric: k.of_generators(chosen) for metric, k in known.items()}
+        split = {metric: self.split(metric) for metric in own}
+        return {
+            "won": {metric: won(names, k) for metric, k in own.items()},
+            "settle": {m: settling(names, k, split[m], chosen, np.array(scene.shares)) for m, k in own.items()},
+        }
+
+    def split(self, metric: str) -> Split | None:
+        """The noise of all generators by source; None where there is none."""
+        return None
+
+    @_at_once
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
         """What can be said of who is best of the generators of a scene."""
         chosen = [self.generators.index(name) for name in scene.generators]
@@ -166,12 +210,15 @@ class FederationStudy(Study):
     """
 
     def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
+        super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         made = as_generators(generators)
         self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
+        self._pictures = Pictures(made)
+        self._mixer = Mixer()
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 
@@ -187,9 +234,13 @@ class FederationStudy(Study):
     def sizes(self) -> tuple[int, ...]:
         return tuple(client.size for client in self.federation)
 
+    @_at_once
     def add(self, name: str, source: Any) -> None:
-        self._filling.add(source, name)
+        (made,) = as_generators({name: source})
+        self._filling.add(made)
+        self._pictures.keep(made)
 
+    @_at_once
     def remove(self, name: str) -> None:
         self._filling.remove(name)
 
@@ -198,8 +249,9 @@ class FederationStudy(Study):
         if self.tree is None:
             return Step("which clients are alike", self._compare)
         if self._at != (wanted := self.wanted):
-            filling.weigh(wanted)
-            self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
+            with self.lock:
+                filling.weigh(wanted)
+                self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
         if (step := next(filling.steps(), None)) is not None:
             return step
         if self._at not in self._p:
@@ -242,12 +294,24 @@ class FederationStudy(Study):
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
         if self._filling.known(scene.metric).clients[g, i]:
-            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares):
+            images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
+            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **found}
+
+    def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        with self.lock:
+            kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
+            result = self._filling.scores_of(scene.generators).result(kid)
+        return self._mixer.found(result, scene.generators, self.names, scene.shares)
 
     def facts(self, metric: str) -> Facts:
         filling = self._filling
         return facts_of(filling.scores.result(metric), filling.known(metric).clients, filling.noise(metric), self._why)
+
+    def split(self, metric: str) -> Split | None:
+        rows = [None if s is None else s.rows for s in self._filling.scores.result(metric).generators]
+        made = [0 if own is None else len(own) for own in rows]
+        return Split(self._filling.noise(metric), self.sizes, made)
 
     def known(self, metric: str, shares: Weights) -> Known:
         facts, filling = self.facts(metric), self._filling

@@ -52,6 +52,7 @@ class TableStudy(Study):
     """
 
     def __init__(self, table: Any, weights: Any, label: Any, higher_is_better: bool) -> None:
+        super().__init__()
         frame = wide(table)
         self.names = tuple(check_names([str(name) for name in frame.index], "table"))
         self._generators = tuple(check_names([str(name) for name in frame.columns], "table"))

@@ -313,7 +313,7 @@ class TestOwn:
         self, memo_lab, sets, monkeypatch, tmp_path
     ):
         monkeypatch.setattr("nbmetrics.labs.memorization.own.QUICK", 0)
-        for k in range(1, 6):
+        for k in (1, 2):
             lab = memo_lab(*sets)
             lab.scene = {**lab.scene, "selected": k, "rev": k}
             text = lab.export_html(tmp_path / f"{k}.html").read_text()

@@ -7,16 +7,19 @@
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { Candidates } from "./candidates.js";
 import { dashboardCode } from "./code.js";
+import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
 import { numbersOf, read } from "./numbers.js";
+import { Progress } from "./progress.js";
 import { whySceneRefused } from "./shape.js";
 import { Weights } from "./weights.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details"],
+  traits: ["board", "draws", "result", "details", "mixture", "namespace"],
   refusal: whySceneRefused,
 });
 
@@ -26,6 +29,7 @@ function dashboardView(store, signal) {
   const leaderboard = new Leaderboard(store, signal);
   const heat = new HeatMap(store, signal);
   const weights = new Weights(store, signal);
+  const decisions = new Decisions(store, signal);
   const metric = el("select", { "aria-label": "Metric" });
   for (const { name, label } of store.model.get("board").metrics ?? [])
     metric.append(el("option", { value: name }, [label]));
@@ -42,9 +46,10 @@ function dashboardView(store, signal) {
     picture: () => leaderboard.picture(),
     compared: (result) => compared(result, store),
   });
-  const folds = el("div", { class: "nbm-dashboard-folds" });
-  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, folds]);
-  const parts = [headline, leaderboard, heat, weights];
+  const candidates = new Candidates(store, signal, toolbar);
+  const progress = new Progress(store, signal);
+  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, decisions.root]);
+  const parts = [headline, progress, leaderboard, heat, weights, decisions, candidates];
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
     const numbers = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
@@ -52,7 +57,10 @@ function dashboardView(store, signal) {
     for (const part of parts) part.paint(scene, numbers);
     toolbar.paint(scene);
   };
-  return { nodes: [headline.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
+  return {
+    nodes: [headline.root, progress.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold],
+    paint,
+  };
 }
 
 /** @param {any} result @param {Store} store */

@@ -107,7 +107,7 @@ function judged(byAvg, byAll, about, isOne, { scene }) {
  * Twin: labs/dashboard/decisions.py · held by: tests/browser/test_dashboard.py
  * @param {number[]} shares @param {string[] | undefined} few
  */
-function decidedShares(shares, few) {
+export function decidedShares(shares, few) {
   if (!few?.some(Boolean)) return shares;
   const kept = shares.map((share, i) => (few[i] ? 0 : share));
   const total = kept.reduce((sum, share) => sum + share, 0);

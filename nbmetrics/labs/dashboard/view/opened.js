@@ -71,7 +71,7 @@ function bar(name, value, most, words, isChosen) {
   const length = most > 0 ? Math.max(0, Math.min(1, value / most)) : 0;
   const mark = el("span", {
     class: "nbm-cell-bar",
-    style: `width: ${Math.round(100 * length)}px`,
+    style: `width: ${Math.round(100 * length)}%`,
     "aria-hidden": "true",
   });
   return el("li", isChosen ? { class: "nbm-cell-own" } : {}, [el("span", {}, [name]), mark, el("span", {}, [words])]);
@@ -106,5 +106,7 @@ function chips(rows, of) {
     const picture = carrier.picture ? [el("img", { src: carrier.picture, alt: "" })] : [];
     return el("li", {}, [...picture, el("span", {}, [`row ${carrier.row}`]), el("small", {}, [value])]);
   });
-  return el("ol", { class: "nbm-cell-rows" }, items);
+  return items.length
+    ? el("ol", { class: "nbm-cell-rows" }, items)
+    : el("p", {}, ["None: each is as likely on the other side."]);
 }

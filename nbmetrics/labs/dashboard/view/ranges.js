@@ -25,7 +25,7 @@ export function average(values, weights) {
 /** The noise of one generator's average: draws (B × k) in units of scale (k). @param {Int8Array} draws @param {ArrayLike<number>} scale @param {ArrayLike<number>} weights */
 export function averageNoise(draws, scale, weights) {
   const k = weights.length;
-  const unit = Float64Array.from({ length: k }, (_, i) => scale[i] * weights[i]);
+  const unit = Float64Array.from({ length: k }, (_, i) => (weights[i] > 0 ? scale[i] * weights[i] : 0));
   const noise = new Float64Array(draws.length / k);
   for (let b = 0, at = 0; b < noise.length; b++) {
     let [even, odd, i] = [0, 0, 0];

@@ -13,7 +13,8 @@ import { percent } from "./verdict.js";
 
 export const ROWS = [100, 300, 1000, 3000, 10000];
 const [ENOUGH, THIRD, MOST] = [0.05, 1 / 3, 0.8];
-const [SETTLED, NOTABLE] = [0.01, 0.9];
+export const SETTLED = 0.01;
+const NOTABLE = 0.9;
 // Of the integral that Owen's T is, even.
 const STEPS = 200;
 

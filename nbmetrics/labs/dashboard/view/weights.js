@@ -1,52 +1,219 @@
 /**
- * Weights of the clients: a slider each, and by rows or equal at once.
+ * Weights of the clients: a bar each to drag or to type, on a track that shows who wins by avg where; bars that are held
+ * stay, the others give and take in proportion. With many clients only the rows in view are painted in a drag.
  *
  * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Decided } from "./decided.js"
  * @import { Numbers, Scene } from "./types.js"
  */
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
-import { slides } from "../../toolkit/view/slider.js";
+import { withWeight } from "./certificate.js";
+import { decidedOf, saysOf } from "./decided.js";
+import { sharesOf } from "./numbers.js";
+import { Triangle } from "./triangle.js";
+import { WeightRow } from "./weightrow.js";
+
+// Clients that are shown without scrolling, and pixels of a row.
+const FEW = 12;
+const ROW = 56;
+// To what the bars of many clients may run.
+const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
+const SAY = "Say: the weight times how far the generators lie apart with the client; how much the client decides.";
 
 export class Weights {
   /** @param {Store} store @param {AbortSignal} signal */
   constructor(store, signal) {
     this.store = store;
     this.signal = signal;
-    this.list = el("div", { class: "nbm-dashboard-weights" });
-    /** @type {{input: HTMLInputElement, text: HTMLElement}[]} */
+    /** @type {WeightRow[]} */
     this.rows = [];
-    this.root = el("section", { class: "nbm-dashboard-card", "aria-label": "Weights" }, [this.list]);
+    this.chosen = "";
+    this.told = -1;
+    this.most = 1;
+    this.view = { top: 0, height: 600 };
+    this.byRows = this.makeButton("By rows", (clients) => clients.map(({ rows }) => rows));
+    this.alike = this.makeButton("All alike", (clients) => clients.map(() => 1));
+    this.list = el("div", { class: "nbm-weights-list" });
+    this.key = el("p", { class: "nbm-note nbm-weights-key" });
+    this.words = el("p", { class: "nbm-weights-words", "aria-live": "polite" });
+    this.triangle = new Triangle(store, signal);
+    const heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [
+      "Weights of the clients",
+    ]);
+    this.root = el("section", { class: "nbm-dashboard-card", "aria-label": "Weights" }, [
+      el("div", { class: "nbm-weights-head" }, [heading, this.byRows, this.alike]),
+      this.key,
+      this.list,
+      this.words,
+      el("p", { class: "nbm-note" }, [SAY]),
+      this.triangle.root,
+    ]);
+    this.list.addEventListener("scroll", () => this.scrolled(), { signal, passive: true });
+    watchSize(this.list, signal, ({ height }) => {
+      this.view.height = Math.max(height, ROW);
+    });
+    for (const name of ["pointerover", "focusin"])
+      this.list.addEventListener(name, (event) => this.tell(/** @type {Element} */ (event.target)), { signal });
   }
 
-  /** @param {Scene} _scene @param {Numbers} numbers */
-  paint(_scene, { clients, shares }) {
-    while (this.rows.length < clients.length) this.rows.push(this.makeRow(this.rows.length, clients));
-    this.rows.forEach(({ input, text }, i) => {
-      if (input.valueAsNumber !== shares[i]) input.value = String(shares[i]);
-      setAttributes(input, { "aria-valuetext": shareText(shares[i]) });
-      setText(text, shareText(shares[i]));
+  /** Weights at once; those that are held stay. @param {string} text @param {(clients: any[]) => number[]} make */
+  makeButton(text, make) {
+    const { store, signal } = this;
+    const button = el("button", { type: "button", "data-lock": "drag" }, [text]);
+    const set = () => {
+      const scene = this.scene;
+      const held = heldOf(scene, this.clients);
+      const [now, wanted] = [sharesOf(scene.weights), make(this.clients)];
+      const kept = held.reduce((sum, i) => sum + now[i], 0);
+      const free = wanted.reduce((sum, weight, i) => (held.includes(i) ? sum : sum + weight), 0);
+      if (!(free > 0)) return;
+      const weights = now.map((share, i) => (held.includes(i) ? share : ((1 - kept) * wanted[i]) / free));
+      store.edit(/** @type {any} */ ({ ...scene, weights }));
+    };
+    button.addEventListener("click", set, { signal });
+    return button;
+  }
+
+  /** @returns {Scene} */
+  get scene() {
+    return /** @type {any} */ (this.store.scene);
+  }
+
+  /** @returns {import("./types.js").ClientFacts[]} */
+  get clients() {
+    return this.store.model.get("board").clients ?? [];
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, numbers) {
+    const { clients, shares, metrics } = numbers;
+    const shown = metrics[scene.metric];
+    if (!shown) return;
+    while (this.rows.length < clients.length) this.addRow(clients);
+    const decided = decidedOf(shown, shares, this.store.model.get("board").few?.[scene.metric]);
+    const held = heldOf(scene, clients);
+    this.now = { scene, clients, shares, decided, held, says: saysOf(decided.lined, shares) };
+    const isDragged = Boolean(this.store.before);
+    if (!isDragged) this.rest(scene, this.now);
+    this.list.classList.toggle("nbm-weights-moving", isDragged);
+    for (const i of isDragged ? this.inView : this.rows.keys()) this.paintRow(i);
+    if (!isDragged) this.paintTracks();
+    this.triangle.paint(scene, numbers, decided);
+    this.choose(scene.client);
+  }
+
+  /** What does not change in a drag. @param {Scene} scene @param {{shares: number[], decided: Decided, held: number[]}} now */
+  rest({ generators }, { shares, decided, held }) {
+    const many = shares.length > FEW;
+    const wanted = Math.max(5 / shares.length, 2 * Math.max(...shares));
+    this.most = many ? (SCALES.find((scale) => scale >= wanted) ?? 1) : 1;
+    const winner = generators[decided.winner];
+    const scale = this.most < 1 ? ` Bars run to ${shareText(this.most)}.` : "";
+    const kept = held.length ? ` Held: ${held.length}.` : "";
+    setText(
+      this.key,
+      winner === undefined
+        ? ""
+        : `Tracks: plain where ${winner} wins by avg, as now; hatched where another does.${scale}${kept}`,
+    );
+    this.byRows.hidden = this.clients.some(({ rows }) => !rows);
+    this.list.classList.toggle("nbm-weights-many", many);
+  }
+
+  /** @param {{name: string}[]} clients */
+  addRow(clients) {
+    const i = this.rows.length;
+    const row = new WeightRow(this.store, this.signal, clients[i].name, {
+      write: (value) => this.moved(i, value),
+      hold: () => this.hold(clients[i].name),
+      choose: () => this.store.edit(/** @type {any} */ ({ ...this.scene, client: clients[i].name }), ""),
+    });
+    this.rows.push(row);
+    this.list.append(row.root);
+  }
+
+  /** The scene with one client's share: from where the drag began, so that the way there and back leaves the others alone. @param {number} i @param {number} value @returns {any} */
+  moved(i, value) {
+    const from = /** @type {Scene} */ (/** @type {any} */ (this.store.before ?? this.store.scene));
+    return withShare(from, i, value, heldOf(from, this.clients));
+  }
+
+  /** @param {string} name */
+  hold(name) {
+    const { held } = this.scene;
+    const now = held.includes(name) ? held.filter((other) => other !== name) : [...held, name];
+    this.store.edit(/** @type {any} */ ({ ...this.scene, held: now }));
+  }
+
+  /** The rows that are seen, by position. */
+  get inView() {
+    if (this.rows.length <= FEW) return this.rows.keys();
+    const first = Math.max(0, Math.floor(this.view.top / ROW));
+    const count = Math.ceil(this.view.height / ROW) + 1;
+    return Array.from({ length: Math.min(count, this.rows.length - first) }, (_, n) => first + n);
+  }
+
+  /** @param {number} i */
+  paintRow(i) {
+    if (!this.now) return;
+    const { shares, says, held, decided } = this.now;
+    const others = held.filter((j) => j !== i);
+    const isFree = shares.length - others.length > 1;
+    const isHeld = held.includes(i);
+    this.rows[i].paint({
+      share: shares[i],
+      say: says[i],
+      isHeld,
+      isFree,
+      most: this.most,
+      counts: decided.counted.length === shares.length || decided.counted.includes(i),
     });
   }
 
-  /** @param {number} i @param {{name: string}[]} clients */
-  makeRow(i, clients) {
-    const input = el("input", { type: "range", min: "0", max: "1", step: "0.01" });
-    setAttributes(input, { "aria-label": `${clients[i].name} weight` });
-    const text = el("span", { class: "nbm-share" });
-    slides(input, this.store, (value) => withShare(/** @type {any} */ (this.store.scene), i, value), this.signal);
-    this.list.append(el("label", {}, [el("span", {}, [clients[i].name]), input, text]));
-    return { input, text };
+  paintTracks() {
+    if (!this.now) return;
+    const { scene, shares, decided, held } = this.now;
+    for (const i of this.inView) this.rows[i].paintTrack(scene.generators, decided, shares, i, held, this.most);
+    if (this.told >= 0) setText(this.words, this.rows[this.told]?.words ?? "");
+  }
+
+  scrolled() {
+    this.view.top = this.list.scrollTop;
+    if (this.store.before || !this.now) return;
+    this.paintTracks();
+  }
+
+  /** Say who wins along the bar under the pointer, or with the focus. @param {Element} target */
+  tell(target) {
+    const at = this.rows.findIndex(({ root }) => root.contains(target));
+    if (at < 0 || this.store.before) return;
+    this.told = at;
+    setText(this.words, this.rows[at].words);
+  }
+
+  /** The chosen client is marked, and scrolled to when it is new. @param {string} name */
+  choose(name) {
+    if (name === this.chosen) return;
+    this.chosen = name;
+    this.rows.forEach((row) => row.root.classList.toggle("nbm-selected", row.name === name));
+    const at = this.rows.findIndex((row) => row.name === name);
+    if (at < 0 || this.rows.length <= FEW || this.rows[at].root.contains(document.activeElement)) return;
+    this.list.scrollTop = Math.max(0, ROW * at - (this.view.height - ROW) / 2);
   }
 }
 
-/** One client's share moved, the others in proportion. @param {Scene} scene @param {number} i @param {number} value @returns {any} */
-export function withShare(scene, i, value) {
-  const total = scene.weights.reduce((sum, weight) => sum + weight, 0);
-  const others = total - scene.weights[i];
-  const weights = scene.weights.map((weight, j) => {
-    if (j === i) return value;
-    return (1 - value) * (others ? weight / others : 1 / (scene.weights.length - 1));
-  });
-  return { ...scene, weights };
+/** @param {Scene} scene @param {{name: string}[]} clients the held ones by position */
+function heldOf({ held }, clients) {
+  return held.length ? clients.map((_, i) => i).filter((i) => held.includes(clients[i].name)) : [];
+}
+
+/** One client's share moved, the others in proportion, those held as they are. @param {Scene} scene @param {number} i @param {number} value @param {number[]} held @returns {any} */
+export function withShare(scene, i, value, held) {
+  const shares = sharesOf(scene.weights);
+  const others = held.filter((j) => j !== i);
+  if (shares.length - others.length < 2) return scene; // nobody is left to give or take
+  const top = 1 - others.reduce((sum, j) => sum + shares[j], 0);
+  const weights = withWeight(shares, i, Math.min(Math.max(0, value), top), others);
+  return { ...scene, weights: weights.map((weight) => Math.max(0, weight)) };
 }

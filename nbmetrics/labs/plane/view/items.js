@@ -6,9 +6,10 @@
  * @import { Toolbar } from "../../toolkit/view/toolbar.js"
  * @import { PlaneStore } from "./store.js"
  */
-import { el, setAttributes } from "../../toolkit/view/dom.js";
+import { setAttributes } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { forbid, Menu } from "../../toolkit/view/menu.js";
+import { Variables } from "../../toolkit/view/variables.js";
 import { MOST, whyNotRemovable, withAdded } from "./edits.js";
 import { removeChosen } from "./store.js";
 
@@ -27,9 +28,7 @@ export class ItemMenu {
   constructor(store, signal, toolbar, hasGenerators = true) {
     this.store = store;
     this.menu = new Menu("Add", signal, () => store.send({ kind: "names" }));
-    this.names = el("div", { role: "group", "aria-label": "From the notebook" });
-    this.names.hidden = true;
-    this.shownNames = "";
+    this.variables = new Variables(store, this.menu);
     this.kinds = [
       this.menu.item("Add client", () => this.add("clients")),
       this.menu.item("Add generator", () => this.add("generators")),
@@ -37,7 +36,7 @@ export class ItemMenu {
     ];
     // Beside rows wider than the plane only the notebook has what could be added, and is asked when the menu opens.
     this.none = this.menu.item("No variable of the notebook yet", () => {});
-    this.menu.add(...this.kinds, this.none, this.names);
+    this.menu.add(...this.kinds, this.none, this.variables.root);
     // A menu of one would only be in the way.
     this.root = hasGenerators ? this.menu.root : toolbar.button("Add client", () => this.add("clients"));
     this.remove = toolbar.more.item("Remove", () => removeChosen(store));
@@ -54,21 +53,6 @@ export class ItemMenu {
     store.select({ kind, index: store.scene[kind].length - 1 });
   }
 
-  /** The notebook's variables that could be generators, and why others could not. @param {{name: string, why: string}[]} found */
-  paintNames(found) {
-    const shown = JSON.stringify(found);
-    if (shown === this.shownNames) return;
-    this.shownNames = shown;
-    const offered = ({ name = "", why = "" }) => {
-      const item = this.menu.item(why ? `${name}: ${why}` : name, () => this.store.send({ kind: "attach", name }));
-      forbid(item, why);
-      return item;
-    };
-    const head = el("div", { class: "nbm-menu-head", "aria-hidden": "true" }, ["From the notebook"]);
-    this.names.replaceChildren(...(found.length ? [head, ...found.map(offered)] : []));
-    this.names.hidden = found.length === 0;
-  }
-
   /** @param {Scene} scene @param {boolean} [isOffered] whether items can come and go at all */
   paint(scene, isOffered = true) {
     const { selected } = this.store;
@@ -78,9 +62,8 @@ export class ItemMenu {
     forbid(this.remove, selected ? whyNotRemovable(scene, selected) : "");
     if (selected && !this.remove.title)
       setAttributes(this.remove, { title: `${scene[selected.kind][selected.index].name} (Delete)` });
-    const found = this.store.model.get("namespace") ?? [];
-    this.none.hidden = !scene.plane || found.length > 0;
+    this.none.hidden = !scene.plane || this.variables.found.length > 0;
     forbid(this.none, this.none.hidden ? "" : NOTHING_FITS);
-    this.paintNames(found);
+    this.variables.paint();
   }
 }

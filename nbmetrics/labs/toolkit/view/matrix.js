@@ -184,7 +184,9 @@ export class Matrix {
       const cell = /** @type {HTMLElement} */ (node.children[i]);
       const c = i - 1;
       const role = r < 0 ? "columnheader" : c < 0 ? "rowheader" : "gridcell";
-      setAttributes(cell, { role, "aria-label": text || "Clients", "aria-colindex": i + 1 });
+      setAttributes(cell, { role, "aria-colindex": i + 1 });
+      if (role === "gridcell") setAttributes(cell, { "aria-label": text });
+      else setText(cell, text || "Clients"); // unseen: the canvas shows it
       place(cell, {
         x: c < 0 ? 0 : names + c * width,
         y: 0,

@@ -1,0 +1,96 @@
+"""The best mixture of the generators on show, found when the page asks for it: see `nm.best_mixture`.
+
+    {"generators": [G names], "weights": [k] of the clients, "alpha": [G], "score", "cross_fitted", "best_single",
+     "best_single_score", "note", "clients": [[KID from the mixture, from the best single]], "doing": words}
+
+Kernels are computed once for the same generators; other weights of the clients then take no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ...errors import InvalidInput
+from ...evaluation.result import Result
+from ...metrics.base import Metric, Sample, sample_if_needed
+from ...metrics.kid.metric import KID
+from ...summaries.kernel_mean import KernelMean
+from ...theory.best_mixture import BestMixture, Halved, blocks, mixture_from, on_all_pairs
+from .board import number
+
+SEED = 0
+# Of a law that KID has no closed form of.
+ROWS = 2_000
+
+
+class Mixer:
+    """Finds mixtures, and keeps the means of the kernel for the generators that it saw last."""
+
+    def __init__(self) -> None:
+        self._samples: tuple[Sample, ...] = ()
+        self._made: tuple[Halved, list[KernelMean], list[KernelMean]] | None = None
+
+    def found(
+        self, result: Result, names: Sequence[str], clients: Sequence[str], weights: Sequence[float]
+    ) -> Iterator[dict[str, Any]]:
+        """What to show, step after step.
+
+        Parameters
+        ----------
+        result : what is known of the generators `names`, of any metric: their samples are what counts
+        clients, weights : their names, and λ
+
+        Raises
+        ------
+        InvalidInput
+            Where a generator has no rows and no law of its own, or KID refuses one.
+        """
+        begin: dict[str, Any] = {"generators": list(names), "weights": list(weights)}
+        samples = (*result.clients, *(_sample(s, name) for s, name in zip(result.generators, names, strict=True)))
+        if self._made is None or not _are_same(samples, self._samples):
+            yield {**begin, "doing": "summaries"}
+            kid = Halved(_kid(result.metric), SEED).resolve(result.clients)
+            drawn = [sample_if_needed(kid, sample, ROWS, [SEED, i]) for i, sample in enumerate(samples)]
+            means = [kid.summarize(sample) for sample in drawn]
+            real, generated = means[: len(clients)], means[len(clients) :]
+            for done, total in blocks(kid, generated):
+                yield {**begin, "doing": f"pair {done + 1:,} of {total:,} of generators"}
+            self._samples, self._made = samples, (kid, real, generated)
+        yield {**begin, "doing": "shares"}
+        kid, real, generated = self._made
+        best = mixture_from(kid, dict(zip(names, generated, strict=True)), clients, real, weights)
+        yield {**begin, **_written(best), "doing": ""}
+
+
+def _sample(sample: Sample | None, name: str) -> Sample:
+    if sample is None:
+        raise InvalidInput(f"generator {name!r}", "answers conditions", "Mix generators of rows or laws")
+    return sample
+
+
+def _are_same(samples: Sequence[Sample], others: Sequence[Sample]) -> bool:
+    """Whether they are of the same rows and laws."""
+    return len(samples) == len(others) and all(
+        a.rows is b.rows and a.law is b.law for a, b in zip(samples, others, strict=True)
+    )
+
+
+def _kid(metric: Metric[Any]) -> KID:
+    """The KID in view where mixtures are quadratic under it, else the usual one."""
+    try:
+        return on_all_pairs(metric)
+    except InvalidInput:
+        return KID()
+
+
+def _written(best: BestMixture) -> dict[str, Any]:
+    return {
+        "alpha": list(best.weights.values()),
+        "score": number(best.score),
+        "cross_fitted": number(best.cross_fitted),
+        "best_single": best.best_single,
+        "best_single_score": number(best.best_single_score),
+        "note": best.note,
+        "clients": [[number(a), number(b)] for a, b in best.clients[["mixture", "best_single"]].to_numpy()],
+    }

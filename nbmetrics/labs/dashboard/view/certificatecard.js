@@ -1,0 +1,77 @@
+/**
+ * How firmly the winner by avg sits: in what share of all weightings it wins, and the least change that dethrones it.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Decided } from "./decided.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { el, setText } from "../../toolkit/view/dom.js";
+import { certificate, certificateSentence } from "./certificate.js";
+import { read, sharesOf } from "./numbers.js";
+import { percent } from "./verdict.js";
+
+const HEAD = "How firm is the winner by avg?";
+// Of the weight, so that the rival is ahead and not level.
+const BEYOND = 1e-3;
+
+export class CertificateCard {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.share = el("p");
+    this.least = el("p");
+    this.button = el("button", { type: "button", "data-lock": "drag" }, ["Try these weights"]);
+    this.note = el("p", { class: "nbm-note" });
+    this.root = card(HEAD, [this.share, this.least, this.button, this.note]);
+    this.button.addEventListener("click", () => this.try(), { signal });
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
+  paint(scene, { clients }, decided) {
+    const { winner, counted, centres, weights } = decided;
+    this.root.hidden = scene.generators.length < 2;
+    if (this.root.hidden) return;
+    const names = counted.map((i) => clients[i].name);
+    this.found = winner < 0 ? null : certificate(centres, weights);
+    this.decided = decided;
+    setText(this.share, this.shareWords(scene, winner));
+    setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.found, scene.generators, names));
+    this.button.hidden = !this.found?.taken.length;
+    const out = clients.length - counted.length;
+    setText(this.note, out ? `Without ${out === 1 ? "the client" : `the ${out} clients`} with too few rows.` : "");
+  }
+
+  /** @param {Scene} scene @param {number} winner */
+  shareWords({ metric, generators }, winner) {
+    const won = this.store.model.get("result").won?.[metric];
+    if (winner < 0 || !won || Object.keys(won).length !== generators.length) return "";
+    const name = generators[winner];
+    const [share, error] = (won[name] ?? [NaN, NaN]).map(read);
+    if (!(share >= 0)) return "";
+    const sure = error > 0 ? ` (± ${percent(error)})` : "";
+    return `${name} wins in ${percent(share)}${sure} of all weightings.`;
+  }
+
+  /** Show the weights at which the rival is just ahead. */
+  try() {
+    const { found, decided } = this;
+    const scene = /** @type {Scene} */ (/** @type {any} */ (this.store.scene));
+    if (!found || !decided) return;
+    const weights = sharesOf(scene.weights);
+    const part = decided.counted.reduce((sum, i) => sum + weights[i], 0);
+    const [[to]] = found.given;
+    const beyond = 1 + BEYOND / Math.max(found.moved, BEYOND);
+    for (const [i, share] of found.taken) {
+      const moved = Math.min(weights[decided.counted[i]], share * part * beyond);
+      weights[decided.counted[i]] -= moved;
+      weights[decided.counted[to]] += moved;
+    }
+    this.store.edit(/** @type {any} */ ({ ...scene, weights }));
+  }
+}
+
+/** @param {string} head @param {Node[]} content */
+export function card(head, content) {
+  const heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [head]);
+  return el("section", { class: "nbm-dashboard-card nbm-decision", "aria-label": head }, [heading, ...content]);
+}

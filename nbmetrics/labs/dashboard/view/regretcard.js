@@ -1,0 +1,107 @@
+/**
+ * What each client loses, beside its own best generator, if everybody gets the winner by avg, by all, or of the worst
+ * client: three short bars a client. The order rests while weights are dragged.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Decided } from "./decided.js"
+ * @import { Numbers, Scene, Shown } from "./types.js"
+ */
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { shownNumber } from "../../toolkit/view/numbers.js";
+import { card } from "./certificatecard.js";
+import { leastOf } from "./decided.js";
+import { regret } from "./regions.js";
+
+const HEAD = "Who pays for it?";
+const FIRST = 5;
+
+/** @typedef {{words: string, g: number}} Choice  by which aggregates a generator wins */
+
+export class RegretCard {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    /** @type {number[]} */
+    this.order = [];
+    this.key = el("p", { class: "nbm-note" });
+    this.legend = el("ul", { class: "nbm-regret-legend" });
+    this.first = el("div", { class: "nbm-regret-rows" });
+    this.rest = el("div", { class: "nbm-regret-rows" });
+    this.more = el("summary");
+    this.fold = el("details", {}, [this.more, this.rest]);
+    this.root = card(HEAD, [this.key, this.legend, this.first, this.fold]);
+    this.fold.addEventListener("toggle", () => store.changed(), { signal });
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, { clients, metrics }) {
+    const shown = metrics[scene.metric];
+    const choices = choicesOf(shown);
+    const { label, corrected } = shown.facts;
+    this.root.hidden = !choices.length || scene.generators.length < 2;
+    if (this.root.hidden) return;
+    const losses = regret(shown.centres);
+    const lost = clients.map((_, i) => choices.map(({ g }) => losses[g][i]));
+    const most = Math.max(0, ...lost.flat().filter(Number.isFinite));
+    const worst = lost.map((own) => Math.max(...own.map((value) => (Number.isNaN(value) ? -1 : value))));
+    if (!this.store.before || this.order.length !== clients.length)
+      this.order = clients.map((_, i) => i).sort((a, b) => worst[b] - worst[a] || a - b);
+    setText(
+      this.key,
+      `${label} that a client loses, beside its own best${corrected ? ", without the bias of few rows" : ""}, if everybody gets`,
+    );
+    resizeChildren(this.legend, choices.length, () => el("li")).forEach((node, n) => {
+      setAttributes(node, { "data-choice": n });
+      setText(node, `${scene.generators[choices[n].g]}, ${choices[n].words}`);
+    });
+    const paintRows = (/** @type {Element} */ parent, /** @type {number[]} */ which) =>
+      resizeChildren(parent, which.length, makeRow).forEach((row, n) => {
+        const i = which[n];
+        setText(row.children[0], clients[i].name);
+        paintBars(row.children[1], lost[i], most);
+      });
+    paintRows(this.first, this.order.slice(0, FIRST));
+    const others = this.order.slice(FIRST);
+    this.fold.hidden = !others.length;
+    setText(this.more, `${others.length} more clients, who lose less`);
+    if (this.fold.open) paintRows(this.rest, others);
+  }
+}
+
+/** The winners, each once, with what it wins. @param {Shown} shown @returns {Choice[]} */
+export function choicesOf({ avgLosses, allLosses, worstLosses, byAll, facts }) {
+  const hasAll = byAll !== null;
+  const wins = [
+    { words: facts.same ? "by avg and by all" : "by avg", g: leastOf(avgLosses) },
+    ...(hasAll ? [{ words: "by all", g: leastOf(allLosses) }] : []),
+    { words: "for the worst client", g: leastOf(worstLosses) },
+  ];
+  /** @type {Choice[]} */
+  const found = [];
+  for (const { words, g } of wins) {
+    const before = found.find((choice) => choice.g === g);
+    if (before) before.words += `, ${words}`;
+    else if (g >= 0) found.push({ words: `first ${words}`, g });
+  }
+  return found;
+}
+
+function makeRow() {
+  return el("div", { class: "nbm-regret-row" }, [el("span", { class: "nbm-regret-name" }), el("div")]);
+}
+
+/** @param {Element} parent @param {number[]} lost @param {number} most */
+function paintBars(parent, lost, most) {
+  const make = () => el("div", { class: "nbm-regret-bar" }, [el("span"), el("span")]);
+  resizeChildren(parent, lost.length, make).forEach((node, n) => {
+    const value = lost[n];
+    const length = value === Infinity ? 1 : most > 0 && value > 0 ? value / most : 0;
+    setAttributes(node, { "data-choice": n, "data-value": Number.isNaN(value) ? "" : value });
+    setAttributes(node.children[0], { style: `width: ${(100 * length).toFixed(1)}%` });
+    setText(
+      node.children[1],
+      Number.isNaN(value) ? "not known" : value === 0 ? "0, its best" : value === Infinity ? "∞" : shownNumber(value),
+    );
+  });
+}

@@ -1,0 +1,72 @@
+/**
+ * What would settle it: how likely the leader is the wrong winner, now and after more rows of one client or side.
+ * Python gives the variance of the difference of the two by source, for the weights that it answered last.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { NumberTable } from "../../toolkit/view/chart.js";
+import { el, setText } from "../../toolkit/view/dom.js";
+import { card } from "./certificatecard.js";
+import { apart } from "./ranges.js";
+import { ROWS, SETTLED, settle, settleSentence } from "./settle.js";
+import { percent } from "./verdict.js";
+
+const HEAD = "What would settle it?";
+// Sources in the table.
+const MOST = 4;
+const SAVED = "The weights have moved since Python said what would settle it: move them in a notebook.";
+const MEANING =
+  "P(wrong winner): how likely the one who is ahead is in truth behind. Columns: so many more rows of the source alone.";
+
+/** @typedef {{pair?: [string, string], variances?: number[], sizes?: number[], why?: string}} Buys  see buys.py */
+
+export class SettleCard {
+  /** @param {Store} store @param {AbortSignal} _signal */
+  constructor(store, _signal) {
+    this.store = store;
+    this.sentence = el("p");
+    this.numbers = new NumberTable("P(wrong winner) after more rows");
+    this.numbers.root.classList.remove("nbm-tall");
+    this.note = el("p", { class: "nbm-note" });
+    this.root = card(HEAD, [this.sentence, this.numbers.root, this.note]);
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, { clients, shares, metrics }) {
+    this.root.hidden = scene.generators.length < 2;
+    if (this.root.hidden) return;
+    const result = this.store.model.get("result");
+    const buys = /** @type {Buys} */ (result.settle?.[scene.metric] ?? {});
+    const [a, b] = (buys.pair ?? []).map((name) => scene.generators.indexOf(name));
+    const isOld = shares.some((share, i) => Math.abs(share - (result.weights?.[i] ?? share)) > 1e-9);
+    const isKnown = buys.variances && buys.sizes && a >= 0 && b >= 0;
+    this.root.classList.toggle("nbm-old", isOld);
+    if (!isKnown || (isOld && this.store.saved)) {
+      this.numbers.paint(false, () => ({ heads: [], rows: [] }));
+      setText(this.note, "");
+      return setText(this.sentence, isKnown ? SAVED : `Not known: ${buys.why ?? "Python has not said yet"}.`);
+    }
+    if (isOld) return; // Python answers in a moment
+    const { avgLosses, byAvg } = metrics[scene.metric];
+    const found = settle(apart(avgLosses, byAvg.noise, a, b), buys.variances ?? [], buys.sizes ?? []);
+    const names = clients.map(({ name }) => name);
+    setText(this.sentence, settleSentence(found, scene.generators[a], scene.generators[b], names));
+    const isOpen = found.buys.length > 0 && found.now > SETTLED;
+    this.numbers.paint(isOpen, () => tableOf(found, names));
+    setText(this.note, isOpen ? MEANING : "");
+  }
+}
+
+/** The best sources, and the generated rows. @param {import("./settle.js").Settling} found @param {string[]} names */
+function tableOf({ now, buys }, names) {
+  const shown = buys.slice(0, MOST);
+  const made = buys.find(({ client }) => client === null);
+  if (made && !shown.includes(made)) shown.splice(MOST - 1, 1, made);
+  const rows = shown.map(({ client, after }) => [
+    client === null ? "both generators, each" : names[client],
+    percent(now),
+    ...after.map(percent),
+  ]);
+  return { heads: ["More rows from", "now", ...ROWS.map((rows) => `+${rows.toLocaleString("en-US")}`)], rows };
+}

@@ -1,0 +1,272 @@
+/**
+ * The weights of three groups of clients as a point in a triangle, on flat polygons of who wins by avg. A corner is all
+ * weight on its group; within a group the clients keep their proportions.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Decided } from "./decided.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
+import { shortened } from "../../toolkit/view/names.js";
+import { shareText } from "../../toolkit/view/numbers.js";
+import { branches, groupsOf, nameOf, thirds, totals, withTotals } from "./grouping.js";
+import { sharesOf } from "./numbers.js";
+import { regions } from "./regions.js";
+
+// Corners in pixels of the drawing: left, right, top.
+const CORNERS = [
+  [14, 196],
+  [246, 196],
+  [130, -4],
+];
+const BOX = "0 -24 260 244";
+// How far a key moves a group's weight, and with Shift.
+const [STEP, STRIDE] = [0.02, 0.1];
+/** @type {Record<string, [number, number, number]>} what an arrow gives to each corner */
+const ARROWS = {
+  ArrowLeft: [1, -1, 0],
+  ArrowRight: [-1, 1, 0],
+  ArrowUp: [-0.5, -0.5, 1],
+  ArrowDown: [0.5, 0.5, -1],
+};
+
+export class Triangle {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.painted = "";
+    this.drag = -1;
+    this.regions = svg("g");
+    this.names = svg("g", { class: "nbm-triangle-corners" });
+    this.point = svg(
+      "g",
+      {
+        class: "nbm-handle nbm-triangle-point",
+        role: "slider",
+        tabindex: 0,
+        "aria-label": "weights of three groups",
+        "aria-valuemin": 0,
+        "aria-valuemax": 1,
+      },
+      [svg("circle", { r: 15, class: "nbm-touch" }), svg("circle", { r: 6, class: "nbm-mark" })],
+    );
+    this.drawing = svg("svg", { viewBox: BOX, class: "nbm-chart nbm-triangle" }, [
+      svg("path", { class: "nbm-triangle-frame", d: pathOf(CORNERS) }),
+      this.regions,
+      this.names,
+      this.point,
+    ]);
+    this.note = el("p", { class: "nbm-note" });
+    this.ways = ["alike", "in thirds"].map((way) => this.makeWay(way, signal));
+    this.group = el("div", { class: "nbm-group", role: "group", "aria-label": "Groups" }, [
+      el("span", {}, ["Groups"]),
+      ...this.ways,
+    ]);
+    this.root = el("details", { class: "nbm-fold", open: "" }, [
+      el("summary", {}, ["Weights of three groups"]),
+      this.group,
+      this.drawing,
+      this.note,
+    ]);
+    this.root.addEventListener("toggle", () => store.changed(), { signal });
+    const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ call) =>
+      this.drawing.addEventListener(name, call, { signal });
+    on("pointerdown", (event) => this.press(event));
+    on("pointermove", (event) => this.move(event));
+    on("pointerup", () => this.release());
+    on("pointercancel", () => this.release(true));
+    this.point.addEventListener("keydown", (event) => this.key(event), { signal });
+    // touch-action does not reach inside an SVG.
+    this.drawing.addEventListener("touchstart", (event) => event.preventDefault(), { signal, passive: false });
+  }
+
+  /** @param {string} way @param {AbortSignal} signal */
+  makeWay(way, signal) {
+    const button = el("button", { type: "button", "data-lock": "drag" }, [way]);
+    const set = () => {
+      const groups = this.groupsBy(way);
+      if (groups) this.store.edit(/** @type {any} */ ({ ...this.store.scene, groups }));
+    };
+    button.addEventListener("click", set, { signal });
+    return button;
+  }
+
+  /** @param {string} way */
+  groupsBy(way) {
+    const board = this.store.model.get("board");
+    return way === "alike" ? branches(board) : thirds(board.clients.length);
+  }
+
+  /** @returns {Scene} where the drag began, or the scene on show */
+  get from() {
+    return /** @type {any} */ (this.store.before ?? this.store.scene);
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
+  paint(scene, { clients, shares, metrics }, { lined, winner }) {
+    this.root.hidden = clients.length < 3;
+    if (this.root.hidden || !this.root.open) return;
+    const groups = groupsOf(scene, clients.length);
+    const own = JSON.stringify(groups);
+    this.ways.forEach((button, n) => {
+      const made = this.groupsBy(n ? "in thirds" : "alike");
+      button.hidden = !made;
+      setAttributes(button, { "aria-pressed": String(JSON.stringify(made) === own) });
+    });
+    const held = scene.held.length > 0;
+    setText(this.note, noteOf(held, metrics[scene.metric].facts));
+    this.drawing.classList.toggle("nbm-triangle-held", held);
+    this.isHeld = held;
+    const parts = totals(shares, groups);
+    const where = [0, 1, 2].map((group) => nameOf(clients, groups, group));
+    this.paintCorners(where, parts);
+    this.paintRegions(regions(lined, groups, shares), scene.generators, winner);
+    const [x, y] = spot(parts);
+    const text = where.map(({ first, more }, n) => `${first}${more} ${shareText(parts[n])}`).join(", ");
+    setAttributes(this.point, {
+      transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
+      "aria-valuenow": Number(parts[0].toFixed(4)),
+      "aria-valuetext": text,
+    });
+    if (held) setAttributes(this.point, { "aria-disabled": "true" });
+    else if (!this.store.isLocked("drag")) this.point.removeAttribute("aria-disabled");
+  }
+
+  /** @param {{first: string, more: string}[]} where @param {number[]} parts */
+  paintCorners(where, parts) {
+    const makeCorner = () => svg("text");
+    resizeChildren(this.names, 3, makeCorner).forEach((node, n) => {
+      const { first, more } = where[n];
+      const [x, y] = CORNERS[n];
+      const anchor = ["start", "end", "middle"][n];
+      setAttributes(node, { x: n === 0 ? 0 : n === 1 ? 260 : x, y: n === 2 ? y - 7 : y + 16, "text-anchor": anchor });
+      setText(node, `${shortened(first, 62)}${more} ${shareText(parts[n])}`);
+    });
+  }
+
+  /** @param {number[][][]} polygons @param {string[]} names @param {number} winner */
+  paintRegions(polygons, names, winner) {
+    const some = polygons.map((polygon, g) => ({ polygon, g })).filter(({ polygon }) => polygon.length);
+    resizeChildren(this.regions, some.length, makeRegion).forEach((node, n) => {
+      const { polygon, g } = some[n];
+      const points = polygon.map(spot);
+      const kind = g === winner ? "now" : n % 2 ? "odd" : "even";
+      setAttributes(node, { "data-kind": kind, "data-winner": names[g] });
+      setAttributes(node.children[0], { d: pathOf(points) });
+      const { x, y, room } = middle(points);
+      setAttributes(node.children[1], { x: x.toFixed(1), y: (y + 4).toFixed(1) });
+      setText(node.children[1], room > 24 ? shortened(names[g], room - 6) : "");
+      setText(node.children[2], names[g]);
+    });
+  }
+
+  /** @param {PointerEvent} event */
+  press(event) {
+    if (event.button !== 0 || this.drag >= 0 || this.isHeld || this.store.isLocked("drag")) return;
+    event.preventDefault();
+    this.drawing.setPointerCapture(event.pointerId);
+    this.point.focus({ preventScroll: true });
+    this.drag = event.pointerId;
+    this.isMoved = false;
+    this.move(event);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    if (event.pointerId !== this.drag) return;
+    if (this.isMoved && !this.store.before) this.drag = -1; // Escape gave it up
+    const matrix = this.drawing.getScreenCTM()?.inverse();
+    if (this.drag < 0 || !matrix) return;
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
+    this.isMoved = true;
+    this.store.preview(this.moved(this.from, rounded(partsAt(x, y))));
+  }
+
+  /** @param {boolean} [isGivenUp] */
+  release(isGivenUp = false) {
+    if (this.drag < 0) return;
+    this.drag = -1;
+    if (isGivenUp) this.store.cancel();
+    else this.store.finish();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.stopPropagation();
+    if (event.key === "Escape") return this.store.cancel();
+    const arrow = ARROWS[event.key];
+    if (!arrow || this.isHeld) return;
+    event.preventDefault();
+    const by = event.shiftKey ? STRIDE : STEP;
+    const scene = /** @type {Scene} */ (/** @type {any} */ (this.store.scene));
+    const parts = totals(sharesOf(scene.weights), groupsOf(scene, scene.weights.length));
+    this.store.edit(this.moved(scene, rounded(parts.map((part, n) => part + by * arrow[n]))));
+  }
+
+  /** @param {Scene} scene @param {number[]} parts @returns {any} */
+  moved(scene, parts) {
+    const groups = groupsOf(scene, scene.weights.length);
+    return { ...scene, weights: withTotals(sharesOf(scene.weights), groups, parts) };
+  }
+}
+
+function makeRegion() {
+  return svg("g", { class: "nbm-triangle-region" }, [
+    svg("path"),
+    svg("text", { "text-anchor": "middle" }),
+    svg("title"),
+  ]);
+}
+
+/** @param {boolean} isHeld @param {import("./types.js").MetricFacts} facts */
+function noteOf(isHeld, { label, same }) {
+  const of = same
+    ? `Who wins by avg; by all it is the same, as always with ${label}.`
+    : `Who wins by ${label} avg; all is not drawn.`;
+  return isHeld ? `${of} Weights are held: release them to move groups.` : of;
+}
+
+/** Pixels of three weights. @param {number[]} parts */
+function spot(parts) {
+  return [0, 1].map((axis) => parts.reduce((sum, part, n) => sum + part * CORNERS[n][axis], 0));
+}
+
+/** Three weights at a pixel. @param {number} x @param {number} y */
+function partsAt(x, y) {
+  const [left, right, top] = CORNERS;
+  const up = (left[1] - y) / (left[1] - top[1]);
+  const across = (x - left[0] - up * (top[0] - left[0])) / (right[0] - left[0]);
+  return [1 - up - across, across, up];
+}
+
+/** On the triangle, in steps of a thousandth, of sum 1. @param {number[]} parts */
+function rounded(parts) {
+  const kept = parts.map((part) => Math.max(0, part));
+  const total = kept.reduce((sum, part) => sum + part, 0);
+  const [first, second] = kept.map((part) => Math.round((1000 * part) / total) / 1000);
+  return [first, Math.min(second, 1 - first), Math.max(0, 1 - first - second)];
+}
+
+/** @param {number[][]} points */
+function pathOf(points) {
+  return `M${points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}Z`;
+}
+
+/** Where a polygon is widest: a place for its name, and how much room there is. @param {number[][]} points */
+function middle(points) {
+  const ys = points.map(([, y]) => y);
+  const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  let best = { x: 0, y: 0, room: 0 };
+  for (let n = 1; n < 8; n++) {
+    const y = low + ((high - low) * n) / 8;
+    const xs = points.flatMap(([x, at], m) => {
+      const [other, beyond] = points[(m + 1) % points.length];
+      return at < y === beyond < y ? [] : [x + ((other - x) * (y - at)) / (beyond - at)];
+    });
+    const [from, to] = [Math.min(...xs), Math.max(...xs)];
+    if (to - from > best.room && Math.min(y - low, high - y) > 6) best = { x: (from + to) / 2, y, room: to - from };
+  }
+  return best;
+}

@@ -1,0 +1,270 @@
+"""The Dashboard in Python: its numbers are evaluate's, its verdict follows the weights, and what it refuses."""
+
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.dashboard import study
+from nbmetrics.labs.dashboard.scene import DashboardScene
+
+RNG = np.random.default_rng(3)
+CLIENTS = {"north": RNG.normal(-1, 1, (90, 3)), "south": RNG.normal(1, 1, (60, 3)), "isle": RNG.normal(0, 2, (30, 3))}
+GENERATORS = {
+    "narrow": RNG.normal(0, 1, (200, 3)),
+    "wide": RNG.normal(0, 1.5, (200, 3)),
+    "off": RNG.normal(2, 1, (200, 3)),
+}
+
+
+@pytest.fixture
+def dashboard():
+    lab = nm.Dashboard(CLIENTS, GENERATORS)
+    yield lab
+    lab.close()
+
+
+def weigh(lab, weights):
+    lab.scene = {**lab.scene, "weights": weights}
+
+
+def same_table(found, wanted):
+    numbers = found.select_dtypes("number").columns
+    assert list(found.columns) == list(wanted.columns) and found["generator"].tolist() == wanted["generator"].tolist()
+    np.testing.assert_allclose(found[numbers], wanted[numbers], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, [1, 1, 1], [0.2, 0.8, 0]])
+def test_scores_are_those_of_evaluate_under_the_weights_on_show(dashboard, weights):
+    federation = nm.Federation(CLIENTS)
+    if weights is not None:
+        weigh(dashboard, weights)
+        federation = federation.with_weights(weights)
+    wanted = nm.evaluate(federation, GENERATORS, uncertainty=nm.Influence())
+    same_table(dashboard.table, wanted.table)
+    same_table(dashboard.scores.clients, wanted.clients)
+
+
+def test_the_answer_has_all_for_the_weights_of_its_scene(dashboard):
+    weigh(dashboard, [0.5, 0.25, 0.25])
+    dashboard.wait()
+    scores = nm.evaluate(nm.Federation(CLIENTS).with_weights([2, 1, 1]), GENERATORS)
+    answer = dashboard._study.answer(dashboard._scene)
+    for metric in ("fid", "kid"):
+        assert list(answer["all"][metric].values()) == pytest.approx(scores.values(metric).all.tolist(), rel=1e-9)
+    assert answer["weights"] == [0.5, 0.25, 0.25] and 0 < answer["p"] <= 1
+
+
+def test_the_slopes_are_differences_of_all(dashboard):
+    """Along a move that keeps Σλ = 1; a slope is of first order, so the step is small."""
+    dashboard.wait()
+    start, step = np.array(dashboard._scene.shares), np.array([1e-4, -1e-4, 0])
+    slopes = dashboard._study.answer(dashboard._scene)["slope"]["fid"]
+    ends = [
+        nm.evaluate(nm.Federation(CLIENTS).with_weights(start + s), GENERATORS, "fid").values("fid").all
+        for s in (step, -step)
+    ]
+    found = [2 * float(np.dot(slopes[name], step)) for name in GENERATORS]
+    np.testing.assert_allclose(found, ends[0] - ends[1], rtol=1e-3)
+
+
+def test_attach_and_remove_can_be_undone(dashboard):
+    dashboard.attach("good", RNG.normal(0, 1.4, (300, 3)))
+    assert dashboard.scores.generators == ("narrow", "wide", "off", "good")
+    dashboard.remove("narrow")
+    assert dashboard.scores.generators == ("wide", "off", "good")
+    dashboard.undo()
+    dashboard.undo()
+    assert dashboard.scores.generators == ("narrow", "wide", "off")
+    dashboard.redo()
+    assert "good" in dashboard.scores.generators
+
+
+def test_what_is_wrong_is_refused_and_nothing_is_lost(dashboard):
+    before = dashboard.scene
+    for call in (
+        lambda: dashboard.attach("narrow", GENERATORS["off"]),
+        lambda: dashboard.attach("bad", np.full((5, 3), np.nan)),
+        lambda: dashboard.attach("flat", np.zeros((5, 2))),
+        lambda: dashboard.remove("nobody"),
+        lambda: weigh(dashboard, [1, 1]),
+        lambda: weigh(dashboard, [0, 0, 0]),
+        lambda: weigh(dashboard, [1, -1, 1]),
+        lambda: dashboard.from_share("nbm1.Dashboard.x"),
+        lambda: setattr(dashboard, "scene", {**before, "metric": "fld"}),
+        lambda: setattr(dashboard, "scene", {**before, "generators": ["nobody"]}),
+    ):
+        with pytest.raises(nm.InvalidInput):
+            call()
+        assert dashboard.scene == before
+    with pytest.raises(nm.InvalidInput, match="metric"):
+        nm.Dashboard(CLIENTS, GENERATORS, "fidd")
+    with pytest.raises(nm.InvalidInput, match="generators"):
+        nm.Dashboard(CLIENTS, {})
+
+
+def test_a_share_string_carries_the_settings_to_the_same_data(dashboard):
+    weigh(dashboard, [1, 2, 3])
+    other = nm.Dashboard(CLIENTS, GENERATORS)
+    other.from_share(dashboard.share())
+    assert other.scene["weights"] == [1, 2, 3]
+    few = nm.Dashboard({"a": CLIENTS["north"], "b": CLIENTS["south"]}, GENERATORS, "kid")
+    with pytest.raises(nm.InvalidInput, match="weights"):
+        few.from_share(dashboard.share())
+    other.close(), few.close()
+
+
+def test_cancel_keeps_what_is_known_and_resume_goes_on(monkeypatch):
+    """Cancelled after two steps, whatever those are."""
+    steps, next_step = [], study.FederationStudy.next_step
+
+    def counted(self):
+        step = next_step(self)
+        if step is not None and len(steps) == 2 and not lab[0]._filler.is_stopped:
+            lab[0].cancel()
+        steps.append(step)
+        return step
+
+    lab: list = []
+    start = nm.Dashboard._start
+    monkeypatch.setattr(nm.Dashboard, "_start", lambda self, given: (lab.append(self), start(self, given))[1])
+    monkeypatch.setattr(study.FederationStudy, "next_step", counted)
+    dashboard = nm.Dashboard(CLIENTS, GENERATORS)
+    dashboard._filler.wait(60)
+    filled = dashboard._study.board()["filled"]
+    assert filled["done"] < filled["total"]
+    monkeypatch.setattr(study.FederationStudy, "next_step", next_step)
+    dashboard.resume()
+    assert dashboard.wait(60)
+    filled = dashboard._study.board()["filled"]
+    assert filled["done"] == filled["total"] == 18
+    dashboard.close()
+
+
+def test_closing_ends_its_threads():
+    before = threading.active_count()
+    lab = nm.Dashboard(CLIENTS, GENERATORS, "kid")
+    lab.wait()
+    lab.close()
+    for thread in threading.enumerate():
+        if "Dashboard" in thread.name:
+            thread.join(10)
+    assert threading.active_count() <= before
+
+
+def test_exact_laws_have_no_chance_in_them():
+    laws = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+    generators = {"narrow": nm.Gaussian([0, 0], [1, 1]), "wide": nm.Gaussian([0, 0], [2, 1])}
+    lab = nm.Dashboard(laws, generators, "fid")
+    assert "disagree: narrow wins by avg, wide by all" in lab.verdict[0]
+    assert "exact" in " ".join(lab.verdict)
+    lab.close()
+
+
+@pytest.mark.parametrize(
+    ("clients", "generators", "said"),
+    [
+        ({"only": CLIENTS["north"]}, GENERATORS, "narrow wins"),
+        (CLIENTS, {"one": GENERATORS["off"]}, "only one generator"),
+        (CLIENTS, {"a": GENERATORS["wide"], "b": GENERATORS["wide"].copy()}, "are tied"),
+        ({"flat": np.zeros((30, 3)), "north": CLIENTS["north"]}, GENERATORS, "FID"),
+    ],
+    ids=["one client", "one generator", "the same twice", "constant rows"],
+)
+def test_odd_tables_have_a_verdict_too(clients, generators, said):
+    lab = nm.Dashboard(clients, generators)
+    assert said.lower() in lab.verdict[0].lower()
+    lab.close()
+
+
+def identical(seed, rows, features=64, clients=10, generated=5_000):
+    """Clients of one law, and generators at FID .16 (shifted) and .31 (too narrow): how FID's two orders come out."""
+    rng = np.random.default_rng(seed)
+    shifted = nm.Gaussian(np.r_[0.4, np.zeros(features - 1)], 1.0)
+    narrow = nm.Gaussian(np.zeros(features), (1 - (0.31 / features) ** 0.5) ** 2)
+    found = study.FederationStudy(
+        {f"c{i}": rng.normal(size=(rows, features)) for i in range(clients)},
+        {"near": shifted.sample(generated, rng), "narrow": narrow.sample(generated, rng)},
+        "fid",
+        None,
+    )
+    while (step := found.next_step()) is not None:
+        step()
+    scene = DashboardScene("fid", found.weights, found.generators)
+    scores = found.scores_of(scene).values("fid")
+    return found.verdict("fid", scene), np.argmin(scores.avg) != np.argmin(scores.all)
+
+
+@pytest.mark.parametrize("repeats", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_sample_size_is_not_taken_for_a_disagreement(repeats):
+    found = [identical(seed, 100) for seed in range(repeats)]
+    assert sum(differ for _, differ in found) >= repeats / 2  # plain FID's two orders do differ
+    said = [verdict for verdict, differ in found if differ]
+    assert sum(v.state == "size" and "sample size" in v.sentences[0] for v in said) >= 0.95 * len(said)
+    assert not any("disagree" in " ".join(verdict.sentences) for verdict, _ in found)
+
+
+def test_with_many_rows_it_names_the_winner():
+    verdict, _ = identical(0, 2_000, features=32, clients=4)
+    assert (verdict.state, verdict.avg, verdict.all) == ("winner", ("near",), ("near",))
+
+
+@pytest.mark.slow
+def test_with_5000_rows_a_client_it_names_the_winner():
+    verdict, _ = identical(0, 5_000)
+    assert (verdict.state, verdict.avg, verdict.all) == ("winner", ("near",), ("near",))
+
+
+TABLE = pd.DataFrame({"a": [0.3, 0.9], "b": [0.4, 0.5]}, index=["north", "south"])
+
+
+def test_a_table_from_elsewhere():
+    lab = nm.Dashboard.from_table(TABLE, weights={"south": 3, "north": 1})
+    assert lab.table["avg"].tolist() == pytest.approx([0.75, 0.475])
+    assert lab.table["all"].isna().all() and "may be chance" in lab.verdict[0]
+    long = TABLE.rename_axis("client").reset_index().melt("client", var_name="generator", value_name="value")
+    other = nm.Dashboard.from_table(long, label="Accuracy", higher_is_better=True)
+    assert other.table["avg"].tolist() == pytest.approx([0.6, 0.45]) and "Accuracy, a" in other.verdict[0]
+    lab.close(), other.close()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame(),
+        TABLE.assign(a="x"),
+        TABLE.set_axis(["b", "b"], axis=1),
+        TABLE.set_axis(["n", "n"]),
+        np.zeros((2, 2)),
+        None,
+        pd.DataFrame({"client": ["n", "n"], "generator": ["a", "a"], "value": [1, 2]}),
+    ],
+    ids=["empty", "words", "columns twice", "rows twice", "array", "none", "values twice"],
+)
+def test_tables_that_are_refused(table):
+    with pytest.raises(nm.InvalidInput, match="table"):
+        nm.Dashboard.from_table(table)
+
+
+def test_missing_and_infinite_scores_are_kept():
+    table = pd.DataFrame({"a": [0.3, np.nan], "b": [np.inf, 0.5], "c": [0.2, 0.4]}, index=["north", "south"])
+    lab = nm.Dashboard.from_table(table)
+    assert lab.board["values"]["score"] == {"a": [0.3, "nan"], "b": ["inf", 0.5], "c": [0.2, 0.4]}
+    assert "No score for a" in " ".join(lab.verdict)
+    lab.close()
+
+
+def test_code_shows_the_state_again(dashboard):
+    weigh(dashboard, [1, 2, 3])
+    made = {"federation": CLIENTS, "generators": GENERATORS}
+    exec(dashboard.to_code(), made)
+    kept = {name: part for name, part in dashboard.scene.items() if name != "rev"}
+    assert {name: part for name, part in made["lab"].scene.items() if name != "rev"} == kept
+    made["lab"].close()
+
+
+def test_the_snapshot_says_the_verdict(dashboard):
+    snapshot = dashboard.snapshot()
+    assert dashboard.verdict[0] in snapshot.alt and snapshot.png.startswith(b"\x89PNG")
