@@ -13,7 +13,7 @@ import { trackWords } from "./decided.js";
 
 const LOCK = "M4 7V5a3 3 0 0 1 6 0v2M3 7h8v5H3z";
 
-/** @typedef {{share: number, say: number, isHeld: boolean, isFree: boolean, most: number, counts: boolean}} RowState */
+/** @typedef {{share: number, say: number, length: number, isHeld: boolean, isFree: boolean, most: number, counts: boolean}} RowState */
 
 export class WeightRow {
   /** @param {Store} store @param {AbortSignal} signal @param {string} name @param {{write: (value: number) => any, hold: () => void, choose: () => void}} does */
@@ -74,13 +74,13 @@ export class WeightRow {
   }
 
   /** @param {RowState} state */
-  paint({ share, say, isHeld, isFree, most, counts }) {
+  paint({ share, say, length, isHeld, isFree, most, counts }) {
     if (most !== this.most) {
       this.most = most;
       setAttributes(this.input, { max: most, step: most / 100 });
       this.shown = "";
     }
-    const key = `${share} ${say} ${isHeld} ${isFree} ${counts}`;
+    const key = `${share} ${say} ${length} ${isHeld} ${isFree} ${counts}`;
     if (key === this.shown) return;
     this.shown = key;
     const text = shareText(share);
@@ -89,7 +89,7 @@ export class WeightRow {
     setAttributes(this.input, { "aria-valuetext": text });
     this.input.disabled = this.number.disabled = !isFree;
     setAttributes(this.lock, { "aria-pressed": String(isHeld) });
-    this.say.style.width = `${(100 * say).toFixed(1)}%`;
+    this.say.style.width = `${(100 * length).toFixed(1)}%`;
     setText(this.sayText, counts ? `say ${shareText(say)}` : "too few rows to have a say");
   }
 
@@ -108,7 +108,7 @@ export class WeightRow {
         "data-winner": names[g],
         style: placed(from, Math.min(to, most), most),
       });
-      setText(node, names[g]);
+      setText(node, n === seen.length - 1 && seen.length < parts.length ? `${names[g]} ›` : names[g]); // more beyond
     });
   }
 }
