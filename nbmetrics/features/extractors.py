@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..errors import InvalidInput, check_choice, shown
-from .networks import LAYERS, NETWORKS
+from .networks import INSTALL, LAYERS, NETWORKS
 from .shapes import check_image
 from .weights import kept, located
 
@@ -23,7 +23,6 @@ RESIZES = ("extractor", "clean")
 PLAIN = {"pixels": ("extractors", "Pixels", None), "digits-cnn": ("digits", "DigitsCNN", 64)}
 NAMES = (*PLAIN, *LAYERS)
 PACKAGES = {"torch": "torch", "torchvision": "torchvision", "torch_fidelity": "torch-fidelity"}
-INSTALL = "Run: pip install \"nbmetrics[images]\", or use extractor='digits-cnn' or 'pixels', which need neither"
 
 
 @runtime_checkable
@@ -106,11 +105,8 @@ def extractor_of(
             return _plain(name, weights, device, is_clean)
         _check_packages(name)
         source = located(LAYERS[name][0], weights, bool(download))
-        try:
-            from .fidelity import FidelityExtractor
-        except ImportError as error:  # installed, but not whole
-            seen = f"{name!r} needs {' and '.join(PACKAGES.values())}, which do not load: {shown(str(error), 200)}"
-            raise InvalidInput("extractor", seen, INSTALL) from None
+        from .named import FidelityExtractor
+
         return FidelityExtractor(name, source, device, is_clean)
     from .own import FunctionExtractor, ModuleExtractor
 

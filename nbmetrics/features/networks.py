@@ -89,3 +89,5 @@ LAYERS = {
     for name, network in NETWORKS.items()
     for k, layer in enumerate(network.layers)
 }
+
+INSTALL = "Run: pip install \"nbmetrics[images]\", or use extractor='digits-cnn' or 'pixels', which need neither"
