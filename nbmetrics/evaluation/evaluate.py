@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,11 +19,13 @@ from ..distributions import Distribution, check_draw
 from ..errors import InvalidInput, check_choice, check_count, check_list, check_names, shown
 from ..federation import Federation, Generator, as_generators
 from ..metrics import Metric, Sample, metric_of
+from ..metrics.base import refusal_of
 from .influence import Influences
-from .result import Result, all_terms
+from .result import Result, all_terms, pooled_or_refused
 from .sampling import ClientSamples, GeneratorSamples
 from .scores import Scores
-from .uncertainty import BiasWarning, Design, Influence, Replicas, check_design
+from .standing import Standing, is_of_call
+from .uncertainty import BiasWarning, Design, Influence, Replicas, check_design, check_resampled, too_few
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -64,10 +66,11 @@ def evaluate(
     and for *all* pool both sides; the others see the generator as the law P_G = Σ λ_i P(ŷ | x of client i), so
     that for them *avg* and *all* share one generator, which depends on the weights.
 
-    A score that a metric refuses, such as precision-all under weights that are not the row counts, is NaN, and
-    `scores.conventions` says why, so that the scores that stand are not lost with it.
+    A score that a metric refuses, such as precision of a client with too few rows, or precision-all under weights
+    that are not the row counts, is NaN, and `scores.conventions` says why, so that the scores that stand are not lost
+    with it; an interval likewise.
 
-    Raises `InvalidInput`, naming the argument, what was seen and how to mend it; where no score at all would stand too.
+    Raises `InvalidInput`, naming the argument, what was seen and how to mend it; where the table would be empty, too.
 
     Examples
     --------
@@ -98,7 +101,7 @@ def evaluate(
     samples_of = [GeneratorSamples(g, samples, [seed, 1, i], federation) for i, g in enumerate(named)]
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
     with _bar(progress, steps) as bar:
-        unscored = [_summarised(metric, clients, samples_of, federation.weights, design, bar) for metric in settled]
+        unscored = [_summarised(*metric, clients, samples_of, federation.weights, design, bar) for metric in settled]
         results = tuple(_scored(result, bar) for result in unscored)
     _check_any(results, federation.weights)
     if design is not None and not isinstance(design, Influence):
@@ -131,7 +134,7 @@ def _features(federation: Federation, generators: Sequence[Generator]) -> str:
     return f"features: {federation.extraction.extractor.convention}{own}"
 
 
-def _metrics(metrics: Any, federation: Federation) -> list[Metric[Any]]:
+def _metrics(metrics: Any, federation: Federation) -> list[tuple[Metric[Any], InvalidInput | None]]:
     is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
     listed = [metrics] if is_one else check_list(metrics, "metrics")
     if not listed:
@@ -139,7 +142,17 @@ def _metrics(metrics: Any, federation: Federation) -> list[Metric[Any]]:
     wanted = [metric_of(item) for item in listed]
     check_names([m.name for m in wanted], "metrics")
     samples = [client.to_sample() for client in federation]
-    return [metric.resolve(samples) for metric in wanted]
+    return [_resolved(metric, samples) for metric in wanted]
+
+
+def _resolved(metric: Metric[Any], samples: Sequence[Sample]) -> tuple[Metric[Any], InvalidInput | None]:
+    """The metric with its settings fixed on the clients; or as it is, and why their rows do not let them be."""
+    try:
+        return metric.resolve(samples), None
+    except InvalidInput as error:
+        if is_of_call(error):
+            raise
+        return metric, error.of(metric.name)
 
 
 def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
@@ -152,6 +165,7 @@ def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
 
 def _summarised(
     metric: Metric[Any],
+    refusal: InvalidInput | None,
     clients: ClientSamples,
     generators: Sequence[GeneratorSamples],
     weights: Sequence[float],
@@ -161,27 +175,22 @@ def _summarised(
     """All but the scores."""
     real, samples = [], [clients.of(position, metric) for position in range(len(clients))]
     _check_tests(metric, clients.names, samples)
-    replicas = None if design is None else _replicas(metric, samples, generators, design)
+    if design is not None:
+        _check_varies(metric, generators, design)
     for name, sample in zip(clients.names, samples, strict=True):
-        real.append(_summary(metric, sample, f"client {name!r}"))
+        real.append(refusal or _summary(metric, sample, f"client {name!r}"))
         bar.update()
-    generated, answers = zip(*(_generated(metric, generator, weights) for generator in generators), strict=True)
+    made = [(refusal, None) if refusal else _generated(metric, generator, weights) for generator in generators]
+    generated, answers = zip(*made, strict=True)
     drawn = tuple(g.whole(metric) if g.answers(metric) is None else None for g in generators)
     known = [sample for sample in drawn if sample is not None]
-    cautions = tuple(metric.cautions(samples, known))
+    cautions = () if refusal else tuple(metric.cautions(samples, known))
     rows = [s.rows.shape[0] for s in samples if s.rows is not None]
-    result = Result(metric, tuple(real), generated, (), answers, replicas, cautions, _span(rows), tuple(samples), drawn)
-    if isinstance(design, Influence) and replicas is None:
-        return replace(result, replicas=_influences(metric, samples, generators, result, design.level))
-    return result
-
-
-def _influences(
-    metric: Metric[Any], clients: Sequence[Sample], generators: Sequence[GeneratorSamples], result: Result, level: float
-) -> Influences:
-    real = [metric.strata(s, sample.rows) for s, sample in zip(result.real, clients, strict=True)]
-    generated = [metric.strata(s, g.whole(metric).rows) for s, g in zip(result.generated, generators, strict=True)]
-    return Influences(metric, real, generated, level)
+    result = Result(metric, tuple(real), generated, (), answers, None, cautions, _span(rows), tuple(samples), drawn)
+    if design is None:
+        return result
+    names = [generator.name for generator in generators]
+    return replace(result, replicas=_replicas(result, design, clients.names, names))
 
 
 def _scored(result: Result, bar: tqdm[Any]) -> Result:
@@ -208,9 +217,9 @@ def _check_tests(metric: Metric[Any], names: Sequence[str], clients: Sequence[Sa
 
 def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
     """Refuse a table in which nothing would stand, with the reason of its first score."""
-    pairs = [pair for result in results for row in result.terms for pair in row]
-    refused = [pair for pair in pairs if isinstance(pair, InvalidInput)]
-    if len(refused) == len(pairs) and all(np.isnan(result.pooled(weights)).all() for result in results):
+    refused = [pair for result in results for row in result.terms for pair in row if isinstance(pair, InvalidInput)]
+    scores = [scores for result in results for scores in (result.average(weights), result.pooled(weights))]
+    if refused and np.isnan(scores).all():
         raise refused[0]
 
 
@@ -221,18 +230,43 @@ def _span(rows: Sequence[int]) -> str:
     return f"{min(rows):,} to {max(rows):,} rows a client" if min(rows) < max(rows) else f"{rows[0]:,} rows a client"
 
 
-def _replicas(
-    metric: Metric[Any], clients: Sequence[Sample], generators: Sequence[GeneratorSamples], design: Design
-) -> Replicas | None:
-    """The resampled rows, unless influence values serve."""
+def _check_varies(metric: Metric[Any], generators: Sequence[GeneratorSamples], design: Design) -> None:
+    """Raise InvalidInput where this metric has no intervals, whatever the rows."""
     if any(g.answers(metric) is not None for g in generators):
         fix = "Leave uncertainty out, or score outputs without their conditions"
         raise InvalidInput("uncertainty", f"{metric.name} of answers to a condition has no intervals yet", fix)
-    if isinstance(design, Influence):
-        if metric.has_pulls:
-            return None
-        design = design.otherwise
-    return Replicas(metric, clients, [g.whole(metric) for g in generators], design)
+    if not (isinstance(design, Influence) and metric.has_pulls):
+        check_resampled(metric)
+
+
+def _replicas(
+    result: Result, design: Design, names: Sequence[str], generators: Sequence[str]
+) -> Replicas | Influences | Standing:
+    """The influence values or resampled rows of the parties that have them."""
+    metric, drawn = result.metric, [cast(Sample, sample) for sample in result.generators]
+    by_influence = isinstance(design, Influence) and metric.has_pulls
+
+    def why_not(summary: Any, sample: Sample, who: str) -> InvalidInput | None:
+        return refusal_of(summary) or (None if by_influence else too_few(sample, who))
+
+    real = [why_not(*p) for p in zip(result.real, result.clients, [f"client {n!r}" for n in names], strict=True)]
+    if refusal := refusal_of(*real):
+        return Standing(None, (), refusal)
+    made = [why_not(*p) for p in zip(result.generated, drawn, [f"generator {n!r}" for n in generators], strict=True)]
+    places = [place for place, refusal in enumerate(made) if refusal is None]
+    refusal = refusal_of(*made)
+    if refusal and not places:
+        return Standing(None, (), refusal)
+    samples = [drawn[place] for place in places]
+    replicas: Replicas | Influences
+    if isinstance(design, Influence) and metric.has_pulls:
+        clients = [metric.strata(s, sample.rows) for s, sample in zip(result.real, result.clients, strict=True)]
+        generated = [metric.strata(result.generated[place], drawn[place].rows) for place in places]
+        replicas = Influences(metric, clients, generated, design.level)
+    else:
+        otherwise = design.otherwise if isinstance(design, Influence) else design
+        replicas = Replicas(metric, result.clients, samples, otherwise)
+    return Standing(replicas, places, refusal) if refusal else replicas
 
 
 def _generated(
@@ -244,11 +278,15 @@ def _generated(
     if samples is None:
         return _summary(metric, generator.whole(metric), who), None
     answers = tuple(_summary(metric, sample, who) for sample in samples)
-    return metric.pool(answers, weights), answers
+    return pooled_or_refused(metric, answers, weights), answers
 
 
 def _summary(metric: Metric[Any], sample: Sample, who: str) -> Any:
+    """What `summarize` gives, or why these rows give nothing; raised where it is not about them."""
     try:
         return metric.summarize(sample)
     except InvalidInput as error:
-        raise error.of(f"{who}, {metric.name}") from None
+        refusal = error.of(f"{who}, {metric.name}")
+        if is_of_call(error):
+            raise refusal from None
+        return refusal

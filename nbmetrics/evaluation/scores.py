@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput, check_choice, check_weights, shown
+from ..metrics.base import refusal_of
 from ..orders import half_tied_pairs, inverted_pairs, places
 from .display import as_html, as_text
 from .heterogeneity import check_dealt, gap_caution, heterogeneity
@@ -100,7 +101,7 @@ class Scores:
         lines = [f"{r.metric.convention or r.label}; {r.span}" for r in self._results]
         designs: dict[str, list[str]] = {}
         for r in self._results:
-            if r.replicas is not None:
+            if r.replicas is not None and r.replicas.design:
                 designs.setdefault(str(r.replicas.design), []).append(r.label)
         lines += [f"Intervals of {', '.join(labels)}: {design}" for design, labels in designs.items()]
         return [*filter(None, lines), self._convention, *self.cautions]
@@ -381,6 +382,8 @@ class Scores:
 
 def _size(summary: Any) -> int:
     """Bytes: as the summary says, 8 a number, or what it takes to write it down."""
+    if refusal_of(summary):  # nothing is sent
+        return 0
     if (said := getattr(summary, "nbytes", None)) is not None:
         return int(said)
     if isinstance(summary, tuple | list):

@@ -153,6 +153,8 @@ class JackknifeResamples(Resamples):
 
 def normal_above(centre: float, error: float) -> float:
     """The probability that a normal variable is above 0; ½ where it is 0 and does not vary."""
+    if math.isnan(centre):
+        return math.nan
     if error > 0.0:
         return NormalDist().cdf(centre / error)
     return 0.5 + 0.5 * math.copysign(1.0, centre) * (centre != 0.0)
@@ -282,7 +284,7 @@ class Replicas:
         if metric.copies_matter:
             cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
             self.design = Thirds(cuts, design.seed, design.level)
-        sizes = [0 if s.rows is None else s.rows.shape[0] for s in (*real, *generated)]
+        sizes = [_size(sample) for sample in (*real, *generated)]
         _check_sizes(metric, sizes, real[0].dim)
         self.resamples = self.design.resample(sizes)
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
@@ -333,12 +335,26 @@ class Replicas:
         return average if part == "avg" else average - self.scores(weights)[1]
 
 
-def _check_sizes(metric: Metric[Any], sizes: Sequence[int], dim: int) -> None:
+def _size(sample: Sample) -> int:
+    return 0 if sample.rows is None else int(sample.rows.shape[0])
+
+
+def check_resampled(metric: Metric[Any]) -> None:
+    """Raise InvalidInput where its rows cannot be resampled, however many they are."""
     if metric.no_resampling:
         raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
+
+
+def too_few(sample: Sample, who: str) -> InvalidInput | None:
+    """Why a party's rows are too few for any resampling, or nothing."""
+    if not 0 < (n := _size(sample)) < FEWEST:
+        return None
+    return InvalidInput("uncertainty", f"{who} has {n} row{'s' * (n != 1)}", f"Intervals need {FEWEST}")
+
+
+def _check_sizes(metric: Metric[Any], sizes: Sequence[int], dim: int) -> None:
+    check_resampled(metric)
     few = min((n for n in sizes if n), default=math.inf)
-    if few < FEWEST:
-        raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
     fewest = metric.rows_to_resample(dim)
     if few < fewest:
         seen = (

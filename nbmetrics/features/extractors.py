@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -22,6 +23,7 @@ RESIZES = ("extractor", "clean")
 # Those that need NumPy alone: the file of this room, the class, and the width of its rows where that is fixed.
 PLAIN = {"pixels": ("extractors", "Pixels", None), "digits-cnn": ("digits", "DigitsCNN", 64)}
 NAMES = (*PLAIN, *LAYERS)
+FILES = (".pt", ".pth", ".onnx", ".safetensors", ".npz")
 PACKAGES = {"torch": "torch", "torchvision": "torchvision", "torch_fidelity": "torch-fidelity"}
 
 
@@ -97,6 +99,7 @@ def extractor_of(
     Raises InvalidInput where a setting does not fit, a package is not installed, or weights are not at hand.
     """
     is_clean = check_choice(resize, RESIZES, "resize") == "clean"
+    _check_no_file(extractor)
     if not isinstance(download, (bool, np.bool_)):
         raise InvalidInput("download", f"got {shown(download)}", "Give True or False")
     if isinstance(extractor, str):
@@ -121,6 +124,21 @@ def extractor_of(
         return ModuleExtractor(extractor, device, is_clean)
     _check_unused(who, device, is_clean)
     return extractor if isinstance(extractor, Extractor) else FunctionExtractor(extractor)
+
+
+def _check_no_file(extractor: Any) -> None:
+    """Refuse a file: whoever loads a network from one, runs what is in it."""
+    if not isinstance(extractor, (str, os.PathLike)):
+        return
+    path = os.fsdecode(extractor)
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in FILES or isinstance(extractor, os.PathLike):
+        seen = f"got the file {shown(path)}; a file holds weights, or a program (TorchScript, ONNX), never run here"
+        fix = (
+            "Load a program yourself where you trust it, and give the module, or a function of a batch of images that "
+            "calls it; weights go with the name of their network: 'inception-v3-compat', weights=file"
+        )
+        raise InvalidInput("extractor", seen, fix)
 
 
 def _plain(name: str, weights: Any, device: Any, is_clean: bool) -> Extractor:

@@ -334,7 +334,9 @@ def _shares_left(metric: Metric[Any], weights: Sequence[float], counts: Sequence
 
 
 def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
-    """The terms of one pair of summaries, or why there are none."""
+    """The terms of one pair of summaries, or why there are none: a summary may have been refused already."""
+    if refusal := refusal_of(real, generated):
+        return refusal
     try:
         terms = metric.terms(real, generated)
     except InvalidInput as error:
@@ -342,6 +344,11 @@ def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
     if not isinstance(terms, Mapping) or any(np.ndim(value) for value in terms.values()):
         raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(terms)}", "Return a dict of named numbers")
     return terms
+
+
+def refusal_of(*summaries: Any) -> InvalidInput | None:
+    """The first of these that is the reason why there is no summary."""
+    return next((summary for summary in summaries if isinstance(summary, InvalidInput)), None)
 
 
 def few_rows(needed: int, **sides: Sequence[Sample]) -> str:

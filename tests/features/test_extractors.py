@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -94,6 +95,12 @@ def test_a_typo_gets_the_nearest_name(given, wanted):
 @pytest.mark.parametrize("given", [None, 3, b"pixels", ["pixels"], np.zeros(3), Pixels, "", "\0"])
 def test_what_is_no_extractor_is_refused(given):
     with pytest.raises(nm.InvalidInput, match=r"^extractor: "):
+        extractor_of(given)
+
+
+@pytest.mark.parametrize("given", ["net.pt", "a/NET.ONNX", Path("net.pt"), Path("net")], ids=str)
+def test_a_file_of_a_network_is_refused_with_what_to_do(given):
+    with pytest.raises(nm.InvalidInput, match=r"^extractor: got the file .*never run here\. Load a program yourself"):
         extractor_of(given)
 
 
