@@ -102,6 +102,7 @@ def evaluate(
     steps = len(settled) * (len(federation) + len(named) * (len(federation) + 1))
     with _bar(progress, steps) as bar:
         unscored = [_summarised(*metric, clients, samples_of, federation.weights, design, bar) for metric in settled]
+        _check_sure(unscored)
         results = tuple(_scored(result, bar) for result in unscored)
     _check_any(results, federation.weights)
     if design is not None and not isinstance(design, Influence):
@@ -221,6 +222,14 @@ def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
     scores = [scores for result in results for scores in (result.average(weights), result.pooled(weights))]
     if refused and np.isnan(scores).all():
         raise refused[0]
+
+
+def _check_sure(results: Sequence[Result]) -> None:
+    """Refuse uncertainty where rows are too few for any interval at all, with the first reason."""
+    none = [r.replicas.refusal for r in results if isinstance(r.replicas, Standing) and r.replicas.replicas is None]
+    few = [refusal for refusal in none if refusal.argument == "uncertainty"]
+    if few and len(none) == len(results):
+        raise few[0]
 
 
 def _span(rows: Sequence[int]) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidInput, shown
-from .networks import INSTALL, LAYERS, NETWORKS
+from .networks import INSTALL, LAYERS, NETWORKS, PROBABILITIES
 from .resize import CLEAN, clean, rounded
 from .shapes import as_rgb, by_shape, check_image
 from .weights import passed, program, remember
@@ -70,6 +70,7 @@ class FidelityExtractor:
         if self._is_clean:
             resized = f"to {self._size} × {self._size} {CLEAN}, and rounded to whole levels"
         made = f"{self.name} ({program()}, {self._weights})"
+        made += ", softmax of logits_unbiased" * (self.name == PROBABILITIES)
         return f"{made}, images resized {resized}, grey as three equal channels"
 
     def __call__(self, batch: Sequence[np.ndarray]) -> np.ndarray:
@@ -85,7 +86,8 @@ class FidelityExtractor:
                 seen = f"{self._loaded.weights.where} is no longer what it was when it was checked"
                 self._loaded = None
                 raise InvalidInput("weights", seen, "Make the extractor again")
-        return by_shape(images, self._loaded.rows)
+        rows = by_shape(images, self._loaded.rows)
+        return _softmax(rows) if self.name == PROBABILITIES else rows
 
     def _load(self) -> Loaded:
         try:
@@ -96,6 +98,12 @@ class FidelityExtractor:
         loaded = load(self.name, self._source, self._device)
         remember(LAYERS[self.name][0], loaded.weights, loaded.digest)
         return loaded
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    from scipy.special import softmax
+
+    return np.asarray(softmax(logits.astype(np.float64), axis=1), np.float32)
 
 
 def _place(device: Any) -> str:

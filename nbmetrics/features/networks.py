@@ -89,5 +89,8 @@ LAYERS = {
     for name, network in NETWORKS.items()
     for k, layer in enumerate(network.layers)
 }
+# The classes' probabilities, which the Inception Score is of: the softmax of these logits.
+PROBABILITIES = "inception-v3-compat:probabilities"
+LAYERS[PROBABILITIES] = ("inception-v3-compat", "logits_unbiased")
 
 INSTALL = "Run: pip install \"nbmetrics[images]\", or use extractor='digits-cnn' or 'pixels', which need neither"

@@ -176,6 +176,16 @@ def test_convention_and_fingerprint_say_weights_layer_and_resizing(weights, stat
     assert hash_of[:8] in shallow.convention and hash_of[:8] not in others[0].convention
 
 
+def test_probabilities_give_torch_fidelitys_inception_score(weights):
+    from torch_fidelity.metric_isc import isc_features_to_metric
+
+    images, name = odd_images(4, 11), "inception-v3-compat:probabilities"
+    rows = extracted(images, weights, name)
+    logits = torch.from_numpy(extracted(images, weights, "inception-v3-compat:logits_unbiased"))
+    wanted = isc_features_to_metric(logits, splits=1, shuffle=False)["inception_score_mean"]
+    assert rows.shape == (4, 1008) and nm.inception_score(rows) == pytest.approx(wanted, rel=1e-5) > 1.001
+
+
 @pytest.fixture
 def loads(monkeypatch):
     """The names of the extractors whose networks were built."""
