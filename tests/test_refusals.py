@@ -149,9 +149,13 @@ def test_a_generator_of_too_few_rows_costs_its_own_intervals_alone(metric, desig
     assert flips["avg_flip"].notna().tolist() == [False, True, False]  # g and h, g and k, h and k
 
 
-def test_where_no_interval_at_all_would_stand_the_reason_is_raised():
-    with pytest.raises(nm.InvalidInput, match=r"client 'small' has 3 rows\. Intervals need 10"):
-        nm.evaluate({**CLIENTS, "small": FEW}, {"g": X}, ["kid"], uncertainty=nm.Bootstrap(20), progress=False)
+def test_a_client_of_too_few_rows_costs_the_intervals_and_no_score():
+    reason = "client 'small' has 3 rows. Intervals need 10"
+    scores = nm.evaluate({**CLIENTS, "small": FEW}, {"g": X}, ["kid"], uncertainty=nm.Bootstrap(20), progress=False)
+    assert np.isfinite(scores.table.loc[0, ["avg", "all"]].tolist()).all() and np.isnan(scores.table.loc[0, "avg_low"])
+    assert lines(scores, "KID has no intervals: ")[0].endswith(reason)
+    with pytest.raises(nm.InvalidInput, match=reason):  # where no client has more
+        nm.evaluate({"small": FEW}, {"g": X}, ["kid"], uncertainty=nm.Bootstrap(20), progress=False)
 
 
 def test_where_nothing_would_stand_the_reason_is_raised():

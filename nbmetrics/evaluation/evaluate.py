@@ -225,11 +225,11 @@ def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
 
 
 def _check_sure(results: Sequence[Result]) -> None:
-    """Refuse uncertainty where rows are too few for any interval at all, with the first reason."""
-    none = [r.replicas.refusal for r in results if isinstance(r.replicas, Standing) and r.replicas.replicas is None]
-    few = [refusal for refusal in none if refusal.argument == "uncertainty"]
-    if few and len(none) == len(results):
-        raise few[0]
+    """Refuse uncertainty where no interval would stand because no client has rows enough, with the first reason."""
+    none = [r for r in results if isinstance(r.replicas, Standing) and r.replicas.replicas is None]
+    few = [[too_few(sample, "a client") for sample in r.clients] for r in none]
+    if len(none) == len(results) and all(map(all, few)):
+        raise cast(Standing, none[0].replicas).refusal
 
 
 def _span(rows: Sequence[int]) -> str:
