@@ -178,7 +178,7 @@ class Result:
             refused: dict[tuple[str, str], list[str]] = {}  # one line for each side and reason
             for terms, who in outcomes:
                 if isinstance(terms, InvalidInput):
-                    kind = f"{who}{terms.argument}".partition("'")[0], _NUMBERS.sub("", terms.seen)
+                    kind = f"{who}{terms.argument}".partition("'")[0], _NUMBERS.sub("", terms.seen.replace("-", ""))
                     refused.setdefault(kind, []).append(f"{who}{terms}")
             for said in refused.values():
                 share = f" for {len(said)} of {len(outcomes)} {unit}" if len(said) < len(outcomes) else ""
@@ -188,7 +188,8 @@ class Result:
             lines.append(f"{self.label} has intervals for {seen}: {self.replicas.refusal}")
         asked = (self._attempts.get((f"{part} ends", tuple(weights))) for part in ("avg", "all", "gap", "client"))
         refusal = next((ends for ends in asked if isinstance(ends, InvalidInput)), None)
-        return lines if refusal is None else [*lines, f"{self.label} has no intervals: {refusal}"]
+        is_told = refusal is None or id(refusal) in parties
+        return lines if is_told else [*lines, f"{self.label} has no intervals: {refusal}"]
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""

@@ -321,12 +321,16 @@ def test_a_file_that_holds_no_rows_is_refused(features, run, tmp_path, content):
 
 def test_rows_that_a_metric_refuses_lose_no_other_score(features, run, tmp_path):
     np.save(tmp_path / "real" / "small.npy", features["real/north"][:3])
-    code, out, err = run(*WORDS, "--metrics", "fid,precision,inception_score", "--json", "out.json", "--csv", "out.csv")
+    words = (*WORDS, "--metrics", "fid,precision,inception_score")
+    code, out, err = run(*words, "--uncertainty", "influence", "--json", "out.json", "--csv", "out.csv")
     told, table = " ".join(out.split()), pd.read_csv("out.csv").set_index("metric")
-    assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= 80
+    assert code == 0 and all(line.startswith("warning: ") for line in err.splitlines())
+    assert max(map(len, out.splitlines())) <= 80
     assert "client 'small', precision, rows: has 3 rows" in told and "Give class probabilities" in told
-    assert table.drop("fid")[["avg", "all"]].isna().all(axis=None) and read(tmp_path / "out.json")
-    assert run(*WORDS, "--metrics", "fid", "--csv", "alone.csv")[0] == 0
+    assert table.drop("fid")[["avg", "all"]].isna().all(axis=None)
+    flips = read(tmp_path / "out.json")["flips"]
+    assert len(flips["fid"]) == 1 and not flips["precision"]
+    assert run(*WORDS, "--metrics", "fid", "--uncertainty", "influence", "--csv", "alone.csv")[0] == 0
     assert table.loc["fid"].equals(pd.read_csv("alone.csv").set_index("metric").loc["fid"])
 
 
