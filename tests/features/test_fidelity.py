@@ -183,7 +183,8 @@ def test_probabilities_give_torch_fidelitys_inception_score(weights):
     rows = extracted(images, weights, name)
     logits = torch.from_numpy(extracted(images, weights, "inception-v3-compat:logits_unbiased"))
     wanted = isc_features_to_metric(logits, splits=1, shuffle=False)["inception_score_mean"]
-    assert rows.shape == (4, 1008) and nm.inception_score(rows) == pytest.approx(wanted, rel=1e-5) > 1.001
+    assert rows.shape == (4, 1008) and wanted > 1.0001  # random weights are hardly sure
+    assert nm.inception_score(rows) - 1 == pytest.approx(wanted - 1, rel=1e-2)
 
 
 @pytest.fixture
