@@ -18,11 +18,11 @@ import numpy as np
 
 from ..arrays import check_same_order
 from ..distributions import check_draw
-from ..errors import InvalidInput, check_choice, check_count, check_names, check_weights, shown
+from ..errors import InvalidInput, check_choice, check_count, check_names, check_weights, refusal_of, shown
 from ..federation import Federation, Generator, as_generators
 from ..metrics.base import losses
 from .draws import Noise, NoiseColumn
-from .parts import DRAWS, Clients, Column, convention, settled
+from .parts import DRAWS, Clients, Column, check_sure, convention, settled
 from .result import UNKNOWN, Result, all_terms, value_of
 from .sampling import ClientSamples, GeneratorSamples
 from .scores import Scores
@@ -101,7 +101,7 @@ class Filling:
             self._extraction = replace(self._extraction, progress=False)
         self.names, self.weights = self.federation.names, tuple(self.federation.weights)
         drawn = ClientSamples(self.federation, samples, self._seed)
-        self.clients = {metric.name: Clients(metric, drawn) for metric in settled(metrics, self.federation)}
+        self.clients = {m.name: Clients(m, drawn, refusal) for m, refusal in settled(metrics, self.federation)}
         self.metrics = tuple(self.clients)
         self._generators: dict[str, tuple[Generator, GeneratorSamples]] = {}
         self._columns: dict[tuple[str, str], Column] = {}  # by metric and generator; replaced, never changed
@@ -134,6 +134,7 @@ class Filling:
         if self.design is not None:
             for clients in self.clients.values():
                 clients.check_uncertainty(drawn, self.design)
+            check_sure(self.clients.values(), self.design)
         with self._lock:
             self._generators = {**self._generators, **dict(zip(names, zip(made, drawn, strict=True), strict=True))}
             k, pairs = len(self.names), list(enumerate(zip(names, drawn, strict=True), self._added))
@@ -163,13 +164,20 @@ class Filling:
             self._columns = repooled
 
     def summarize(self) -> None:
-        """The clients' summaries, once; InvalidInput where a metric refuses a client."""
-        for clients in self.clients.values():
-            clients.summarize()
+        """The clients' summaries, once; InvalidInput where every metric refuses every client."""
+        for metric in self.metrics:
+            self._summarize(metric)
+
+    def _summarize(self, metric: str, tell: Callable[[], Any] = lambda: None) -> None:
+        self.clients[metric].summarize(tell)
+        if all(clients.is_summarized for clients in self.clients.values()):
+            summaries = [summary for clients in self.clients.values() for summary in clients.summaries]
+            if (first := refusal_of(*summaries)) and all(map(refusal_of, summaries)):
+                raise first
 
     def fill_all(self, name: str, metric: str) -> float:
         """The score of the pooled clients with one generator, as `Scores.table` has it."""
-        column, weights = self._summarized(name, metric), self.weights
+        column, weights = self._tried(name, metric), self.weights
         if weights not in column.pooled:
             found = self.clients[metric].against_all(column, weights)
             column = self._keep(metric, name, column, pooled={**column.pooled, weights: found})
@@ -177,7 +185,7 @@ class Filling:
 
     def fill_clients(self, name: str, metric: str, clients: Sequence[int] | None = None) -> np.ndarray:
         """The scores of clients, by position (all where None), with one generator: one number a client."""
-        column = self._summarized(name, metric)
+        column = self._tried(name, metric)
         wanted = range(len(self.names)) if clients is None else [self._position(i) for i in clients]
         missing = [i for i in wanted if column.terms[i] is UNKNOWN]
         if missing:
@@ -188,7 +196,7 @@ class Filling:
 
     def slopes(self, name: str, metric: str) -> np.ndarray | None:
         """How fast the pooled score grows with the weight of each client, (k,), see `FID.slopes`; None: unknown."""
-        column, weights = self._summarized(name, metric), self.weights
+        column, weights = self._tried(name, metric), self.weights
         return self.clients[metric].slopes(column, weights)
 
     def fill_noise(self, name: str, metric: str) -> None:
@@ -217,11 +225,8 @@ class Filling:
         """All scores at once, which is quicker; `tell` is called after each piece."""
         results = []
         for metric, clients in self.clients.items():
-            clients.summarize(tell)
+            self._summarize(metric, tell)
             columns = [self._summarized(name, metric) for name in self.generators]
-            for column in columns:
-                if isinstance(column.summary, InvalidInput):
-                    raise column.summary
             results.append(clients.result(columns, self.design))
         return tuple(self._filled(result, tell) for result in results)
 
@@ -242,11 +247,15 @@ class Filling:
         column = self._column(name, metric)
         if column.is_summarized:
             return column
-        try:
-            summary, answers = self.clients[metric].summary_of(column, self.weights)
-        except InvalidInput as error:
-            summary, answers = error, None
+        summary, answers = self.clients[metric].summary_of(column, self.weights)
         return self._keep(metric, name, column, summary=summary, answers=answers)
+
+    def _tried(self, name: str, metric: str) -> Column:
+        """The same, with what is wrong with the generator in the place of its summary."""
+        try:
+            return self._summarized(name, metric)
+        except InvalidInput as error:
+            return self._keep(metric, name, self._column(name, metric), summary=error, answers=None)
 
     def _position(self, client: Any) -> int:
         return check_count(client, "clients", minimum=0, maximum=len(self.names) - 1)
@@ -313,11 +322,11 @@ class Filling:
         columns = self._columns
         for metric in self.metrics:
             if not self.clients[metric].is_summarized:
-                return Step(f"clients for {self.clients[metric].metric.label}", self.clients[metric].summarize)
+                return Step(f"clients for {self.clients[metric].metric.label}", partial(self._summarize, metric))
             for name in self.generators:
                 column, of = columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
                 if not column.is_summarized:
-                    return Step(f"rows for {of}", partial(self._summarized, name, metric))
+                    return Step(f"rows for {of}", partial(self._tried, name, metric))
                 if self.weights not in column.pooled:
                     return Step(f"{of}, all clients together", partial(self.fill_all, name, metric))
         orders = {metric: self._best_first(metric) for metric in self.metrics}

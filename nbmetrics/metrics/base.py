@@ -21,7 +21,7 @@ import numpy as np
 
 from ..arrays import Array, as_rows, check_frames
 from ..distributions import Distribution, as_law, draw_rows
-from ..errors import InvalidInput, check_choice, shown
+from ..errors import InvalidInput, check_choice, refusal_of, shown
 from ..summaries.rows import Rows
 from .strata import Pulls, Strata
 
@@ -340,7 +340,9 @@ def _shares_left(metric: Metric[Any], weights: Sequence[float], counts: Sequence
 
 
 def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
-    """The terms of one pair of summaries, or why there are none."""
+    """The terms of one pair of summaries, or why there are none: a summary may have been refused already."""
+    if refusal := refusal_of(real, generated):
+        return refusal
     try:
         terms = metric.terms(real, generated)
     except InvalidInput as error:

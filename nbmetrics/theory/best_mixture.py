@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_count, shown
+from ..errors import InvalidInput, check_count, refusal_of, shown
 from ..evaluation.evaluate import evaluate
 from ..evaluation.scores import Scores
 from ..metrics import metric_of
@@ -195,6 +195,8 @@ def mixture_of(scores: Scores, metric: str) -> BestMixture:
     """The best mixture by a KID that `scores` has; cross-fitted where it is `Halved`."""
     result = scores.result(metric)
     kid, names = _on_all_pairs(result.metric), scores.generators
+    if refusal := refusal_of(*result.real, *result.generated):
+        raise refusal
     generated: list[KernelMean] = list(result.generated)
     _remember(kid.kernel, generated)
     pooled: KernelMean = KernelMean.pool(result.real, scores.weights)
