@@ -106,7 +106,7 @@ class Filling:
         self._generators: dict[str, tuple[Generator, GeneratorSamples]] = {}
         self._columns: dict[tuple[str, str], Column] = {}  # by metric and generator; replaced, never changed
         self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # clients a step
-        self._added = 0
+        self._added, self._last = 0, ("", "")
         self._lock = Lock()
 
     @property
@@ -240,6 +240,7 @@ class Filling:
     def _summarized(self, name: str, metric: str) -> Column:
         """The generator with its summary, which its scores are made from."""
         column = self._column(name, metric)
+        self._only(metric, column)
         if column.is_summarized:
             return column
         try:
@@ -247,6 +248,12 @@ class Filling:
         except InvalidInput as error:
             summary, answers = error, None
         return self._keep(metric, name, column, summary=summary, answers=answers)
+
+    def _only(self, metric: str, column: Column) -> None:
+        """Free what was computed of the generator before this one, which may come again at any time."""
+        last, self._last = self._last, (metric, column.samples.name)
+        if last != self._last and (before := self._columns.get(last)) is not None and before.made is not None:
+            self.clients[last[0]].metric.rest(before.made)
 
     def _position(self, client: Any) -> int:
         return check_count(client, "clients", minimum=0, maximum=len(self.names) - 1)
@@ -296,8 +303,9 @@ class Filling:
     def steps(self) -> Iterator[Step]:
         """What to compute next, until all is known or a step was not run.
 
-        Pooled scores of all generators come first, then the clients of the two best by them, then the rest. Generators
-        and weights may change between steps.
+        Pooled scores of all generators come first, then the clients of the two best by them, then the rest; where a
+        pooled score takes as much as those of all clients, these come with it. Generators and weights may change
+        between steps.
         """
         while (step := self._next()) is not None:
             yield step
@@ -305,29 +313,30 @@ class Filling:
                 return
 
     def _next(self) -> Step | None:
-        columns = self._columns
-        for metric in self.metrics:
-            if not self.clients[metric].is_summarized:
-                return Step(f"clients for {self.clients[metric].metric.label}", self.clients[metric].summarize)
+        for metric, clients in self.clients.items():
+            columns = [self._columns[metric, name] for name in self.generators]
+            if not (clients.is_prepared or all(column.is_complete(self.weights) for column in columns)):
+                return Step(f"clients for {clients.metric.label}", clients.prepare)
             for name in self.generators:
-                column, of = columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
-                if not column.is_summarized:
-                    return Step(f"rows for {of}", partial(self._summarized, name, metric))
-                if self.weights not in column.pooled:
-                    return Step(f"{of}, all clients together", partial(self.fill_all, name, metric))
+                if (step := self._towards_all(name, metric)) is not None:
+                    return step
         orders = {metric: self._best_first(metric) for metric in self.metrics}
         for part in (slice(2), slice(2, None)):
-            for metric, names in orders.items():
-                for name in names[part]:
-                    missing = [i for i, terms in enumerate(columns[metric, name].terms) if terms is UNKNOWN]
-                    if missing:
-                        return self._clients_step(name, metric, missing)
-            for metric, names in orders.items() if self.design is not None else ():
-                for name in names[part]:
-                    if not columns[metric, name].has_noise(self.weights):
-                        words = f"how sure {self.clients[metric].metric.label} of {name} is"
-                        return Step(words, partial(self.fill_noise, name, metric))
+            pairs = [(metric, name) for metric, names in orders.items() for name in names[part]]
+            for step_of in (self._clients_step, self._noise_step):
+                if (step := next(filter(None, (step_of(name, metric) for metric, name in pairs)), None)) is not None:
+                    return step
         return None
+
+    def _towards_all(self, name: str, metric: str) -> Step | None:
+        """The next piece of a generator's pooled score, unless it is known."""
+        column, of = self._columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
+        if not column.is_summarized:
+            return Step(f"rows for {of}", partial(self._summarized, name, metric))
+        if self.weights in column.pooled:
+            return None
+        first = self._clients_step(name, metric) if self.clients[metric].metric.pools_scores else None
+        return first or Step(f"{of}, all clients together", partial(self.fill_all, name, metric))
 
     def _best_first(self, metric: str) -> list[str]:
         """The generators, those with the best pooled scores first."""
@@ -336,9 +345,12 @@ class Filling:
         worse = losses(self.clients[metric].metric, pooled)
         return [names[g] for g in np.argsort(worse, kind="stable")]
 
-    def _clients_step(self, name: str, metric: str, missing: Sequence[int]) -> Step:
-        """A step with as many of the missing clients as take half a second, by how long the last one took."""
-        some = list(missing[: max(1, int(self._pace[metric]))])
+    def _clients_step(self, name: str, metric: str) -> Step | None:
+        """As many of the unknown clients as take half a second, by how long the last ones took."""
+        missing = [i for i, terms in enumerate(self._columns[metric, name].terms) if terms is UNKNOWN]
+        if not missing:
+            return None
+        some = missing[: max(1, int(self._pace[metric]))]
 
         def run() -> None:
             start = time.monotonic()
@@ -348,3 +360,10 @@ class Filling:
 
         numbers = f"client {some[0] + 1}" if len(some) == 1 else f"clients {some[0] + 1} to {some[-1] + 1}"
         return Step(f"{self.clients[metric].metric.label} of {name}, {numbers}", run)
+
+    def _noise_step(self, name: str, metric: str) -> Step | None:
+        """The noise of a generator's scores, where it is asked for and unknown."""
+        if self.design is None or self._columns[metric, name].has_noise(self.weights):
+            return None
+        words = f"how sure {self.clients[metric].metric.label} of {name} is"
+        return Step(words, partial(self.fill_noise, name, metric))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..metrics.kid.batches import tabulate
 from ..metrics.kid.estimators import AllPairs
+from ..metrics.kid.metric import KID
 from .result import Result
 
 
@@ -39,7 +40,7 @@ def kid_gap_parts(result: Result) -> GapParts | None:
     >>> bool(np.isclose(gap, scores.table["gap"][0]))
     True
     """
-    estimator: Any = getattr(result.metric, "estimator", None)
+    estimator = result.metric.estimator if isinstance(result.metric, KID) else None
     if not isinstance(estimator, AllPairs):
         return None
     parts = [part for mean in result.real for part in mean.parts]

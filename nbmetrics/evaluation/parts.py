@@ -100,6 +100,7 @@ class Clients:
     def __init__(self, metric: Metric[Any], drawn: ClientSamples) -> None:
         self.metric, self.names = metric, drawn.names
         self._drawn = drawn
+        self.is_prepared = False
         self._pool: tuple[tuple[float, ...], Any] | None = None
         self._pool_strata: tuple[tuple[float, ...], Strata[Any]] | None = None
 
@@ -122,13 +123,18 @@ class Clients:
 
     def summarize(self, tell: Callable[[], Any] = lambda: None) -> None:
         """Make the summaries; `tell` is called after each."""
-        if not self.is_summarized:
+        if "summaries" not in vars(self):
             self.summaries = tuple(self._summaries(tell))
 
     def _summaries(self, tell: Callable[[], Any]) -> Iterator[Any]:
         for name, sample in zip(self.names, self.samples, strict=True):
             yield _summary(self.metric, sample, f"client {name!r}")
             tell()
+
+    def prepare(self) -> None:
+        """Make the summaries, and what the scores of all clients share."""
+        self.metric.prepare(self.summaries)
+        self.is_prepared = True
 
     @cached_property
     def span(self) -> str:
@@ -155,10 +161,6 @@ class Clients:
     def has_pulls(self, design: Design) -> bool:
         """Whether influence values serve, and no resampling is needed."""
         return isinstance(design, Influence) and self.metric.has_pulls
-
-    @property
-    def is_summarized(self) -> bool:
-        return "summaries" in vars(self)
 
     def summary_of(self, column: Column, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
         """The summary of a generator, and those of its answers to each client where it gave some."""
