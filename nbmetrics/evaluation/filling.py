@@ -105,7 +105,7 @@ class Filling:
         self.metrics = tuple(self.clients)
         self._generators: dict[str, tuple[Generator, GeneratorSamples]] = {}
         self._columns: dict[tuple[str, str], Column] = {}  # by metric and generator; replaced, never changed
-        self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # clients a step
+        self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # stacks of clients a step
         self._added, self._last = 0, ("", "")
         self._lock = Lock()
 
@@ -128,9 +128,11 @@ class Filling:
         parties = [generator for generator, _ in self._generators.values()]
         columns = [(party.name or "", party.columns) for party in (*self.federation, *parties, *made)]
         check_same_order(columns, "generators")
-        made = tuple(generator.through(self._extraction) for generator in made)
         seeds = [[self._seed, 1, self._added + i] for i in range(len(made))]
-        drawn = [GeneratorSamples(g, self._samples, s, self.federation) for g, s in zip(made, seeds, strict=True)]
+        drawn = [
+            GeneratorSamples(generator.through(self._extraction), self._samples, seed, self.federation)
+            for generator, seed in zip(made, seeds, strict=True)
+        ]
         if self.design is not None:
             for clients in self.clients.values():
                 clients.check_uncertainty(drawn, self.design)
@@ -347,16 +349,18 @@ class Filling:
 
     def _clients_step(self, name: str, metric: str) -> Step | None:
         """As many of the unknown clients as take half a second, by how long the last ones took."""
-        missing = [i for i, terms in enumerate(self._columns[metric, name].terms) if terms is UNKNOWN]
-        if not missing:
+        terms = self._columns[metric, name].terms
+        missing = [[i for i in stack if terms[i] is UNKNOWN] for stack in self.clients[metric].stacks]
+        stacks = [stack for stack in missing if stack][: max(1, int(self._pace[metric]))]
+        some = [i for stack in stacks for i in stack]
+        if not some:
             return None
-        some = missing[: max(1, int(self._pace[metric]))]
 
         def run() -> None:
             start = time.monotonic()
             self.fill_clients(name, metric, some)
             took = max(time.monotonic() - start, 1e-4)
-            self._pace[metric] = min(len(some) * PACE / took, 4.0 * max(self._pace[metric], len(some)))
+            self._pace[metric] = min(len(stacks) * PACE / took, 4.0 * len(stacks))
 
         numbers = f"client {some[0] + 1}" if len(some) == 1 else f"clients {some[0] + 1} to {some[-1] + 1}"
         return Step(f"{self.clients[metric].metric.label} of {name}, {numbers}", run)

@@ -31,6 +31,8 @@ MOST_NAMED = 3
 
 # Of the noise of a score.
 DRAWS, SEED = 256, 0
+# Rows of small clients that are scored together, as KID stacks them.
+STACK = 1024
 # In the place of a summary that is not made yet; a user's own may be None.
 NONE = object()
 
@@ -135,6 +137,20 @@ class Clients:
         """Make the summaries, and what the scores of all clients share."""
         self.metric.prepare(self.summaries)
         self.is_prepared = True
+
+    @cached_property
+    def stacks(self) -> list[list[int]]:
+        """Positions of clients that are scored together: several of few rows cost little more than one of them."""
+        found: list[list[int]] = []
+        size = 0
+        for position, sample in enumerate(self.samples):
+            n = 1 if sample.rows is None else sample.rows.shape[0]
+            if not found or size + n > STACK:
+                found.append([])
+                size = 0
+            found[-1].append(position)
+            size += n
+        return found
 
     @cached_property
     def span(self) -> str:
