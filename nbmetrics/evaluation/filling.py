@@ -76,7 +76,7 @@ class Filling:
     'narrow'
     >>> for step in filling.steps():
     ...     step()
-    >>> round(filling.scores.table["avg"][0], 6)
+    >>> float(filling.scores.table["avg"][0].round(6))
     1.0
     """
 
