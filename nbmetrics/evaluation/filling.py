@@ -76,7 +76,7 @@ class Filling:
     'narrow'
     >>> for step in filling.steps():
     ...     step()
-    >>> round(filling.scores.table["avg"][0], 6)
+    >>> float(filling.scores.table["avg"][0].round(6))
     1.0
     """
 
@@ -105,8 +105,8 @@ class Filling:
         self.metrics = tuple(self.clients)
         self._generators: dict[str, tuple[Generator, GeneratorSamples]] = {}
         self._columns: dict[tuple[str, str], Column] = {}  # by metric and generator; replaced, never changed
-        self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # clients a step
-        self._added = 0
+        self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # stacks of clients a step
+        self._added, self._last = 0, ("", "")
         self._lock = Lock()
 
     @property
@@ -128,9 +128,11 @@ class Filling:
         parties = [generator for generator, _ in self._generators.values()]
         columns = [(party.name or "", party.columns) for party in (*self.federation, *parties, *made)]
         check_same_order(columns, "generators")
-        made = tuple(generator.through(self._extraction) for generator in made)
         seeds = [[self._seed, 1, self._added + i] for i in range(len(made))]
-        drawn = [GeneratorSamples(g, self._samples, s, self.federation) for g, s in zip(made, seeds, strict=True)]
+        drawn = [
+            GeneratorSamples(generator.through(self._extraction), self._samples, seed, self.federation)
+            for generator, seed in zip(made, seeds, strict=True)
+        ]
         if self.design is not None:
             for clients in self.clients.values():
                 clients.check_uncertainty(drawn, self.design)
@@ -174,6 +176,10 @@ class Filling:
             summaries = [summary for clients in self.clients.values() for summary in clients.summaries]
             if (first := refusal_of(*summaries)) and all(map(refusal_of, summaries)):
                 raise first
+
+    def _prepare(self, metric: str) -> None:
+        self._summarize(metric)
+        self.clients[metric].prepare()
 
     def fill_all(self, name: str, metric: str) -> float:
         """The score of the pooled clients with one generator, as `Scores.table` has it."""
@@ -245,6 +251,7 @@ class Filling:
     def _summarized(self, name: str, metric: str) -> Column:
         """The generator with its summary, which its scores are made from."""
         column = self._column(name, metric)
+        self._only(metric, column)
         if column.is_summarized:
             return column
         summary, answers = self.clients[metric].summary_of(column, self.weights)
@@ -256,6 +263,12 @@ class Filling:
             return self._summarized(name, metric)
         except InvalidInput as error:
             return self._keep(metric, name, self._column(name, metric), summary=error, answers=None)
+
+    def _only(self, metric: str, column: Column) -> None:
+        """Free what was computed of the generator before this one, which may come again at any time."""
+        last, self._last = self._last, (metric, column.samples.name)
+        if last != self._last and (before := self._columns.get(last)) is not None and not refusal_of(before.summary):
+            self.clients[last[0]].metric.rest(before.summary)
 
     def _position(self, client: Any) -> int:
         return check_count(client, "clients", minimum=0, maximum=len(self.names) - 1)
@@ -310,8 +323,9 @@ class Filling:
     def steps(self) -> Iterator[Step]:
         """What to compute next, until all is known or a step was not run.
 
-        Pooled scores of all generators come first, then the clients of the two best by them, then the rest. Generators
-        and weights may change between steps.
+        Pooled scores of all generators come first, then the clients of the two best by them, then the rest; where a
+        pooled score takes as much as those of all clients, these come with it. Generators and weights may change
+        between steps.
         """
         while (step := self._next()) is not None:
             yield step
@@ -319,29 +333,30 @@ class Filling:
                 return
 
     def _next(self) -> Step | None:
-        columns = self._columns
-        for metric in self.metrics:
-            if not self.clients[metric].is_summarized:
-                return Step(f"clients for {self.clients[metric].metric.label}", partial(self._summarize, metric))
+        for metric, clients in self.clients.items():
+            columns = [self._columns[metric, name] for name in self.generators]
+            if not (clients.is_prepared or all(column.is_complete(self.weights) for column in columns)):
+                return Step(f"clients for {clients.metric.label}", partial(self._prepare, metric))
             for name in self.generators:
-                column, of = columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
-                if not column.is_summarized:
-                    return Step(f"rows for {of}", partial(self._tried, name, metric))
-                if self.weights not in column.pooled:
-                    return Step(f"{of}, all clients together", partial(self.fill_all, name, metric))
+                if (step := self._towards_all(name, metric)) is not None:
+                    return step
         orders = {metric: self._best_first(metric) for metric in self.metrics}
         for part in (slice(2), slice(2, None)):
-            for metric, names in orders.items():
-                for name in names[part]:
-                    missing = [i for i, terms in enumerate(columns[metric, name].terms) if terms is UNKNOWN]
-                    if missing:
-                        return self._clients_step(name, metric, missing)
-            for metric, names in orders.items() if self.design is not None else ():
-                for name in names[part]:
-                    if not columns[metric, name].has_noise(self.weights):
-                        words = f"how sure {self.clients[metric].metric.label} of {name} is"
-                        return Step(words, partial(self.fill_noise, name, metric))
+            pairs = [(metric, name) for metric, names in orders.items() for name in names[part]]
+            for step_of in (self._clients_step, self._noise_step):
+                if (step := next(filter(None, (step_of(name, metric) for metric, name in pairs)), None)) is not None:
+                    return step
         return None
+
+    def _towards_all(self, name: str, metric: str) -> Step | None:
+        """The next piece of a generator's pooled score, unless it is known."""
+        column, of = self._columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
+        if not column.is_summarized:
+            return Step(f"rows for {of}", partial(self._tried, name, metric))
+        if self.weights in column.pooled:
+            return None
+        first = self._clients_step(name, metric) if self.clients[metric].metric.pools_scores else None
+        return first or Step(f"{of}, all clients together", partial(self.fill_all, name, metric))
 
     def _best_first(self, metric: str) -> list[str]:
         """The generators, those with the best pooled scores first."""
@@ -350,15 +365,27 @@ class Filling:
         worse = losses(self.clients[metric].metric, pooled)
         return [names[g] for g in np.argsort(worse, kind="stable")]
 
-    def _clients_step(self, name: str, metric: str, missing: Sequence[int]) -> Step:
-        """A step with as many of the missing clients as take half a second, by how long the last one took."""
-        some = list(missing[: max(1, int(self._pace[metric]))])
+    def _clients_step(self, name: str, metric: str) -> Step | None:
+        """As many of the unknown clients as take half a second, by how long the last ones took."""
+        terms = self._columns[metric, name].terms
+        missing = [[i for i in stack if terms[i] is UNKNOWN] for stack in self.clients[metric].stacks]
+        stacks = [stack for stack in missing if stack][: max(1, int(self._pace[metric]))]
+        some = [i for stack in stacks for i in stack]
+        if not some:
+            return None
 
         def run() -> None:
             start = time.monotonic()
             self.fill_clients(name, metric, some)
             took = max(time.monotonic() - start, 1e-4)
-            self._pace[metric] = min(len(some) * PACE / took, 4.0 * max(self._pace[metric], len(some)))
+            self._pace[metric] = min(len(stacks) * PACE / took, 4.0 * len(stacks))
 
         numbers = f"client {some[0] + 1}" if len(some) == 1 else f"clients {some[0] + 1} to {some[-1] + 1}"
         return Step(f"{self.clients[metric].metric.label} of {name}, {numbers}", run)
+
+    def _noise_step(self, name: str, metric: str) -> Step | None:
+        """The noise of a generator's scores, where it is asked for and unknown."""
+        if self.design is None or self._columns[metric, name].has_noise(self.weights):
+            return None
+        words = f"how sure {self.clients[metric].metric.label} of {name} is"
+        return Step(words, partial(self.fill_noise, name, metric))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import refusal_of
 from ..metrics.kid.batches import tabulate
 from ..metrics.kid.estimators import AllPairs
+from ..metrics.kid.metric import KID
 from .result import Result
 
 
@@ -41,7 +42,7 @@ def kid_gap_parts(result: Result) -> GapParts | None:
     >>> bool(np.isclose(gap, scores.table["gap"][0]))
     True
     """
-    estimator: Any = getattr(result.metric, "estimator", None)
+    estimator = result.metric.estimator if isinstance(result.metric, KID) else None
     if not isinstance(estimator, AllPairs) or refusal_of(*result.real):
         return None
     parts = [part for mean in result.real for part in mean.parts]

@@ -33,6 +33,8 @@ MOST_NAMED = 3
 
 # Of the noise of a score.
 DRAWS, SEED = 256, 0
+# Rows of small clients that are scored together, as KID stacks them.
+STACK = 1024
 # In the place of a summary that is not made yet.
 NOT_YET = InvalidInput("scores", "are not computed yet", "Wait")
 
@@ -99,6 +101,7 @@ class Clients:
     def __init__(self, metric: Metric[Any], drawn: ClientSamples, refusal: InvalidInput | None = None) -> None:
         self.metric, self.names, self._refusal = metric, drawn.names, refusal
         self._drawn = drawn
+        self.is_prepared = False
         self._pool: tuple[tuple[float, ...], Any] | None = None
         self._pool_strata: tuple[tuple[float, ...], Strata[Any]] | None = None
 
@@ -119,6 +122,10 @@ class Clients:
         """What each client reveals, or why it has nothing to reveal."""
         return tuple(self._summaries(lambda: None))
 
+    @property
+    def is_summarized(self) -> bool:
+        return "summaries" in vars(self)
+
     def summarize(self, tell: Callable[[], Any] = lambda: None) -> None:
         """Make the summaries; `tell` is called after each."""
         if not self.is_summarized:
@@ -128,6 +135,25 @@ class Clients:
         for name, sample in zip(self.names, self.samples, strict=True):
             yield self._refusal or _summary(self.metric, sample, f"client {name!r}")
             tell()
+
+    def prepare(self) -> None:
+        """Make the summaries, and what the scores of all clients share."""
+        self.metric.prepare([summary for summary in self.summaries if not refusal_of(summary)])
+        self.is_prepared = True
+
+    @cached_property
+    def stacks(self) -> list[list[int]]:
+        """Positions of clients that are scored together: several of few rows cost little more than one of them."""
+        found: list[list[int]] = []
+        size = 0
+        for position, sample in enumerate(self.samples):
+            n = 1 if sample.rows is None else sample.rows.shape[0]
+            if not found or size + n > STACK:
+                found.append([])
+                size = 0
+            found[-1].append(position)
+            size += n
+        return found
 
     @cached_property
     def span(self) -> str:
@@ -164,10 +190,6 @@ class Clients:
     def has_pulls(self, design: Design) -> bool:
         """Whether influence values serve, and no resampling is needed."""
         return isinstance(design, Influence) and self.metric.has_pulls
-
-    @property
-    def is_summarized(self) -> bool:
-        return "summaries" in vars(self)
 
     def summary_of(self, column: Column, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
         """The summary of a generator, and those of its answers to each client where it gave some."""
