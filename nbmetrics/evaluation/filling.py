@@ -65,8 +65,8 @@ class Filling:
     generators : names, in the order in which they came
 
     Generators come and go with `add` and `remove`. One thread may fill while others read `scores`, `noise` and `known`,
-    or add and remove. Raises InvalidInput as `evaluate` does, but a generator that a metric refuses has no scores under
-    that metric, which `scores.cautions` says.
+    or add and remove. Raises InvalidInput as `evaluate` does, save that a client or generator that cannot be summarised
+    has no scores, which `scores.cautions` says, until every metric refuses every client.
 
     Examples
     --------
