@@ -133,6 +133,9 @@ def best_mixture(
     """
     halved = Halved(_on_all_pairs(metric), check_count(seed, "seed", minimum=0))
     scores = evaluate(federation, generators, halved, samples=samples, seed=seed, progress=progress)
+    result = scores.result(halved.name)
+    if refusal := refusal_of(*result.real, *result.generated):
+        raise refusal
     return mixture_of(scores, halved.name)
 
 
@@ -195,8 +198,6 @@ def mixture_of(scores: Scores, metric: str) -> BestMixture:
     """The best mixture by a KID that `scores` has; cross-fitted where it is `Halved`."""
     result = scores.result(metric)
     kid, names = _on_all_pairs(result.metric), scores.generators
-    if refusal := refusal_of(*result.real, *result.generated):
-        raise refusal
     generated: list[KernelMean] = list(result.generated)
     _remember(kid.kernel, generated)
     pooled: KernelMean = KernelMean.pool(result.real, scores.weights)
