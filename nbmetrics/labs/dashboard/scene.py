@@ -90,7 +90,8 @@ class DashboardScene:
 
 def made_of_rows(metrics: Sequence[str]) -> str:
     """Python that makes a Dashboard of a federation."""
-    return f"# federation and generators are those that this Dashboard was made of\nlab = nm.Dashboard(federation, generators, {_literal(list(metrics))})"
+    given = f"federation, generators, {_literal(list(metrics))}"
+    return f"# federation and generators are those that this Dashboard was made of\nlab = nm.Dashboard({given})"
 
 
 def made_of_table(label: str, higher_is_better: bool) -> str:
