@@ -180,7 +180,9 @@ ELSEWHERE = {
     "lessons": "nothing to pass",
     "collect_answers": "of text alone, hostile text included: labs/playground/test_answers",
     "figures": "drawn from the tables of experiments: test_figures",
-    **dict.fromkeys(["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"], "test_fuzz_labs"),
+    **dict.fromkeys(
+        ["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard"], "test_fuzz_labs"
+    ),
 }
 
 

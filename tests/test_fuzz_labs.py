@@ -21,7 +21,8 @@ from nbmetrics.labs.toolkit import share
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.fuzzing import Tally, examples, unmoved
 from tests.labs.inside import send
-from tests.labs.toolkit.test_bounds import EXAMPLES, GENERATORS, PLAYED
+from tests.labs.toolkit.common import compared
+from tests.labs.toolkit.test_bounds import COMPARISON, EXAMPLES, GENERATORS, PLAYED
 from tests.labs.toolkit.test_bounds import numbers as paths_of_numbers
 from tests.waiting import until
 
@@ -30,6 +31,7 @@ LABS = {
     "TwinsLab": (nm.TwinsLab, EXAMPLES[1][1]),
     "CorrelationLab": (nm.CorrelationLab, EXAMPLES[2][1]),
     "MemorizationLab": (lambda: nm.MemorizationLab(points=20), {**EXAMPLES[3][1], "lesson": None, "points": 20}),
+    "Dashboard": (compared, COMPARISON),
 }
 LESSONS = [example for parse, example in EXAMPLES if parse == Lesson.parse]
 MOST_POINTS = 60  # of MemorizationLab: of more, an answer takes seconds
@@ -166,6 +168,9 @@ def shape_of(lab, scene, found):
             assert len(found["scores"]["first"]) == len(scene.clients) + 2
         case "CorrelationLab":
             assert set(found["scores"]) == {"mfid", "rfid", "cfid", "squared_difference"}
+        case "Dashboard":
+            assert [len(found[part]["fid"]) for part in ("avg", "all")] == [3, 3]
+            assert len(found["weights"]) == len(scene.weights)
         case "MemorizationLab":
             assert len(found["memorization"]) == len(found["nearest"]) == scene.points
 
@@ -180,7 +185,7 @@ named = st.sampled_from(list(LABS))
 def test_broken_scenes_are_refused_or_answered(labs, tally, data, name):
     lab = labs[name]
     value = data.draw(broken(st.just(LABS[name][1])))
-    scene = judged(lab._state.parse, value, f"{name} scene", tally)
+    scene = judged(lab._read, value, f"{name} scene", tally)
     if scene is None:
         return
     assert lab._state.parse(json.loads(sent(scene.to_json()))) == scene
@@ -205,7 +210,7 @@ def messages(draw, name):
     if draw(st.booleans()):
         value = draw(st.one_of(scenes.map(lambda s: {"scene": s}), histories.map(lambda h: {"history": h})))
         return "traits", draw(st.just(value) | st.dictionaries(traits, junk, max_size=2) | junk)
-    kinds = st.sampled_from(["ask", "curve", "interactions", "names", "attach"])
+    kinds = st.sampled_from(["ask", "curve", "interactions", "names", "attach", "details", "stop", "resume"])
     custom = st.fixed_dictionaries({"kind": kinds | junk}, optional={"scene": scenes | junk, "name": junk, "key": junk})
     return "custom", draw(custom | junk)
 

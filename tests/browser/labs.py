@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests.browser.page import press, told
+from tests.labs.toolkit.common import COMPARED, made
 
 CORRELATION_SCORES = ("mfid", "rfid", "cfid", "squared_difference")
 
@@ -16,36 +17,60 @@ class LabCase(NamedTuple):
     name: str  # of the class, and of the group in the page
     handle: str
     preset: str
-    # The rows of the Scores table, or the cards, from a result.
+    # The rows of the Scores table, or the cards, from a lab with its result.
     rows: Any
     arguments: str = ""
+    # Python before it, which gives what the arguments and the lab's own code name.
+    before: str = "import nbmetrics as nm\n"
     # For a saved page that is soon there: its numbers are computed before it is written.
     few: Any = None
 
     def new(self):
-        return getattr(nm, self.name)(**(self.few or {}))
+        return made(self.name) if self.few is None else getattr(nm, self.name)(**self.few)
 
     @property
     def source(self):
-        return f"import nbmetrics as nm\nlab = nm.{self.name}({self.arguments}); lab"
+        return f"{self.before}lab = nm.{self.name}({self.arguments}); lab"
+
+    def lab_of(self, code):
+        """The lab of the page's code, in this process."""
+        names: dict = {}
+        exec(self.before + code, names)
+        return names["lab"]
 
 
-def plane_rows(result):
-    scores = result["scores"]
+def plane_rows(lab):
+    scores = lab.result["scores"]
     return np.column_stack([scores[metric][part] for metric in ("fid", "kid") for part in ("avg", "all")])
 
 
-def correlation_rows(result):
-    return [[result["scores"][name]] for name in CORRELATION_SCORES]
+def correlation_rows(lab):
+    return [[lab.result["scores"][name]] for name in CORRELATION_SCORES]
 
 
-def twin_rows(result):
-    first, second = (np.array(result["scores"][name]) for name in ("first", "second"))
+def twin_rows(lab):
+    first, second = (np.array(lab.result["scores"][name]) for name in ("first", "second"))
     return np.column_stack([first, second, second - first])
 
 
-def card_rows(result):
-    return [[value] for value in result["cards"].values()]
+def card_rows(lab):
+    return [[value] for value in lab.result["cards"].values()]
+
+
+def board_rows(lab):
+    """avg, all, their gap and the worst client, the best by avg first."""
+    scores = lab.scores
+    table, clients = scores.table, scores.clients
+    rows = [
+        [
+            one.avg,
+            one.all,
+            one.avg - one.all,
+            clients.query("metric == 'fid' and generator == @one.generator").value.max(),
+        ]
+        for one in table[table["metric"] == "fid"].itertuples()
+    ]
+    return sorted(rows)
 
 
 LABS = {
@@ -55,22 +80,27 @@ LABS = {
         LabCase("CorrelationLab", "correlations", "Paired against unpaired", correlation_rows),
         LabCase("TwinsLab", "Client 2 mean", "Three on a line", twin_rows),
         # few points, so that its numbers come soon, and a slider that has room on both sides
-        LabCase("MemorizationLab", "Share copied", "Half copied", card_rows, "points=60, copied=0.4", {"points": 60}),
+        # the one whose numbers come in later, and whose code is of the data in the notebook
+        LabCase("Dashboard", "Client 2 weight", "All clients alike", board_rows, "federation, generators", COMPARED),
+        LabCase(
+            "MemorizationLab", "Share copied", "Half copied", card_rows, "points=60, copied=0.4", few={"points": 60}
+        ),
     )
 }
 # For tests that say the same of every lab: the one of closed forms and the one of samples, the others in make test-all.
 MOST_UNLIKE = ("Playground", "MemorizationLab")
 TWO_OF_LABS = [pytest.param(lab, marks=[] if lab in MOST_UNLIKE else [pytest.mark.slow]) for lab in LABS]
 
-NUMBERS = "table[aria-label=Scores] td[data-value], .nbm-memo-number[data-value]"
-ROWS = """root => {
-  const table = root.querySelector('table[aria-label="Scores"]');
+TABLE = "table:is([aria-label=Scores], [aria-label=Leaderboard])"
+NUMBERS = f"{TABLE} td[data-value], .nbm-memo-number[data-value]"
+ROWS = f"""root => {{
+  const table = root.querySelector('{TABLE}');
   const rows = table ? [...table.tBodies[0].rows] : [...root.getElementsByClassName('nbm-memo-card')];
-  return rows.map(row => [...row.querySelectorAll('[data-value]')].map(cell => Number(cell.dataset.value))); }"""
+  return rows.map(row => [...row.querySelectorAll('[data-value]')].map(cell => Number(cell.dataset.value))); }}"""
 # What the status says, once it is about the revision that is shown, no numbers are marked as older, and both stay so
 # for two frames.
 STATUS = """async root => {
-  const shown = root.querySelector('table[aria-label="Scores"], .nbm-memo-picture');
+  const shown = root.querySelector('TABLE, .nbm-memo-picture');
   const status = root.querySelector('.nbm-status');
   const frame = () => new Promise(requestAnimationFrame);
   const isOld = () => [...root.querySelectorAll('[data-current=false]')].some(node => node.getClientRects().length);
@@ -82,7 +112,7 @@ STATUS = """async root => {
     if (isAbout()) return { rev: Number(shown.dataset.rev) };
   }
   return { told: `of ${status.dataset.rev} for ${shown.dataset.rev}, older: ${isOld()}: ${status.textContent}` };
-}"""
+}""".replace("TABLE", TABLE)
 
 
 def group(page, case):
@@ -119,8 +149,7 @@ def copied_code(root):
 def assert_python_has_the_same_numbers(root, case):
     """Python's numbers of the page's scene, taken from its code and computed in this process."""
     settle(root)
-    made: dict = {}
-    exec(copied_code(root), made)
-    wanted = case.rows(made["lab"].result)
-    made["lab"].close()
+    lab = case.lab_of(copied_code(root))
+    wanted = case.rows(lab)
+    lab.close()
     np.testing.assert_allclose(shown(root), wanted, rtol=1e-8, atol=1e-8)

@@ -97,7 +97,8 @@ def test_nothing_is_greyed_as_the_lab_opens(saved):
     for lab in LABS:
         _, root = saved.open(LABS[lab].new())
         painted(root)
-        assert root.locator(".nbm-toolbar :is(button, select):is(:disabled, [aria-disabled=true])").count() == 0
+        greyed = root.locator(".nbm-toolbar :is(button, select):is(:disabled, [aria-disabled=true])")
+        expect(greyed.filter(visible=True)).to_have_count(0)
         names = ["Undo", "Redo"]
         assert [name for name in names if button(root, name).is_visible()] == []
         assert [name for name in ("Remove", "Reset") if menu_item(root, name, "More").count()] == []

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import test from "node:test";
 import { packed, unpacked } from "../../nbmetrics/labs/toolkit/view/share.js";
 import correlation from "../../nbmetrics/labs/correlation/view/index.js";
+import dashboard from "../../nbmetrics/labs/dashboard/view/index.js";
 import memorization from "../../nbmetrics/labs/memorization/view/index.js";
 import playground from "../../nbmetrics/labs/playground/view/index.js";
 import twins from "../../nbmetrics/labs/twins/view/index.js";
@@ -13,6 +14,7 @@ const WIDGETS = {
   CorrelationLab: correlation(),
   TwinsLab: twins(),
   MemorizationLab: memorization(),
+  Dashboard: dashboard(),
 };
 
 test("a scene comes back as it was, but for its revision", async () => {

@@ -77,7 +77,7 @@ class Known:
 def decided_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
     """λ of the clients that have rows enough, sum 1; None where they hold too little of the weight.
 
-    Twin: labs/dashboard/view/numbers.js · held by: tests/labs/dashboard/test_dashboard.py
+    Twin: labs/dashboard/view/numbers.js · held by: tests/browser/test_dashboard.py
     """
     kept = np.where(counts, weights, 0.0)
     total = kept.sum()

@@ -19,6 +19,7 @@ from ...evaluation.scores import Scores
 from ..toolkit import modules
 from ..toolkit.lab import LONGEST_MESSAGE, Lab
 from ..toolkit.namespace import listed, suitable, why_not
+from ..toolkit.saved import OF_DASHBOARD
 from ..toolkit.worker import Worker
 from .filler import Filler
 from .scene import DashboardScene
@@ -73,6 +74,7 @@ class Dashboard(Lab):
         *modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css", "dashboard/view/weights.css"
     )
     _state = DashboardScene
+    _saved_words = OF_DASHBOARD
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
@@ -238,9 +240,14 @@ class Dashboard(Lab):
         others = [study.verdict(m, scene).sentences[0] for m in study.metrics if m != scene.metric]
         return [*study.verdict(scene.metric, scene).sentences, *others]
 
+    @classmethod
+    def _opened(cls, scene: Any) -> Dashboard:
+        fix = "Make a Dashboard of the same data, and load it there: lab.from_share(…)"
+        raise InvalidInput("share string", "holds a Dashboard's settings, not its data", fix)
+
     def to_code(self) -> str:
-        """Python that shows this state again, of the federation and the generators of the notebook."""
-        return self._scene.to_code(self._study.metrics)  # type: ignore[no-any-return]
+        """Python that shows this state again, of the data in the notebook."""
+        return self._scene.to_code(self._study.making)  # type: ignore[no-any-return]
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind == "names":
@@ -289,6 +296,12 @@ class Dashboard(Lab):
             self._filler.wake()
             self._filler.wait(SOON)
         return self._study.answer(scene)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """As of every lab; the picture waits a moment for numbers that come soon."""
+        if not self._filler.is_stopped and self._filler.has_started:
+            self._filler.wait(FIRST)
+        return super()._repr_mimebundle_(**kwargs)
 
     def _settle(self) -> None:
         self.wait()

@@ -1,6 +1,7 @@
 """DashboardScene: what a Dashboard shows of its scores, as an immutable, validated value that is plain JSON.
 
 Twin: labs/dashboard/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
+Twin: labs/dashboard/view/code.js · held by: tests/labs/dashboard/test_code_page.py
 
     {"rev": 3, "preset": "As given", "metric": "fid", "weights": [120, 340, …], "held": ["north"], "by": "avg",
      "colour": "regret", "order": "similarity", "generators": ["a", "b", …], "client": "north", "generator": "",
@@ -80,23 +81,28 @@ class DashboardScene:
         """λ: the weights, divided by their sum."""
         return check_weights(self.weights, len(self.weights))
 
-    def to_code(self, metrics: Sequence[str] = ()) -> str:
-        """Python that shows this state again, of the federation and the generators of the notebook.
-
-        Twin: labs/dashboard/view/code.js · held by: tests/labs/dashboard/test_code_page.py
-        """
+    def to_code(self, making: str = "") -> str:
+        """Python that shows this state again, in the lab that `making` makes of the data in the notebook."""
+        making = making or made_of_rows([self.metric])
         scene = {name: part for name, part in self.to_json().items() if name != "rev"}
-        return CODE.format(metrics=json.dumps(list(metrics or [self.metric])), scene=json.dumps(scene, indent=4))
+        return f"import nbmetrics as nm\n\n{making}\nlab.scene = {_literal(scene, 4)}\nlab\n"
 
 
-CODE = """\
-import nbmetrics as nm
+def made_of_rows(metrics: Sequence[str]) -> str:
+    """Python that makes a Dashboard of a federation."""
+    given = f"federation, generators, {_literal(list(metrics))}"
+    return f"# federation and generators are those that this Dashboard was made of\nlab = nm.Dashboard({given})"
 
-# federation and generators are those that this Dashboard was made of
-lab = nm.Dashboard(federation, generators, {metrics})
-lab.scene = {scene}
-lab
-"""
+
+def made_of_table(label: str, higher_is_better: bool) -> str:
+    """Python that makes a Dashboard of a table."""
+    given = f"table, label={_literal(label)}, higher_is_better={higher_is_better}"
+    return f"# table is the one that this Dashboard was made of\nlab = nm.Dashboard.from_table({given})"
+
+
+def _literal(value: Any, indent: int | None = None) -> str:
+    """JSON of texts and numbers, which is Python too: but for escapes of what needs two of them."""
+    return json.dumps(value, indent=indent, ensure_ascii=False)
 
 
 def _weights(value: Any) -> tuple[float, ...]:

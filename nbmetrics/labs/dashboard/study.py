@@ -29,7 +29,7 @@ from .details import details
 from .likeness import Tree, likeness
 from .mixture import Mixer
 from .pictures import Pictures
-from .scene import DashboardScene
+from .scene import DashboardScene, made_of_rows
 from .verdict import Verdict
 
 Weights = tuple[float, ...]
@@ -115,6 +115,11 @@ class Study(ABC):
     # Features of the rows, 0 where there are none, and whether clients are images.
     dim = 0
     takes_images = False
+
+    @property
+    @abstractmethod
+    def making(self) -> str:
+        """Python that makes a Dashboard of the same data."""
 
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
@@ -233,6 +238,10 @@ class FederationStudy(Study):
     @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(client.size for client in self.federation)
+
+    @property
+    def making(self) -> str:
+        return made_of_rows(self.metrics)
 
     @_at_once
     def add(self, name: str, source: Any) -> None:

@@ -18,7 +18,7 @@ from ...metrics.base import Metric, Sample
 from .board import Facts, facts_of
 from .decisions import Known
 from .likeness import squared_apart, tree_of
-from .scene import MOST_CLIENTS, MOST_GENERATORS, DashboardScene
+from .scene import MOST_CLIENTS, MOST_GENERATORS, DashboardScene, made_of_table
 from .study import Study, Weights
 
 WHY = "a table has no rows behind it, from which chance could be told"
@@ -92,6 +92,10 @@ class TableStudy(Study):
         none = (None,) * len(chosen)
         terms = tuple(tuple({"score": float(value)} for value in self._values[g]) for g in chosen)
         return Result(self._metric, (None,) * len(self.names), none, terms, none, generators=none)
+
+    @property
+    def making(self) -> str:
+        return made_of_table(self._metric.label, self._metric.higher_is_better)
 
     def add(self, name: str, source: Any) -> None:
         raise InvalidInput("source", "cannot be scored: a table has no clients' rows", "Add a column to the table")

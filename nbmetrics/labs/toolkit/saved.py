@@ -20,6 +20,10 @@ _FIELD = re.compile(r"\{\{(\w+)\}\}")
 COMPUTED = "A saved page: its numbers are computed here, in the page."
 OF_PLAYGROUND = f"{COMPUTED} What needs Python (FLD, precision and recall, intervals) needs a notebook."
 OF_TWINS = f"{COMPUTED} A twin that takes a search by Python needs a notebook."
+OF_DASHBOARD = (
+    "A saved page: weights move here, and the numbers follow. What is marked ≈, and generators that it lacks, need a "
+    "notebook."
+)
 OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "
     "another scene, other points and other data need a notebook."

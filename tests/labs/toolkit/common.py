@@ -3,10 +3,30 @@
 import nbmetrics as nm
 from tests import EVIL as IMAGE
 
-LABS = ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab"]
+LABS = ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard"]
+# A Dashboard has no example of its own: what its code is run beside, exact laws, so that its numbers come at once.
+COMPARED = """import nbmetrics as nm
+federation = nm.Federation([nm.Client(nm.Gaussian(mean), name=f"Client {weight}", weight=weight)
+                            for weight, mean in enumerate([[0, 0], [2, 0], [0, 3]], 1)])
+generators = {"Narrow": nm.Gaussian([0.5, 1]), "Wide": nm.Gaussian([0.5, 1], [1.5, 2]), "Off": nm.Gaussian([2, 2])}
+"""
 EVIL = f"</script>{IMAGE}"
 NAMES = [EVIL, "\"quoted\" & 'so' {{state}} <!--", "😀👩‍🔬", "עברית العربية", "$x_1$ 100 %", "a\u202eb\u200d\ue000"]
 VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def made(name):
+    """A new lab of that class, as it starts."""
+    return compared() if name == "Dashboard" else getattr(nm, name)()
+
+
+def compared():
+    """The Dashboard of `COMPARED`, with all that it will know."""
+    names: dict = {}
+    exec(COMPARED, names)
+    lab = nm.Dashboard(names["federation"], names["generators"])
+    lab.wait()
+    return lab
 
 
 def evil_lab():

@@ -1,9 +1,23 @@
+from functools import partial
+
 import pytest
 
 import nbmetrics as nm
-from tests.labs.toolkit.common import LABS
+from tests.labs.toolkit.common import LABS, made
 
 
 @pytest.fixture(params=LABS)
-def kind(request):
-    return getattr(nm, request.param)
+def name(request):
+    """Of the class of each lab."""
+    return request.param
+
+
+@pytest.fixture
+def kind(name):
+    return getattr(nm, name)
+
+
+@pytest.fixture
+def new(name):
+    """new() -> a lab of that class, as it starts."""
+    return partial(made, name)

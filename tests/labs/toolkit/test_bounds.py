@@ -14,6 +14,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import errors
 from nbmetrics.labs.correlation.scene import CorrelationScene, Question
+from nbmetrics.labs.dashboard.scene import DashboardScene
 from nbmetrics.labs.memorization.scene import LESSON, MemorizationScene
 from nbmetrics.labs.plane import items, laws
 from nbmetrics.labs.playground import scene as plane
@@ -23,6 +24,7 @@ from nbmetrics.labs.toolkit.fields import BOUNDS, WHOLE
 from nbmetrics.labs.twins.scene import TwinsScene
 from nbmetrics.scene import Item
 from tests import TESTS
+from tests.labs.toolkit.common import LABS, made
 from tests.node import NODE, needs_node
 
 PLACE = {"x": 0.0, "y": 0.0, "width": 1.0, "height": 1.0, "angle": 0.0}
@@ -64,12 +66,22 @@ WIDE = {
     "generators": [{"name": "G", **ROWS}],
     "plane": {"dim": 128, "kind": "numbered", "columns": ["0", "5"], "words": "Across: feature 0, up: feature 5."},
 }
+COMPARISON = {
+    "metric": "fid",
+    "weights": [1.0, 2.0, 3.0],
+    "generators": ["Narrow", "Wide", "Off"],
+    "held": ["Client 2"],
+    "by": "all",
+    "groups": [0, 1, 2],
+    "rev": 1,
+}
 EXAMPLES = [
     (nm.Scene.parse, {**PLAYED, "lesson": PROGRESS}),
     (TwinsScene.parse, {"clients": [CLIENT], "half": 5.0, "rev": 1}),
     (CorrelationScene.parse, PAIR),
     (MemorizationScene.parse, {**MEMO, "lesson": GUESSES}),
     (nm.Scene.parse, WIDE),
+    (DashboardScene.parse, COMPARISON),
     *((Lesson.parse, {**TAUGHT, "predict": one, "check": None}) for one in PREDICTIONS),
     *((Lesson.parse, {**TAUGHT, "predict": None, "check": one}) for one in TASKS),
 ]
@@ -165,7 +177,7 @@ def test_the_page_reads_the_same_bounds():
 @needs_node
 def test_the_page_shows_no_state_with_a_number_beyond_its_bounds(tmp_path):
     """Every lab with all its presets and lessons is shown; with any one of its numbers out of bounds it is not."""
-    labs = nm.Playground(), nm.TwinsLab(), nm.CorrelationLab(), nm.MemorizationLab(points=20)
+    labs = [made(name) for name in LABS]
     states = [
         {"scene": lab.scene, "history": {"past": [lab.scene], "future": []}, "presets": lab.presets} for lab in labs
     ]

@@ -14,6 +14,7 @@ import nbmetrics as nm
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from nbmetrics.labs.toolkit.lab import LEAP, Worker
 from tests.labs.inside import send
+from tests.labs.toolkit.common import compared
 from tests.waiting import until
 
 KINDS = {
@@ -21,6 +22,7 @@ KINDS = {
     "TwinsLab": (lambda: nm.TwinsLab(), {"half": 4.0}),
     "CorrelationLab": (lambda: nm.CorrelationLab(), {"scale": 2.0}),
     "MemorizationLab": (lambda: nm.MemorizationLab(points=20), {"copied": 0.5}),
+    "Dashboard": (compared, {"weights": [1.0, 0.5, 0.0]}),
 }
 SCENES = [3, None, [], "x", {"strange": 1}, {"rev": 7, "strange": 1}, {"rev": True, "clients": 3}]
 REVS = [10**400, 2**53, BOUNDS["rev"][1], LEAP + 10, -1, 1.5, "1", None]
@@ -42,7 +44,7 @@ TRAITS = [
 ]
 MESSAGES = [
     *({"kind": "ask", "scene": scene} for scene in SCENES),
-    *({"kind": kind} for kind in ("ask", "attach", "curve", "interactions", "strange", None, 3, [], {})),
+    *({"kind": kind} for kind in ("ask", "attach", "details", "curve", "interactions", "strange", None, 3, [], {})),
     {"kind": "attach", "name": []},
     {"kind": "attach", "name": "a\ud800" * 9},
     {},
@@ -58,12 +60,17 @@ def lab(request, opened):
     return opened(make)
 
 
+def halved(value):
+    """Another value that will do where this one does."""
+    return [value[0], *(part / 2 for part in value[1:])] if isinstance(value, list) else value / 2
+
+
 def answered(lab):
     """The numbers of a scene that the page commits next, as it would number it."""
     rev = max(lab.scene["rev"], lab.result["rev"]) + 1
     _, change = KINDS[type(lab).__name__]
     name, value = next(iter(change.items()))
-    value = value if lab.scene[name] != value else value / 2
+    value = value if lab.scene[name] != value else halved(value)
     lab.set_state({"scene": {**lab.scene, name: value, "rev": rev}})
     assert (lab.scene["rev"], lab.scene[name]) == (rev, value)
     found = until(lambda: lab.result["rev"] == rev and "doing" not in lab.result and lab.result)
@@ -95,7 +102,8 @@ def test_python_cannot_break_a_lab_by_its_traits_either(lab):
                 setattr(lab, name, value)
     with pytest.raises(nm.InvalidInput, match="nothing to undo"):
         lab.undo()
-    lab.scene = {**lab.scene, next(iter(KINDS[type(lab).__name__][1])): 1.0, "rev": BOUNDS["rev"][1]}
+    _, change = KINDS[type(lab).__name__]
+    lab.scene = {**lab.scene, **{name: halved(value) for name, value in change.items()}, "rev": BOUNDS["rev"][1]}
     assert lab.scene["rev"] <= LEAP
     answered(lab)
 

@@ -12,7 +12,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.toolkit import modules
 from tests.labs.inside import module_of
-from tests.labs.toolkit.common import LABS, NAMES, evil_lab, moved
+from tests.labs.toolkit.common import LABS, NAMES, evil_lab, made, moved
 
 
 @pytest.mark.parametrize("write", ["snapshot", "export"])
@@ -62,8 +62,8 @@ def parts(path):
     return text, json.loads(state), script
 
 
-def test_an_exported_page_holds_everything_and_fetches_nothing(kind, tmp_path):
-    lab = moved(kind())
+def test_an_exported_page_holds_everything_and_fetches_nothing(new, tmp_path):
+    lab = moved(new())
     text, state, script = parts(lab.export_html(tmp_path / "page.html"))
     assert text.count("<script") == text.count("</script>") == 2
     assert {"scene", "result", "history", "presets", "locked", "saved"} <= set(state)
@@ -77,7 +77,7 @@ def test_an_exported_page_holds_everything_and_fetches_nothing(kind, tmp_path):
 
 
 def test_an_exported_page_says_of_python_what_its_lab_has(tmp_path):
-    said = {lab: parts(getattr(nm, lab)().export_html(tmp_path / f"{lab}.html"))[1]["saved"] for lab in LABS}
+    said = {lab: parts(made(lab).export_html(tmp_path / f"{lab}.html"))[1]["saved"] for lab in LABS}
     assert [lab for lab in LABS if re.search("FLD|precision|intervals", said[lab])] == ["Playground"]
     assert [lab for lab in LABS if "twin" in said[lab]] == ["TwinsLab"]
     assert all(words.startswith("A saved page: ") for words in said.values())

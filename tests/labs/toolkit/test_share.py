@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import nbmetrics as nm
 from nbmetrics.labs.toolkit import share
 from tests.fuzzing import examples
-from tests.labs.toolkit.common import NAMES, evil_lab, moved
+from tests.labs.toolkit.common import LABS, NAMES, compared, evil_lab, moved
 
 lengths = st.floats(0, 1e6, allow_subnormal=True)
 places = st.floats(-1e6, 1e6)
@@ -52,6 +52,7 @@ def unnumbered(scene):
     return {key: value for key, value in scene.items() if key != "rev"}
 
 
+@pytest.mark.parametrize("name", [name for name in LABS if name != "Dashboard"])
 def test_a_shared_string_makes_the_same_lab_again(kind):
     lab = moved(kind())
     text = lab.share()
@@ -63,8 +64,8 @@ def test_a_shared_string_makes_the_same_lab_again(kind):
     assert again.history == {"past": [], "future": []}
 
 
-def test_a_shared_string_loaded_into_a_lab_is_one_edit_that_can_be_undone(kind):
-    text, lab = moved(kind()).share(), kind()
+def test_a_shared_string_loaded_into_a_lab_is_one_edit_that_can_be_undone(new):
+    text, lab = moved(new()).share(), new()
     before, rev = unnumbered(lab.scene), lab.scene["rev"]
     assert lab.from_share(text) is lab
     assert lab.scene["rev"] > rev and lab.share() == text
@@ -102,11 +103,16 @@ def test_a_string_from_a_lab_with_data_opens_only_where_the_data_are():
             opener.from_share(lab.share())
 
 
-def test_a_link_is_an_address_with_the_string_behind_it(kind):
-    lab = moved(kind())
+def test_a_dashboards_string_needs_a_dashboard_of_the_data():
+    with pytest.raises(nm.InvalidInput, match=r"holds a Dashboard's settings, not its data.*same data.*from_share"):
+        nm.Dashboard.from_share(compared().share())
+
+
+def test_a_link_is_an_address_with_the_string_behind_it(new):
+    lab = moved(new())
     base = "https://example.org/labs/page.html?x=1"
     assert lab.share_url(base) == f"{base}#{lab.share()}"
-    assert unnumbered(kind.from_share(lab.share_url(base).split("#")[1]).scene) == unnumbered(lab.scene)
+    assert unnumbered(new().from_share(lab.share_url(base).split("#")[1]).scene) == unnumbered(lab.scene)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests import TESTS
 from tests.labs.inside import accept, scene_of, state_kind
 from tests.labs.playground.wide_rows import lab_of
-from tests.labs.toolkit.common import LABS, evil_lab, moved
+from tests.labs.toolkit.common import LABS, compared, evil_lab, moved
 from tests.labs.toolkit.test_share import packed_bytes
 from tests.node import NODE, needs_node
 
@@ -33,11 +33,14 @@ def labs():
     memo = nm.MemorizationLab(points=20)
     guess = {"name": "notice", "guess": {"fld": 0.5, "fid_test": None}, "revealed": False}
     memo.scene = {**memo.scene, "copied": 0.5, "lesson": guess, "selected": 3, "rev": 1}
-    return [played, lesson, evil_lab(), moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo, lab_of()]
+    chosen = compared()
+    looked = {"held": ["Client 2"], "client": "Client 1", "generator": "Off", "by": "worst", "rev": 1}
+    chosen.scene = {**chosen.scene, "weights": [0.5, 2.0, 1.0], **looked}
+    return [played, lesson, evil_lab(), moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo, lab_of(), chosen]
 
 
 def state_of(lab):
-    names = ("scene", "history", "presets", "lessons", "data", "base")
+    names = ("scene", "history", "presets", "lessons", "data", "base", "board")
     result = {field: part for field, part in lab.result.items() if field in ("rev", "scores", "of")}
     return {"result": result} | {name: getattr(lab, name) for name in names if hasattr(lab, name)}
 

@@ -19,8 +19,8 @@ from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.labs.toolkit.common import EVIL, VIEW, evil_lab, moved
 
 
-def test_a_snapshot_is_a_picture_with_words(kind, tmp_path):
-    lab = moved(kind())
+def test_a_snapshot_is_a_picture_with_words(kind, new, tmp_path):
+    lab = moved(new())
     shot = lab.snapshot()
     pixels = np.asarray(Image.open(io.BytesIO(shot.png)).convert("L"))
     assert pixels.shape[1] >= 600 and pixels.std() > 10

@@ -8,7 +8,7 @@ import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { Candidates } from "./candidates.js";
-import { dashboardCode } from "./code.js";
+import { dashboardCode, openingCode } from "./code.js";
 import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
@@ -39,6 +39,7 @@ function dashboardView(store, signal) {
   const toolbar = new Toolbar(store, signal, {
     choices: [metric],
     code: (scene) => dashboardCode(scene, store.model.get("board")),
+    opening: (text) => openingCode(text, store.model.get("board")),
     table: (shown) => {
       leaderboard.isFull = shown;
       store.changed();

@@ -11,14 +11,14 @@ import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
 /**
  * @typedef {{name: "avg" | "all", plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
  *   of the two aggregates: its scores, and as losses what decisions use
- * @typedef {{text: string, small: string, value?: number}} Cell
+ * @typedef {{text: string, small: string, value?: number, isOld?: boolean}} Cell  old where Python will say another
  * @typedef {Record<"avgPlace" | "avg" | "allPlace" | "all" | "gap" | "worst", Cell>} Cells
  * @typedef {{g: number, name: string, isChosen: boolean, cells: Cells}} Row
  */
 
 const NORMAL = 1.959964;
 const DIGITS = 6;
-const NOT_YET = { text: "…", small: "", value: NaN };
+const NOT_YET = { text: "…", small: "", value: NaN, isOld: true };
 
 /** @param {Shown} shown @returns {Part[]} */
 export function partsOf({ avg, all, avgLosses, allLosses, errors, byAvg, byAll }) {
@@ -61,11 +61,12 @@ function cellsOf(g, { clients }, { facts, known, isNear, isAllKnown, worst }, pa
     text: sign + scoreText(value),
     small: facts.corrected ? `plain ${scoreText(plain)}` : "",
     value,
+    isOld: sign !== "",
   });
   const hasAvg = isWhole || !Number.isNaN(avg);
   return {
     avgPlace,
-    avg: hasAvg ? number(avg, plainAvg) : { text: `${count} of ${clients.length} clients`, small: "", value: NaN },
+    avg: hasAvg ? number(avg, plainAvg) : { text: `${count} of ${clients.length} clients`, small: "", value: NaN, isOld: true },
     allPlace,
     all: isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
     gap: isAllKnown[g] && hasAvg ? number(avg - all, plainAvg - plainAll, near) : NOT_YET,

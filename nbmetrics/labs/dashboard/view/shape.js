@@ -4,6 +4,7 @@
  * Why a scene from elsewhere is not shown. No DOM.
  *
  * @import { Model } from "../../toolkit/view/types.js"
+ * @import { Scene } from "./types.js"
  */
 import { choice, fields, first, list, name, number, text } from "../../toolkit/view/shapes.js";
 import facts from "../facts.json" with { type: "json" };
@@ -30,7 +31,14 @@ const shape = fields({
 
 /** @param {any} scene @param {Model} model @returns {string} "" where it is shown */
 export function whySceneRefused(scene, model) {
-  return shape(scene, "scene") || first([() => whyOfOthers(scene, model)]);
+  return shape(scene, "scene") || first([() => whyOfParts(scene), () => whyOfOthers(scene, model)]);
+}
+
+/** Whether the parts of a scene fit one another. @param {Scene} scene */
+function whyOfParts({ weights, groups, generators, held }) {
+  if (!weights.some((weight) => weight > 0)) return "all weights are 0";
+  if (groups.length && groups.length !== weights.length) return "its groups are not those of its clients";
+  return [generators, held].some((names) => new Set(names).size < names.length) ? "a name appears twice" : "";
 }
 
 /** @param {any} scene @param {Model} model */

@@ -17,6 +17,7 @@ import { packed } from "./share.js";
 /**
  * @typedef {object} Shared
  * @property {(scene: any) => string} code Python that rebuilds a scene
+ * @property {(text: string) => string} [opening] Python that opens a share string; its class alone by default
  * @property {() => Pictured} picture
  * @property {() => boolean} [isSecret] whether Python's picture would show what the page still hides
  */
@@ -71,7 +72,7 @@ export class ShareMenu {
     const { store } = this;
     const text = await packed(store.lab, store.scene);
     if (!store.saved) {
-      const line = openingCode(this.shared.code(store.scene), text);
+      const line = this.shared.opening?.(text) ?? openingCode(this.shared.code(store.scene), text);
       const done = "Python that opens this state copied. For a link: Save page, and Copy link there.";
       return this.copy(line, () => line, "Line", done);
     }

@@ -1,0 +1,60 @@
+"""Copy code: what the page writes and what Python writes run, and show the same scene again, whatever the names are."""
+
+import pandas as pd
+import pytest
+
+import nbmetrics as nm
+from tests.labs.dashboard.page import said
+from tests.labs.toolkit.common import COMPARED, NAMES, compared
+from tests.node import needs_node
+
+NAMED = [*NAMES, "back\\slash \"\"\" '''", "{x} %s \\u0041", "W" * 300]
+
+
+def rows():
+    """Of exact laws, under names that break out of careless code."""
+    federation = nm.Federation([nm.Client(nm.Gaussian([k, 0]), name=name) for k, name in enumerate(NAMED)])
+    generators = {name[::-1]: nm.Gaussian([0, k]) for k, name in enumerate(NAMED)}
+    given = {"federation": federation, "generators": generators}
+    return nm.Dashboard(federation, generators, "fid"), given
+
+
+def table():
+    frame = pd.DataFrame({name: [0.1, 0.2] for name in NAMED}, index=NAMED[:2])
+    return nm.Dashboard.from_table(frame, label=f'A "score" {NAMES[2]}', higher_is_better=True), {"table": frame}
+
+
+def small():
+    given: dict = {}
+    exec(COMPARED, given)
+    return compared(), given
+
+
+def page_code(lab, line):
+    given = {"scene": lab.scene, "board": lab.board, "text": lab.share()}
+    return said("code.js", "dashboardCode, openingCode", f"say({line});", given)
+
+
+def shown_by(code, given):
+    made = dict(given)
+    exec(code, made)
+    made["lab"].wait()
+    made["lab"].close()
+    return {key: part for key, part in made["lab"].scene.items() if key != "rev"}, made["lab"].board["metrics"]
+
+
+@needs_node
+@pytest.mark.parametrize("make", [rows, table, small])
+def test_the_code_of_the_page_and_of_python_show_the_scene_again(make):
+    lab, given = make()
+    lab.wait()
+    clients, generators = ([client["name"] for client in lab.board["clients"]], lab.scene["generators"])
+    chosen = {"client": clients[0], "generator": generators[-1], "held": clients[1:2], "by": "worst"}
+    weights = [0.1 + 0.2, 1e-7, *[1.0] * (len(clients) - 2)]
+    lab.scene = {**lab.scene, **chosen, "weights": weights, "generators": generators[1:], "colour": "raw"}
+    wanted = {key: part for key, part in lab.scene.items() if key != "rev"}, lab.board["metrics"]
+    assert shown_by(lab.to_code(), given) == wanted
+    assert shown_by(page_code(lab, "dashboardCode(given.scene, given.board)"), given) == wanted
+    opened, metrics = shown_by(page_code(lab, "openingCode(given.text, given.board)"), given)
+    assert (opened, metrics) == wanted
+    lab.close()
