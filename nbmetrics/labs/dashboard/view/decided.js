@@ -46,9 +46,10 @@ export function leastOf(losses) {
  */
 export function saysOf(lined, shares) {
   const says = shares.map((share, i) => {
-    const own = lined.map((centres) => centres[i]).filter(Number.isFinite);
-    const mean = own.reduce((sum, value) => sum + value, 0) / own.length;
-    return own.length ? share * Math.sqrt(own.reduce((sum, value) => sum + (value - mean) ** 2, 0) / own.length) : 0;
+    let [count, sum, squares] = [0, 0, 0];
+    for (const { [i]: centre } of lined) if (Number.isFinite(centre)) [count, sum] = [count + 1, sum + centre];
+    for (const { [i]: centre } of lined) if (Number.isFinite(centre)) squares += (centre - sum / count) ** 2;
+    return count ? share * Math.sqrt(squares / count) : 0;
   });
   const total = says.reduce((sum, say) => sum + say, 0);
   return total > 0 ? says.map((say) => say / total) : says;
