@@ -116,7 +116,7 @@ export function decidedShares(shares, few) {
 }
 
 /** A name as a sentence has room for it. @param {string} name */
-function inWords(name) {
+export function inWords(name) {
   return shortened(name, SENTENCE.room, SENTENCE.font);
 }
 
