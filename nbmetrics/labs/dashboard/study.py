@@ -106,6 +106,10 @@ class Study(ABC):
         """Of the test that the clients differ by chance alone, None where there is none, or none yet."""
         return None
 
+    def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
+        """How much of each gap the numbers of rows alone would make; empty where that is not known."""
+        return {}
+
     def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
         """How fast all grows with each client's weight, by generator; empty where that is not known."""
         return {}
@@ -176,6 +180,7 @@ class Study(ABC):
             "all": {m: _each(names, k.all) for m, k in known.items()},
             "all_centres": {m: _each(names, k.all_centres) for m, k in known.items()},
             "all_draws": {m: packed_all(names, draws) for m, draws in sure.items()},
+            "size": {m: self.size_gaps(m, shares) for m in known},
             "slope": {m: self.slopes(m, shares) for m in known},
             "p": self.p(shares),
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
@@ -289,6 +294,12 @@ class FederationStudy(Study):
 
     def p(self, shares: Weights) -> float | None:
         return self._p.get(shares)
+
+    def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
+        if shares != self._at or not self._filling.known(metric).all.all():
+            return {}
+        gaps = self._filling.scores.result(metric).size_gaps(self._filling.weights)
+        return {} if not np.any(gaps) else dict(_each(self.generators, gaps))
 
     def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
         found = {name: self._slopes.get((metric, name, shares)) for name in self.generators}
