@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput
+from ...errors import InvalidInput, check_list, shown
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.scores import Scores
@@ -125,6 +125,10 @@ class Study(ABC):
     def making(self) -> str:
         """Python that makes a Dashboard of the same data."""
 
+    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
+        """Another federation, these generators, the metrics and the uncertainty."""
+        raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
+
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
         """Take one more generator in."""
@@ -223,6 +227,7 @@ class FederationStudy(Study):
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         made = as_generators(generators)
+        self._given = metrics, uncertainty
         self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
@@ -257,6 +262,17 @@ class FederationStudy(Study):
     @_at_once
     def remove(self, name: str) -> None:
         self._filling.remove(name)
+
+    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
+        federation = self.federation
+        if not isinstance(merge, Mapping):
+            raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
+        for name in [split] if isinstance(split, str) else check_list(split, "split"):
+            federation = federation.split_classes(name)
+        for name, clients in merge.items():
+            federation = federation.merge(name, clients)
+        federation = federation.drop(drop)
+        return federation, [self._filling.source(name) for name in generators], *self._given
 
     def next_step(self) -> Step | None:
         filling = self._filling
