@@ -113,6 +113,10 @@ class Filling:
     def generators(self) -> tuple[str, ...]:
         return tuple(self._generators)
 
+    def source(self, name: str) -> Generator:
+        """A generator that came."""
+        return self._generators[check_choice(name, self.generators, "name")][0]
+
     def add(self, generator: Any, name: str | None = None) -> str:
         """Take a generator in, and say its name; checked as `evaluate` does, before anything is computed.
 
