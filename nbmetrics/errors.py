@@ -48,6 +48,11 @@ class InvalidInput(ValueError):
         return InvalidInput(f"{who}, {self.argument}", self.seen, self.fix)
 
 
+def refusal_of(*found: Any) -> InvalidInput | None:
+    """The first of these that is no summary or score, but the reason why there is none."""
+    return next((item for item in found if isinstance(item, InvalidInput)), None)
+
+
 def caller_level() -> int:
     """The stacklevel with which a warning points at the line of the user's own code."""
     frame, level = sys._getframe(1), 1

@@ -167,6 +167,16 @@ def show(root):
     root.get_by_role("button", name="Just show me").click()
 
 
+def dashboard():
+    """That of notebook 11."""
+    cells = [
+        cell for cell in nbformat.read(ROOT / "notebooks/11_which_generator.ipynb", 4).cells if cell.cell_type == "code"
+    ]
+    names: dict = {}
+    exec("\n".join(cell.source for cell in cells[:2]), names)
+    return names["dashboard"]
+
+
 PICTURES = {
     "opening": opening,
     "digits": digits,
@@ -174,6 +184,7 @@ PICTURES = {
     "correlation": still("correlation", nm.CorrelationLab, show),
     "twins": still("twins", nm.TwinsLab),
     "lesson": still("lesson", lambda: nm.Playground(lesson="Average against pooled"), reveal),
+    "dashboard": still("dashboard", dashboard),
     "memorization": still("memorization", lambda: nm.MemorizationLab(copied=0.5)),
 }
 

@@ -149,6 +149,14 @@ def test_the_exercise_of_federated_digits_takes_right_answers_by_any_route():
         assert ranks["avg"].idxmin() == wanted and ranks["all"].idxmin() == "fresh"
 
 
+def test_which_generator_says_what_is_written(ran):
+    said = text_of(ran("11_which_generator"))
+    assert "avg and all disagree: blend wins by avg" in said and "KID, there is a tie" in said
+    assert "{'avg': 'blend', 'all': 'fresh', 'worst': 'blend'}" in said
+    assert "narrow is first by avg and shifted by all, which sample size alone can explain" in said
+    assert "In truth: {'shifted': 0.16, 'narrow': 0.31}" in said
+
+
 def test_your_own_images_come_to_the_decision_that_is_written(ran):
     book = ran("10_your_own_images")
     said = text_of(book)

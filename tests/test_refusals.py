@@ -97,6 +97,69 @@ def test_a_refused_client_leaves_the_others_and_counts_only_where_it_has_weight(
     assert scores.with_weights([1, 0]).table["avg"].tolist() == [3.0, 2.0]
 
 
+ALIKE, FEW, CLIENTS = np.ones((30, 2)), X[:3], {"north": X[:40], "south": X[40:80]}
+REAL = {
+    "a client of 3 rows": (
+        {**CLIENTS, "small": FEW},
+        {"g": X},
+        "precision",
+        "client 'small', precision, rows: has 3 r",
+    ),
+    "a generator of 2 rows": (CLIENTS, {"g": X, "h": X[:2]}, "recall", "generator 'h', recall, rows: has 2 rows"),
+    "rows all alike": ({"a": ALIKE, "b": ALIKE}, {"g": ALIKE}, "rke", "sigma: the median distance between rows is 0"),
+    "no probabilities": (CLIENTS, {"g": X}, "inception_score", "Give class probabilities"),
+    "rows of zeros": ({**CLIENTS, "none": 0 * X[:20]}, {"g": X}, "mifid", "are all 0"),
+}
+
+
+@pytest.mark.parametrize(("clients", "generators", "metric", "reason"), REAL.values(), ids=REAL)
+def test_rows_that_one_metric_refuses_lose_no_other_score(clients, generators, metric, reason):
+    scores = nm.evaluate(clients, generators, ["fid", metric], progress=False)
+    alone = nm.evaluate(clients, generators, ["fid"], progress=False)
+    found = scores.table[scores.table["metric"] == "fid"][["avg", "all"]]
+    assert found.to_numpy() == pytest.approx(alone.table[["avg", "all"]].to_numpy(), rel=1e-9, abs=1e-12)
+    refused = scores.clients[(scores.clients["metric"] == metric) & scores.clients["value"].isna()]
+    assert len(refused) and any(reason in line for line in scores.cautions)
+    assert "has no value" in repr(scores) and "has no value" in scores._repr_html_()
+    assert scores.ledger["bytes"].ge(0).all() and len(scores.ranks(metric)) == len(generators)
+
+
+def test_a_refused_client_of_no_weight_costs_nothing_and_a_generator_its_own_scores_alone():
+    federation = nm.Federation({**CLIENTS, "small": FEW}).with_weights([1, 1, 0])
+    made = {"g": X[80:], "h": X[:2], "k": X[50:] + 1}
+    scores = nm.evaluate(federation, made, ["recall"], progress=False)
+    table = scores.table.set_index("generator")
+    for name in "gk":
+        assert table.loc[name, "avg"] == pytest.approx(
+            np.mean([nm.prdc(c, made[name]).recall for c in CLIENTS.values()])
+        )
+        assert table.loc[name, "all"] == nm.prdc(X[:80], made[name]).recall
+    assert table.loc["h"].drop("metric").isna().all()
+
+
+@pytest.mark.parametrize(("metric", "design"), [("kid", nm.Jackknife(10)), ("density", nm.Influence())], ids=str)
+def test_a_generator_of_too_few_rows_costs_its_own_intervals_alone(metric, design):
+    made = {"g": X[80:], "h": X[:2], "k": X[50:] + 1}
+    scores = nm.evaluate(CLIENTS, made, [metric], uncertainty=design, progress=False)
+    table = scores.table.set_index("generator").drop(columns="metric")
+    assert table.loc["h", ["avg_low", "all_high", "gap_low"]].isna().all()
+    alone = nm.evaluate(CLIENTS, {"k": made["k"]}, [metric], uncertainty=nm.Jackknife(10), progress=False).table
+    assert np.isfinite(table.loc[["g", "k"]]).all(axis=None)
+    assert table.loc["k", ["avg", "all"]].tolist() == pytest.approx(alone.loc[0, ["avg", "all"]].tolist(), rel=1e-9)
+    assert any("2 of 3 generators alone" in line and "'h'" in line for line in scores.cautions)
+    flips = scores.flips(metric)
+    assert flips["avg_flip"].notna().tolist() == [False, True, False]  # g and h, g and k, h and k
+
+
+def test_a_client_of_too_few_rows_costs_the_intervals_and_no_score():
+    reason = "client 'small' has 3 rows. Intervals need 10"
+    scores = nm.evaluate({**CLIENTS, "small": FEW}, {"g": X}, ["kid"], uncertainty=nm.Bootstrap(20), progress=False)
+    assert np.isfinite(scores.table.loc[0, ["avg", "all"]].tolist()).all() and np.isnan(scores.table.loc[0, "avg_low"])
+    assert lines(scores, "KID has no intervals: ")[0].endswith(reason)
+    with pytest.raises(nm.InvalidInput, match=reason):  # where no client has more
+        nm.evaluate({"small": FEW}, {"g": X}, ["kid"], uncertainty=nm.Bootstrap(20), progress=False)
+
+
 def test_where_nothing_would_stand_the_reason_is_raised():
     with pytest.raises(nm.InvalidInput, match="negative mean"):
         nm.evaluate([np.full((4, 1), -1.0)], [np.zeros((3, 1))], [Choosy()], progress=False)
@@ -134,7 +197,6 @@ class Untouched(FID):
     [
         ("c_t", {}, "compares with rows the generator has not seen"),
         ("fld", {}, "compares with rows the generator has not seen"),
-        (nm.metrics.Precision(k=200), {}, "precision needs 201|Precision needs 201"),
         ("cfid", {}, "condition"),
         ("precision", {"uncertainty": 3}, "uncertainty"),
         (KID(estimator="linear"), {"uncertainty": nm.Bootstrap(20)}, "uncertainty"),

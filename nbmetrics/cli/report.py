@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from .. import __version__
+from ..errors import InvalidInput
 from ..evaluation.display import PARTS, Cell, table_html, words_html
 from ..evaluation.scores import Scores
 from ..federation import Federation, Generator
@@ -183,6 +184,14 @@ def _cells(scores: Scores, metric: str) -> list[list[list[str]]]:
     return found
 
 
+def _flips(scores: Scores, metric: str) -> list[dict[Any, Any]]:
+    """None where the metric has no intervals, which a caution says."""
+    try:
+        return list(scores.flips(metric).to_dict("records"))
+    except InvalidInput:
+        return []
+
+
 def as_json(report: Report) -> bytes:
     """Everything, for a program; what is no finite number is null."""
     scores = report.scores
@@ -196,7 +205,7 @@ def as_json(report: Report) -> bytes:
         "by_client": scores.clients.to_dict("records"),
         "ranks": {metric: scores.ranks(metric).to_dict("records") for metric in scores.metrics},
         "inversions": {metric: scores.inversions(metric).to_dict("records") for metric in scores.metrics},
-        "flips": {metric: scores.flips(metric).to_dict("records") for metric in scores.metrics if report.has_intervals},
+        "flips": {metric: _flips(scores, metric) for metric in scores.metrics if report.has_intervals},
         "summary": scores.summary(),
         "notes": list(report.notes),
         "conventions": scores.conventions,

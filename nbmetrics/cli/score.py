@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from ..evaluation.evaluate import evaluate
 from ..evaluation.export import as_csv
 from ..evaluation.uncertainty import Bootstrap, Influence, Jackknife
 from ..features import Extraction, extraction
+from ..features.networks import PROBABILITIES
 from ..metrics import Metric, metric_of
+from ..metrics.inception_score import AMScore, InceptionScore
 from .files import writer
 from .parties import Reader, clients_in, generated_at, shared
 from .report import Report, as_json, as_page, as_text
@@ -31,6 +34,7 @@ def run(options: Namespace) -> None:
     reader = Reader(lambda: settings(options))
     has_images = not all(party.is_rows for party in (*clients, *generated))
     if has_images:
+        _check_probabilities(metrics, options.extractor)
         reader.extraction  # noqa: B018 - a wrong extractor is told before anything is read
     federation = reader.federation(Path(options.clients).expanduser(), clients, has_images)
     generators = reader.generators(generated)
@@ -83,6 +87,14 @@ def _metrics(options: Namespace) -> list[Metric[Any]]:
             seen = f"{metric.name} compares with rows the generator has not seen"
             raise InvalidInput("--metrics", seen, "Hold some of each client out: --test 0.2")
     return metrics
+
+
+def _check_probabilities(metrics: Sequence[Metric[Any]], extractor: str) -> None:
+    """Refuse metrics of class probabilities where images become something else."""
+    of_classes = [metric.name for metric in metrics if isinstance(metric, (InceptionScore, AMScore))]
+    if of_classes and extractor != PROBABILITIES:
+        seen = f"{' and '.join(of_classes)}: of class probabilities, which --extractor {extractor} does not give"
+        raise InvalidInput("--metrics", seen, f"Use --extractor {PROBABILITIES}, in a run of its own")
 
 
 def _design(options: Namespace) -> Any:

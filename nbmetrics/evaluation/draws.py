@@ -20,8 +20,10 @@ from ..errors import check_count
 from ..metrics.base import Metric
 from ..metrics.strata import Pulls, Strata
 from .influence import Influences, pulls_of
+from .replicas import Replicas
 from .result import Result
-from .uncertainty import JackknifeResamples, Replicas
+from .standing import Standing
+from .uncertainty import JackknifeResamples
 
 NO_DESIGN = "evaluated without uncertainty"
 NO_REPLICATE = "some resampled rows have no score"
@@ -106,21 +108,24 @@ def noise(result: Result, weights: Sequence[float], count: int = 256, seed: int 
     """
     count = check_count(count, "count", maximum=100_000)
     seed = check_count(seed, "seed", minimum=0)
-    replicas = result.replicas
+    scores = np.column_stack([result.by_client, result.pooled(weights)])
+    if result.replicas is None and all(s is not None and s.rows is None for s in (*result.clients, *result.generators)):
+        return Noise.of(*zip(*(split(NoiseColumn.exact(count, own)) for own in scores), strict=True))
+    standing = result.replicas
+    if not isinstance(standing, Standing):
+        standing = Standing(standing, [None] * len(scores))
+    replicas, places = standing.replicas, standing.places
+    whys = [str(refusal or NO_DESIGN) for refusal in standing.refusals]
+    columns = [split(NoiseColumn.unknown(count, scores.shape[1], why)) for why in whys]
     if isinstance(replicas, Influences):
         together = replicas.metric.pool_strata(replicas.real, weights)
-        xi = Multipliers(count, seed)
-        made = [Made(replicas.metric, g, p, xi) for p, g in enumerate(replicas.generated)]
-        return Noise.of([g.clients(replicas.real) for g in made], [g.all(together, weights) for g in made])
-    pooled = result.pooled(weights)[:, None]
-    if isinstance(replicas, Replicas):
-        pairs = zip(result.by_client, pooled, strict=True)
-        columns = [replicated(replicas, g, np.append(*own), weights, count, seed) for g, own in enumerate(pairs)]
-    elif all(s is not None and s.rows is None for s in (*result.clients, *result.generators)):
-        columns = [NoiseColumn.exact(count, np.append(*own)) for own in zip(result.by_client, pooled, strict=True)]
-    else:
-        columns = [NoiseColumn.unknown(count, len(result.real) + 1, NO_DESIGN) for _ in pooled]
-    return Noise.of(*zip(*map(split, columns), strict=True))
+        for p, generated in zip(places, replicas.generated, strict=True):
+            made = Made(replicas.metric, generated, p, Multipliers(count, seed))
+            columns[p] = made.clients(replicas.real), made.all(together, weights)
+    elif isinstance(replicas, Replicas):
+        for g, p in enumerate(places):
+            columns[p] = split(replicated(replicas, g, scores[p], weights, count, seed))
+    return Noise.of(*zip(*columns, strict=True))
 
 
 def split(column: NoiseColumn) -> tuple[NoiseColumn, NoiseColumn]:

@@ -55,10 +55,11 @@ def evaluate(
     and for *all* pool both sides; the others see the generator as the law P_G = Σ λ_i P(ŷ | x of client i), so
     that for them *avg* and *all* share one generator, which depends on the weights.
 
-    A score that a metric refuses, such as precision-all under weights that are not the row counts, is NaN, and
-    `scores.conventions` says why, so that the scores that stand are not lost with it.
+    A score that a metric refuses, such as precision of a client with too few rows, or precision-all under weights
+    that are not the row counts, is NaN, and `scores.conventions` says why, so that the scores that stand are not lost
+    with it; an interval likewise.
 
-    Raises `InvalidInput`, naming the argument, what was seen and how to mend it; where no score at all would stand too.
+    Raises `InvalidInput`, naming the argument, what was seen and how to mend it; where the table would be empty, too.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
 
 def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
     """Refuse a table in which nothing would stand, with the reason of its first score."""
-    pairs = [pair for result in results for row in result.terms for pair in row]
-    refused = [pair for pair in pairs if isinstance(pair, InvalidInput)]
-    if len(refused) == len(pairs) and all(np.isnan(result.pooled(weights)).all() for result in results):
+    refused = [pair for result in results for row in result.terms for pair in row if isinstance(pair, InvalidInput)]
+    scores = [scores for result in results for scores in (result.average(weights), result.pooled(weights))]
+    if refused and np.isnan(scores).all():
         raise refused[0]

@@ -18,11 +18,11 @@ import numpy as np
 
 from ..arrays import check_same_order
 from ..distributions import check_draw
-from ..errors import InvalidInput, check_choice, check_count, check_names, check_weights, shown
+from ..errors import InvalidInput, check_choice, check_count, check_names, check_weights, refusal_of, shown
 from ..federation import Federation, Generator, as_generators
 from ..metrics.base import losses
 from .draws import Noise, NoiseColumn
-from .parts import DRAWS, Clients, Column, convention, settled
+from .parts import DRAWS, Clients, Column, check_sure, convention, settled
 from .result import UNKNOWN, Result, all_terms, value_of
 from .sampling import ClientSamples, GeneratorSamples
 from .scores import Scores
@@ -65,8 +65,8 @@ class Filling:
     generators : names, in the order in which they came
 
     Generators come and go with `add` and `remove`. One thread may fill while others read `scores`, `noise` and `known`,
-    or add and remove. Raises InvalidInput as `evaluate` does, but a generator that a metric refuses has no scores under
-    that metric, which `scores.cautions` says.
+    or add and remove. Raises InvalidInput as `evaluate` does, save that a client or generator that cannot be summarised
+    has no scores, which `scores.cautions` says, until every metric refuses every client.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Filling:
     'narrow'
     >>> for step in filling.steps():
     ...     step()
-    >>> round(filling.scores.table["avg"][0], 6)
+    >>> float(filling.scores.table["avg"][0].round(6))
     1.0
     """
 
@@ -101,17 +101,21 @@ class Filling:
             self._extraction = replace(self._extraction, progress=False)
         self.names, self.weights = self.federation.names, tuple(self.federation.weights)
         drawn = ClientSamples(self.federation, samples, self._seed)
-        self.clients = {metric.name: Clients(metric, drawn) for metric in settled(metrics, self.federation)}
+        self.clients = {m.name: Clients(m, drawn, refusal) for m, refusal in settled(metrics, self.federation)}
         self.metrics = tuple(self.clients)
         self._generators: dict[str, tuple[Generator, GeneratorSamples]] = {}
         self._columns: dict[tuple[str, str], Column] = {}  # by metric and generator; replaced, never changed
-        self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # clients a step
-        self._added = 0
+        self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # stacks of clients a step
+        self._added, self._last = 0, ("", "")
         self._lock = Lock()
 
     @property
     def generators(self) -> tuple[str, ...]:
         return tuple(self._generators)
+
+    def source(self, name: str) -> Generator:
+        """A generator that came."""
+        return self._generators[check_choice(name, self.generators, "name")][0]
 
     def add(self, generator: Any, name: str | None = None) -> str:
         """Take a generator in, and say its name; checked as `evaluate` does, before anything is computed.
@@ -128,12 +132,15 @@ class Filling:
         parties = [generator for generator, _ in self._generators.values()]
         columns = [(party.name or "", party.columns) for party in (*self.federation, *parties, *made)]
         check_same_order(columns, "generators")
-        made = tuple(generator.through(self._extraction) for generator in made)
         seeds = [[self._seed, 1, self._added + i] for i in range(len(made))]
-        drawn = [GeneratorSamples(g, self._samples, s, self.federation) for g, s in zip(made, seeds, strict=True)]
+        drawn = [
+            GeneratorSamples(generator.through(self._extraction), self._samples, seed, self.federation)
+            for generator, seed in zip(made, seeds, strict=True)
+        ]
         if self.design is not None:
             for clients in self.clients.values():
                 clients.check_uncertainty(drawn, self.design)
+            check_sure(self.clients.values(), self.design)
         with self._lock:
             self._generators = {**self._generators, **dict(zip(names, zip(made, drawn, strict=True), strict=True))}
             k, pairs = len(self.names), list(enumerate(zip(names, drawn, strict=True), self._added))
@@ -163,13 +170,24 @@ class Filling:
             self._columns = repooled
 
     def summarize(self) -> None:
-        """The clients' summaries, once; InvalidInput where a metric refuses a client."""
-        for clients in self.clients.values():
-            clients.summarize()
+        """The clients' summaries, once; InvalidInput where every metric refuses every client."""
+        for metric in self.metrics:
+            self._summarize(metric)
+
+    def _summarize(self, metric: str, tell: Callable[[], Any] = lambda: None) -> None:
+        self.clients[metric].summarize(tell)
+        if all(clients.is_summarized for clients in self.clients.values()):
+            summaries = [summary for clients in self.clients.values() for summary in clients.summaries]
+            if (first := refusal_of(*summaries)) and all(map(refusal_of, summaries)):
+                raise first
+
+    def _prepare(self, metric: str) -> None:
+        self._summarize(metric)
+        self.clients[metric].prepare()
 
     def fill_all(self, name: str, metric: str) -> float:
         """The score of the pooled clients with one generator, as `Scores.table` has it."""
-        column, weights = self._summarized(name, metric), self.weights
+        column, weights = self._tried(name, metric), self.weights
         if weights not in column.pooled:
             found = self.clients[metric].against_all(column, weights)
             column = self._keep(metric, name, column, pooled={**column.pooled, weights: found})
@@ -177,7 +195,7 @@ class Filling:
 
     def fill_clients(self, name: str, metric: str, clients: Sequence[int] | None = None) -> np.ndarray:
         """The scores of clients, by position (all where None), with one generator: one number a client."""
-        column = self._summarized(name, metric)
+        column = self._tried(name, metric)
         wanted = range(len(self.names)) if clients is None else [self._position(i) for i in clients]
         missing = [i for i in wanted if column.terms[i] is UNKNOWN]
         if missing:
@@ -188,7 +206,7 @@ class Filling:
 
     def slopes(self, name: str, metric: str) -> np.ndarray | None:
         """How fast the pooled score grows with the weight of each client, (k,), see `FID.slopes`; None: unknown."""
-        column, weights = self._summarized(name, metric), self.weights
+        column, weights = self._tried(name, metric), self.weights
         return self.clients[metric].slopes(column, weights)
 
     def fill_noise(self, name: str, metric: str) -> None:
@@ -217,11 +235,8 @@ class Filling:
         """All scores at once, which is quicker; `tell` is called after each piece."""
         results = []
         for metric, clients in self.clients.items():
-            clients.summarize(tell)
+            self._summarize(metric, tell)
             columns = [self._summarized(name, metric) for name in self.generators]
-            for column in columns:
-                if isinstance(column.summary, InvalidInput):
-                    raise column.summary
             results.append(clients.result(columns, self.design))
         return tuple(self._filled(result, tell) for result in results)
 
@@ -240,13 +255,24 @@ class Filling:
     def _summarized(self, name: str, metric: str) -> Column:
         """The generator with its summary, which its scores are made from."""
         column = self._column(name, metric)
+        self._only(metric, column)
         if column.is_summarized:
             return column
-        try:
-            summary, answers = self.clients[metric].summary_of(column, self.weights)
-        except InvalidInput as error:
-            summary, answers = error, None
+        summary, answers = self.clients[metric].summary_of(column, self.weights)
         return self._keep(metric, name, column, summary=summary, answers=answers)
+
+    def _tried(self, name: str, metric: str) -> Column:
+        """The same, with what is wrong with the generator in the place of its summary."""
+        try:
+            return self._summarized(name, metric)
+        except InvalidInput as error:
+            return self._keep(metric, name, self._column(name, metric), summary=error, answers=None)
+
+    def _only(self, metric: str, column: Column) -> None:
+        """Free what was computed of the generator before this one, which may come again at any time."""
+        last, self._last = self._last, (metric, column.samples.name)
+        if last != self._last and (before := self._columns.get(last)) is not None and not refusal_of(before.summary):
+            self.clients[last[0]].metric.rest(before.summary)
 
     def _position(self, client: Any) -> int:
         return check_count(client, "clients", minimum=0, maximum=len(self.names) - 1)
@@ -301,8 +327,9 @@ class Filling:
     def steps(self) -> Iterator[Step]:
         """What to compute next, until all is known or a step was not run.
 
-        Pooled scores of all generators come first, then the clients of the two best by them, then the rest. Generators
-        and weights may change between steps.
+        Pooled scores of all generators come first, then the clients of the two best by them, then the rest; where a
+        pooled score takes as much as those of all clients, these come with it. Generators and weights may change
+        between steps.
         """
         while (step := self._next()) is not None:
             yield step
@@ -310,29 +337,30 @@ class Filling:
                 return
 
     def _next(self) -> Step | None:
-        columns = self._columns
-        for metric in self.metrics:
-            if not self.clients[metric].is_summarized:
-                return Step(f"clients for {self.clients[metric].metric.label}", self.clients[metric].summarize)
+        for metric, clients in self.clients.items():
+            columns = [self._columns[metric, name] for name in self.generators]
+            if not (clients.is_prepared or all(column.is_complete(self.weights) for column in columns)):
+                return Step(f"clients for {clients.metric.label}", partial(self._prepare, metric))
             for name in self.generators:
-                column, of = columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
-                if not column.is_summarized:
-                    return Step(f"rows for {of}", partial(self._summarized, name, metric))
-                if self.weights not in column.pooled:
-                    return Step(f"{of}, all clients together", partial(self.fill_all, name, metric))
+                if (step := self._towards_all(name, metric)) is not None:
+                    return step
         orders = {metric: self._best_first(metric) for metric in self.metrics}
         for part in (slice(2), slice(2, None)):
-            for metric, names in orders.items():
-                for name in names[part]:
-                    missing = [i for i, terms in enumerate(columns[metric, name].terms) if terms is UNKNOWN]
-                    if missing:
-                        return self._clients_step(name, metric, missing)
-            for metric, names in orders.items() if self.design is not None else ():
-                for name in names[part]:
-                    if not columns[metric, name].has_noise(self.weights):
-                        words = f"how sure {self.clients[metric].metric.label} of {name} is"
-                        return Step(words, partial(self.fill_noise, name, metric))
+            pairs = [(metric, name) for metric, names in orders.items() for name in names[part]]
+            for step_of in (self._clients_step, self._noise_step):
+                if (step := next(filter(None, (step_of(name, metric) for metric, name in pairs)), None)) is not None:
+                    return step
         return None
+
+    def _towards_all(self, name: str, metric: str) -> Step | None:
+        """The next piece of a generator's pooled score, unless it is known."""
+        column, of = self._columns[metric, name], f"{self.clients[metric].metric.label} of {name}"
+        if not column.is_summarized:
+            return Step(f"rows for {of}", partial(self._tried, name, metric))
+        if self.weights in column.pooled:
+            return None
+        first = self._clients_step(name, metric) if self.clients[metric].metric.pools_scores else None
+        return first or Step(f"{of}, all clients together", partial(self.fill_all, name, metric))
 
     def _best_first(self, metric: str) -> list[str]:
         """The generators, those with the best pooled scores first."""
@@ -341,15 +369,27 @@ class Filling:
         worse = losses(self.clients[metric].metric, pooled)
         return [names[g] for g in np.argsort(worse, kind="stable")]
 
-    def _clients_step(self, name: str, metric: str, missing: Sequence[int]) -> Step:
-        """A step with as many of the missing clients as take half a second, by how long the last one took."""
-        some = list(missing[: max(1, int(self._pace[metric]))])
+    def _clients_step(self, name: str, metric: str) -> Step | None:
+        """As many of the unknown clients as take half a second, by how long the last ones took."""
+        terms = self._columns[metric, name].terms
+        missing = [[i for i in stack if terms[i] is UNKNOWN] for stack in self.clients[metric].stacks]
+        stacks = [stack for stack in missing if stack][: max(1, int(self._pace[metric]))]
+        some = [i for stack in stacks for i in stack]
+        if not some:
+            return None
 
         def run() -> None:
             start = time.monotonic()
             self.fill_clients(name, metric, some)
             took = max(time.monotonic() - start, 1e-4)
-            self._pace[metric] = min(len(some) * PACE / took, 4.0 * max(self._pace[metric], len(some)))
+            self._pace[metric] = min(len(stacks) * PACE / took, 4.0 * len(stacks))
 
         numbers = f"client {some[0] + 1}" if len(some) == 1 else f"clients {some[0] + 1} to {some[-1] + 1}"
         return Step(f"{self.clients[metric].metric.label} of {name}, {numbers}", run)
+
+    def _noise_step(self, name: str, metric: str) -> Step | None:
+        """The noise of a generator's scores, where it is asked for and unknown."""
+        if self.design is None or self._columns[metric, name].has_noise(self.weights):
+            return None
+        words = f"how sure {self.clients[metric].metric.label} of {name} is"
+        return Step(words, partial(self.fill_noise, name, metric))

@@ -12,6 +12,7 @@ each generator, from the rows in its coordinates → the gap of KID, from one ke
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import row_blocks, to_float64, to_numpy
-from ..errors import InvalidInput, check_choice, check_count, shown
+from ..errors import InvalidInput, check_choice, check_count, refusal_of, shown
 from ..metrics.base import Sample
 from ..metrics.fid.metric import FID
 from ..metrics.kid.centred import CentredPolynomial
@@ -142,6 +143,8 @@ def check_dealt(metric: Any, evaluated: Sequence[str]) -> str:
 
 def _parties(result: Result, scores: Readable) -> Parties:
     """The rows of the clients that have a weight, or InvalidInput where there is nothing to deal."""
+    if refusal := refusal_of(*result.real, *result.generated):
+        raise refusal
     for name, sample in zip(scores.generators, result.generators, strict=True):
         if sample is None:
             seen = f"generator {name!r} answered the clients' conditions, which belong to their rows"
@@ -287,7 +290,7 @@ def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[s
     if not (expected > 0.0).any():
         return []
     gaps = result.average(weights) - result.pooled(weights)
-    scale = np.array([0.0 if s is None else result.metric.scale(s) for s in result.generated])
+    scale = np.array([math.nan if refusal_of(s) else result.metric.scale(s) for s in result.generated])
     which = np.flatnonzero((expected >= SHARE * np.abs(gaps)) & (expected > NEGLIGIBLE * scale))
     if not len(which):
         return []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import refusal_of
 from ..metrics.kid.batches import tabulate
 from ..metrics.kid.estimators import AllPairs
+from ..metrics.kid.metric import KID
 from .result import Result
 
 
@@ -29,7 +31,8 @@ def kid_gap_parts(result: Result) -> GapParts | None:
         L = Σ λ_i²/n_i
         gap(λ) = Σ λ_i U_i − (λᵀSλ − Σ λ_i² d_i/n_i) / (1 − L)
 
-    Clients of weight 0 take no part. None for estimators that are not on all pairs, or too many clients for a matrix.
+    Clients of weight 0 take no part. None for estimators that are not on all pairs, refused clients, or too many for a
+    matrix.
 
     Examples
     --------
@@ -39,8 +42,8 @@ def kid_gap_parts(result: Result) -> GapParts | None:
     >>> bool(np.isclose(gap, scores.table["gap"][0]))
     True
     """
-    estimator: Any = getattr(result.metric, "estimator", None)
-    if not isinstance(estimator, AllPairs):
+    estimator = result.metric.estimator if isinstance(result.metric, KID) else None
+    if not isinstance(estimator, AllPairs) or refusal_of(*result.real):
         return None
     parts = [part for mean in result.real for part in mean.parts]
     shares = np.zeros((len(result.real), len(parts)))  # a client that is a mixture of laws has several parts

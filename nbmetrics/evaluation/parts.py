@@ -14,16 +14,18 @@ from typing import Any
 import numpy as np
 
 from ..distributions import Distribution
-from ..errors import InvalidInput, check_list, check_names
+from ..errors import InvalidInput, check_list, check_names, refusal_of
 from ..federation import Federation, Generator
 from ..metrics import Metric, Sample, metric_of
 from ..metrics.base import Terms
 from ..metrics.strata import Strata
 from .draws import NO_DESIGN, Made, Multipliers, NoiseColumn, replicated, split
 from .influence import Influences
-from .result import UNKNOWN, Result, pair_terms, scored_pool, value_of
+from .replicas import Replicas, check_resampled, check_sizes, too_few
+from .result import UNKNOWN, Result, pair_terms, pooled_or_refused, scored_pool, value_of, whole_terms
 from .sampling import ClientSamples, GeneratorSamples
-from .uncertainty import Design, Influence, Replicas, check_sizes
+from .standing import Standing, is_of_call, pool
+from .uncertainty import Design, Influence
 
 # Who gave features of their own beside an extractor's, in the line under a table.
 MOST_NAMED = 3
@@ -31,8 +33,10 @@ MOST_NAMED = 3
 
 # Of the noise of a score.
 DRAWS, SEED = 256, 0
-# In the place of a summary that is not made yet; a user's own may be None.
-NONE = object()
+# Rows of small clients that are scored together, as KID stacks them.
+STACK = 1024
+# In the place of a summary that is not made yet.
+NOT_YET = InvalidInput("scores", "are not computed yet", "Wait")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,7 @@ class Column:
     Attributes
     ----------
     samples : its rows or law
-    summary, answers : see `Result`; the summary is `NONE` until it is made, and an InvalidInput where it is refused
+    summary, answers : see `Result`; the summary is `NOT_YET` until it is made
     terms : of each client; `UNKNOWN` until scored
     pooled : by weights, the terms of the pooled clients and the gap that their numbers of rows would make
     position : its place among all generators that ever came
@@ -50,7 +54,7 @@ class Column:
     """
 
     samples: GeneratorSamples
-    summary: Any = NONE
+    summary: Any = NOT_YET
     answers: tuple[Any, ...] | None = None
     terms: tuple[Terms, ...] = ()
     pooled: Mapping[tuple[float, ...], tuple[Terms, float]] = field(default_factory=dict)
@@ -65,12 +69,7 @@ class Column:
 
     @property
     def is_summarized(self) -> bool:
-        return self.summary is not NONE
-
-    @property
-    def made(self) -> Any:
-        """The summary, or None where there is none."""
-        return self.summary if self.is_summarized and not isinstance(self.summary, InvalidInput) else None
+        return self.summary is not NOT_YET
 
     def is_complete(self, weights: tuple[float, ...]) -> bool:
         """Whether every score under these weights is known."""
@@ -89,17 +88,20 @@ class Column:
         if self.answers is None:
             return self
         terms = self.terms if metric.is_conditional else (UNKNOWN,) * len(self.terms)
-        return replace(
-            self, summary=metric.pool(self.answers, weights), terms=terms, pooled={}, noise=None, pooled_noise={}
-        )
+        summary = pooled_or_refused(metric, self.answers, weights)
+        return replace(self, summary=summary, terms=terms, pooled={}, noise=None, pooled_noise={})
 
 
 class Clients:
-    """All clients under one metric, summarised once, and the scores they make with a generator."""
+    """All clients under one metric, summarised once, and the scores they make with a generator.
 
-    def __init__(self, metric: Metric[Any], drawn: ClientSamples) -> None:
-        self.metric, self.names = metric, drawn.names
+    `refusal` says why there are no scores at all.
+    """
+
+    def __init__(self, metric: Metric[Any], drawn: ClientSamples, refusal: InvalidInput | None = None) -> None:
+        self.metric, self.names, self._refusal = metric, drawn.names, refusal
         self._drawn = drawn
+        self.is_prepared = False
         self._pool: tuple[tuple[float, ...], Any] | None = None
         self._pool_strata: tuple[tuple[float, ...], Strata[Any]] | None = None
 
@@ -117,8 +119,12 @@ class Clients:
 
     @cached_property
     def summaries(self) -> tuple[Any, ...]:
-        """What each client reveals."""
+        """What each client reveals, or why it has nothing to reveal."""
         return tuple(self._summaries(lambda: None))
+
+    @property
+    def is_summarized(self) -> bool:
+        return "summaries" in vars(self)
 
     def summarize(self, tell: Callable[[], Any] = lambda: None) -> None:
         """Make the summaries; `tell` is called after each."""
@@ -127,8 +133,27 @@ class Clients:
 
     def _summaries(self, tell: Callable[[], Any]) -> Iterator[Any]:
         for name, sample in zip(self.names, self.samples, strict=True):
-            yield _summary(self.metric, sample, f"client {name!r}")
+            yield self._refusal or _summary(self.metric, sample, f"client {name!r}")
             tell()
+
+    def prepare(self) -> None:
+        """Make the summaries, and what the scores of all clients share."""
+        self.metric.prepare([summary for summary in self.summaries if not refusal_of(summary)])
+        self.is_prepared = True
+
+    @cached_property
+    def stacks(self) -> list[list[int]]:
+        """Positions of clients that are scored together: several of few rows cost little more than one of them."""
+        found: list[list[int]] = []
+        size = 0
+        for position, sample in enumerate(self.samples):
+            n = 1 if sample.rows is None else sample.rows.shape[0]
+            if not found or size + n > STACK:
+                found.append([])
+                size = 0
+            found[-1].append(position)
+            size += n
+        return found
 
     @cached_property
     def span(self) -> str:
@@ -145,38 +170,44 @@ class Clients:
         return [self.metric.strata(s, own.rows) for s, own in zip(self.summaries, self.samples, strict=True)]
 
     def check_uncertainty(self, generators: Sequence[GeneratorSamples], design: Design) -> None:
-        """Refuse what has no intervals, before anything is computed."""
+        """Refuse what has no intervals whatever the rows, or no right ones, before anything is computed."""
         if any(g.answers(self.metric) is not None for g in generators):
             fix = "Leave uncertainty out, or score outputs without their conditions"
             raise InvalidInput("uncertainty", f"{self.metric.name} of answers to a condition has no intervals yet", fix)
-        if not self.has_pulls(design):
-            check_sizes(self.metric, [*self.samples, *(g.whole(self.metric) for g in generators)])
+        if self.has_pulls(design):
+            return
+        check_resampled(self.metric)
+        enough = [sample for g in generators if not too_few(sample := g.whole(self.metric), "")]
+        if enough and not self._refusal and not refusal_of(*self.few(design)):
+            check_sizes(self.metric, [*self.samples, *enough])
+
+    def few(self, design: Design) -> list[InvalidInput | None]:
+        """Why the rows of each client are too few for intervals, or None."""
+        if self.has_pulls(design):
+            return [None] * len(self.names)
+        return [too_few(own, f"client {name!r}") for own, name in zip(self.samples, self.names, strict=True)]
 
     def has_pulls(self, design: Design) -> bool:
         """Whether influence values serve, and no resampling is needed."""
         return isinstance(design, Influence) and self.metric.has_pulls
 
-    @property
-    def is_summarized(self) -> bool:
-        return "summaries" in vars(self)
-
     def summary_of(self, column: Column, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
         """The summary of a generator, and those of its answers to each client where it gave some."""
+        if self._refusal:
+            return self._refusal, None
         who = f"generator {column.samples.name!r}"
         samples = column.samples.answers(self.metric)
         if samples is None:
             return _summary(self.metric, column.samples.whole(self.metric), who), None
         answers = tuple(_summary(self.metric, sample, who) for sample in samples)
-        return self.metric.pool(answers, weights), answers
+        return pooled_or_refused(self.metric, answers, weights), answers
 
     def terms(self, column: Column, positions: Sequence[int]) -> list[Terms]:
         """The terms of these clients with one generator."""
-        if isinstance(column.summary, InvalidInput):
-            return [column.summary] * len(positions)
         real = [self.summaries[i] for i in positions]
         if column.answers is not None and self.metric.is_conditional:
             return list(pair_terms(self.metric, real, None, [column.answers[i] for i in positions]))
-        (found,) = (list(row) for row in self.metric.all_terms(real, [column.summary]))
+        (found,) = (list(row) for row in whole_terms(self.metric, real, [column.summary]))
         return found
 
     def together(self, weights: tuple[float, ...]) -> Any:
@@ -184,7 +215,7 @@ class Clients:
         known = self._pool
         if known is None or known[0] != weights:
             try:
-                known = weights, self.metric.pool(self.summaries, weights)
+                known = weights, pool(self.metric, self.summaries, weights)
             except InvalidInput as error:
                 known = weights, error
             self._pool = known
@@ -192,20 +223,23 @@ class Clients:
 
     def against_all(self, column: Column, weights: tuple[float, ...]) -> tuple[Terms, float]:
         """The terms of the pooled clients with one generator, and the gap that their numbers of rows would make."""
-        together = self.together(weights)
-        refused = next((s for s in (column.summary, together) if isinstance(s, InvalidInput)), None)
-        if refused is not None:
-            return refused, math.nan
-        return scored_pool(self.metric, self.summaries, weights, together, column.summary)
+        return scored_pool(self.metric, self.summaries, weights, self.together(weights), column.summary)
 
     def slopes(self, column: Column, weights: tuple[float, ...]) -> np.ndarray | None:
-        """See `Metric.slopes`; NaN where there is no pooled score."""
+        """See `Metric.slopes`; NaN where there is no pooled score, or nothing is known of the client."""
         together = self.together(weights)
         if column.answers is not None:  # whose law moves with the weights
             return None
-        if isinstance(together, InvalidInput) or isinstance(column.summary, InvalidInput):
-            return np.full(len(self.names), np.nan)
-        return self.metric.slopes(self.summaries, weights, column.summary, together)
+        slopes = np.full(len(self.names), np.nan)
+        if refusal_of(together, column.summary):
+            return slopes
+        known = [i for i, summary in enumerate(self.summaries) if not refusal_of(summary)]
+        summaries, shares = [self.summaries[i] for i in known], [weights[i] for i in known]
+        found = self.metric.slopes(summaries, shares, column.summary, together)
+        if found is None:
+            return None
+        slopes[known] = found
+        return slopes
 
     def result(self, columns: Sequence[Column], design: Design | None, position: int = 0) -> Result:
         """What is known of generators, the first at `position`; pooled scores are computed when asked for."""
@@ -214,11 +248,11 @@ class Clients:
         return Result(
             self.metric,
             self.summaries,
-            tuple(column.made for column in columns),
+            tuple(column.summary for column in columns),
             tuple(column.terms for column in columns),
             tuple(column.answers for column in columns),
             None if design is None else self._replicas(columns, design, position),
-            tuple(self.metric.cautions(self.samples, known)),
+            () if self._refusal else tuple(self.metric.cautions(self.samples, known)),
             self.span,
             self.samples,
             drawn,
@@ -234,8 +268,8 @@ class Clients:
 
     def noise(self, column: Column, weights: tuple[float, ...], design: Design, *, of_all: bool) -> NoiseColumn:
         """Draws of the noise of the scores of the clients with one generator, or of the pooled clients alone."""
-        if isinstance(column.summary, InvalidInput):
-            return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(column.summary))
+        if refusal := self._no_intervals(column, design):
+            return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(refusal))
         if not self.has_pulls(design):
             return self._replicated(column, weights, design)[of_all]
         made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED))
@@ -265,17 +299,42 @@ class Clients:
             pool = self._pool[1]
         return replace(result, attempts={("all", weights): found, ("pool", weights): pool})
 
-    def _replicas(self, columns: Sequence[Column], design: Design, position: int) -> Replicas | Influences:
-        if isinstance(design, Influence):
-            if self.metric.has_pulls:
-                return Influences(self.metric, self.strata, [self._strata_of(c) for c in columns], design.level)
-            design = design.otherwise
-        drawn = [column.samples.whole(self.metric) for column in columns]
-        return Replicas(self.metric, self.samples, drawn, design, position)
+    def _no_intervals(self, column: Column, design: Design) -> InvalidInput | None:
+        """Why the scores of one generator have no intervals, because of any client or of itself; or None."""
+        if refusal := refusal_of(*self.summaries, *self.few(design), column.summary):
+            return refusal
+        samples = column.samples
+        return None if self.has_pulls(design) else too_few(samples.whole(self.metric), f"generator {samples.name!r}")
+
+    def _replicas(self, columns: Sequence[Column], design: Design, position: int) -> Replicas | Influences | Standing:
+        """The influence values or resampled rows of the generators that have intervals."""
+        refusals = [self._no_intervals(column, design) for column in columns]
+        places = [place for place, refusal in enumerate(refusals) if refusal is None]
+        if not places:
+            return Standing(None, refusals)
+        sure = [columns[place] for place in places]
+        replicas: Replicas | Influences
+        if isinstance(design, Influence) and self.metric.has_pulls:
+            replicas = Influences(self.metric, self.strata, [self._strata_of(c) for c in sure], design.level)
+        else:
+            resampling = design.otherwise if isinstance(design, Influence) else design
+            drawn = [column.samples.whole(self.metric) for column in sure]
+            replicas = Replicas(self.metric, self.samples, drawn, resampling, [position + place for place in places])
+        return replicas if len(places) == len(columns) else Standing(replicas, refusals)
 
 
-def settled(metrics: Any, federation: Federation) -> list[Metric[Any]]:
-    """Metrics by name or object, with what depends on the data fixed once for all clients."""
+def check_sure(every: Iterable[Clients], design: Design) -> None:
+    """Refuse uncertainty where no interval would stand because no client has rows enough, with the first reason."""
+    few = [refusal for clients in every for refusal in clients.few(design)]
+    if (first := refusal_of(*few)) and all(few):
+        raise first
+
+
+def settled(metrics: Any, federation: Federation) -> list[tuple[Metric[Any], InvalidInput | None]]:
+    """Metrics by name or object, with what depends on the data fixed once for all clients.
+
+    Where the clients' rows do not let it be fixed, the metric as it is, and why.
+    """
     is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
     listed = [metrics] if is_one else check_list(metrics, "metrics")
     if not listed:
@@ -283,7 +342,16 @@ def settled(metrics: Any, federation: Federation) -> list[Metric[Any]]:
     wanted = [metric_of(item) for item in listed]
     check_names([m.name for m in wanted], "metrics")
     samples = [client.to_sample() for client in federation]
-    return [metric.resolve(samples) for metric in wanted]
+    return [_resolved(metric, samples) for metric in wanted]
+
+
+def _resolved(metric: Metric[Any], samples: Sequence[Sample]) -> tuple[Metric[Any], InvalidInput | None]:
+    try:
+        return metric.resolve(samples), None
+    except InvalidInput as error:
+        if is_of_call(error):
+            raise
+        return metric, error.of(metric.name)
 
 
 def convention(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
@@ -312,7 +380,11 @@ def _features(federation: Federation, generators: Sequence[Generator]) -> str:
 
 
 def _summary(metric: Metric[Any], sample: Sample, who: str) -> Any:
+    """What `summarize` gives, or why these rows give nothing; raised where it is not about them."""
     try:
         return metric.summarize(sample)
     except InvalidInput as error:
-        raise error.of(f"{who}, {metric.name}") from None
+        refusal = error.of(f"{who}, {metric.name}")
+        if is_of_call(error):
+            raise refusal from None
+        return refusal

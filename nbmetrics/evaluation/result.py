@@ -1,7 +1,7 @@
 """One metric on all clients and generators, before any aggregate: what `Scores` is made from.
 
-A score that the metric refuses (weights it cannot use, too few rows in a cell) is NaN, and the refusal is kept: the
-scores that stand are shown, and `refusals` says beside them why the others do not.
+A score that the metric refuses (weights it cannot use, too few rows of a client or generator) is NaN, and the refusal
+is kept: the scores that stand are shown, and `refusals` says beside them why the others do not.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample, Terms, losses, terms_of
 from .influence import Influences
-from .uncertainty import Ends, Replicas
+from .replicas import Replicas
+from .standing import Standing, pool
+from .uncertainty import Ends
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
@@ -77,8 +79,9 @@ class Result:
     """One metric on all clients and generators: its summaries and the terms of every pair.
 
     A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
-    others); pooled with the weights they are its summary in `generated`. `clients` and `generators` are what was
-    summarised (a generator that only answered conditions has None). `attempts` are pooled scores that are known.
+    others); pooled with the weights they are its summary in `generated`. In the place of a summary that there is not
+    stands the reason. `clients` and `generators` are what was summarised (a generator that only answered conditions
+    has None). `attempts` are pooled scores that are known.
     """
 
     metric: Metric[Any]
@@ -86,7 +89,7 @@ class Result:
     generated: tuple[Any, ...]
     terms: tuple[tuple[Terms, ...], ...] = ()
     answers: tuple[tuple[Any, ...] | None, ...] = ()
-    replicas: Replicas | Influences | None = None
+    replicas: Replicas | Influences | Standing | None = None
     cautions: tuple[str, ...] = ()
     span: str = ""
     clients: tuple[Sample, ...] = ()
@@ -115,7 +118,7 @@ class Result:
         generated, terms = list(self.generated), list(self.terms)
         for g, answers in enumerate(self.answers):
             if answers is not None:
-                generated[g] = self.metric.pool(answers, weights)
+                generated[g] = pooled_or_refused(self.metric, answers, weights)
                 if not self.metric.is_conditional:
                     terms[g] = tuple(pair_terms(self.metric, self.real, generated[g], answers))
         return replace(self, generated=tuple(generated), terms=tuple(terms)) if any(self.answers) else self
@@ -143,15 +146,13 @@ class Result:
 
     def _together(self, weights: Sequence[float]) -> Any:
         """The summary of all clients, or why there is none."""
-        return self._attempt("pool", weights, lambda: self.metric.pool(self.real, weights))
+        return self._attempt("pool", weights, lambda: pool(self.metric, self.real, weights))
 
     def _has_no_pool(self, weights: Sequence[float]) -> bool:
         return isinstance(self._together(weights), InvalidInput)
 
     def _scored_pool(self, weights: Sequence[float]) -> list[tuple[Terms, float]]:
         together = self._together(weights)
-        if isinstance(together, InvalidInput):
-            raise together
         return [scored_pool(self.metric, self.real, weights, together, s) for s in self.generated]
 
     def _attempt(self, what: str, weights: Sequence[float], compute: Callable[[], Any]) -> Any:
@@ -170,35 +171,44 @@ class Result:
 
     def refusals(self, weights: Sequence[float], names: Sequence[str], generators: Sequence[str]) -> list[str]:
         """Why scores are NaN, and intervals where they were asked for: one line each; names of both sides."""
+        parties = {*map(id, self.real), *map(id, self.generated)}  # their refusals name them
         pairs = [
-            (pair, f"client {name!r} with generator {generator!r}, ")
+            (pair, "" if id(pair) in parties else f"client {name!r} with generator {generator!r}, ")
             for row, generator in zip(self.terms, generators, strict=True)
             for pair, name in zip(row, names, strict=True)
         ]
         pooled = [
-            (pair, "" if self._has_no_pool(weights) else f"generator {generator!r}, ")
+            (pair, "" if self._has_no_pool(weights) or id(pair) in parties else f"generator {generator!r}, ")
             for pair, generator in zip(self._pooled_terms(weights), generators, strict=True)
         ]
         cells = {"": (pairs, "pairs of client and generator"), " all": (pooled, "generators")}
         lines = []
         for part, (outcomes, unit) in cells.items():
-            refused = [f"{who}{terms}" for terms, who in outcomes if isinstance(terms, InvalidInput)]
-            share = f" for {len(refused)} of {len(outcomes)} {unit}" if len(refused) < len(outcomes) else ""
-            lines += [f"{self.label}{part} has no value{share}: {refused[0]}"] if refused else []
+            refused: dict[tuple[str, str], list[str]] = {}  # one line for each side and reason
+            for terms, who in outcomes:
+                if isinstance(terms, InvalidInput):
+                    kind = f"{who}{terms.argument}".partition("'")[0], _NUMBERS.sub("", terms.seen.replace("-", ""))
+                    refused.setdefault(kind, []).append(f"{who}{terms}")
+            for said in refused.values():
+                share = f" for {len(said)} of {len(outcomes)} {unit}" if len(said) < len(outcomes) else ""
+                lines.append(f"{self.label}{part} has no value{share}: {said[0]}")
+        if isinstance(self.replicas, Standing) and self.replicas.replicas is not None:
+            seen = f"{len(self.replicas.places)} of {len(self.generated)} generators alone"
+            lines.append(f"{self.label} has intervals for {seen}: {self.replicas.refusal}")
         asked = (self._attempts.get((f"{part} ends", tuple(weights))) for part in ("avg", "all", "gap", "client"))
         refusal = next((ends for ends in asked if isinstance(ends, InvalidInput)), None)
-        return lines if refusal is None else [*lines, f"{self.label} has no intervals: {refusal}"]
+        is_told = refusal is None or id(refusal) in parties
+        return lines if is_told else [*lines, f"{self.label} has no intervals: {refusal}"]
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
         together, pooled = self._together(weights), self._pooled_terms(weights)
         cautions = []
         for g, row, of_all in zip(self.generated, self.terms, pooled, strict=True):
-            real = [summary for summary, terms in zip(self.real, row, strict=True) if terms is not UNKNOWN]
-            if not isinstance(together, InvalidInput) and of_all is not UNKNOWN:
-                real.append(together)
+            pairs = zip((*self.real, together), (*row, of_all), strict=True)
+            real = [summary for summary, terms in pairs if terms is not UNKNOWN and not refusal_of(summary, g)]
             cautions += [c for c in (self.metric.caution(summary, g) for summary in real) if c is not None]
-        if not cautions and isinstance(self.replicas, Influences):
+        if not cautions and isinstance(self.replicas, Influences | Standing):
             cautions = self.replicas.cautions(weights)
         return remarked(self.label, cautions)
 
@@ -247,9 +257,26 @@ def remarked(label: str, cautions: Sequence[str]) -> list[str]:
 def all_terms(result: Result) -> Iterable[Iterable[Terms]]:
     """The terms of every pair, generator by generator."""
     if not (result.metric.is_conditional and any(result.answers)):
-        return result.metric.all_terms(result.real, result.generated)
+        return whole_terms(result.metric, result.real, result.generated)
     sides = zip(result.generated, result.answers, strict=True)
     return (pair_terms(result.metric, result.real, summary, answers) for summary, answers in sides)
+
+
+def whole_terms(metric: Metric[Any], clients: Sequence[Any], generators: Sequence[Any]) -> Iterator[Iterator[Terms]]:
+    """Those of each generator, whole, with each client; the metric sees all that have summaries at once."""
+    real, made = ([s for s in side if not refusal_of(s)] for side in (clients, generators))
+    rows = iter(metric.all_terms(real, made) if real and made else ())
+    for generated in generators:
+        pairs = iter(() if refusal_of(generated) else next(rows, ()))
+        yield (refusal_of(client, generated) or next(pairs) for client in clients)
+
+
+def pooled_or_refused(metric: Metric[Any], answers: Sequence[Any], weights: Sequence[float]) -> Any:
+    """The summary of answers, or why there is none."""
+    try:
+        return pool(metric, answers, weights)
+    except InvalidInput as error:
+        return error
 
 
 def pair_terms(
@@ -264,7 +291,10 @@ def scored_pool(
     metric: Metric[Any], real: Sequence[Any], weights: Sequence[float], together: Any, generated: Any
 ) -> tuple[Terms, float]:
     """The terms of the pooled clients with one generator, and the gap that their numbers of rows would make."""
-    return terms_of(metric, together, generated), metric.size_gap(real, weights, together, generated)
+    if refusal := refusal_of(together, generated):
+        return refusal, math.nan
+    clients, shares = zip(*(pair for pair in zip(real, weights, strict=True) if not refusal_of(pair[0])), strict=True)
+    return terms_of(metric, together, generated), metric.size_gap(clients, shares, together, generated)
 
 
 def value_of(terms: Terms) -> float:

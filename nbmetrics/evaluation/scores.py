@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_choice, check_weights, shown
+from ..errors import InvalidInput, check_choice, check_weights, refusal_of, shown
 from ..files import checked_path, write
 from ..orders import places
 from . import decisions, export, words
@@ -93,7 +93,7 @@ class Scores:
         lines = [f"{r.metric.convention or r.label}; {r.span}" for r in self._results]
         designs: dict[str, list[str]] = {}
         for r in self._results:
-            if r.replicas is not None:
+            if r.replicas is not None and r.replicas.design:
                 designs.setdefault(str(r.replicas.design), []).append(r.label)
         lines += [f"Intervals of {', '.join(labels)}: {design}" for design, labels in designs.items()]
         return [*filter(None, lines), self._convention, *self.cautions]
@@ -367,6 +367,8 @@ class Scores:
 
 def _size(summary: Any) -> int:
     """Bytes: as the summary says, 8 a number, or what it takes to write it down."""
+    if refusal_of(summary):  # nothing is sent
+        return 0
     if (said := getattr(summary, "nbytes", None)) is not None:
         return int(said)
     if isinstance(summary, tuple | list):

@@ -2,7 +2,7 @@
 
 A design (`Bootstrap` or `Jackknife`) resamples the rows of every client and generator together; each replicate
 gives all scores anew, client by client and pooled, so averages, gaps and orders of generators carry over.
-`Influence` needs no replicates; what it does is in `influence`.
+That is in `replicas`. `Influence` needs no replicates; what it does is in `influence`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidInput, check_count, check_number, shown
-from ..metrics.base import Metric, Sample, losses
 
 # Cuts into thirds, of the jackknife that stands in where repeated rows would read as copies.
 CUTS = 7
-# Rows below which a resample may be all one row.
-FEWEST = 10
 
 
 class BiasWarning(UserWarning):
@@ -153,6 +150,8 @@ class JackknifeResamples(Resamples):
 
 def normal_above(centre: float, error: float) -> float:
     """The probability that a normal variable is above 0; ½ where it is 0 and does not vary."""
+    if math.isnan(centre):
+        return math.nan
     if error > 0.0:
         return NormalDist().cdf(centre / error)
     return 0.5 + 0.5 * math.copysign(1.0, centre) * (centre != 0.0)
@@ -266,100 +265,6 @@ class Thirds:
     def resample(self, sizes: Sequence[int]) -> Resamples:
         """As `Jackknife.resample`."""
         return JackknifeResamples.of(sizes, 3, cuts=self.cuts, seed=self.seed, level=self.level, is_smooth=False)
-
-
-class Replicas:
-    """All scores of one metric on resampled rows.
-
-    Computed when first asked for, and again for other weights only. Each generator has resamples of its own, by its
-    place among all that there are: `position` is that of the first one given.
-    """
-
-    def __init__(
-        self,
-        metric: Metric[Any],
-        real: Sequence[Sample],
-        generated: Sequence[Sample],
-        design: Bootstrap | Jackknife,
-        position: int = 0,
-    ) -> None:
-        self.metric, self.real, self.generated = metric, tuple(real), tuple(generated)
-        self.design: Bootstrap | Jackknife | Thirds = design
-        if metric.copies_matter:
-            cuts = CUTS if isinstance(design, Bootstrap) else max(CUTS, design.groups // 3)
-            self.design = Thirds(cuts, design.seed, design.level)
-        sizes = check_sizes(metric, [*real, *generated])
-        split = len(self.real)
-        resamples = self.design.resample([*sizes[:split], *[0] * position, *sizes[split:]])
-        counts = [*resamples.counts[:split], *resamples.counts[split + position :]]
-        self.resamples = replace(resamples, counts=counts)
-        each = [(0, i) if i < split else (1, position + i - split) for i in range(len(sizes))]
-        self.parties = [party for party, n in zip(each, sizes, strict=True) if n]  # clients 0, generators 1, with rows
-        self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
-
-    def scores(self, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-        """By client (replicates, generators, clients) and pooled (replicates, generators)."""
-        key = tuple(weights)
-        if key not in self._scores:
-            counts, split = self.resamples.counts, len(self.real)
-            if not len(counts[0]):  # a jackknife of exact laws leaves nothing out
-                none = np.zeros((0, len(self.generated), split))
-                self._scores[key] = none, none[:, :, 0]
-            else:
-                self._scores[key] = self.metric.replicates(
-                    self.real, self.generated, key, counts[:split], counts[split:]
-                )
-        return self._scores[key]
-
-    def average(self, weights: Sequence[float]) -> np.ndarray:
-        """Σ λ_i D(S_i, S_G) of each replicate: (replicates, generators)."""
-        shares = np.asarray(weights)
-        return self.scores(weights)[0][:, :, shares > 0] @ shares[shares > 0]
-
-    def ends(self, weights: Sequence[float], part: str, estimate: np.ndarray) -> Ends:
-        """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
-        replicates = self._of(part, weights)
-        with np.errstate(over="ignore", invalid="ignore"):
-            ends = Ends(self.resamples.centre(estimate, replicates), *self.resamples.interval(estimate, replicates))
-        if any(np.isinf(column).any() for column in ends):
-            raise InvalidInput(
-                "uncertainty", "the squares of these scores are beyond all numbers", "Rescale the features"
-            )
-        return ends
-
-    def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], estimate: np.ndarray) -> float:
-        """The probability that the first of two generators is the worse one by avg or all, of losses `estimate`."""
-        replicates = losses(self.metric, self._of(part, weights))
-        first, second = pair
-        difference = np.array(estimate[first] - estimate[second])
-        return self.resamples.above(difference, replicates[:, first] - replicates[:, second])
-
-    def _of(self, part: str, weights: Sequence[float]) -> np.ndarray:
-        if part == "client":
-            return self.scores(weights)[0]
-        if part == "all":
-            return self.scores(weights)[1]
-        average = self.average(weights)
-        return average if part == "avg" else average - self.scores(weights)[1]
-
-
-def check_sizes(metric: Metric[Any], samples: Sequence[Sample]) -> list[int]:
-    """The rows of each, 0 for a law; InvalidInput where they are too few for resampling."""
-    sizes = [0 if s.rows is None else s.rows.shape[0] for s in samples]
-    if metric.no_resampling:
-        raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
-    few = min((n for n in sizes if n), default=math.inf)
-    if few < FEWEST:
-        raise InvalidInput("uncertainty", f"a client or generator has {few} rows", f"Intervals need {FEWEST}")
-    dim = samples[0].dim
-    fewest = metric.rows_to_resample(dim)
-    if few < fewest:
-        seen = (
-            f"resampling cannot take the bias off {metric.label} of {few} rows with {dim} features: it needs {fewest:,}"
-        )
-        others = "nm.Influence()" if metric.name == "fid" else f"intervals without {metric.label}"
-        raise InvalidInput("uncertainty", seen, f"Use {others}, or fewer features")
-    return sizes
 
 
 @dataclass(frozen=True)

@@ -156,6 +156,9 @@ def _read(weights: Any) -> dict[str, np.ndarray]:
         if array.shape != wanted[name] or array.dtype.kind != "f" or not np.isfinite(array).all():
             seen = f"has {name} of shape {array.shape} and type {array.dtype}, or not finite"
             raise InvalidInput("weights", seen, f"It needs finite floating-point numbers of shape {wanted[name]}")
+    if not 0 <= arrays["accuracy"] <= 1:
+        seen = f"has the accuracy {float(arrays['accuracy']):.3g}"
+        raise InvalidInput("weights", seen, "It is the share of held-out digits told apart, from 0 to 1")
     return arrays
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..errors import InvalidInput, check_choice, check_count, shown
 from .cache import Shelf, cache
-from .extractors import DEFAULT, Extractor, extractor_of
+from .extractors import Extractor, extractor_of
 from .images import Images, images
+from .packages import DEFAULT
 from .shapes import in_float32
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InvalidInput, check_choice, shown
 from .networks import LAYERS, NETWORKS
+from .packages import PLAIN, check_packages, missing_packages
 from .shapes import check_image
 from .weights import kept, located
 
@@ -19,17 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RESIZES = ("extractor", "clean")
-# Those that need NumPy alone: the file of this room, the class, and the width of its rows where that is fixed.
-PLAIN = {"pixels": ("extractors", "Pixels", None), "digits-cnn": ("digits", "DigitsCNN", 64)}
 NAMES = (*PLAIN, *LAYERS)
-PACKAGES = {"torch": "torch", "torchvision": "torchvision", "torch_fidelity": "torch-fidelity"}
-DEFAULT = "inception-v3-compat"
-# The command replaces extractor='…' by its option.
-INSTALL = (
-    'Run: pip install "nbmetrics[images]", or use '
-    + " or ".join(f"extractor='{name}'" for name in PLAIN)
-    + ", which need no more than nbmetrics"
-)
+FILES = (".pt", ".pth", ".onnx", ".safetensors", ".npz")
 
 
 @runtime_checkable
@@ -104,19 +96,17 @@ def extractor_of(
     Raises InvalidInput where a setting does not fit, a package is not installed, or weights are not at hand.
     """
     is_clean = check_choice(resize, RESIZES, "resize") == "clean"
+    _check_no_file(extractor)
     if not isinstance(download, (bool, np.bool_)):
         raise InvalidInput("download", f"got {shown(download)}", "Give True or False")
     if isinstance(extractor, str):
         name = check_choice(extractor, NAMES, "extractor")
         if name in PLAIN:
             return _plain(name, weights, device, is_clean)
-        _check_packages(name)
+        check_packages(name)
         source = located(LAYERS[name][0], weights, bool(download))
-        try:
-            from .fidelity import FidelityExtractor
-        except ImportError as error:  # installed, but not whole
-            seen = f"{_needing(name, [*PACKAGES.values()])}, which do not load: {shown(str(error), 200)}"
-            raise InvalidInput("extractor", seen, INSTALL) from None
+        from .named import FidelityExtractor
+
         return FidelityExtractor(name, source, device, is_clean)
     from .own import FunctionExtractor, ModuleExtractor
 
@@ -131,6 +121,21 @@ def extractor_of(
         return ModuleExtractor(extractor, device, is_clean)
     _check_unused(who, device, is_clean)
     return extractor if isinstance(extractor, Extractor) else FunctionExtractor(extractor)
+
+
+def _check_no_file(extractor: Any) -> None:
+    """Refuse a file: whoever loads a network from one, runs what is in it."""
+    if not isinstance(extractor, (str, os.PathLike)):
+        return
+    path = os.fsdecode(extractor)
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in FILES or isinstance(extractor, os.PathLike):
+        seen = f"got the file {shown(path)}; a file holds weights, or a program (TorchScript, ONNX), never run here"
+        fix = (
+            "Load a program yourself where you trust it, and give the module, or a function of a batch of images that "
+            "calls it; weights go with the name of their network: 'inception-v3-compat', weights=file"
+        )
+        raise InvalidInput("extractor", seen, fix)
 
 
 def _plain(name: str, weights: Any, device: Any, is_clean: bool) -> Extractor:
@@ -148,22 +153,6 @@ def _check_unused(who: str, device: Any, is_clean: bool) -> None:
         raise InvalidInput("resize", seen, "Leave resize out, and resize the images yourself if they need it")
     if str(device) not in ("auto", "cpu"):
         raise InvalidInput("device", f"got {shown(device)}, and {who} does not choose by it", "Leave device out")
-
-
-def _missing_packages() -> list[str]:
-    return [package for module, package in PACKAGES.items() if importlib.util.find_spec(module) is None]
-
-
-def _check_packages(name: str) -> None:
-    if missing := _missing_packages():
-        is_are = "is" if len(missing) == 1 else "are"
-        raise InvalidInput("extractor", f"{_needing(name, missing)}, which {is_are} not installed", INSTALL)
-
-
-def _needing(name: str, packages: list[str]) -> str:
-    *more, last = packages
-    default = ", the default," if name == DEFAULT else ""
-    return f"{name!r}{default} needs {' and '.join([', '.join(more), last] if more else [last])}"
 
 
 def extractors() -> pd.DataFrame:
@@ -187,7 +176,7 @@ def extractors() -> pd.DataFrame:
     """
     import pandas as pd
 
-    is_installed = not _missing_packages()
+    is_installed = not missing_packages()
     rows: list[tuple[str, int | None, str, bool]] = [(name, dim, "", True) for name, (_, _, dim) in PLAIN.items()]
     for name, (base, layer) in LAYERS.items():
         network = NETWORKS[base]

@@ -1,4 +1,4 @@
-"""Torch-fidelity's networks as extractors: the one way in to them. Importing this imports torch and torchvision.
+"""Torch-fidelity's networks: the one way in to them. Importing this imports torch and torchvision.
 
 Its own classes compute, from its own preparation of uint8 images on; only their weights come another way: checked, and
 read as tensors alone, where theirs would fetch files, unpickle anything, and for DINOv2 run code from the network.
@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from ..errors import InvalidInput, shown
-from .devices import device_of
 from .networks import LAYERS, NETWORKS
-from .resize import CLEAN, clean, rounded
-from .shapes import as_rgb, by_shape, check_image
 from .weights import Weights, digest, read
 
 _declared: list[Any] = []
@@ -39,66 +36,36 @@ def _import_torchvision() -> None:
 
 
 _import_torchvision()
-import torch_fidelity  # noqa: E402
 from torch_fidelity.feature_extractor_base import FeatureExtractorBase  # noqa: E402
 from torch_fidelity.feature_extractor_clip import build_model  # noqa: E402
 from torch_fidelity.registry import FEATURE_EXTRACTORS_REGISTRY  # noqa: E402
 
 
-class FidelityExtractor:
-    """A layer of one of torch-fidelity's networks, in float32.
+class Loaded(NamedTuple):
+    """One of torch-fidelity's networks on its device, with what says which weights it has.
 
-    It takes uint8 images of any size, and brings them to its own as TensorFlow 1 did (bilinear, not antialiased), or
-    as clean-fid does; grey becomes three equal channels. Images of one shape go through the network together (as all
-    do with clean), so a batch split otherwise gives the same rows to rounding, and split alike the same bits.
-
-    Parameters
-    ----------
-    name : "inception-v3-compat", "vgg16:fc2", …: one of `nm.extractors()`
-    source : the file of the weights, or a state dict
-    device : "auto" (a GPU where there is one), "cpu", "cuda", "cuda:1" or a torch.device
-    is_clean : resized as clean-fid does
+    digest : of its state dict
+    weights : what was read, less the tensors
     """
 
-    def __init__(self, name: str, source: Path | Mapping[str, Any], device: Any, is_clean: bool) -> None:
-        base, layer = LAYERS[name]
-        self.name, self.dim = name, NETWORKS[base].layers[layer]
-        self._device, self._size, self._is_clean = device_of(device), NETWORKS[base].size, is_clean
-        weights = read(base, source)
-        self._network = _network(base, layer, weights).to(self._device)
-        self._hash = digest(self._network.state_dict())
-        self._weights = f"published weights {NETWORKS[base].sha256[:8]}"
-        if not weights.is_published:
-            self._weights = f"weights of your own, {self._hash[:8]}"
+    network: Any
+    digest: str
+    weights: Weights
 
-    @property
-    def fingerprint(self) -> str:
-        """Name, weights, program, resizing and type of numbers; a GPU rounds otherwise, so its rows are kept apart."""
-        transform = "clean" if self._is_clean else "extractor"
-        version = torch_fidelity.__version__
-        return f"{self.name}/{self._hash}/torch-fidelity {version}/{transform}/float32/{self._device.type}"
-
-    @property
-    def convention(self) -> str:
-        """What the rows are, for the line under a table."""
-        resized = "by the extractor as TensorFlow 1 did"
-        if self._is_clean:
-            resized = f"to {self._size} × {self._size} {CLEAN}, and rounded to whole levels"
-        program = f"torch-fidelity {torch_fidelity.__version__}, {self._weights}"
-        return f"{self.name} ({program}), images resized {resized}, grey as three equal channels"
-
-    def __call__(self, batch: Sequence[np.ndarray]) -> np.ndarray:
-        """(b, d) float32 rows of b uint8 images, (H, W, 3) or (H, W), of any sizes."""
-        images = [as_rgb(check_image(image)) for image in batch]
-        if self._is_clean:
-            images = [rounded(clean(image, self._size)) for image in images]
-        return by_shape(images, self._rows) if images else np.empty((0, self.dim), np.float32)
-
-    def _rows(self, images: np.ndarray) -> Any:
-        given = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2))).to(self._device)
+    def rows(self, images: np.ndarray) -> Any:
+        """(k, d) of (k, H, W, 3) uint8 images."""
+        given = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
         with torch.inference_mode():
-            (rows,) = self._network(given)
+            (rows,) = self.network(given.to(next(self.network.parameters()).device))
         return rows.cpu()
+
+
+def load(name: str, source: Path | Mapping[str, Any], device: str) -> Loaded:
+    """The network of this extractor's name with these weights, or InvalidInput where they are not its own."""
+    base, layer = LAYERS[name]
+    weights = read(base, source)
+    network = _network(base, layer, weights).to(device)
+    return Loaded(network, digest(network.state_dict()), weights._replace(state={}))
 
 
 def _network(name: str, layer: str, weights: Weights) -> Any:

@@ -179,9 +179,7 @@ def in_zip(path: str) -> list[Member]:
     if len(infos) > MOST_ITEMS or unpacked > max(MOST_UNPACKED * size, ALWAYS_UNPACKED):
         seen = f"{shown(path)} has {size:,} bytes and holds {len(infos):,} files of {unpacked:,} bytes"
         raise InvalidInput("source", seen, "That is no zip file of images; unpack it yourself where it is harmless")
-    split = [
-        tuple(part for part in info.filename.split("/") if part not in ("", ".", "..")) or ("?",) for info in infos
-    ]
+    split = [tuple(part for part in info.filename.split("/") if part not in ("", ".")) or ("?",) for info in infos]
     seen_parts = [parts for parts in split if not is_hidden(parts)]
     if seen_parts and all(len(parts) > 2 and parts[0] == seen_parts[0][0] for parts in seen_parts):
         split = [parts[1:] if len(parts) > 1 and parts[0] == seen_parts[0][0] else parts for parts in split]
@@ -197,6 +195,8 @@ def _why_not(info: zipfile.ZipInfo, last: zipfile.ZipInfo) -> str:
     """Why a member is not opened, whatever it is called; `last` has its name too."""
     if info is not last:
         return _REPLACED
+    if ".." in info.filename.split("/"):
+        return "its path leads upwards (..), so its folder is not sure"
     return "a link" if stat.S_ISLNK(info.external_attr >> 16) else ""
 
 

@@ -89,3 +89,6 @@ LAYERS = {
     for name, network in NETWORKS.items()
     for k, layer in enumerate(network.layers)
 }
+# The classes' probabilities, which the Inception Score is of: the softmax of these logits.
+PROBABILITIES = "inception-v3-compat:probabilities"
+LAYERS[PROBABILITIES] = ("inception-v3-compat", "logits_unbiased")

@@ -1,17 +1,23 @@
 """Weights of networks: found, fetched where that was asked for, checked, and read as tensors and nothing else.
 
 weights → located (a file, or tensors; needs no torch) → read → a state dict, its source, its digest
+              → passed (the same bytes made a network before: its digest, without torch)
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import secrets
 import warnings
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .. import __version__
 from ..errors import InvalidInput, shown
 from .home import home
 from .networks import NETWORKS, Network
@@ -20,11 +26,15 @@ SUFFIXES = (".safetensors", ".pt", ".pth")
 
 
 class Weights(NamedTuple):
-    """A state dict on the CPU, and where it is from, as error messages and convention lines have it."""
+    """A state dict on the CPU, and where it is from, as error messages and convention lines have it.
+
+    sha256 : of the file, "" where there is none
+    """
 
     state: dict[str, Any]
     where: str
     is_published: bool
+    sha256: str = ""
 
 
 def folder() -> Path:
@@ -99,17 +109,69 @@ def read(name: str, source: Path | Mapping[str, Any]) -> Weights:
     """
     if isinstance(source, Mapping):
         return Weights(_checked(source, "the state dict"), "the state dict", False)
+    found, is_published = checksum(name, source)
+    return Weights(_checked(_state(source, is_published), str(source)), str(source), is_published, found)
+
+
+def checksum(name: str, path: Path) -> tuple[str, bool]:
+    """The SHA-256 of a file, and whether it is the published one; refused where its place says so and it is not."""
     network = NETWORKS[name]
     try:
-        with source.open("rb") as file:
+        with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise InvalidInput("weights", f"{source} cannot be read: {error.strerror}", "Check the file") from None
+        raise InvalidInput("weights", f"{path} cannot be read: {error.strerror}", "Check the file") from None
     is_published = found == network.sha256
-    if network.sha256 and not is_published and source.name == network.file:
-        seen = f"{source} has SHA-256 {found}, not {network.sha256}: it is not whole, or another file"
+    if network.sha256 and not is_published and path.name == network.file:
+        seen = f"{path} has SHA-256 {found}, not {network.sha256}: it is not whole, or another file"
         raise InvalidInput("weights", seen, "Delete it and fetch it again, or rename it if it is one of your own")
-    return Weights(_checked(_state(source, is_published), str(source)), str(source), is_published)
+    return found, is_published
+
+
+def passed(name: str, path: Path) -> tuple[str, bool] | None:
+    """The digest of this network with the weights of this file, and whether that is the published one.
+
+    None where no file of the same bytes has made one here.
+    """
+    found, is_published = checksum(name, path)
+    try:
+        text = _note(name, path, found).read_text("ascii")
+    except (OSError, ValueError):
+        return None
+    return (text, is_published) if _DIGEST.fullmatch(text) else None
+
+
+def remember(name: str, weights: Weights, digest: str) -> None:
+    """Note that a file made a network of this digest; where that cannot be written, it is made again next time."""
+    if not weights.sha256:
+        return
+    note = _note(name, Path(weights.where), weights.sha256)
+    draft = note.with_name(f"{note.name}.{secrets.token_hex(8)}.part")
+    try:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(digest, "ascii")
+        os.replace(draft, note)
+    except OSError:
+        draft.unlink(missing_ok=True)
+
+
+def _note(name: str, path: Path, sha256: str) -> Path:
+    """Where a file's digest is noted: another program may refuse it, and what a file is called says how it is read."""
+    key = "\n".join([name, path.name, sha256, program(), __version__])
+    return home() / "passed" / hashlib.sha256(os.fsencode(key)).hexdigest()
+
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
+@cache
+def program() -> str:
+    """Torch-fidelity and its version, which stands in the names of rows."""
+    try:
+        version = metadata.version("torch-fidelity")
+    except metadata.PackageNotFoundError:  # a copy that no installer knows of
+        version = import_module("torch_fidelity").__version__
+    return f"torch-fidelity {version}"
 
 
 def _state(path: Path, is_published: bool) -> Any:

@@ -192,6 +192,7 @@ class Dealt(ABC):
             folder that it lies in, be it `path/cat/` or `path/hospital/cat/`, and each class is a client
 
         Clients are in natural order: "ward 2" before "ward 10". Folders whose names begin with a dot are passed over.
+        A link counts as what it leads to: an image that is linked under two clients is an image of both.
         Files that were not read are told by a warning with the first reasons, and listed in `federation.report`
         (DataFrame client, file, read, reason).
 

@@ -14,6 +14,7 @@ from .client import Client
 from .dealing import Dealt
 from .generator import MOST_PARTIES, named
 from .pictures import are_images, check_one_space, extraction_of
+from .regroup import by_class, merged, without
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,6 +161,23 @@ class Federation(Dealt):
             raise InvalidInput("test", "is 0, which holds nothing out", "Give a share of the rows, such as 0.2")
         streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
         return self._again([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
+
+    def merge(self, name: str, clients: Any) -> Federation:
+        """The federation with some clients as one of that name: their rows together, or Σ λ_i P_i of laws.
+
+        >>> federation = nm.Federation({"a": np.zeros((2, 1)), "b": np.ones((4, 1)), "c": np.ones((6, 1))})
+        >>> federation.merge("a and b", ["a", "b"]).describe()["n"].tolist()
+        [6, 6]
+        """
+        return self._again(merged(self, name, clients))
+
+    def drop(self, clients: Any) -> Federation:
+        """The federation without a client, or without several; the others weigh as before, by their shares."""
+        return self._again(without(self, clients))
+
+    def split_classes(self, name: str) -> Federation:
+        """The federation with one client cut into its classes, each a client "name: class"; it must have labels."""
+        return self._again(by_class(self, name))
 
     def _again(self, clients: list[Client]) -> Federation:
         """Other clients in the places of these."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..arrays import Array, as_rows, check_frames
 from ..distributions import Distribution, as_law, draw_rows
-from ..errors import InvalidInput, check_choice, shown
+from ..errors import InvalidInput, check_choice, refusal_of, shown
 from ..summaries.rows import Rows
 from .strata import Pulls, Strata
 
@@ -94,6 +94,7 @@ class Metric(ABC, Generic[S]):
     copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
     needs_test : whether clients must have test rows
     needs_density : whether a generator's law itself is scored, however many rows are asked for
+    pools_scores : whether a pooled score takes all that the clients' own scores take
     is_conditional : whether outputs are compared given their inputs, each client with the answers to its own condition
     """
 
@@ -105,6 +106,7 @@ class Metric(ABC, Generic[S]):
     needs_test = False
     needs_density = False
     is_conditional = False
+    pools_scores = False
 
     @abstractmethod
     def summarize(self, sample: Sample) -> S:
@@ -146,6 +148,12 @@ class Metric(ABC, Generic[S]):
     def all_terms(self, real: Sequence[S], generated: Sequence[S]) -> Iterable[Iterable[Terms]]:
         """The terms of every pair, generator by generator; to be replaced where many pairs at once are cheaper."""
         return ((terms_of(self, client, other) for client in real) for other in generated)
+
+    def prepare(self, clients: Sequence[S]) -> None:
+        """Compute once what the scores of all these clients will share; for where they come one after the other."""
+
+    def rest(self, summary: S) -> None:
+        """Free what was computed of a summary, is large, and can be computed again."""
 
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> Sequence[str]:
         """Lines on what these samples are too few, or too unlike, for; `generators` without those that answered."""
@@ -340,7 +348,9 @@ def _shares_left(metric: Metric[Any], weights: Sequence[float], counts: Sequence
 
 
 def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
-    """The terms of one pair of summaries, or why there are none."""
+    """The terms of one pair of summaries, or why there are none: a summary may have been refused already."""
+    if refusal := refusal_of(real, generated):
+        return refusal
     try:
         terms = metric.terms(real, generated)
     except InvalidInput as error:
@@ -348,18 +358,6 @@ def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
     if not isinstance(terms, Mapping) or any(np.ndim(value) for value in terms.values()):
         raise InvalidInput("metrics", f"terms of {metric.name!r} gave {shown(terms)}", "Return a dict of named numbers")
     return terms
-
-
-def few_rows(needed: int, **sides: Sequence[Sample]) -> str:
-    """Whose rows are fewer than needed, with its verb ("the client has", "2 of 3 clients have"), or nothing."""
-    numbers = {name: sum(s.rows is not None and s.rows.shape[0] < needed for s in side) for name, side in sides.items()}
-    who = [
-        f"the {name}" if len(sides[name]) == 1 else f"{few} of {len(sides[name])} {name}s"
-        for name, few in numbers.items()
-        if few
-    ]
-    is_one = len(who) == 1 and who[0].startswith("the ")
-    return f"{' and '.join(who)} {'has' if is_one else 'have'}" if who else ""
 
 
 def losses(metric: Metric[Any], scores: Any) -> np.ndarray:

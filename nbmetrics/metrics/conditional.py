@@ -25,7 +25,8 @@ from ..distributions import Distribution, HasMoments, has_moments
 from ..errors import InvalidInput, caller_level, check_count, check_names, check_number
 from ..summaries.joint import JointMoments, short
 from ..summaries.roots import nuclear_norm
-from .base import Metric, Sample, few_rows
+from .base import Metric, Sample
+from .few import few_rows
 from .fid.metric import PRECISION
 
 # Pairs for each feature of x and y below which CFID is mostly the noise of its own estimate.

@@ -165,7 +165,9 @@ def _means(rows: Array, start: int) -> tuple[np.ndarray, float]:
         if bool(xp.any(bad)):
             first = int(xp.argmax(xp.astype(bad, xp.int64)))
             held = f"sums to {float(sums[first, 0]):.4g}, with a least entry of {float(xp.min(p[first, :])):.3g}"
-            fix = 'Give class probabilities: softmax of logits, such as those of "inception-v3-compat:logits_unbiased"'
+            fix = (
+                'Give class probabilities: softmax of logits, as the extractor "inception-v3-compat:probabilities" does'
+            )
             raise InvalidInput("probabilities", f"row {start + block.start + first} {held}", fix)
         p = xp.clip(p / sums, 0.0, None)
         marginal += to_numpy(xp.sum(p, axis=0))

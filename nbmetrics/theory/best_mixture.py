@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_count, shown
+from ..errors import InvalidInput, check_count, refusal_of, shown
 from ..evaluation.evaluate import evaluate
 from ..evaluation.scores import Scores
 from ..metrics import metric_of
@@ -134,6 +134,9 @@ def best_mixture(
     """
     halved = Halved(on_all_pairs(metric), check_count(seed, "seed", minimum=0))
     scores = evaluate(federation, generators, halved, samples=samples, seed=seed, progress=progress)
+    result = scores.result(halved.name)
+    if refusal := refusal_of(*result.real, *result.generated):
+        raise refusal
     return mixture_of(scores, halved.name)
 
 

@@ -142,7 +142,7 @@ def test_hostile_names_are_text_and_fit_a_narrow_page(saved):
     lab.close()
 
 
-@pytest.mark.parametrize("case", ["one generator", "identical", "one client", "laws"])
+@pytest.mark.parametrize("case", ["one generator", "identical", "one client", "laws", "few rows"])
 def test_edges(saved, case):
     clients = {"a": rows_about(0, 1, 100), "b": rows_about(0.5, 1, 100, seed=1)}
     generators = {"g": rows_about(0, 1, 200, seed=2), "h": rows_about(0.4, 1, 200, seed=3)}
@@ -152,6 +152,8 @@ def test_edges(saved, case):
         generators = {"g": generators["g"], "h": generators["g"].copy()}
     if case == "one client":
         clients.pop("b")
+    if case == "few rows":  # of a client that decisions leave out
+        clients["c"] = rows_about(3, 1, 4, seed=5)
     if case == "laws":
         clients = {"a": nm.Gaussian([0, 0]), "b": nm.Gaussian([2, 0])}
         generators = {"g": nm.Gaussian([1, 0]), "h": nm.Gaussian([1, 0], 1.5)}
@@ -160,11 +162,16 @@ def test_edges(saved, case):
     _page, root = saved.open(lab)
     expect(heading(root)).to_have_text(said[0])
     shown = rows_of(root)
-    assert [row["name"] for row in shown] == list(generators)[: len(shown)]
+    known = lab._study.known("fid", lab._scene.shares)
+    order = np.argsort(known.avg_centres, kind="stable")
+    assert [row["name"] for row in shown] == [list(generators)[g] for g in order]
     if case == "identical":
         assert [row["cells"]["avgPlace"]["text"] for row in shown] == ["1 (1–2)"] * 2
     if case == "one client":
         expect(root.get_by_role("columnheader", name="gap")).to_be_hidden()
+    if case == "few rows":
+        assert any(known.facts.few) and not np.isnan(known.avg_centres).any()
+        assert [row["cells"]["avg"]["value"] for row in shown] == pytest.approx(sorted(known.avg_centres), rel=1e-9)
     if case == "laws":
         expect(root.locator(".nbm-dashboard-legend")).to_contain_text("Exact")
     lab.close()

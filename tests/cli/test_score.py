@@ -286,6 +286,10 @@ REFUSED = {
     "CSV of no name": ((*WORDS, "--csv", ""), "error: --csv"),
     "LaTeX of another name": ((*WORDS, "--latex", "t.txt"), "error: --latex"),
     "unknown extractor": (("score", "pictures", "wide.npy", "--extractor", "pixle"), "error: --extractor"),
+    "classes of other features": (
+        ("score", "pictures", "wide.npy", "--extractor", "digits-cnn", "--metrics", "fid,inception_score"),
+        "Use --extractor inception-v3-compat:probabilities, in a run of its own",
+    ),
     "batches of none": (
         ("score", "pictures", "wide.npy", "--extractor", "pixels", "--batch-size", "0"),
         "error: --batch-size",
@@ -317,6 +321,22 @@ def test_a_file_that_holds_no_rows_is_refused(features, run, tmp_path, content):
         (tmp_path / "bad.npy").write_bytes(content)
     code, out, err = run("score", "real", "bad.npy")
     assert (code, out) == (2, "") and err.startswith("error: GENERATED 'bad.npy', ")
+
+
+def test_rows_that_a_metric_refuses_lose_no_other_score(features, run, tmp_path):
+    np.save(tmp_path / "real" / "small.npy", features["real/north"][:3])
+    words = (*WORDS, "--metrics", "fid,precision,inception_score")
+    code, out, err = run(*words, "--uncertainty", "influence", "--json", "out.json", "--csv", "out.csv")
+    told, table = " ".join(out.split()), pd.read_csv("out.csv").set_index("metric")
+    assert code == 0 and all(line.startswith("warning: ") for line in err.splitlines())
+    assert max(map(len, out.splitlines())) <= 80
+    assert "client 'small', precision, rows: has 3 rows" in told and "Give class probabilities" in told
+    assert table.drop("fid")[["avg", "all"]].isna().all(axis=None)
+    flips = read(tmp_path / "out.json")["flips"]
+    assert len(flips["fid"]) == 1 and not flips["precision"]
+    assert run(*WORDS, "--metrics", "fid", "--uncertainty", "influence", "--csv", "alone.csv")[0] == 0
+    alone = pd.read_csv("alone.csv").set_index("metric").loc["fid"]
+    pd.testing.assert_frame_equal(table.loc["fid"], alone, rtol=1e-9)
 
 
 def test_rows_of_other_features_are_refused(features, run, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.evaluation.draws import noise
 from nbmetrics.evaluation.filling import Filling
 
 METRICS = ("fid", "kid", "precision", nm.metrics.KID(nm.RBF(2.0), name="kid_rbf"))
@@ -70,7 +71,8 @@ def test_snapshots_grow_and_never_change():
     assert before.table[["avg", "all"]].isna().all().all()
     assert sum("all clients together" in line for line in words) == len(METRICS) * len(made)
     starts = [line for line in words if re.search(r", clients? 1\b", line)]
-    assert all("together" in line or " for " in line for line in words[: words.index(starts[0])])
+    pooled = [line for line in words if "together" in line or re.search("client", line)]
+    assert all("together" in line for line in pooled if line.startswith("FID") and pooled.index(line) < len(made))
     leaders = filling.scores.ranks("fid").sort_values("all")["generator"][:2]
     assert [line.split(",")[0] for line in starts if line.startswith("FID")][:2] == [f"FID of {g}" for g in leaders]
     assert_same(filling.scores, nm.evaluate(real, made, METRICS, progress=False))
@@ -144,8 +146,10 @@ def test_refusals_come_before_the_work_and_leave_no_trace():
         filling.fill_clients("g0", "fid", [4])
     with pytest.raises(nm.InvalidInput):
         Filling({"c": np.zeros((1, 2))}, "fid").summarize()
-    with pytest.raises(nm.InvalidInput):
-        Filling(real, "fid", uncertainty=nm.Bootstrap(20)).add(np.zeros((5, 5)), name="few")
+    linear, few = nm.metrics.KID(estimator="linear"), {"few": made["g0"][:5]}
+    for clients, metric in ((real, linear), (few, "kid")):
+        with pytest.raises(nm.InvalidInput, match="uncertainty"):
+            Filling(clients, metric, uncertainty=nm.Bootstrap(20)).add(made["g0"], name="g0")
 
 
 def test_a_generator_that_a_metric_refuses_stops_nobody():
@@ -157,6 +161,40 @@ def test_a_generator_that_a_metric_refuses_stops_nobody():
     assert filling.known("fid").all.all()
     assert np.isnan(filling.scores.values("fid").all).tolist() == [True, False]
     assert any("has 1 row" in line for line in filling.scores.cautions)
+
+
+@pytest.mark.filterwarnings("ignore::nbmetrics.BiasWarning")
+@pytest.mark.parametrize("design", [None, nm.Influence(), nm.Jackknife(10)], ids=lambda d: type(d).__name__)
+def test_parties_that_a_metric_refuses_leave_the_pieces_what_evaluate_gives(design):
+    real, made = rows(10)
+    real["c1"], made["g1"] = real["c1"][:3], made["g1"][:3]
+    federation = nm.Federation(real).with_weights([1, 0, 1, 1])
+    metrics = ("kid", "precision", "inception_score")
+    wanted = nm.evaluate(federation, made, metrics, uncertainty=design, progress=False)
+    filling = Filling(federation, metrics, uncertainty=design)
+    filling.add_all(made)
+    for step in filling.steps():
+        step()
+    assert_same(filling.scores, wanted)
+    assert filling.scores.conventions == wanted.conventions
+    assert np.isfinite(wanted.values("precision").avg).tolist() == [True, False, True]
+    for metric in metrics:
+        found, known = filling.noise(metric), noise(wanted.result(metric), wanted.weights)
+        np.testing.assert_allclose(found.all, known.all, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.by_client, known.by_client, rtol=1e-9, atol=1e-12)
+        assert (found.reasons, found.all_reasons) == (known.reasons, known.all_reasons)
+
+
+def test_slopes_are_there_beside_a_refused_client_of_no_weight():
+    real, made = rows(11, clients=3)
+    filling = Filling({**real, "one row": made["g0"][:1]}, "fid")
+    filling.add_all(made)
+    assert np.isnan(filling.slopes("g1", "fid")).all()
+    filling.weigh([1, 1, 2, 0])
+    alone = Filling(real, "fid")
+    alone.add_all(made)
+    alone.weigh([1, 1, 2])
+    np.testing.assert_array_equal(filling.slopes("g1", "fid"), [*alone.slopes("g1", "fid"), np.nan])
 
 
 def test_readers_see_whole_snapshots_while_one_thread_fills():

@@ -7,7 +7,8 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
-from nbmetrics.evaluation.uncertainty import JackknifeResamples, Replicas
+from nbmetrics.evaluation.replicas import Replicas
+from nbmetrics.evaluation.uncertainty import JackknifeResamples
 from nbmetrics.metrics.base import Sample, replicate
 
 CUBIC, RBF = nm.metrics.KID(), nm.metrics.KID(nm.RBF(1.5))

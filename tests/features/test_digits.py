@@ -204,7 +204,9 @@ class Malicious:
         return pytest.fail, ("a pickle ran",)
 
 
-@pytest.mark.parametrize("kind", ["none", "text", "npy", "pickle", "shape", "nan", "extra", "integers", "huge"])
+@pytest.mark.parametrize(
+    "kind", ["none", "text", "npy", "pickle", "shape", "nan", "extra", "integers", "huge", "accuracy"]
+)
 def test_other_files_are_refused(kind, tmp_path):
     path, arrays = tmp_path / "weights.npz", DigitsCNN().arrays
     wrong = {
@@ -212,6 +214,7 @@ def test_other_files_are_refused(kind, tmp_path):
         "shape": {"linear": arrays["linear"].T},
         "nan": {"linear": arrays["linear"] * np.float16(np.nan)},
         "extra": {"more": np.zeros(2)},
+        "accuracy": {"accuracy": np.array(7.0)},
         "integers": {"linear": np.zeros(SHAPES["linear"], int)},
         "huge": {"linear": np.zeros((10_000, 1000), np.float16)},
     }

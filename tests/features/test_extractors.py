@@ -2,14 +2,16 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.features.extractors import PLAIN, Extractor, Pixels, extractor_of
+from nbmetrics.features.extractors import Extractor, Pixels, extractor_of
 from nbmetrics.features.networks import LAYERS, NETWORKS
+from nbmetrics.features.packages import PLAIN
 from nbmetrics.features.shapes import by_shape
 
 RNG = np.random.default_rng(0)
@@ -42,10 +44,10 @@ def test_a_network_is_ready_when_packages_and_file_are_there(monkeypatch):
     path = weights.folder() / NETWORKS["vgg16"].file
     path.parent.mkdir(parents=True)
     path.write_bytes(b"")
-    monkeypatch.setattr(extractors, "_missing_packages", lambda: [])
+    monkeypatch.setattr(extractors, "missing_packages", lambda: [])
     ready = nm.extractors().set_index("name")["ready"]
     assert ready[ready].index.tolist() == [*PLAIN, "vgg16", "vgg16:fc2"]
-    monkeypatch.setattr(extractors, "_missing_packages", lambda: ["torch"])
+    monkeypatch.setattr(extractors, "missing_packages", lambda: ["torch"])
     assert nm.extractors().set_index("name")["ready"].sum() == len(PLAIN)
 
 
@@ -105,6 +107,12 @@ def test_a_typo_gets_the_nearest_name(given, wanted):
 @pytest.mark.parametrize("given", [None, 3, b"pixels", ["pixels"], np.zeros(3), Pixels, "", "\0"])
 def test_what_is_no_extractor_is_refused(given):
     with pytest.raises(nm.InvalidInput, match=r"^extractor: "):
+        extractor_of(given)
+
+
+@pytest.mark.parametrize("given", ["net.pt", "a/NET.ONNX", Path("net.pt"), Path("net")], ids=str)
+def test_a_file_of_a_network_is_refused_with_what_to_do(given):
+    with pytest.raises(nm.InvalidInput, match=r"^extractor: got the file .*never run here\. Load a program yourself"):
         extractor_of(given)
 
 
@@ -224,7 +232,7 @@ def test_the_digits_cnn_has_the_width_that_the_table_says():
 
 
 def test_packages_that_do_not_load_are_told_of_as_those_that_are_absent(monkeypatch, tmp_path):
-    monkeypatch.setattr("nbmetrics.features.extractors._missing_packages", list)  # found, and yet
+    monkeypatch.setattr("nbmetrics.features.packages.missing_packages", list)  # found, and yet
     monkeypatch.setitem(sys.modules, "nbmetrics.features.fidelity", None)  # no import of it succeeds
     with pytest.raises(nm.InvalidInput, match=r"^extractor: .*do not load.*pip install .*nbmetrics\[images\]"):
         nm.extract(np.zeros((2, 8, 8), np.uint8), "inception-v3-compat", weights={"any": 0})

@@ -1,9 +1,13 @@
 """Torch-fidelity's networks, beside torch-fidelity itself on the same file of random weights."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.features import fidelity
 from nbmetrics.features.extractors import extractor_of
 from nbmetrics.features.networks import LAYERS, NETWORKS
 from nbmetrics.features.resize import clean
@@ -170,6 +174,67 @@ def test_convention_and_fingerprint_say_weights_layer_and_resizing(weights, stat
     assert "clean-fid" in others[2].convention and "299 × 299" in others[2].convention
     hash_of = shallow.fingerprint.split("/")[1]
     assert hash_of[:8] in shallow.convention and hash_of[:8] not in others[0].convention
+
+
+def test_probabilities_give_torch_fidelitys_inception_score(weights):
+    from torch_fidelity.metric_isc import isc_features_to_metric
+
+    images, name = odd_images(4, 11), "inception-v3-compat:probabilities"
+    rows = extracted(images, weights, name)
+    logits = torch.from_numpy(extracted(images, weights, "inception-v3-compat:logits_unbiased"))
+    wanted = isc_features_to_metric(logits, splits=1, shuffle=False)["inception_score_mean"]
+    assert rows.shape == (4, 1008) and wanted > 1.0001  # random weights are hardly sure
+    assert nm.inception_score(rows) - 1 == pytest.approx(wanted - 1, rel=1e-2)
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """The names of the extractors whose networks were built."""
+    load, names = fidelity.load, []
+    monkeypatch.setattr(fidelity, "load", lambda name, *given: (names.append(name), load(name, *given))[1])
+    return names
+
+
+def test_a_second_run_builds_no_network_and_a_changed_weight_is_another(weights, state, folder, loads, tmp_path):
+    name, settings = "inception-v3-compat:64", {"device": "cpu", "progress": False}
+    images = odd_images(3, 9)
+    rows = nm.extract(images[:2], name, weights=weights, **settings)
+    assert loads == [name]
+    assert np.array_equal(nm.extract(images[:2], name, weights=weights, **settings), rows) and loads == [name]
+    more = nm.extract(images, name, weights=weights, **settings)
+    assert np.array_equal(more[:2], rows) and more.shape == (3, 64) and loads == [name] * 2
+    lazy = extractor_of(name, weights=weights, device="cpu")
+    eager = extractor_of(name, weights=state, device="cpu")
+    assert (lazy.fingerprint, lazy.convention) == (eager.fingerprint, eager.convention)
+    key = "Conv2d_1a_3x3.conv.weight"
+    changed = tmp_path / "changed.pt"
+    torch.save({**state, key: state[key] * 1.5}, changed)
+    assert not np.allclose(nm.extract(images[:2], name, weights=changed, **settings), rows)
+
+
+def test_a_second_run_in_another_process_needs_no_torch(weights, folder):
+    code = """
+import sys, numpy as np, nbmetrics as nm
+rows = nm.extract(np.zeros((1, 20, 20, 3), np.uint8), "inception-v3-compat:64", weights=sys.argv[1], device="cpu")
+print(rows.shape, "torch" in sys.modules)
+"""
+    nm.extract(np.zeros((1, 20, 20, 3), np.uint8), "inception-v3-compat:64", weights=weights, device="cpu")
+    found = subprocess.run([sys.executable, "-c", code, weights], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "(1, 64) False"
+
+
+def test_a_file_that_is_refused_is_refused_again_and_one_that_changed_makes_no_rows(weights, state, folder, tmp_path):
+    path = tmp_path / "inception.pt"
+    torch.save({"fc.bias": state["fc.bias"]}, path)
+    for _ in range(2):
+        with pytest.raises(nm.InvalidInput, match="does not hold the tensors"):
+            extractor_of("inception-v3-compat:64", weights=path)
+    path.write_bytes(weights.read_bytes())
+    extractor_of("inception-v3-compat:64", weights=path)
+    remembered = extractor_of("inception-v3-compat:64", weights=path)
+    torch.save({**state, "fc.bias": state["fc.bias"] + 1}, path)
+    with pytest.raises(nm.InvalidInput, match=r"^weights: .*inception\.pt is no longer what it was"):
+        remembered(odd_images(1, 10))
 
 
 def test_loading_leaves_torchs_random_stream_where_it_is(state):

@@ -1,9 +1,10 @@
 /** Orders of the Dashboard's generators, the ribbon between two of them, and what the leaderboard says of its numbers. */
 import assert from "node:assert/strict";
 import test from "node:test";
+import { numbersOf } from "../../nbmetrics/labs/dashboard/view/numbers.js";
 import { briefly, crossings, placesOf, placeTexts, sorted, tiers } from "../../nbmetrics/labs/dashboard/view/places.js";
 import { leads } from "../../nbmetrics/labs/dashboard/view/ranges.js";
-import { scoreText } from "../../nbmetrics/labs/dashboard/view/rows.js";
+import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/rows.js";
 import { Scale, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 
 /** Noise of equal size, independent between generators, so that a difference of a few sizes is real. */
@@ -64,4 +65,27 @@ test("a verdict in a few words", () => {
   assert.equal(said("tie", ["A", "B"], ["A"]), "no single winner");
   assert.equal(said("size", ["A"], ["B"]), "order explained by sample size");
   assert.equal(said("unknown", ["A", "B"]), "not enough data");
+});
+
+test("what is not known yet has no place, and what is no finite number is shown", () => {
+  const facts = { name: "fid", label: "FID", higher: false, best: null, same: false, pooled: true, corrected: false, sure: true, note: "" };
+  const cells = { A: [1, 2, 3], B: [2, null, null], C: [1, "nan", 4], D: [1, "inf", 2] };
+  const draws = (count) => ({ scale: Array(count).fill(0.001), int8: btoa(String.fromCharCode(...Array.from({ length: 8 * count }, (_, i) => (41 * i * i) % 128))) });
+  const each = (make) => Object.fromEntries(Object.keys(cells).map((name) => [name, make(name)]));
+  const traits = {
+    board: { clients: ["x", "y", "z"].map((name) => ({ name, rows: 9, share: 1 / 3 })), metrics: [facts], values: { fid: cells }, centres: { fid: cells }, filled: { done: 10, total: 12, doing: "B" } },
+    draws: { fid: each(() => draws(3)) },
+    result: { weights: [1 / 3, 1 / 3, 1 / 3], all: { fid: { A: 1, B: 2, C: 3, D: "nan" } }, all_centres: { fid: { A: 1, B: 2, C: 3, D: "nan" } }, all_draws: { fid: each(() => draws(1)) }, p: null },
+  };
+  const scene = { metric: "fid", weights: [1, 1, 1], generators: Object.keys(cells), by: "avg", generator: "" };
+  const numbers = numbersOf(scene, { get: (name) => traits[name] });
+  const rows = rowsOf(scene, numbers, numbers.metrics.fid);
+  const texts = Object.fromEntries(rows.map(({ name, cells: of }) => [name, [of.avg.text, of.avgPlace.text, of.all.text, of.worst.text, of.worst.small]]));
+  assert.deepEqual(texts, {
+    A: ["2.000", "1", "1.000", "3.000", "z"],
+    B: ["1 of 3 clients", "–", "2.000", "…", ""],
+    C: ["NaN", "–", "3.000", "NaN", ""],
+    D: ["∞", "2", "NaN", "∞", "y"],
+  });
+  assert.match(numbers.metrics.fid.verdict.sentences[0], /^So far, 1 of 3 clients: /);
 });

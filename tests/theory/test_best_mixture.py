@@ -251,3 +251,10 @@ def test_any_generator_that_evaluate_takes():
     answers = nm.best_mixture(asked, {"f": lambda x, rng: x + rng.standard_normal((len(x), 3)), "g": made["g0"]})
     scored = nm.evaluate(asked, {"g": made["g0"]}, "kid").table["all"]
     assert answers.means.score(np.array([0.0, 1.0])) == pytest.approx(scored[0]) and np.isfinite(answers.cross_fitted)
+
+
+def test_a_client_or_generator_that_kid_refuses_is_told():
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    for clients, made in (({"a": x, "one": x[:1]}, {"g": x, "h": x}), ({"a": x}, {"g": x, "one": x[:1]})):
+        with pytest.raises(nm.InvalidInput, match=r"'one', .*has 1 row"):
+            nm.best_mixture(clients, made)

@@ -84,12 +84,14 @@ def facts_of(result: Result, known: np.ndarray, noise: Noise | None, why: str) -
     few: tuple[str, ...] = ("",) * values.shape[1]
     draws = None
     if noise is not None:
-        sounded = [g for g, reasons in enumerate(noise.reasons) if set(reasons) != {NOT_YET}]
-        columns = zip(*(noise.reasons[g] for g in sounded), strict=True) if sounded else few
-        few = tuple(next((reason for reason in column if reason), "") for column in columns)
+        is_sounded = all(set(reasons) != {NOT_YET} for reasons in noise.reasons)
+        # A generator whose own rows are too few has no interval with any client, which is no client's fault.
+        sure = [reasons for reasons in noise.reasons if not all(reasons)]
+        columns = list(zip(*sure, strict=True)) if sure else [(r,) for r in noise.reasons[0]] if noise.reasons else []
+        few = tuple(next((reason for reason in column if reason), "") for column in columns) or few
         corrected = losses(metric, noise.centres)
         centres = np.where(np.isnan(corrected), centres, corrected)
-        if len(sounded) < len(values):
+        if not is_sounded:
             why = why or NOT_YET
         elif all(few):
             why = why or few[0]

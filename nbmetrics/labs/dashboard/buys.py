@@ -50,10 +50,10 @@ def leaders(known: Known) -> tuple[int, int] | None:
     """The winner by avg and the one that is likeliest better in truth, by position; None where nobody can tell."""
     losses, draws = known.avg_centres, known.avg_draws
     placed = [int(g) for g in np.argsort(losses, kind="stable") if not np.isnan(losses[g])]
-    if draws is None or len(placed) < 2 or np.isnan(draws[:, placed]).any():
+    sure = [] if draws is None else [g for g in placed if not np.isnan(draws[:, g]).any()]
+    if len(sure) < 2 or sure[0] != placed[0]:
         return None
-    first = placed[0]
-    return first, min(placed[1:], key=lambda g: apart(losses, draws, first, g))
+    return sure[0], min(sure[1:], key=lambda g: apart(losses, draws, sure[0], g))
 
 
 class Split(NamedTuple):

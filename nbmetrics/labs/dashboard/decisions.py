@@ -1,4 +1,7 @@
-"""What decisions on one metric are made from, under some weights, and the verdict that follows."""
+"""What decisions on one metric are made from, under some weights, and the verdict that follows.
+
+Twin: labs/dashboard/view/numbers.js · held by: tests/browser/test_dashboard.py
+"""
 
 from __future__ import annotations
 
@@ -69,16 +72,13 @@ class Known:
         if noise is not None:
             corrected = losses(facts.metric, noise.all_centres)
             all_centres = np.where(np.isnan(corrected), all_centres, corrected)
-            all_draws = None if any(noise.all_reasons) else rounded(noise.all)
+            all_draws = None if all(noise.all_reasons) else rounded(noise.all)
         avg_centres = average(facts.centres, weights if decided is None else decided)
         return cls(facts, average(facts.values, weights), pooled, avg_centres, all_centres, avg_draws, all_draws, p)
 
 
 def decided_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """λ of the clients that have rows enough, sum 1; None where they hold too little of the weight.
-
-    Twin: labs/dashboard/view/numbers.js · held by: tests/labs/dashboard/test_dashboard.py
-    """
+    """λ of the clients that have rows enough, sum 1; None where they hold too little of the weight."""
     kept = np.where(counts, weights, 0.0)
     total = kept.sum()
     return kept / total if total >= LEAST else None

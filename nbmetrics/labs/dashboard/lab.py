@@ -249,6 +249,18 @@ class Dashboard(Lab):
         chosen = "" if scene.generator == name else scene.generator
         self._travel((self._history.record(scene), replace(scene, generators=left, generator=chosen)))
 
+    def what_if(self, *, merge: Mapping[str, Any] | None = None, drop: Any = (), split: Any = ()) -> Dashboard:
+        """Another Dashboard of the same generators, on other clients; this one stays as it is.
+
+        Parameters
+        ----------
+        merge : clients to take together by the name of what they become, such as `{"coast": ["isle", "south"]}`
+        drop : clients to leave out, a name or several
+        split : clients to cut into their classes, a name or several; they must have labels
+        """
+        *given, uncertainty = self._study.regrouped(merge or {}, drop, split, self._scene.generators)
+        return type(self)(*given, uncertainty=uncertainty)
+
     @property
     def scores(self) -> Scores:  # type: ignore[override]  # an attribute here, a method of other labs
         """Of all generators, under the weights on show; waits until they are known, unless cancelled."""
@@ -324,6 +336,12 @@ class Dashboard(Lab):
             self._filler.wake()
             self._filler.wait(SOON)
         return self._study.answer(scene)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """As of every lab; the picture waits a moment for numbers that come soon."""
+        if not self._filler.is_stopped and self._filler.has_started:
+            self._filler.wait(FIRST)
+        return super()._repr_mimebundle_(**kwargs)
 
     def _settle(self) -> None:
         self.wait()

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput
+from ...errors import InvalidInput, check_list, shown
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.scores import Scores
@@ -106,6 +106,10 @@ class Study(ABC):
         """Of the test that the clients differ by chance alone, None where there is none, or none yet."""
         return None
 
+    def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
+        """How much of each gap the numbers of rows alone would make; empty where that is not known."""
+        return {}
+
     def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
         """How fast all grows with each client's weight, by generator; empty where that is not known."""
         return {}
@@ -120,6 +124,10 @@ class Study(ABC):
     @abstractmethod
     def making(self) -> str:
         """Python that makes a Dashboard of the same data."""
+
+    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
+        """Another federation, these generators, the metrics and the uncertainty."""
+        raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
 
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
@@ -177,6 +185,7 @@ class Study(ABC):
             "all": {m: _each(names, k.all) for m, k in known.items()},
             "all_centres": {m: _each(names, k.all_centres) for m, k in known.items()},
             "all_draws": {m: packed_all(names, draws) for m, draws in sure.items()},
+            "size": {m: self.size_gaps(m, shares) for m in known},
             "slope": {m: self.slopes(m, shares) for m in known},
             "p": self.p(shares),
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
@@ -219,6 +228,7 @@ class FederationStudy(Study):
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         made = as_generators(generators)
+        self._given = metrics, uncertainty
         self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
@@ -253,6 +263,17 @@ class FederationStudy(Study):
     @_at_once
     def remove(self, name: str) -> None:
         self._filling.remove(name)
+
+    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
+        federation = self.federation
+        if not isinstance(merge, Mapping):
+            raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
+        for name in [split] if isinstance(split, str) else check_list(split, "split"):
+            federation = federation.split_classes(name)
+        for name, clients in merge.items():
+            federation = federation.merge(name, clients)
+        federation = federation.drop(drop)
+        return federation, [self._filling.source(name) for name in generators], *self._given
 
     def next_step(self) -> Step | None:
         filling = self._filling
@@ -290,6 +311,12 @@ class FederationStudy(Study):
 
     def p(self, shares: Weights) -> float | None:
         return self._p.get(shares)
+
+    def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
+        if shares != self._at or not self._filling.known(metric).all.all():
+            return {}
+        gaps = self._filling.scores.result(metric).size_gaps(self._filling.weights)
+        return {} if not np.any(gaps) else dict(_each(self.generators, gaps))
 
     def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
         found = {name: self._slopes.get((metric, name, shares)) for name in self.generators}

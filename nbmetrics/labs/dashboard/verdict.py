@@ -96,14 +96,16 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
     if len(placed) < 2:
         found, body = [placed] * len(sides), _alone([names[g] for g in placed], len(names), about.label)
         return _told("unknown", names, found, [body], about)
-    if not all(_is_known(side) for side in sides):
+    sure = [g for g in placed if not any(_is_unsure(side, g) for side in sides)]
+    if len(sure) < 2 or not all(_is_known(side) for side in sides):
         found = [_first(side.plain) for side in sides]
         body = f"on {about.label}, {_firsts(names, found)}; this may be chance: {about.why}."
         return _told("unknown", names, found, [body, *_missing(names, placed)], about)
-    found = [leaders(side.ranges, side.centres) for side in sides]
-    state, body = _judged(names, sides, found, about, len(placed))
-    more = [*_odds(names, sides, placed), *_turned(names, sides, found, about, state)]
-    return _told(state, names, found, [body, *more, *_checks(sides, about), *_missing(names, placed)], about)
+    found = [[g for g in leaders(side.ranges, side.centres) if g in sure] for side in sides]
+    state, body = _judged(names, sides, found, about, len(sure))
+    more = [*_odds(names, sides, sure), *_turned(names, sides, found, about, state)]
+    lost = [*_left_out(names, [g for g in placed if g not in sure]), *_missing(names, placed)]
+    return _told(state, names, found, [body, *more, *_checks(sides, about), *lost], about)
 
 
 def _judged(
@@ -294,6 +296,16 @@ def _p_text(p: float) -> str:
         return "p < 0.001"
     places = 1000 if p < 0.1 else 100
     return f"p = {math.floor(p * places + 0.5) / places:g}"
+
+
+def _is_unsure(side: Aggregate, g: int) -> bool:
+    """Whether the noise of one generator is not known."""
+    return side.draws is None or bool(np.isnan(side.draws[:, g]).any())
+
+
+def _left_out(names: Sequence[str], unsure: Sequence[int]) -> list[str]:
+    """Who is behind the leaders by numbers without an interval."""
+    return [f"No interval for {listed(names, unsure)}: not compared."] if unsure else []
 
 
 def _missing(names: Sequence[str], placed: Sequence[int]) -> list[str]:

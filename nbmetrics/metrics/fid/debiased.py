@@ -16,6 +16,7 @@ import numpy as np
 from ...arrays import Array, device, namespace, subtract, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
+from ..memo import remember
 from ..strata import Pulls, Strata
 from .spectral import Pair, TraceEstimate
 
@@ -142,7 +143,12 @@ class Debiased:
 
 def _directions(side: Strata[Moments], features: int) -> int:
     """In how many directions a side varies: all, where its rows are too few to show fewer."""
-    root = side.summary.root
-    values = namespace(root).linalg.svdvals(root)
-    rank = int((to_numpy(values) > max(root.shape) * 2.0**-52 * float(values[0])).sum()) if root.shape[0] else 0
+    rank = remember(side.summary, "rank", lambda: _rank(side.summary.root))
     return features if rank >= min(features, sum(side.sizes) - len(side.sizes)) else rank
+
+
+def _rank(root: Array) -> int:
+    if not root.shape[0]:
+        return 0
+    values = to_numpy(namespace(root).linalg.svdvals(root))
+    return int((values > max(root.shape) * 2.0**-52 * float(values[0])).sum())

@@ -23,7 +23,8 @@ from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
-from ..base import Metric, Sample, Terms, few_rows, score_pair
+from ..base import Metric, Sample, Terms, score_pair
+from ..few import few_rows
 from ..memo import remember
 from ..strata import Pulls, Strata
 from .debiased import Debiased
@@ -56,6 +57,10 @@ class FID(Metric[Moments]):
     def summarize_repeated(self, sample: Sample, counts: np.ndarray) -> Moments:
         """The moments with each row as often as `counts` says."""
         return Moments.of_counts(sample.rows, counts)
+
+    def rest(self, summary: Moments) -> None:
+        """Free the factor of a covariance that is kept as a matrix."""
+        vars(summary).pop("graded", None)
 
     def all_terms(self, real: Sequence[Moments], generated: Sequence[Moments]) -> Iterable[Iterable[Terms]]:
         """The terms of every pair; the roots of many small clients times a generator's in one product."""

@@ -19,7 +19,7 @@ from ...distributions import Distribution
 from ...errors import check_names
 from ..base import Metric, Sample, Terms, score_pair
 from ..strata import Pulls, Strata
-from .batches import remember_means
+from .batches import remember_means, tabulate
 from .centred import centred
 from .estimators import AllPairs, as_estimator
 from .kernels import Polynomial, as_kernel
@@ -52,12 +52,19 @@ class KID(Metric[Any]):
         self.kernel = CUBIC if kernel is None else as_kernel(kernel)
         self.given = estimator
         self.estimator = as_estimator(estimator, self.kernel)
+        self.pools_scores = isinstance(self.estimator, AllPairs)
         self.name = check_names([name], "name")[0]
         self.label = self.name.replace("_", " ").replace("kid", "KID")
 
     def summarize(self, sample: Sample) -> Any:
         """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets)."""
         return self.estimator.summarize(sample)
+
+    def prepare(self, clients: Sequence[Any]) -> None:
+        """The kernel means of every two clients."""
+        parts = [part for summary in clients for part in getattr(summary, "parts", ())]
+        if len(parts) > 1 and isinstance(self.estimator, AllPairs) and not self.kernel.pools(parts):
+            tabulate(self.kernel, parts)
 
     def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
         """The terms of every pair; the kernel means of all clients and generators in few large products."""

@@ -60,11 +60,11 @@ export class CellCard {
     }
     const { details } = this;
     const isHere = details.cell && [client, generator, metric].every((name, i) => name === details.cell[i]);
-    setText(this.wait, !isKnown || !this.waits(scene) ? "" : this.waiting(isHere ? details.doing : ""));
+    const { label, pooled } = numbers.metrics[metric].facts; // of a plain table nothing but scores is known
+    setText(this.wait, !isKnown || !pooled || !this.waits(scene) ? "" : this.waiting(isHere ? details.doing : ""));
     const painted = isHere ? JSON.stringify([details, weights]) : "";
     if (painted === this.painted) return;
     this.painted = painted;
-    const { label } = numbers.metrics[metric].facts;
     this.body.replaceChildren(...(isHere ? opened(details, label, numbers.clients, weights) : []));
   }
 

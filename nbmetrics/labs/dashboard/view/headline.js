@@ -69,9 +69,9 @@ export class Headline {
 function keepRoom(node, signal) {
   let [wide, high] = [0, 0];
   watchSize(node, signal, ({ width, height }) => {
-    const isNew = width !== wide;
-    if (!isNew && height <= high) return;
-    [wide, high] = [width, isNew ? 0 : height];
-    node.style.minHeight = isNew ? "" : `${height}px`;
+    const isOther = wide > 0 && width !== wide; // where it may need less, which is seen once it is let go
+    if (!isOther && height <= high) return;
+    [wide, high] = [width, isOther ? 0 : height];
+    node.style.minHeight = isOther ? "" : `${height}px`;
   });
 }

@@ -117,7 +117,7 @@ export class HeatMap {
       [...worst].join(),
       [...this.open].join(),
     ];
-    if (hasGroups) key.push(shares.join());
+    if (hasGroups && !this.store.before) key.push(shares.join()); // means of groups follow once the weights rest
     if (key.length === this.shown.length && key.every((part, i) => part === this.shown[i])) return;
     this.shown = key;
     this.lines = linesOf(board, order, worst, this.open);
@@ -155,7 +155,10 @@ export class HeatMap {
       }),
       columns: scene.generators,
       chosen: {
-        row: lines.findIndex((line) => line.client >= 0 && clients[line.client].name === scene.client),
+        row: rowOf(
+          lines,
+          clients.findIndex(({ name }) => name === scene.client),
+        ),
         column: scene.generators.indexOf(scene.generator),
       },
       cell: (row, column) => groups[row]?.cell(column) ?? cellOf(cells, scene, lines[row].client, column),
@@ -169,6 +172,12 @@ export class HeatMap {
       },
     });
   }
+}
+
+/** The row of a client, or of its group where that is closed. @param {Line[]} lines @param {number} client */
+function rowOf(lines, client) {
+  const own = client < 0 ? -1 : lines.findIndex((line) => line.client === client);
+  return own >= 0 ? own : lines.findIndex((line) => "members" in line && line.members.includes(client));
 }
 
 /** @param {Cells} cells @param {Scene} scene @param {number} i client @param {number} column @returns {Cell} */

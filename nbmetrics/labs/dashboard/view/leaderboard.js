@@ -27,8 +27,8 @@ const HEADS = {
 const COLUMNS = /** @type {(keyof typeof HEADS)[]} */ (Object.keys(HEADS));
 const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
-const NARROW = 560;
-const NAME = { wide: 140, narrow: 78 };
+const NARROW = 700;
+const NAME = { wide: 116, narrow: 76 };
 const FONT = 12;
 const DRAWN = { avg: "avg", all: "all" };
 
@@ -145,7 +145,10 @@ export class Leaderboard {
 
   makeRow() {
     const { signal } = this;
-    const button = el("button", { type: "button", class: "nbm-dashboard-name" });
+    const button = el("button", { type: "button", class: "nbm-dashboard-name" }, [
+      el("span"),
+      el("span", { class: "nbm-dashboard-unseen" }),
+    ]);
     const cells = COLUMNS.map((name) => {
       const number = el("div", { class: "nbm-dashboard-number" }, [el("span"), el("small")]);
       return el("td", { class: `nbm-dashboard-${name}` }, name in DRAWN ? [number, makeWhisker()] : [number]);
@@ -161,9 +164,12 @@ export class Leaderboard {
     const button = /** @type {HTMLElement} */ (row.cells[0].children[0]);
     setAttributes(row, { "data-generator": g });
     row.classList.toggle("nbm-selected", isChosen);
-    setText(button, shortened(name, this.width < NARROW ? NAME.narrow : NAME.wide, FONT));
-    const tabindex = at === this.focused ? 0 : -1;
-    setAttributes(button, { "aria-pressed": String(isChosen), tabindex, title: name, "aria-label": name });
+    const short = shortened(name, this.width < NARROW ? NAME.narrow : NAME.wide, FONT);
+    const [seen, whole] = button.children;
+    setText(seen, short);
+    setText(whole, short === name ? "" : name);
+    setAttributes(seen, { "aria-hidden": String(short !== name) });
+    setAttributes(button, { "aria-pressed": String(isChosen), tabindex: at === this.focused ? 0 : -1, title: name });
     COLUMNS.forEach((column, k) => {
       const cell = row.cells[k + 1];
       const { text, small, value, isOld } = cells[column];

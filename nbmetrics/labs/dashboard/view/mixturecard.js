@@ -8,7 +8,7 @@ import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificatecard.js";
-import { read, sharesOf } from "./numbers.js";
+import { inWords, read, sharesOf } from "./numbers.js";
 import { percent } from "./verdict.js";
 
 const HEAD = "Would a mixture do better?";
@@ -47,8 +47,9 @@ export class MixtureCard {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, { clients, shares }) {
-    this.root.hidden = scene.generators.length < 2;
+  paint(scene, { clients, shares, metrics }) {
+    const isTable = Object.values(metrics).every(({ facts }) => facts.pooled === false);
+    this.root.hidden = scene.generators.length < 2 || isTable;
     const mixture = /** @type {Mixture} */ (this.store.model.get("mixture") ?? {});
     if (mixture.doing || mixture.error || isOf(mixture, scene, shares)) this.isAsked = false;
     const isFound = mixture.alpha !== undefined;
@@ -81,7 +82,8 @@ export class MixtureCard {
     const key = `${JSON.stringify(mixture.weights)} ${JSON.stringify(mixture.alpha)} ${this.fold.open}`;
     if (key === this.painted) return;
     this.painted = key;
-    const { generators = [], alpha = [], best_single: single = "", note = "" } = mixture;
+    const { generators = [], alpha = [], note = "" } = mixture;
+    const single = inWords(mixture.best_single ?? "");
     const served = generators.map((name, g) => ({ name, share: alpha[g] })).filter(({ share }) => share > 0);
     served.sort((a, b) => b.share - a.share);
     const isSingle = served.length === 1;
@@ -120,7 +122,7 @@ function makeBar() {
 
 /** @param {{name: string, share: number}[]} served */
 function mixtureSentence(served) {
-  const parts = served.map(({ name, share }) => `${percent(share)} ${name}`);
+  const parts = served.map(({ name, share }) => `${percent(share)} ${inWords(name)}`);
   return `Serve ${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1]}.`;
 }
 

@@ -1,4 +1,6 @@
 /**
+ * Twin: labs/dashboard/decisions.py · held by: tests/browser/test_dashboard.py
+ *
  * The numbers on show: every aggregate under the weights on show. avg is linear in the weights, so it is exact here, its
  * noise too; all is Python's, and under other weights a first guess by its slopes until Python has answered.
  *
@@ -104,7 +106,6 @@ function judged(byAvg, byAll, about, isOne, { scene }) {
 
 /**
  * λ of the clients that have rows enough, null where they hold too little of the weight.
- * Twin: labs/dashboard/decisions.py · held by: tests/browser/test_dashboard.py
  * @param {number[]} shares @param {string[] | undefined} few
  */
 export function decidedShares(shares, few) {
@@ -115,7 +116,7 @@ export function decidedShares(shares, few) {
 }
 
 /** A name as a sentence has room for it. @param {string} name */
-function inWords(name) {
+export function inWords(name) {
   return shortened(name, SENTENCE.room, SENTENCE.font);
 }
 

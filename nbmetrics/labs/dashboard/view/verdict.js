@@ -47,15 +47,18 @@ export function verdict(names, avg, pooled, given) {
       about,
     );
   }
-  if (!sides.every(isKnown)) {
+  const sure = placed.filter((g) => !sides.some((side) => isUnsure(side, g)));
+  if (sure.length < 2 || !sides.every(isKnown)) {
     const found = sides.map(({ plain }) => firstOf(plain));
     const body = `on ${about.label}, ${firsts(names, found)}; this may be chance: ${about.why}.`;
     return told("unknown", names, found, [body, ...missing(names, placed)], about);
   }
-  const found = sides.map(({ ranges, centres }) => leaders(ranges, centres));
-  const { state, body } = judged(names, sides, found, about, placed.length);
-  const more = [...chances(names, sides, placed), ...turned(names, sides, found, about, state)];
-  return told(state, names, found, [body, ...more, ...checks(sides, about), ...missing(names, placed)], about);
+  const found = sides.map(({ ranges, centres }) => leaders(ranges, centres).filter((g) => sure.includes(g)));
+  const { state, body } = judged(names, sides, found, about, sure.length);
+  const more = [...chances(names, sides, sure), ...turned(names, sides, found, about, state)];
+  const unsure = placed.filter((g) => !sure.includes(g));
+  const lost = [...leftOut(names, unsure), ...missing(names, placed)];
+  return told(state, names, found, [body, ...more, ...checks(sides, about), ...lost], about);
 }
 
 /** The state and its headline. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} found @param {Known} about @param {number} size @returns {{state: Verdict["state"], body: string}} */
@@ -261,4 +264,14 @@ export function percent(share) {
   if (share > 0 && share < 0.0005) return "less than 0.1\u00a0%";
   const tenths = Math.floor(1000 * share + 0.5);
   return `${tenths < 100 ? tenths / 10 : Math.floor(100 * share + 0.5)}\u00a0%`;
+}
+
+/** Whether the noise of one generator is not known. @param {Aggregate} side @param {number} g */
+function isUnsure({ noise }, g) {
+  return !noise || noise[g].some(Number.isNaN);
+}
+
+/** Who is behind the leaders by numbers without an interval. @param {string[]} names @param {number[]} unsure */
+function leftOut(names, unsure) {
+  return unsure.length ? [`No interval for ${listed(names, unsure)}: not compared.`] : [];
 }

@@ -10,13 +10,15 @@ import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { withWeight } from "./certificate.js";
 import { decidedOf, saysOf } from "./decided.js";
-import { sharesOf } from "./numbers.js";
+import { inWords, sharesOf } from "./numbers.js";
 import { Triangle } from "./triangle.js";
 import { WeightRow } from "./weightrow.js";
 
 // Clients that are shown without scrolling, and pixels of a row.
 const FEW = 12;
 const ROW = 56;
+// Rows out of view that are painted together, after the others.
+const AT_ONCE = 50;
 // To what the bars of many clients may run.
 const SCALES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const SAY = "Say: the weight times how far the generators lie apart with the client; how much the client decides.";
@@ -31,6 +33,8 @@ export class Weights {
     this.chosen = "";
     this.told = -1;
     this.most = 1;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     this.view = { top: 0, height: 600 };
     this.byRows = this.makeButton("By rows", (clients) => clients.map(({ rows }) => rows));
     this.alike = this.makeButton("All alike", (clients) => clients.map(() => 1));
@@ -53,6 +57,7 @@ export class Weights {
     watchSize(this.list, signal, ({ height }) => {
       this.view.height = Math.max(height, ROW);
     });
+    signal.addEventListener("abort", () => clearTimeout(this.timer));
     for (const name of ["pointerover", "focusin"])
       this.list.addEventListener(name, (event) => this.tell(/** @type {Element} */ (event.target)), { signal });
   }
@@ -93,12 +98,17 @@ export class Weights {
     while (this.rows.length < clients.length) this.addRow(clients);
     const decided = decidedOf(shown, shares, this.store.model.get("board").few?.[scene.metric]);
     const held = heldOf(scene, clients);
-    this.now = { scene, clients, shares, decided, held, says: saysOf(decided.lined, shares) };
+    const says = saysOf(decided.lined, shares);
+    this.now = { scene, clients, shares, decided, held, says, mostSay: Math.max(...says) };
     const isDragged = Boolean(this.store.before);
     if (!isDragged) this.rest(scene, this.now);
     this.list.classList.toggle("nbm-weights-moving", isDragged);
-    for (const i of isDragged ? this.inView : this.rows.keys()) this.paintRow(i);
-    if (!isDragged) this.paintTracks();
+    for (const i of this.inView) this.paintRow(i);
+    clearTimeout(this.timer);
+    if (!isDragged) {
+      this.paintTracks();
+      this.paintOthers(0);
+    }
     this.triangle.paint(scene, numbers, decided);
     this.choose(scene.client);
   }
@@ -110,12 +120,13 @@ export class Weights {
     this.most = many ? (SCALES.find((scale) => scale >= wanted) ?? 1) : 1;
     const winner = generators[decided.winner];
     const scale = this.most < 1 ? ` Bars run to ${shareText(this.most)}.` : "";
+    const keys = many ? " On a bar Enter types, H holds." : "";
     const kept = held.length ? ` Held: ${held.length}.` : "";
     setText(
       this.key,
       winner === undefined
         ? ""
-        : `Tracks: plain where ${winner} wins by avg, as now; hatched where another does.${scale}${kept}`,
+        : `Tracks: plain where ${inWords(winner)} wins by avg, as now; hatched where another does.${scale}${keys}${kept}`,
     );
     this.byRows.hidden = this.clients.some(({ rows }) => !rows);
     this.list.classList.toggle("nbm-weights-many", many);
@@ -129,6 +140,7 @@ export class Weights {
       hold: () => this.hold(clients[i].name),
       choose: () => this.store.edit(/** @type {any} */ ({ ...this.scene, client: clients[i].name }), ""),
     });
+    row.rest(clients.length > FEW);
     this.rows.push(row);
     this.list.append(row.root);
   }
@@ -157,17 +169,27 @@ export class Weights {
   /** @param {number} i */
   paintRow(i) {
     if (!this.now) return;
-    const { shares, says, held, decided } = this.now;
+    const { shares, says, mostSay, held, decided } = this.now;
     const others = held.filter((j) => j !== i);
     const isFree = shares.length - others.length > 1;
     const isHeld = held.includes(i);
     this.rows[i].paint({
       share: shares[i],
       say: says[i],
+      length: mostSay > 0 ? says[i] / mostSay : 0,
       isHeld,
       isFree,
       most: this.most,
       counts: decided.counted.length === shares.length || decided.counted.includes(i),
+    });
+  }
+
+  /** The rows that nobody sees, some at a time. @param {number} from */
+  paintOthers(from) {
+    if (this.rows.length <= FEW || from >= this.rows.length) return;
+    this.timer = setTimeout(() => {
+      for (let i = from; i < Math.min(from + AT_ONCE, this.rows.length); i++) this.paintRow(i);
+      this.paintOthers(from + AT_ONCE);
     });
   }
 

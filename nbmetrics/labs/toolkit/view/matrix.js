@@ -137,7 +137,7 @@ export class Matrix {
 
   /** @param {string} text */
   measured(text) {
-    this.pen.font = `12px ${this.theme?.font ?? "sans-serif"}`;
+    this.pen.font = `600 12px ${this.theme?.font ?? "sans-serif"}`;
     return this.pen.measureText(text).width;
   }
 

@@ -1,0 +1,209 @@
+"""Weights of a saved Dashboard: bars, holds, groups, and the cards that follow them, as Python has them."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import nbmetrics as nm
+from nbmetrics.labs.dashboard.certificate import breakpoints, certificate, certificate_sentence, with_weight
+from nbmetrics.labs.dashboard.ranges import apart
+from nbmetrics.labs.dashboard.regions import regions, regret
+from nbmetrics.labs.dashboard.settle import settle, settle_sentence
+from nbmetrics.labs.dashboard.verdict import percent
+from tests.browser.page import drag, painted, press
+
+ROWS = {"north": 220, "south": 160, "east": 90, "west": 70, "few": 10}
+DIM = 6
+# Of each client's row its name and its first bar, which is of the winner by avg.
+BARS = """rows => rows.map(row => [row.children[0].textContent,
+  row.querySelector('.nbm-regret-bar').dataset.value])"""
+
+
+@pytest.fixture(scope="module")
+def lab():
+    rng = np.random.default_rng(1)
+    clients = {name: rng.normal(1.2 * np.eye(DIM)[i], 1, (rows, DIM)) for i, (name, rows) in enumerate(ROWS.items())}
+    generators = {
+        "Middle": rng.normal(0.24, 1.1, (400, DIM)),
+        "Northern": rng.normal(1.2 * np.eye(DIM)[0], 1.0, (400, DIM)),
+        "Eastern": rng.normal(1.0 * np.eye(DIM)[2], 1.1, (400, DIM)),
+    }
+    lab = nm.Dashboard(clients, generators, ("fid", "kid"))
+    lab.wait()
+    lab._mix(lab._scene)
+    yield lab
+    lab.close()
+
+
+def scene(root):
+    press(root, "Copy code")
+    made = re.search(r"lab\.scene = (\{.*?\n\})", root.locator(".nbm-code").input_value(), re.S).group(1)
+    return json.loads(made)
+
+
+def shares(root):
+    weights = np.array(scene(root)["weights"])
+    return weights / weights.sum()
+
+
+def bar(root, name):
+    return root.get_by_role("slider", name=f"{name} weight", exact=True)
+
+
+def card(root, name):
+    return root.get_by_role("region", name=name)
+
+
+def parts_of(root, i):
+    """The parts of a track: where each begins, and who wins there."""
+    spans = "nodes => nodes.map(node => [Number(node.dataset.from), node.dataset.winner])"
+    return root.locator(".nbm-weight-track").nth(i).locator("span").evaluate_all(spans)
+
+
+def decided(lab, weights, metric="fid"):
+    """What a decision sees: the clients with rows enough, and their weights."""
+    known = lab._study.known(metric, tuple(weights))
+    counts = known.facts.counts
+    return known, counts, weights[counts] / weights[counts].sum()
+
+
+def assert_decisions_are_pythons(root, lab, metric="fid"):
+    now = shares(root)
+    known, counts, own = decided(lab, now, metric)
+    centres, names = known.facts.centres[:, counts], [n for n, c in zip(ROWS, counts, strict=True) if c]
+    sentence = certificate_sentence(certificate(centres, own), lab._study.generators, names)
+    expect(card(root, "How firm is the winner by avg?")).to_contain_text(sentence)
+    lined = np.where(counts, known.facts.centres, 0.0)
+    for i in range(len(ROWS)):
+        wanted = breakpoints(lined, now, i)
+        shown = parts_of(root, i)
+        assert [winner for _, winner in shown] == [lab._study.generators[g] for _, _, g in wanted]
+        assert [at for at, _ in shown] == pytest.approx([at for at, _, _ in wanted], abs=1e-9)
+    lost = regret(known.facts.centres)[known.avg_centres.argmin()]
+    for name, value in root.locator(".nbm-regret-row").evaluate_all(BARS):
+        assert float(value) == pytest.approx(lost[list(ROWS).index(name)], abs=1e-9)
+
+
+def test_bars_move_by_mouse_keys_and_typing_and_decisions_follow_as_python_has_them(saved, lab):
+    page, root = saved.open(lab)
+    start = shares(root)
+    assert_decisions_are_pythons(root, lab)
+    box = bar(root, "north").bounding_box()
+    at = box["x"] + 6 + start[0] * (box["width"] - 12)
+    page.mouse.move(at, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 1, box["y"] + box["height"] / 2, steps=4)
+    expect(bar(root, "north")).to_have_attribute("aria-valuetext", "100\u00a0%")
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    painted(page)
+    moved = shares(root)
+    assert 0.55 < moved[0] < 0.65
+    np.testing.assert_allclose(
+        moved, with_weight(start, 0, moved[0]), atol=1e-12
+    )  # there and back left the others alone
+    assert_decisions_are_pythons(root, lab)
+    bar(root, "east").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    painted(page)
+    by_keys = shares(root)
+    assert by_keys[2] == pytest.approx(round(moved[2], 2) + 0.11)
+    bar(root, "few").press("Enter")  # to its number
+    page.keyboard.type("12.5")
+    page.keyboard.press("Enter")
+    painted(page)
+    assert shares(root)[4] == pytest.approx(0.125)
+    assert_decisions_are_pythons(root, lab)
+    press(root, "Undo")
+    np.testing.assert_allclose(shares(root), by_keys, atol=1e-12)
+    press(root, "All alike")
+    np.testing.assert_allclose(shares(root), 0.2, atol=1e-12)
+    root.get_by_label("Metric", exact=True).select_option("kid")
+    assert_decisions_are_pythons(root, lab, "kid")
+    press(root, "By rows")
+    np.testing.assert_allclose(shares(root), np.array(list(ROWS.values())) / sum(ROWS.values()), atol=1e-12)
+
+
+def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
+    page, root = saved.open(lab)
+    start = shares(root)
+    held = root.get_by_role("button", name="hold south", exact=True)
+    bar(root, "south").press("h")
+    expect(held).to_have_attribute("aria-pressed", "true")
+    bar(root, "north").focus()
+    page.keyboard.press("Home")
+    painted(page)
+    np.testing.assert_allclose(shares(root), with_weight(start, 0, 0.0, [1]), atol=1e-12)
+    bar(root, "north").focus()
+    page.keyboard.press("End")
+    painted(page)
+    np.testing.assert_allclose(shares(root), with_weight(start, 0, 1 - start[1], [1]), atol=1e-12)
+    press(root, "All alike")
+    assert shares(root)[1] == pytest.approx(start[1], abs=1e-12)
+    held.click()
+    now = shares(root)
+    _, counts, own = decided(lab, now)
+    found = certificate(lab._study.facts("fid").centres[:, counts], own)
+    press(root, "Try these weights")
+    known, *_ = decided(lab, shares(root))
+    assert known.avg_centres.argmin() == found.rival
+    assert np.abs(shares(root) - now).sum() / 2 == pytest.approx(found.moved * now[counts].sum(), abs=2e-3)
+
+
+def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
+    page, root = saved.open(lab)
+    point = root.get_by_role("slider", name="weights of three groups", exact=True)
+    groups, start = np.array(scene(root)["groups"]), shares(root)
+    point.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Shift+ArrowUp")
+    painted(page)
+    moved = shares(root)
+    sums = np.bincount(groups, start)
+    np.testing.assert_allclose(np.bincount(groups, moved), sums + np.array([-0.06, -0.06, 0.12]), atol=2e-3)
+    for group in range(3):
+        own = groups == group
+        np.testing.assert_allclose(moved[own] / moved[own].sum(), start[own] / start[own].sum(), atol=1e-9)
+    facts = lab._study.facts("fid")
+    polygons = regions(np.where(facts.counts, facts.centres, 0.0), groups, moved)
+    corners = np.array([[14, 196], [246, 196], [130, -4]])
+    paths = "nodes => Object.fromEntries(nodes.map(node => [node.dataset.winner, node.children[0].getAttribute('d')]))"
+    shown = root.locator(".nbm-triangle-region").evaluate_all(paths)
+    assert set(shown) == {name for name, p in zip(lab._study.generators, polygons, strict=True) if len(p)}
+    for name, polygon in zip(lab._study.generators, polygons, strict=True):
+        if len(polygon):
+            points = [[float(x) for x in point.split()] for point in re.findall(r"[\d.-]+ [\d.-]+", shown[name])]
+            np.testing.assert_allclose(points, polygon @ corners, atol=0.06)
+    drag(page, point, 20, -30)
+    assert not np.allclose(shares(root), moved, atol=1e-3)
+    root.get_by_role("button", name="alike", exact=True).click()
+    assert sorted(set(scene(root)["groups"])) == [0, 1, 2]
+
+
+def test_what_python_told_stands_on_the_page(saved, lab):
+    page, root = saved.open(lab)
+    answer = lab._study.answer(lab._scene)
+    known, *_ = decided(lab, shares(root))
+    name = lab._study.generators[known.avg_centres.argmin()]
+    won = f"{name} wins in {percent(answer['won']['fid'][name][0])}"
+    expect(card(root, "How firm is the winner by avg?")).to_contain_text(won)
+    told = answer["settle"]["fid"]
+    pair = [lab._study.generators.index(name) for name in told["pair"]]
+    away = apart(known.avg_centres, known.avg_draws, *pair)
+    sentence = settle_sentence(
+        settle(away, np.array(told["variances"]), np.array(told["sizes"])), *told["pair"], list(ROWS)
+    )
+    expect(card(root, "What would settle it?")).to_contain_text(sentence)
+    mixture = card(root, "Would a mixture do better?")
+    for name, alpha in zip(lab.mixture["generators"], lab.mixture["alpha"], strict=True):
+        if alpha > 0:
+            expect(mixture).to_contain_text(name)
+    expect(mixture).to_contain_text("cross-fitted")
+    bar(root, "north").focus()
+    page.keyboard.press("Shift+ArrowRight")
+    expect(mixture).to_contain_text("Of other weights")
+    expect(card(root, "What would settle it?")).to_contain_text("weights have moved")
