@@ -3,7 +3,7 @@
     {"clients": [{"name", "rows", "share"}], "generators": {name: {}},
      "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "sure", "why", "note"}],
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
-     "tree": [[left, right, apart]], "filled": {"done", "total", "doing", "stopped"}}
+     "tree": [[left, right, apart]], "filled": {"done", "total", "doing", "stopped", "why"}}
 
 `values` are plain scores. `centres` are what decisions use, as losses (lower is better): the score without the bias of
 few rows where that can be taken off, the plain one elsewhere. `few` says of each client why its scores have no

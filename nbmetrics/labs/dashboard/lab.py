@@ -7,6 +7,7 @@ answers with what is not: the scores of the pooled clients, their noise and the 
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -92,14 +93,16 @@ class Dashboard(Lab):
     def _start(self, study: Study) -> None:
         """Show a study, and fill it in."""
         self._study = study
-        self._told = 0.0
+        self._told, self._doing = 0.0, ""
+        self._publishing = threading.Lock()
+        self._later = threading.Timer(0, self._show)
         presets = self._scenes()
         self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
         self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
         self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
-        self._publish("")
+        self._publish()
         self._filler.wake()
         try:
             self._filler.wait(FIRST)
@@ -148,15 +151,29 @@ class Dashboard(Lab):
         return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in weights.items()}
 
     def _tell(self, doing: str) -> None:
-        """On the filler's thread: show what is known now and what is done next."""
-        if doing and time.monotonic() - self._told < OFTEN:
-            return
-        self._publish(doing)
+        """On the filler's thread: show what is known now and what is done next; soon, where that was just shown."""
+        self._doing = doing
+        self._later.cancel()
+        wait = self._told + OFTEN - time.monotonic() if doing else 0.0
+        if wait <= 0:
+            return self._show()
+        self._later = threading.Timer(wait, self._show)  # the step that comes may be a long one
+        self._later.daemon, self._later.name = True, "nbmetrics Dashboard tells"
+        self._later.start()
+
+    def _show(self) -> None:
+        self._publish()
         self._worker.put(self._scene)
 
-    def _publish(self, doing: str) -> None:
+    def _publish(self) -> None:
+        with self._publishing:  # two threads at once, and the older of two boards would stay
+            self._write_board()
+
+    def _write_board(self) -> None:
         self._told = time.monotonic()
-        self._write(board=self._study.board(doing, self._filler.is_stopped))
+        error = self._filler.error
+        why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
+        self._write(board=self._study.board(self._doing, self._filler.is_stopped, why))
         draws = self._study.draws()
         if draws != self.draws:
             self._write(draws=draws)
@@ -186,10 +203,13 @@ class Dashboard(Lab):
     def cancel(self) -> None:
         """Compute no more after the piece under way: what is known stays. `resume` goes on."""
         self._filler.stop()
-        self._publish("")
+        self._publish()
 
     def resume(self) -> None:
-        """Go on after `cancel`."""
+        """Go on after `cancel`, or after something went wrong: then without the generators that were taken off."""
+        if self._filler.error is not None:
+            for name in set(self._study.generators) - set(self._scene.generators):
+                self._study.remove(name)
         self._filler.wake()
 
     def attach(self, name: str, source: Any) -> None:
@@ -207,9 +227,17 @@ class Dashboard(Lab):
         if name in self._study.generators:  # removed before, and its source may be another now
             self._study.remove(name)
         self._study.add(name, source)
-        self._publish("")
-        self._travel((self._history.record(scene), replace(scene, generators=(*scene.generators, name))))
+        self._publish()
+        before = self._history
+        self._travel((before.record(scene), replace(scene, generators=(*scene.generators, name))))
         self._filler.wake()
+        try:
+            self._filler.wait(FIRST)
+        except Exception:  # of this source, as nothing was wrong before
+            self._travel((before, scene))
+            self._study.remove(name)
+            self.resume()
+            raise
 
     def remove(self, name: str) -> None:
         """Take a generator off; can be undone."""
@@ -342,6 +370,7 @@ class Dashboard(Lab):
         """Remove every display and free the threads."""
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
+            self._later.cancel()
             self._opener.close()
             self._mixer.close()
         super().close()

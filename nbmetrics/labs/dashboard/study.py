@@ -142,8 +142,8 @@ class Study(ABC):
         self.lock = threading.RLock()
 
     @_at_once
-    def board(self, doing: str = "", is_stopped: bool = False) -> dict[str, Any]:
-        """See `board`; `doing` is what is computed now."""
+    def board(self, doing: str = "", is_stopped: bool = False, why: str = "") -> dict[str, Any]:
+        """See `board`; `doing` is what is computed now, `why` what went wrong where it stopped by itself."""
         facts = [self.facts(metric) for metric in self.metrics]
         known = [f.known for f in facts]
         return {
@@ -159,6 +159,7 @@ class Study(ABC):
                 "total": sum(k.size for k in known),
                 "doing": doing,
                 "stopped": is_stopped,
+                "why": why,
             },
         }
 

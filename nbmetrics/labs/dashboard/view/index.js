@@ -33,9 +33,8 @@ function dashboardView(store, signal) {
   const metric = el("select", { "aria-label": "Metric" });
   for (const { name, label } of store.model.get("board").metrics ?? [])
     metric.append(el("option", { value: name }, [label]));
-  metric.addEventListener("change", () => store.edit(/** @type {any} */ ({ ...store.scene, metric: metric.value })), {
-    signal,
-  });
+  const look = () => store.edit(/** @type {any} */ ({ ...store.scene, metric: metric.value }), "");
+  metric.addEventListener("change", look, { signal });
   const toolbar = new Toolbar(store, signal, {
     choices: [metric],
     code: (scene) => dashboardCode(scene, store.model.get("board")),

@@ -98,6 +98,7 @@ export class WeightRow {
       setAttributes(this.input, { max: most, step: most / 100 });
       this.shown = "";
     }
+    this.input.disabled = this.number.disabled = !isFree; // a lock that opens enables them
     const key = `${share} ${say} ${length} ${isHeld} ${isFree} ${counts}`;
     if (key === this.shown) return;
     this.shown = key;
@@ -105,7 +106,6 @@ export class WeightRow {
     this.input.value = String(share);
     this.number.value = String(Number((100 * share).toFixed(1)));
     setAttributes(this.input, { "aria-valuetext": text });
-    this.input.disabled = this.number.disabled = !isFree;
     setAttributes(this.lock, { "aria-pressed": String(isHeld) });
     this.say.style.width = `${(100 * length).toFixed(1)}%`;
     setText(this.sayText, counts ? `say ${shareText(say)}` : "too few rows to have a say");
