@@ -7,8 +7,9 @@
  */
 import { el, setText } from "../../toolkit/view/dom.js";
 import { certificate, certificateSentence } from "./certificate.js";
-import { read, sharesOf } from "./numbers.js";
+import { sharesOf } from "./numbers.js";
 import { percent } from "./verdict.js";
+import { read } from "./written.js";
 
 const HEAD = "How firm is the winner by avg?";
 // Of the weight, so that the rival is ahead and not level.

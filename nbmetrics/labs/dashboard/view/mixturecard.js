@@ -8,8 +8,9 @@ import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificatecard.js";
-import { read, sharesOf } from "./numbers.js";
+import { sharesOf } from "./numbers.js";
 import { percent } from "./verdict.js";
+import { read } from "./written.js";
 
 const HEAD = "Would a mixture do better?";
 const WHAT = "Rows served from several generators at once, in the shares with the least KID-all.";
