@@ -9,8 +9,13 @@ import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificatecard.js";
+<<<<<<< HEAD
 import { inWords, read, sharesOf } from "./numbers.js";
+=======
+import { sharesOf } from "./numbers.js";
+>>>>>>> h15p
 import { percent } from "./verdict.js";
+import { read } from "./written.js";
 
 const HEAD = "Would a mixture do better?";
 const WHAT = "Rows served from several generators at once, in the shares with the least KID-all.";

@@ -9,19 +9,15 @@
  * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
 import { shortened } from "../../toolkit/view/names.js";
-import { average, averageNoise } from "./ranges.js";
+import { noiseOfOne, noiseUnder } from "./noise.js";
+import { average, deviation } from "./ranges.js";
 import { aggregate, verdict } from "./verdict.js";
+import { once, read, readRow } from "./written.js";
 
 // Pixels that a sentence has for a name, and of its letters: about 40 of them.
 const SENTENCE = { room: 480, font: 16 };
 // Of the weight: clients with rows enough must hold so much for a decision.
 const LEAST = 0.5;
-const TEXTS = { nan: NaN, inf: Infinity, "-inf": -Infinity };
-
-/** @param {Written | undefined} value @returns {number} NaN for what is not known, too */
-export function read(value) {
-  return typeof value === "number" ? value : typeof value === "string" ? TEXTS[value] : NaN;
-}
 
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
@@ -64,11 +60,12 @@ function shownOf(facts, given) {
   const isNear = given.moved !== null;
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
-  const avgNoise = decided && noiseOfAvg(facts, given, decided);
+  // Of who has none yet NaN, which no pair is told apart by.
+  const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
   const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
   const allLosses = pooledOf("all_centres", facts, given);
-  const allNoise = noiseOfAll(facts, given);
+  const allNoise = noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const byAll = isOne || allLosses.every(Number.isNaN) ? null : aggregate(losses(all), allLosses, allNoise);
   return {
     facts,
@@ -126,18 +123,6 @@ function isPooledKnown(metric, generator, isNear, result) {
   return has("all") && (!isNear || has("slope"));
 }
 
-/** What came from Python, as arrays: made once of each, as they are the same in every frame. @type {WeakMap<object, any>} */
-const arrays = new WeakMap();
-
-/** @template T @param {object} given @param {() => T} make @returns {T} */
-function once(given, make) {
-  if (!arrays.has(given)) arrays.set(given, make());
-  return arrays.get(given);
-}
-
-/** @param {Written[]} row */
-const readRow = (row) => once(row, () => Float64Array.from(row, read));
-
 /** Of each generator on show its numbers, one a client. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
 function cellsOf(cells, { scene, shares }) {
   return scene.generators.map((generator) =>
@@ -177,30 +162,6 @@ function movedFrom(shares, { weights }) {
   return moved.some((by) => Math.abs(by) > 1e-12) ? moved : null;
 }
 
-/** @param {PackedDraws} packed */
-function drawsOf(packed) {
-  return once(packed, () => {
-    const draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
-    return { draws, scale: Float64Array.from(packed.scale, read) };
-  });
-}
-
-/** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given @param {number[]} shares */
-function noiseOfAvg({ name }, { scene, draws }, shares) {
-  return noiseOf(scene.generators, draws[name], (packed) => {
-    const { draws: own, scale } = drawsOf(packed);
-    return averageNoise(own, scale, shares);
-  });
-}
-
-/** The noise of all under the weights that Python answered last. @param {MetricFacts} facts @param {Given} given */
-function noiseOfAll({ name }, { scene, result }) {
-  return noiseOf(scene.generators, result.all_draws?.[name], (packed) => {
-    const { draws, scale } = drawsOf(packed);
-    return Float64Array.from(draws, (draw) => draw * scale[0]);
-  });
-}
-
 /** @param {string[]} generators @param {Record<string, PackedDraws> | undefined} packed @param {(packed: PackedDraws) => Float64Array} make @returns {Float64Array[] | null} */
 function noiseOf(generators, packed, make) {
   if (!packed) return null;
@@ -211,13 +172,7 @@ function noiseOf(generators, packed, make) {
 
 /** Standard errors by the noise, null where none is known. @param {Float64Array[] | null} noise */
 function errorsOf(noise) {
-  if (!noise) return null;
-  return noise.map((draws) => {
-    let [sum, squares] = [0, 0];
-    for (const draw of draws) sum += draw;
-    for (const draw of draws) squares += (draw - sum / draws.length) ** 2;
-    return Math.sqrt(squares / draws.length);
-  });
+  return noise?.map((draws) => once(draws, () => deviation(draws))) ?? null;
 }
 
 /** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} known @param {Given} given @returns {import("./verdict.js").About} */
