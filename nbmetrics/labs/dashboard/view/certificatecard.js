@@ -7,14 +7,9 @@
  */
 import { el, setText } from "../../toolkit/view/dom.js";
 import { certificate, certificateSentence } from "./certificate.js";
-<<<<<<< HEAD
-import { inWords, read, sharesOf } from "./numbers.js";
+import { inWords, sharesOf } from "./numbers.js";
 import { listed, percent } from "./verdict.js";
-=======
-import { sharesOf } from "./numbers.js";
-import { percent } from "./verdict.js";
 import { read } from "./written.js";
->>>>>>> h15p
 
 const HEAD = "How firm is the winner by avg?";
 // Of the weight, so that the rival is ahead and not level.

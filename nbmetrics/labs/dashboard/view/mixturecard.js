@@ -9,11 +9,7 @@ import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificatecard.js";
-<<<<<<< HEAD
-import { inWords, read, sharesOf } from "./numbers.js";
-=======
-import { sharesOf } from "./numbers.js";
->>>>>>> h15p
+import { inWords, sharesOf } from "./numbers.js";
 import { percent } from "./verdict.js";
 import { read } from "./written.js";
 
