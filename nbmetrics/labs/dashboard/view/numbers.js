@@ -9,6 +9,7 @@
  * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
 import { shortened } from "../../toolkit/view/names.js";
+import { kidGap } from "./kidgap.js";
 import { noiseOfOne, noiseUnder } from "./noise.js";
 import { average, deviation } from "./ranges.js";
 import { aggregate, verdict } from "./verdict.js";
@@ -56,15 +57,18 @@ function shownOf(facts, given) {
   const values = cellsOf(board.values[name], given);
   const centres = cellsOf(board.centres[name], given);
   const known = knownOf(board.values[name], given);
-  const [avg, all] = [average(values, shares), pooledOf("all", facts, given)];
-  const isNear = given.moved !== null;
+  const avg = average(values, shares);
+  const packed = given.moved ? board.gaps?.[name] : undefined;
+  const gap = packed && kidGap(packed, shares);
+  const all = gap === undefined ? pooledOf("all", facts, given) : avg.map((score) => score - gap);
+  const isNear = given.moved !== null && gap === undefined;
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
   // Of who has none yet NaN, which no pair is told apart by.
   const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
   const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
-  const allLosses = pooledOf("all_centres", facts, given);
+  const allLosses = facts.same ? losses(all) : pooledOf("all_centres", facts, given);
   const allNoise = noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const byAll = isOne || allLosses.every(Number.isNaN) ? null : aggregate(losses(all), allLosses, allNoise);
   return {
