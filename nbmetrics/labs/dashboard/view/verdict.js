@@ -161,7 +161,7 @@ const wins = (names, which) => `${listed(names, which)} ${which.length === 1 ? "
 /** Who leads by avg and who by all. @param {string[]} names @param {number[][]} found */
 function each(names, [avg, all]) {
   if (avg.length === 1 && all.length === 1) return `${names[avg[0]]} wins by avg, ${names[all[0]]} by all`;
-  return `${wins(names, avg)} by avg, ${wins(names, all)} by all`;
+  return `${wins(names, avg)} by avg; ${wins(names, all)} by all`;
 }
 
 /** @param {string[]} names @param {number[][]} found */
@@ -186,10 +186,20 @@ function chances(names, sides, placed) {
   if (isExact(sides)) return ["This is exact: nothing was drawn, so nothing is chance."];
   const closest = sides.map((side) => closestOf(side, placed));
   const [first, last] = [closest[0], closest[closest.length - 1]];
+  const tied = sides.map(({ ranges }, side) => !ranges.better[closest[side].leader][closest[side].rival]);
   if (first.leader === last.leader && first.rival === last.rival) {
-    return [oddsOf(names, { ...first, p: Math.max(first.p, last.p) }, "")];
+    const p = Math.max(first.p, last.p);
+    return [oddsOf(names, { ...first, p }, "", takenAlone(p, tied.includes(true), placed.length))];
   }
-  return closest.map((one, side) => oddsOf(names, one, ` by ${BY[side]}`));
+  return closest.map((one, side) =>
+    oddsOf(names, one, ` by ${BY[side]}`, takenAlone(one.p, tied[side], placed.length)),
+  );
+}
+
+/** Why a small chance is no separation. @param {number} p @param {boolean} isTied @param {number} size */
+function takenAlone(p, isTied, size) {
+  if (!isTied || !(p < SIGNIFICANT) || size < 3) return "";
+  return ` (taken alone; not enough where ${(size * (size - 1)) / 2} pairs are compared at once)`;
 }
 
 /** The leader, the rival most likely to be better in truth, and how likely. @param {Aggregate} side @param {number[]} placed */
@@ -206,11 +216,12 @@ function closestOf({ centres, ranges }, placed) {
   return { leader, rival, p: upperTail(awayOf(rival)) };
 }
 
-/** @param {string[]} names @param {{leader: number, rival: number, p: number}} pair @param {string} by */
-function oddsOf(names, { leader, rival, p }, by) {
+/** @param {string[]} names @param {{leader: number, rival: number, p: number}} pair @param {string} by @param {string} more */
+function oddsOf(names, { leader, rival, p }, by, more) {
   if (Number.isNaN(p)) return `How likely ${names[rival]} is better than ${names[leader]}${by} is not known.`;
   if (p === 0.5) return `${names[leader]} and ${names[rival]} score the same${by}.`;
-  return `${names[leader]} is ahead of ${names[rival]}${by}: ${odds(p)} that it is the other way.`;
+  if (p >= EVEN) return `${names[leader]} is ahead of ${names[rival]}${by} by no more than the toss of a coin.`;
+  return `${names[leader]} is ahead of ${names[rival]}${by}: ${odds(p)} that it is the other way${more}.`;
 }
 
 /** Where the table shows another generator first than the verdict does. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} found @param {Known} about @param {Verdict["state"]} state */
