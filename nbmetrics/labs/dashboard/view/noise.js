@@ -48,7 +48,8 @@ export function noiseOfOne(packed) {
 /** @param {Float64Array} noise @param {Drawn} drawn @param {Change} change */
 function moved(noise, { draws, scale }, { share, clients, by }) {
   const k = scale.length;
-  const found = noise.map((value) => share * value);
+  const found = new Float64Array(noise.length);
+  for (let b = 0; b < found.length; b++) found[b] = share * noise[b];
   clients.forEach((i, n) => {
     const unit = by[n] * scale[i];
     for (let b = 0, at = i; b < found.length; b++, at += k) found[b] += unit * draws[at];

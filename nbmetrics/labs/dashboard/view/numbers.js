@@ -19,6 +19,8 @@ import { once, read, readRow } from "./written.js";
 const SENTENCE = { room: 480, font: 16 };
 // Of the weight: clients with rows enough must hold so much for a decision.
 const LEAST = 0.5;
+// Of the weight: where more than this has moved, slopes say nothing of all.
+const FAR = 0.25;
 
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
@@ -58,19 +60,31 @@ function shownOf(facts, given) {
   const centres = cellsOf(board.centres[name], given);
   const known = knownOf(board.values[name], given);
   const avg = average(values, shares);
+<<<<<<< HEAD
   const packed = given.moved ? board.gaps?.[name] : undefined;
   const gap = packed && kidGap(packed, shares);
   const all = gap === undefined ? pooledOf("all", facts, given) : avg.map((score) => score - gap);
   const isNear = given.moved !== null && gap === undefined;
+=======
+  const isNear = given.moved !== null;
+  const guess = pooledOf("all", facts, given);
+  const isFar = isNear && isNoGuess(guess, values, given);
+  const none = guess.map(() => NaN);
+  const all = isFar ? none : guess;
+>>>>>>> h15p
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
   // Of who has none yet NaN, which no pair is told apart by.
   const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
   const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
+<<<<<<< HEAD
   const allLosses = facts.same ? losses(all) : pooledOf("all_centres", facts, given);
+=======
+  const allLosses = isFar ? none : pooledOf("all_centres", facts, given);
+>>>>>>> h15p
   const allNoise = noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
-  const byAll = isOne || allLosses.every(Number.isNaN) ? null : aggregate(losses(all), allLosses, allNoise);
+  const byAll = isOne || (!isFar && allLosses.every(Number.isNaN)) ? null : aggregate(losses(all), allLosses, allNoise);
   return {
     facts,
     values,
@@ -84,6 +98,7 @@ function shownOf(facts, given) {
     worstLosses: centres.map((row) => row[worstOf(row, shares)] ?? NaN),
     size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
+    isFar,
     isAllKnown: scene.generators.map(
       (generator, g) => isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
     ),
@@ -99,7 +114,8 @@ function judged(byAvg, byAll, about, isOne, { scene }) {
   const names = scene.generators.map(inWords);
   const { label } = about;
   if (isOne) return verdict(names, byAvg, null, about);
-  if (!byAll) return verdict(names, byAvg, null, { ...about, label: `${label} avg` });
+  if (!byAll || Array.from(byAll.centres).every(Number.isNaN))
+    return verdict(names, byAvg, null, { ...about, label: `${label} avg` });
   if (Array.from(byAvg.centres).every(Number.isNaN))
     return verdict(names, byAll, null, { ...about, label: `${label} all` });
   return verdict(names, byAvg, byAll, about);
@@ -158,6 +174,16 @@ function pooledOf(which, { name, best, higher }, { scene, moved, result }) {
     for (let i = 0; i < by.length; i++) if (moved[i]) sum += moved[i] * by[i];
     return value + sign * sum;
   });
+}
+
+/**
+ * Whether slopes have left what they hold for: the weights are far from where they are of, or a score is negative where
+ * no client has a negative one.
+ * @param {number[]} guess @param {Float64Array[]} values @param {Given} given
+ */
+function isNoGuess(guess, values, { moved }) {
+  const variation = (moved ?? []).reduce((sum, by) => sum + Math.abs(by) / 2, 0);
+  return variation > FAR || (guess.some((all) => all < 0) && !values.some((row) => row.some((value) => value < 0)));
 }
 
 /** How far λ is from what Python answered for last; null where it is that. @param {number[]} shares @param {any} result */
