@@ -58,11 +58,6 @@ class Filler:
         return self._thread is not None
 
     @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to do, or it was stopped."""
-        return not self._wanted
-
-    @property
     def is_stopped(self) -> bool:
         return self._stopped
 

@@ -365,7 +365,7 @@ class Dashboard(Lab):
 
     def _described(self) -> str:
         scene = self._scene
-        said = self._headline if self._filler.is_idle else "still being computed."
+        said = self._headline if self._study.is_settled(scene.shares) else "still being computed."
         return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {said}"
 
     def close(self) -> None:

@@ -103,6 +103,10 @@ class Study(ABC):
         """What is to be computed next for the weights that are wanted, None where all is known."""
         return None
 
+    def is_settled(self, shares: Weights) -> bool:
+        """Whether all that a verdict rests on is known."""
+        return True
+
     def p(self, shares: Weights) -> float | None:
         """Of the test that the clients differ by chance alone, None where there is none, or none yet."""
         return None
@@ -320,6 +324,9 @@ class FederationStudy(Study):
     def _slope(self, metric: str, name: str) -> None:
         kept = dict(list(self._slopes.items())[-REMEMBERED * len(self.metrics) * len(self.generators) :])
         self._slopes = {**kept, (metric, name, self._at): self._filling.slopes(name, metric)}
+
+    def is_settled(self, shares: Weights) -> bool:
+        return shares in self._p
 
     def p(self, shares: Weights) -> float | None:
         return self._p.get(shares)

@@ -255,8 +255,9 @@ def test_a_table_from_elsewhere():
         "values twice",
         "and one index",
         "other names",
-    ]
-    + ["decimal commas", "levels"],
+        "decimal commas",
+        "levels",
+    ],
 )
 def test_tables_that_are_refused(table):
     with pytest.raises(nm.InvalidInput, match="table"):

@@ -6,9 +6,6 @@
 import { average } from "./ranges.js";
 import { listed, percent } from "./verdict.js";
 
-// More than rounding.
-const BEYOND = 1 + 1e-9;
-
 /**
  * @typedef {{winner: number, rival: number, moved: number, taken: [number, number][], given: [number, number][]}} Certificate
  *   as in Python: which generators, the share of the weight that moves, and (client, share) pairs
@@ -67,32 +64,19 @@ export function certificate(centres, weights) {
   let most = Infinity;
   for (const g of placed) {
     const found = g === winner ? null : overtaking(centres, weights, winner, g, most);
-<<<<<<< HEAD
     if (found && (!least || found.moved < most)) [least, most] = [found, found.moved];
-=======
-    if (found && found.moved < most) [least, most] = [found, found.moved];
->>>>>>> h15p
   }
   return least;
 }
 
-<<<<<<< HEAD
 /** Null, too, where it surely takes as much as `most`, which spares a drag the order of the clients. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} winner @param {number} rival @param {number} most @returns {Certificate | null} */
-=======
-/** @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} winner @param {number} rival @param {number} most null where clearly more has to move @returns {Certificate | null} */
->>>>>>> h15p
 function overtaking(centres, weights, winner, rival, most) {
   const behind = Array.from(weights, (_, i) => centres[rival][i] - centres[winner][i]);
   const to = behind.reduce((best, value, i) => (value < behind[best] ? i : best), 0);
   if (!behind.every(Number.isFinite) || behind[to] > 0) return null;
   let missing = behind.reduce((sum, value, i) => sum + value * weights[i], 0);
-<<<<<<< HEAD
   const steepest = behind.reduce((best, value) => Math.max(best, value), -Infinity) - behind[to];
   if (missing > 0 && missing / steepest >= most) return null;
-=======
-  const largest = behind.reduce((a, b) => Math.max(a, b)) - behind[to];
-  if (missing > BEYOND * most * largest) return null; // all of it at the best rate were too much: no need to sort
->>>>>>> h15p
   /** @type {[number, number][]} */
   const taken = [];
   for (const i of behind.map((_, j) => j).sort((a, b) => behind[b] - behind[a] || a - b)) {

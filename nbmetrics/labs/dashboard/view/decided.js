@@ -45,16 +45,7 @@ export function leastOf(losses) {
  * @param {Float64Array[]} lined @param {number[]} shares
  */
 export function saysOf(lined, shares) {
-<<<<<<< HEAD
-  const says = shares.map((share, i) => {
-    let [count, sum, squares] = [0, 0, 0];
-    for (const { [i]: centre } of lined) if (Number.isFinite(centre)) [count, sum] = [count + 1, sum + centre];
-    for (const { [i]: centre } of lined) if (Number.isFinite(centre)) squares += (centre - sum / count) ** 2;
-    return count ? share * Math.sqrt(squares / count) : 0;
-  });
-=======
   const says = shares.map((share, i) => share * spreadOf(lined, i));
->>>>>>> h15p
   const total = says.reduce((sum, say) => sum + say, 0);
   return total > 0 ? says.map((say) => say / total) : says;
 }

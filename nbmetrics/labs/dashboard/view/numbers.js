@@ -60,29 +60,20 @@ function shownOf(facts, given) {
   const centres = cellsOf(board.centres[name], given);
   const known = knownOf(board.values[name], given);
   const avg = average(values, shares);
-<<<<<<< HEAD
   const packed = given.moved ? board.gaps?.[name] : undefined;
   const gap = packed && kidGap(packed, shares);
-  const all = gap === undefined ? pooledOf("all", facts, given) : avg.map((score) => score - gap);
   const isNear = given.moved !== null && gap === undefined;
-=======
-  const isNear = given.moved !== null;
-  const guess = pooledOf("all", facts, given);
+  const guess = gap === undefined ? pooledOf("all", facts, given) : avg.map((score) => score - gap);
   const isFar = isNear && isNoGuess(guess, values, given);
   const none = guess.map(() => NaN);
   const all = isFar ? none : guess;
->>>>>>> h15p
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
   // Of who has none yet NaN, which no pair is told apart by.
   const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
   const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
-<<<<<<< HEAD
-  const allLosses = facts.same ? losses(all) : pooledOf("all_centres", facts, given);
-=======
-  const allLosses = isFar ? none : pooledOf("all_centres", facts, given);
->>>>>>> h15p
+  const allLosses = isFar ? none : facts.same ? losses(all) : pooledOf("all_centres", facts, given);
   const allNoise = noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const byAll = isOne || (!isFar && allLosses.every(Number.isNaN)) ? null : aggregate(losses(all), allLosses, allNoise);
   return {
