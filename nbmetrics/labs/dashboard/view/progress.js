@@ -25,7 +25,11 @@ export class Progress {
     this.root.hidden = filled.done === filled.total && !filled.doing && !this.isStopped;
     if (this.root.hidden) return;
     setAttributes(this.bar, { value: filled.done, max: filled.total });
-    const now = this.isStopped ? `stopped${filled.why ? `. Python: ${filled.why}` : ""}` : filled.doing ? `now: ${filled.doing}` : "";
+    const now = this.isStopped
+      ? `stopped${filled.why ? `. Python: ${filled.why}` : ""}`
+      : filled.doing
+        ? `now: ${filled.doing}`
+        : "";
     const gone = store.lost ? "Python is gone: what is known stays" : now;
     setText(this.words, `So far, ${filled.done} of ${filled.total} scores${gone ? `; ${gone}` : ""}`);
     setText(this.button, this.isStopped ? "Go on" : "Stop");

@@ -66,7 +66,9 @@ function cellsOf(g, { clients }, { facts, known, isNear, isAllKnown, worst }, pa
   const hasAvg = isWhole || !Number.isNaN(avg);
   return {
     avgPlace,
-    avg: hasAvg ? number(avg, plainAvg) : { text: `${count} of ${clients.length} clients`, small: "", value: NaN, isOld: true },
+    avg: hasAvg
+      ? number(avg, plainAvg)
+      : { text: `${count} of ${clients.length} clients`, small: "", value: NaN, isOld: true },
     allPlace,
     all: isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
     gap: isAllKnown[g] && hasAvg ? number(avg - all, plainAvg - plainAll, near) : NOT_YET,
