@@ -9,7 +9,16 @@ import numpy as np
 
 from ..arrays import check_same_order, concat, is_array
 from ..distributions import Empirical, Mixture
-from ..errors import InvalidInput, check_count, check_list, check_names, check_number, check_weights, shown
+from ..errors import (
+    InvalidInput,
+    check_count,
+    check_list,
+    check_named_weights,
+    check_names,
+    check_number,
+    check_weights,
+    shown,
+)
 from .client import Client
 from .dealing import Dealt
 from .generator import MOST_PARTIES, named
@@ -132,11 +141,7 @@ class Federation(Dealt):
         >>> nm.Federation({"a": nm.Gaussian(0.0), "b": nm.Gaussian(1.0)}).with_weights({"a": 3, "b": 1}).weights
         (0.75, 0.25)
         """
-        if isinstance(weights, Mapping):
-            if set(weights) != set(self.names):
-                raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
-            weights = [weights[name] for name in self.names]
-        shares = check_weights(weights, len(self))
+        shares = check_named_weights(weights, self.names)
         return self._again([c._with(weight=w) for c, w in zip(self.clients, shares, strict=True)])
 
     def replace(self, name: str, client: Any) -> Federation:

@@ -18,7 +18,7 @@ from tests.browser.page import drag, painted, press
 ROWS = {"north": 220, "south": 160, "east": 90, "west": 70, "few": 10}
 DIM = 6
 # Of each client's row its name and its first bar, which is of the winner by avg.
-BARS = """rows => rows.map(row => [row.children[0].textContent,
+BARS = """rows => rows.map(row => [row.children[0].title,
   row.querySelector('.nbm-regret-bar').dataset.value])"""
 
 

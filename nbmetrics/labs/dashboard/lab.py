@@ -120,7 +120,8 @@ class Dashboard(Lab):
         ----------
         table : DataFrame (or dict of columns), a row a client, by the index, and a column a generator; or a long one
             with the columns client, generator and value
-        weights : of the clients, in their order or by name; equal by default
+        weights : of the clients, by name (a dict or a Series) or in the order of the rows, of a long table in that in
+            which they first come; equal by default
         label : what the scores are called
         higher_is_better : direction of the score
 
@@ -369,7 +370,8 @@ class Dashboard(Lab):
 
     def _described(self) -> str:
         scene = self._scene
-        return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {self._headline}"
+        said = self._headline if self._study.is_settled(scene.shares) else "still being computed."
+        return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {said}"
 
     def close(self) -> None:
         """Remove every display and free the threads."""

@@ -18,11 +18,12 @@ from ...arrays import to_float64, to_numpy
 from ...errors import InvalidInput, check_list, shown
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
+from ...evaluation.kid_gap import kid_gap_parts
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from ...metrics.kid.metric import KID
-from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
+from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, packed_gap, written
 from .buys import Split, settling, won
 from .decisions import Known, judged
 from .details import details
@@ -102,6 +103,10 @@ class Study(ABC):
         """What is to be computed next for the weights that are wanted, None where all is known."""
         return None
 
+    def is_settled(self, shares: Weights) -> bool:
+        """Whether all that a verdict rests on is known."""
+        return True
+
     def p(self, shares: Weights) -> float | None:
         """Of the test that the clients differ by chance alone, None where there is none, or none yet."""
         return None
@@ -116,6 +121,8 @@ class Study(ABC):
 
     # Which clients are alike, once that is known.
     tree: Tree | None = None
+    # By metric, what makes KID-avg − KID-all under any weights, once that is known.
+    gaps: Mapping[str, Any] = {}
     # Features of the rows, 0 where there are none, and whether clients are images.
     dim = 0
     takes_images = False
@@ -154,6 +161,7 @@ class Study(ABC):
             "centres": {f.metric.name: self._cells(f.centres, f.known) for f in facts},
             "few": {f.metric.name: list(f.few) for f in facts},
             **({} if self.tree is None else self.tree.to_json()),
+            **({} if not self.gaps else {"gaps": self.gaps}),
             "filled": {
                 "done": int(sum(k.sum() for k in known)),
                 "total": sum(k.size for k in known),
@@ -235,6 +243,7 @@ class FederationStudy(Study):
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
         self._pictures = Pictures(made)
         self._mixer = Mixer()
+        self._is_crossed = False
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 
@@ -285,6 +294,8 @@ class FederationStudy(Study):
                 self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
         if (step := next(filling.steps(), None)) is not None:
             return step
+        if not self._is_crossed:
+            return Step("KID’s gap under other weights", self._cross)
         if self._at not in self._p:
             return Step("whether the clients differ by more than chance", self._test)
         for metric in self.metrics:
@@ -292,6 +303,11 @@ class FederationStudy(Study):
                 if (metric, name, self._at) not in self._slopes:
                     return Step(f"slopes of {name}", partial(self._slope, metric, name))
         return None
+
+    def _cross(self) -> None:
+        found = {metric: packed_gap(kid_gap_parts(self._filling.scores.result(metric))) for metric in self.metrics}
+        self.gaps = {metric: gap for metric, gap in found.items() if gap is not None}
+        self._is_crossed = True
 
     def _compare(self) -> None:
         self.tree = likeness(self._filling.scores.result(self.metrics[0]).clients)
@@ -308,6 +324,9 @@ class FederationStudy(Study):
     def _slope(self, metric: str, name: str) -> None:
         kept = dict(list(self._slopes.items())[-REMEMBERED * len(self.metrics) * len(self.generators) :])
         self._slopes = {**kept, (metric, name, self._at): self._filling.slopes(name, metric)}
+
+    def is_settled(self, shares: Weights) -> bool:
+        return shares in self._p
 
     def p(self, shares: Weights) -> float | None:
         return self._p.get(shares)

@@ -258,12 +258,40 @@ def test_a_table_from_elsewhere():
         np.zeros((2, 2)),
         None,
         pd.DataFrame({"client": ["n", "n"], "generator": ["a", "a"], "value": [1, 2]}),
+        pd.DataFrame({"client": ["n", "n"], "generator": ["a", "a"], "value": [1, 2]}, index=[0, 0]),
+        pd.DataFrame({"Client": ["n"], "Generator": ["a"], "score": [1.0]}),
+        TABLE.assign(a=["0,3", "0,4"]),
+        TABLE.set_axis(pd.MultiIndex.from_tuples([("n", 1), ("s", 1)])),
     ],
-    ids=["empty", "words", "columns twice", "rows twice", "array", "none", "values twice"],
+    ids=[
+        "empty",
+        "words",
+        "columns twice",
+        "rows twice",
+        "array",
+        "none",
+        "values twice",
+        "and one index",
+        "other names",
+        "decimal commas",
+        "levels",
+    ],
 )
 def test_tables_that_are_refused(table):
     with pytest.raises(nm.InvalidInput, match="table"):
         nm.Dashboard.from_table(table)
+
+
+def test_weights_by_name_are_taken_by_name():
+    """A Series too: `frame.groupby("hospital").size()` is what people have."""
+    by_name = pd.Series({"south": 3, "north": 1})
+    federation = nm.Federation({"north": CLIENTS["north"], "south": CLIENTS["south"]})
+    scores = nm.evaluate(federation, {"g": GENERATORS["off"]}, "fid")
+    assert federation.with_weights(by_name).weights == scores.with_weights(by_name).weights == (0.25, 0.75)
+    assert nm.Dashboard.from_table(TABLE, weights=by_name).table["avg"].tolist() == pytest.approx([0.75, 0.475])
+    assert scores.with_weights(pd.Series([3, 1])).weights == (0.75, 0.25), "a numbered one goes by place"
+    with pytest.raises(nm.InvalidInput, match="lacks"):
+        scores.with_weights({"north": 1})
 
 
 def test_missing_and_infinite_scores_are_kept():

@@ -7,8 +7,9 @@
  */
 import { el, setText } from "../../toolkit/view/dom.js";
 import { certificate, certificateSentence } from "./certificate.js";
-import { inWords, read, sharesOf } from "./numbers.js";
+import { inWords, sharesOf } from "./numbers.js";
 import { listed, percent } from "./verdict.js";
+import { read } from "./written.js";
 
 const HEAD = "How firm is the winner by avg?";
 // Of the weight, so that the rival is ahead and not level.

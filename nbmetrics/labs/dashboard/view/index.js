@@ -13,10 +13,11 @@ import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
-import { numbersOf, read } from "./numbers.js";
+import { numbersOf } from "./numbers.js";
 import { Progress } from "./progress.js";
 import { whySceneRefused } from "./shape.js";
 import { Weights } from "./weights.js";
+import { read } from "./written.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
   traits: ["board", "draws", "result", "details", "mixture", "namespace"],

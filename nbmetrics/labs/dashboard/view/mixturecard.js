@@ -6,13 +6,17 @@
  */
 import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificatecard.js";
-import { inWords, read, sharesOf } from "./numbers.js";
+import { inWords, sharesOf } from "./numbers.js";
 import { percent } from "./verdict.js";
+import { read } from "./written.js";
 
 const HEAD = "Would a mixture do better?";
 const WHAT = "Rows served from several generators at once, in the shares with the least KID-all.";
+// Pixels of a name beside its bar.
+const NAME = 90;
 const SAVED = "It needs Python: find it in a notebook, and save the page there.";
 
 /**
@@ -94,7 +98,8 @@ export class MixtureCard {
     this.bars.hidden = isSingle;
     resizeChildren(this.bars, served.length, makeBar).forEach((row, n) => {
       const { name, share } = served[n];
-      setText(row.children[0], name);
+      setText(row.children[0], shortened(name, NAME));
+      setAttributes(row.children[0], { title: name });
       setAttributes(row.children[1].children[0], { style: `width: ${(100 * share).toFixed(1)}%` });
       setText(row.children[2], percent(share));
     });
@@ -144,7 +149,7 @@ function clientsSentence(saved, clients, single) {
     const some = saved.map((_, i) => i).filter((i) => sign * saved[i] > 0);
     some.sort((a, b) => sign * (saved[b] - saved[a]));
     return some.length
-      ? `${some.length} (most: ${clients[some[0]].name}, ${shownNumber(Math.abs(saved[some[0]]))})`
+      ? `${some.length} (most: ${inWords(clients[some[0]].name)}, ${shownNumber(Math.abs(saved[some[0]]))})`
       : "none";
   };
   return `Beside ${single} alone it lowers KID for ${most(1)} of the ${clients.length} clients, and raises it for ${most(-1)}.`;

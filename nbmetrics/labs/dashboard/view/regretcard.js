@@ -8,6 +8,7 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificatecard.js";
 import { leastOf } from "./decided.js";
@@ -16,6 +17,8 @@ import { regret } from "./regions.js";
 
 const HEAD = "Who pays for it?";
 const FIRST = 5;
+// Pixels of a name beside its bars.
+const NAME = 90;
 
 /** @typedef {{words: string, g: number}} Choice  by which aggregates a generator wins */
 
@@ -55,7 +58,8 @@ export class RegretCard {
     const paintRows = (/** @type {Element} */ parent, /** @type {number[]} */ which) =>
       resizeChildren(parent, which.length, makeRow).forEach((row, n) => {
         const i = which[n];
-        setText(row.children[0], clients[i].name);
+        setText(row.children[0], shortened(clients[i].name, NAME));
+        setAttributes(row.children[0], { title: clients[i].name });
         paintBars(row.children[1], lost[i], most);
       });
     paintRows(this.first, this.order.slice(0, FIRST));

@@ -121,8 +121,12 @@ export class Triangle {
     const parts = totals(shares, groups);
     const where = [0, 1, 2].map((group) => nameOf(clients, groups, group));
     this.paintCorners(where, parts);
-    const small = this.paintRegions(regions(lined, groups, shares), scene.generators, winner);
-    setText(this.note, noteOf(held, metrics[scene.metric].facts, small));
+    this.drawing.classList.toggle("nbm-triangle-old", Boolean(this.store.before) && this.drag < 0);
+    if (this.store.before) this.paintWinner(scene.generators[winner]);
+    else {
+      const small = this.paintRegions(regions(lined, groups, shares), scene.generators, winner);
+      setText(this.note, noteOf(held, metrics[scene.metric].facts, small));
+    }
     const [x, y] = spot(parts);
     const text = where.map(({ first, more }, n) => `${first}${more} ${shareText(parts[n])}`).join(", ");
     setAttributes(this.point, {
@@ -154,8 +158,8 @@ export class Triangle {
     resizeChildren(this.regions, some.length, makeRegion).forEach((node, n) => {
       const { polygon, g } = some[n];
       const points = polygon.map(spot);
-      const kind = g === winner ? "now" : n % 2 ? "odd" : "even";
-      setAttributes(node, { "data-kind": kind, "data-winner": names[g] });
+      setAttributes(node, { "data-winner": names[g] });
+      node.classList.toggle("nbm-first", g === winner);
       setAttributes(node.children[0], { d: pathOf(points) });
       const { x, y, room } = middle(points);
       setAttributes(node.children[1], { x: x.toFixed(1), y: (y + 4).toFixed(1) });
@@ -165,6 +169,12 @@ export class Triangle {
       setText(node.children[2], names[g]);
     });
     return small;
+  }
+
+  /** In a drag of the point regions stay as they are; in another they follow once it rests. @param {string} winner */
+  paintWinner(winner) {
+    for (const node of this.regions.children)
+      node.classList.toggle("nbm-first", node.getAttribute("data-winner") === winner);
   }
 
   /** @param {PointerEvent} event */
