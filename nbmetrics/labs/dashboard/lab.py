@@ -237,7 +237,7 @@ class Dashboard(Lab):
         except Exception:  # of this source, as nothing was wrong before
             self._travel((before, scene))
             self._study.remove(name)
-            self.resume()
+            self._filler.wake()
             raise
 
     def remove(self, name: str) -> None:
@@ -343,6 +343,11 @@ class Dashboard(Lab):
         if not self._filler.is_stopped and self._filler.has_started:
             self._filler.wait(FIRST)
         return super()._repr_mimebundle_(**kwargs)
+
+    def _answered(self, scene: Any) -> dict[str, Any]:
+        found = super()._answered(scene)
+        told = self.result.get("error") if self._refused_rev == scene.rev == self.result.get("rev") else None
+        return {**found, "error": told} if told else found  # what was refused stays told while more comes in
 
     def _settle(self) -> None:
         self.wait()

@@ -9,6 +9,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.dashboard import study
 from nbmetrics.labs.dashboard.scene import DashboardScene
+from tests.labs.inside import answer, scene_of, send
 
 RNG = np.random.default_rng(3)
 CLIENTS = {"north": RNG.normal(-1, 1, (90, 3)), "south": RNG.normal(1, 1, (60, 3)), "isle": RNG.normal(0, 2, (30, 3))}
@@ -80,6 +81,23 @@ def test_attach_and_remove_can_be_undone(dashboard):
     assert dashboard.scores.generators == ("narrow", "wide", "off")
     dashboard.redo()
     assert "good" in dashboard.scores.generators
+
+
+def test_a_source_that_breaks_is_not_attached_and_that_stays_told_while_more_comes_in(dashboard):
+    def broken(n, rng):
+        raise RuntimeError("no rows today")
+
+    before = dashboard.scene["generators"]
+    with pytest.raises(RuntimeError, match="no rows today"):
+        dashboard.attach("at once", broken)
+    assert dashboard.scene["generators"] == before
+    assert dashboard.wait(60) and dashboard.scores.generators == ("narrow", "wide", "off")
+    send(dashboard, {"kind": "attach", "name": "gone"})
+    answer(dashboard, scene_of(dashboard))  # as after every step of filling
+    assert "name" in dashboard.result["error"]["message"] and "all" in dashboard.result
+    weigh(dashboard, [1, 1, 1])
+    answer(dashboard, scene_of(dashboard))
+    assert "error" not in dashboard.result
 
 
 def test_what_is_wrong_is_refused_and_nothing_is_lost(dashboard):
