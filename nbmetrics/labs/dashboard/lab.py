@@ -22,9 +22,10 @@ from ..toolkit.lab import LONGEST_MESSAGE, Lab
 from ..toolkit.namespace import listed, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
 from ..toolkit.worker import Worker
+from .federated import FederationStudy
 from .filler import Filler
 from .scene import DashboardScene
-from .study import FederationStudy, Study
+from .study import Study
 from .table import TableStudy
 
 if TYPE_CHECKING:
@@ -362,7 +363,8 @@ class Dashboard(Lab):
     def _picture(self) -> Figure:
         from .figure import dashboard
 
-        return dashboard(self._study.scores_of(self._scene), self._scene.metric, self._headline)
+        scene = self._scene
+        return dashboard(self._study.shown(scene), scene.generators, self._study.names, self._headline)
 
     @property
     def _headline(self) -> str:

@@ -9,39 +9,26 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput, check_list, shown
-from ...evaluation.filling import Filling, Step
-from ...evaluation.heterogeneity import Parties, p_kid
-from ...evaluation.kid_gap import kid_gap_parts
+from ...errors import InvalidInput
+from ...evaluation.filling import Step
 from ...evaluation.scores import Scores
-from ...evaluation.uncertainty import Influence
-from ...federation import Federation, as_generators
-from ...metrics.kid.metric import KID
-from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, packed_gap, written
+from .board import Facts, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
 from .buys import Split, settling, won
 from .decisions import Known, judged
-from .details import details
-from .likeness import Tree, likeness
-from .mixture import Mixer
-from .pictures import Pictures
-from .scene import DashboardScene, made_of_rows
+from .likeness import Tree
+from .scene import DashboardScene
 from .verdict import Verdict
 
 Weights = tuple[float, ...]
 F = TypeVar("F", bound=Callable[..., Any])
-# Of the deals of rows in the test of the clients.
-SEED = 0
-# Weights whose answers are kept.
-REMEMBERED = 50
 
 
-def _at_once(method: F) -> F:
+def at_once(method: F) -> F:
     """A method that sees one state: no generator and no weight changes meanwhile."""
 
     @wraps(method)
@@ -148,7 +135,7 @@ class Study(ABC):
         # One thread fills; generators come and go, and the page is told, on others.
         self.lock = threading.RLock()
 
-    @_at_once
+    @at_once
     def board(self, doing: str = "", is_stopped: bool = False, why: str = "") -> dict[str, Any]:
         """See `board`; `doing` is what is computed now, `why` what went wrong where it stopped by itself."""
         facts = [self.facts(metric) for metric in self.metrics]
@@ -171,7 +158,7 @@ class Study(ABC):
             },
         }
 
-    @_at_once
+    @at_once
     def draws(self) -> dict[str, Any]:
         """The noise of the centres, by metric and generator."""
         found = {metric: self.facts(metric).draws for metric in self.metrics}
@@ -181,7 +168,7 @@ class Study(ABC):
             if draws is not None
         }
 
-    @_at_once
+    @at_once
     def answer(self, scene: DashboardScene) -> dict[str, Any]:
         """What the page cannot compute: all under the scene's weights, its noise, and whether clients differ."""
         shares, names = scene.shares, self.generators
@@ -189,9 +176,9 @@ class Study(ABC):
         sure = {metric: k.all_draws for metric, k in known.items() if k.all_draws is not None}
         return {
             "weights": list(shares),
-            "avg": {m: _each(names, k.avg) for m, k in known.items()},
-            "all": {m: _each(names, k.all) for m, k in known.items()},
-            "all_centres": {m: _each(names, k.all_centres) for m, k in known.items()},
+            "avg": {m: each(names, k.avg) for m, k in known.items()},
+            "all": {m: each(names, k.all) for m, k in known.items()},
+            "all_centres": {m: each(names, k.all_centres) for m, k in known.items()},
             "all_draws": {m: packed_all(names, draws) for m, draws in sure.items()},
             "size": {m: self.size_gaps(m, shares) for m in known},
             "slope": {m: self.slopes(m, shares) for m in known},
@@ -214,186 +201,23 @@ class Study(ABC):
         """The noise of all generators by source; None where there is none."""
         return None
 
-    @_at_once
+    @at_once
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
         """What can be said of who is best of the generators of a scene."""
+        return judged(scene.generators, self._known_of(metric, scene))
+
+    @at_once
+    def shown(self, scene: DashboardScene) -> Known:
+        """What is known of the metric in view, of the generators of a scene."""
+        return self._known_of(scene.metric, scene)
+
+    def _known_of(self, metric: str, scene: DashboardScene) -> Known:
         chosen = [self.generators.index(name) for name in scene.generators]
-        return judged(scene.generators, self.known(metric, scene.shares).of_generators(chosen))
+        return self.known(metric, scene.shares).of_generators(chosen)
 
     def _cells(self, values: np.ndarray, known: np.ndarray) -> dict[str, Any]:
         return {name: written(values[g], known[g]) for g, name in enumerate(self.generators)}
 
 
-class FederationStudy(Study):
-    """The scores of generators on a federation, filled in step by step.
-
-    Parameters
-    ----------
-    federation, generators, metrics, uncertainty : as for `Dashboard`
-    """
-
-    def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
-        super().__init__()
-        self.federation = federation if isinstance(federation, Federation) else Federation(federation)
-        made = as_generators(generators)
-        self._given = metrics, uncertainty
-        self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
-        self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
-        self.wanted = self._at = self.weights
-        self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
-        self._pictures = Pictures(made)
-        self._mixer = Mixer()
-        self._is_crossed = False
-        self._p: dict[Weights, float | None] = {}
-        self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
-
-    @property
-    def generators(self) -> tuple[str, ...]:
-        return self._filling.generators
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        return self._filling.metrics
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        return tuple(client.size for client in self.federation)
-
-    @property
-    def making(self) -> str:
-        return made_of_rows(self.metrics)
-
-    @_at_once
-    def add(self, name: str, source: Any) -> None:
-        (made,) = as_generators({name: source})
-        self._filling.add(made)
-        self._pictures.keep(made)
-
-    @_at_once
-    def remove(self, name: str) -> None:
-        self._filling.remove(name)
-
-    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
-        federation = self.federation
-        if not isinstance(merge, Mapping):
-            raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
-        for name in [split] if isinstance(split, str) else check_list(split, "split"):
-            federation = federation.split_classes(name)
-        for name, clients in merge.items():
-            federation = federation.merge(name, clients)
-        federation = federation.drop(drop)
-        return federation, [self._filling.source(name) for name in generators], *self._given
-
-    def next_step(self) -> Step | None:
-        filling = self._filling
-        if self.tree is None:
-            return Step("which clients are alike", self._compare)
-        if self._at != (wanted := self.wanted):
-            with self.lock:
-                filling.weigh(wanted)
-                self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
-        if (step := next(filling.steps(), None)) is not None:
-            return step
-        if not self._is_crossed:
-            return Step("KID’s gap under other weights", self._cross)
-        if self._at not in self._p:
-            return Step("whether the clients differ by more than chance", self._test)
-        for metric in self.metrics:
-            for name in self.generators:
-                if (metric, name, self._at) not in self._slopes:
-                    return Step(f"slopes of {name}", partial(self._slope, metric, name))
-        return None
-
-    def _cross(self) -> None:
-        found = {metric: packed_gap(kid_gap_parts(self._filling.scores.result(metric))) for metric in self.metrics}
-        self.gaps = {metric: gap for metric, gap in found.items() if gap is not None}
-        self._is_crossed = True
-
-    def _compare(self) -> None:
-        self.tree = likeness(self._filling.scores.result(self.metrics[0]).clients)
-
-    def _test(self) -> None:
-        counted = [(client.rows, w) for client, w in zip(self.federation, self._at, strict=True) if w]
-        rows = [to_numpy(to_float64(x)) for x, _ in counted if x is not None]
-        found = None
-        if 1 < len(rows) == len(counted):
-            parties = Parties(np.concatenate(rows), tuple(map(len, rows)), tuple(w for _, w in counted))
-            found = p_kid(parties, SEED)
-        self._p = {**dict(list(self._p.items())[-REMEMBERED:]), self._at: found}
-
-    def _slope(self, metric: str, name: str) -> None:
-        kept = dict(list(self._slopes.items())[-REMEMBERED * len(self.metrics) * len(self.generators) :])
-        self._slopes = {**kept, (metric, name, self._at): self._filling.slopes(name, metric)}
-
-    def is_settled(self, shares: Weights) -> bool:
-        return shares in self._p
-
-    def p(self, shares: Weights) -> float | None:
-        return self._p.get(shares)
-
-    def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
-        if shares != self._at or not self._filling.known(metric).all.all():
-            return {}
-        gaps = self._filling.scores.result(metric).size_gaps(self._filling.weights)
-        return {} if not np.any(gaps) else dict(_each(self.generators, gaps))
-
-    def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
-        found = {name: self._slopes.get((metric, name, shares)) for name in self.generators}
-        return {name: written(s, ~np.isnan(s)) for name, s in found.items() if s is not None}
-
-    def scores_of(self, scene: DashboardScene) -> Scores:
-        return self._filling.scores_of(scene.generators).with_weights(scene.shares)
-
-    def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
-        if scene.client not in self.names or scene.generator not in self.generators:
-            return
-        i, g = self.names.index(scene.client), self.generators.index(scene.generator)
-        cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
-        if self._filling.known(scene.metric).clients[g, i]:
-            images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
-            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
-                yield {**cell, **found}
-
-    def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
-        with self.lock:
-            kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
-            result = self._filling.scores_of(scene.generators).result(kid)
-        return self._mixer.found(result, scene.generators, self.names, scene.shares)
-
-    def facts(self, metric: str) -> Facts:
-        filling = self._filling
-        return facts_of(filling.scores.result(metric), filling.known(metric).clients, filling.noise(metric), self._why)
-
-    def split(self, metric: str) -> Split | None:
-        rows = [None if s is None else s.rows for s in self._filling.scores.result(metric).generators]
-        made = [0 if own is None else len(own) for own in rows]
-        return Split(self._filling.noise(metric), self.sizes, made)
-
-    def known(self, metric: str, shares: Weights) -> Known:
-        facts, filling = self.facts(metric), self._filling
-        pooled, noise = np.full(len(self.generators), np.nan), None
-        if shares == self._at:
-            is_known = filling.known(metric).all
-            pooled[is_known] = filling.scores.result(metric).pooled(filling.weights)[is_known]
-            noise = filling.noise(metric)
-        return Known.of(facts, shares, pooled, noise, self.p(shares))
-
-
-def _each(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:
+def each(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:
     return dict(zip(names, written(values, ~np.isnan(values)), strict=True))
-
-
-def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:
-    """The filling, with influence values where nothing is asked for and they can be; and why they cannot."""
-    try:
-        design = Influence() if uncertainty is None else uncertainty
-        filling = Filling(federation, metrics, uncertainty=design, progress=False)
-        filling.add_all(generators)
-        return filling, ""
-    except InvalidInput as error:
-        if error.argument != "uncertainty" or uncertainty is not None:
-            raise
-        why = error.seen
-    filling = Filling(federation, metrics, progress=False)
-    filling.add_all(generators)
-    return filling, why

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.dashboard import study
+from nbmetrics.labs.dashboard import federated
 from nbmetrics.labs.dashboard.scene import DashboardScene
 from tests.labs.inside import answer, scene_of, send
 
@@ -136,7 +136,7 @@ def test_a_share_string_carries_the_settings_to_the_same_data(dashboard):
 
 def test_cancel_keeps_what_is_known_and_resume_goes_on(monkeypatch):
     """Cancelled after two steps, whatever those are."""
-    steps, next_step = [], study.FederationStudy.next_step
+    steps, next_step = [], federated.FederationStudy.next_step
 
     def counted(self):
         step = next_step(self)
@@ -148,12 +148,12 @@ def test_cancel_keeps_what_is_known_and_resume_goes_on(monkeypatch):
     lab: list = []
     start = nm.Dashboard._start
     monkeypatch.setattr(nm.Dashboard, "_start", lambda self, given: (lab.append(self), start(self, given))[1])
-    monkeypatch.setattr(study.FederationStudy, "next_step", counted)
+    monkeypatch.setattr(federated.FederationStudy, "next_step", counted)
     dashboard = nm.Dashboard(CLIENTS, GENERATORS)
     dashboard._filler.wait(60)
     filled = dashboard._study.board()["filled"]
     assert filled["done"] < filled["total"]
-    monkeypatch.setattr(study.FederationStudy, "next_step", next_step)
+    monkeypatch.setattr(federated.FederationStudy, "next_step", next_step)
     dashboard.resume()
     assert dashboard.wait(60)
     filled = dashboard._study.board()["filled"]
@@ -202,7 +202,7 @@ def identical(seed, rows, features=64, clients=10, generated=5_000):
     rng = np.random.default_rng(seed)
     shifted = nm.Gaussian(np.r_[0.4, np.zeros(features - 1)], 1.0)
     narrow = nm.Gaussian(np.zeros(features), (1 - (0.31 / features) ** 0.5) ** 2)
-    found = study.FederationStudy(
+    found = federated.FederationStudy(
         {f"c{i}": rng.normal(size=(rows, features)) for i in range(clients)},
         {"near": shifted.sample(generated, rng), "narrow": narrow.sample(generated, rng)},
         "fid",

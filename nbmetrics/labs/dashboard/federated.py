@@ -1,0 +1,204 @@
+"""A study of rows or laws: scores are filled in piece by piece, and then what Python alone can say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...arrays import to_float64, to_numpy
+from ...errors import InvalidInput, check_list, shown
+from ...evaluation.filling import Filling, Step
+from ...evaluation.heterogeneity import Parties, p_kid
+from ...evaluation.kid_gap import kid_gap_parts
+from ...evaluation.scores import Scores
+from ...evaluation.uncertainty import Influence
+from ...federation import Federation, as_generators
+from ...metrics.kid.metric import KID
+from .board import Facts, facts_of, packed_gap, written
+from .buys import Split
+from .decisions import Known
+from .details import details
+from .likeness import likeness
+from .mixture import Mixer
+from .pictures import Pictures
+from .scene import DashboardScene, made_of_rows
+from .study import Study, Weights, at_once, each
+
+# Of the deals of rows in the test of the clients.
+SEED = 0
+# Weights whose answers are kept.
+REMEMBERED = 50
+
+
+class FederationStudy(Study):
+    """The scores of generators on a federation, filled in step by step.
+
+    Parameters
+    ----------
+    federation, generators, metrics, uncertainty : as for `Dashboard`
+    """
+
+    def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
+        super().__init__()
+        self.federation = federation if isinstance(federation, Federation) else Federation(federation)
+        made = as_generators(generators)
+        self._given = metrics, uncertainty
+        self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
+        self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
+        self.wanted = self._at = self.weights
+        self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
+        self._pictures = Pictures(made)
+        self._mixer = Mixer()
+        self._is_crossed = False
+        self._p: dict[Weights, float | None] = {}
+        self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
+
+    @property
+    def generators(self) -> tuple[str, ...]:
+        return self._filling.generators
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return self._filling.metrics
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(client.size for client in self.federation)
+
+    @property
+    def making(self) -> str:
+        return made_of_rows(self.metrics)
+
+    @at_once
+    def add(self, name: str, source: Any) -> None:
+        (made,) = as_generators({name: source})
+        self._filling.add(made)
+        self._pictures.keep(made)
+
+    @at_once
+    def remove(self, name: str) -> None:
+        self._filling.remove(name)
+
+    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
+        federation = self.federation
+        if not isinstance(merge, Mapping):
+            raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
+        for name in [split] if isinstance(split, str) else check_list(split, "split"):
+            federation = federation.split_classes(name)
+        for name, clients in merge.items():
+            federation = federation.merge(name, clients)
+        federation = federation.drop(drop)
+        return federation, [self._filling.source(name) for name in generators], *self._given
+
+    def next_step(self) -> Step | None:
+        filling = self._filling
+        if self.tree is None:
+            return Step("which clients are alike", self._compare)
+        if self._at != (wanted := self.wanted):
+            with self.lock:
+                filling.weigh(wanted)
+                self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
+        if (step := next(filling.steps(), None)) is not None:
+            return step
+        if not self._is_crossed:
+            return Step("KID’s gap under other weights", self._cross)
+        if self._at not in self._p:
+            return Step("whether the clients differ by more than chance", self._test)
+        for metric in self.metrics:
+            for name in self.generators:
+                if (metric, name, self._at) not in self._slopes:
+                    return Step(f"slopes of {name}", partial(self._slope, metric, name))
+        return None
+
+    def _cross(self) -> None:
+        found = {metric: packed_gap(kid_gap_parts(self._filling.scores.result(metric))) for metric in self.metrics}
+        self.gaps = {metric: gap for metric, gap in found.items() if gap is not None}
+        self._is_crossed = True
+
+    def _compare(self) -> None:
+        self.tree = likeness(self._filling.scores.result(self.metrics[0]).clients)
+
+    def _test(self) -> None:
+        counted = [(client.rows, w) for client, w in zip(self.federation, self._at, strict=True) if w]
+        rows = [to_numpy(to_float64(x)) for x, _ in counted if x is not None]
+        found = None
+        if 1 < len(rows) == len(counted):
+            parties = Parties(np.concatenate(rows), tuple(map(len, rows)), tuple(w for _, w in counted))
+            found = p_kid(parties, SEED)
+        self._p = {**dict(list(self._p.items())[-REMEMBERED:]), self._at: found}
+
+    def _slope(self, metric: str, name: str) -> None:
+        kept = dict(list(self._slopes.items())[-REMEMBERED * len(self.metrics) * len(self.generators) :])
+        self._slopes = {**kept, (metric, name, self._at): self._filling.slopes(name, metric)}
+
+    def is_settled(self, shares: Weights) -> bool:
+        return shares in self._p
+
+    def p(self, shares: Weights) -> float | None:
+        return self._p.get(shares)
+
+    def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
+        if shares != self._at or not self._filling.known(metric).all.all():
+            return {}
+        gaps = self._filling.scores.result(metric).size_gaps(self._filling.weights)
+        return {} if not np.any(gaps) else dict(each(self.generators, gaps))
+
+    def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
+        found = {name: self._slopes.get((metric, name, shares)) for name in self.generators}
+        return {name: written(s, ~np.isnan(s)) for name, s in found.items() if s is not None}
+
+    def scores_of(self, scene: DashboardScene) -> Scores:
+        return self._filling.scores_of(scene.generators).with_weights(scene.shares)
+
+    def details(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        if scene.client not in self.names or scene.generator not in self.generators:
+            return
+        i, g = self.names.index(scene.client), self.generators.index(scene.generator)
+        cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+        if self._filling.known(scene.metric).clients[g, i]:
+            images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
+            for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
+                yield {**cell, **found}
+
+    def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
+        with self.lock:
+            kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
+            result = self._filling.scores_of(scene.generators).result(kid)
+        return self._mixer.found(result, scene.generators, self.names, scene.shares)
+
+    def facts(self, metric: str) -> Facts:
+        filling = self._filling
+        return facts_of(filling.scores.result(metric), filling.known(metric).clients, filling.noise(metric), self._why)
+
+    def split(self, metric: str) -> Split | None:
+        rows = [None if s is None else s.rows for s in self._filling.scores.result(metric).generators]
+        made = [0 if own is None else len(own) for own in rows]
+        return Split(self._filling.noise(metric), self.sizes, made)
+
+    def known(self, metric: str, shares: Weights) -> Known:
+        facts, filling = self.facts(metric), self._filling
+        pooled, noise = np.full(len(self.generators), np.nan), None
+        if shares == self._at:
+            is_known = filling.known(metric).all
+            pooled[is_known] = filling.scores.result(metric).pooled(filling.weights)[is_known]
+            noise = filling.noise(metric)
+        return Known.of(facts, shares, pooled, noise, self.p(shares))
+
+
+def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:
+    """The filling, with influence values where nothing is asked for and they can be; and why they cannot."""
+    try:
+        design = Influence() if uncertainty is None else uncertainty
+        filling = Filling(federation, metrics, uncertainty=design, progress=False)
+        filling.add_all(generators)
+        return filling, ""
+    except InvalidInput as error:
+        if error.argument != "uncertainty" or uncertainty is not None:
+            raise
+        why = error.seen
+    filling = Filling(federation, metrics, progress=False)
+    filling.add_all(generators)
+    return filling, why
