@@ -109,7 +109,10 @@ function errorOf(first, second) {
   mean /= first.length;
   let squares = 0;
   for (let d = 0; d < first.length; d++) squares += (first[d] - second[d] - mean) ** 2;
-  return Math.sqrt(squares / first.length);
+  if (squares > 1e-280 && squares < Infinity) return Math.sqrt(squares / first.length);
+  const away = first.map((x, d) => x - second[d] - mean); // squares beyond all numbers: in units of the largest
+  const unit = away.reduce((most, x) => Math.max(most, Math.abs(x)), 0) || 1;
+  return unit * Math.sqrt(away.reduce((sum, x) => sum + (x / unit) ** 2, 0) / first.length);
 }
 
 /** The one with the least loss, and everyone that it is not shown to beat, in the order of their losses. @param {Ranges} ranges @param {ArrayLike<number>} losses */
