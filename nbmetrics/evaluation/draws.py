@@ -199,8 +199,8 @@ def _of_enough(pulls: Pulls) -> Pulls:
     sides = [rows for rows in (*pulls.real, *pulls.generated) if rows is not None]
     if pulls.caution or all(len(rows) >= LEAST_ROWS for rows in sides):
         return pulls
-    unknown = [tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in pulls[1:3]]
-    return Pulls(pulls.value, *unknown, f"fewer than {LEAST_ROWS} rows: no interval")
+    real, made = (tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in pulls[1:3])
+    return Pulls(pulls.value, real, made, f"fewer than {LEAST_ROWS} rows: no interval")
 
 
 def _side(pulls: Sequence[np.ndarray | None], parts: Sequence[tuple[int, float]], xi: Multipliers) -> np.ndarray:
