@@ -2,8 +2,9 @@
 
 A draw multiplies what each row pulls on a score (`Pulls`) by a normal number of that row: the same one for every
 generator that meets a client's row, for every client that meets a generated one, and for the pooled clients. So the
-draws vary together as the scores do, and their variances are those of `Influences`. For resampled scores the replicates
-take the place of pulls.
+draws vary together as the scores do. How much n rows vary is itself known only so well: each party's noise is divided
+by a draw of that, √(χ²/(n−1)) with n − 1 degrees of freedom, so that one party's noise is Student's t, and its variance
+that of `Influences` times (n−1)/(n−3). For resampled scores the replicates take the place of pulls.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from .uncertainty import JackknifeResamples
 
 NO_DESIGN = "evaluated without uncertainty"
 NO_REPLICATE = "some resampled rows have no score"
+# Rows with which noise has a variance; as a part of the pooled clients fewer may be, since they weigh little.
+LEAST_ROWS = 4
 # The largest of the numbers that a draw is rounded to.
 INT8 = 127
 
@@ -138,13 +141,15 @@ def split(column: NoiseColumn) -> tuple[NoiseColumn, NoiseColumn]:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Normal numbers, one a row and draw, the same whenever they are asked for."""
+    """Normal numbers, one a row and draw, and a χ² a party and draw: the same whenever they are asked for."""
 
     count: int
     seed: int
 
     def mean(self, pulls: np.ndarray, party: Sequence[int]) -> np.ndarray:
-        """Σ_r ξ_rb (pull_r − mean)/√(n(n−1)) along the last axis, (…, B): variances are those of means of n pulls.
+        """Σ_r ξ_rb (pull_r − mean)/√(n(n−1)) / √(χ²_b/(n−1)) along the last axis, (…, B).
+
+        Variances are those of means of n pulls times (n−1)/(n−3), infinite for n < 4.
 
         `party` : 0 and a client's position, or 1 and a generator's
         """
@@ -153,7 +158,7 @@ class Multipliers:
         rng, drawn = np.random.default_rng([self.seed, *party]), 0.0
         for block in row_blocks(n, 8 * self.count):
             drawn = drawn + centred[..., block] @ rng.standard_normal((block.stop - block.start, self.count))
-        return np.asarray(drawn)
+        return np.asarray(drawn / np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +172,7 @@ class Made:
 
     def clients(self, real: Sequence[Strata[Any]]) -> NoiseColumn:
         """Of the scores of single clients."""
-        pulls = [pulls_of(self.metric, client, self.generated) for client in real]
+        pulls = [_of_enough(pulls_of(self.metric, client, self.generated)) for client in real]
         return self._column(pulls, [[(i, 1.0)] for i in range(len(real))])
 
     def all(self, together: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
@@ -187,6 +192,15 @@ class Made:
         drawn[:, np.isnan(centres)] = np.nan
         reasons = tuple(_reason(p, d) for p, d in zip(pulls, drawn.T, strict=True))
         return NoiseColumn(drawn, centres, reasons, generated)
+
+
+def _of_enough(pulls: Pulls) -> Pulls:
+    """The pulls, NaN where the rows are too few for an interval."""
+    sides = [rows for rows in (*pulls.real, *pulls.generated) if rows is not None]
+    if pulls.caution or all(len(rows) >= LEAST_ROWS for rows in sides):
+        return pulls
+    real, made = (tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in pulls[1:3])
+    return Pulls(pulls.value, real, made, f"fewer than {LEAST_ROWS} rows: no interval")
 
 
 def _side(pulls: Sequence[np.ndarray | None], parts: Sequence[tuple[int, float]], xi: Multipliers) -> np.ndarray:

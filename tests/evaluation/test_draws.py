@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.draws import noise, packed, unpacked
+from nbmetrics.evaluation.draws import Multipliers, noise, packed, unpacked
 
 MANY = 20_000
 ERROR = 4.0 / np.sqrt(2 * MANY)  # of a standard deviation, four of its own
@@ -19,8 +19,35 @@ def sides():
     return nm.Federation(real), {**made, "exact": nm.Gaussian(np.zeros(3))}
 
 
+class Parties(Multipliers):
+    """The multipliers without the doubt about how much few rows vary, whose variances are those of influence values."""
+
+    def mean(self, pulls, party):
+        n = pulls.shape[-1]
+        rng = np.random.default_rng([self.seed, *party])
+        rng.standard_normal((n, self.count))
+        return super().mean(pulls, party) * np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1))
+
+
+@pytest.mark.parametrize("n", [5, 12, 200])
+def test_draws_of_one_party_are_student_t_and_shared(n):
+    """σ/√n times Student's t with n − 1 degrees of freedom; whatever meets the same rows meets the same noise."""
+    from scipy import stats
+
+    pulls = np.random.default_rng(n).gamma(2.0, size=(2, n))
+    drawn = Multipliers(MANY, 0).mean(pulls, [0, 3])
+    error = pulls.std(axis=1, ddof=1) / np.sqrt(n)
+    for own, scale in zip(drawn, error, strict=True):
+        assert stats.kstest(own / scale, stats.t(n - 1).cdf).pvalue > 0.001
+    np.testing.assert_allclose(Multipliers(MANY, 0).mean(pulls[0] - pulls[1], [0, 3]), drawn[0] - drawn[1], atol=1e-12)
+    assert abs(np.corrcoef(drawn[0], Multipliers(MANY, 0).mean(pulls[0], [0, 4]))[0, 1]) < 5 / np.sqrt(MANY)
+    if n > 100:
+        np.testing.assert_allclose(drawn.var(axis=1), error**2 * (n - 1) / (n - 3), rtol=0.05)
+
+
 @pytest.mark.parametrize("metric", ["fid", "kid"])
-def test_draws_have_the_variances_of_influence_values(sides, metric):
+def test_draws_have_the_variances_of_influence_values(sides, metric, monkeypatch):
+    monkeypatch.setattr("nbmetrics.evaluation.draws.Multipliers", Parties)
     scores = nm.evaluate(*sides, metric, uncertainty=nm.Influence(), progress=False)
     (result,) = scores._results
     drawn, spread = noise(result, scores.weights, MANY), result.replicas.spread(scores.weights)
@@ -80,6 +107,17 @@ def test_where_there_is_no_interval_the_noise_is_unknown_and_says_why():
     drawn = noise(laws._results[0], laws.weights)
     assert (drawn.by_client == 0).all() and (drawn.all == 0).all()
     np.testing.assert_array_equal(drawn.centres, laws.values("kid").by_client)
+
+
+def test_rows_too_few_for_a_variance_have_no_noise_of_their_own_and_stop_nobody_else():
+    rng = np.random.default_rng(4)
+    real = {"three": rng.normal(size=(3, 2)), "four": rng.normal(size=(4, 2)), "many": rng.normal(size=(90, 2))}
+    made = {"g": rng.normal(size=(80, 2)), "three": rng.normal(size=(3, 2))}
+    scores = nm.evaluate(real, made, "kid", uncertainty=nm.Influence(), progress=False)
+    drawn = noise(scores._results[0], scores.weights)
+    assert np.isnan(drawn.by_client).any(axis=0).tolist() == [[True, False, False], [True, True, True]]
+    assert drawn.reasons[0] == ("fewer than 4 rows: no interval", "", "")
+    assert np.isfinite(drawn.all).all() and np.isfinite(drawn.centres).all()
 
 
 def test_packed_draws_are_right_to_half_a_unit():

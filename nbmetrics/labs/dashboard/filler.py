@@ -33,6 +33,7 @@ class Filler:
         self._ready = threading.Condition()
         self._thread: threading.Thread | None = None
         self._wanted = self._stopped = self._closed = False
+        self._idle = True  # nothing left to do, and that was told
         self.error: Exception | None = None
 
     def wake(self) -> None:
@@ -41,6 +42,7 @@ class Filler:
             if self._closed:
                 return
             self._wanted, self._stopped, self.error = True, False, None
+            self._idle = False
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
@@ -62,9 +64,9 @@ class Filler:
         return self._stopped
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until nothing is left to do, or it was stopped; whether that is so. Raises what a step raised."""
+        """Until nothing is left to do, or it was stopped, and that was told; whether so. Raises what a step raised."""
         with self._ready:
-            is_done = self._ready.wait_for(lambda: not self._wanted or self._closed, seconds)
+            is_done = self._ready.wait_for(lambda: self._idle or self._closed, seconds)
         if self.error is not None:
             raise self.error
         return is_done
@@ -94,12 +96,14 @@ class Filler:
         with self._ready:
             if self._stopped or self._closed or self._next_step() is None:
                 self._wanted = False
-                self._ready.notify_all()
         if not self._closed:
             try:
                 self._tell("")
             except Exception:  # who waits must hear of the end
                 _LOG.exception("%s could not tell its end", self._name)
+        with self._ready:
+            self._idle = not self._wanted  # or somebody wants more meanwhile
+            self._ready.notify_all()
 
     def _steps(self) -> Iterator[Step]:
         while not (self._stopped or self._closed) and (step := self._next_step()) is not None:

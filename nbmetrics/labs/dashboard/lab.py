@@ -97,6 +97,7 @@ class Dashboard(Lab):
         self._told, self._doing = 0.0, ""
         self._publishing = threading.Lock()
         self._later = threading.Timer(0, self._show)
+        self._changing = threading.RLock()  # generators come and go in cells and in the page
         presets = self._scenes()
         self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
@@ -200,7 +201,7 @@ class Dashboard(Lab):
         self._study.wanted = self._scene.shares
         if not self._filler.is_stopped:
             self._filler.wake()
-        return self._filler.wait(seconds)
+        return self._filler.wait(seconds) and self._study.next_step() is None
 
     def cancel(self) -> None:
         """Compute no more after the piece under way: what is known stays. `resume` goes on."""
@@ -223,15 +224,15 @@ class Dashboard(Lab):
         source : as a generator of `nm.evaluate`
         """
         (name,) = check_names([name], "name")
-        scene = self._scene
-        if name in scene.generators:
-            raise InvalidInput("name", f"{shown(name)} is shown already", "Remove it first, or give another name")
-        if name in self._study.generators:  # removed before, and its source may be another now
-            self._study.remove(name)
-        self._study.add(name, source)
-        self._publish()
-        before = self._history
-        self._travel((before.record(scene), replace(scene, generators=(*scene.generators, name))))
+        with self._changing:
+            scene, before = self._scene, self._history
+            if name in scene.generators:
+                raise InvalidInput("name", f"{shown(name)} is shown already", "Remove it first, or give another name")
+            if name in self._study.generators:  # removed before, and its source may be another now
+                self._study.remove(name)
+            self._study.add(name, source)
+            self._publish()
+            self._travel((before.record(scene), replace(scene, generators=(*scene.generators, name))))
         self._filler.wake()
         try:
             self._filler.wait(FIRST)
@@ -243,13 +244,14 @@ class Dashboard(Lab):
 
     def remove(self, name: str) -> None:
         """Take a generator off; can be undone."""
-        scene = self._scene
-        check_choice(name, scene.generators, "name")
-        if len(scene.generators) == 1:
-            raise InvalidInput("name", f"{shown(name)} is the only generator", "Attach another one first")
-        left = tuple(generator for generator in scene.generators if generator != name)
-        chosen = "" if scene.generator == name else scene.generator
-        self._travel((self._history.record(scene), replace(scene, generators=left, generator=chosen)))
+        with self._changing:
+            scene = self._scene
+            check_choice(name, scene.generators, "name")
+            if len(scene.generators) == 1:
+                raise InvalidInput("name", f"{shown(name)} is the only generator", "Attach another one first")
+            left = tuple(generator for generator in scene.generators if generator != name)
+            chosen = "" if scene.generator == name else scene.generator
+            self._travel((self._history.record(scene), replace(scene, generators=left, generator=chosen)))
 
     def what_if(self, *, merge: Mapping[str, Any] | None = None, drop: Any = (), split: Any = ()) -> Dashboard:
         """Another Dashboard of the same generators, on other clients; this one stays as it is.

@@ -85,9 +85,16 @@ def _margins(losses: np.ndarray, draws: np.ndarray, level: float) -> np.ndarray:
 
 def _errors(draws: np.ndarray) -> np.ndarray:
     """The standard error of each difference, (G, G): exactly 0 where it is rounding of the noise itself."""
-    errors = (draws[:, :, None] - draws[:, None, :]).std(axis=0)
-    own = draws.std(axis=0)
+    errors, own = _deviation(draws[:, :, None] - draws[:, None, :]), _deviation(draws)
     return np.where(errors <= ROUNDING * np.maximum(own[:, None], own[None, :]), 0.0, errors)
+
+
+def _deviation(draws: np.ndarray) -> np.ndarray:
+    """The standard deviation along the first axis, also where squares are beyond all numbers."""
+    away = draws - draws.mean(axis=0)
+    unit = np.abs(away).max(axis=0)
+    unit = np.where(unit > 0, unit, 1.0)
+    return np.asarray(unit * np.sqrt(((away / unit) ** 2).mean(axis=0)))
 
 
 def leaders(ranges: Ranges, losses: np.ndarray) -> list[int]:

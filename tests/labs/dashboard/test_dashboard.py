@@ -314,3 +314,37 @@ def test_code_shows_the_state_again(dashboard):
 def test_the_snapshot_says_the_verdict(dashboard):
     snapshot = dashboard.snapshot()
     assert dashboard.verdict[0] in snapshot.alt and snapshot.png.startswith(b"\x89PNG")
+
+
+def test_generators_come_and_go_from_many_threads_and_none_is_lost():
+    rng = np.random.default_rng(5)
+    clients = {name: rng.normal(size=(30, 2)) for name in "ab"}
+    lab = nm.Dashboard(clients, {f"g{j}": rng.normal(size=(30, 2)) for j in range(8)}, "kid")
+
+    def change(k):
+        for n in range(4):
+            lab.attach(f"new {k} {n}", rows[k])
+            lab.remove(f"g{4 * k + n}")
+
+    rows = rng.normal(size=(2, 30, 2))
+    threads = [threading.Thread(target=change, args=(k,)) for k in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(lab.scene["generators"]) == [f"new {k} {n}" for k in range(2) for n in range(4)]
+    assert lab.wait() and len(lab.table) == 8
+    assert lab.board["filled"]["done"] == lab.board["filled"]["total"] and not lab.board["filled"]["doing"]
+    lab.close()
+
+
+def test_wait_says_that_not_all_is_known():
+    rng = np.random.default_rng(6)
+    lab = nm.Dashboard({name: rng.normal(size=(30, 2)) for name in "ab"}, {"g": rng.normal(size=(30, 2))}, "kid")
+    assert lab.wait()
+    lab.cancel()
+    lab.attach("h", rng.normal(size=(30, 2)))
+    assert lab.wait()
+    lab.close()
+    lab.scene = {**lab.scene, "weights": [0.2, 0.8]}
+    assert not lab.wait()

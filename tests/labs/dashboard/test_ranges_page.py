@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from nbmetrics.evaluation.draws import Multipliers
 from nbmetrics.labs.dashboard.ranges import average, average_noise, flip, leaders, leads
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
@@ -15,6 +16,9 @@ def noisy(rng, size, count=64):
     """Losses and draws of a random number of generators, many of them tied, alike, infinite or unknown."""
     losses = rng.integers(0, 4, size) / rng.choice([1, 7, 1e6]) + rng.normal(0, 1e-3, size) * rng.integers(2)
     draws = (rng.normal(size=(count, 1)) + rng.normal(size=(count, size))) * rng.choice([0.0, 0.05, 0.5, 1e-8])
+    if rng.integers(6) == 0:  # squares are beyond all numbers
+        unit = rng.choice([1e-200, 1e200])
+        losses, draws = losses * unit, draws * unit
     if size > 2:
         draws[:, 1] = draws[:, 0] * (1 + 1e-15)
         losses[rng.integers(size)] = rng.choice([math.nan, math.inf, -math.inf, 0.0])
@@ -65,6 +69,14 @@ def test_what_is_shared_by_all_generators_separates_nobody_and_hides_nobody():
     assert leads(losses, None).high.tolist() == [2, 2]
     assert not leads(np.array([1.0, 1.0 + 1e-12]), np.zeros((9, 2))).better.any()
     assert leads(np.array([1.0, math.inf, math.inf]), rng.normal(size=(9, 3))).high.tolist() == [1, 3, 3]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e264])
+def test_noise_whose_squares_are_no_numbers_still_tells_nobody_apart(unit):
+    draws = np.random.default_rng(6).normal(size=(256, 3)) * [1.0, 1.0, 10.0] * unit
+    assert not leads(np.array([0.1, 0.2, -1.0]) * unit, draws).better.any()
+    assert leads(np.array([0.0, 20.0, 200.0]) * unit, draws).better[0, 1:].all()
 
 
 def test_average_leaves_out_who_has_no_weight():
@@ -132,24 +144,17 @@ def test_tails_of_the_normal_law():
     np.testing.assert_allclose(found, ndtr(-np.array(at)), rtol=2e-12)
 
 
-def drawn_noise(rng, pulls, count=256):
-    """Draws of a mean of rows (n, G): normal numbers by row, of rows so few that their own variance is uncertain."""
-    n = len(pulls)
-    centred = (pulls - pulls.mean(axis=0)) / math.sqrt(n * (n - 1))
-    return rng.standard_normal((count, n)) @ centred * np.sqrt((n - 1) / rng.chisquare(n - 1, (count, 1)))
-
-
 @pytest.mark.parametrize(("ahead", "least", "most"), [(0.0, 0.0, 0.05), (4.0, 0.5, 1.0)])
 def test_how_often_a_tie_is_told_apart(ahead, least, most):
     """Eight generators, three clients of ten heavy-tailed rows: level where all are tied, power where one is ahead."""
     rng, told, worlds = np.random.default_rng(5), 0, 300
     loads = rng.normal(1.0, 0.5, (3, 3, 8))
-    for _ in range(worlds):
+    for world in range(worlds):
         losses, draws = np.zeros(8), np.zeros((256, 8))
-        for weight, load in zip((0.5, 0.3, 0.2), loads, strict=True):
+        for i, (weight, load) in enumerate(zip((0.5, 0.3, 0.2), loads, strict=True)):
             pulls = rng.standard_t(3, (10, 3)) @ load
             losses += weight * pulls.mean(axis=0)
-            draws += weight * drawn_noise(rng, pulls)
+            draws += weight * Multipliers(256, world).mean(pulls.T, [0, i]).T
         losses[0] -= ahead
         better = leads(losses, draws).better
         told += better[0].any() if ahead else better.any()
