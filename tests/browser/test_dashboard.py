@@ -1,5 +1,7 @@
 """The top of the Dashboard's page: the verdict in words and the leaderboard, on a saved page, as Python has them."""
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import expect
@@ -7,7 +9,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.lab import Dashboard
 from nbmetrics.labs.dashboard.ranges import leads
-from tests.browser.page import painted
+from tests.browser.page import painted, press
 from tests.labs.toolkit.common import NAMES
 
 # Of each row: the name, and text and number of each column by its class.
@@ -57,6 +59,10 @@ def heading(root):
     return root.get_by_role("heading").first
 
 
+def weight(root, name):
+    return root.get_by_role("slider", name=f"{name} weight", exact=True)
+
+
 def assert_numbers_are_pythons(root, lab, shares, metric, parts):
     known = lab._study.known(metric, tuple(shares))
     losses = {"avg": known.avg_centres, "all": known.all_centres}
@@ -96,6 +102,17 @@ def test_verdict_and_leaderboard_are_pythons_under_any_weights(saved, disagreein
     alike = np.full(4, 0.25)
     assert_numbers_are_pythons(root, lab, alike, "fid", ("avg",))
     assert all(row["cells"]["all"]["text"].count("≈") == 1 for row in rows_of(root))
+    expect(heading(root)).to_contain_text("On FID avg, Narrow wins. By all it is not known for these weights yet.")
+    weight(root, "c2").press("End")  # all is its data
+    for row in rows_of(root):
+        assert row["cells"]["all"] == row["cells"]["avg"] and row["cells"]["gap"]["value"] == 0
+    press(root, "All alike")
+    weight(root, "c0").press("Shift+ArrowRight")
+    weight(root, "c0").press("Shift+ArrowRight")  # too far for a guess
+    assert [row["cells"]["all"]["text"] for row in rows_of(root)] == ["–"] * 4
+    expect(heading(root)).to_contain_text("By all it is not known for these weights yet.")
+    expect(root.locator("td.nbm-dashboard-all").first).to_have_attribute("title", re.compile("needs a notebook"))
+    press(root, "All alike")
 
     root.get_by_role("button", name="KID:").click()
     expect(heading(root)).to_contain_text("avg and all agree, always")

@@ -48,10 +48,10 @@ export class Headline {
   paintOthers(others) {
     this.others.hidden = !others.length;
     resizeChildren(this.others, others.length, () => this.makeOther()).forEach((button, k) => {
-      const { facts, verdict } = others[k];
+      const { facts, verdict, isNear } = others[k];
       setAttributes(button, { "data-metric": facts.name });
       setText(button.children[0], `${facts.label}:`);
-      setText(button.children[1], briefly(verdict));
+      setText(button.children[1], `${briefly(verdict)}${isNear ? " by avg" : ""}`);
     });
   }
 

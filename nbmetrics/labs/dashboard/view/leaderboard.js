@@ -30,6 +30,10 @@ const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 const NARROW = 700;
 const NAME = { wide: 116, narrow: 76 };
 const FONT = 12;
+const FAR = {
+  saved: "Not known for these weights: needs a notebook",
+  live: "Not known for these weights yet: Python is computing",
+};
 const DRAWN = { avg: "avg", all: "all" };
 
 /** @typedef {{name: string, column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
@@ -172,10 +176,11 @@ export class Leaderboard {
     setAttributes(button, { "aria-pressed": String(isChosen), tabindex: at === this.focused ? 0 : -1, title: name });
     COLUMNS.forEach((column, k) => {
       const cell = row.cells[k + 1];
-      const { text, small, value, isOld } = cells[column];
+      const { text, small, value, isOld, isFar } = cells[column];
       const [main, more] = cell.children[0].children;
       setText(main, text);
       setText(more, small);
+      setAttributes(cell, { title: isFar ? (this.store.saved ? FAR.saved : FAR.live) : "" });
       if (value !== undefined) setAttributes(cell, { "data-value": value, "data-current": String(!isOld) });
     });
     for (const { column, spans, scale, leader } of drawn)

@@ -11,7 +11,8 @@ import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
 /**
  * @typedef {{name: "avg" | "all", plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
  *   of the two aggregates: its scores, and as losses what decisions use
- * @typedef {{text: string, small: string, value?: number, isOld?: boolean}} Cell  old where Python will say another
+ * @typedef {{text: string, small: string, value?: number, isOld?: boolean, isFar?: boolean}} Cell  old where Python will say
+ *   another, far where it alone can say one
  * @typedef {Record<"avgPlace" | "avg" | "allPlace" | "all" | "gap" | "worst", Cell>} Cells
  * @typedef {{g: number, name: string, isChosen: boolean, cells: Cells}} Row
  */
@@ -19,6 +20,7 @@ import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
 const NORMAL = 1.959964;
 const DIGITS = 6;
 const NOT_YET = { text: "…", small: "", value: NaN, isOld: true };
+const TOO_FAR = { text: "–", small: "", value: NaN, isOld: true, isFar: true };
 
 /** @param {Shown} shown @returns {Part[]} */
 export function partsOf({ avg, all, avgLosses, allLosses, errors, byAvg, byAll }) {
@@ -33,7 +35,7 @@ export function rowsOf({ generators, generator, by }, numbers, shown) {
   const parts = partsOf(shown);
   const losses = {
     avg: shown.avgLosses,
-    all: shown.byAll ? shown.allLosses : shown.avgLosses,
+    all: shown.byAll && !shown.allLosses.every(Number.isNaN) ? shown.allLosses : shown.avgLosses,
     worst: shown.worstLosses,
   };
   const places = parts.map(({ centres }, k) => placesOf(k && !shown.byAll ? parts[0].centres : centres));
@@ -64,14 +66,15 @@ function cellsOf(g, { clients }, { facts, known, isNear, isAllKnown, worst }, pa
     isOld: sign !== "",
   });
   const hasAvg = isWhole || !Number.isNaN(avg);
+  const isFar = isNear && Number.isNaN(all);
   return {
     avgPlace,
     avg: hasAvg
       ? number(avg, plainAvg)
       : { text: `${count} of ${clients.length} clients`, small: "", value: NaN, isOld: true },
     allPlace,
-    all: isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
-    gap: isAllKnown[g] && hasAvg ? number(avg - all, plainAvg - plainAll, near) : NOT_YET,
+    all: isFar ? TOO_FAR : isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
+    gap: isFar ? TOO_FAR : isAllKnown[g] && hasAvg ? number(avg - all, plainAvg - plainAll, near) : NOT_YET,
     worst: isWhole
       ? { text: scoreText(worst[g].value), small: clients[worst[g].client]?.name ?? "", value: worst[g].value }
       : NOT_YET,
