@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.lab import Dashboard
 from nbmetrics.labs.dashboard.ranges import leads
+from nbmetrics.labs.dashboard.verdict import percent
 from tests.browser.page import painted, press
 from tests.labs.toolkit.common import NAMES
 
@@ -188,6 +189,16 @@ def test_edges(saved, case):
         expect(root.get_by_role("columnheader", name="gap")).to_be_hidden()
     if case == "few rows":
         assert any(known.facts.few) and not np.isnan(known.avg_centres).any()
+        counts = np.array(list(lab._scene.shares)) * known.facts.counts
+        plain = (known.facts.values[:, :2] @ counts[:2]) / counts.sum()
+        centres = known.facts.centres[:, :2]
+        for row in shown:
+            g = list(generators).index(row["name"])
+            assert f"plain {plain[g]:.3f}" in row["cells"]["avg"]["text"] or not known.facts.is_corrected
+            assert row["cells"]["gap"]["text"] == "–"
+            assert row["cells"]["worst"]["value"] == pytest.approx(centres[g].max(), rel=1e-9)
+        share = percent(lab._scene.shares[2])
+        expect(root.locator(".nbm-dashboard-legend")).to_contain_text(f"leave out c (4 rows), {share} of the weight")
         assert [row["cells"]["avg"]["value"] for row in shown] == pytest.approx(sorted(known.avg_centres), rel=1e-9)
     if case == "laws":
         expect(root.locator(".nbm-dashboard-legend")).to_contain_text("Exact")

@@ -101,7 +101,7 @@ export class Leaderboard {
       this.paintRow(node, rows[at], drawn, at);
     });
     const logs = drawn.filter(({ scale }) => scale.isLog).map(({ name }) => name);
-    setText(this.legend, legendOf(shown, logs));
+    setText(this.legend, legendOf(numbers, shown, logs));
     this.ribbon.paint(scene, shown);
     this.numbers.paint(this.isFull, () => plainTable(scene, numbers, shown));
   }
@@ -113,6 +113,7 @@ export class Leaderboard {
     this.table.classList.toggle("nbm-dashboard-single", isOne && !facts.same);
     setText(this.heads[0], isOne ? "place" : HEADS.avgPlace);
     setText(this.heads[1], isOne && !facts.same ? facts.label : HEADS.avg);
+    this.sorts[SORTS.indexOf("all")].hidden = facts.pooled === false;
     SORTS.forEach((name, k) => {
       setAttributes(this.sorts[k], { "aria-pressed": String(name === by) });
       const head = this.heads[COLUMNS.indexOf(name)];
@@ -176,11 +177,11 @@ export class Leaderboard {
     setAttributes(button, { "aria-pressed": String(isChosen), tabindex: at === this.focused ? 0 : -1, title: name });
     COLUMNS.forEach((column, k) => {
       const cell = row.cells[k + 1];
-      const { text, small, value, isOld, isFar } = cells[column];
+      const { text, small, value, isOld, isFar, title = "" } = cells[column];
       const [main, more] = cell.children[0].children;
       setText(main, text);
       setText(more, small);
-      setAttributes(cell, { title: isFar ? (this.store.saved ? FAR.saved : FAR.live) : "" });
+      setAttributes(cell, { title: isFar ? (this.store.saved ? FAR.saved : FAR.live) : title });
       if (value !== undefined) setAttributes(cell, { "data-value": value, "data-current": String(!isOld) });
     });
     for (const { column, spans, scale, leader } of drawn)

@@ -69,9 +69,11 @@ function shownOf(facts, given) {
   const all = isAlone ? avg : pooled;
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
+  const counted = decided ?? shares;
+  const few = shares.map((_, i) => i).filter((i) => shares[i] > 0 && !(counted[i] > 0));
   // Of who has none yet NaN, which no pair is told apart by.
   const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
-  const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
+  const byAvg = aggregate(losses(avg), average(centres, counted), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
   const allLosses = isAlone
     ? Array.from(byAvg.centres)
@@ -88,10 +90,13 @@ function shownOf(facts, given) {
     known,
     avg,
     all,
-    worst: worstsOf(facts, values, centres, shares),
+    plainAvg: few.length ? average(values, counted) : avg,
+    counted,
+    few,
+    worst: worstsOf(facts, values, centres, counted),
     avgLosses: Array.from(byAvg.centres),
     allLosses,
-    worstLosses: centres.map((row) => row[worstOf(row, shares)] ?? NaN),
+    worstLosses: centres.map((row) => row[worstOf(row, counted)] ?? NaN),
     size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
     isAllKnown: scene.generators.map(
