@@ -1,5 +1,7 @@
 """The top of the Dashboard's page: the verdict in words and the leaderboard, on a saved page, as Python has them."""
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import expect
@@ -7,7 +9,8 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.lab import Dashboard
 from nbmetrics.labs.dashboard.ranges import leads
-from tests.browser.page import painted
+from nbmetrics.labs.dashboard.verdict import percent
+from tests.browser.page import painted, press
 from tests.labs.toolkit.common import NAMES
 
 # Of each row: the name, and text and number of each column by its class.
@@ -57,6 +60,10 @@ def heading(root):
     return root.get_by_role("heading").first
 
 
+def weight(root, name):
+    return root.get_by_role("slider", name=f"{name} weight", exact=True)
+
+
 def assert_numbers_are_pythons(root, lab, shares, metric, parts):
     known = lab._study.known(metric, tuple(shares))
     losses = {"avg": known.avg_centres, "all": known.all_centres}
@@ -96,6 +103,17 @@ def test_verdict_and_leaderboard_are_pythons_under_any_weights(saved, disagreein
     alike = np.full(4, 0.25)
     assert_numbers_are_pythons(root, lab, alike, "fid", ("avg",))
     assert all(row["cells"]["all"]["text"].count("≈") == 1 for row in rows_of(root))
+    expect(heading(root)).to_contain_text("On FID avg, Narrow wins. By all it is not known for these weights yet.")
+    weight(root, "c2").press("End")  # all is its data
+    for row in rows_of(root):
+        assert row["cells"]["all"] == row["cells"]["avg"] and row["cells"]["gap"]["value"] == 0
+    press(root, "All alike")
+    weight(root, "c0").press("Shift+ArrowRight")
+    weight(root, "c0").press("Shift+ArrowRight")  # too far for a guess
+    assert [row["cells"]["all"]["text"] for row in rows_of(root)] == ["–"] * 4
+    expect(heading(root)).to_contain_text("By all it is not known for these weights yet.")
+    expect(root.locator("td.nbm-dashboard-all").first).to_have_attribute("title", re.compile("needs a notebook"))
+    press(root, "All alike")
 
     root.get_by_role("button", name="KID:").click()
     expect(heading(root)).to_contain_text("avg and all agree, always")
@@ -171,6 +189,16 @@ def test_edges(saved, case):
         expect(root.get_by_role("columnheader", name="gap")).to_be_hidden()
     if case == "few rows":
         assert any(known.facts.few) and not np.isnan(known.avg_centres).any()
+        counts = np.array(list(lab._scene.shares)) * known.facts.counts
+        plain = (known.facts.values[:, :2] @ counts[:2]) / counts.sum()
+        centres = known.facts.centres[:, :2]
+        for row in shown:
+            g = list(generators).index(row["name"])
+            assert f"plain {plain[g]:.3f}" in row["cells"]["avg"]["text"] or not known.facts.is_corrected
+            assert row["cells"]["gap"]["text"] == "–"
+            assert row["cells"]["worst"]["value"] == pytest.approx(centres[g].max(), rel=1e-9)
+        share = percent(lab._scene.shares[2])
+        expect(root.locator(".nbm-dashboard-legend")).to_contain_text(f"leave out c (4 rows), {share} of the weight")
         assert [row["cells"]["avg"]["value"] for row in shown] == pytest.approx(sorted(known.avg_centres), rel=1e-9)
     if case == "laws":
         expect(root.locator(".nbm-dashboard-legend")).to_contain_text("Exact")

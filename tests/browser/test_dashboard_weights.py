@@ -189,7 +189,7 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     answer = lab._study.answer(lab._scene)
     known, *_ = decided(lab, shares(root))
     name = lab._study.generators[known.avg_centres.argmin()]
-    won = f"{name} wins in {percent(answer['won']['fid'][name][0])}"
+    won = f"{name} is first in {percent(answer['won']['fid'][name][0])}"
     expect(card(root, "How firm is the winner by avg?")).to_contain_text(won)
     told = answer["settle"]["fid"]
     pair = [lab._study.generators.index(name) for name in told["pair"]]
@@ -206,4 +206,4 @@ def test_what_python_told_stands_on_the_page(saved, lab):
     bar(root, "north").focus()
     page.keyboard.press("Shift+ArrowRight")
     expect(mixture).to_contain_text("Of other weights")
-    expect(card(root, "What would settle it?")).to_contain_text("weights have moved")
+    expect(card(root, "What would settle it?")).to_contain_text("other weights than these")

@@ -22,7 +22,7 @@ const packed = (rows) => ({
 
 test("a cell says its score and how far it is above the client's best; ties are both best", () => {
   const cells = cellsOf(board({ a: [1, 2, 5], b: [3, 2, "inf"], c: ["nan", null, "-inf"] }), "m", {});
-  assert.equal(wordsOf(cells, "north", 0, "b"), "north, b: 3.000, 2.000 above its best");
+  assert.equal(wordsOf(cells, "north", 0, "b"), "north, b: 3.000, 2.000 above its best (a, 1.000)");
   assert.equal(wordsOf(cells, "north", 0, "a"), "north, a: 1.000, its best");
   assert.equal(wordsOf(cells, "x", 1, "b"), "x, b: 2.000, its best");
   assert.equal(wordsOf(cells, "x", 0, "c"), "x, c: no number (NaN)");
@@ -33,9 +33,16 @@ test("a cell says its score and how far it is above the client's best; ties are 
 
 test("which side of the best is worse depends on the metric", () => {
   const higher = cellsOf({ ...board({ a: [3], b: [1] }), centres: { m: { a: [-3], b: [-1] } }, metrics: [{ ...FACTS, higher: true }] }, "m", {});
-  assert.equal(wordsOf(higher, "x", 0, "b"), "x, b: 1.000, 2.000 below its best");
+  assert.equal(wordsOf(higher, "x", 0, "b"), "x, b: 1.000, 2.000 below its best (a, 3.000)");
   const near = cellsOf({ ...board({ a: [-2], b: [1] }), centres: { m: { a: [2], b: [1] } }, metrics: [{ ...FACTS, best: 0 }] }, "m", {});
-  assert.equal(wordsOf(near, "x", 0, "a"), "x, a: −2.000, 1.000 farther from 0 than its best");
+  assert.equal(wordsOf(near, "x", 0, "a"), "x, a: −2.000, 1.000 farther from 0 than its best (b, 1.000)");
+});
+
+test("decisions' number comes first, the plain one in brackets, and colours are of the first", () => {
+  const corrected = { ...board({ a: [3], b: [2.9] }), centres: { m: { a: [1], b: [2] } }, metrics: [{ ...FACTS, corrected: true }] };
+  const cells = cellsOf(corrected, "m", {});
+  assert.equal(wordsOf(cells, "x", 0, "b"), "x, b: 2.000 (plain 2.900), 1.000 above its best (a, 1.000)");
+  assert.deepEqual(cells.scales.raw, { from: 1, to: 2 });
 });
 
 test("a difference is chance by what the draws of both have not in common", () => {
@@ -46,7 +53,7 @@ test("a difference is chance by what the draws of both have not in common", () =
   assert.deepEqual([...cells.chance.b], [0, 1]); // errors 0.89 and 8.05
   assert.deepEqual([...cells.chance.a], [0, 0]);
   assert.deepEqual(cells.blind, ["", "n = 50: cannot tell"]);
-  assert.equal(wordsOf(cells, "x", 1, "b"), "x, b: 2.000, 2.000 above its best, no more than chance; n = 50: cannot tell");
+  assert.equal(wordsOf(cells, "x", 1, "b"), "x, b: 2.000, 2.000 above its best (a, 0.000); no more than chance; n = 50: cannot tell");
   assert.equal(cellsOf(board({ a: [0, 0], b: [2, 2] }), "m", {}).chance, null);
   const few = cellsOf(board({ a: [0, 0], b: [2, 2] }, { few: { m: ["fewer than 20", ""] } }), "m", {});
   assert.deepEqual(few.blind, ["n = 50: cannot tell, fewer than 20", ""]);

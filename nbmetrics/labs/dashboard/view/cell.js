@@ -8,7 +8,8 @@
  */
 import { el, setText } from "../../toolkit/view/dom.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
-import { comparedWords, kindOf, wordsOf } from "./cells.js";
+import { comparedWords, kindOf, scoreWords, wordsOf } from "./cells.js";
+import { scoreOf } from "./numbers.js";
 import { opened } from "./opened.js";
 
 const SAVED =
@@ -44,8 +45,8 @@ export class CellCard {
     this.root.hidden = i < 0 || g < 0;
     if (this.root.hidden) return;
     setText(this.head, `${client}, ${generator}`);
-    setText(this.score, scoreWords(cells, scene, client, i));
-    setText(this.part, shareWords(numbers, scene, i, g));
+    setText(this.score, comparison(cells, scene, client, i));
+    setText(this.part, shareWords(numbers, cells, scene, i, g));
     this.paintDetails(scene, numbers, cells.known[generator][i]);
   }
 
@@ -60,12 +61,14 @@ export class CellCard {
     }
     const { details } = this;
     const isHere = details.cell && [client, generator, metric].every((name, i) => name === details.cell[i]);
-    const { label, pooled } = numbers.metrics[metric].facts; // of a plain table nothing but scores is known
+    const { label, corrected, pooled } = numbers.metrics[metric].facts; // of a plain table nothing but scores is known
     setText(this.wait, !isKnown || !pooled || !this.waits(scene) ? "" : this.waiting(isHere ? details.doing : ""));
     const painted = isHere ? JSON.stringify([details, weights]) : "";
     if (painted === this.painted) return;
     this.painted = painted;
-    this.body.replaceChildren(...(isHere ? opened(details, label, numbers.clients, weights) : []));
+    this.body.replaceChildren(
+      ...(isHere ? opened(details, corrected ? `Plain ${label}` : label, numbers.clients, weights) : []),
+    );
   }
 
   /** @returns {Details} */
@@ -98,21 +101,22 @@ function isOf(details, { client, generator, metric, weights }) {
 }
 
 /** @param {Cells} cells @param {Scene} scene @param {string} client @param {number} i */
-function scoreWords(cells, { generator, generators }, client, i) {
+function comparison(cells, { generator }, client, i) {
   const value = cells.values[generator][i];
   if (kindOf(value, cells.known[generator][i]) !== "score") return `${wordsOf(cells, client, i, generator)}.`;
-  const best = generators.filter((name) => cells.regret[name][i] === 0);
-  const others = best.length && !best.includes(generator) ? ` (${best.join(", ")})` : "";
   const few = cells.blind[i] ? ` ${cells.blind[i]}.` : "";
-  return `${cells.facts.label} ${shownNumber(value)}: ${comparedWords(cells, i, generator)}${others}.${few}`;
+  return `${cells.facts.label} ${scoreWords(cells, i, generator)}, ${comparedWords(cells, i, generator)}.${few}`;
 }
 
-/** What it is of the average. @param {Numbers} numbers @param {Scene} scene @param {number} i @param {number} g */
-function shareWords({ metrics, shares, clients }, { metric, generator }, i, g) {
-  const { values, avg, facts } = metrics[metric];
-  const part = shares[i] * values[g][i];
-  const begin = `${facts.label} of ${generator} is ${shownNumber(avg[g])} on average`;
-  if (!Number.isFinite(part) || !Number.isFinite(avg[g])) return `${begin}.`;
-  const share = avg[g] > 0 && part >= 0 ? `, ${shareText(part / avg[g])} of it` : "";
-  return `${begin}; ${clients[i].name}, with ${shareText(shares[i])} of the weight, adds ${shownNumber(part)}${share}.`;
+/** What it is of the average that decisions use. @param {Numbers} numbers @param {Cells} cells @param {Scene} scene @param {number} i @param {number} g */
+function shareWords({ metrics, clients }, { scores }, { metric, generator }, i, g) {
+  const { avgLosses, counted, few, facts } = metrics[metric];
+  const avg = scoreOf(facts, avgLosses[g]);
+  const part = counted[i] * scores[generator][i];
+  const begin = `${facts.label} of ${generator} is ${shownNumber(avg)} on average`;
+  if (few.includes(i)) return `${begin}, which leaves out ${clients[i].name}.`;
+  if (!Number.isFinite(part) || !Number.isFinite(avg)) return `${begin}.`;
+  const share = avg > 0 && part >= 0 ? `, ${shareText(part / avg)} of it` : "";
+  const of = few.length ? "of the weight of those that count" : "of the weight";
+  return `${begin}; ${clients[i].name}, with ${shareText(counted[i])} ${of}, adds ${shownNumber(part)}${share}.`;
 }

@@ -9,6 +9,7 @@
  * @typedef {object} Cells
  * @property {MetricFacts} facts
  * @property {Record<string, Float64Array>} values  scores by generator, one a client; NaN where there is none
+ * @property {Record<string, Float64Array>} scores  those that decisions use: of corrected ones the plain are `values`
  * @property {Record<string, Float64Array>} regret  0 at a client's best
  * @property {Record<string, Float64Array>} losses  of the scores, lower is better
  * @property {Record<string, boolean[]>} known  whether it was computed yet
@@ -19,7 +20,8 @@
  * @typedef {{from: number, to: number}} Scale  losses at which the colours begin and end; beyond it they do not grow
  */
 import { numeral, shownNumber } from "../../toolkit/view/numbers.js";
-import { lossOf } from "./numbers.js";
+import { lossOf, scoreOf } from "./numbers.js";
+import { listed } from "./verdict.js";
 import { read } from "./written.js";
 
 // Of a difference beside its standard error: 95 %, cell by cell.
@@ -37,7 +39,10 @@ export function cellsOf(board, metric, draws) {
   const values = each((generator) => Float64Array.from(board.values[metric][generator], read));
   const centres = each((generator) => Float64Array.from(board.centres[metric][generator], read));
   const known = each((generator) => board.values[metric][generator].map((value) => value !== null));
-  const losses = each((generator) => values[generator].map((/** @type {number} */ value) => lossOf(facts, value)));
+  const isCentred = facts.corrected && facts.best === null; // a loss is no score where it is a distance
+  const toScore = (/** @type {number} */ centre) => scoreOf(facts, centre);
+  const scores = isCentred ? each((generator) => centres[generator].map(toScore)) : values;
+  const losses = each((generator) => scores[generator].map((/** @type {number} */ score) => lossOf(facts, score)));
   const best = board.clients.map((_, i) => least(generators.map((generator) => centres[generator][i])));
   const regret = each((generator) =>
     centres[generator].map((/** @type {number} */ centre, /** @type {number} */ i) => above(centre, best[i])),
@@ -46,7 +51,7 @@ export function cellsOf(board, metric, draws) {
   const chance = packed && generators.every((g) => packed[g]) ? chanceOf(generators, regret, packed) : null;
   const blind = blindOf(board, metric, generators, regret, chance);
   const scales = { regret: scaleOf(regret, 0), raw: scaleOf(losses) };
-  return { facts, values, regret, losses, known, chance, blind, scales };
+  return { facts, values, scores, regret, losses, known, chance, blind, scales };
 }
 
 /** What is no number says nothing of the best. @param {number[]} losses */
@@ -149,15 +154,24 @@ export function wordsOf(cells, client, i, generator) {
   const { values, known, blind } = cells;
   const value = values[generator][i];
   const kind = kindOf(value, known[generator][i]);
-  const told = kind === "score" ? `${shownNumber(value)}, ${comparedWords(cells, i, generator)}` : KINDS[kind];
+  const told =
+    kind === "score" ? `${scoreWords(cells, i, generator)}, ${comparedWords(cells, i, generator)}` : KINDS[kind];
   return `${client}, ${generator}: ${told}${blind[i] ? `; ${blind[i]}` : ""}`;
 }
 
-/** How a score compares with the client's best. @param {Cells} cells @param {number} i @param {string} generator */
-export function comparedWords({ regret, facts, chance }, i, generator) {
+/** The score that decisions use, and the plain one. @param {Cells} cells @param {number} i @param {string} generator */
+export function scoreWords({ scores, values }, i, generator) {
+  const plain = scores === values ? "" : ` (plain ${shownNumber(values[generator][i])})`;
+  return `${shownNumber(scores[generator][i])}${plain}`;
+}
+
+/** How a score compares with the client's best, and whose that is. @param {Cells} cells @param {number} i @param {string} generator */
+export function comparedWords({ regret, scores, facts, chance }, i, generator) {
   const apart = regret[generator][i];
   if (apart === 0) return "its best";
   if (!Number.isFinite(apart)) return Number.isNaN(apart) ? "its best is not known" : "infinitely far from its best";
   const side = facts.best !== null ? `farther from ${facts.best} than` : facts.higher ? "below" : "above";
-  return `${shownNumber(apart)} ${side} its best${chance?.[generator][i] ? ", no more than chance" : ""}`;
+  const best = Object.keys(regret).filter((name) => regret[name][i] === 0);
+  const whose = `(${listed(best, [...best.keys()])}, ${shownNumber(scores[best[0]][i])})`;
+  return `${shownNumber(apart)} ${side} its best ${whose}${chance?.[generator][i] ? "; no more than chance" : ""}`;
 }

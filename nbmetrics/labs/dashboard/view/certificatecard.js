@@ -1,5 +1,5 @@
 /**
- * How firmly the winner by avg sits: in what share of all weightings it wins, and the least change that dethrones it.
+ * How firmly the winner by avg sits: in what share of weightings it is first, and the least change that dethrones it.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decided.js"
@@ -50,7 +50,7 @@ export class CertificateCard {
     const [share, error] = (won[name] ?? [NaN, NaN]).map(read);
     if (!(share >= 0)) return "";
     const sure = error > 0 ? ` (± ${percent(error)})` : "";
-    return `${inWords(name)} wins in ${percent(share)}${sure} of all weightings.`;
+    return `By the numbers as they stand (chance not counted), ${inWords(name)} is first in ${percent(share)}${sure} of weightings drawn at random.`;
   }
 
   /** Show the weights at which the rival is just ahead. */

@@ -19,7 +19,7 @@ export function groupOf(cells, { generators, colour }, shares, members) {
   const share = (/** @type {number} */ i) => (total ? shares[i] / total : 1 / members.length);
   const found = generators.map((generator) => {
     const known = members.filter((i) => cells.known[generator][i]);
-    const numbers = (isRaw ? cells.values : cells.regret)[generator];
+    const numbers = (isRaw ? cells.scores : cells.regret)[generator];
     const losses = (isRaw ? cells.losses : cells.regret)[generator];
     const part = known.reduce((sum, i) => sum + share(i), 0);
     const weigh = (/** @type {Float64Array} */ of) =>

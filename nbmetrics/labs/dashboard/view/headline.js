@@ -22,13 +22,13 @@ export class Headline {
     this.main = el("p", { class: "nbm-dashboard-headline", role: "heading", "aria-level": "2" });
     this.others = el("div", { class: "nbm-dashboard-others", role: "group", "aria-label": "Other metrics" });
     this.why = el("p", { class: "nbm-dashboard-why" });
-    const meanings = MEANINGS.map(([name, words]) => el("li", {}, [el("b", {}, [name]), ` ${words}`]));
+    this.meanings = MEANINGS.map(([name, words]) => el("li", {}, [el("b", {}, [name]), ` ${words}`]));
     for (const part of [this.main, this.why]) keepRoom(part, signal);
     this.root = el("div", { class: "nbm-dashboard-verdict" }, [
       this.main,
       this.others,
       this.why,
-      el("ul", { class: "nbm-dashboard-meanings" }, meanings),
+      el("ul", { class: "nbm-dashboard-meanings" }, this.meanings),
     ]);
   }
 
@@ -39,6 +39,7 @@ export class Headline {
     const [headline, ...rest] = shown.verdict.sentences;
     const doing = filled.done < filled.total ? [`${filled.doing} …`] : [];
     setAttributes(this.root, { "data-state": shown.verdict.state });
+    this.meanings[1].hidden = shown.facts.pooled === false;
     setText(this.main, headline);
     setText(this.why, [...rest, ...doing].join(" "));
     this.paintOthers(Object.values(metrics).filter((other) => other !== shown));
@@ -48,10 +49,10 @@ export class Headline {
   paintOthers(others) {
     this.others.hidden = !others.length;
     resizeChildren(this.others, others.length, () => this.makeOther()).forEach((button, k) => {
-      const { facts, verdict } = others[k];
+      const { facts, verdict, isNear } = others[k];
       setAttributes(button, { "data-metric": facts.name });
       setText(button.children[0], `${facts.label}:`);
-      setText(button.children[1], briefly(verdict));
+      setText(button.children[1], `${briefly(verdict)}${isNear ? " by avg" : ""}`);
     });
   }
 

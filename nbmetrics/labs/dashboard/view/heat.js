@@ -181,9 +181,9 @@ function rowOf(lines, client) {
 }
 
 /** @param {Cells} cells @param {Scene} scene @param {number} i client @param {number} column @returns {Cell} */
-function cellOf({ values, regret, losses, known, chance, blind, scales }, { generators, colour }, i, column) {
+function cellOf({ scores, regret, losses, known, chance, blind, scales }, { generators, colour }, i, column) {
   const generator = generators[column];
-  const value = values[generator][i];
+  const value = scores[generator][i];
   const isRaw = colour === "raw";
   const loss = isRaw ? losses[generator][i] : regret[generator][i];
   const level = levelOf(scales[colour], loss);

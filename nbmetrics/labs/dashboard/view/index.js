@@ -36,7 +36,7 @@ function dashboardView(store, signal) {
     metric.append(el("option", { value: name }, [label]));
   const look = () => store.edit(/** @type {any} */ ({ ...store.scene, metric: metric.value }), "");
   metric.addEventListener("change", look, { signal });
-  const toolbar = new Toolbar(store, signal, {
+  const toolbar = new BoardToolbar(store, signal, {
     choices: [metric],
     code: (scene) => dashboardCode(scene, store.model.get("board")),
     opening: (text) => openingCode(text, store.model.get("board")),
@@ -62,6 +62,16 @@ function dashboardView(store, signal) {
     nodes: [headline.root, progress.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
+}
+
+/** A preset is weights and generators: how one looks at them changes none. */
+class BoardToolbar extends Toolbar {
+  get isChanged() {
+    const { scene } = /** @type {{scene: any}} */ (this.store);
+    const start = this.startOf(scene.preset);
+    const parts = (/** @type {any} */ { weights, generators }) => JSON.stringify([weights, generators]);
+    return start !== undefined && parts(start) !== parts(scene);
+  }
 }
 
 /** @param {any} result @param {Store} store */

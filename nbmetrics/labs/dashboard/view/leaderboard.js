@@ -30,6 +30,10 @@ const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 const NARROW = 700;
 const NAME = { wide: 116, narrow: 76 };
 const FONT = 12;
+const FAR = {
+  saved: "Not known for these weights: needs a notebook",
+  live: "Not known for these weights yet: Python is computing",
+};
 const DRAWN = { avg: "avg", all: "all" };
 
 /** @typedef {{name: string, column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
@@ -97,7 +101,7 @@ export class Leaderboard {
       this.paintRow(node, rows[at], drawn, at);
     });
     const logs = drawn.filter(({ scale }) => scale.isLog).map(({ name }) => name);
-    setText(this.legend, legendOf(shown, logs));
+    setText(this.legend, legendOf(numbers, shown, logs));
     this.ribbon.paint(scene, shown);
     this.numbers.paint(this.isFull, () => plainTable(scene, numbers, shown));
   }
@@ -109,6 +113,7 @@ export class Leaderboard {
     this.table.classList.toggle("nbm-dashboard-single", isOne && !facts.same);
     setText(this.heads[0], isOne ? "place" : HEADS.avgPlace);
     setText(this.heads[1], isOne && !facts.same ? facts.label : HEADS.avg);
+    this.sorts[SORTS.indexOf("all")].hidden = facts.pooled === false;
     SORTS.forEach((name, k) => {
       setAttributes(this.sorts[k], { "aria-pressed": String(name === by) });
       const head = this.heads[COLUMNS.indexOf(name)];
@@ -172,12 +177,11 @@ export class Leaderboard {
     setAttributes(button, { "aria-pressed": String(isChosen), tabindex: at === this.focused ? 0 : -1, title: name });
     COLUMNS.forEach((column, k) => {
       const cell = row.cells[k + 1];
-      const { text, small, value, isOld, why = "" } = cells[column];
+      const { text, small, value, isOld, isFar, title = "" } = cells[column];
       const [main, more] = cell.children[0].children;
       setText(main, text);
       setText(more, small);
-      if (why) setAttributes(cell, { title: why });
-      else cell.removeAttribute("title");
+      setAttributes(cell, { title: isFar ? (this.store.saved ? FAR.saved : FAR.live) : title });
       if (value !== undefined) setAttributes(cell, { "data-value": value, "data-current": String(!isOld) });
     });
     for (const { column, spans, scale, leader } of drawn)

@@ -62,7 +62,7 @@ export class Legend {
 /** @param {string} colour @param {import("./types.js").MetricFacts} facts */
 function whatOf(colour, { label, best, higher, corrected }) {
   const without = corrected ? ", without the bias of few rows" : "";
-  if (colour === "raw") return best !== null ? `how far ${label} is from ${best}` : label;
+  if (colour === "raw") return best !== null ? `how far ${label} is from ${best}` : `${label}${without}`;
   const side = best !== null ? `farther from ${best} than` : higher ? "below" : "above";
   return `regret: ${label} ${side} the client’s best${without}`;
 }

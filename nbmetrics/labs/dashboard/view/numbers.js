@@ -19,8 +19,9 @@ import { once, read, readRow } from "./written.js";
 const SENTENCE = { room: 480, font: 16 };
 // Of the weight: clients with rows enough must hold so much for a decision.
 const LEAST = 0.5;
-// Of the weight: where more than this has moved, slopes say nothing of all.
-const FAR = 0.25;
+// Of the weight: where more has moved, slopes are no guess.
+const NEAR = 0.1;
+const NOT_FOR_THESE = "By all it is not known for these weights yet.";
 
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
@@ -62,20 +63,26 @@ function shownOf(facts, given) {
   const avg = average(values, shares);
   const packed = given.moved ? board.gaps?.[name] : undefined;
   const gap = packed && kidGap(packed, shares);
-  const isNear = given.moved !== null && gap === undefined;
-  const guess = gap === undefined ? pooledOf("all", facts, given) : avg.map((score) => score - gap);
-  const isFar = isNear && isNoGuess(guess, values, given);
-  const none = guess.map(() => NaN);
-  const all = isFar ? none : guess;
+  const isAlone = facts.pooled !== false && shares.filter((share) => share > 0).length === 1; // all is its data, so avg
+  const isNear = given.moved !== null && gap === undefined && !isAlone;
+  const pooled = gap === undefined ? pooledOf("all", facts, given) : avg.map((score) => score - gap);
+  const all = isAlone ? avg : pooled;
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
+  const counted = decided ?? shares;
+  const few = shares.map((_, i) => i).filter((i) => shares[i] > 0 && !(counted[i] > 0));
   // Of who has none yet NaN, which no pair is told apart by.
   const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
-  const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
+  const byAvg = aggregate(losses(avg), average(centres, counted), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
-  const allLosses = isFar ? none : facts.same ? losses(all) : pooledOf("all_centres", facts, given);
-  const allNoise = noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
-  const byAll = isOne || (!isFar && allLosses.every(Number.isNaN)) ? null : aggregate(losses(all), allLosses, allNoise);
+  const allLosses = isAlone
+    ? Array.from(byAvg.centres)
+    : facts.same
+      ? losses(all)
+      : pooledOf("all_centres", facts, given);
+  const allNoise = isAlone ? avgNoise : noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
+  const isUnknown = !isNear && allLosses.every(Number.isNaN);
+  const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
   return {
     facts,
     values,
@@ -83,30 +90,36 @@ function shownOf(facts, given) {
     known,
     avg,
     all,
-    worst: worstsOf(facts, values, centres, shares),
+    plainAvg: few.length ? average(values, counted) : avg,
+    counted,
+    few,
+    worst: worstsOf(facts, values, centres, counted),
     avgLosses: Array.from(byAvg.centres),
     allLosses,
-    worstLosses: centres.map((row) => row[worstOf(row, shares)] ?? NaN),
+    worstLosses: centres.map((row) => row[worstOf(row, counted)] ?? NaN),
     size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
-    isFar,
+    isFar: isNear && all.every(Number.isNaN),
     isAllKnown: scene.generators.map(
       (generator, g) => isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
     ),
     byAvg,
     byAll,
     errors: name === scene.metric ? { avg: errorsOf(avgNoise), all: errorsOf(allNoise) } : { avg: null, all: null },
-    verdict: judged(byAvg, byAll, aboutOf(facts, known, given), isOne, given),
+    verdict: judged(byAvg, byAll, aboutOf(facts, known, given), { isOne, isNear }, given),
   };
 }
 
-/** The verdict by what is known: where avg or all is not yet, by the other alone. @param {Aggregate} byAvg @param {Aggregate | null} byAll @param {import("./verdict.js").About} about @param {boolean} isOne @param {Given} given */
-function judged(byAvg, byAll, about, isOne, { scene }) {
+/** The verdict by what is known: where avg or all is not yet, by the other alone. @param {Aggregate} byAvg @param {Aggregate | null} byAll @param {import("./verdict.js").About} about @param {{isOne: boolean, isNear: boolean}} is @param {Given} given */
+function judged(byAvg, byAll, about, { isOne, isNear }, { scene }) {
   const names = scene.generators.map(inWords);
   const { label } = about;
   if (isOne) return verdict(names, byAvg, null, about);
-  if (!byAll || Array.from(byAll.centres).every(Number.isNaN))
-    return verdict(names, byAvg, null, { ...about, label: `${label} avg` });
+  if (!byAll || isNear) {
+    const found = verdict(names, byAvg, null, { ...about, label: `${label} avg` });
+    const [headline, ...rest] = found.sentences;
+    return isNear ? { ...found, sentences: [`${headline} ${NOT_FOR_THESE}`, ...rest] } : found;
+  }
   if (Array.from(byAvg.centres).every(Number.isNaN))
     return verdict(names, byAll, null, { ...about, label: `${label} all` });
   return verdict(names, byAvg, byAll, about);
@@ -150,31 +163,24 @@ function knownOf(cells, { scene, shares }) {
 }
 
 /**
- * What Python said of all generators together, moved by slopes to the weights on show.
+ * What Python said of all generators together, moved by slopes to the weights on show: NaN where those are far, and
+ * where the sign would turn, as slopes know no bounds.
  * @param {"all" | "all_centres"} which @param {MetricFacts} facts @param {Given} given
  */
 function pooledOf(which, { name, best, higher }, { scene, moved, result }) {
   const sign = which === "all_centres" && higher && best === null ? -1 : 1;
+  const apart = moved ? moved.reduce((sum, by) => sum + Math.abs(by), 0) / 2 : 0; // total variation
   return scene.generators.map((generator) => {
     const value = read(result[which]?.[name]?.[generator]);
     if (!moved) return value;
     const slope = result.slope?.[name]?.[generator];
-    if (!slope) return NaN;
+    if (!slope || apart > NEAR) return NaN;
     const by = readRow(slope);
     let sum = 0;
     for (let i = 0; i < by.length; i++) if (moved[i]) sum += moved[i] * by[i];
-    return value + sign * sum;
+    const guess = value + sign * sum;
+    return guess * value < 0 ? NaN : guess;
   });
-}
-
-/**
- * Whether slopes have left what they hold for: the weights are far from where they are of, or a score is negative where
- * no client has a negative one.
- * @param {number[]} guess @param {Float64Array[]} values @param {Given} given
- */
-function isNoGuess(guess, values, { moved }) {
-  const variation = (moved ?? []).reduce((sum, by) => sum + Math.abs(by) / 2, 0);
-  return variation > FAR || (guess.some((all) => all < 0) && !values.some((row) => row.some((value) => value < 0)));
 }
 
 /** How far λ is from what Python answered for last; null where it is that. @param {number[]} shares @param {any} result */

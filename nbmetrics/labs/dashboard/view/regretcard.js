@@ -71,8 +71,8 @@ export class RegretCard {
 }
 
 /** The winners, each once, with what it wins. @param {Shown} shown @returns {Choice[]} */
-export function choicesOf({ avgLosses, allLosses, worstLosses, byAll, facts }) {
-  const hasAll = byAll !== null;
+export function choicesOf({ avgLosses, allLosses, worstLosses, byAll, isNear, facts }) {
+  const hasAll = byAll !== null && !isNear;
   const wins = [
     { words: facts.same ? "by avg and by all" : "by avg", g: leastOf(avgLosses) },
     ...(hasAll ? [{ words: "by all", g: leastOf(allLosses) }] : []),

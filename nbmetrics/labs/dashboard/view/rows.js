@@ -5,13 +5,16 @@
  * @import { Ranges } from "./ranges.js"
  */
 import { shownNumber } from "../../toolkit/view/numbers.js";
-import { scoreOf } from "./numbers.js";
+import { inWords, scoreOf } from "./numbers.js";
 import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
+import { listed, percent } from "./verdict.js";
 
 /**
  * @typedef {{name: "avg" | "all", plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
  *   of the two aggregates: its scores, and as losses what decisions use
- * @typedef {{text: string, small: string, value?: number, isOld?: boolean, why?: string}} Cell  old where Python will say another
+ * @typedef {{text: string, small: string, value?: number, isOld?: boolean, isFar?: boolean,
+ *   title?: string}} Cell  old where Python will say
+ *   another, far where it alone can say one
  * @typedef {Record<"avgPlace" | "avg" | "allPlace" | "all" | "gap" | "worst", Cell>} Cells
  * @typedef {{g: number, name: string, isChosen: boolean, cells: Cells}} Row
  */
@@ -19,18 +22,13 @@ import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
 const NORMAL = 1.959964;
 const DIGITS = 6;
 const NOT_YET = { text: "…", small: "", value: NaN, isOld: true };
-const FAR = {
-  text: "–",
-  small: "",
-  value: NaN,
-  isOld: true,
-  why: "Too far from the weights that Python computed it for",
-};
+const OTHERS = { text: "–", small: "", value: NaN, isOld: false, title: "avg leaves out clients that all has" };
+const TOO_FAR = { text: "–", small: "", value: NaN, isOld: true, isFar: true };
 
 /** @param {Shown} shown @returns {Part[]} */
-export function partsOf({ avg, all, avgLosses, allLosses, errors, byAvg, byAll }) {
+export function partsOf({ plainAvg, all, avgLosses, allLosses, errors, byAvg, byAll }) {
   return [
-    { name: "avg", plain: avg, centres: avgLosses, errors: errors.avg, ranges: byAvg.ranges },
+    { name: "avg", plain: plainAvg, centres: avgLosses, errors: errors.avg, ranges: byAvg.ranges },
     { name: "all", plain: all, centres: allLosses, errors: errors.all, ranges: (byAll ?? byAvg).ranges },
   ];
 }
@@ -40,7 +38,7 @@ export function rowsOf({ generators, generator, by }, numbers, shown) {
   const parts = partsOf(shown);
   const losses = {
     avg: shown.avgLosses,
-    all: shown.byAll ? shown.allLosses : shown.avgLosses,
+    all: shown.byAll && !shown.allLosses.every(Number.isNaN) ? shown.allLosses : shown.avgLosses,
     worst: shown.worstLosses,
   };
   const places = parts.map(({ centres }, k) => placesOf(k && !shown.byAll ? parts[0].centres : centres));
@@ -53,7 +51,7 @@ export function rowsOf({ generators, generator, by }, numbers, shown) {
 }
 
 /** @param {number} g @param {Numbers} numbers @param {Shown} shown @param {Part[]} parts @param {number[][]} places @returns {Cells} */
-function cellsOf(g, { clients }, { facts, known, isNear, isFar, isAllKnown, worst }, parts, places) {
+function cellsOf(g, { clients }, { facts, known, few, isNear, isAllKnown, worst }, parts, places) {
   const count = known[g].filter(Boolean).length;
   const isWhole = count === clients.length;
   const near = isNear ? "≈\u00a0" : "";
@@ -71,14 +69,21 @@ function cellsOf(g, { clients }, { facts, known, isNear, isFar, isAllKnown, wors
     isOld: sign !== "",
   });
   const hasAvg = isWhole || !Number.isNaN(avg);
+  const isFar = isNear && Number.isNaN(all);
   return {
     avgPlace,
     avg: hasAvg
       ? number(avg, plainAvg)
       : { text: `${count} of ${clients.length} clients`, small: "", value: NaN, isOld: true },
     allPlace,
-    all: isFar ? FAR : isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
-    gap: isFar ? FAR : isAllKnown[g] && hasAvg ? number(avg - all, plainAvg - plainAll, near) : NOT_YET,
+    all: isFar ? TOO_FAR : isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
+    gap: few.length
+      ? OTHERS
+      : isFar
+        ? TOO_FAR
+        : isAllKnown[g] && hasAvg
+          ? number(avg - all, plainAvg - plainAll, near)
+          : NOT_YET,
     worst: isWhole
       ? { text: scoreText(worst[g].value), small: clients[worst[g].client]?.name ?? "", value: worst[g].value }
       : NOT_YET,
@@ -92,8 +97,8 @@ export function scoreText(value) {
   return shownNumber(value);
 }
 
-/** What the lines beside the dots mean. @param {Shown} shown @param {string[]} logs aggregates on a logarithmic scale */
-export function legendOf({ facts, errors, byAll }, logs) {
+/** What the lines beside the dots mean. @param {Numbers} numbers @param {Shown} shown @param {string[]} logs aggregates on a logarithmic scale */
+export function legendOf(numbers, { facts, errors, byAll, few }, logs) {
   const exact = errors.avg?.every((error) => error === 0);
   const lines = exact
     ? "Exact: nothing was drawn, so there are no intervals."
@@ -102,12 +107,20 @@ export function legendOf({ facts, errors, byAll }, logs) {
     facts.higher ? "Higher is better." : "Lower is better.",
     errors.avg ? lines : "No intervals: places may be chance.",
     "2 (1–4): second by its number, first to fourth by what is more than chance.",
+    few.length ? leftOut(numbers, few) : "",
     facts.corrected ? "Numbers are without the bias of few rows, the plain ones beside them." : "",
     facts.same && !byAll ? "avg and all agree, always: they differ by the same number for every generator." : "",
     logs.length ? `Dots of ${logs.join(" and ")} stand on a logarithmic scale.` : "",
   ]
     .filter(Boolean)
     .join(" ");
+}
+
+/** Who does not count by avg, and for how much they would. @param {Numbers} numbers @param {number[]} few */
+function leftOut({ clients, shares }, few) {
+  const names = few.map((i, k) => `${inWords(clients[i].name)} (${clients[i].rows}${k ? "" : " rows"})`);
+  const share = few.reduce((sum, i) => sum + shares[i], 0);
+  return `avg and worst client leave out ${listed(names, [...names.keys()])}, ${percent(share)} of the weight: too few rows.`;
 }
 
 /** @param {number} value */
@@ -147,7 +160,14 @@ export function plainTable({ generators }, { clients }, shown) {
       return [rangeText(ranges.low[g], ranges.high[g]), exactly(own[k]), ...shownPlain, ...ends.map(exactly)];
     });
     const client = clients[worst[g].client]?.name ?? "–";
-    return [generator, ...cells, exactly(own[0] - own[1]), ...sizes.of(g), exactly(worst[g].value), client];
+    return [
+      generator,
+      ...cells,
+      shown.few.length ? "–" : exactly(own[0] - own[1]),
+      ...sizes.of(g),
+      exactly(worst[g].value),
+      client,
+    ];
   });
   return { heads, rows };
 }

@@ -16,9 +16,9 @@ import { percent } from "./verdict.js";
 const HEAD = "What would settle it?";
 // Sources in the table.
 const MOST = 4;
-const SAVED = "The weights have moved since Python said what would settle it: move them in a notebook.";
+const SAVED = "For other weights than these: Python says it anew in a notebook.";
 const MEANING =
-  "P(wrong winner): how likely the one who is ahead is in truth behind. Columns: so many more rows of the source alone.";
+  "P(wrong winner): chance that the one ahead is in truth behind, averaged over what the new rows may show. Columns: so many more rows of the source alone; sources that change nothing are left out.";
 
 /** @typedef {{pair?: [string, string], variances?: number[], sizes?: number[], why?: string}} Buys  see buys.py */
 
@@ -67,7 +67,8 @@ function tableOf({ now, buys }, names) {
   const shown = buys.slice(0, MOST);
   const made = buys.find(({ client }) => client === null);
   if (made && !shown.includes(made)) shown.splice(MOST - 1, 1, made);
-  const rows = shown.map(({ client, after }) => [
+  const moving = shown.filter(({ after }) => after.some((then) => percent(then) !== percent(now)));
+  const rows = moving.map(({ client, after }) => [
     client === null ? "both generators, each" : names[client],
     percent(now),
     ...after.map(percent),
