@@ -134,6 +134,21 @@ def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float =
     return int(value) if isinstance(value, int) else int(number)  # a float does not hold every digit
 
 
+def check_named_weights(weights: Any, names: Sequence[str], argument: str = "weights") -> tuple[float, ...]:
+    """Weights in the order of `names`, divided by their sum; given in that order, or by name: a dict, or a pandas
+    Series whose index holds names."""
+    given = dict(weights.items()) if hasattr(weights, "items") else None
+    if given is not None and list(given) != list(range(len(names))):  # a Series may be numbered only
+        lacking, odd = [name for name in names if name not in given], [name for name in given if name not in names]
+        if lacking or odd:
+            which = f"lacks {shown(lacking)}" if lacking else f"has {shown(odd)}, which no client is called"
+            raise InvalidInput(argument, which, "Give one for each client, 0 to leave one out")
+        weights = [given[name] for name in names]
+    elif given is not None:
+        weights = list(given.values())
+    return check_weights(weights, len(names), argument)
+
+
 def check_weights(weights: Any, count: int, argument: str = "weights") -> tuple[float, ...]:
     """`count` non-negative finite weights, divided by their sum; those below 1e-100 of the largest count as 0."""
     try:

@@ -18,7 +18,14 @@ import numpy as np
 
 from ..arrays import check_same_order
 from ..distributions import check_draw
-from ..errors import InvalidInput, check_choice, check_count, check_names, check_weights, refusal_of, shown
+from ..errors import (
+    InvalidInput,
+    check_choice,
+    check_count,
+    check_named_weights,
+    check_names,
+    refusal_of,
+)
 from ..federation import Federation, Generator, as_generators
 from ..metrics.base import losses
 from .draws import Noise, NoiseColumn
@@ -113,6 +120,10 @@ class Filling:
     def generators(self) -> tuple[str, ...]:
         return tuple(self._generators)
 
+    def source(self, name: str) -> Generator:
+        """A generator that came."""
+        return self._generators[check_choice(name, self.generators, "name")][0]
+
     def add(self, generator: Any, name: str | None = None) -> str:
         """Take a generator in, and say its name; checked as `evaluate` does, before anything is computed.
 
@@ -153,11 +164,7 @@ class Filling:
 
     def weigh(self, weights: Any) -> None:
         """Take other weights of the clients; the scores of clients stay known."""
-        if isinstance(weights, Mapping):
-            if set(weights) != set(self.names):
-                raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
-            weights = [weights[name] for name in self.names]
-        shares = tuple(check_weights(weights, len(self.names)))
+        shares = check_named_weights(weights, self.names)
         with self._lock:
             self.weights = shares
             repooled = {

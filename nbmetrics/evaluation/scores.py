@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..errors import InvalidInput, check_choice, check_weights, refusal_of, shown
+from ..errors import check_choice, check_named_weights, refusal_of
 from ..files import checked_path, write
 from ..orders import places
 from . import decisions, export, words
@@ -271,11 +271,7 @@ class Scores:
         >>> scores.with_weights([3, 1]).table["avg"].round(6).tolist()
         [1.0]
         """
-        if isinstance(weights, Mapping):
-            if set(weights) != set(self.names):
-                raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
-            weights = [weights[name] for name in self.names]
-        shares = check_weights(weights, len(self.names))
+        shares = check_named_weights(weights, self.names)
         results = [result.with_weights(shares) for result in self._results]
         return Scores(self.names, shares, self.generators, results, self._convention)
 

@@ -9,11 +9,21 @@ import numpy as np
 
 from ..arrays import check_same_order, concat, is_array
 from ..distributions import Empirical, Mixture
-from ..errors import InvalidInput, check_count, check_list, check_names, check_number, check_weights, shown
+from ..errors import (
+    InvalidInput,
+    check_count,
+    check_list,
+    check_named_weights,
+    check_names,
+    check_number,
+    check_weights,
+    shown,
+)
 from .client import Client
 from .dealing import Dealt
 from .generator import MOST_PARTIES, named
 from .pictures import are_images, check_one_space, extraction_of
+from .regroup import by_class, merged, without
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,11 +141,7 @@ class Federation(Dealt):
         >>> nm.Federation({"a": nm.Gaussian(0.0), "b": nm.Gaussian(1.0)}).with_weights({"a": 3, "b": 1}).weights
         (0.75, 0.25)
         """
-        if isinstance(weights, Mapping):
-            if set(weights) != set(self.names):
-                raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
-            weights = [weights[name] for name in self.names]
-        shares = check_weights(weights, len(self))
+        shares = check_named_weights(weights, self.names)
         return self._again([c._with(weight=w) for c, w in zip(self.clients, shares, strict=True)])
 
     def replace(self, name: str, client: Any) -> Federation:
@@ -160,6 +166,23 @@ class Federation(Dealt):
             raise InvalidInput("test", "is 0, which holds nothing out", "Give a share of the rows, such as 0.2")
         streams = np.random.SeedSequence(check_count(seed, "seed", minimum=0)).spawn(len(self))
         return self._again([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
+
+    def merge(self, name: str, clients: Any) -> Federation:
+        """The federation with some clients as one of that name: their rows together, or Σ λ_i P_i of laws.
+
+        >>> federation = nm.Federation({"a": np.zeros((2, 1)), "b": np.ones((4, 1)), "c": np.ones((6, 1))})
+        >>> federation.merge("a and b", ["a", "b"]).describe()["n"].tolist()
+        [6, 6]
+        """
+        return self._again(merged(self, name, clients))
+
+    def drop(self, clients: Any) -> Federation:
+        """The federation without a client, or without several; the others weigh as before, by their shares."""
+        return self._again(without(self, clients))
+
+    def split_classes(self, name: str) -> Federation:
+        """The federation with one client cut into its classes, each a client "name: class"; it must have labels."""
+        return self._again(by_class(self, name))
 
     def _again(self, clients: list[Client]) -> Federation:
         """Other clients in the places of these."""

@@ -76,6 +76,15 @@ def table_of_moons(page, root, case):
     press("Table view")(page, root, case)
 
 
+def cell(page, root, case):
+    root.get_by_role("gridcell").first.click()
+    expect(root.get_by_role("button", name="Close")).to_be_visible()
+
+
+def coloured(page, root, case):
+    root.get_by_role("combobox", name="Colour").select_option("raw")
+
+
 def code(page, root, case):
     press("Copy code")(page, root, case)
     root.locator("summary", has_text="Code").click()
@@ -111,6 +120,15 @@ STATES = {
         ("corrected again", press("Twins")),
         *END,
     ],
+    "Dashboard": [
+        *DRAG,
+        ("with a cell open", cell),
+        ("sorted by the worst client", press("worst client")),
+        ("in the colours of the scores", coloured),
+        ("by KID", choose("Metric", "kid")),
+        ("with the generators to attach", menu("Attach")),
+        *END,
+    ],
     "MemorizationLab": [
         *DRAG,
         ("with a point chosen", pick),
@@ -133,6 +151,7 @@ LIVE = {
     "Playground": {"with a metric from Python"},
     "CorrelationLab": set(),
     "TwinsLab": {"where Python searches"},
+    "Dashboard": {"with a cell open", "with the generators to attach"},
     "MemorizationLab": {state for state, _ in STATES["MemorizationLab"]},
 }
 # One of them for each state, in turn; all four of each at length.
@@ -197,7 +216,7 @@ def live(run_cells, tall, theme):
     return open_lab
 
 
-@pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab"])
+@pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab", "Dashboard"])
 def test_no_serious_violations_in_a_saved_page(saved, lab):
     case, states = LABS[lab], [(s, bring) for s, bring in STATES[lab] if s not in LIVE[lab]]
     page, root = saved.open(case.new(), height=2400, bypass_csp=True)  # axe is one more script

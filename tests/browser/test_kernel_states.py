@@ -36,9 +36,15 @@ def cases(names, default, possible):
     return pytest.mark.parametrize(("place", *names), [*default, *slow], indirect=["place"])
 
 
+# Their sliders stay where they are in many of the moves: test_dashboard_live, and below.
+STEPPED = ("MemorizationLab", "Dashboard")
 # Each state and each lab once by default.
-MOVED = [(PLAIN, "idle", "TwinsLab"), (PLAIN, "busy", "Playground"), (LAB, "killed", "CorrelationLab")]
-OF_STATES = [(state, lab) for state in STATES for lab in LABS if lab != "MemorizationLab"]
+MOVED = [
+    (PLAIN, "idle", "TwinsLab"),
+    (PLAIN, "busy", "Playground"),
+    (LAB, "killed", "CorrelationLab"),
+]
+OF_STATES = [(state, lab) for state in STATES for lab in LABS if lab not in STEPPED]
 
 
 @cases(("state", "lab"), MOVED, OF_STATES)
@@ -116,7 +122,7 @@ def test_python_answers_a_released_drag(run_cells, record_property):
 EACH_LAB = [(lab,) for lab in LABS]
 
 
-@cases(("lab",), [(LAB, "Playground"), (PLAIN, "MemorizationLab")], EACH_LAB)
+@cases(("lab",), [(LAB, "Playground"), (PLAIN, "MemorizationLab"), (PLAIN, "Dashboard")], EACH_LAB)
 def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])
@@ -135,7 +141,7 @@ def test_says_that_python_is_away_and_catches_up(run_cells, kernel, lab):
 COMING = re.compile("Python (computes|redraws|is still|looks)|as Python computes")
 
 
-@cases(("lab",), [(LAB, "Playground"), (PLAIN, "MemorizationLab")], EACH_LAB)
+@cases(("lab",), [(LAB, "Playground"), (PLAIN, "MemorizationLab"), (PLAIN, "Dashboard")], EACH_LAB)
 def test_a_killed_kernel_is_told_once_and_nothing_waits_for_it_for_good(run_cells, kernel, lab):
     page = run_cells(SOURCES[lab])
     root = group(page, LABS[lab])

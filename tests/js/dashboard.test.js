@@ -89,3 +89,25 @@ test("what is not known yet has no place, and what is no finite number is shown"
   });
   assert.match(numbers.metrics.fid.verdict.sentences[0], /^So far, 1 of 3 clients: /);
 });
+
+test("a first guess of all is none where the weights are far away, or where it is a score that cannot be", () => {
+  const facts = { name: "fid", label: "FID", higher: false, best: null, same: false, pooled: true, corrected: false, sure: false, note: "" };
+  const cells = { A: [1, 2], B: [2, 3] };
+  const told = { fid: { A: 0.1, B: 0.5 } };
+  const traits = {
+    board: { clients: ["x", "y"].map((name) => ({ name, rows: 9, share: 0.5 })), metrics: [facts], values: { fid: cells }, centres: { fid: cells }, filled: { done: 1, total: 1, doing: "" } },
+    result: { weights: [0.5, 0.5], all: told, all_centres: told, slope: { fid: { A: [-1, 1], B: [-0.1, 0.1] } }, p: null },
+  };
+  const shownAt = (share) => {
+    const scene = { metric: "fid", weights: [share, 1 - share], generators: ["A", "B"], by: "avg", generator: "" };
+    const numbers = numbersOf(scene, { get: (name) => traits[name] });
+    const [first] = rowsOf(scene, numbers, numbers.metrics.fid);
+    return [first.cells.all.text, first.cells.gap.text, Boolean(first.cells.all.why), numbers.metrics.fid.verdict.sentences[0]];
+  };
+  assert.deepEqual(shownAt(0.4).slice(0, 3), ["≈\u00a00.300", "≈\u00a01.300", false]);
+  assert.match(shownAt(0.4)[3], /avg and by all/);
+  for (const share of [0.6, 0.2]) {
+    assert.deepEqual(shownAt(share).slice(0, 3), ["–", "–", true]);
+    assert.match(shownAt(share)[3], /On FID avg, A is first/);
+  }
+});

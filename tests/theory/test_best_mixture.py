@@ -256,5 +256,5 @@ def test_any_generator_that_evaluate_takes():
 def test_a_client_or_generator_that_kid_refuses_is_told():
     x = np.random.default_rng(0).normal(size=(40, 2))
     for clients, made in (({"a": x, "one": x[:1]}, {"g": x, "h": x}), ({"a": x}, {"g": x, "one": x[:1]})):
-        with pytest.raises(nm.InvalidInput, match="'one', .*has 1 row"):
+        with pytest.raises(nm.InvalidInput, match=r"'one', .*has 1 row"):
             nm.best_mixture(clients, made)

@@ -3,7 +3,8 @@
     {"clients": [{"name", "rows", "share"}], "generators": {name: {}},
      "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "sure", "why", "note"}],
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
-     "tree": [[left, right, apart]], "filled": {"done", "total", "doing", "stopped"}}
+     "tree": [[left, right, apart]], "gaps": {metric: {"cross", "own", "n"}},
+     "filled": {"done", "total", "doing", "stopped", "why"}}
 
 `values` are plain scores. `centres` are what decisions use, as losses (lower is better): the score without the bias of
 few rows where that can be taken off, the plain one elsewhere. `few` says of each client why its scores have no
@@ -23,9 +24,13 @@ import numpy as np
 
 from ...evaluation.draws import Noise, packed, unpacked
 from ...evaluation.filling import NOT_YET
+from ...evaluation.kid_gap import GapParts
 from ...evaluation.result import Result
 from ...metrics.base import Metric, losses
 from ...metrics.kid.metric import KID
+
+# Clients whose kernel means with one another a page carries.
+MOST_CROSSED = 150
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +131,17 @@ def facts_of_metric(facts: Facts) -> dict[str, Any]:
         "why": facts.why if facts.draws is None else "",
         "note": facts.note,
     }
+
+
+def packed_gap(parts: GapParts | None) -> dict[str, Any] | None:
+    """What makes KID-avg − KID-all under any weights; None for more clients than a page should carry it of."""
+    if parts is None or not 1 < len(parts.own) <= MOST_CROSSED:
+        return None
+    if not (np.isfinite(parts.cross).all() and np.isfinite(parts.own).all()):
+        return None
+    upper = np.ascontiguousarray(parts.cross[np.triu_indices(len(parts.own))], dtype="<f8")
+    cross = base64.b64encode(upper.tobytes()).decode()
+    return {"cross": cross, "own": [float(d) for d in parts.own], "n": [number(n) for n in parts.n]}
 
 
 def packed_clients(draws: np.ndarray) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What decisions on one metric are made from, under some weights, and the verdict that follows."""
+"""What decisions on one metric are made from, under some weights, and the verdict that follows.
+
+Twin: labs/dashboard/view/numbers.js · held by: tests/browser/test_dashboard.py
+"""
 
 from __future__ import annotations
 
@@ -75,10 +78,7 @@ class Known:
 
 
 def decided_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
-    """λ of the clients that have rows enough, sum 1; None where they hold too little of the weight.
-
-    Twin: labs/dashboard/view/numbers.js · held by: tests/browser/test_dashboard.py
-    """
+    """λ of the clients that have rows enough, sum 1; None where they hold too little of the weight."""
     kept = np.where(counts, weights, 0.0)
     total = kept.sum()
     return kept / total if total >= LEAST else None

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, to_float64, to_numpy
-from ...errors import InvalidInput
+from ...errors import InvalidInput, refusal_of
 from ...evaluation.result import Result
 from ...metrics.base import Sample
 from ...metrics.fid.metric import FID
@@ -115,9 +115,9 @@ def parts_of_all(result: Result, g: int, shares: Sequence[float]) -> dict[str, A
     if not isinstance(result.metric, FID):
         return None
     real, made = result.real, result.generated[g]
-    if len(made.mean) > WIDEST:
-        return None
     weighted = [(i, w) for i, w in enumerate(shares) if w]
+    if refusal_of(made, *(real[i] for i, _ in weighted)) or len(made.mean) > WIDEST:
+        return None
     pooled = Moments.pool([real[i] for i, _ in weighted], [w for _, w in weighted])
     try:
         total = float(result.metric.distance(pooled, made))

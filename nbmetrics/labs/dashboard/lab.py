@@ -93,15 +93,17 @@ class Dashboard(Lab):
     def _start(self, study: Study) -> None:
         """Show a study, and fill it in."""
         self._study = study
-        self._told = 0.0
+        self._told, self._doing = 0.0, ""
         self._changing = threading.RLock()  # generators come and go in cells and in the page
+        self._publishing = threading.Lock()
+        self._later = threading.Timer(0, self._show)
         presets = self._scenes()
         self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
         self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
         self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
-        self._publish("")
+        self._publish()
         self._filler.wake()
         try:
             self._filler.wait(FIRST)
@@ -119,7 +121,8 @@ class Dashboard(Lab):
         ----------
         table : DataFrame (or dict of columns), a row a client, by the index, and a column a generator; or a long one
             with the columns client, generator and value
-        weights : of the clients, in their order or by name; equal by default
+        weights : of the clients, by name (a dict or a Series) or in the order of the rows, of a long table in that in
+            which they first come; equal by default
         label : what the scores are called
         higher_is_better : direction of the score
 
@@ -150,15 +153,29 @@ class Dashboard(Lab):
         return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in weights.items()}
 
     def _tell(self, doing: str) -> None:
-        """On the filler's thread: show what is known now and what is done next."""
-        if doing and time.monotonic() - self._told < OFTEN:
-            return
-        self._publish(doing)
+        """On the filler's thread: show what is known now and what is done next; soon, where that was just shown."""
+        self._doing = doing
+        self._later.cancel()
+        wait = self._told + OFTEN - time.monotonic() if doing else 0.0
+        if wait <= 0:
+            return self._show()
+        self._later = threading.Timer(wait, self._show)  # the step that comes may be a long one
+        self._later.daemon, self._later.name = True, "nbmetrics Dashboard tells"
+        self._later.start()
+
+    def _show(self) -> None:
+        self._publish()
         self._worker.put(self._scene)
 
-    def _publish(self, doing: str) -> None:
+    def _publish(self) -> None:
+        with self._publishing:  # two threads at once, and the older of two boards would stay
+            self._write_board()
+
+    def _write_board(self) -> None:
         self._told = time.monotonic()
-        self._write(board=self._study.board(doing, self._filler.is_stopped))
+        error = self._filler.error
+        why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
+        self._write(board=self._study.board(self._doing, self._filler.is_stopped, why))
         draws = self._study.draws()
         if draws != self.draws:
             self._write(draws=draws)
@@ -188,10 +205,13 @@ class Dashboard(Lab):
     def cancel(self) -> None:
         """Compute no more after the piece under way: what is known stays. `resume` goes on."""
         self._filler.stop()
-        self._publish("")
+        self._publish()
 
     def resume(self) -> None:
-        """Go on after `cancel`."""
+        """Go on after `cancel`, or after something went wrong: then without the generators that were taken off."""
+        if self._filler.error is not None:
+            for name in set(self._study.generators) - set(self._scene.generators):
+                self._study.remove(name)
         self._filler.wake()
 
     def attach(self, name: str, source: Any) -> None:
@@ -210,9 +230,17 @@ class Dashboard(Lab):
             if name in self._study.generators:  # removed before, and its source may be another now
                 self._study.remove(name)
             self._study.add(name, source)
-            self._publish("")
-            self._travel((self._history.record(scene), replace(scene, generators=(*scene.generators, name))))
+            self._publish()
+            before = self._history
+            self._travel((before.record(scene), replace(scene, generators=(*scene.generators, name))))
         self._filler.wake()
+        try:
+            self._filler.wait(FIRST)
+        except Exception:  # of this source, as nothing was wrong before
+            self._travel((before, scene))
+            self._study.remove(name)
+            self._filler.wake()
+            raise
 
     def remove(self, name: str) -> None:
         """Take a generator off; can be undone."""
@@ -224,6 +252,18 @@ class Dashboard(Lab):
             left = tuple(generator for generator in scene.generators if generator != name)
             chosen = "" if scene.generator == name else scene.generator
             self._travel((self._history.record(scene), replace(scene, generators=left, generator=chosen)))
+
+    def what_if(self, *, merge: Mapping[str, Any] | None = None, drop: Any = (), split: Any = ()) -> Dashboard:
+        """Another Dashboard of the same generators, on other clients; this one stays as it is.
+
+        Parameters
+        ----------
+        merge : clients to take together by the name of what they become, such as `{"coast": ["isle", "south"]}`
+        drop : clients to leave out, a name or several
+        split : clients to cut into their classes, a name or several; they must have labels
+        """
+        *given, uncertainty = self._study.regrouped(merge or {}, drop, split, self._scene.generators)
+        return type(self)(*given, uncertainty=uncertainty)
 
     @property
     def scores(self) -> Scores:  # type: ignore[override]  # an attribute here, a method of other labs
@@ -307,6 +347,11 @@ class Dashboard(Lab):
             self._filler.wait(FIRST)
         return super()._repr_mimebundle_(**kwargs)
 
+    def _answered(self, scene: Any) -> dict[str, Any]:
+        found = super()._answered(scene)
+        told = self.result.get("error") if self._refused_rev == scene.rev == self.result.get("rev") else None
+        return {**found, "error": told} if told else found  # what was refused stays told while more comes in
+
     def _settle(self) -> None:
         self.wait()
 
@@ -328,12 +373,14 @@ class Dashboard(Lab):
 
     def _described(self) -> str:
         scene = self._scene
-        return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {self._headline}"
+        said = self._headline if self._study.is_settled(scene.shares) else "still being computed."
+        return f"Dashboard of {len(scene.generators)} generators and {len(scene.weights)} clients: {said}"
 
     def close(self) -> None:
         """Remove every display and free the threads."""
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
+            self._later.cancel()
             self._opener.close()
             self._mixer.close()
         super().close()

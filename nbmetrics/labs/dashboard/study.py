@@ -15,14 +15,15 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput
+from ...errors import InvalidInput, check_list, shown
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
+from ...evaluation.kid_gap import kid_gap_parts
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from ...metrics.kid.metric import KID
-from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
+from .board import Facts, facts_of, facts_of_clients, facts_of_metric, packed_all, packed_clients, packed_gap, written
 from .buys import Split, settling, won
 from .decisions import Known, judged
 from .details import details
@@ -102,9 +103,17 @@ class Study(ABC):
         """What is to be computed next for the weights that are wanted, None where all is known."""
         return None
 
+    def is_settled(self, shares: Weights) -> bool:
+        """Whether all that a verdict rests on is known."""
+        return True
+
     def p(self, shares: Weights) -> float | None:
         """Of the test that the clients differ by chance alone, None where there is none, or none yet."""
         return None
+
+    def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
+        """How much of each gap the numbers of rows alone would make; empty where that is not known."""
+        return {}
 
     def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
         """How fast all grows with each client's weight, by generator; empty where that is not known."""
@@ -112,6 +121,8 @@ class Study(ABC):
 
     # Which clients are alike, once that is known.
     tree: Tree | None = None
+    # By metric, what makes KID-avg − KID-all under any weights, once that is known.
+    gaps: Mapping[str, Any] = {}
     # Features of the rows, 0 where there are none, and whether clients are images.
     dim = 0
     takes_images = False
@@ -120,6 +131,10 @@ class Study(ABC):
     @abstractmethod
     def making(self) -> str:
         """Python that makes a Dashboard of the same data."""
+
+    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
+        """Another federation, these generators, the metrics and the uncertainty."""
+        raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
 
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
@@ -134,8 +149,8 @@ class Study(ABC):
         self.lock = threading.RLock()
 
     @_at_once
-    def board(self, doing: str = "", is_stopped: bool = False) -> dict[str, Any]:
-        """See `board`; `doing` is what is computed now."""
+    def board(self, doing: str = "", is_stopped: bool = False, why: str = "") -> dict[str, Any]:
+        """See `board`; `doing` is what is computed now, `why` what went wrong where it stopped by itself."""
         facts = [self.facts(metric) for metric in self.metrics]
         known = [f.known for f in facts]
         return {
@@ -146,11 +161,13 @@ class Study(ABC):
             "centres": {f.metric.name: self._cells(f.centres, f.known) for f in facts},
             "few": {f.metric.name: list(f.few) for f in facts},
             **({} if self.tree is None else self.tree.to_json()),
+            **({} if not self.gaps else {"gaps": self.gaps}),
             "filled": {
                 "done": int(sum(k.sum() for k in known)),
                 "total": sum(k.size for k in known),
                 "doing": doing,
                 "stopped": is_stopped,
+                "why": why,
             },
         }
 
@@ -176,6 +193,7 @@ class Study(ABC):
             "all": {m: _each(names, k.all) for m, k in known.items()},
             "all_centres": {m: _each(names, k.all_centres) for m, k in known.items()},
             "all_draws": {m: packed_all(names, draws) for m, draws in sure.items()},
+            "size": {m: self.size_gaps(m, shares) for m in known},
             "slope": {m: self.slopes(m, shares) for m in known},
             "p": self.p(shares),
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
@@ -218,12 +236,14 @@ class FederationStudy(Study):
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         made = as_generators(generators)
+        self._given = metrics, uncertainty
         self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
         self._pictures = Pictures(made)
         self._mixer = Mixer()
+        self._is_crossed = False
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 
@@ -253,6 +273,17 @@ class FederationStudy(Study):
     def remove(self, name: str) -> None:
         self._filling.remove(name)
 
+    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
+        federation = self.federation
+        if not isinstance(merge, Mapping):
+            raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
+        for name in [split] if isinstance(split, str) else check_list(split, "split"):
+            federation = federation.split_classes(name)
+        for name, clients in merge.items():
+            federation = federation.merge(name, clients)
+        federation = federation.drop(drop)
+        return federation, [self._filling.source(name) for name in generators], *self._given
+
     def next_step(self) -> Step | None:
         filling = self._filling
         if self.tree is None:
@@ -263,6 +294,8 @@ class FederationStudy(Study):
                 self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
         if (step := next(filling.steps(), None)) is not None:
             return step
+        if not self._is_crossed:
+            return Step("KID’s gap under other weights", self._cross)
         if self._at not in self._p:
             return Step("whether the clients differ by more than chance", self._test)
         for metric in self.metrics:
@@ -271,6 +304,11 @@ class FederationStudy(Study):
                     return Step(f"slopes of {name}", partial(self._slope, metric, name))
         return None
 
+    def _cross(self) -> None:
+        found = {metric: packed_gap(kid_gap_parts(self._filling.scores.result(metric))) for metric in self.metrics}
+        self.gaps = {metric: gap for metric, gap in found.items() if gap is not None}
+        self._is_crossed = True
+
     def _compare(self) -> None:
         self.tree = likeness(self._filling.scores.result(self.metrics[0]).clients)
 
@@ -278,7 +316,7 @@ class FederationStudy(Study):
         counted = [(client.rows, w) for client, w in zip(self.federation, self._at, strict=True) if w]
         rows = [to_numpy(to_float64(x)) for x, _ in counted if x is not None]
         found = None
-        if 1 < len(rows) == len(counted):
+        if 1 < len(rows) == len(counted) and all(len(own) > 1 for own in rows):  # one row has no pair
             parties = Parties(np.concatenate(rows), tuple(map(len, rows)), tuple(w for _, w in counted))
             found = p_kid(parties, SEED)
         self._p = {**dict(list(self._p.items())[-REMEMBERED:]), self._at: found}
@@ -287,8 +325,17 @@ class FederationStudy(Study):
         kept = dict(list(self._slopes.items())[-REMEMBERED * len(self.metrics) * len(self.generators) :])
         self._slopes = {**kept, (metric, name, self._at): self._filling.slopes(name, metric)}
 
+    def is_settled(self, shares: Weights) -> bool:
+        return shares in self._p
+
     def p(self, shares: Weights) -> float | None:
         return self._p.get(shares)
+
+    def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
+        if shares != self._at or not self._filling.known(metric).all.all():
+            return {}
+        gaps = self._filling.scores.result(metric).size_gaps(self._filling.weights)
+        return {} if not np.any(gaps) else dict(_each(self.generators, gaps))
 
     def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
         found = {name: self._slopes.get((metric, name, shares)) for name in self.generators}

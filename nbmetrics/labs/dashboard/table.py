@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InvalidInput, check_names, check_text, check_weights, shown
+from ...errors import InvalidInput, check_named_weights, check_names, check_text, shown
 from ...evaluation.result import Result
 from ...evaluation.scores import Scores
 from ...metrics.base import Metric, Sample
@@ -57,7 +57,9 @@ class TableStudy(Study):
         self.names = tuple(check_names([str(name) for name in frame.index], "table"))
         self._generators = tuple(check_names([str(name) for name in frame.columns], "table"))
         self._values = _numbers(frame)
-        self.weights = self.wanted = _weights(weights, self.names)
+        self.weights = self.wanted = check_named_weights(
+            [1.0] * len(self.names) if weights is None else weights, self.names
+        )
         self.tree = tree_of(squared_apart(self._values))
         self._metric = Given(check_text(label, "label", LONGEST_LABEL), bool(higher_is_better))
 
@@ -110,23 +112,33 @@ def wide(table: Any) -> pd.DataFrame:
         table = pd.DataFrame(table)
     if not isinstance(table, pd.DataFrame):
         raise InvalidInput("table", f"got {shown(table)}", "Give a DataFrame, a row a client and a column a generator")
+    if table.index.nlevels > 1 or table.columns.nlevels > 1:
+        fix = "Give a row a client and a column a generator, or a long table: table.reset_index()"
+        raise InvalidInput("table", "has names of several levels", fix)
     names = [str(name) for name in table.columns]
     if set(LONG) <= set(names):
-        table = table.set_axis(names, axis=1)
-        if "metric" in names and table["metric"].nunique() > 1:
-            kinds = ", ".join(map(str, table["metric"].unique()[:5]))
-            raise InvalidInput("table", f"has more than one metric: {kinds}", "Give the rows of one")
-        twice = table.duplicated(["client", "generator"])
-        if twice.any():
-            pair = table.loc[twice.idxmax(), ["client", "generator"]].tolist()
-            raise InvalidInput("table", f"has more than one value for {shown(pair)}", "Give one each")
-        found = table.pivot(index="client", columns="generator", values="value")
-        table = found.loc[table["client"].unique(), table["generator"].unique()]
+        table = _widened(table.set_axis(names, axis=1))
+    elif {"client", "generator"} <= {name.lower() for name in names}:
+        fix = "Call the columns client, generator and value: table.rename(columns=…)"
+        raise InvalidInput("table", f"looks like a long table with the columns {', '.join(names[:6])}", fix)
     rows, columns = table.shape
     if not (0 < rows <= MOST_CLIENTS and 0 < columns <= MOST_GENERATORS):
         fix = f"Give 1 to {MOST_CLIENTS:,} rows (clients) and 1 to {MOST_GENERATORS} columns (generators)"
         raise InvalidInput("table", f"has {rows:,} rows and {columns:,} columns", fix)
     return table
+
+
+def _widened(table: pd.DataFrame) -> pd.DataFrame:
+    """A long table as a wide one, clients and generators in the order in which they first come."""
+    if "metric" in table and table["metric"].nunique() > 1:
+        kinds = ", ".join(map(str, table["metric"].unique()[:5]))
+        raise InvalidInput("table", f"has more than one metric: {kinds}", "Give the rows of one")
+    twice = np.flatnonzero(table.duplicated(["client", "generator"]))
+    if len(twice):
+        pair = table[["client", "generator"]].iloc[twice[0]].tolist()
+        raise InvalidInput("table", f"has more than one value for {shown(pair)}", "Give one each")
+    found = table.pivot(index="client", columns="generator", values="value")
+    return found.loc[table["client"].unique(), table["generator"].unique()]
 
 
 def _numbers(frame: pd.DataFrame) -> np.ndarray:
@@ -135,15 +147,8 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:
         return np.ascontiguousarray(frame.to_numpy(dtype=np.float64, na_value=math.nan).T)
     except (TypeError, ValueError):
         odd = next(name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name]))
-        fix = "Give numbers; put the clients' names into the index: table.set_index('client')"
-        raise InvalidInput("table", f"column {shown(odd)} holds no numbers", fix) from None
-
-
-def _weights(weights: Any, names: Sequence[str]) -> Weights:
-    if weights is None:
-        return check_weights([1.0] * len(names), len(names))
-    if isinstance(weights, Mapping):
-        if set(weights) != set(names):
-            raise InvalidInput("weights", f"has the names {shown(list(weights))}", "Give one for each client")
-        weights = [weights[name] for name in names]
-    return check_weights(weights, len(names))
+        seen = next(value for value in frame[odd] if pd.isna(pd.to_numeric(value, errors="coerce")))
+        fix = f"Give numbers. Clients' names belong into the index: table.set_index({str(odd)!r})"
+        if isinstance(seen, str) and seen.replace(",", "", 1).strip("-").isdigit():
+            fix = "Numbers with decimal commas: pd.read_csv(…, decimal=',')"
+        raise InvalidInput("table", f"column {shown(odd)} holds {shown(seen)}, which is no number", fix) from None

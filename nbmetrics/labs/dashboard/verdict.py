@@ -212,7 +212,7 @@ def _each(names: Sequence[str], found: Sequence[list[int]]) -> str:
     if len(found[0]) == len(found[1]) == 1:
         return f"{names[found[0][0]]} wins by avg, {names[found[1][0]]} by all"
     parts = [f"{listed(names, one)} {_verb(one, 'wins', 'are tied')}" for one in found]
-    return f"{parts[0]} by avg, {parts[1]} by all"
+    return f"{parts[0]} by avg; {parts[1]} by all"
 
 
 def _resolved(names: Sequence[str], found: Sequence[list[int]]) -> str:
@@ -238,9 +238,20 @@ def _odds(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int
         return ["This is exact: nothing was drawn, so nothing is chance."]
     closest = [_closest(side, placed) for side in sides]
     pairs = [(leader, rival) for leader, rival, _ in closest]
+    tied = [not side.ranges.better[pair] for side, pair in zip(sides, pairs, strict=True)]
+    alone = [_taken_alone(p, is_tied, len(placed)) for (*_, p), is_tied in zip(closest, tied, strict=True)]
     if pairs[0] == pairs[-1]:
-        return [_odds_of(names, *pairs[0], float(np.max([p for *_, p in closest])), "")]
-    return [_odds_of(names, *one, f" by {by}") for one, by in zip(closest, ("avg", "all"), strict=True)]
+        p = float(np.max([p for *_, p in closest]))
+        return [_odds_of(names, *pairs[0], p, "", _taken_alone(p, any(tied), len(placed)))]
+    parts = zip(closest, ("avg", "all"), alone, strict=True)
+    return [_odds_of(names, *one, f" by {by}", more) for one, by, more in parts]
+
+
+def _taken_alone(p: float, is_tied: bool, size: int) -> str:
+    """Why a small chance is no separation."""
+    if not is_tied or not p < SIGNIFICANT or size < 3:
+        return ""
+    return f" (taken alone; not enough where {size * (size - 1) // 2} pairs are compared at once)"
 
 
 def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
@@ -252,12 +263,14 @@ def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
     return leader, rival, flip(side.centres, side.draws, leader, rival)
 
 
-def _odds_of(names: Sequence[str], leader: int, rival: int, p: float, by: str) -> str:
+def _odds_of(names: Sequence[str], leader: int, rival: int, p: float, by: str, more: str) -> str:
     if math.isnan(p):
         return f"How likely {names[rival]} is better than {names[leader]}{by} is not known."
     if p == 0.5:
         return f"{names[leader]} and {names[rival]} score the same{by}."
-    return f"{names[leader]} is ahead of {names[rival]}{by}: {odds(p)} that it is the other way."
+    if p >= EVEN:
+        return f"{names[leader]} is ahead of {names[rival]}{by} by no more than the toss of a coin."
+    return f"{names[leader]} is ahead of {names[rival]}{by}: {odds(p)} that it is the other way{more}."
 
 
 def _turned(

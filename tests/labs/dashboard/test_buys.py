@@ -2,6 +2,7 @@
 
 import json
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -98,7 +99,10 @@ def test_the_mixture_is_nm_best_mixture_and_other_weights_compute_no_kernel_agai
     kid = nm.metrics.KID(cubic)
     lab = nm.Dashboard(CLIENTS, GENERATORS, kid, uncertainty=nm.Influence())
     lab.wait()
-    lab._mix(lab._scene)
+    done = threading.Event()
+    lab.observe(lambda change: done.set() if change["new"]["doing"] == "" else None, "mixture")
+    lab._asked(None, {"kind": "mixture", "scene": lab.scene}, [])
+    assert done.wait(30)
     wanted = nm.best_mixture(CLIENTS, GENERATORS)
     found = json.loads(json.dumps(lab.mixture))
     assert found["alpha"] == pytest.approx(list(wanted.weights.values()), abs=1e-6)

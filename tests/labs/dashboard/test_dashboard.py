@@ -9,6 +9,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.dashboard import study
 from nbmetrics.labs.dashboard.scene import DashboardScene
+from tests.labs.inside import answer, scene_of, send
 
 RNG = np.random.default_rng(3)
 CLIENTS = {"north": RNG.normal(-1, 1, (90, 3)), "south": RNG.normal(1, 1, (60, 3)), "isle": RNG.normal(0, 2, (30, 3))}
@@ -80,6 +81,23 @@ def test_attach_and_remove_can_be_undone(dashboard):
     assert dashboard.scores.generators == ("narrow", "wide", "off")
     dashboard.redo()
     assert "good" in dashboard.scores.generators
+
+
+def test_a_source_that_breaks_is_not_attached_and_that_stays_told_while_more_comes_in(dashboard):
+    def broken(n, rng):
+        raise RuntimeError("no rows today")
+
+    before = dashboard.scene["generators"]
+    with pytest.raises(RuntimeError, match="no rows today"):
+        dashboard.attach("at once", broken)
+    assert dashboard.scene["generators"] == before
+    assert dashboard.wait(60) and dashboard.scores.generators == ("narrow", "wide", "off")
+    send(dashboard, {"kind": "attach", "name": "gone"})
+    answer(dashboard, scene_of(dashboard))  # as after every step of filling
+    assert "name" in dashboard.result["error"]["message"] and "all" in dashboard.result
+    weigh(dashboard, [1, 1, 1])
+    answer(dashboard, scene_of(dashboard))
+    assert "error" not in dashboard.result
 
 
 def test_what_is_wrong_is_refused_and_nothing_is_lost(dashboard):
@@ -240,12 +258,40 @@ def test_a_table_from_elsewhere():
         np.zeros((2, 2)),
         None,
         pd.DataFrame({"client": ["n", "n"], "generator": ["a", "a"], "value": [1, 2]}),
+        pd.DataFrame({"client": ["n", "n"], "generator": ["a", "a"], "value": [1, 2]}, index=[0, 0]),
+        pd.DataFrame({"Client": ["n"], "Generator": ["a"], "score": [1.0]}),
+        TABLE.assign(a=["0,3", "0,4"]),
+        TABLE.set_axis(pd.MultiIndex.from_tuples([("n", 1), ("s", 1)])),
     ],
-    ids=["empty", "words", "columns twice", "rows twice", "array", "none", "values twice"],
+    ids=[
+        "empty",
+        "words",
+        "columns twice",
+        "rows twice",
+        "array",
+        "none",
+        "values twice",
+        "and one index",
+        "other names",
+        "decimal commas",
+        "levels",
+    ],
 )
 def test_tables_that_are_refused(table):
     with pytest.raises(nm.InvalidInput, match="table"):
         nm.Dashboard.from_table(table)
+
+
+def test_weights_by_name_are_taken_by_name():
+    """A Series too: `frame.groupby("hospital").size()` is what people have."""
+    by_name = pd.Series({"south": 3, "north": 1})
+    federation = nm.Federation({"north": CLIENTS["north"], "south": CLIENTS["south"]})
+    scores = nm.evaluate(federation, {"g": GENERATORS["off"]}, "fid")
+    assert federation.with_weights(by_name).weights == scores.with_weights(by_name).weights == (0.25, 0.75)
+    assert nm.Dashboard.from_table(TABLE, weights=by_name).table["avg"].tolist() == pytest.approx([0.75, 0.475])
+    assert scores.with_weights(pd.Series([3, 1])).weights == (0.75, 0.25), "a numbered one goes by place"
+    with pytest.raises(nm.InvalidInput, match="lacks"):
+        scores.with_weights({"north": 1})
 
 
 def test_missing_and_infinite_scores_are_kept():
@@ -302,3 +348,14 @@ def test_wait_says_that_not_all_is_known():
     lab.close()
     lab.scene = {**lab.scene, "weights": [0.2, 0.8]}
     assert not lab.wait()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_client_of_one_row_has_no_score_and_no_test():
+    rng = np.random.default_rng(7)
+    clients = {"a": rng.normal(size=(30, 2)), "b": rng.normal(size=(30, 2)), "one": rng.normal(size=(1, 2))}
+    lab = nm.Dashboard(clients, {name: rng.normal(size=(40, 2)) for name in "gh"}, "kid")
+    assert lab.verdict == ["On KID, no generator has a score."] and lab.result["p"] is None
+    lab.scene = {**lab.scene, "weights": [1, 1, 0]}
+    assert "client 'one', kid, rows: has 1 row" in lab.verdict[0] and 0 < lab._study.p((0.5, 0.5, 0.0)) <= 1
+    lab.close()

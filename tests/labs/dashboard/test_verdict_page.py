@@ -57,7 +57,7 @@ CASES = {
         "tie",
         [
             "On FID, there is a tie of 3, by avg and by all: Narrow, Shifted and Wide.",
-            "Narrow is ahead of Shifted: 1 in 2 that it is the other way.",
+            "Narrow is ahead of Shifted by no more than the toss of a coin.",
             "Not tested: whether the clients differ by more than chance.",
             "Checked: enough rows at 10 of 10 clients.",
         ],
@@ -75,7 +75,7 @@ CASES = {
         dict(avg=[1, 1.02], pooled=[1, 2], enough=None, p=0.01),
         "tie",
         [
-            "On FID, there is no single winner: Narrow and Wide are tied by avg, Narrow wins by all.",
+            "On FID, there is no single winner: Narrow and Wide are tied by avg; Narrow wins by all.",
             "Narrow is ahead of Wide: 1 in 3 that it is the other way.",
             "Checked: the clients differ by more than chance (p = 0.01).",
         ],
@@ -95,7 +95,7 @@ CASES = {
         dict(avg=[1, 2, 3], pooled=[2, 1, 1], sd=0.0, enough=None),
         "winner",
         [
-            "On FID, avg and all disagree: Narrow wins by avg, Wide and Shifted are tied by all. "
+            "On FID, avg and all disagree: Narrow wins by avg; Wide and Shifted are tied by all. "
             "This is more than chance and more than sample size.",
             "This is exact: nothing was drawn, so nothing is chance.",
         ],
@@ -172,7 +172,7 @@ CASES = {
         [
             "So far, 34 of 100 clients: on KID, all 3 generators are tied: Narrow, Shifted and Wide; "
             "avg and all agree, always.",
-            "Narrow is ahead of Shifted: 1 in 2 that it is the other way.",
+            "Narrow is ahead of Shifted by no more than the toss of a coin.",
         ],
     ),
     "NaN and infinite": (

@@ -7,8 +7,9 @@
  */
 import { el, setText } from "../../toolkit/view/dom.js";
 import { certificate, certificateSentence } from "./certificate.js";
-import { read, sharesOf } from "./numbers.js";
-import { percent } from "./verdict.js";
+import { inWords, sharesOf } from "./numbers.js";
+import { listed, percent } from "./verdict.js";
+import { read } from "./written.js";
 
 const HEAD = "How firm is the winner by avg?";
 // Of the weight, so that the rival is ahead and not level.
@@ -31,14 +32,14 @@ export class CertificateCard {
     const { winner, counted, centres, weights } = decided;
     this.root.hidden = scene.generators.length < 2;
     if (this.root.hidden) return;
-    const names = counted.map((i) => clients[i].name);
+    const names = counted.map((i) => inWords(clients[i].name));
+    const generators = scene.generators.map(inWords);
     this.found = winner < 0 ? null : certificate(centres, weights);
     this.decided = decided;
     setText(this.share, this.shareWords(scene, winner));
-    setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.found, scene.generators, names));
+    setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.found, generators, names));
     this.button.hidden = !this.found?.taken.length;
-    const out = clients.length - counted.length;
-    setText(this.note, out ? `Without ${out === 1 ? "the client" : `the ${out} clients`} with too few rows.` : "");
+    setText(this.note, noteOf(clients.length - counted.length, generators, centres));
   }
 
   /** @param {Scene} scene @param {number} winner */
@@ -49,7 +50,7 @@ export class CertificateCard {
     const [share, error] = (won[name] ?? [NaN, NaN]).map(read);
     if (!(share >= 0)) return "";
     const sure = error > 0 ? ` (± ${percent(error)})` : "";
-    return `${name} wins in ${percent(share)}${sure} of all weightings.`;
+    return `${inWords(name)} wins in ${percent(share)}${sure} of all weightings.`;
   }
 
   /** Show the weights at which the rival is just ahead. */
@@ -68,6 +69,14 @@ export class CertificateCard {
     }
     this.store.edit(/** @type {any} */ ({ ...scene, weights }));
   }
+}
+
+/** What it is without. @param {number} few @param {string[]} names @param {Float64Array[]} centres */
+function noteOf(few, names, centres) {
+  const odd = names.map((_, g) => g).filter((g) => !centres[g].every(Number.isFinite));
+  const clients = few ? `Without ${few === 1 ? "the client" : `the ${few} clients`} with too few rows.` : "";
+  const scores = odd.length ? `Without ${listed(names, odd)}, not of finite score with every client.` : "";
+  return [clients, scores].filter(Boolean).join(" ");
 }
 
 /** @param {string} head @param {Node[]} content */

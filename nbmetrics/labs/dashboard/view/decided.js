@@ -45,13 +45,21 @@ export function leastOf(losses) {
  * @param {Float64Array[]} lined @param {number[]} shares
  */
 export function saysOf(lined, shares) {
-  const says = shares.map((share, i) => {
-    const own = lined.map((centres) => centres[i]).filter(Number.isFinite);
-    const mean = own.reduce((sum, value) => sum + value, 0) / own.length;
-    return own.length ? share * Math.sqrt(own.reduce((sum, value) => sum + (value - mean) ** 2, 0) / own.length) : 0;
-  });
+  const says = shares.map((share, i) => share * spreadOf(lined, i));
   const total = says.reduce((sum, say) => sum + say, 0);
   return total > 0 ? says.map((say) => say / total) : says;
+}
+
+/** The standard deviation of one client's centres. @param {Float64Array[]} lined @param {number} i */
+function spreadOf(lined, i) {
+  let [sum, squares, count] = [0, 0, 0];
+  for (const centres of lined)
+    if (Number.isFinite(centres[i])) {
+      sum += centres[i];
+      count++;
+    }
+  for (const centres of lined) if (Number.isFinite(centres[i])) squares += (centres[i] - sum / count) ** 2;
+  return count ? Math.sqrt(squares / count) : 0;
 }
 
 /** Who wins by avg along a weight, in words. @param {[number, number, number][]} parts of `breakpoints` @param {string[]} names @param {string} client @param {(share: number) => string} text */

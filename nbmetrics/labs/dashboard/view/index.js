@@ -13,10 +13,11 @@ import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
-import { numbersOf, read } from "./numbers.js";
+import { numbersOf } from "./numbers.js";
 import { Progress } from "./progress.js";
 import { whySceneRefused } from "./shape.js";
 import { Weights } from "./weights.js";
+import { read } from "./written.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
   traits: ["board", "draws", "result", "details", "mixture", "namespace"],
@@ -33,9 +34,8 @@ function dashboardView(store, signal) {
   const metric = el("select", { "aria-label": "Metric" });
   for (const { name, label } of store.model.get("board").metrics ?? [])
     metric.append(el("option", { value: name }, [label]));
-  metric.addEventListener("change", () => store.edit(/** @type {any} */ ({ ...store.scene, metric: metric.value })), {
-    signal,
-  });
+  const look = () => store.edit(/** @type {any} */ ({ ...store.scene, metric: metric.value }), "");
+  metric.addEventListener("change", look, { signal });
   const toolbar = new Toolbar(store, signal, {
     choices: [metric],
     code: (scene) => dashboardCode(scene, store.model.get("board")),

@@ -172,10 +172,12 @@ export class Leaderboard {
     setAttributes(button, { "aria-pressed": String(isChosen), tabindex: at === this.focused ? 0 : -1, title: name });
     COLUMNS.forEach((column, k) => {
       const cell = row.cells[k + 1];
-      const { text, small, value, isOld } = cells[column];
+      const { text, small, value, isOld, why = "" } = cells[column];
       const [main, more] = cell.children[0].children;
       setText(main, text);
       setText(more, small);
+      if (why) setAttributes(cell, { title: why });
+      else cell.removeAttribute("title");
       if (value !== undefined) setAttributes(cell, { "data-value": value, "data-current": String(!isOld) });
     });
     for (const { column, spans, scale, leader } of drawn)

@@ -6,13 +6,17 @@
  */
 import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificatecard.js";
-import { read, sharesOf } from "./numbers.js";
+import { inWords, sharesOf } from "./numbers.js";
 import { percent } from "./verdict.js";
+import { read } from "./written.js";
 
 const HEAD = "Would a mixture do better?";
 const WHAT = "Rows served from several generators at once, in the shares with the least KID-all.";
+// Pixels of a name beside its bar.
+const NAME = 90;
 const SAVED = "It needs Python: find it in a notebook, and save the page there.";
 
 /**
@@ -47,8 +51,9 @@ export class MixtureCard {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, { clients, shares }) {
-    this.root.hidden = scene.generators.length < 2;
+  paint(scene, { clients, shares, metrics }) {
+    const isTable = Object.values(metrics).every(({ facts }) => facts.pooled === false);
+    this.root.hidden = scene.generators.length < 2 || isTable;
     const mixture = /** @type {Mixture} */ (this.store.model.get("mixture") ?? {});
     if (mixture.doing || mixture.error || isOf(mixture, scene, shares)) this.isAsked = false;
     const isFound = mixture.alpha !== undefined;
@@ -81,7 +86,8 @@ export class MixtureCard {
     const key = `${JSON.stringify(mixture.weights)} ${JSON.stringify(mixture.alpha)} ${this.fold.open}`;
     if (key === this.painted) return;
     this.painted = key;
-    const { generators = [], alpha = [], best_single: single = "", note = "" } = mixture;
+    const { generators = [], alpha = [], note = "" } = mixture;
+    const single = inWords(mixture.best_single ?? "");
     const served = generators.map((name, g) => ({ name, share: alpha[g] })).filter(({ share }) => share > 0);
     served.sort((a, b) => b.share - a.share);
     const isSingle = served.length === 1;
@@ -92,7 +98,8 @@ export class MixtureCard {
     this.bars.hidden = isSingle;
     resizeChildren(this.bars, served.length, makeBar).forEach((row, n) => {
       const { name, share } = served[n];
-      setText(row.children[0], name);
+      setText(row.children[0], shortened(name, NAME));
+      setAttributes(row.children[0], { title: name });
       setAttributes(row.children[1].children[0], { style: `width: ${(100 * share).toFixed(1)}%` });
       setText(row.children[2], percent(share));
     });
@@ -120,7 +127,7 @@ function makeBar() {
 
 /** @param {{name: string, share: number}[]} served */
 function mixtureSentence(served) {
-  const parts = served.map(({ name, share }) => `${percent(share)} ${name}`);
+  const parts = served.map(({ name, share }) => `${percent(share)} ${inWords(name)}`);
   return `Serve ${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1]}.`;
 }
 
@@ -142,7 +149,7 @@ function clientsSentence(saved, clients, single) {
     const some = saved.map((_, i) => i).filter((i) => sign * saved[i] > 0);
     some.sort((a, b) => sign * (saved[b] - saved[a]));
     return some.length
-      ? `${some.length} (most: ${clients[some[0]].name}, ${shownNumber(Math.abs(saved[some[0]]))})`
+      ? `${some.length} (most: ${inWords(clients[some[0]].name)}, ${shownNumber(Math.abs(saved[some[0]]))})`
       : "none";
   };
   return `Beside ${single} alone it lowers KID for ${most(1)} of the ${clients.length} clients, and raises it for ${most(-1)}.`;

@@ -1,4 +1,6 @@
 /**
+ * Twin: labs/dashboard/decisions.py · held by: tests/browser/test_dashboard.py
+ *
  * The numbers on show: every aggregate under the weights on show. avg is linear in the weights, so it is exact here, its
  * noise too; all is Python's, and under other weights a first guess by its slopes until Python has answered.
  *
@@ -7,19 +9,18 @@
  * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
 import { shortened } from "../../toolkit/view/names.js";
-import { average, averageNoise } from "./ranges.js";
+import { kidGap } from "./kidgap.js";
+import { noiseOfOne, noiseUnder } from "./noise.js";
+import { average, deviation } from "./ranges.js";
 import { aggregate, verdict } from "./verdict.js";
+import { once, read, readRow } from "./written.js";
 
 // Pixels that a sentence has for a name, and of its letters: about 40 of them.
 const SENTENCE = { room: 480, font: 16 };
 // Of the weight: clients with rows enough must hold so much for a decision.
 const LEAST = 0.5;
-const TEXTS = { nan: NaN, inf: Infinity, "-inf": -Infinity };
-
-/** @param {Written | undefined} value @returns {number} NaN for what is not known, too */
-export function read(value) {
-  return typeof value === "number" ? value : typeof value === "string" ? TEXTS[value] : NaN;
-}
+// Of the weight: where more than this has moved, slopes say nothing of all.
+const FAR = 0.25;
 
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
@@ -58,16 +59,23 @@ function shownOf(facts, given) {
   const values = cellsOf(board.values[name], given);
   const centres = cellsOf(board.centres[name], given);
   const known = knownOf(board.values[name], given);
-  const [avg, all] = [average(values, shares), pooledOf("all", facts, given)];
-  const isNear = given.moved !== null;
+  const avg = average(values, shares);
+  const packed = given.moved ? board.gaps?.[name] : undefined;
+  const gap = packed && kidGap(packed, shares);
+  const isNear = given.moved !== null && gap === undefined;
+  const guess = gap === undefined ? pooledOf("all", facts, given) : avg.map((score) => score - gap);
+  const isFar = isNear && isNoGuess(guess, values, given);
+  const none = guess.map(() => NaN);
+  const all = isFar ? none : guess;
   const losses = (/** @type {number[]} */ scores) => scores.map((score) => lossOf(facts, score));
   const decided = decidedShares(shares, board.few?.[name]);
-  const avgNoise = decided && noiseOfAvg(facts, given, decided);
+  // Of who has none yet NaN, which no pair is told apart by.
+  const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
   const byAvg = aggregate(losses(avg), average(centres, decided ?? shares), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
-  const allLosses = pooledOf("all_centres", facts, given);
-  const allNoise = noiseOfAll(facts, given);
-  const byAll = isOne || allLosses.every(Number.isNaN) ? null : aggregate(losses(all), allLosses, allNoise);
+  const allLosses = isFar ? none : facts.same ? losses(all) : pooledOf("all_centres", facts, given);
+  const allNoise = noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
+  const byAll = isOne || (!isFar && allLosses.every(Number.isNaN)) ? null : aggregate(losses(all), allLosses, allNoise);
   return {
     facts,
     values,
@@ -81,6 +89,7 @@ function shownOf(facts, given) {
     worstLosses: centres.map((row) => row[worstOf(row, shares)] ?? NaN),
     size: scene.generators.map((generator) => read(result.size?.[name]?.[generator])),
     isNear,
+    isFar,
     isAllKnown: scene.generators.map(
       (generator, g) => isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
     ),
@@ -96,7 +105,8 @@ function judged(byAvg, byAll, about, isOne, { scene }) {
   const names = scene.generators.map(inWords);
   const { label } = about;
   if (isOne) return verdict(names, byAvg, null, about);
-  if (!byAll) return verdict(names, byAvg, null, { ...about, label: `${label} avg` });
+  if (!byAll || Array.from(byAll.centres).every(Number.isNaN))
+    return verdict(names, byAvg, null, { ...about, label: `${label} avg` });
   if (Array.from(byAvg.centres).every(Number.isNaN))
     return verdict(names, byAll, null, { ...about, label: `${label} all` });
   return verdict(names, byAvg, byAll, about);
@@ -104,7 +114,6 @@ function judged(byAvg, byAll, about, isOne, { scene }) {
 
 /**
  * λ of the clients that have rows enough, null where they hold too little of the weight.
- * Twin: labs/dashboard/decisions.py · held by: tests/browser/test_dashboard.py
  * @param {number[]} shares @param {string[] | undefined} few
  */
 export function decidedShares(shares, few) {
@@ -115,7 +124,7 @@ export function decidedShares(shares, few) {
 }
 
 /** A name as a sentence has room for it. @param {string} name */
-function inWords(name) {
+export function inWords(name) {
   return shortened(name, SENTENCE.room, SENTENCE.font);
 }
 
@@ -124,18 +133,6 @@ function isPooledKnown(metric, generator, isNear, result) {
   const has = (/** @type {string} */ part) => (result[part]?.[metric]?.[generator] ?? null) !== null;
   return has("all") && (!isNear || has("slope"));
 }
-
-/** What came from Python, as arrays: made once of each, as they are the same in every frame. @type {WeakMap<object, any>} */
-const arrays = new WeakMap();
-
-/** @template T @param {object} given @param {() => T} make @returns {T} */
-function once(given, make) {
-  if (!arrays.has(given)) arrays.set(given, make());
-  return arrays.get(given);
-}
-
-/** @param {Written[]} row */
-const readRow = (row) => once(row, () => Float64Array.from(row, read));
 
 /** Of each generator on show its numbers, one a client. @param {Record<string, Written[]> | undefined} cells @param {Given} given */
 function cellsOf(cells, { scene, shares }) {
@@ -170,34 +167,20 @@ function pooledOf(which, { name, best, higher }, { scene, moved, result }) {
   });
 }
 
+/**
+ * Whether slopes have left what they hold for: the weights are far from where they are of, or a score is negative where
+ * no client has a negative one.
+ * @param {number[]} guess @param {Float64Array[]} values @param {Given} given
+ */
+function isNoGuess(guess, values, { moved }) {
+  const variation = (moved ?? []).reduce((sum, by) => sum + Math.abs(by) / 2, 0);
+  return variation > FAR || (guess.some((all) => all < 0) && !values.some((row) => row.some((value) => value < 0)));
+}
+
 /** How far λ is from what Python answered for last; null where it is that. @param {number[]} shares @param {any} result */
 function movedFrom(shares, { weights }) {
   const moved = shares.map((share, i) => share - (weights?.[i] ?? share));
   return moved.some((by) => Math.abs(by) > 1e-12) ? moved : null;
-}
-
-/** @param {PackedDraws} packed */
-function drawsOf(packed) {
-  return once(packed, () => {
-    const draws = Int8Array.from(atob(packed.int8), (letter) => letter.charCodeAt(0));
-    return { draws, scale: Float64Array.from(packed.scale, read) };
-  });
-}
-
-/** The noise of avg; of who has none yet NaN, which no pair is told apart by. @param {MetricFacts} facts @param {Given} given @param {number[]} shares */
-function noiseOfAvg({ name }, { scene, draws }, shares) {
-  return noiseOf(scene.generators, draws[name], (packed) => {
-    const { draws: own, scale } = drawsOf(packed);
-    return averageNoise(own, scale, shares);
-  });
-}
-
-/** The noise of all under the weights that Python answered last. @param {MetricFacts} facts @param {Given} given */
-function noiseOfAll({ name }, { scene, result }) {
-  return noiseOf(scene.generators, result.all_draws?.[name], (packed) => {
-    const { draws, scale } = drawsOf(packed);
-    return Float64Array.from(draws, (draw) => draw * scale[0]);
-  });
 }
 
 /** @param {string[]} generators @param {Record<string, PackedDraws> | undefined} packed @param {(packed: PackedDraws) => Float64Array} make @returns {Float64Array[] | null} */
@@ -210,13 +193,7 @@ function noiseOf(generators, packed, make) {
 
 /** Standard errors by the noise, null where none is known. @param {Float64Array[] | null} noise */
 function errorsOf(noise) {
-  if (!noise) return null;
-  return noise.map((draws) => {
-    let [sum, squares] = [0, 0];
-    for (const draw of draws) sum += draw;
-    for (const draw of draws) squares += (draw - sum / draws.length) ** 2;
-    return Math.sqrt(squares / draws.length);
-  });
+  return noise?.map((draws) => once(draws, () => deviation(draws))) ?? null;
 }
 
 /** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} known @param {Given} given @returns {import("./verdict.js").About} */

@@ -20,12 +20,16 @@ export class Progress {
 
   paint() {
     const { store } = this;
-    const { filled = { done: 0, total: 0, doing: "" } } = /** @type {Board} */ (store.model.get("board"));
+    const { filled = { done: 0, total: 0, doing: "", why: "" } } = /** @type {Board} */ (store.model.get("board"));
     this.isStopped = Boolean(filled.stopped);
     this.root.hidden = filled.done === filled.total && !filled.doing && !this.isStopped;
     if (this.root.hidden) return;
     setAttributes(this.bar, { value: filled.done, max: filled.total });
-    const now = this.isStopped ? "stopped" : filled.doing ? `now: ${filled.doing}` : "";
+    const now = this.isStopped
+      ? `stopped${filled.why ? `. Python: ${filled.why}` : ""}`
+      : filled.doing
+        ? `now: ${filled.doing}`
+        : "";
     const gone = store.lost ? "Python is gone: what is known stays" : now;
     setText(this.words, `So far, ${filled.done} of ${filled.total} scores${gone ? `; ${gone}` : ""}`);
     setText(this.button, this.isStopped ? "Go on" : "Stop");

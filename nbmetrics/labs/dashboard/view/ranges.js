@@ -5,8 +5,8 @@
  */
 
 /**
- * @typedef {{low: number[], high: number[], better: boolean[][], margins: number[][]}} Ranges  as in Python, and what the
- *   difference of each pair must exceed
+ * @typedef {{low: number[], high: number[], better: boolean[][], margins: number[][], errors: number[][] | null}} Ranges
+ *   as in Python, and of each pair what its difference must exceed, and the standard error of that
  * @typedef {Float64Array[]} Noise  of each generator its draws, jointly over generators
  */
 
@@ -43,24 +43,41 @@ export function averageNoise(draws, scale, weights) {
 export function leads(losses, noise, level = LEVEL) {
   const size = losses.length;
   const better = Array.from({ length: size }, () => Array(size).fill(false));
-  const errors = noise && errorsOf(noise);
-  const beyond = errors ? beyondChance(noise, errors, level) : 0;
+  const { errors, beyond } = noise ? pairsOf(noise, level) : { errors: null, beyond: 0 };
   const margins = better.map((row) => row.map(() => Infinity));
-  for (let a = 0; errors && a < size; a++) {
-    for (let b = 0; b < size; b++) {
+  const [low, high] = [Array(size).fill(1), Array(size).fill(placed(losses))];
+  for (let a = 0; a < size; a++) {
+    if (Number.isNaN(losses[a])) low[a] = high[a] = 0;
+    for (let b = 0; errors && b < size; b++) {
       margins[a][b] = marginOf(losses, a, b, errors[a][b], beyond);
       better[a][b] = losses[a] - losses[b] < -margins[a][b];
+      if (!better[a][b]) continue;
+      low[b]++;
+      high[a]--;
     }
   }
-  const isPlaced = Array.from(losses, (loss) => !Number.isNaN(loss));
-  const placed = isPlaced.filter(Boolean).length;
-  const count = (/** @type {boolean[]} */ flags) => flags.filter(Boolean).length;
-  return {
-    low: isPlaced.map((has, g) => (has ? 1 + count(better.map((row) => row[g])) : 0)),
-    high: isPlaced.map((has, g) => (has ? placed - count(better[g]) : 0)),
-    better,
-    margins,
-  };
+  return { low, high, better, margins, errors };
+}
+
+/** How many have a loss. @param {ArrayLike<number>} losses */
+function placed(losses) {
+  let count = 0;
+  for (let g = 0; g < losses.length; g++) if (!Number.isNaN(losses[g])) count++;
+  return count;
+}
+
+/** Of all's noise, which moves in no drag, computed once. @type {WeakMap<Float64Array, {noise: Noise, level: number, pairs: Pairs}>} */
+const compared = new WeakMap();
+
+/** @typedef {{errors: number[][], beyond: number}} Pairs  how far apart noise alone brings two @param {Noise} noise @param {number} level @returns {Pairs} */
+function pairsOf(noise, level) {
+  const before = noise.length ? compared.get(noise[0]) : undefined;
+  const isSame = before?.level === level && before.noise.length === noise.length;
+  if (before && isSame && noise.every((draws, g) => draws === before.noise[g])) return before.pairs;
+  const errors = errorsOf(noise);
+  const pairs = { errors, beyond: beyondChance(noise, errors, level) };
+  if (noise.length) compared.set(noise[0], { noise, level, pairs });
+  return pairs;
 }
 
 /** What a difference must exceed. @param {ArrayLike<number>} losses @param {number} a @param {number} b @param {number} error @param {number} beyond */
@@ -90,29 +107,46 @@ function beyondChance(noise, errors, level) {
 
 /** The standard error of each difference: exactly 0 where it is rounding of the noise itself. @param {Noise} noise */
 function errorsOf(noise) {
+  const centred = noise.map(aroundMean);
   const zero = new Float64Array(noise[0]?.length ?? 0);
-  const own = noise.map((draws) => errorOf(draws, zero));
+  const own = centred.map((draws) => distance(draws, zero));
   const errors = noise.map(() => Array(noise.length).fill(0));
   for (let a = 0; a < noise.length; a++) {
     for (let b = 0; b < a; b++) {
-      const error = errorOf(noise[a], noise[b]);
+      const error = distance(centred[a], centred[b]);
       errors[a][b] = errors[b][a] = error <= ROUNDING * Math.max(own[a], own[b]) ? 0 : error;
     }
   }
   return errors;
 }
 
-/** The standard deviation of first − second. @param {Float64Array} first @param {Float64Array} second */
-function errorOf(first, second) {
-  let mean = 0;
-  for (let d = 0; d < first.length; d++) mean += first[d] - second[d];
-  mean /= first.length;
-  let squares = 0;
-  for (let d = 0; d < first.length; d++) squares += (first[d] - second[d] - mean) ** 2;
-  if (squares > 1e-280 && squares < Infinity) return Math.sqrt(squares / first.length);
-  const away = first.map((x, d) => x - second[d] - mean); // squares beyond all numbers: in units of the largest
+/** @param {Float64Array} draws */
+function aroundMean(draws) {
+  let sum = 0;
+  for (let d = 0; d < draws.length; d++) sum += draws[d];
+  const mean = sum / draws.length;
+  const centred = new Float64Array(draws.length);
+  for (let d = 0; d < draws.length; d++) centred[d] = draws[d] - mean;
+  return centred;
+}
+
+/** The root of the mean square of first − second. @param {Float64Array} first @param {Float64Array} second */
+function distance(first, second) {
+  let [even, odd, d] = [0, 0, 0];
+  for (; d + 1 < first.length; d += 2) {
+    even += (first[d] - second[d]) ** 2;
+    odd += (first[d + 1] - second[d + 1]) ** 2;
+  }
+  if (d < first.length) even += (first[d] - second[d]) ** 2;
+  if (even + odd > 1e-280 && even + odd < Infinity) return Math.sqrt((even + odd) / first.length);
+  const away = first.map((x, at) => x - second[at]); // squares beyond all numbers: in units of the largest
   const unit = away.reduce((most, x) => Math.max(most, Math.abs(x)), 0) || 1;
   return unit * Math.sqrt(away.reduce((sum, x) => sum + (x / unit) ** 2, 0) / first.length);
+}
+
+/** The standard deviation. @param {Float64Array} draws */
+export function deviation(draws) {
+  return distance(aroundMean(draws), new Float64Array(draws.length));
 }
 
 /** The one with the least loss, and everyone that it is not shown to beat, in the order of their losses. @param {Ranges} ranges @param {ArrayLike<number>} losses */
@@ -122,14 +156,31 @@ export function leaders(ranges, losses) {
   return placed.filter((g) => !ranges.better[placed[0]][g]);
 }
 
+/** The one with the least loss, and those that rounding cannot tell from it. @param {ArrayLike<number>} losses */
+export function firstOf(losses) {
+  let least = Infinity;
+  for (let g = 0; g < losses.length; g++) if (losses[g] < least) least = losses[g];
+  const isFirst = (/** @type {number} */ loss) => {
+    const larger = Math.max(Math.abs(loss), Math.abs(least));
+    return loss === least || (larger < Infinity && loss - least <= ROUNDING * larger);
+  };
+  return Array.from(losses, (_, g) => g)
+    .filter((g) => isFirst(losses[g]))
+    .sort((a, b) => (losses[a] === losses[b] ? a - b : losses[a] - losses[b]));
+}
+
 /** |L_a − L_b| in units of its standard error: 0 for ties, ∞ beyond all noise, NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */
 export function apart(losses, noise, a, b) {
+  return noise ? inErrors(losses, a, b, errorsOf([noise[a], noise[b]])[0][1]) : NaN;
+}
+
+/** The same, where the standard error is known. @param {ArrayLike<number>} losses @param {number} a @param {number} b @param {number} error */
+export function inErrors(losses, a, b, error) {
   const [first, second] = [losses[a], losses[b]];
-  if (!noise || Number.isNaN(first) || Number.isNaN(second)) return NaN;
+  if (Number.isNaN(first) || Number.isNaN(second)) return NaN;
   const larger = Math.max(Math.abs(first), Math.abs(second));
   if (larger === Infinity) return first === second ? 0 : Infinity;
   const difference = Math.abs(first - second);
-  const error = errorsOf([noise[a], noise[b]])[0][1];
   if (error === 0) return difference <= ROUNDING * larger ? 0 : Infinity;
   return difference / error;
 }

@@ -8,13 +8,17 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
 import { card } from "./certificatecard.js";
 import { leastOf } from "./decided.js";
+import { inWords } from "./numbers.js";
 import { regret } from "./regions.js";
 
 const HEAD = "Who pays for it?";
 const FIRST = 5;
+// Pixels of a name beside its bars.
+const NAME = 90;
 
 /** @typedef {{words: string, g: number}} Choice  by which aggregates a generator wins */
 
@@ -38,7 +42,6 @@ export class RegretCard {
   paint(scene, { clients, metrics }) {
     const shown = metrics[scene.metric];
     const choices = choicesOf(shown);
-    const { label, corrected } = shown.facts;
     this.root.hidden = !choices.length || scene.generators.length < 2;
     if (this.root.hidden) return;
     const losses = regret(shown.centres);
@@ -47,18 +50,16 @@ export class RegretCard {
     const worst = lost.map((own) => Math.max(...own.map((value) => (Number.isNaN(value) ? -1 : value))));
     if (!this.store.before || this.order.length !== clients.length)
       this.order = clients.map((_, i) => i).sort((a, b) => worst[b] - worst[a] || a - b);
-    setText(
-      this.key,
-      `${label} that a client loses, beside its own best${corrected ? ", without the bias of few rows" : ""}, if everybody gets`,
-    );
+    setText(this.key, keyOf(shown.facts));
     resizeChildren(this.legend, choices.length, () => el("li")).forEach((node, n) => {
       setAttributes(node, { "data-choice": n });
-      setText(node, `${scene.generators[choices[n].g]}, ${choices[n].words}`);
+      setText(node, `${inWords(scene.generators[choices[n].g])}, ${choices[n].words}`);
     });
     const paintRows = (/** @type {Element} */ parent, /** @type {number[]} */ which) =>
       resizeChildren(parent, which.length, makeRow).forEach((row, n) => {
         const i = which[n];
-        setText(row.children[0], clients[i].name);
+        setText(row.children[0], shortened(clients[i].name, NAME));
+        setAttributes(row.children[0], { title: clients[i].name });
         paintBars(row.children[1], lost[i], most);
       });
     paintRows(this.first, this.order.slice(0, FIRST));
@@ -85,6 +86,13 @@ export function choicesOf({ avgLosses, allLosses, worstLosses, byAll, facts }) {
     else if (g >= 0) found.push({ words: `first ${words}`, g });
   }
   return found;
+}
+
+/** @param {import("./types.js").MetricFacts} facts */
+function keyOf({ label, higher, best, corrected }) {
+  const side = best !== null ? `farther from ${best} than` : higher ? "below" : "above";
+  const without = corrected ? ", without the bias of few rows" : "";
+  return `How far each client’s ${label} is ${side} its own best${without}, if everybody gets`;
 }
 
 function makeRow() {

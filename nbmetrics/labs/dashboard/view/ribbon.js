@@ -41,9 +41,10 @@ export class Ribbon {
   }
 
   /** @param {Scene} scene @param {Shown} shown */
-  paint({ generators, generator }, { byAvg, byAll, facts }) {
+  paint({ generators, generator }, { byAvg, byAll, facts, isFar }) {
     this.root.hidden = !byAll || generators.length < 2;
     if (this.root.hidden || !byAll) return;
+    this.root.style.visibility = isFar ? "hidden" : ""; // its room is kept
     const sides = [byAvg, byAll];
     const groups = sides.map(({ ranges, centres }) => tiers(ranges, centres));
     const orders = groups.map((side) => side.flat());

@@ -11,7 +11,7 @@ import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
 /**
  * @typedef {{name: "avg" | "all", plain: number[], centres: number[], errors: number[] | null, ranges: Ranges}} Part  one
  *   of the two aggregates: its scores, and as losses what decisions use
- * @typedef {{text: string, small: string, value?: number, isOld?: boolean}} Cell  old where Python will say another
+ * @typedef {{text: string, small: string, value?: number, isOld?: boolean, why?: string}} Cell  old where Python will say another
  * @typedef {Record<"avgPlace" | "avg" | "allPlace" | "all" | "gap" | "worst", Cell>} Cells
  * @typedef {{g: number, name: string, isChosen: boolean, cells: Cells}} Row
  */
@@ -19,6 +19,13 @@ import { placesOf, placeTexts, rangeText, sorted } from "./places.js";
 const NORMAL = 1.959964;
 const DIGITS = 6;
 const NOT_YET = { text: "…", small: "", value: NaN, isOld: true };
+const FAR = {
+  text: "–",
+  small: "",
+  value: NaN,
+  isOld: true,
+  why: "Too far from the weights that Python computed it for",
+};
 
 /** @param {Shown} shown @returns {Part[]} */
 export function partsOf({ avg, all, avgLosses, allLosses, errors, byAvg, byAll }) {
@@ -46,7 +53,7 @@ export function rowsOf({ generators, generator, by }, numbers, shown) {
 }
 
 /** @param {number} g @param {Numbers} numbers @param {Shown} shown @param {Part[]} parts @param {number[][]} places @returns {Cells} */
-function cellsOf(g, { clients }, { facts, known, isNear, isAllKnown, worst }, parts, places) {
+function cellsOf(g, { clients }, { facts, known, isNear, isFar, isAllKnown, worst }, parts, places) {
   const count = known[g].filter(Boolean).length;
   const isWhole = count === clients.length;
   const near = isNear ? "≈\u00a0" : "";
@@ -66,10 +73,12 @@ function cellsOf(g, { clients }, { facts, known, isNear, isAllKnown, worst }, pa
   const hasAvg = isWhole || !Number.isNaN(avg);
   return {
     avgPlace,
-    avg: hasAvg ? number(avg, plainAvg) : { text: `${count} of ${clients.length} clients`, small: "", value: NaN, isOld: true },
+    avg: hasAvg
+      ? number(avg, plainAvg)
+      : { text: `${count} of ${clients.length} clients`, small: "", value: NaN, isOld: true },
     allPlace,
-    all: isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
-    gap: isAllKnown[g] && hasAvg ? number(avg - all, plainAvg - plainAll, near) : NOT_YET,
+    all: isFar ? FAR : isAllKnown[g] ? number(all, plainAll, near) : NOT_YET,
+    gap: isFar ? FAR : isAllKnown[g] && hasAvg ? number(avg - all, plainAvg - plainAll, near) : NOT_YET,
     worst: isWhole
       ? { text: scoreText(worst[g].value), small: clients[worst[g].client]?.name ?? "", value: worst[g].value }
       : NOT_YET,

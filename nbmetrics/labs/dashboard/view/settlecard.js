@@ -8,6 +8,7 @@
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
 import { card } from "./certificatecard.js";
+import { inWords } from "./numbers.js";
 import { apart } from "./ranges.js";
 import { ROWS, SETTLED, settle, settleSentence } from "./settle.js";
 import { percent } from "./verdict.js";
@@ -45,13 +46,16 @@ export class SettleCard {
     if (!isKnown || (isOld && this.store.saved)) {
       this.numbers.paint(false, () => ({ heads: [], rows: [] }));
       setText(this.note, "");
-      return setText(this.sentence, isKnown ? SAVED : `Not known: ${buys.why ?? "Python has not said yet"}.`);
+      return setText(
+        this.sentence,
+        isKnown ? SAVED : `Not known: ${(buys.why ?? "Python has not said yet").replace(/\.$/, "")}.`,
+      );
     }
     if (isOld) return; // Python answers in a moment
     const { avgLosses, byAvg } = metrics[scene.metric];
     const found = settle(apart(avgLosses, byAvg.noise, a, b), buys.variances ?? [], buys.sizes ?? []);
-    const names = clients.map(({ name }) => name);
-    setText(this.sentence, settleSentence(found, scene.generators[a], scene.generators[b], names));
+    const names = clients.map(({ name }) => inWords(name));
+    setText(this.sentence, settleSentence(found, inWords(scene.generators[a]), inWords(scene.generators[b]), names));
     const isOpen = found.buys.length > 0 && found.now > SETTLED;
     this.numbers.paint(isOpen, () => tableOf(found, names));
     setText(this.note, isOpen ? MEANING : "");

@@ -8,11 +8,12 @@
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { nameWidth, shortened } from "../../toolkit/view/names.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { branches, groupsOf, nameOf, thirds, totals, withTotals } from "./grouping.js";
 import { sharesOf } from "./numbers.js";
 import { regions } from "./regions.js";
+import { listed } from "./verdict.js";
 
 // Corners in pixels of the drawing: left, right, top.
 const CORNERS = [
@@ -115,13 +116,17 @@ export class Triangle {
       setAttributes(button, { "aria-pressed": String(JSON.stringify(made) === own) });
     });
     const held = scene.held.length > 0;
-    setText(this.note, noteOf(held, metrics[scene.metric].facts));
     this.drawing.classList.toggle("nbm-triangle-held", held);
     this.isHeld = held;
     const parts = totals(shares, groups);
     const where = [0, 1, 2].map((group) => nameOf(clients, groups, group));
     this.paintCorners(where, parts);
-    this.paintRegions(regions(lined, groups, shares), scene.generators, winner);
+    this.drawing.classList.toggle("nbm-triangle-old", Boolean(this.store.before) && this.drag < 0);
+    if (this.store.before) this.paintWinner(scene.generators[winner]);
+    else {
+      const small = this.paintRegions(regions(lined, groups, shares), scene.generators, winner);
+      setText(this.note, noteOf(held, metrics[scene.metric].facts, small));
+    }
     const [x, y] = spot(parts);
     const text = where.map(({ first, more }, n) => `${first}${more} ${shareText(parts[n])}`).join(", ");
     setAttributes(this.point, {
@@ -145,20 +150,31 @@ export class Triangle {
     });
   }
 
-  /** @param {number[][][]} polygons @param {string[]} names @param {number} winner */
+  /** Those that have no room for their names. @param {number[][][]} polygons @param {string[]} names @param {number} winner */
   paintRegions(polygons, names, winner) {
+    /** @type {string[]} */
+    const small = [];
     const some = polygons.map((polygon, g) => ({ polygon, g })).filter(({ polygon }) => polygon.length);
     resizeChildren(this.regions, some.length, makeRegion).forEach((node, n) => {
       const { polygon, g } = some[n];
       const points = polygon.map(spot);
-      const kind = g === winner ? "now" : n % 2 ? "odd" : "even";
-      setAttributes(node, { "data-kind": kind, "data-winner": names[g] });
+      setAttributes(node, { "data-winner": names[g] });
+      node.classList.toggle("nbm-first", g === winner);
       setAttributes(node.children[0], { d: pathOf(points) });
       const { x, y, room } = middle(points);
       setAttributes(node.children[1], { x: x.toFixed(1), y: (y + 4).toFixed(1) });
-      setText(node.children[1], room > 24 ? shortened(names[g], room - 6) : "");
+      const hasRoom = room > Math.min(54, 12 + nameWidth(names[g]));
+      if (!hasRoom) small.push(names[g]);
+      setText(node.children[1], hasRoom ? shortened(names[g], room - 6) : "");
       setText(node.children[2], names[g]);
     });
+    return small;
+  }
+
+  /** In a drag of the point regions stay as they are; in another they follow once it rests. @param {string} winner */
+  paintWinner(winner) {
+    for (const node of this.regions.children)
+      node.classList.toggle("nbm-first", node.getAttribute("data-winner") === winner);
   }
 
   /** @param {PointerEvent} event */
@@ -220,12 +236,13 @@ function makeRegion() {
   ]);
 }
 
-/** @param {boolean} isHeld @param {import("./types.js").MetricFacts} facts */
-function noteOf(isHeld, { label, same }) {
+/** @param {boolean} isHeld @param {import("./types.js").MetricFacts} facts @param {string[]} small */
+function noteOf(isHeld, { label, same }, small) {
   const of = same
     ? `Who wins by avg; by all it is the same, as always with ${label}.`
     : `Who wins by ${label} avg; all is not drawn.`;
-  return isHeld ? `${of} Weights are held: release them to move groups.` : of;
+  const others = small.length ? ` Regions too small for a name: ${listed(small, [...small.keys()])}.` : "";
+  return `${of}${others}${isHeld ? " Weights are held: release them to move groups." : ""}`;
 }
 
 /** Pixels of three weights. @param {number[]} parts */

@@ -12,15 +12,15 @@
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, few?: Record<string, string[]>, leaves?: number[],
- *   tree?: [number, number, number][], filled: {done: number, total: number, doing: string, stopped?: boolean}}} Board
+ *   tree?: [number, number, number][], gaps?: Record<string, import("./kidgap.js").PackedGap>, filled: {done: number, total: number, doing: string, stopped?: boolean, why?: string}}} Board
  * @typedef {{scale: Written[], int8: string}} PackedDraws
  * @typedef {{value: number, client: number}} Worst  -1 where a client that counts has no score
  * @typedef {{facts: MetricFacts, values: Float64Array[], centres: Float64Array[], known: boolean[][],
  *   avg: number[], all: number[], worst: (Worst & {plain: Worst})[], avgLosses: number[], allLosses: number[],
- *   worstLosses: number[], size: number[], isNear: boolean, isAllKnown: boolean[], byAvg: Aggregate, byAll: Aggregate | null,
+ *   worstLosses: number[], size: number[], isNear: boolean, isFar: boolean, isAllKnown: boolean[], byAvg: Aggregate, byAll: Aggregate | null,
  *   errors: {avg: number[] | null, all: number[] | null}, verdict: Verdict}} Shown  of one metric under the weights on
  *   show, by the generators on show; NaN where there is none. `isNear` where all is a first guess for new weights, until
- *   Python has answered; `byAll` is null where avg and all are one order: KID, one client, metrics without clients;
+ *   Python has answered, `isFar` where there is not even a guess; `byAll` is null where avg and all are one order: KID, one client, metrics without clients;
  *   `errors` are standard errors of the metric in view, null where none are known; `size` is the gap that numbers of rows alone would make
  * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, filled: Board["filled"]}} Numbers
  */

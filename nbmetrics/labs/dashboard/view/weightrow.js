@@ -10,6 +10,7 @@ import { shareText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { breakpoints } from "./certificate.js";
 import { trackWords } from "./decided.js";
+import { inWords } from "./numbers.js";
 
 const LOCK = "M4 7V5a3 3 0 0 1 6 0v2M3 7h8v5H3z";
 
@@ -56,6 +57,7 @@ export class WeightRow {
       el("div", { class: "nbm-weight-say" }, [el("span", { class: "nbm-weight-sayrest" }, [this.say]), this.sayText]),
     ]);
     slides(this.input, store, write, signal);
+    this.input.addEventListener("keydown", (event) => this.shortcut(event, hold), { signal });
     this.lock.addEventListener("click", hold, { signal });
     this.head.addEventListener("click", choose, { signal });
     this.number.addEventListener("keydown", (event) => this.key(event), { signal });
@@ -68,9 +70,25 @@ export class WeightRow {
     this.number.addEventListener("change", typed, { signal });
   }
 
-  /** Keys in the number are its own. @param {KeyboardEvent} event */
+  /** Keys in the number are its own; Escape goes back to the bar. @param {KeyboardEvent} event */
   key(event) {
     if (!(event.ctrlKey || event.metaKey)) event.stopPropagation();
+    if (event.key === "Escape") this.input.focus();
+  }
+
+  /** With many clients Tab stops at bars alone: Enter goes to the number, and H holds. @param {KeyboardEvent} event @param {() => void} hold */
+  shortcut(event, hold) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter") this.number.select();
+    else if (event.key.toLowerCase() === "h") hold();
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {boolean} isMany clients */
+  rest(isMany) {
+    for (const node of [this.number, this.lock]) node.tabIndex = isMany ? -1 : 0;
+    setAttributes(this.input, { "aria-keyshortcuts": "Enter H" });
   }
 
   /** @param {RowState} state */
@@ -80,6 +98,7 @@ export class WeightRow {
       setAttributes(this.input, { max: most, step: most / 100 });
       this.shown = "";
     }
+    this.input.disabled = this.number.disabled = !isFree; // a lock that opens enables them
     const key = `${share} ${say} ${length} ${isHeld} ${isFree} ${counts}`;
     if (key === this.shown) return;
     this.shown = key;
@@ -87,7 +106,6 @@ export class WeightRow {
     this.input.value = String(share);
     this.number.value = String(Number((100 * share).toFixed(1)));
     setAttributes(this.input, { "aria-valuetext": text });
-    this.input.disabled = this.number.disabled = !isFree;
     setAttributes(this.lock, { "aria-pressed": String(isHeld) });
     this.say.style.width = `${(100 * length).toFixed(1)}%`;
     setText(this.sayText, counts ? `say ${shareText(say)}` : "too few rows to have a say");
@@ -96,7 +114,7 @@ export class WeightRow {
   /** @param {string[]} names @param {Decided} decided @param {number[]} shares @param {number} i @param {number[]} held @param {number} most */
   paintTrack(names, { lined, winner }, shares, i, held, most) {
     const parts = breakpoints(lined, shares, i, held);
-    this.words = trackWords(parts, names, this.name, shareText);
+    this.words = trackWords(parts, names.map(inWords), inWords(this.name), shareText);
     setAttributes(this.input, { "aria-description": this.words });
     const seen = parts.filter(([from]) => from < most);
     resizeChildren(this.track, seen.length, makePart).forEach((node, n) => {

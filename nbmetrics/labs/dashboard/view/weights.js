@@ -10,7 +10,7 @@ import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { shareText } from "../../toolkit/view/numbers.js";
 import { withWeight } from "./certificate.js";
 import { decidedOf, saysOf } from "./decided.js";
-import { sharesOf } from "./numbers.js";
+import { inWords, sharesOf } from "./numbers.js";
 import { Triangle } from "./triangle.js";
 import { WeightRow } from "./weightrow.js";
 
@@ -120,12 +120,13 @@ export class Weights {
     this.most = many ? (SCALES.find((scale) => scale >= wanted) ?? 1) : 1;
     const winner = generators[decided.winner];
     const scale = this.most < 1 ? ` Bars run to ${shareText(this.most)}.` : "";
+    const keys = many ? " On a bar Enter types, H holds." : "";
     const kept = held.length ? ` Held: ${held.length}.` : "";
     setText(
       this.key,
       winner === undefined
         ? ""
-        : `Tracks: plain where ${winner} wins by avg, as now; hatched where another does.${scale}${kept}`,
+        : `Tracks: plain where ${inWords(winner)} wins by avg, as now; hatched where another does.${scale}${keys}${kept}`,
     );
     this.byRows.hidden = this.clients.some(({ rows }) => !rows);
     this.list.classList.toggle("nbm-weights-many", many);
@@ -139,6 +140,7 @@ export class Weights {
       hold: () => this.hold(clients[i].name),
       choose: () => this.store.edit(/** @type {any} */ ({ ...this.scene, client: clients[i].name }), ""),
     });
+    row.rest(clients.length > FEW);
     this.rows.push(row);
     this.list.append(row.root);
   }

@@ -59,38 +59,52 @@ export class Scale {
 
 export function makeWhisker() {
   return svg("svg", { class: "nbm-dashboard-whisker", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" }, [
-    svg("path", { class: "nbm-dashboard-best" }),
-    svg("path", { class: "nbm-dashboard-interval" }),
-    svg("path", { class: "nbm-dashboard-paired" }),
-    svg("path", { class: "nbm-dashboard-dot" }),
+    svg("polyline", { class: "nbm-dashboard-best" }),
+    svg("polyline", { class: "nbm-dashboard-interval" }),
+    svg("polyline", { class: "nbm-dashboard-paired" }),
+    svg("polyline", { class: "nbm-dashboard-dot" }),
   ]);
 }
 
-/** @param {Element} whisker @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader */
+/** Of polylines: points cost no style, as `d` of a path does. @param {Element} whisker @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader */
 export function paintWhisker(whisker, span, scale, best, isLeader) {
   const [line, interval, paired, dot] = whisker.children;
-  setAttributes(line, { d: Number.isFinite(best) ? `M${place(scale.at(best))} 0V${HEIGHT}` : "" });
-  setAttributes(interval, { d: Number.isFinite(span.value) ? across(scale, span.low, span.high) : "" });
-  setAttributes(paired, {
-    d: Number.isFinite(span.value) && !isLeader ? across(scale, span.nearest, span.farthest) : "",
-  });
-  setAttributes(dot, { d: markOf(span.value, scale) });
+  const hasPlace = Number.isFinite(span.value);
+  const x = place(scale.at(best));
+  setAttributes(line, { points: Number.isFinite(best) ? `${x},0 ${x},${HEIGHT}` : "" });
+  setAttributes(interval, { points: hasPlace ? across(scale, span.low, span.high) : "" });
+  setAttributes(paired, { points: hasPlace && !isLeader ? across(scale, span.nearest, span.farthest) : "" });
+  setAttributes(dot, { points: markOf(span.value, scale) });
 }
 
 /** @param {Scale} scale @param {number} from @param {number} to */
 function across(scale, from, to) {
-  return from < to ? `M${place(scale.at(from))} ${MIDDLE}H${place(scale.at(to))}` : "";
+  return from < to ? `${place(scale.at(from))},${MIDDLE} ${place(scale.at(to))},${MIDDLE}` : "";
 }
 
 /** A dot; an arrow out of the picture for an infinite number, a cross for none. @param {number} value @param {Scale} scale */
 function markOf(value, scale) {
-  if (Number.isNaN(value)) return "M2 2.5L8 8.5M8 2.5L2 8.5";
-  if (value === Infinity)
-    return `M${WIDTH - 9} ${MIDDLE}H${WIDTH - 1}M${WIDTH - 5} 2L${WIDTH - 1} ${MIDDLE}L${WIDTH - 5} 9`;
-  if (value === -Infinity) return `M9 ${MIDDLE}H1M5 2L1 ${MIDDLE}L5 9`;
-  const half = `a${DOT} ${DOT} 0 1 0`;
-  return `M${place(scale.at(value) - DOT)} ${MIDDLE}${half} ${2 * DOT} 0${half} ${-2 * DOT} 0`;
+  if (Number.isNaN(value)) return "2,2.5 8,8.5 5,5.5 8,2.5 2,8.5 5,5.5";
+  const points = value === Infinity ? ARROW : value === -Infinity ? ARROW.map(([x, y]) => [WIDTH - x, y]) : null;
+  if (points) return points.join(" ");
+  const x = scale.at(value);
+  return ROUND.map(([right, down]) => `${place(x + right)},${down}`).join(" ");
 }
 
 /** @param {number} x */
 const place = (x) => x.toFixed(1);
+
+/** @type {[number, number][]} out to the right */
+const ARROW = [
+  [WIDTH - 9, MIDDLE],
+  [WIDTH - 1, MIDDLE],
+  [WIDTH - 5, 2],
+  [WIDTH - 5, HEIGHT - 2],
+  [WIDTH - 1, MIDDLE],
+];
+
+/** A circle, as far as anyone sees. @type {[number, string][]} */
+const ROUND = Array.from({ length: 16 }, (_, n) => {
+  const angle = (Math.PI * n) / 8;
+  return [DOT * Math.cos(angle), place(MIDDLE + DOT * Math.sin(angle))];
+});

@@ -1,0 +1,24 @@
+/**
+ * What Python wrote, as numbers: arrays are made once of each, as they are the same in every frame. No DOM.
+ *
+ * @import { Written } from "./types.js"
+ */
+
+const TEXTS = { nan: NaN, inf: Infinity, "-inf": -Infinity };
+
+/** @param {Written | undefined} value @returns {number} NaN for what is not known, too */
+export function read(value) {
+  return typeof value === "number" ? value : typeof value === "string" ? TEXTS[value] : NaN;
+}
+
+/** @type {WeakMap<object, any>} */
+const made = new WeakMap();
+
+/** @template T @param {object} given @param {() => T} make @returns {T} */
+export function once(given, make) {
+  if (!made.has(given)) made.set(given, make());
+  return made.get(given);
+}
+
+/** @param {Written[]} row */
+export const readRow = (row) => once(row, () => Float64Array.from(row, read));
