@@ -31,6 +31,7 @@ class Known:
     avg_centres, all_centres : (G,) losses that decisions use; avg of the clients that have rows enough
     avg_draws, all_draws : (B, G) their noise, None where it is not known
     p : of the test that the clients differ by chance alone; None where there is none
+    why : the pooled scores have no noise, "" where they have
     """
 
     facts: Facts
@@ -41,6 +42,7 @@ class Known:
     avg_draws: np.ndarray | None
     all_draws: np.ndarray | None
     p: float | None
+    why: str = ""
 
     def of_generators(self, chosen: Sequence[int]) -> Known:
         """Of some of the generators, by position."""
@@ -55,6 +57,7 @@ class Known:
             avg_draws,
             all_draws,
             self.p,
+            self.why,
         )
 
     @classmethod
@@ -74,7 +77,9 @@ class Known:
             all_centres = np.where(np.isnan(corrected), all_centres, corrected)
             all_draws = None if all(noise.all_reasons) else rounded(noise.all)
         avg_centres = average(facts.centres, weights if decided is None else decided)
-        return cls(facts, average(facts.values, weights), pooled, avg_centres, all_centres, avg_draws, all_draws, p)
+        why = "" if noise is None or all_draws is not None else next(iter(noise.all_reasons), "")
+        avg = average(facts.values, weights)
+        return cls(facts, avg, pooled, avg_centres, all_centres, avg_draws, all_draws, p, why)
 
 
 def decided_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
@@ -110,4 +115,4 @@ def _why(known: Known) -> str:
     if facts.draws is None:
         return facts.why
     few = [reason for reason in facts.few if reason]
-    return few[0] if few else NOT_YET
+    return known.why or (few[0] if few else NOT_YET)

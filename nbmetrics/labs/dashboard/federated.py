@@ -125,7 +125,7 @@ class FederationStudy(Study):
         counted = [(client.rows, w) for client, w in zip(self.federation, self._at, strict=True) if w]
         rows = [to_numpy(to_float64(x)) for x, _ in counted if x is not None]
         found = None
-        if 1 < len(rows) == len(counted):
+        if 1 < len(rows) == len(counted) and all(len(own) > 1 for own in rows):  # one row has no pair
             parties = Parties(np.concatenate(rows), tuple(map(len, rows)), tuple(w for _, w in counted))
             found = p_kid(parties, SEED)
         self._p = {**dict(list(self._p.items())[-REMEMBERED:]), self._at: found}

@@ -183,6 +183,7 @@ class Study(ABC):
             "size": {m: self.size_gaps(m, shares) for m in known},
             "slope": {m: self.slopes(m, shares) for m in known},
             "p": self.p(shares),
+            "why": {m: k.why for m, k in known.items() if k.why},
             "verdict": {m: list(self.verdict(m, scene).sentences) for m in known},
             **self._decisions(scene, known),
         }

@@ -348,3 +348,14 @@ def test_wait_says_that_not_all_is_known():
     lab.close()
     lab.scene = {**lab.scene, "weights": [0.2, 0.8]}
     assert not lab.wait()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_client_of_one_row_has_no_score_and_no_test():
+    rng = np.random.default_rng(7)
+    clients = {"a": rng.normal(size=(30, 2)), "b": rng.normal(size=(30, 2)), "one": rng.normal(size=(1, 2))}
+    lab = nm.Dashboard(clients, {name: rng.normal(size=(40, 2)) for name in "gh"}, "kid")
+    assert lab.verdict == ["On KID, no generator has a score."] and lab.result["p"] is None
+    lab.scene = {**lab.scene, "weights": [1, 1, 0]}
+    assert "client 'one', kid, rows: has 1 row" in lab.verdict[0] and 0 < lab._study.p((0.5, 0.5, 0.0)) <= 1
+    lab.close()

@@ -213,7 +213,7 @@ function aboutOf({ name, label, same, corrected, sure, why }, known, { board, sh
     clients: shares.length,
     known: shares.filter((_, i) => known.every((row) => row[i])).length,
     enough: few && sure ? few.filter((reason) => !reason).length : null,
-    why: why || few?.find(Boolean) || "it is still being computed",
+    why: why || result.why?.[name] || few?.find(Boolean) || "it is still being computed",
     p: Number.isNaN(p) ? null : p,
   };
 }

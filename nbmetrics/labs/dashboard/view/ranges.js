@@ -12,8 +12,6 @@
 
 const ROUNDING = 1e-9;
 const LEVEL = 0.95;
-// Smaller sums of squares have lost digits.
-const LEAST = 1e-280;
 
 /** Σ λ_i value_i of each generator; what a client without weight scores does not count. @param {ArrayLike<number>[]} values @param {ArrayLike<number>} weights */
 export function average(values, weights) {
@@ -140,15 +138,9 @@ function distance(first, second) {
     odd += (first[d + 1] - second[d + 1]) ** 2;
   }
   if (d < first.length) even += (first[d] - second[d]) ** 2;
-  const squares = even + odd;
-  if (squares === 0 || (squares > LEAST && squares < Infinity)) return Math.sqrt(squares / first.length);
-  return distanceBeyond(first, second);
-}
-
-/** The same where squares are beyond all numbers: in units of the largest. @param {Float64Array} first @param {Float64Array} second */
-function distanceBeyond(first, second) {
-  const away = first.map((x, d) => Math.abs(x - second[d]));
-  const unit = away.reduce((most, x) => Math.max(most, x), 0) || 1;
+  if (even + odd > 1e-280 && even + odd < Infinity) return Math.sqrt((even + odd) / first.length);
+  const away = first.map((x, at) => x - second[at]); // squares beyond all numbers: in units of the largest
+  const unit = away.reduce((most, x) => Math.max(most, Math.abs(x)), 0) || 1;
   return unit * Math.sqrt(away.reduce((sum, x) => sum + (x / unit) ** 2, 0) / first.length);
 }
 
