@@ -102,10 +102,10 @@ test("a first guess of all is none where the weights are far away, or where it i
     const scene = { metric: "fid", weights: [share, 1 - share], generators: ["A", "B"], by: "avg", generator: "" };
     const numbers = numbersOf(scene, { get: (name) => traits[name] });
     const [first] = rowsOf(scene, numbers, numbers.metrics.fid);
-    return [first.cells.all.text, first.cells.gap.text, Boolean(first.cells.all.why), numbers.metrics.fid.verdict.sentences[0]];
+    return [first.cells.all.text, first.cells.gap.text, Boolean(first.cells.all.isFar), numbers.metrics.fid.verdict.sentences[0]];
   };
-  assert.deepEqual(shownAt(0.4).slice(0, 3), ["≈\u00a00.300", "≈\u00a01.300", false]);
-  assert.match(shownAt(0.4)[3], /avg and by all/);
+  assert.deepEqual(shownAt(0.45).slice(0, 3), ["≈\u00a00.200", "≈\u00a01.350", false]);
+  assert.match(shownAt(0.45)[3], /By all it is not known for these weights yet/);
   for (const share of [0.6, 0.2]) {
     assert.deepEqual(shownAt(share).slice(0, 3), ["–", "–", true]);
     assert.match(shownAt(share)[3], /On FID avg, A is first/);
