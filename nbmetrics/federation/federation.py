@@ -174,7 +174,7 @@ class Federation(Dealt):
         >>> federation.merge("a and b", ["a", "b"]).describe()["n"].tolist()
         [6, 6]
         """
-        return self._again(merged(self, name, clients))
+        return self._again(merged(self, name, clients, lambda parts: Federation(parts).pooled()))
 
     def drop(self, clients: Any) -> Federation:
         """The federation without a client, or without several; the others weigh as before, by their shares."""

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import InvalidInput, check_list, check_names, shown
 from .client import Client
 
-if TYPE_CHECKING:
-    from .federation import Federation
+
+class Clients(Protocol):
+    """What is read of a federation, which knows this file, not it the federation."""
+
+    def __iter__(self) -> Iterator[Client]: ...
+
+    def __getitem__(self, name: str) -> Client: ...
 
 
-def merged(federation: Federation, name: Any, clients: Any) -> list[Client]:
-    """The clients with some of them as one, in the place of the first."""
+def merged(federation: Clients, name: Any, clients: Any, pool: Callable[[list[Client]], Client]) -> list[Client]:
+    """The clients with some of them as one, which `pool` makes, in the place of the first."""
     (name,) = check_names([name], "name")
     chosen = _chosen(federation, clients)
     if len(chosen) < 2:
         raise InvalidInput("clients", f"are {shown(chosen)}", "Name two or more to take together")
     parts = [federation[one] for one in chosen]
-    one = type(federation)(parts).pooled()._with(name=name, weight=_sum(part.weight for part in parts))
+    one = pool(parts)._with(name=name, weight=_sum(part.weight for part in parts))
     first = chosen[0]
     return [one if c.name == first else c for c in federation if c.name == first or c.name not in chosen]
 
 
-def without(federation: Federation, clients: Any) -> list[Client]:
+def without(federation: Clients, clients: Any) -> list[Client]:
     """The clients but for some."""
     chosen = _chosen(federation, clients)
     left = [client for client in federation if client.name not in chosen]
@@ -34,7 +40,7 @@ def without(federation: Federation, clients: Any) -> list[Client]:
     return left
 
 
-def by_class(federation: Federation, name: Any) -> list[Client]:
+def by_class(federation: Clients, name: Any) -> list[Client]:
     """The clients with one of them cut into its classes, which are called "name: class"."""
     client = federation[name]
     if client.rows is None or client.labels is None:
@@ -54,7 +60,7 @@ def by_class(federation: Federation, name: Any) -> list[Client]:
     return [part for c in federation for part in (parts if c.name == name else [c])]
 
 
-def _chosen(federation: Federation, clients: Any) -> list[str]:
+def _chosen(federation: Clients, clients: Any) -> list[str]:
     names = [clients] if isinstance(clients, str) else check_list(clients, "clients")
     for name in names:
         federation[name]
