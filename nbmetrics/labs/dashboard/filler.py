@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 _LOG = logging.getLogger(__name__)
+# One step at a time, of all fillers, as each uses all cores; seconds that one waits for a long step of another.
+_TURN, PATIENCE = threading.Lock(), 1.0
 
 
 class Step(Protocol):
@@ -89,7 +91,7 @@ class Filler:
         try:
             for step in self._steps():
                 self._tell(step.words)
-                step()
+                _in_turn(step)
         except Exception as error:  # told in the view and where somebody waits
             self.error = error
             self.stop()
@@ -108,3 +110,13 @@ class Filler:
     def _steps(self) -> Iterator[Step]:
         while not (self._stopped or self._closed) and (step := self._next_step()) is not None:
             yield step
+
+
+def _in_turn(step: Step) -> None:
+    """Run a step after those of other fillers, unless they take long."""
+    is_mine = _TURN.acquire(timeout=PATIENCE)
+    try:
+        step()
+    finally:
+        if is_mine:
+            _TURN.release()

@@ -25,6 +25,8 @@ from .scene import DashboardScene
 from .verdict import Verdict
 
 Weights = tuple[float, ...]
+# Of all studies: several of them at work on one machine's cores would only wait for one another.
+_LOCK = threading.RLock()
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -133,7 +135,7 @@ class Study(ABC):
 
     def __init__(self) -> None:
         # One thread fills; generators come and go, and the page is told, on others.
-        self.lock = threading.RLock()
+        self.lock = _LOCK
 
     @at_once
     def board(self, doing: str = "", is_stopped: bool = False, why: str = "") -> dict[str, Any]:
