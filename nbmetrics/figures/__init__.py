@@ -6,7 +6,6 @@ from typing import Any as _Any
 from ..errors import InvalidInput as _InvalidInput
 
 _ROOMS = {
-    ".evaluation.figure": ["scatter", "ranks", "clients"],
     "sweeps": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
     "twins": ["twin_generators"],
     "federated": [

@@ -77,8 +77,9 @@ def test_while_it_fills_it_says_so_stops_and_goes_on(filling):
     progress(root).get_by_role("button", name="Stop").click()
     expect(progress(root)).to_contain_text("stopped")
     page.python.names["gate"].broken = True
-    page.python.names["gate"].set()
     progress(root).get_by_role("button", name="Go on").click()
+    expect(progress(root).get_by_role("button", name="Stop")).to_be_visible()
+    page.python.names["gate"].set()
     expect(progress(root)).to_contain_text("Python: the metric broke <b>")
     page.python.names["gate"].broken = False
     progress(root).get_by_role("button", name="Go on").click()

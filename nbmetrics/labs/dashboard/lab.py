@@ -214,6 +214,7 @@ class Dashboard(Lab):
             for name in set(self._study.generators) - set(self._scene.generators):
                 self._study.remove(name)
         self._filler.wake()
+        self._publish()  # the piece under way may take long, and it goes on from now
 
     def attach(self, name: str, source: Any) -> None:
         """Show one more generator; can be undone.
