@@ -7,6 +7,7 @@
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { read } from "../../toolkit/view/written.js";
 import { Candidates } from "./candidates.js";
 import { dashboardCode, openingCode } from "./code.js";
 import { Decisions } from "./decisioncards.js";
@@ -17,7 +18,6 @@ import { numbersOf } from "./numbers.js";
 import { Progress } from "./progress.js";
 import { whySceneRefused } from "./shape.js";
 import { Weights } from "./weights.js";
-import { read } from "./written.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
   traits: ["board", "draws", "result", "details", "mixture", "namespace"],

@@ -8,10 +8,10 @@ import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
+import { read } from "../../toolkit/view/written.js";
 import { card } from "./certificatecard.js";
 import { inWords, sharesOf } from "./numbers.js";
 import { percent } from "./verdict.js";
-import { read } from "./written.js";
 
 const HEAD = "Would a mixture do better?";
 const WHAT = "Rows served from several generators at once, in the shares with the least KID-all.";
