@@ -6,6 +6,7 @@ rows come of the same seed at every step, so of the same latents. Tensors are co
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -85,8 +86,10 @@ class Sampler:
 
     def check(self, source: Any) -> None:
         """Refuse what can be seen to be no generator without drawing."""
-        if source is None or callable(source) or isinstance(source, (Distribution, Generator, str)):
+        if source is None or callable(source) or isinstance(source, (Distribution, Generator)):
             return
+        if isinstance(source, (str, os.PathLike)):
+            raise InvalidInput("source", f"got {shown(source)}", "Give rows, images, or what makes them")
         shape = getattr(source, "shape", None)
         if shape is None:
             shape = np.shape(source)

@@ -63,6 +63,19 @@ class Segment:
     metrics: tuple[MetricFacts, ...]
     frames: Mapping[str, Frame] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        weights: Sequence[float],
+        described: Sequence[Mapping[str, Any]],
+        number: int,
+        frames: Mapping[str, Frame] | None = None,
+    ) -> Segment:
+        """Of a scoring at work; `described` as `Scoring.described` says it."""
+        metrics = tuple(MetricFacts.parse(metric) for metric in described)
+        return cls(number, tuple(names), tuple(weights), metrics, frames or {})
+
     def position(self, metric: str) -> int:
         """Of a metric by its name, −1 where there is none."""
         return next((place for place, facts in enumerate(self.metrics) if facts.name == metric), -1)

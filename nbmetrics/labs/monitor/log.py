@@ -202,8 +202,8 @@ class Writer:
     """
 
     def __init__(self, path: Any) -> None:
-        self.folder = folder_of(path)
         self._steps = self._rows = -1
+        self.folder = folder_of(path)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
@@ -283,6 +283,8 @@ class Writer:
             if descriptor >= 0:
                 os.close(descriptor)
         self._steps = self._rows = -1
+
+    __del__ = close
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:

@@ -132,7 +132,10 @@ class Monitor:
             writer.close()
             raise
         self._keep_all = bool(keep_all)
-        self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._keep_all, len(self._segments))
+        number = len(self._segments)
+        self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._keep_all, number)
+        self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.described(), number))
+        self._history = None
         if writer.torn:
             self._recorder.troubles.tell(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         _writing[self.path] = self
@@ -143,7 +146,7 @@ class Monitor:
         self._reader = reader
         self._segments, self._points = list(history.segments), list(history.logged)
         self._lock = threading.RLock()
-        self._history: History | None = history if self._segments else None
+        self._history: History | None = history
         self._given: list[tuple[rules.Rule, rules.Call | None]] = []
         self._listeners: list[Callable[[], Any]] = []
         self._called: set[rules.Alarm] | None = None
@@ -236,7 +239,7 @@ class Monitor:
         """On the recorder's thread: one more segment or point."""
         with self._lock:
             if isinstance(found, Segment):
-                self._segments.append(found)
+                self._segments[-1] = found  # the same, and what is known of its clients
             else:
                 self._points.append(found)
             self._history = None

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...errors import printable
 from .drawing import Drawn
-from .events import MOST_REASONS, MetricFacts, Point, Segment
+from .events import MOST_REASONS, Point, Segment
 from .frames import LARGEST_FRAME
 from .log import Writer
 from .scoring import Scored, Scoring
@@ -146,8 +146,7 @@ class Recorder:
     def begin(self) -> Segment:
         """Write the segment; InvalidInput where the clients cannot be summarised."""
         described, facts = self._scoring.described(), self._scoring.facts()
-        metrics = tuple(MetricFacts.parse(metric) for metric in described)
-        made = Segment(self._number, self._scoring.names, self._scoring.weights, metrics, facts)
+        made = Segment.of(self._scoring.names, self._scoring.weights, described, self._number, facts)
         self._write(lambda places: made.to_json(described, places), facts)
         self._segment = made
         self._tell(made)
