@@ -37,6 +37,7 @@ ROOMS = [
     "labs/twins",
     "labs/memorization",
     "labs/dashboard",
+    "labs/monitor",
     "labs",
     "scene",
     "cli",

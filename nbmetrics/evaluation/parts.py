@@ -273,7 +273,7 @@ class Clients:
         if not self.has_pulls(design):
             return self._replicated(column, weights, design)[of_all]
         made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED))
-        return made.all(self._pooled_strata(weights), weights) if of_all else made.clients(self.strata)
+        return made.all(self.pooled_strata(weights), weights) if of_all else made.clients(self.strata)
 
     def _replicated(self, column: Column, weights: tuple[float, ...], design: Design) -> list[NoiseColumn]:
         """Of the clients and of the pooled ones, from replicates, which give both."""
@@ -282,7 +282,7 @@ class Clients:
         assert isinstance(result.replicas, Replicas)
         return list(split(replicated(result.replicas, 0, scores, weights, DRAWS, SEED)))
 
-    def _pooled_strata(self, weights: tuple[float, ...]) -> Strata[Any]:
+    def pooled_strata(self, weights: tuple[float, ...]) -> Strata[Any]:
         """The pooled clients with their rows; that of the last weights is kept."""
         if self._pool_strata is None or self._pool_strata[0] != weights:
             self._pool_strata = weights, self.metric.pool_strata(self.strata, weights)
