@@ -39,7 +39,7 @@ class _Open:
     """`open`: of the class the view of a folder, of a widget what opens its line to the page."""
 
     def __get__(self, lab: Any, kind: Any) -> Any:
-        return kind._opened_at if lab is None else super(Monitor, lab).open
+        return kind._opened_at if lab is None else super(kind, lab).open
 
 
 class Monitor(Lab):
@@ -124,10 +124,10 @@ class Monitor(Lab):
         """Show a record, and what is added to it."""
         self._record, self._is_kept = record, is_kept
         self._publishing = threading.RLock()
-        self._sent: tuple[int, int, float] = (0, 0, 0.0)  # points and segments in `past`, and its last step
+        self._sent: tuple[int, Any, float] = (0, (), 0.0)  # points and segments in `past`, and its last step
         self._judged: dict[str, Any] = {}
-        self._first = first = record.start
-        self.names, self._weights, self._metrics = first.names, first.weights, first.metrics
+        first = record.history
+        self.names, self._weights, self._metrics = first.names, first.weights, tuple(metrics_of(first))
         scene = {"metric": self._metrics[0].name, "preset": GIVEN, "weights": list(self._weights)}
         alike = {**scene, "preset": ALIKE, "weights": [1.0 / len(self.names)] * len(self.names)}
         presets = {GIVEN: MonitorScene.parse(scene), ALIKE: MonitorScene.parse(alike)}
@@ -231,14 +231,15 @@ class Monitor(Lab):
             history = self._record.history
             points, segments, last = self._sent
             added = history.logged[points:]
-            goes_on = bool(self.past) and len(history.segments) == segments
+            goes_on = bool(self.past) and history.segments == segments
             goes_on = goes_on and all(point.step > last for point in added)
             if goes_on and len(added) <= FEW + points // PART:
                 recent = packed(self._tail(history, added), last)
                 return self._write(recent=recent, told=told_of(self._record))
-            self._write(run=self._run(history))
+            self._metrics = tuple(metrics_of(history))
+            self._write(run=run_of(history, self._is_kept))
             past = packed(history, kept=self._told_steps)
-            self._sent = len(history.logged), len(history.segments), max((p.step for p in history.logged), default=-1)
+            self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
             self._write(past=past, recent={}, told=told_of(self._record))
 
     def _tail(self, history: History, added: Any) -> History:
@@ -250,10 +251,6 @@ class Monitor(Lab):
                 if len(firsts) == len(history.segments):
                     break
         return history.with_points([*firsts.values(), *added])
-
-    def _run(self, history: History) -> dict[str, Any]:
-        self._metrics = tuple(metrics_of(history)) or self._metrics
-        return run_of(self._first, self._metrics, history, self._is_kept)
 
     def _judge(self) -> None:
         """Best checkpoints and alarms under the weights on show, which take longer than a frame."""

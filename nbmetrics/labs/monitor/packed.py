@@ -87,10 +87,12 @@ def _losses(history: History, after: float) -> dict[str, Any]:
 def gaps_of(history: History) -> dict[str, Any]:
     """KID's gap by metric as a table for any weights, see toolkit/view/kidgap.js; of runs whose segments share it."""
     found = {}
-    for position, facts in enumerate(history.segments[-1].metrics if history.segments else ()):
-        tables = [history.array(segment.frames.get(f"gap {position}")) for segment in history.segments]
-        first, k = tables[0], len(history.names)
-        if facts.kind != "kid" or first is None or k > MOST_TABLED or first.shape != (k, k + 2):
+    k = len(history.names)
+    for facts in (facts for facts in metrics_of(history) if facts.kind == "kid" and k <= MOST_TABLED):
+        where = [(segment, segment.position(facts.name)) for segment in history.segments]
+        tables = [history.array(segment.frames.get(f"gap {place}")) for segment, place in where if place >= 0]
+        first = tables[0]
+        if first is None or first.shape != (k, k + 2):
             continue
         if all(table is not None and np.array_equal(table, first) for table in tables):
             own, rows = first[:, -2], first[:, -1]

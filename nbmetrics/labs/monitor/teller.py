@@ -84,9 +84,9 @@ class Teller:
     def _run(self) -> None:
         while True:
             with self._ready:
-                while not self._closed and (task := self._next()) is None:
+                while (task := self._next()) is None and not self._closed:
                     self._ready.wait(self._pause())
-                if self._closed:
+                if task is None or self._closed:
                     return
                 self._busy = True
             task.run()

@@ -14,23 +14,22 @@ from typing import Any
 from ...errors import InvalidInput, printable
 from . import alarms
 from .best import PARTS, best_set, best_steps, kept_words
-from .events import MetricFacts, Segment
 from .history import History, Line
 from .monitor import Monitor
-from .packed import gaps_of, text_of
+from .packed import gaps_of, metrics_of, text_of
 
 # Alarms that are told, the newest; and steps of a set.
 MOST_ALARMS, MOST_OF_SET = 200, 1_000
 LONGEST_WORDS = 500
 
 
-def run_of(start: Segment, metrics: Sequence[MetricFacts], history: History, is_kept: bool) -> dict[str, Any]:
+def run_of(history: History, is_kept: bool) -> dict[str, Any]:
     """What does not change while a run goes on."""
     facts = [
         {"name": m.name, "label": m.label, "higher": m.higher_is_better, "best": m.best, "kind": m.kind}
-        for m in metrics
+        for m in metrics_of(history)
     ]
-    names, weights = list(start.names), list(start.weights)
+    names, weights = list(history.names), list(history.weights)
     return {"clients": names, "weights": weights, "metrics": facts, "gaps": gaps_of(history), "kept": is_kept}
 
 

@@ -8,7 +8,7 @@
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { nearest } from "./history.js";
-import { keptWords, scoreText, stepText } from "./words.js";
+import { keptWords, scoreText } from "./words.js";
 
 export class Headline {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -45,7 +45,7 @@ export class Headline {
 /** Scores of all lines at the step on show. */
 export class ScoreTable {
   constructor() {
-    const heads = ["", "avg", "all", "gap", "best by avg", "best by all"];
+    const heads = ["", "avg", "all", "gap"];
     this.body = el("tbody");
     const row = el(
       "tr",
@@ -64,9 +64,9 @@ export class ScoreTable {
   /** @param {Scene} scene @param {Numbers} numbers */
   paint({ rev }, { history, step }) {
     setAttributes(this.table, { "data-rev": rev });
-    const make = () => el("tr", {}, [el("th", { scope: "row" }), ...Array.from({ length: 5 }, () => el("td"))]);
+    const make = () => el("tr", {}, [el("th", { scope: "row" }), ...Array.from({ length: 3 }, () => el("td"))]);
     resizeChildren(this.body, history.lines.length, make).forEach((row, n) => {
-      const { stored, avg, all, gap, best } = history.lines[n];
+      const { stored, avg, all, gap } = history.lines[n];
       const place = step === null ? -1 : nearest(stored.steps, step);
       setText(row.children[0], stored.label);
       const scores = [avg[place], all ? all[place] : undefined, gap ? gap[place] : undefined];
@@ -75,7 +75,6 @@ export class ScoreTable {
         if (score === undefined) row.children[c + 1].removeAttribute("data-value");
         else setAttributes(row.children[c + 1], { "data-value": score });
       });
-      [best.avg, best.all].forEach((found, c) => setText(row.children[c + 4], found === null ? "–" : stepText(found)));
     });
   }
 }

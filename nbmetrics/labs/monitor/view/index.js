@@ -6,7 +6,7 @@
  * @import { Numbers, Run, Scene } from "./types.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, setText } from "../../toolkit/view/dom.js";
+import { el, setText, svg } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
 import { AlarmList } from "./alarmlist.js";
@@ -59,8 +59,8 @@ function monitorView(store, signal) {
   });
   const quiet = el("div", { class: "nbm-step-quiet" });
   figures.root.append(losses.root);
-  const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root, weights.root]);
-  const main = el("div", { class: "nbm-step-main" }, [figures.root, strip.root, table.root]);
+  const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
+  const main = el("div", { class: "nbm-step-main" }, [figures.root, legend(), strip.root, weights.root, table.root]);
   const body = el("div", { class: "nbm-step-body" }, [main, side]);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {unknown} */ (store.scene));
@@ -80,6 +80,25 @@ function monitorView(store, signal) {
     nodes: [headline.root, toolbar.root, scrubber.root, body, quiet, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
+}
+
+// What the marks in the plots mean: their class, and a path.
+/** @type {[string, string, string][]} */
+const MARKS = [
+  ["nbm-step-avg", "M-9 0H9", "avg"],
+  ["nbm-step-all", "M-9 0H-3M1 0H7", "all"],
+  ["nbm-step-avg", "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0-5 0Z", "best by avg"],
+  ["nbm-step-all", "M0-6L6 0L0 6L-6 0Z", "best by all"],
+  ["nbm-step-avg", "M-6-2v5M-2-2v5M2-2v5M6-2v5", "as good, but for chance"],
+  ["nbm-step-alarms", "M0-6L5 4H-5Z", "alarm"],
+];
+
+function legend() {
+  const entries = MARKS.map(([style, d, text]) => {
+    const mark = svg("svg", { class: style, viewBox: "-10 -8 20 16", "aria-hidden": "true" }, [svg("path", { d })]);
+    return el("span", {}, [mark, text]);
+  });
+  return el("div", { class: "nbm-legend nbm-step-marks" }, entries);
 }
 
 /** A figure for each line, in their order. */

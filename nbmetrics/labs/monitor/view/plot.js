@@ -30,7 +30,7 @@ export class StepPlot {
     this.sets = svg("g", { class: "nbm-step-sets" });
     this.bests = svg("g", { class: "nbm-step-bests" });
     this.cursor = svg("line", { class: "nbm-step-cursor" });
-    this.label = svg("text", { class: "nbm-quiet", x: 2, y: 10 }, [label]);
+    this.label = svg("text", { class: "nbm-quiet", x: PAD.left + 4, y: 10 }, [label]);
     this.root = this.plot.root;
     this.root.append(this.lines, this.sets, this.edges, this.alarms, this.bests, this.cursor, this.label);
     /** @type {any[]} */

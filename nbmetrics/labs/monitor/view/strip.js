@@ -124,14 +124,14 @@ export class Strip {
   /** @param {Line} line @param {string[]} clients @param {number | null} step */
   paintWords({ stored, facts }, clients, step) {
     const { isRatio, cap } = this.regrets;
-    const scale = isRatio ? `${scoreText(Math.exp(cap))} times` : `${scoreText(cap)} beyond`;
+    const scale = isRatio ? `${timesText(cap)} times` : `${scoreText(cap)} beyond`;
     setText(this.head, `${facts.label} of each client, from its own best so far`);
     setText(this.note, `Light: at its best so far. Darkest: ${scale} that, or worse. Hatched: no number.`);
     if (step === null) return;
     const place = nearest(stored.steps, step);
     const worst = farthest(this.regrets.values, clients.length, place);
     const far = worst < 0 ? 0 : this.regrets.values[place * clients.length + worst];
-    const much = isRatio ? `${scoreText(Math.exp(far))} times` : `${scoreText(far)} beyond`;
+    const much = isRatio ? `${timesText(far)} times` : `${scoreText(far)} beyond`;
     const said =
       worst < 0 || far <= 0
         ? "every client is at its best so far"
@@ -140,6 +140,11 @@ export class Strip {
       "aria-label": `${facts.label} of ${clients.length} clients; at step ${stepText(stored.steps[place])} ${said}`,
     });
   }
+}
+
+/** @param {number} logarithm of a ratio */
+function timesText(logarithm) {
+  return Number.isFinite(logarithm) ? String(Number(Math.exp(logarithm).toPrecision(3))) : "∞";
 }
 
 /** @param {ImageData} image @param {[number, number][]} columns @param {{values: Float32Array, cap: number}} regrets @param {number} count @param {Theme} theme @returns {[number, number, number][]} row, from and to of what is no number */
