@@ -39,7 +39,7 @@ class _Open:
     """`open`: of the class the view of a folder, of a widget what opens its line to the page."""
 
     def __get__(self, lab: Any, kind: Any) -> Any:
-        return kind._opened_at if lab is None else super(kind, lab).open
+        return kind._opened_at if lab is None else Lab.open.__get__(lab)
 
 
 class Monitor(Lab):
