@@ -103,6 +103,8 @@ export class Scrubber {
     on("pointerdown", (event) => {
       if (event.button !== 0 || held >= 0 || !this.steps.length) return;
       held = event.pointerId;
+      event.preventDefault(); // the press would take the focus
+      this.slider.focus({ preventScroll: true });
       node.setPointerCapture(held);
       show(event);
     });
