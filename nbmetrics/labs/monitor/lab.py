@@ -234,11 +234,11 @@ class Monitor(Lab):
             goes_on = bool(self.past) and history.segments == segments
             goes_on = goes_on and all(point.step > last for point in added)
             if goes_on and len(added) <= FEW + points // PART:
-                recent = packed(self._tail(history, added), last)
+                recent = {"of": points, **packed(self._tail(history, added), last)}
                 return self._write(recent=recent, told=told_of(self._record))
             self._metrics = tuple(metrics_of(history))
             self._write(run=run_of(history, self._is_kept))
-            past = packed(history, kept=self._told_steps)
+            past = {"id": len(history.logged), **packed(history, kept=self._told_steps)}
             self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
             self._write(past=past, recent={}, told=told_of(self._record))
 

@@ -50,12 +50,28 @@ function storedOf(name, { metric, label, steps, clients, avg, all, gap }) {
   return { name, metric, label, steps: doubles(steps), clients: singles(clients), ...scores };
 }
 
-/** All that is known of the run. @param {Packed} past @param {Packed} recent */
+/** @type {Packed} */
+const NOTHING = {};
+
+/** @typedef {{lines: Stored[], losses: Series[], steps: Float64Array, leftOut: number}} Joined */
+
+/** @type {WeakMap<Packed, {recent: Packed, found: Joined}>} */
+const known = new WeakMap();
+
+/** All that is known of the run, the same as long as nothing came. @param {Packed} past @param {Packed} recent of this past, or passed over @returns {Joined} */
 export function joined(past, recent) {
+  const later = recent.of === past.id ? recent : NOTHING;
+  if (known.get(past)?.recent !== later) known.set(past, { recent: later, found: joinedAnew(past, later) });
+  return /** @type {any} */ (known.get(past)).found;
+}
+
+/** @param {Packed} past @param {Packed} recent @returns {Joined} */
+function joinedAnew(past, recent) {
   const [a, b] = [partOf(past), partOf(recent)];
   const lines = namesOf(a.lines, b.lines).map((name) => withLater(a.lines.get(name), b.lines.get(name)));
   const losses = namesOf(a.losses, b.losses).map((name) => withLater(a.losses.get(name), b.losses.get(name)));
-  return { lines: /** @type {Stored[]} */ (lines), losses: /** @type {Series[]} */ (losses), leftOut: a.leftOut };
+  const steps = unionOf([...lines, ...losses].map((part) => part.steps));
+  return { lines, losses, steps, leftOut: a.leftOut };
 }
 
 /** @param {Map<string, any>} first @param {Map<string, any>} second */
@@ -63,7 +79,7 @@ function namesOf(first, second) {
   return [...new Set([...first.keys(), ...second.keys()])];
 }
 
-/** A line or series with what came later. @param {any} first @param {any} second */
+/** A line or series with what came later. @param {any} first @param {any} second @returns {any} */
 function withLater(first, second) {
   if (!first || !second) return first ?? second;
   if (!second.steps.length) return first;

@@ -36,7 +36,7 @@ export class Losses {
       values,
     }));
     const told = alarms.map((alarm) => alarm.step);
-    this.plot.paint(history.steps, drawn, told, step, [history, alarms]);
+    this.plot.paint(history.steps, drawn, told, step, [history.losses, history.steps, alarms]);
     const make = () => el("span", {}, [el("i", { "aria-hidden": "true" }), el("span")]);
     const at = losses.map(({ steps, values }) =>
       scoreText(values[step === null ? steps.length - 1 : nearest(steps, step)] ?? NaN),

@@ -6,7 +6,7 @@
  * @import { History, Judged, Line, MetricFacts, Numbers, Packed, Run, Scene, Stored } from "./types.js"
  */
 import { kidGap } from "../../toolkit/view/kidgap.js";
-import { doubles, joined, nearest, unionOf } from "./history.js";
+import { doubles, joined, nearest } from "./history.js";
 
 const SAME = 1e-9;
 
@@ -31,8 +31,7 @@ function historyOf(model, run, shares, judged) {
   const keys = [past, recent, run, judged, shares.join()];
   const known = kept.get(model);
   if (known?.keys.every((key, i) => key === keys[i])) return known.history;
-  const { lines, losses, leftOut } = joined(past, recent);
-  const steps = unionOf([...lines, ...losses].map((part) => part.steps));
+  const { lines, losses, steps, leftOut } = joined(past, recent);
   const given = isAlike(shares, sharesOf(run.weights));
   const made = lines.map((stored) => lineOf(stored, run, shares, given, judged?.[stored.name]));
   const history = { steps, lines: made, losses, leftOut };

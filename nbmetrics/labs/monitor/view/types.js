@@ -6,7 +6,7 @@
  * @typedef {{clients: string[], weights: number[], metrics: MetricFacts[],
  *   gaps: Record<string, import("../../toolkit/view/kidgap.js").PackedGap>, kept: boolean}} Run
  * @typedef {{metric: number, label: string, steps: string, clients: string, avg: string, all: string, gap: string}} PackedLine
- * @typedef {{lines?: Record<string, PackedLine>, losses?: Record<string, {steps: string, values: string}>, left_out?: number}} Packed
+ * @typedef {{lines?: Record<string, PackedLine>, losses?: Record<string, {steps: string, values: string}>, left_out?: number, id?: number, of?: number}} Packed
  * @typedef {{name: string, metric: number, label: string, steps: Float64Array, clients: Float32Array, avg: Float64Array,
  *   all: Float64Array, gap: Float64Array}} Stored  `clients` are the scores of all clients at one step after another
  * @typedef {{name: string, steps: Float64Array, values: Float64Array}} Series
