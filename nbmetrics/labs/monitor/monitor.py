@@ -135,7 +135,6 @@ class Monitor:
         number = len(self._segments)
         self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._keep_all, number)
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.described(), number))
-        self._history = None
         if writer.torn:
             self._recorder.troubles.tell(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         _writing[self.path] = self
@@ -146,7 +145,7 @@ class Monitor:
         self._reader = reader
         self._segments, self._points = list(history.segments), list(history.logged)
         self._lock = threading.RLock()
-        self._history: History | None = history
+        self._history: History | None = None
         self._given: list[tuple[rules.Rule, rules.Call | None]] = []
         self._listeners: list[Callable[[], Any]] = []
         self._called: set[rules.Alarm] | None = None
