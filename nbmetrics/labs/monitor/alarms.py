@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
@@ -72,15 +72,16 @@ class Range:
     @property
     def level(self) -> float:
         """The mean of the calm values."""
-        return float(np.mean(self._calm)) if self._calm else math.nan
+        return _mean(self._calm)
 
     def leaves(self, value: float) -> bool:
         """Whether this next value is beyond the range; a NaN is not, and is no calm one."""
         if not math.isfinite(value):
             return False
-        if len(self._calm) >= FEWEST:
-            reach = _quantile(len(self._calm)) * float(np.std(self._calm, ddof=1))
-            if self._sign * (value - self.level) > max(reach, 1e-9 * abs(self.level)):
+        if (count := len(self._calm)) >= FEWEST:
+            level = self.level
+            spread = math.sqrt(math.fsum((calm - level) ** 2 for calm in self._calm) / (count - 1))
+            if self._sign * (value - level) > max(_quantile(count) * spread, 1e-9 * abs(level)):
                 self._beyond.append(value)
                 if len(self._beyond) == MOST:
                     self._calm.extend(self._beyond)
@@ -90,6 +91,10 @@ class Range:
         self._beyond = []
         self._calm.append(value)
         return False
+
+
+def _mean(values: Collection[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
 
 
 def _onsets(met: Sequence[bool], patience: int = 1) -> Iterator[int]:
@@ -116,7 +121,7 @@ def _beside(first: Iterable[float], second: Iterable[float]) -> list[Beside]:
     for value, other in zip(first, second, strict=True):
         before = up.level
         is_up = up.leaves(value)
-        found.append(Beside(is_up, value - before, other, float(np.mean(calm)) if calm else math.nan))
+        found.append(Beside(is_up, value - before, other, _mean(calm)))
         if not is_up and math.isfinite(other):
             calm.append(other)
     return found

@@ -89,7 +89,7 @@ class Recorder:
         number: int,
     ) -> None:
         self._number, self._rest = number, rest
-        self._scoring, self._writer, self._tell, self._keep_all = scoring, writer, tell, keep_all
+        self._scoring, self._writer, self._tell, self.keep_all = scoring, writer, tell, keep_all
         self.troubles, self.dropped, self.scored = Troubles(), 0, 0
         self.cost = self.spent = 0.0
         self._ready = threading.Condition()
@@ -104,7 +104,7 @@ class Recorder:
         with self._ready:
             if self._is_closed:
                 return
-            if self._keep_all:
+            if self.keep_all:
                 self._ready.wait_for(lambda: len(self._queue) < LONGEST_QUEUE or self._is_closed)
             elif handed.drawn is not None:
                 for place, waiting in enumerate(self._queue):

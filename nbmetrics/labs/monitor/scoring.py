@@ -34,6 +34,8 @@ DRAWS = 128
 MOMENTS_DIM = 64
 # Clients whose own noise is kept; of more, only that of avg and all under the weights given.
 NOISY_CLIENTS = 32
+# Rows that are kept to be drawn, of so many features at most.
+SHOWN, SHOWN_DIM = 256, 3
 # Bytes of normal numbers that are kept from one step to the next.
 KEPT_BYTES = 64 * 2**20
 
@@ -204,7 +206,7 @@ class Scoring:
         return each.astype(np.float32), together.draws[:, 0].astype(np.float32)
 
     def _kept(self, drawn: GeneratorSamples) -> dict[str, np.ndarray]:
-        """`centre`, variance and mean of the rows, and their `moments` where FID-all is made from them."""
+        """`centre`, variance and mean; some `rows` to be drawn; `moments`, where FID-all is made from them."""
         sample = drawn.whole(self.clients[0].metric)
         if sample.rows is None:
             if not has_moments(sample.law):
@@ -212,6 +214,8 @@ class Scoring:
         elif sample.rows.shape[0] < 2:
             return {}
         found = {"centre": np.asarray(_centre(sample))}
+        if sample.rows is not None and self.federation.dim <= SHOWN_DIM:
+            found["rows"] = to_numpy(sample.rows[:SHOWN, :]).astype(np.float32)
         if not any(map(self._is_exact, self.clients)):
             return found
         law = sample.distribution
