@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
@@ -28,8 +28,8 @@ CHANCE = 1e-4
 COLLAPSED = 0.5
 # The FID gap closes: as a share of the calm ones.
 CLOSED = 0.5
-# avg is silent where it moves by less than this share of what all does.
-SILENT = 0.1
+# avg is silent where it moves by less than this share of what all does; worth a word from this share of avg itself.
+SILENT, WORTH = 0.1, 0.02
 # The KID gap may move by rounding, as a share of the mean kernel.
 ROUNDING = 1e-10
 # Steps in a row that the rules of chance wait for.
@@ -72,15 +72,16 @@ class Range:
     @property
     def level(self) -> float:
         """The mean of the calm values."""
-        return float(np.mean(self._calm)) if self._calm else math.nan
+        return _mean(self._calm)
 
     def leaves(self, value: float) -> bool:
         """Whether this next value is beyond the range; a NaN is not, and is no calm one."""
         if not math.isfinite(value):
             return False
-        if len(self._calm) >= FEWEST:
-            reach = _quantile(len(self._calm)) * float(np.std(self._calm, ddof=1))
-            if self._sign * (value - self.level) > max(reach, 1e-9 * abs(self.level)):
+        if (count := len(self._calm)) >= FEWEST:
+            level = self.level
+            spread = math.sqrt(math.fsum((calm - level) ** 2 for calm in self._calm) / (count - 1))
+            if self._sign * (value - level) > max(_quantile(count) * spread, 1e-9 * abs(level)):
                 self._beyond.append(value)
                 if len(self._beyond) == MOST:
                     self._calm.extend(self._beyond)
@@ -90,6 +91,10 @@ class Range:
         self._beyond = []
         self._calm.append(value)
         return False
+
+
+def _mean(values: Collection[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
 
 
 def _onsets(met: Sequence[bool], patience: int = 1) -> Iterator[int]:
@@ -116,7 +121,7 @@ def _beside(first: Iterable[float], second: Iterable[float]) -> list[Beside]:
     for value, other in zip(first, second, strict=True):
         before = up.level
         is_up = up.leaves(value)
-        found.append(Beside(is_up, value - before, other, float(np.mean(calm)) if calm else math.nan))
+        found.append(Beside(is_up, value - before, other, _mean(calm)))
         if not is_up and math.isfinite(other):
             calm.append(other)
     return found
@@ -170,7 +175,7 @@ class Collapse:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * share:.2g} %"
+    return f"{100.0 * share:.2g} %" if share >= 0.01 else "less than 1 %"
 
 
 @dataclass(frozen=True)
@@ -201,7 +206,7 @@ class SilentAverage:
     def sounded(self, history: History) -> Iterator[Alarm]:
         for line in history.lines.values():
             beside = _beside(line.facts.losses(line.all), line.facts.losses(line.avg))
-            met = [b.is_up and b.other - b.level <= SILENT * b.rise for b in beside]
+            met = [b.is_up and b.rise > WORTH * abs(b.level) and b.other - b.level <= SILENT * b.rise for b in beside]
             for place in _onsets(met, PATIENCE):
                 words = f"{_label(line)}-all rises to {_shown(line.all[place])} and {_label(line)}-avg does not."
                 yield Alarm(int(line.steps[place]), self.name, words)
@@ -320,10 +325,11 @@ def column(history: History, name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array([], dtype=np.int64), np.array([])
 
 
-def check_column(history: History, name: Any) -> None:
+def check_column(history: History, name: str) -> None:
     """Refuse the name of a column of scores that cannot come; a loss may come later."""
     known = columns(history)
-    if isinstance(name, str) and name.rpartition("_")[2] in ("avg", "all", "gap"):
+    line, _, part = name.rpartition("_")
+    if line in history.metrics or part in ("avg", "all", "gap"):
         check_choice(name, known, "column")
 
 

@@ -24,6 +24,8 @@ LEVEL = 0.95
 # Of more steps, those with the best scores are compared; the others are taken for worse.
 MOST_COMPARED = 1_000
 PARTS = ("avg", "all")
+# Of the noise itself: what is left of a difference by rounding.
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -70,16 +72,18 @@ def best_set(history: History, line: Line, part: str) -> list[int]:
 def within_chance(losses: np.ndarray, draws: np.ndarray, level: float = LEVEL) -> np.ndarray:
     """Whether each of S losses is best but for chance, (S,) bools; `draws` (S, B) of their noise."""
     kept = np.zeros(len(losses), dtype=bool)
+    centred = draws - draws.mean(axis=1, keepdims=True)
+    gram = centred @ centred.T / (draws.shape[1] - 1)
+    squares = np.diag(gram)
+    spreads = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * gram, 0.0))
+    spreads[spreads <= ROUNDING * np.sqrt(squares.max(initial=0.0))] = 0.0  # of the same rows
+    inverse = np.divide(1.0, spreads, out=np.zeros_like(spreads), where=spreads > 0)
     for s, own in enumerate(draws):
-        apart = own - draws
-        spread = apart.std(axis=1, ddof=1)
-        others = spread > 0
-        if not others.any():
-            kept[s] = losses[s] <= losses.min()
-            continue
-        limit = np.quantile((apart[others] / spread[others, None]).max(axis=0), level)
-        reach = np.where(others, max(limit, 0.0) * spread, 0.0)
-        kept[s] = bool(np.all(losses[s] - losses <= reach))
+        others = spreads[s] > 0
+        limit = 0.0
+        if others.any():
+            limit = np.quantile(((own - draws[others]) * inverse[s, others, None]).max(axis=0), level)
+        kept[s] = bool(np.all(losses[s] - losses <= max(limit, 0.0) * spreads[s]))
     return kept
 
 

@@ -85,8 +85,11 @@ class Sampler:
         self.samples, self._seed, self._dim, self._of_images = samples, seed, dim, of_images
 
     def check(self, source: Any) -> None:
-        """Refuse what can be seen to be no generator without drawing."""
-        if source is None or callable(source) or isinstance(source, (Distribution, Generator)):
+        """Refuse what can be seen to be no generator of these clients without drawing."""
+        if source is None or isinstance(source, (Distribution, Generator)):
+            return
+        if callable(source):
+            Generator(source)  # refuses a module without latent_dim, and a function of other arguments
             return
         if isinstance(source, (str, os.PathLike)):
             raise InvalidInput("source", f"got {shown(source)}", "Give rows, images, or what makes them")

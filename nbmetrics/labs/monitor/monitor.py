@@ -131,11 +131,9 @@ class Monitor:
         except InvalidInput:
             writer.close()
             raise
-        self._keep_all = bool(keep_all)
         number = len(self._segments)
-        self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._keep_all, number)
+        self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._call, bool(keep_all), number)
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.described(), number))
-        self._history = None
         if writer.torn:
             self._recorder.troubles.tell(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         _writing[self.path] = self
@@ -146,11 +144,12 @@ class Monitor:
         self._reader = reader
         self._segments, self._points = list(history.segments), list(history.logged)
         self._lock = threading.RLock()
-        self._history: History | None = history
+        self._history: History | None = None
         self._given: list[tuple[rules.Rule, rules.Call | None]] = []
         self._listeners: list[Callable[[], Any]] = []
         self._called: set[rules.Alarm] | None = None
         self._started: float | None = None
+        self._sounded: tuple[History, list[rules.Rule], list[rules.Alarm]] | None = None
         self._last = self._drawing = self._drew = 0.0
         self._skipped, self._judged, self._judging = 0, 0.0, 0.0
 
@@ -214,14 +213,15 @@ class Monitor:
 
     def _is_due(self, now: float) -> bool:
         """Whether enough time has passed since the last step that was drawn."""
-        is_due = self._keep_all or not self._last or now - self._last >= self._every
+        is_due = not self._last or now - self._last >= self._every
         self._skipped += not is_due
         return is_due
 
     @property
     def _every(self) -> float:
-        cost = self._recorder.cost if self._recorder is not None else 0.0
-        return (self._drew + cost) / SHARE
+        """Seconds between two scored steps that keep the cost within its share; 0 where all are scored."""
+        recorder = self._recorder
+        return 0.0 if recorder is None or recorder.keep_all else (self._drew + recorder.cost) / SHARE
 
     def _drawn(self, step: int, source: Any) -> Any:
         assert self._sampler is not None
@@ -244,15 +244,16 @@ class Monitor:
                 self._points.append(found)
             self._history = None
         if isinstance(found, Point):
-            self._call()
+            if time.monotonic() - self._judged >= self._judging / SHARE:
+                self._call()
             for listener in self._listeners:
                 listener()
 
-    def _call(self, *, at_once: bool = False) -> None:
-        """Call what new alarms are to call; not more often than costs a twentieth of the time."""
+    def _call(self) -> None:
+        """Call what new alarms are to call."""
         now = time.monotonic()
         wanted = [(rule, call) for rule, call in self._given if call is not None]
-        if not wanted or not (at_once or now - self._judged >= self._judging / SHARE):
+        if not wanted:
             return
         assert self._recorder is not None
         known = self._called if self._called is not None else set()
@@ -334,8 +335,10 @@ class Monitor:
     @property
     def alarms(self) -> pd.DataFrame:
         """(step, alarm, words) of the default rules and of those that `alarm` added, read again from the whole run."""
-        found = rules.sounded(self.history, self.rules)
-        return pd.DataFrame(found, columns=["step", "alarm", "words"])
+        history, given = self.history, self.rules
+        if self._sounded is None or self._sounded[0] is not history or self._sounded[1] != given:
+            self._sounded = history, given, rules.sounded(history, given)
+        return pd.DataFrame(self._sounded[2], columns=["step", "alarm", "words"])
 
     def with_weights(self, weights: Any) -> History:
         """The run under other weights, by name or in order: its `table`, and as `history` all that follows from it."""
@@ -354,9 +357,7 @@ class Monitor:
         scoring, dropped = (0.0, 0) if recorder is None else (recorder.spent, recorder.dropped)
         elapsed = 0.0 if self._started is None else time.monotonic() - self._started
         share = (self._drawing + scoring) / elapsed if elapsed else 0.0
-        return Cost(
-            self._drawing, scoring, elapsed, share, 0.0 if self._keep_all else self._every, self._skipped, dropped
-        )
+        return Cost(self._drawing, scoring, elapsed, share, self._every, self._skipped, dropped)
 
     @property
     def troubles(self) -> list[str]:

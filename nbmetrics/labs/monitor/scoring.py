@@ -26,6 +26,7 @@ from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
 from ...summaries.moments import Moments
+from .plain import MOST_FEATURES, PlainFID
 
 # Draws of the noise of a score.
 DRAWS = 128
@@ -33,8 +34,9 @@ DRAWS = 128
 MOMENTS_DIM = 64
 # Clients whose own noise is kept; of more, only that of avg and all under the weights given.
 NOISY_CLIENTS = 32
-# Rows of each step that are kept to be looked at: points of a plane, or pictures of so many grey values.
-POINTS, PICTURES, SQUARES = 128, 12, frozenset(side * side for side in range(4, 33))
+# Rows that are kept to be drawn, of so many features at most; or pictures, of so many grey values.
+SHOWN, SHOWN_DIM = 256, 3
+PICTURES, SQUARES = 12, frozenset(side * side for side in range(4, 33))
 # Bytes of normal numbers that are kept from one step to the next.
 KEPT_BYTES = 64 * 2**20
 
@@ -190,6 +192,10 @@ class Scoring:
         is_refused = refusal_of(*clients.summaries, column.summary) is not None
         if not metric.has_pulls or is_refused or samples is None or samples.rows is None:
             return None, None
+        if is_fid(clients):
+            if self.federation.dim > MOST_FEATURES:
+                return None, None
+            metric = PlainFID()
         made = Made(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
         each = made.clients(clients.strata).draws
         if len(self.names) > NOISY_CLIENTS:
@@ -201,7 +207,7 @@ class Scoring:
         return each.astype(np.float32), together.draws[:, 0].astype(np.float32)
 
     def _kept(self, drawn: GeneratorSamples) -> dict[str, np.ndarray]:
-        """`centre`, variance and mean of the rows, and their `moments` where FID-all is made from them."""
+        """`centre`, variance and mean; some `rows` to be drawn; `moments`, where FID-all is made from them."""
         sample = drawn.whole(self.clients[0].metric)
         if sample.rows is None:
             if not has_moments(sample.law):
@@ -221,12 +227,11 @@ class Scoring:
 
 
 def _shown(sample: Sample) -> dict[str, np.ndarray]:
-    """The first rows, where they can be looked at: points of a plane, or small square pictures."""
-    rows = sample.rows
-    if rows is None or not (rows.shape[1] == 2 or rows.shape[1] in SQUARES):
+    """The first rows, where they can be looked at."""
+    if sample.rows is None or not ((dim := sample.rows.shape[1]) <= SHOWN_DIM or dim in SQUARES):
         return {}
-    few = POINTS if rows.shape[1] == 2 else PICTURES
-    return {"sample": np.asarray(to_numpy(rows[:few]), dtype=np.float32)}
+    few = SHOWN if dim <= SHOWN_DIM else PICTURES
+    return {"rows": to_numpy(sample.rows[:few, :]).astype(np.float32)}
 
 
 def _centre(sample: Sample) -> np.ndarray | None:

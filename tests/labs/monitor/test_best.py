@@ -9,6 +9,8 @@ import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor.best import LEVEL, within_chance
 from nbmetrics.labs.monitor.monitor import Monitor
+from nbmetrics.labs.monitor.plain import PlainFID
+from nbmetrics.metrics import Sample
 
 RUNS = 150
 
@@ -52,22 +54,34 @@ def run_of(monitor, widths, n, rng):
     return monitor
 
 
-WIDTHS = (0.7, 0.95, 1.0, 1.05, 1.3)
-
-
-@pytest.mark.parametrize("metric", ["fid", "kid"])
-def test_a_real_run_keeps_the_best_in_truth(monitored, metric):
-    """Fresh clients and rows each time; the clients are N(0, 1), and the generator of width 1 is the best."""
+@pytest.mark.parametrize(("metric", "low", "high"), [("fid", 0.88, 0.99), ("kid", 0.93, 1.0)])
+def test_of_steps_that_are_alike_in_truth_each_is_kept_as_often_as_the_level_says(monitored, metric, low, high):
+    """Fresh clients and rows each time; in 150 runs .94 of FID's were kept, .99 of KID's, whose tails are long."""
     kept = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        clients = {name: rng.normal(size=(60, 1)) for name in "ab"}
-        monitor = run_of(monitored(clients, metric), WIDTHS, 120, rng)
+        clients = {name: rng.normal(centre, 0.5, (60, 1)) for name, centre in (("a", -1.0), ("b", 1.0))}
+        monitor = run_of(monitored(clients, metric), [2.0] * 6, 120, rng)
         sets = monitor.best_set(metric)
         assert all(monitor.best(metric)[part] in found for part, found in sets.items())
-        kept.append([2 in sets[part] for part in ("avg", "all")])
+        kept.append([len(found) / 6 for found in sets.values()])
         monitor.close()
-    assert np.mean(kept, axis=0).min() >= 0.8
+    assert all(low <= share <= high for share in np.mean(kept, axis=0)), np.mean(kept, axis=0)
+
+
+def test_pulls_on_the_plain_fid_are_what_leaving_a_row_out_takes_away():
+    rng = np.random.default_rng(0)
+    real, made = rng.normal(size=(900, 3)) @ rng.normal(size=(3, 3)), rng.normal(1.0, 2.0, (800, 3))
+    metric = PlainFID()
+    sides = [metric.strata(metric.summarize(Sample(rows=rows)), rows) for rows in (real, made)]
+    value, (of_real,), (of_made,) = metric.pulls(*sides)[:3]
+    assert value == pytest.approx(nm.fid(real, made))
+    for row in range(5):
+        without_real = nm.fid(np.delete(real, row, axis=0), made)
+        without_made = nm.fid(real, np.delete(made, row, axis=0))
+        spread = of_real.std(), of_made.std()
+        assert 899 * (value - without_real) == pytest.approx(of_real[row] - of_real.mean(), abs=0.02 * spread[0])
+        assert 799 * (value - without_made) == pytest.approx(of_made[row] - of_made.mean(), abs=0.02 * spread[1])
 
 
 def test_what_is_clearly_worse_is_not_kept_and_paired_steps_are_told_apart_more_finely(monitored):

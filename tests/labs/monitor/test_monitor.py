@@ -11,7 +11,9 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import InvalidInput
+from nbmetrics.labs.monitor import alarms as rules
 from nbmetrics.labs.monitor import log
+from nbmetrics.labs.monitor.best import best_set
 from nbmetrics.labs.monitor.monitor import Monitor, MonitorWarning
 
 WEIGHTS = (0.7, 0.0, 0.3)
@@ -185,11 +187,13 @@ def test_what_goes_wrong_is_told_and_the_loop_goes_on(monitored):
         ("source", (0, np.zeros(5))),
         ("source", (0, 3)),
         ("source", (0, "folder")),
+        ("source", (0, lambda: 0)),
+        ("losses", (0, None)),
     ],
 )
 def test_what_cannot_be_a_step_or_a_generator_is_refused_at_once(monitored, argument, given):
     with pytest.raises(InvalidInput, match=argument):
-        monitored(clients()).log(*given)
+        monitored(clients()).log(*given, **{"\x00": 1.0} if argument == "losses" else {})
 
 
 def test_a_monitor_takes_a_twentieth_of_the_time_and_says_what_it_took(monitored):
@@ -200,8 +204,10 @@ def test_a_monitor_takes_a_twentieth_of_the_time_and_says_what_it_took(monitored
     assert monitor.wait(60)
     cost = monitor.cost
     assert not all(taken) and cost.skipped == 49 - sum(taken) and cost.scoring > 0 and cost.drawing > 0
-    assert cost.every >= 20 * cost.drawing / (1 + sum(taken)) * 0.5
     assert len(monitor.losses) == 50  # of every step
+    for spent, is_due in ((1e6, False), (0.0, True)):  # seconds that the last score took
+        monitor._recorder.cost, monitor._drew = spent, 0.0
+        assert monitor.cost.every == 20 * spent and monitor.log(99, rows_of(0)) is is_due
 
 
 def test_the_newest_waits_and_older_ones_give_way_unless_all_are_kept(monitored):
@@ -249,3 +255,35 @@ def test_names_are_text_in_the_page(monitored):
     assert monitor.wait(60)
     page = monitor._repr_html_()
     assert "<script>" not in page and "&lt;script&gt;" in page and "FID" in page
+
+
+def test_images_go_through_the_clients_extractor(monitored):
+    rng = np.random.default_rng(0)
+    pictures = {name: rng.integers(0, 256, (12, 8, 8), dtype=np.uint8) // (1 + i) for i, name in enumerate("ab")}
+    federation = nm.Federation(pictures, extractor="pixels")
+    monitor = monitored(federation, "kid", keep_all=True, samples=70)
+    made = rng.integers(0, 256, (70, 8, 8), dtype=np.uint8)
+    asked = []
+
+    def source(n, rng):
+        asked.append(n)
+        return made[sum(asked) - n : sum(asked)]
+
+    for step, given in enumerate((made, source)):
+        monitor.log(step, given)
+    assert monitor.wait(60) and asked == [64, 6]
+    expected = nm.evaluate(federation, {"g": made}, "kid", progress=False).table["all"][0]
+    assert monitor.table["all"].tolist() == pytest.approx([expected, expected])
+
+
+@pytest.mark.parametrize("name", ["gap 1", "moments", "centres", "noise fid"])
+def test_arrays_of_other_shapes_are_no_reason_to_fail(monitored, name):
+    monitor = logged(monitored(clients(), keep_all=True), range(3))
+    history = monitor.history
+    for odd in (np.zeros(0), np.zeros((2, 2)), np.full((3, 6), np.nan), np.zeros((3, 6)), np.array(1.0)):
+        holder = history.logged[0] if name == "noise fid" else history.segments[-1]
+        holder.frames[name] = odd
+        again = history.with_weights(WEIGHTS)
+        assert len(again.table) == 6 and rules.sounded(again, rules.DEFAULTS) is not None
+        assert set(again.lines["fid"].kinds) <= {"exact", "unknown"}
+        best_set(again, again.lines["kid"], "avg")
