@@ -181,7 +181,8 @@ ELSEWHERE = {
     "collect_answers": "of text alone, hostile text included: labs/playground/test_answers",
     "figures": "drawn from the tables of experiments: test_figures",
     **dict.fromkeys(
-        ["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard"], "test_fuzz_labs"
+        ["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor"],
+        "test_fuzz_labs",
     ),
 }
 

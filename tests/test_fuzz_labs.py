@@ -21,8 +21,8 @@ from nbmetrics.labs.toolkit import share
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.fuzzing import Tally, examples, unmoved
 from tests.labs.inside import send
-from tests.labs.toolkit.common import compared
-from tests.labs.toolkit.test_bounds import COMPARISON, EXAMPLES, GENERATORS, PLAYED
+from tests.labs.toolkit.common import compared, watched
+from tests.labs.toolkit.test_bounds import COMPARISON, EXAMPLES, GENERATORS, PLAYED, WATCHED
 from tests.labs.toolkit.test_bounds import numbers as paths_of_numbers
 from tests.waiting import until
 
@@ -32,6 +32,7 @@ LABS = {
     "CorrelationLab": (nm.CorrelationLab, EXAMPLES[2][1]),
     "MemorizationLab": (lambda: nm.MemorizationLab(points=20), {**EXAMPLES[3][1], "lesson": None, "points": 20}),
     "Dashboard": (compared, COMPARISON),
+    "Monitor": (watched, WATCHED),
 }
 LESSONS = [example for parse, example in EXAMPLES if parse == Lesson.parse]
 MOST_POINTS = 60  # of MemorizationLab: of more, an answer takes seconds
@@ -171,6 +172,8 @@ def shape_of(lab, scene, found):
         case "Dashboard":
             assert [len(found[part]["fid"]) for part in ("avg", "all")] == [3, 3]
             assert len(found["weights"]) == len(scene.weights)
+        case "Monitor":
+            assert len(found["weights"]) == len(scene.weights) and set(found["lines"]) == {"fid", "kid"}
         case "MemorizationLab":
             assert len(found["memorization"]) == len(found["nearest"]) == scene.points
 

@@ -347,8 +347,7 @@ class Monitor:
     @property
     def words(self) -> list[str]:
         """What each aggregate would keep, a sentence a metric."""
-        history = self.history
-        return [kept_words(history, line) for line in history.lines.values()]
+        return [kept_words(self.history, line) for line in self.history.lines.values()]
 
     @property
     def cost(self) -> Cost:

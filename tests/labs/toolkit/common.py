@@ -38,3 +38,13 @@ def moved(lab):
     """The lab after one edit, whatever its scenes are: its second preset."""
     lab.scene = {**list(lab.presets.values())[1], "rev": lab.scene["rev"] + 1}
     return lab
+
+
+def watched():
+    """A Monitor of two clients and three steps."""
+    clients = [nm.Client(nm.Gaussian([x, 0]), name=name) for name, x in (("a", 0), ("b", 2))]
+    lab = nm.Monitor(nm.Federation(clients), keep_all=True)
+    for step in (0, 200, 400):
+        lab.log(step, nm.Gaussian([step / 200, 1]), loss=1.0)
+    lab.wait()
+    return lab

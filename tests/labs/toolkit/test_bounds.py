@@ -16,6 +16,7 @@ from nbmetrics import errors
 from nbmetrics.labs.correlation.scene import CorrelationScene, Question
 from nbmetrics.labs.dashboard.scene import DashboardScene
 from nbmetrics.labs.memorization.scene import LESSON, MemorizationScene
+from nbmetrics.labs.monitor.scene import MonitorScene
 from nbmetrics.labs.plane import items, laws
 from nbmetrics.labs.playground import scene as plane
 from nbmetrics.labs.playground.lessons import BEST, CHECKS, Lesson
@@ -75,6 +76,7 @@ COMPARISON = {
     "groups": [0, 1, 2],
     "rev": 1,
 }
+WATCHED = {"metric": "fid", "weights": [1.0, 2.0], "shown": 400, "client": "b", "rev": 1}
 EXAMPLES = [
     (nm.Scene.parse, {**PLAYED, "lesson": PROGRESS}),
     (TwinsScene.parse, {"clients": [CLIENT], "half": 5.0, "rev": 1}),
@@ -82,6 +84,7 @@ EXAMPLES = [
     (MemorizationScene.parse, {**MEMO, "lesson": GUESSES}),
     (nm.Scene.parse, WIDE),
     (DashboardScene.parse, COMPARISON),
+    (MonitorScene.parse, WATCHED),
     *((Lesson.parse, {**TAUGHT, "predict": one, "check": None}) for one in PREDICTIONS),
     *((Lesson.parse, {**TAUGHT, "predict": None, "check": one}) for one in TASKS),
 ]

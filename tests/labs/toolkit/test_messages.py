@@ -14,7 +14,7 @@ import nbmetrics as nm
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from nbmetrics.labs.toolkit.lab import LEAP, Worker
 from tests.labs.inside import send
-from tests.labs.toolkit.common import compared
+from tests.labs.toolkit.common import compared, watched
 from tests.waiting import until
 
 KINDS = {
@@ -23,6 +23,7 @@ KINDS = {
     "CorrelationLab": (lambda: nm.CorrelationLab(), {"scale": 2.0}),
     "MemorizationLab": (lambda: nm.MemorizationLab(points=20), {"copied": 0.5}),
     "Dashboard": (compared, {"weights": [1.0, 0.5, 0.0]}),
+    "Monitor": (watched, {"weights": [1.0, 0.5]}),
 }
 SCENES = [3, None, [], "x", {"strange": 1}, {"rev": 7, "strange": 1}, {"rev": True, "clients": 3}]
 REVS = [10**400, 2**53, BOUNDS["rev"][1], LEAP + 10, -1, 1.5, "1", None]

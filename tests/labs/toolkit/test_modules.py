@@ -12,7 +12,7 @@ from nbmetrics.labs.toolkit import modules
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
-LABS = (nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard)
+LABS = (nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard, nm.Monitor)
 # Two files of one name, each with an `own` of its own; a name given another; a name that is used by nobody.
 FILES = {
     "a/view/index.js": (
@@ -105,6 +105,7 @@ def test_a_page_carries_only_what_it_uses(kind, most):
         (nm.CorrelationLab, "correlation", {"toolkit"}),
         (nm.MemorizationLab, "memorization", {"toolkit"}),
         (nm.Dashboard, "dashboard", {"toolkit"}),
+        (nm.Monitor, "monitor", {"toolkit"}),
     ],
 )
 def test_no_lab_loads_the_page_of_another(kind, own, others):

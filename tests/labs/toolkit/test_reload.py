@@ -59,7 +59,9 @@ def test_without_the_variable_nothing_is_watched(monkeypatch):
     assert reload.THREAD not in (thread.name for thread in threading.enumerate())
 
 
-@pytest.mark.parametrize("kind", [nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard])
+@pytest.mark.parametrize(
+    "kind", [nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard, nm.Monitor]
+)
 def test_pages_say_what_they_were_joined_from(kind):
     assert modules.joined_again(kind._esm) == kind._esm and modules.joined_again(kind._css) == kind._css
     assert modules.joined_again("export default 1;") == "export default 1;"
