@@ -45,7 +45,7 @@ export class Headline {
 /** Scores of all lines at the step on show. */
 export class ScoreTable {
   constructor() {
-    const heads = ["", "avg", "all", "gap"];
+    const heads = ["Metric", "avg", "all", "gap"];
     this.body = el("tbody");
     const row = el(
       "tr",
