@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput, check_list, shown
+from ...errors import InvalidInput
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.kid_gap import kid_gap_parts
@@ -19,6 +19,7 @@ from ...federation import Federation, as_generators
 from ...metrics.kid.metric import KID
 from .board import Facts, facts_of, packed_gap, written
 from .buys import Split
+from .changes import Change
 from .decisions import Known
 from .details import details
 from .likeness import likeness
@@ -82,16 +83,20 @@ class FederationStudy(Study):
     def remove(self, name: str) -> None:
         self._filling.remove(name)
 
-    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
-        federation = self.federation
-        if not isinstance(merge, Mapping):
-            raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
-        for name in [split] if isinstance(split, str) else check_list(split, "split"):
-            federation = federation.split_classes(name)
-        for name, clients in merge.items():
-            federation = federation.merge(name, clients)
-        federation = federation.drop(drop)
-        return federation, [self._filling.source(name) for name in generators], *self._given
+    def source(self, name: str) -> Any:
+        return self._filling.source(name)
+
+    def given_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
+        federation = reduce(lambda before, change: change.applied(before), changes, self.federation)
+        return federation, [self.source(name) for name in generators], *self._given
+
+    def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
+        federation, by_name = self.federation, dict(zip(self.names, weights, strict=True))
+        for change in changes:
+            before, federation = federation, change.applied(federation)
+            by_name = change.weighed(by_name, before, federation)
+        kept = [by_name[name] for name in federation.names]
+        return tuple(kept if sum(kept) > 0 else federation.weights)
 
     def next_step(self) -> Step | None:
         filling = self._filling

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -19,6 +19,7 @@ from ...evaluation.filling import Step
 from ...evaluation.scores import Scores
 from .board import Facts, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
 from .buys import Split, settling, won
+from .changes import Change
 from .decisions import Known, judged
 from .likeness import Tree
 from .scene import DashboardScene
@@ -121,9 +122,21 @@ class Study(ABC):
     def making(self) -> str:
         """Python that makes a Dashboard of the same data."""
 
-    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
-        """Another federation, these generators, the metrics and the uncertainty."""
+    def after(self, changes: Sequence[Change]) -> Study:
+        """The study of the same generators on the clients after these changes; InvalidInput where that cannot be."""
+        return type(self)(*self.given_after(changes, self.generators))
+
+    def given_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
+        """What makes it, of some generators: the federation, they, the metrics and the uncertainty."""
         raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
+
+    def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
+        """Of the clients after these changes, by their weights before."""
+        raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
+
+    def source(self, name: str) -> Any:
+        """A generator, as `add` takes it."""
+        raise InvalidInput("source", "is not known: a table has no generators, but their scores", "Use nm.Dashboard")
 
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
