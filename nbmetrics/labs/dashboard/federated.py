@@ -17,7 +17,7 @@ from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from ...metrics.kid.metric import KID
-from .board import Facts, facts_of, packed_gap, written
+from .board import MOST_CLASSES, MOST_NAMED, Facts, facts_of, packed_gap, written
 from .buys import Split
 from .changes import Change
 from .decisions import Known
@@ -51,6 +51,7 @@ class FederationStudy(Study):
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
+        self.classes = _classes(self.federation)
         self._pictures = Pictures(made)
         self._mixer = Mixer()
         self._is_crossed = False
@@ -191,6 +192,12 @@ class FederationStudy(Study):
             pooled[is_known] = filling.scores.result(metric).pooled(filling.weights)[is_known]
             noise = filling.noise(metric)
         return Known.of(facts, shares, pooled, noise, self.p(shares))
+
+
+def _classes(federation: Federation) -> tuple[tuple[str, ...], ...]:
+    found = tuple(() if c.labels is None else tuple(map(str, np.unique(c.labels))) for c in federation)
+    few = tuple(own if len(own) <= MOST_CLASSES else () for own in found)
+    return few if 0 < sum(map(len, few)) <= MOST_NAMED else ()
 
 
 def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:

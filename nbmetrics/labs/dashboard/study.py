@@ -116,6 +116,8 @@ class Study(ABC):
     # Features of the rows, 0 where there are none, and whether clients are images.
     dim = 0
     takes_images = False
+    # Of each client, where they are known and not too many for a page.
+    classes: tuple[tuple[str, ...], ...] = ()
 
     @property
     @abstractmethod
@@ -156,7 +158,7 @@ class Study(ABC):
         facts = [self.facts(metric) for metric in self.metrics]
         known = [f.known for f in facts]
         return {
-            "clients": facts_of_clients(self.names, self.sizes, self.weights),
+            "clients": facts_of_clients(self.names, self.sizes, self.weights, self.classes),
             "generators": {name: {} for name in self.generators},
             "metrics": [facts_of_metric(f) for f in facts],
             "values": {f.metric.name: self._cells(f.values, f.known) for f in facts},
