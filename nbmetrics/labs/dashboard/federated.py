@@ -39,15 +39,16 @@ class FederationStudy(Study):
 
     Parameters
     ----------
-    federation, generators, metrics, uncertainty : as for `Dashboard`
+    federation, generators, metrics, uncertainty : as for `Dashboard`; the generators may be those of another filling
     """
 
     def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
-        made = as_generators(generators)
+        is_filling = isinstance(generators, Filling)
+        made = [generators.source(name) for name in generators.generators] if is_filling else as_generators(generators)
         self._given = metrics, uncertainty
-        self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
+        self._filling, self._why = _filled(self.federation, generators if is_filling else made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
@@ -71,6 +72,11 @@ class FederationStudy(Study):
         return tuple(client.size for client in self.federation)
 
     @property
+    def bytes(self) -> float:
+        """Of the generators' covariances, and of the clients' rows as given and as metrics have them."""
+        return 8.0 * self.dim * (len(self.generators) * self.dim + 2 * sum(self.sizes))
+
+    @property
     def making(self) -> str:
         return made_of_rows(self.metrics)
 
@@ -86,6 +92,10 @@ class FederationStudy(Study):
 
     def source(self, name: str) -> Any:
         return self._filling.source(name)
+
+    def after(self, changes: Sequence[Change]) -> FederationStudy:
+        federation, _, *given = self.given_after(changes, ())
+        return FederationStudy(federation, self._filling, *given)
 
     def given_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
         federation = reduce(lambda before, change: change.applied(before), changes, self.federation)
@@ -205,12 +215,16 @@ def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: 
     try:
         design = Influence() if uncertainty is None else uncertainty
         filling = Filling(federation, metrics, uncertainty=design, progress=False)
-        filling.add_all(generators)
+        _take(filling, generators)
         return filling, ""
     except InvalidInput as error:
         if error.argument != "uncertainty" or uncertainty is not None:
             raise
         why = error.seen
     filling = Filling(federation, metrics, progress=False)
-    filling.add_all(generators)
+    _take(filling, generators)
     return filling, why
+
+
+def _take(filling: Filling, generators: Any) -> None:
+    filling.adopt(generators) if isinstance(generators, Filling) else filling.add_all(generators)

@@ -11,8 +11,10 @@ from .changes import Change
 from .study import Study
 
 Changes = tuple[Change, ...]
-# Studies beside that of the clients as given, and ways to regroup whose names are remembered: as many as a history has.
-KEPT, NAMED = 4, 200
+# Studies beside that of the clients as given, and bytes that they may take together, but for the last used one.
+KEPT, ROOM = 4, 1e9
+# Ways to regroup whose names are remembered: more than a history has.
+NAMED = 200
 
 
 class Studies:
@@ -65,5 +67,8 @@ class Studies:
                 study.remove(name)
 
     def _keep(self, changes: Changes, study: Study) -> None:
-        self._others = dict([*self._others.items(), (changes, study)][-KEPT:])
+        last = [*self._others.items(), (changes, study)][-KEPT:]
+        while len(last) > 1 and sum(study.bytes for _, study in last) > ROOM:
+            del last[0]
+        self._others = dict(last)
         self._names = dict([*self._names.items(), (changes, study.names)][-NAMED:])

@@ -126,19 +126,24 @@ class Study(ABC):
 
     def after(self, changes: Sequence[Change]) -> Study:
         """The study of the same generators on the clients after these changes; InvalidInput where that cannot be."""
-        return type(self)(*self.given_after(changes, self.generators))
+        raise _no_rows()
 
     def given_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
-        """What makes it, of some generators: the federation, they, the metrics and the uncertainty."""
-        raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
+        """What makes a Dashboard of it: the federation, of these generators, the metrics and the uncertainty."""
+        raise _no_rows()
 
     def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
         """Of the clients after these changes, by their weights before."""
-        raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
+        raise _no_rows()
 
     def source(self, name: str) -> Any:
         """A generator, as `add` takes it."""
         raise InvalidInput("source", "is not known: a table has no generators, but their scores", "Use nm.Dashboard")
+
+    @property
+    def bytes(self) -> float:
+        """What it takes of memory, about."""
+        return 0.0
 
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
@@ -239,3 +244,7 @@ class Study(ABC):
 
 def each(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:
     return dict(zip(names, written(values, ~np.isnan(values)), strict=True))
+
+
+def _no_rows() -> InvalidInput:
+    return InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")

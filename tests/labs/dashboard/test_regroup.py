@@ -204,3 +204,27 @@ def test_a_few_studies_are_kept_and_the_others_made_again(lab):
         studies.of(changes)
     assert studies.of(drops[0]) is not first and studies.of(()) is lab._study
     assert studies.names(drops[0]) == ("south", "isle")
+
+
+def test_a_function_is_not_called_again_for_other_clients():
+    calls = []
+
+    def drawn(n, rng):
+        calls.append(n)
+        return rng.normal(0.5, 1, (n, 2))
+
+    made = nm.Dashboard(CLIENTS, {"drawn": drawn, "far": GENERATORS["far"]}, "fid")
+    before = len(calls)
+    made.regroup(drop="isle")
+    made.regroup(split="north")
+    assert made.wait() and len(calls) == before
+    wanted = nm.evaluate(CLIENTS.drop("isle").split_classes("north"), {"drawn": drawn, "far": GENERATORS["far"]}, "fid")
+    assert made.scores.values("fid").avg == pytest.approx(wanted.values("fid").avg, rel=1e-9)
+    made.close()
+
+
+def test_studies_that_take_much_memory_are_fewer(lab, monkeypatch):
+    studies, changes = Studies(lab._study), [(Change("drop", (name,)),) for name in SIZES]
+    monkeypatch.setattr(type(lab._study), "bytes", 0.6e9)
+    kept = [studies.of(one) for one in changes[:2]]
+    assert studies.of(changes[1]) is kept[1] and studies.of(changes[0]) is not kept[0]

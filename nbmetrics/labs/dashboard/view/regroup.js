@@ -161,7 +161,7 @@ export class Regroup {
       const said = why[/** @type {keyof typeof why} */ (what)];
       setAttributes(button, { "aria-disabled": said ? "true" : "false", title: said });
     }
-    setAttributes(this.name, { placeholder: this.chosen.size > 1 ? mergedName([...this.chosen]) : "" });
+    setAttributes(this.name, { placeholder: this.chosen.size > 1 ? mergedName([...this.chosen]) : "Merged client" });
     this.acts.split.hidden = !clients.some(({ classes }) => (classes?.length ?? 0) > 1);
     this.move.hidden = Boolean(why.move);
     if (this.move.hidden) return;
