@@ -131,13 +131,8 @@ class Filling:
         parties = [generator for generator, _ in self._generators.values()]
         columns = [(party.name or "", party.columns) for party in (*self.federation, *parties, *made)]
         check_same_order(columns, "generators")
-        drawn = [
-            GeneratorSamples(
-                g.through(self._extraction), self._samples, [self._seed, 1, self._added + i], self.federation
-            )
-            for i, g in enumerate(made)
-        ]
-        return self._take(made, drawn)
+        seeded = [(g.through(self._extraction), [self._seed, 1, self._added + i]) for i, g in enumerate(made)]
+        return self._take(made, [GeneratorSamples(g, self._samples, seed, self.federation) for g, seed in seeded])
 
     def adopt(self, other: Filling) -> tuple[str, ...]:
         """Take in the generators of another filling, of the same features, with the rows that were drawn there."""
