@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput, check_list, shown
+from ...errors import InvalidInput
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.kid_gap import kid_gap_parts
@@ -17,8 +17,9 @@ from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from ...metrics.kid.metric import KID
-from .board import Facts, facts_of, packed_gap, written
+from .board import MOST_CLASSES, MOST_NAMED, Facts, facts_of, packed_gap, written
 from .buys import Split
+from .changes import Change
 from .decisions import Known
 from .details import details
 from .likeness import likeness
@@ -38,18 +39,20 @@ class FederationStudy(Study):
 
     Parameters
     ----------
-    federation, generators, metrics, uncertainty : as for `Dashboard`
+    federation, generators, metrics, uncertainty : as for `Dashboard`; the generators may be those of another filling
     """
 
     def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
-        made = as_generators(generators)
+        is_filling = isinstance(generators, Filling)
+        made = [generators.source(name) for name in generators.generators] if is_filling else as_generators(generators)
         self._given = metrics, uncertainty
-        self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
+        self._filling, self._why = _filled(self.federation, generators if is_filling else made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
+        self.classes = _classes(self.federation)
         self._pictures = Pictures(made)
         self._mixer = Mixer()
         self._is_crossed = False
@@ -69,6 +72,11 @@ class FederationStudy(Study):
         return tuple(client.size for client in self.federation)
 
     @property
+    def bytes(self) -> float:
+        """Of the generators' covariances, and of the clients' rows as given and as metrics have them."""
+        return 8.0 * self.dim * (len(self.generators) * self.dim + 2 * sum(self.sizes))
+
+    @property
     def making(self) -> str:
         return made_of_rows(self.metrics)
 
@@ -82,16 +90,24 @@ class FederationStudy(Study):
     def remove(self, name: str) -> None:
         self._filling.remove(name)
 
-    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
-        federation = self.federation
-        if not isinstance(merge, Mapping):
-            raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
-        for name in [split] if isinstance(split, str) else check_list(split, "split"):
-            federation = federation.split_classes(name)
-        for name, clients in merge.items():
-            federation = federation.merge(name, clients)
-        federation = federation.drop(drop)
-        return federation, [self._filling.source(name) for name in generators], *self._given
+    def source(self, name: str) -> Any:
+        return self._filling.source(name)
+
+    def after(self, changes: Sequence[Change]) -> FederationStudy:
+        federation, _, *given = self.given_after(changes, ())
+        return FederationStudy(federation, self._filling, *given)
+
+    def given_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
+        federation = reduce(lambda before, change: change.applied(before), changes, self.federation)
+        return federation, [self.source(name) for name in generators], *self._given
+
+    def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
+        federation, by_name = self.federation, dict(zip(self.names, weights, strict=True))
+        for change in changes:
+            before, federation = federation, change.applied(federation)
+            by_name = change.weighed(by_name, before, federation)
+        kept = [by_name[name] for name in federation.names]
+        return tuple(kept if sum(kept) > 0 else federation.weights)
 
     def next_step(self) -> Step | None:
         filling = self._filling
@@ -188,17 +204,27 @@ class FederationStudy(Study):
         return Known.of(facts, shares, pooled, noise, self.p(shares))
 
 
+def _classes(federation: Federation) -> tuple[tuple[str, ...], ...]:
+    found = tuple(() if c.labels is None else tuple(map(str, np.unique(c.labels))) for c in federation)
+    few = tuple(own if len(own) <= MOST_CLASSES else () for own in found)
+    return few if 0 < sum(map(len, few)) <= MOST_NAMED else ()
+
+
 def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:
     """The filling, with influence values where nothing is asked for and they can be; and why they cannot."""
     try:
         design = Influence() if uncertainty is None else uncertainty
         filling = Filling(federation, metrics, uncertainty=design, progress=False)
-        filling.add_all(generators)
+        _take(filling, generators)
         return filling, ""
     except InvalidInput as error:
         if error.argument != "uncertainty" or uncertainty is not None:
             raise
         why = error.seen
     filling = Filling(federation, metrics, progress=False)
-    filling.add_all(generators)
+    _take(filling, generators)
     return filling, why
+
+
+def _take(filling: Filling, generators: Any) -> None:
+    filling.adopt(generators) if isinstance(generators, Filling) else filling.add_all(generators)

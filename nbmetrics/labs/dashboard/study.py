@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -19,6 +19,7 @@ from ...evaluation.filling import Step
 from ...evaluation.scores import Scores
 from .board import Facts, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
 from .buys import Split, settling, won
+from .changes import Change
 from .decisions import Known, judged
 from .likeness import Tree
 from .scene import DashboardScene
@@ -115,15 +116,34 @@ class Study(ABC):
     # Features of the rows, 0 where there are none, and whether clients are images.
     dim = 0
     takes_images = False
+    # Of each client, where they are known and not too many for a page.
+    classes: tuple[tuple[str, ...], ...] = ()
 
     @property
     @abstractmethod
     def making(self) -> str:
         """Python that makes a Dashboard of the same data."""
 
-    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
-        """Another federation, these generators, the metrics and the uncertainty."""
-        raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
+    def after(self, changes: Sequence[Change]) -> Study:
+        """The study of the same generators on the clients after these changes; InvalidInput where that cannot be."""
+        raise _no_rows()
+
+    def given_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
+        """What makes a Dashboard of it: the federation, of these generators, the metrics and the uncertainty."""
+        raise _no_rows()
+
+    def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
+        """Of the clients after these changes, by their weights before."""
+        raise _no_rows()
+
+    def source(self, name: str) -> Any:
+        """A generator, as `add` takes it."""
+        raise InvalidInput("source", "is not known: a table has no generators, but their scores", "Use nm.Dashboard")
+
+    @property
+    def bytes(self) -> float:
+        """What it takes of memory, about."""
+        return 0.0
 
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
@@ -143,7 +163,7 @@ class Study(ABC):
         facts = [self.facts(metric) for metric in self.metrics]
         known = [f.known for f in facts]
         return {
-            "clients": facts_of_clients(self.names, self.sizes, self.weights),
+            "clients": facts_of_clients(self.names, self.sizes, self.weights, self.classes),
             "generators": {name: {} for name in self.generators},
             "metrics": [facts_of_metric(f) for f in facts],
             "values": {f.metric.name: self._cells(f.values, f.known) for f in facts},
@@ -224,3 +244,7 @@ class Study(ABC):
 
 def each(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:
     return dict(zip(names, written(values, ~np.isnan(values)), strict=True))
+
+
+def _no_rows() -> InvalidInput:
+    return InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")

@@ -12,6 +12,7 @@ import { shortened } from "../../toolkit/view/names.js";
 import { kidGap } from "./kidgap.js";
 import { noiseOfOne, noiseUnder } from "./noise.js";
 import { average, deviation } from "./ranges.js";
+import { sameClients } from "./regroup.js";
 import { aggregate, verdict } from "./verdict.js";
 import { once, read, readRow } from "./written.js";
 
@@ -26,13 +27,16 @@ const NOT_FOR_THESE = "By all it is not known for these weights yet.";
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
   const board = /** @type {Board} */ (model.get("board"));
-  if (!board.clients) return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" } };
+  if (!board.clients)
+    return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" }, answer: {} };
   const { clients, filled } = board;
   const shares = sharesOf(scene.weights);
-  const [result, draws] = [model.get("result"), model.get("draws") ?? {}];
+  const answer = model.get("result");
+  const result = sameClients(answer, board) ? answer : {}; // of the clients before
+  const draws = model.get("draws") ?? {};
   const given = { board, scene, shares, result, draws, moved: movedFrom(shares, result) };
   const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, given)]);
-  return { shares, clients, metrics: Object.fromEntries(metrics), filled };
+  return { shares, clients, metrics: Object.fromEntries(metrics), filled, answer: result };
 }
 
 /** λ: weights divided by their sum. @param {number[]} weights */
