@@ -331,7 +331,7 @@ class Scores:
         return export.as_markdown(self)
 
     def to_latex(self) -> str:
-        """The same table for LaTeX with the package booktabs: a `table` whose caption says how it was made."""
+        """The same table for LaTeX with the package booktabs: a `table` with its caption, and the notes below it."""
         return export.as_latex(self)
 
     def label(self, metric: str) -> str:

@@ -282,6 +282,26 @@ def test_tables_that_are_refused(table):
         nm.Dashboard.from_table(table)
 
 
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (TABLE.assign(Rows=[120, 40]), r"weights=table\['Rows'\]"),
+        (TABLE.assign(n=[120.0, 40.0]), r"drop\(columns='n'\)"),
+        (TABLE.assign(mean=TABLE.mean(axis=1)), r"drop\(columns='mean'\)"),
+        (pd.concat([TABLE, TABLE.mean().to_frame("Average").T]), r"drop\(index='Average'\)"),
+    ],
+)
+def test_numbers_of_rows_and_averages_are_no_generators(table, said):
+    with pytest.raises(nm.InvalidInput, match=said):
+        nm.Dashboard.from_table(table)
+
+
+def test_a_generator_of_such_a_name_with_scores_is_one():
+    lab = nm.Dashboard.from_table(TABLE.rename(columns={"a": "n"}))
+    assert lab.scores.generators == ("n", "b")
+    lab.close()
+
+
 def test_weights_by_name_are_taken_by_name():
     """A Series too: `frame.groupby("hospital").size()` is what people have."""
     by_name = pd.Series({"south": 3, "north": 1})
