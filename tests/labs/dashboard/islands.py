@@ -4,7 +4,7 @@ import numpy as np
 
 
 def islands(isle=30, **spreads):
-    """Clients north, south and isle, so many rows, and generators by name: the mean, the spread and the rows of each."""
+    """Clients north, south and isle, of `isle` rows, and generators by name: mean, spread and rows of each."""
     rng = np.random.default_rng(3)
     clients = {"north": (-1, 1, 90), "south": (1, 1, 60), "isle": (0, 2, isle)}
     drawn = [{name: rng.normal(m, s, (n, 3)) for name, (m, s, n) in of.items()} for of in (clients, spreads)]
