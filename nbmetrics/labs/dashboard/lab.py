@@ -18,10 +18,11 @@ import traitlets
 from ...errors import InvalidInput, check_choice, check_names, printable, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
-from ..toolkit.lab import LONGEST_MESSAGE, Lab
+from ..toolkit.lab import LONGEST_MESSAGE
 from ..toolkit.namespace import listed, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
 from ..toolkit.worker import Worker
+from .edits import Edits
 from .federated import FederationStudy
 from .filler import Filler
 from .scene import DashboardScene
@@ -38,7 +39,7 @@ FIRST, SOON = 1.0, 0.08
 OFTEN = 0.4
 
 
-class Dashboard(Lab):
+class Dashboard(Edits):
     """Generators side by side on the clients of a federation: who is best, by which weights, and who pays for it.
 
     The view is there at once, and fills in: the scores of the pooled clients first, then the clients of the leaders,
@@ -55,6 +56,7 @@ class Dashboard(Lab):
     scores : `nm.Scores` of the generators under the weights on show
     table : its table
     verdict : list of sentences: who is best, and how sure that is
+    weights : λ of the clients on show; can be set, and that can be undone
 
     Raises
     ------
@@ -93,7 +95,7 @@ class Dashboard(Lab):
 
     def _start(self, study: Study) -> None:
         """Show a study, and fill it in."""
-        self._study = study
+        self._study, self._given = study, study.generators
         self._told, self._doing = 0.0, ""
         self._publishing = threading.Lock()
         self._later = threading.Timer(0, self._show)
@@ -234,14 +236,14 @@ class Dashboard(Lab):
             self._study.add(name, source)
             self._publish()
             self._travel((before.record(scene), replace(scene, generators=(*scene.generators, name))))
-        self._filler.wake()
-        try:
-            self._filler.wait(FIRST)
-        except Exception:  # of this source, as nothing was wrong before
-            self._travel((before, scene))
-            self._study.remove(name)
             self._filler.wake()
-            raise
+            try:
+                self._filler.wait(FIRST)
+            except Exception:  # of this source, as nothing was wrong before
+                self._travel((before, replace(self._scene, generators=scene.generators)))  # weights may have moved
+                self._study.remove(name)
+                self._filler.wake()
+                raise
 
     def remove(self, name: str) -> None:
         """Take a generator off; can be undone."""

@@ -77,6 +77,47 @@ def test_attach_and_remove_can_be_undone(dashboard):
     assert "good" in dashboard.scores.generators
 
 
+def test_weights_are_set_by_name_and_that_can_be_undone(dashboard):
+    dashboard.weights = {"south": 1, "north": 2, "isle": 1}
+    assert dashboard.weights == (0.5, 0.25, 0.25) and dashboard.scores.weights == (0.5, 0.25, 0.25)
+    dashboard.undo()
+    assert dashboard.weights == pytest.approx((90 / 180, 60 / 180, 30 / 180))
+    before = dashboard.scene
+    with pytest.raises(nm.InvalidInput, match="weights"):
+        dashboard.weights = [1, 1]
+    assert dashboard.scene == before
+
+
+def test_reset_goes_back_to_the_settings_and_keeps_what_was_attached(dashboard):
+    dashboard.attach("good", RNG.normal(0, 1.4, (300, 3)))
+    dashboard.weights = [1, 2, 3]
+    dashboard.remove("off")
+    dashboard.reset()
+    assert dashboard.scene["generators"] == ["narrow", "wide", "off", "good"]
+    assert dashboard.weights == pytest.approx((90 / 180, 60 / 180, 30 / 180))
+    for _ in range(4):
+        dashboard.undo()
+    assert all(preset["generators"] == ["narrow", "wide", "off"] for preset in dashboard.presets.values())
+
+
+def test_a_refused_source_is_taken_back_before_anything_else_comes_or_goes(dashboard, monkeypatch):
+    free = []
+
+    def fails(seconds=None):
+        if threading.current_thread() is not threading.main_thread():
+            return True
+        other = threading.Thread(target=lambda: free.append(dashboard._changing.acquire(blocking=False)))
+        other.start(), other.join()
+        weigh(dashboard, [3, 2, 1])
+        raise RuntimeError("no rows today")
+
+    monkeypatch.setattr(dashboard._filler, "wait", fails)
+    with pytest.raises(RuntimeError):
+        dashboard.attach("broken", RNG.normal(size=(30, 3)))
+    assert free == [False] and dashboard.scene["generators"] == ["narrow", "wide", "off"]
+    assert dashboard.scene["weights"] == [3, 2, 1], "what was edited meanwhile stays"
+
+
 def test_a_source_that_breaks_is_not_attached_and_that_stays_told_while_more_comes_in(dashboard):
     def broken(n, rng):
         raise RuntimeError("no rows today")
