@@ -22,6 +22,7 @@ from . import decisions, export, words
 from .display import as_html, as_text
 from .heterogeneity import check_dealt, gap_caution, heterogeneity
 from .result import Result, Values
+from .standing import part_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -331,7 +332,7 @@ class Scores:
         return export.as_markdown(self)
 
     def to_latex(self) -> str:
-        """The same table for LaTeX with the package booktabs: a `table` whose caption says how it was made."""
+        """The same table for LaTeX with the package booktabs: a `table` with its caption, and the notes below it."""
         return export.as_latex(self)
 
     def label(self, metric: str) -> str:
@@ -363,6 +364,7 @@ class Scores:
 
 def _size(summary: Any) -> int:
     """Bytes: as the summary says, 8 a number, or what it takes to write it down."""
+    summary = part_of(summary)
     if refusal_of(summary):  # nothing is sent
         return 0
     if (said := getattr(summary, "nbytes", None)) is not None:

@@ -1,7 +1,7 @@
 """The facts that a page needs of the scores: they depend on the data alone, not on the scene.
 
     {"clients": [{"name", "rows", "share", "classes"}], "generators": {name: {}},
-     "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "sure", "why", "note"}],
+     "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "distance", "sure", "why", "note"}],
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
      "tree": [[left, right, apart]], "gaps": {metric: {"cross", "own", "n"}},
      "filled": {"done", "total", "doing", "stopped", "why"}, "regroup": what was done to the clients, see changes.py}
@@ -27,6 +27,8 @@ from ...evaluation.filling import NOT_YET
 from ...evaluation.kid_gap import GapParts
 from ...evaluation.result import Result
 from ...metrics.base import Metric, losses
+from ...metrics.fid.infinity import FIDInfinity
+from ...metrics.fid.metric import FID
 from ...metrics.kid.metric import KID
 
 # Classes of a client, and of all, that a page carries.
@@ -70,6 +72,11 @@ class Facts:
     def is_same(self) -> bool:
         """Whether avg and all order the generators alike, always."""
         return isinstance(self.metric, KID)
+
+    @property
+    def is_distance(self) -> bool:
+        """Whether a true score is never below 0, and an estimate without the bias of few rows may be."""
+        return isinstance(self.metric, FID | FIDInfinity)
 
     def of(self, chosen: Sequence[int]) -> Facts:
         """Of some of the generators, by position."""
@@ -132,6 +139,7 @@ def facts_of_metric(facts: Facts) -> dict[str, Any]:
         "same": facts.is_same,
         "pooled": facts.is_pooled,
         "corrected": facts.is_corrected,
+        "distance": facts.is_distance,
         "sure": facts.draws is not None,
         "why": facts.why if facts.draws is None else "",
         "note": facts.note,

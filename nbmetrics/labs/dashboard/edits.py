@@ -1,4 +1,4 @@
-"""What comes to a Dashboard and leaves it: generators, and clients as they are regrouped. All of it can be undone."""
+"""What Python edits of a Dashboard: generators, weights, and clients as they are regrouped. All of it can be undone."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-from ...errors import InvalidInput, check_choice, check_names, shown
+import traitlets
+
+from ...errors import InvalidInput, check_choice, check_named_weights, check_names, shown
 from ..toolkit.lab import Lab
 from .changes import Change, asked, changes_of
 from .filler import Filler
 from .scene import DashboardScene, thirds
 from .studies import Studies
-from .study import Study
+from .study import Study, Weights
 
 # Seconds that the constructor and an edit wait for numbers that come soon.
 FIRST = 1.0
@@ -25,6 +27,8 @@ class Edited(Lab):
     _studies: Studies
     _filler: Filler
     _changing: threading.RLock
+    # The generators that it was made of.
+    _given: tuple[str, ...]
 
     @property
     def _study(self) -> Study:
@@ -37,6 +41,24 @@ class Edited(Lab):
     def _publish(self) -> None:
         """Write what is known to the page."""
         raise NotImplementedError
+
+    @property
+    def weights(self) -> Weights:
+        """λ of the clients, in their order. Set them as `Federation.with_weights` takes them; can be undone."""
+        shares: Weights = self._scene.shares
+        return shares
+
+    @weights.setter
+    def weights(self, weights: Any) -> None:
+        scene, shares = self._scene, check_named_weights(weights, self._study.names)
+        self._travel((self._history.record(scene), replace(scene, weights=shares)))
+
+    @traitlets.observe("scene")
+    def _presets_follow(self, change: Any) -> None:
+        """A preset, and so Reset, shows the generators given at first and those attached since: it is of settings."""
+        on_show = [*self._given, *(name for name in change["new"]["generators"] if name not in self._given)]
+        if any(scene["generators"] != on_show for scene in self.presets.values()):
+            self._write(presets={name: {**scene, "generators": on_show} for name, scene in self.presets.items()})
 
     def attach(self, name: str, source: Any) -> None:
         """Show one more generator; can be undone.
@@ -56,14 +78,14 @@ class Edited(Lab):
             self._studies.add(name, source)
             self._publish()
             self._travel((before.record(scene), replace(scene, generators=(*scene.generators, name))))
-        self._filler.wake()
-        try:
-            self._filler.wait(FIRST)
-        except Exception:  # of this source, as nothing was wrong before
-            self._travel((before, scene))
-            self._studies.remove(name)
             self._filler.wake()
-            raise
+            try:
+                self._filler.wait(FIRST)
+            except Exception:  # of this source, as nothing was wrong before
+                self._travel((before, replace(self._scene, generators=scene.generators)))  # weights may have moved
+                self._studies.remove(name)
+                self._filler.wake()
+                raise
 
     def remove(self, name: str) -> None:
         """Take a generator off; can be undone."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput
+from ...errors import InvalidInput, check_weights
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.kid_gap import kid_gap_parts
@@ -139,10 +139,12 @@ class FederationStudy(Study):
 
     def _test(self) -> None:
         counted = [(client.rows, w) for client, w in zip(self.federation, self._at, strict=True) if w]
+        counted = [(x, w) for x, w in counted if x is None or len(x) > 1]  # one row has no pair
         rows = [to_numpy(to_float64(x)) for x, _ in counted if x is not None]
         found = None
-        if 1 < len(rows) == len(counted) and all(len(own) > 1 for own in rows):  # one row has no pair
-            parties = Parties(np.concatenate(rows), tuple(map(len, rows)), tuple(w for _, w in counted))
+        if 1 < len(rows) == len(counted):
+            shares = check_weights([w for _, w in counted], len(rows))
+            parties = Parties(np.concatenate(rows), tuple(map(len, rows)), shares)
             found = p_kid(parties, SEED)
         self._p = {**dict(list(self._p.items())[-REMEMBERED:]), self._at: found}
 

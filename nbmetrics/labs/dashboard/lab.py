@@ -57,6 +57,7 @@ class Dashboard(Edited):
     scores : `nm.Scores` of the generators under the weights on show
     table : its table
     verdict : list of sentences: who is best, and how sure that is
+    weights : λ of the clients on show; can be set, and that can be undone
 
     Raises
     ------
@@ -96,6 +97,7 @@ class Dashboard(Edited):
     def _start(self, study: Study) -> None:
         """Show a study, and fill it in."""
         self._studies = Studies(study)
+        self._given = study.generators
         self._told, self._doing = 0.0, ""
         self._publishing = threading.Lock()
         self._later = threading.Timer(0, self._show)

@@ -227,7 +227,7 @@ class Study(ABC):
     @at_once
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
         """What can be said of who is best of the generators of a scene."""
-        return judged(scene.generators, self._known_of(metric, scene))
+        return judged(scene.generators, self._known_of(metric, scene), self.names)
 
     @at_once
     def shown(self, scene: DashboardScene) -> Known:

@@ -54,6 +54,10 @@ class FID(Metric[Moments]):
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
         return Moments.of_rows(sample.rows)
 
+    def lone(self, sample: Sample) -> Moments | None:
+        """The moments of a single row, which has a place in the pool and no covariance."""
+        return None if sample.rows is None else Moments.of_rows(sample.rows)
+
     def summarize_repeated(self, sample: Sample, counts: np.ndarray) -> Moments:
         """The moments with each row as often as `counts` says."""
         return Moments.of_counts(sample.rows, counts)

@@ -10,14 +10,9 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.ranges import apart
 from nbmetrics.labs.dashboard.settle import settle
+from tests.labs.dashboard.islands import islands
 
-RNG = np.random.default_rng(3)
-CLIENTS = {"north": RNG.normal(-1, 1, (90, 3)), "south": RNG.normal(1, 1, (60, 3)), "isle": RNG.normal(0, 2, (40, 3))}
-GENERATORS = {
-    "narrow": RNG.normal(0, 1.5, (200, 3)),
-    "wide": RNG.normal(0, 1.7, (150, 3)),
-    "off": RNG.normal(2, 1, (200, 3)),
-}
+CLIENTS, GENERATORS = islands(40, narrow=(0, 1.5, 200), wide=(0, 1.7, 150), off=(2, 1, 200))
 
 
 @pytest.fixture(scope="module")

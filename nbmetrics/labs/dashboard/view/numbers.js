@@ -77,7 +77,9 @@ function shownOf(facts, given) {
   const few = shares.map((_, i) => i).filter((i) => shares[i] > 0 && !(counted[i] > 0));
   // Of who has none yet NaN, which no pair is told apart by.
   const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
-  const byAvg = aggregate(losses(avg), average(centres, counted), avgNoise);
+  const plainAvg = few.length ? average(values, counted) : avg;
+  const firstAvg = avg.map((score, g) => (Number.isNaN(score) ? plainAvg[g] : score));
+  const byAvg = aggregate(losses(firstAvg), average(centres, counted), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
   const allLosses = isAlone
     ? Array.from(byAvg.centres)
@@ -94,7 +96,7 @@ function shownOf(facts, given) {
     known,
     avg,
     all,
-    plainAvg: few.length ? average(values, counted) : avg,
+    plainAvg,
     counted,
     few,
     worst: worstsOf(facts, values, centres, counted),
@@ -207,8 +209,9 @@ function errorsOf(noise) {
 }
 
 /** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} known @param {Given} given @returns {import("./verdict.js").About} */
-function aboutOf({ name, label, same, corrected, sure, why }, known, { board, shares, result }) {
+function aboutOf({ name, label, same, corrected, distance, sure, why }, known, { board, shares, result }) {
   const few = board.few?.[name];
+  const left = board.clients.filter((_, i) => few?.[i]);
   const p = read(result.p);
   return {
     label,
@@ -219,6 +222,8 @@ function aboutOf({ name, label, same, corrected, sure, why }, known, { board, sh
     enough: few && sure ? few.filter((reason) => !reason).length : null,
     why: why || result.why?.[name] || few?.find(Boolean) || "it is still being computed",
     p: Number.isNaN(p) ? null : p,
+    few: left.map((client) => inWords(client.name)),
+    distance,
   };
 }
 

@@ -9,7 +9,7 @@
  *   groups: number[], regroup?: Change[]}} Scene
  * @typedef {{name: string, rows: number, share: number, classes?: string[]}} ClientFacts
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, same: boolean, corrected: boolean,
- *   pooled?: boolean, sure: boolean, why?: string, note: string}} MetricFacts
+ *   pooled?: boolean, distance?: boolean, sure: boolean, why?: string, note: string}} MetricFacts
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, few?: Record<string, string[]>, regroup?: Change[], leaves?: number[],
