@@ -21,17 +21,17 @@ from ..toolkit import modules
 from ..toolkit.lab import LONGEST_MESSAGE, Lab
 from ..toolkit.namespace import listed, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
+from ..toolkit.snapshot import Snapshot
 from ..toolkit.worker import Worker
 from .federated import FederationStudy
 from .filler import Filler
-from .scene import DashboardScene
+from .scene import GIVEN, DashboardScene, starts
 from .study import Study
 from .table import TableStudy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-GIVEN, ALIKE = "As given", "All clients alike"
 # Seconds that the constructor, and an answer in a drag, wait for numbers that come soon.
 FIRST, SOON = 1.0, 0.08
 # Seconds between two looks of the page at what is known.
@@ -80,6 +80,8 @@ class Dashboard(Lab):
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
+    # Some pictures of each generator and of the clients, see `pictures`.
+    strips = traitlets.Dict().tag(sync=True)
     # Of the chosen cell.
     details = traitlets.Dict().tag(sync=True)
     # The best mixture, once the page asked for it.
@@ -98,7 +100,7 @@ class Dashboard(Lab):
         self._publishing = threading.Lock()
         self._later = threading.Timer(0, self._show)
         self._changing = threading.RLock()  # generators come and go in cells and in the page
-        presets = self._scenes()
+        presets = starts(study.metrics[0], study.weights, study.generators)
         self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
         self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
@@ -142,17 +144,6 @@ class Dashboard(Lab):
         made._start(TableStudy(table, weights, label, higher_is_better))
         return made
 
-    def _scenes(self) -> dict[str, DashboardScene]:
-        study = self._study
-        clients = len(study.names)
-        common = {
-            "metric": study.metrics[0],
-            "generators": list(study.generators),
-            "groups": [3 * i // clients for i in range(clients)],
-        }
-        weights = {GIVEN: list(study.weights), ALIKE: [1.0 / clients] * clients}
-        return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in weights.items()}
-
     def _tell(self, doing: str) -> None:
         """On the filler's thread: show what is known now and what is done next; soon, where that was just shown."""
         self._doing = doing
@@ -177,9 +168,9 @@ class Dashboard(Lab):
         error = self._filler.error
         why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
         self._write(board=self._study.board(self._doing, self._filler.is_stopped, why))
-        draws = self._study.draws()
-        if draws != self.draws:
-            self._write(draws=draws)
+        for name, value in (("draws", self._study.draws()), ("strips", self._study.strips)):
+            if value != getattr(self, name):
+                self._write(**{name: value})
 
     def _read(self, value: Any) -> DashboardScene:
         scene: DashboardScene = super()._read(value)
@@ -367,7 +358,27 @@ class Dashboard(Lab):
         from .figure import dashboard
 
         scene = self._scene
-        return dashboard(self._study.shown(scene), scene.generators, self._study.names, self._headline)
+        return dashboard(self._study.sight(scene).known, scene.generators, self._study.names, self._headline)
+
+    def snapshot(self, view: str | None = None) -> Snapshot:
+        """A view of the present scene as a picture, PNG and SVG with alt text; `save` writes it.
+
+        Parameters
+        ----------
+        view : "leaderboard", "places" (by avg and by all), "heat map", "regret" (who pays), "weights" (and who wins
+            where); by default the most telling of it in one picture
+
+        Examples
+        --------
+        >>> dashboard.snapshot("heat map").save("heat.svg")  # doctest: +SKIP
+        """
+        if view is None:
+            return super().snapshot()
+        from .views import VIEWS, drawn
+
+        check_choice(view, VIEWS, "view")
+        self._settle()
+        return Snapshot.of(*drawn(view, self._study.sight(self._scene), self._headline))
 
     @property
     def _headline(self) -> str:
