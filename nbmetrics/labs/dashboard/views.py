@@ -86,7 +86,8 @@ def _cells(sight: Sight) -> list[list[str]]:
 
 def _tabulate(ax: Any, cells: Sequence[Sequence[str]]) -> None:
     ax.set_axis_off()
-    ends = np.linspace(0.0, 1.0, len(cells[0]) + 1)[1:] - 0.04
+    widths = np.array([max(map(len, column)) + 3.0 for column in zip(*cells, strict=True)])
+    ends = np.cumsum(widths) / widths.sum()
     for row, texts in enumerate(cells, -1):
         for x, text in zip(ends, texts, strict=True):
             style = {"color": QUIET, "va": "bottom"} if row < 0 else {"color": TEXT, "va": "center"}
@@ -145,8 +146,9 @@ def _heat_map(sight: Sight) -> tuple[Drawing, str]:
     """Clients × generators: each client's best ringed, no more than chance above it hatched."""
     order, is_raw = sight.client_order(), sight.scene.colour == "raw"
     losses = (sight.facts.centres if is_raw else sight.regret).T[order]
-    height = min(1.9 + 0.28 * len(order), 24.0)
-    figure, (ax,) = panels(1, width=min(3.6 + 0.6 * len(sight.names), 24.0), height=height)
+    is_named = len(order) <= MOST_NAMES
+    height = max(3.4, 1.9 + (0.28 if is_named else 0.1) * min(len(order), 120))
+    figure, (ax,) = panels(1, width=min(3.6 + 0.6 * len(sight.names), 14.0), height=height)
     known = losses[np.isfinite(losses)]
     low = float(known.min()) if is_raw and known.size else 0.0
     high = max(float(np.quantile(known, 0.95, method="higher")), low + 1e-300) if known.size else low + 1.0
@@ -158,13 +160,14 @@ def _heat_map(sight: Sight) -> tuple[Drawing, str]:
     _mark(ax, sight, order, losses, (low, high))
     names = [plain(brief(name, LONGEST)) for name in sight.names]
     ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
-    if len(order) <= MOST_NAMES:
-        ax.set_yticks(range(len(order)), [_client(sight, i) for i in order])
-    else:
+    ax.set_yticks(range(len(order)) if is_named else [], [_client(sight, i) for i in order] if is_named else [])
+    if not is_named:
         ax.set_ylabel(f"{len(order)} clients")
     label = label_of(sight.known) if is_raw else f"{sight.facts.metric.label} {_side(sight)} the client’s best"
     figure.colorbar(image, ax=ax, label=label, extend="max" if known.size and known.max() > high else "neither")
-    note = "Ring: the client’s best. Hatched: no more than chance above it. (n = …): cannot tell the generators apart."
+    note = "Ring: the client’s best."
+    note += " Hatched: no more than chance above it." * bool(sight.by_chance.any())
+    note += " (n = …), crossed: cannot tell the generators apart." * any(sight.facts.few)
     figure.supxlabel(textwrap.fill(note, int(13 * figure.get_size_inches()[0])), fontsize=8, color=QUIET)
     return figure, _heat_words(sight)
 
