@@ -16,6 +16,7 @@ import { Leaderboard } from "./leaderboard.js";
 import { numbersOf } from "./numbers.js";
 import { Progress } from "./progress.js";
 import { whySceneRefused } from "./shape.js";
+import { viewPictures } from "./viewpictures.js";
 import { Weights } from "./weights.js";
 import { read } from "./written.js";
 
@@ -45,6 +46,7 @@ function dashboardView(store, signal) {
       store.changed();
     },
     picture: () => leaderboard.picture(),
+    views: () => viewPictures(store, leaderboard, heat),
     compared: (result) => compared(result, store),
   });
   const candidates = new Candidates(store, signal, toolbar);

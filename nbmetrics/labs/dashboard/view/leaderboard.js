@@ -13,7 +13,7 @@ import { scoreOf } from "./numbers.js";
 import { choose, sorted } from "./places.js";
 import { Ribbon } from "./ribbon.js";
 import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./rows.js";
-import { ClientStrip, makeStrip, paintStrip } from "./strips.js";
+import { ClientStrip, paintStrip } from "./strips.js";
 import { makeWhisker, paintWhisker, Scale, spansOf } from "./whiskers.js";
 
 /** Heads of the columns, by what stands in them. */
@@ -167,7 +167,7 @@ export class Leaderboard {
       const number = el("div", { class: "nbm-dashboard-number" }, [el("span"), el("small")]);
       return el("td", { class: `nbm-dashboard-${name}` }, name in DRAWN ? [number, makeWhisker()] : [number]);
     });
-    const row = el("tr", {}, [el("th", { scope: "row" }, [button, makeStrip()]), ...cells]);
+    const row = el("tr", {}, [el("th", { scope: "row" }, [button]), ...cells]);
     row.addEventListener("click", () => choose(this.store, Number(row.dataset.generator)), { signal });
     button.addEventListener("focus", () => this.focus([...this.body.rows].indexOf(row)), { signal });
     return row;
@@ -178,7 +178,7 @@ export class Leaderboard {
     const button = /** @type {HTMLElement} */ (row.cells[0].children[0]);
     setAttributes(row, { "data-generator": g });
     row.classList.toggle("nbm-selected", isChosen);
-    paintStrip(/** @type {HTMLImageElement} */ (row.cells[0].children[1]), this.strips.generators?.[name], name);
+    paintStrip(row.cells[0], this.strips.generators?.[name], name);
     const short = shortened(name, this.width < NARROW ? NAME.narrow : NAME.wide, FONT);
     const [seen, whole] = button.children;
     setText(seen, short);

@@ -12,25 +12,20 @@ const SMALL = 20;
 const NOTE =
   "Pictures: drawn at random, not the best, from the same places in every generator’s images. Point at some to see them larger.";
 
-/** @type {WeakMap<Element, Strip | undefined>} */
+/** @type {WeakMap<Element, Strip>} */
 const shown = new WeakMap();
 
-/** A place for a strip. */
-export function makeStrip() {
-  return el("img", { class: "nbm-dashboard-strip", alt: "", hidden: "" });
-}
-
-/** @param {HTMLImageElement} node @param {Strip | undefined} strip @param {string} whose */
-export function paintStrip(node, strip, whose) {
-  if (strip && node.dataset.whose !== whose) {
-    node.dataset.whose = whose;
-    node.alt = `${strip.count} of ${strip.of.toLocaleString("en")} images of ${whose}, drawn at random`;
-  }
+/** As the last of what is in `parent`, where there is one. @param {Element} parent @param {Strip | undefined} strip @param {string} whose */
+export function paintStrip(parent, strip, whose) {
+  const last = parent.lastElementChild;
+  const found = last instanceof HTMLImageElement ? last : null;
+  if (!strip) return found?.remove();
+  const { picture, count, of, side } = strip;
+  const node = found ?? el("img", { class: "nbm-dashboard-strip" });
+  if (!found) parent.append(node);
+  setAttributes(node, { alt: `${count} of ${of.toLocaleString("en")} images of ${whose}, drawn at random` });
   if (shown.get(node) === strip) return;
   shown.set(node, strip);
-  node.hidden = !strip;
-  if (!strip) return;
-  const { picture, count, side } = strip;
   setAttributes(node, { src: picture, width: count * (side + 1) - 1, height: side });
   node.classList.toggle("nbm-dashboard-squares", side < SMALL);
 }
@@ -38,15 +33,14 @@ export function paintStrip(node, strip, whose) {
 /** In the head, the pictures of the clients. */
 export class ClientStrip {
   constructor() {
-    this.picture = makeStrip();
-    this.root = el("span", { class: "nbm-dashboard-clients", hidden: "" }, ["clients’ data", this.picture]);
+    this.root = el("span", { class: "nbm-dashboard-clients", hidden: "" }, ["clients’ data"]);
     this.note = el("p", { class: "nbm-note nbm-dashboard-strips", hidden: "" });
   }
 
   /** @param {Strips} strips */
   paint({ generators = {}, clients }) {
     this.root.hidden = !clients;
-    paintStrip(this.picture, clients, "the clients");
+    paintStrip(this.root, clients, "the clients");
     this.note.hidden = !Object.keys(generators).length;
     setText(this.note, this.note.hidden ? "" : NOTE);
   }
