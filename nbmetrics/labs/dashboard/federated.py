@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -16,6 +17,8 @@ from ...evaluation.kid_gap import kid_gap_parts
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
+from ...federation.generator import Generator
+from ...federation.pictures import images_of
 from ...metrics.kid.metric import KID
 from .board import MOST_CLASSES, MOST_NAMED, Facts, facts_of, packed_gap, written
 from .buys import Split
@@ -24,7 +27,7 @@ from .decisions import Known
 from .details import details
 from .likeness import likeness
 from .mixture import Mixer
-from .pictures import Pictures
+from .pictures import Strips
 from .scene import DashboardScene, made_of_rows
 from .study import Study, Weights, at_once, each
 
@@ -46,14 +49,14 @@ class FederationStudy(Study):
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
         is_filling = isinstance(generators, Filling)
-        made = [generators.source(name) for name in generators.generators] if is_filling else as_generators(generators)
+        made = [] if is_filling else [_read(generator, self.federation) for generator in as_generators(generators)]
         self._given = metrics, uncertainty
         self._filling, self._why = _filled(self.federation, generators if is_filling else made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
         self.classes = _classes(self.federation)
-        self._pictures = Pictures(made)
+        self._strips = Strips(self.federation)
         self._mixer = Mixer()
         self._is_crossed = False
         self._p: dict[Weights, float | None] = {}
@@ -83,12 +86,16 @@ class FederationStudy(Study):
     @at_once
     def add(self, name: str, source: Any) -> None:
         (made,) = as_generators({name: source})
-        self._filling.add(made)
-        self._pictures.keep(made)
+        self._filling.add(_read(made, self.federation))
 
     @at_once
     def remove(self, name: str) -> None:
         self._filling.remove(name)
+        self._strips.forget(name)
+
+    @property
+    def strips(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return self._strips.to_json()
 
     def source(self, name: str) -> Any:
         return self._filling.source(name)
@@ -117,7 +124,12 @@ class FederationStudy(Study):
             with self.lock:
                 filling.weigh(wanted)
                 self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
-        if (step := next(filling.steps(), None)) is not None:
+        step = next(filling.steps(), None)
+        if step is None or all(filling.known(metric).all.all() for metric in self.metrics):  # numbers come first
+            draw = self._strips.next(map(filling.source, self.generators))
+            if draw is not None:
+                return Step("pictures", draw)
+        if step is not None:
             return step
         if not self._is_crossed:
             return Step("KID’s gap under other weights", self._cross)
@@ -177,7 +189,8 @@ class FederationStudy(Study):
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
         if self._filling.known(scene.metric).clients[g, i]:
-            images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
+            made = self._filling.source(scene.generator)
+            images = self.federation[scene.client].images, made.source if made.is_of_images else None
             for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **found}
 
@@ -210,6 +223,14 @@ def _classes(federation: Federation) -> tuple[tuple[str, ...], ...]:
     found = tuple(() if c.labels is None else tuple(map(str, np.unique(c.labels))) for c in federation)
     few = tuple(own if len(own) <= MOST_CLASSES else () for own in found)
     return few if 0 < sum(map(len, few)) <= MOST_NAMED else ()
+
+
+def _read(generator: Generator, federation: Federation) -> Generator:
+    """Where it is images, with these as one sequence, so that they are looked through once."""
+    if federation.extraction is None or not generator.is_of_images:
+        return generator
+    images = images_of(generator.source, f"generator {generator.name!r}", federation.extraction)
+    return replace(generator, source=images)
 
 
 def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:

@@ -20,12 +20,13 @@ from ..toolkit import modules
 from ..toolkit.lab import LONGEST_MESSAGE
 from ..toolkit.namespace import listed, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
+from ..toolkit.snapshot import Snapshot
 from ..toolkit.worker import Worker
 from .changes import Change
 from .edits import FIRST, Edited
 from .federated import FederationStudy
 from .filler import Filler
-from .scene import DashboardScene, thirds
+from .scene import GIVEN, DashboardScene, starts
 from .studies import Studies
 from .study import Study
 from .table import TableStudy
@@ -33,7 +34,6 @@ from .table import TableStudy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-GIVEN, ALIKE = "As given", "All clients alike"
 # Seconds that an answer in a drag waits for numbers that come soon.
 SOON = 0.08
 # Seconds between two looks of the page at what is known.
@@ -83,6 +83,8 @@ class Dashboard(Edited):
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
+    # Some pictures of each generator and of the clients, see `pictures`.
+    strips = traitlets.Dict().tag(sync=True)
     # Of the chosen cell.
     details = traitlets.Dict().tag(sync=True)
     # The best mixture, once the page asked for it.
@@ -102,7 +104,7 @@ class Dashboard(Edited):
         self._publishing = threading.Lock()
         self._later = threading.Timer(0, self._show)
         self._changing = threading.RLock()  # generators and clients come and go in cells and in the page
-        presets = self._scenes()
+        presets = starts(study.metrics[0], study.weights, study.generators)
         self._wanted_cell: DashboardScene | None = None
         self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
         self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
@@ -146,17 +148,6 @@ class Dashboard(Edited):
         made._start(TableStudy(table, weights, label, higher_is_better))
         return made
 
-    def _scenes(self) -> dict[str, DashboardScene]:
-        study = self._study
-        clients = len(study.names)
-        common = {
-            "metric": study.metrics[0],
-            "generators": list(study.generators),
-            "groups": list(thirds(clients)),
-        }
-        weights = {GIVEN: list(study.weights), ALIKE: [1.0 / clients] * clients}
-        return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in weights.items()}
-
     def _tell(self, doing: str) -> None:
         """On the filler's thread: show what is known now and what is done next; soon, where that was just shown."""
         self._doing = doing
@@ -182,7 +173,7 @@ class Dashboard(Edited):
         study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
         why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
         board = {"regroup": regroup, **study.board(self._doing, self._filler.is_stopped, why)}
-        found = {"board": board, "draws": study.draws()}
+        found = {"board": board, "draws": study.draws(), "strips": dict(study.strips)}
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
             self._wanted_cell = None
             found |= {"details": {}, "mixture": {}}
@@ -338,7 +329,28 @@ class Dashboard(Edited):
 
         scene = self._scene
         study = self._study_of(scene)
-        return dashboard(study.shown(scene), scene.generators, study.names, self._headline)
+        return dashboard(study.sight(scene).known, scene.generators, study.names, self._headline)
+
+    def snapshot(self, view: str | None = None) -> Snapshot:
+        """A view of the present scene as a picture, PNG and SVG with alt text; `save` writes it.
+
+        Parameters
+        ----------
+        view : "leaderboard", "places" (by avg and by all), "heat map", "regret" (who pays), "weights" (and who wins
+            where); by default the most telling of it in one picture
+
+        Examples
+        --------
+        >>> dashboard.snapshot("heat map").save("heat.svg")  # doctest: +SKIP
+        """
+        if view is None:
+            return super().snapshot()
+        from .views import VIEWS, drawn
+
+        check_choice(view, VIEWS, "view")
+        self._settle()
+        scene = self._scene
+        return Snapshot.of(*drawn(view, self._study_of(scene).sight(scene), self._headline))
 
     @property
     def _headline(self) -> str:

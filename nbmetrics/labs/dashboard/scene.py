@@ -29,6 +29,7 @@ MOST_GENERATORS = int(_FACTS["most_generators"])
 AGGREGATES = tuple(_FACTS["aggregates"])
 COLOURS = tuple(_FACTS["colours"])
 ORDERS = tuple(_FACTS["orders"])
+GIVEN, ALIKE = "As given", "All clients alike"
 NEEDED = {"metric", "weights", "generators"}
 FIELDS = NEEDED | {"rev", "preset", "held", "by", "colour", "order", "client", "generator", "groups", "regroup"}
 
@@ -91,6 +92,14 @@ class DashboardScene:
         making = making or made_of_rows([self.metric])
         scene = {name: part for name, part in self.to_json().items() if name != "rev"}
         return f"import nbmetrics as nm\n\n{making}\nlab.scene = {_literal(scene, 4)}\nlab\n"
+
+
+def starts(metric: str, weights: Sequence[float], generators: Sequence[str]) -> dict[str, DashboardScene]:
+    """The presets: weights as given, and alike."""
+    k = len(weights)
+    common = {"metric": metric, "generators": list(generators), "groups": list(thirds(k))}
+    given = {GIVEN: list(weights), ALIKE: [1.0 / k] * k}
+    return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in given.items()}
 
 
 def made_of_rows(metrics: Sequence[str]) -> str:

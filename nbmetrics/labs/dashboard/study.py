@@ -23,6 +23,7 @@ from .changes import Change
 from .decisions import Known, judged
 from .likeness import Tree
 from .scene import DashboardScene
+from .sight import Sight
 from .verdict import Verdict
 
 Weights = tuple[float, ...]
@@ -113,6 +114,8 @@ class Study(ABC):
     tree: Tree | None = None
     # By metric, what makes KID-avg − KID-all under any weights, once that is known.
     gaps: Mapping[str, Any] = {}
+    # Pictures of the generators and the clients, once there are some; see `pictures`.
+    strips: Mapping[str, Any] = {}
     # Features of the rows, 0 where there are none, and whether clients are images.
     dim = 0
     takes_images = False
@@ -230,9 +233,12 @@ class Study(ABC):
         return judged(scene.generators, self._known_of(metric, scene), self.names)
 
     @at_once
-    def shown(self, scene: DashboardScene) -> Known:
-        """What is known of the metric in view, of the generators of a scene."""
-        return self._known_of(scene.metric, scene)
+    def sight(self, scene: DashboardScene) -> Sight:
+        """What the views show of a scene."""
+        chosen = [self.generators.index(name) for name in scene.generators]
+        leaves = () if self.tree is None else self.tree.leaves
+        known, everyone = self._known_of(scene.metric, scene), self.facts(scene.metric)
+        return Sight(scene, known, everyone, chosen, self.names, self.sizes, leaves)
 
     def _known_of(self, metric: str, scene: DashboardScene) -> Known:
         chosen = [self.generators.index(name) for name in scene.generators]

@@ -18,11 +18,12 @@ import { numbersOf } from "./numbers.js";
 import { Progress } from "./progress.js";
 import { Regroup, sameClients } from "./regroup.js";
 import { whySceneRefused } from "./shape.js";
+import { viewPictures } from "./viewpictures.js";
 import { Weights } from "./weights.js";
 import { read } from "./written.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details", "mixture", "namespace"],
+  traits: ["board", "draws", "result", "details", "mixture", "namespace", "strips"],
   kind: BoardStore,
   refusal: whySceneRefused,
 });
@@ -45,6 +46,7 @@ function dashboardView(store, signal) {
       store.changed();
     },
     picture: () => shown.leaderboard.picture(),
+    views: () => viewPictures(store, shown.leaderboard, shown.heat),
     compared: (result) => (store.isAtHand ? compared(result, store) : ""),
   });
   const candidates = new Candidates(store, signal, toolbar);

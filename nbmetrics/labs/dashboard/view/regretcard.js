@@ -47,9 +47,7 @@ export class RegretCard {
     const losses = regret(shown.centres);
     const lost = clients.map((_, i) => choices.map(({ g }) => losses[g][i]));
     const most = Math.max(0, ...lost.flat().filter(Number.isFinite));
-    const worst = lost.map((own) => Math.max(...own.map((value) => (Number.isNaN(value) ? -1 : value))));
-    if (!this.store.before || this.order.length !== clients.length)
-      this.order = clients.map((_, i) => i).sort((a, b) => worst[b] - worst[a] || a - b);
+    if (!this.store.before || this.order.length !== clients.length) this.order = orderByLoss(lost);
     setText(this.key, keyOf(shown.facts));
     resizeChildren(this.legend, choices.length, () => el("li")).forEach((node, n) => {
       setAttributes(node, { "data-choice": n });
@@ -88,8 +86,20 @@ export function choicesOf({ avgLosses, allLosses, worstLosses, byAll, isNear, fa
   return found;
 }
 
+/** Who loses most first. @param {number[][]} lost of each client with each choice */
+export function orderByLoss(lost) {
+  const worst = lost.map((own) => Math.max(...own.map((value) => (Number.isNaN(value) ? -1 : value))));
+  return lost.map((_, i) => i).sort((a, b) => worst[b] - worst[a] || a - b);
+}
+
+/** @param {number} value */
+export function lossText(value) {
+  if (Number.isNaN(value)) return "not known";
+  return value === 0 ? "0, its best" : value === Infinity ? "∞" : shownNumber(value);
+}
+
 /** @param {import("./types.js").MetricFacts} facts */
-function keyOf({ label, higher, best, corrected }) {
+export function keyOf({ label, higher, best, corrected }) {
   const side = best !== null ? `farther from ${best} than` : higher ? "below" : "above";
   const without = corrected ? ", without the bias of few rows" : "";
   return `How far each client’s ${label} is ${side} its own best${without}, if everybody gets`;
@@ -107,9 +117,6 @@ function paintBars(parent, lost, most) {
     const length = value === Infinity ? 1 : most > 0 && value > 0 ? value / most : 0;
     setAttributes(node, { "data-choice": n, "data-value": Number.isNaN(value) ? "" : value });
     setAttributes(node.children[0], { style: `width: ${(100 * length).toFixed(1)}%` });
-    setText(
-      node.children[1],
-      Number.isNaN(value) ? "not known" : value === 0 ? "0, its best" : value === Infinity ? "∞" : shownNumber(value),
-    );
+    setText(node.children[1], lossText(value));
   });
 }

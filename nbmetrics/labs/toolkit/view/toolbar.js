@@ -56,6 +56,7 @@ export class Toolbar {
       this.share.menu.root,
       this.more.root,
       group([this.undo, this.redo]),
+      ...(this.share.chooser ? [this.share.chooser.root] : []),
     ]);
     this.status = el("div", { class: "nbm-status", role: "status" });
     this.fold = el("details", { class: "nbm-fold" }, [el("summary", {}, ["What went wrong"]), el("pre")]);
