@@ -33,7 +33,7 @@ def lab():
     }
     lab = nm.Dashboard(clients, generators, ("fid", "kid"))
     lab.wait()
-    lab._mix(lab._scene)
+    lab._mixture.now(lab._scene)
     yield lab
     lab.close()
 

@@ -26,6 +26,7 @@ from .mixture import Mixer
 from .pictures import Pictures
 from .scene import DashboardScene, made_of_rows
 from .study import Study, Weights, at_once, each
+from .winners import winner_map
 
 # Of the deals of rows in the test of the clients.
 SEED = 0
@@ -157,7 +158,7 @@ class FederationStudy(Study):
         if scene.client not in self.names or scene.generator not in self.generators:
             return
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
-        cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+        cell = self.about_cell(scene)
         if self._filling.known(scene.metric).clients[g, i]:
             images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
             for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
@@ -168,6 +169,11 @@ class FederationStudy(Study):
             kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
             result = self._filling.scores_of(scene.generators).result(kid)
         return self._mixer.found(result, scene.generators, self.names, scene.shares)
+
+    def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
+        with self.lock:
+            result = self._filling.scores_of(scene.generators).result(scene.metric)
+        return winner_map(result, scene.generators, scene.groups, scene.shares, self.federation.dim)
 
     def facts(self, metric: str) -> Facts:
         filling = self._filling

@@ -49,7 +49,7 @@ def world():
     real = {name: rng.normal(i - 1, 1, (n, 4)) for i, (name, n) in enumerate(SIZES.items())}
     made = {name: rng.normal(0.5 * j - 1, 1.2, (n, 4)) for j, (name, n) in enumerate(COUNT.items())}
     lab = nm.Dashboard(real, made, "kid")
-    lab._mix(type(lab._scene).parse({**lab.scene, "weights": [2, 1, 1]}))
+    lab._mixture.now(type(lab._scene).parse({**lab.scene, "weights": [2, 1, 1]}))
     found = json.loads(json.dumps(lab.mixture))
     lab.close()
     return list(real.values()), list(made.values()), found

@@ -20,7 +20,7 @@ import { Weights } from "./weights.js";
 import { read } from "./written.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details", "mixture", "namespace"],
+  traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace"],
   refusal: whySceneRefused,
 });
 
