@@ -33,7 +33,7 @@ def lab():
     }
     lab = nm.Dashboard(clients, generators, ("fid", "kid"))
     lab.wait()
-    lab._mix(lab._scene)
+    lab._mixture.now(lab._scene)
     yield lab
     lab.close()
 
@@ -184,6 +184,43 @@ def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
     assert sorted(set(scene(root)["groups"])) == [0, 1, 2]
 
 
+def assert_mixtures_shares_move(page, mixture, lab):
+    """By typing, keys and mouse; their score is Python's of the same shares."""
+    study, names, best = lab._study, lab.mixture["generators"], np.array(lab.mixture["alpha"])
+    means = nm.best_mixture(study.federation, [study._filling.source(name) for name in names]).means
+    back = mixture.get_by_role("button", name="Back to the best")
+
+    def assert_score_is_that_of(alpha):
+        shown = [float(number.input_value()) for number in mixture.get_by_role("spinbutton").all()]
+        assert sorted(shown) == pytest.approx(sorted(100 * np.array(alpha)), abs=0.1)
+        told = re.search(r"KID-all ([\d.]+) with these shares", mixture.inner_text()).group(1)
+        assert float(told) == pytest.approx(means.score(np.array(alpha)), rel=0.06)
+
+    expect(back).to_be_hidden()
+    at = int(best.argmax())
+    mixture.get_by_label(f"{names[at]} in the mixture in percent").fill("30")
+    page.keyboard.press("Enter")
+    typed = with_weight(best, at, 0.3)
+    assert_score_is_that_of(typed)
+    slider = mixture.get_by_role("slider", name=f"{names[0]} in the mixture", exact=True)
+    slider.focus()
+    page.keyboard.press("End")
+    assert_score_is_that_of([1, 0, 0])
+    page.keyboard.press("Home")
+    assert_score_is_that_of(with_weight(best, 0, 0.0))
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + 6, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+    assert_score_is_that_of(with_weight(best, 0, 0.5))
+    page.keyboard.press("Escape")
+    assert_score_is_that_of(with_weight(best, 0, 0.0))
+    page.mouse.up()
+    back.click()
+    expect(back).to_be_hidden()
+    expect(mixture).to_contain_text("cross-fitted")
+
+
 def test_what_python_told_stands_on_the_page(saved, lab):
     page, root = saved.open(lab)
     answer = lab._study.answer(lab._scene)
@@ -203,6 +240,7 @@ def test_what_python_told_stands_on_the_page(saved, lab):
         if alpha > 0:
             expect(mixture).to_contain_text(name)
     expect(mixture).to_contain_text("cross-fitted")
+    assert_mixtures_shares_move(page, mixture, lab)
     bar(root, "north").focus()
     page.keyboard.press("Shift+ArrowRight")
     expect(mixture).to_contain_text("Of other weights")

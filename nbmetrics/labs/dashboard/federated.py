@@ -30,6 +30,7 @@ from .mixture import Mixer
 from .pictures import Strips
 from .scene import DashboardScene, made_of_rows
 from .study import Study, Weights, at_once, each
+from .winners import winner_map
 
 # Of the deals of rows in the test of the clients.
 SEED = 0
@@ -187,7 +188,7 @@ class FederationStudy(Study):
         if scene.client not in self.names or scene.generator not in self.generators:
             return
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
-        cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+        cell = self.about_cell(scene)
         if self._filling.known(scene.metric).clients[g, i]:
             made = self._filling.source(scene.generator)
             images = self.federation[scene.client].images, made.source if made.is_of_images else None
@@ -199,6 +200,11 @@ class FederationStudy(Study):
             kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
             result = self._filling.scores_of(scene.generators).result(kid)
         return self._mixer.found(result, scene.generators, self.names, scene.shares)
+
+    def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
+        with self.lock:
+            result = self._filling.scores_of(scene.generators).result(scene.metric)
+        return winner_map(result, scene.generators, scene.groups, scene.shares, self.federation.dim)
 
     def facts(self, metric: str) -> Facts:
         filling = self._filling

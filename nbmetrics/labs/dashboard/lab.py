@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -21,7 +21,7 @@ from ..toolkit.lab import LONGEST_MESSAGE
 from ..toolkit.namespace import listed, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
 from ..toolkit.snapshot import Snapshot
-from ..toolkit.worker import Worker
+from .asked import Asked
 from .changes import Change
 from .edits import FIRST, Edited
 from .federated import FederationStudy
@@ -89,6 +89,8 @@ class Dashboard(Edited):
     details = traitlets.Dict().tag(sync=True)
     # The best mixture, once the page asked for it.
     mixture = traitlets.Dict().tag(sync=True)
+    # Who wins by all in the weights of three groups, once the page asked for it.
+    winners = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     def __init__(
@@ -105,9 +107,15 @@ class Dashboard(Edited):
         self._later = threading.Timer(0, self._show)
         self._changing = threading.RLock()  # generators and clients come and go in cells and in the page
         presets = starts(study.metrics[0], study.weights, study.generators)
-        self._wanted_cell: DashboardScene | None = None
-        self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
-        self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
+        of, write = self._study_of, self._writer
+        self._details = Asked(
+            lambda scene: of(scene).details(scene),
+            write("details"),
+            "nbmetrics Dashboard opens a cell",
+            study.about_cell,
+        )
+        self._mixture = Asked(lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes")
+        self._winners = Asked(self._map, write("winners"), "nbmetrics Dashboard maps winners")
         self._filler = Filler(lambda: self._study.next_step(), self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
         self._publish()
@@ -175,8 +183,9 @@ class Dashboard(Edited):
         board = {"regroup": regroup, **study.board(self._doing, self._filler.is_stopped, why)}
         found = {"board": board, "draws": study.draws(), "strips": dict(study.strips)}
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
-            self._wanted_cell = None
-            found |= {"details": {}, "mixture": {}}
+            for asked in (self._details, self._mixture, self._winners):
+                asked.drop()
+            found |= {"details": {}, "mixture": {}, "winners": {}}
         with self._lock, self.hold_sync():  # the page must not see one without the other
             self._write(**{name: value for name, value in found.items() if value != getattr(self, name)})
 
@@ -260,38 +269,31 @@ class Dashboard(Edited):
                 raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
         elif kind == "details":
-            self._wanted_cell = self._heard(message.get("scene"))
-            self._opener.put(self._wanted_cell)
+            self._details.put(self._heard(message.get("scene")))
         elif kind == "mixture":
-            self._mixer.put(self._heard(message.get("scene")))
+            self._mixture.put(self._heard(message.get("scene")))
         elif kind == "regroup":
             self._regroup((Change.parse(message.get("change"), "change"),))
+        elif kind == "winners":
+            self._winners.put(self._heard(message.get("scene")))
+        elif kind == "no winners":
+            self._winners.drop()
         elif kind in ("stop", "resume"):
             self.cancel() if kind == "stop" else self.resume()
         else:
             super()._answer_to(kind, message)
 
-    def _open(self, scene: DashboardScene) -> None:
-        """Write what the chosen cell opens, part after part, as long as no other is asked for."""
-        try:
-            for found in self._study_of(scene).details(scene):
-                if self._wanted_cell is not scene:
-                    return
-                self._write(details=found)
-        except Exception as error:  # shown in the view instead of vanishing in a thread
-            cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
-            told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
-            self._write(details={**cell, "error": told, "doing": ""})
+    def _writer(self, trait: str) -> Callable[[dict[str, Any]], None]:
+        return lambda found: self._write(**{trait: found})
 
-    def _mix(self, scene: DashboardScene) -> None:
-        """Write the best mixture of the generators of a scene, and meanwhile what is computed of it."""
-        try:
-            for found in self._study_of(scene).mixture(scene):
-                if self.comm is None or scene.regroup != self._scene.regroup:  # closed, or of other clients, meanwhile
-                    return
-                self._write(mixture=found)
-        except Exception as error:  # shown in the view instead of vanishing in a thread
-            self._write(mixture={"error": printable(str(error) or type(error).__name__, LONGEST_MESSAGE), "doing": ""})
+    def _map(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
+        """Who wins by all in the weights of three groups, whenever nothing else is to be computed."""
+        while not self._filler.wait(OFTEN):
+            yield None
+        for found in self._study_of(scene).winners(scene):
+            yield found
+            while not self._filler.wait(OFTEN):
+                yield None
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
         study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
@@ -321,8 +323,7 @@ class Dashboard(Edited):
         self.wait()
         self._answer(self._scene)
         if self._scene.client and self._scene.generator:
-            self._wanted_cell = self._scene
-            self._open(self._wanted_cell)
+            self._details.now(self._scene)
 
     def _picture(self) -> Figure:
         from .figure import dashboard
@@ -366,6 +367,6 @@ class Dashboard(Edited):
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
             self._later.cancel()
-            self._opener.close()
-            self._mixer.close()
+            for asked in (self._details, self._mixture, self._winners):
+                asked.close()
         super().close()

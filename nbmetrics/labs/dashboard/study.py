@@ -90,6 +90,14 @@ class Study(ABC):
         """The best mixture of the generators on show, step after step; see `Mixer`."""
         raise InvalidInput("mixture", "needs rows or laws, and a table has scores alone", "Use nm.Dashboard itself")
 
+    def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
+        """Which cell is chosen, and under which weights."""
+        return {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+
+    def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
+        """Who wins by all in the weights of three groups; see `winner_map`."""
+        raise InvalidInput("all", "needs pooled data, and a table has none", "Use nm.Dashboard itself")
+
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
         return None

@@ -104,9 +104,10 @@ def test_the_mixture_is_nm_best_mixture_and_other_weights_compute_no_kernel_agai
     for name in ("score", "cross_fitted", "best_single_score"):
         assert found[name] == pytest.approx(getattr(wanted, name), rel=1e-6)
     assert found["best_single"] == wanted.best_single and found["note"] == wanted.note and found["doing"] == ""
-    np.testing.assert_allclose(found["clients"], wanted.clients[["mixture", "best_single"]], rtol=1e-6)
+    alone = np.array(found["by_client"])[:, found["generators"].index(wanted.best_single)]
+    np.testing.assert_allclose(alone, wanted.clients["best_single"], rtol=1e-6)
     before = len(seen)
-    lab._mix(type(lab._scene).parse({**lab.scene, "weights": [1, 2, 3]}))
+    lab._mixture.now(type(lab._scene).parse({**lab.scene, "weights": [1, 2, 3]}))
     assert len(seen) == before
     weighted = nm.Federation(CLIENTS).with_weights([1, 2, 3])
     assert lab.mixture["score"] == pytest.approx(nm.best_mixture(weighted, GENERATORS).score, rel=1e-6)
@@ -117,7 +118,7 @@ def test_a_mixture_that_cannot_be_says_why():
     import pandas as pd
 
     table = nm.Dashboard.from_table(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, math.nan]}))
-    table._mix(table._scene)
+    table._mixture.now(table._scene)
     assert "scores alone" in table.mixture["error"]
     won = answered(table)["won"]["score"]
     assert won["a"] == [1.0, 0.0] and won["b"][0] == "nan"

@@ -23,7 +23,7 @@ import { Weights } from "./weights.js";
 import { read } from "./written.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details", "mixture", "namespace", "strips"],
+  traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips"],
   kind: BoardStore,
   refusal: whySceneRefused,
 });
