@@ -132,6 +132,30 @@ class Kernel:
         means, k = self.means(), self.clients
         return np.diag(means)[k:] + self.real(shares) - 2 * means[k:, :k] @ shares
 
+    def errors(self, shares):
+        """Standard errors of the differences of the generators' KID-avg, (G, G): rows left out one by one."""
+        k, size = self.clients, np.array(self.sizes, dtype=float)
+        generators = range(k, len(size))
+        sums = np.stack([self.values[:, own].sum(axis=1) for own in self.parties], axis=1)  # of each row with a party
+        means, diagonal = self.means(), np.diag(self.values)
+
+        def variance(values):
+            return (len(values) - 1) / len(values) * np.sum((values - values.mean(axis=0)) ** 2, axis=0)
+
+        found = np.zeros((len(size) - k,) * 2)
+        for i, share in enumerate(shares):  # the clients' own term is in both
+            own = self.parties[i]
+            left = (size[i] * size[k:] * means[i, k:] - sums[own, k:]) / ((size[i] - 1) * size[k:])
+            found += variance(-2 * share * (left[:, :, None] - left[:, None, :]))
+        for g in generators:
+            own, n = self.parties[g], size[g]
+            pairs = n * (n - 1) * means[g, g] - 2 * (sums[own, g] - diagonal[own])
+            left = (n * size[:k] * means[g, :k] - sums[own, :k]) / ((n - 1) * size[:k])
+            part = variance(pairs / ((n - 1) * (n - 2)) - 2 * left @ shares)
+            found[g - k] += part
+            found[:, g - k] += part
+        return np.sqrt(found - np.diag(np.diag(found)))
+
     def quadratic(self, shares, chosen, means=None):
         """Q, c and r with KID-all of the mixture α of the chosen generators = r + αᵀQα − 2αᵀc."""
         means, k = self.means() if means is None else means, self.clients
