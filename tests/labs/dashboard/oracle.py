@@ -291,3 +291,12 @@ def least(q, c):
     """The least that SLSQP finds from the best vertex and from the middle."""
     starts = np.eye(len(c))[(np.diag(q) - 2 * c).argmin()], np.full(len(c), 1 / len(c))
     return min((solved(q, c, start) for start in starts), key=lambda one: one[0])
+
+
+def cross_fitted(kernel, shares, rng):
+    """KID-all of the mixture of all generators that is best on one random half of all rows, on the other half."""
+    cut = [np.array_split(rng.permutation(own), 2) for own in kernel.parties]
+    everyone = range(len(kernel.parties) - kernel.clients)
+    halves = [kernel.quadratic(shares, everyone, kernel.means([own[side] for own in cut])) for side in (0, 1)]
+    chosen = [least(q, c)[1] for q, c, _ in halves]
+    return np.mean([r + a @ q @ a - 2 * a @ c for a, (q, c, r) in zip(chosen, halves[::-1], strict=True)])
