@@ -26,18 +26,19 @@ LEARNED = "digits-cnn"
 
 
 @experiment("E11", f"{DISTRIBUTED}, Figure 15 left")
-def checkpoints(neighbors: int = 30, alpha: float = 0.3, *, seed: int = 0) -> pd.DataFrame:
+def checkpoints(neighbors: int = 30, alpha: float = 0.3, *, rows: int = 500, seed: int = 0) -> pd.DataFrame:
     """Checkpoints of WGAN-GP and DDPM in training, by avg and by all, on four federations.
 
     FID-avg and FID-all order checkpoints differently, by far the most where each client varies little; KID never.
 
-    Ten checkpoints each of two runs of a WGAN-GP and two of a DDPM, trained on all digits; 500 rows of each are scored
+    Ten checkpoints each of two runs of a WGAN-GP and two of a DDPM, trained on all digits; rows of each are scored
     against all 1,797 digits, dealt to clients in four ways.
 
     Parameters
     ----------
     neighbors : of the item of a variance-limited client
     alpha : of the Dirichlet shares of the ten clients
+    rows : of each checkpoint, 2 to 500
     seed : of the items and of the shares, not of the training
 
     Returns
@@ -48,14 +49,16 @@ def checkpoints(neighbors: int = 30, alpha: float = 0.3, *, seed: int = 0) -> pd
     """
     share = check_number(alpha, "alpha", minimum=1e-3, maximum=1e6)
     near = check_count(neighbors, "neighbors", minimum=1, maximum=1000)
+    count = check_count(rows, "rows", minimum=2, maximum=500)
     samples, (pixels, labels) = trained_samples("checkpoints"), digits()
     features, convention = features_by(LEARNED)
-    rows, made = features(digit_images()[0] / 255), [features(one.reshape(-1, 8, 8)) for one in samples.rows]
+    drawn, real = samples.rows[:, :count], features(digit_images()[0] / 255)
+    made = [features(one.reshape(-1, 8, 8)) for one in drawn]
     dealt = {
-        "one class each": (Federation.from_labels(rows, labels), made),
-        "variance-limited": (Federation.variance_limited(rows, labels, near, seed), made),
-        "Dirichlet": (Federation.dirichlet(rows, labels, 10, share, seed), made),
-        "one class each, pixels": (Federation.from_labels(pixels, labels), samples.rows),
+        "one class each": (Federation.from_labels(real, labels), made),
+        "variance-limited": (Federation.variance_limited(real, labels, near, seed), made),
+        "Dirichlet": (Federation.dirichlet(real, labels, 10, share, seed), made),
+        "one class each, pixels": (Federation.from_labels(pixels, labels), drawn),
     }
     about = pd.DataFrame({"step": samples.step, "model": samples.model, "run": samples.seed})
     tables = []
@@ -70,18 +73,19 @@ def checkpoints(neighbors: int = 30, alpha: float = 0.3, *, seed: int = 0) -> pd
 
 
 @experiment("E8", f"{DISTRIBUTED}, Figure 6")
-def mode_collapse(neighbors: int = 10, seeds: int = 5, *, seed: int = 0) -> pd.DataFrame:
+def mode_collapse(neighbors: int = 10, runs: int = 5, *, rows: int = 250, seed: int = 0) -> pd.DataFrame:
     """A WGAN-GP whose training data become one class, a few alike or one point: FID and KID, by avg and by all.
 
     FID-avg misses a collapse near the pooled mean of clients who vary little inside; FID-all and KID see every one.
 
-    Runs of five seeds, trained on all digits for 1,200 steps and then on a target alone for 300; 250 rows at each step
-    are scored against the digits on features of the digits-cnn, dealt to clients in two ways.
+    Runs of five seeds, trained on all digits for 1,200 steps and then on a target alone for 300; rows of each step are
+    scored against the digits on features of the digits-cnn, dealt to clients in two ways.
 
     Parameters
     ----------
     neighbors : of the item of a variance-limited client
-    seeds : how many of the five runs, 1 to 5
+    runs : how many of the five runs, 1 to 5
+    rows : of each step, 2 to 250
     seed : of the items of the variance-limited clients, not of the training
 
     Returns
@@ -93,17 +97,18 @@ def mode_collapse(neighbors: int = 10, seeds: int = 5, *, seed: int = 0) -> pd.D
     standard deviations of the run's steps before KID-avg is above their mean.
     """
     near = check_count(neighbors, "neighbors", minimum=1, maximum=1000)
-    runs = check_count(seeds, "seeds", minimum=1, maximum=5)
+    runs = check_count(runs, "runs", minimum=1, maximum=5)
+    count = check_count(rows, "rows", minimum=2, maximum=250)
     samples, (pixels, labels) = trained_samples("collapse"), digits()
     features, convention = features_by(LEARNED)
-    rows = features(digit_images()[0] / 255)
+    real = features(digit_images()[0] / 255)
     kept = np.flatnonzero(samples.seed < runs)
-    made = [features(samples.rows[k].reshape(-1, 8, 8)) for k in kept]
+    made = [features(samples.rows[k, :count].reshape(-1, 8, 8)) for k in kept]
     about = pd.DataFrame({"step": samples.step[kept], "target": samples.target[kept], "run": samples.seed[kept]})
     switch = int(about.loc[about["target"] == "", "step"].max())
     dealt = {
-        "one class each": Federation.from_labels(rows, labels),
-        "variance-limited": Federation.variance_limited(rows, labels, near, seed),
+        "one class each": Federation.from_labels(real, labels),
+        "variance-limited": Federation.variance_limited(real, labels, near, seed),
     }
     tables = []
     for name, federation in dealt.items():

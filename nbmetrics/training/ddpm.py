@@ -16,7 +16,7 @@ from torch.nn.functional import silu
 from .layers import Layers, State, adam, dense, leaf, with_moments
 
 BETAS = (0.9, 0.999)
-DECAY = 0.995  # of the moving average, at each step
+DECAY = 0.995  # of the moving average, at each step; less among the first, so that it forgets the start
 FREQUENCIES, SAMPLING_STEPS = 16, 50
 
 
@@ -51,7 +51,7 @@ class DDPM:
         loss = missed.square().mean(dim=(1, 2))
         (slope,) = torch.autograd.grad(loss.sum(), weights)
         adam(state, "generator", slope, number, self.rate, BETAS)
-        state["generator_ema"].lerp_(state["generator"], 1 - DECAY)
+        state["generator_ema"].lerp_(state["generator"], 1 - min(DECAY, (1 + number) / (10 + number)))
         return loss.detach()[None]
 
     def sample(self, state: State, normal: Callable[[int], torch.Tensor]) -> torch.Tensor:
