@@ -38,6 +38,7 @@ ROOMS = [
     "labs/twins",
     "labs/memorization",
     "labs/dashboard",
+    "labs/monitor",
     "labs",
     "scene",
     "cli",

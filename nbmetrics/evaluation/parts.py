@@ -279,7 +279,7 @@ class Clients:
         if counted is None:
             return self._replicated(column, weights, design)[of_all]
         made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED))
-        return made.all(self._pooled_strata(counted), counted) if of_all else made.clients(self.strata)
+        return made.all(self.pooled_strata(counted), counted) if of_all else made.clients(self.strata)
 
     def _counted(self, weights: tuple[float, ...]) -> tuple[float, ...] | None:
         """The weights of the clients that have summaries, of sum 1; None where those hold too little of it."""
@@ -296,7 +296,7 @@ class Clients:
         assert isinstance(result.replicas, Replicas)
         return list(split(replicated(result.replicas, 0, scores, weights, DRAWS, SEED)))
 
-    def _pooled_strata(self, weights: tuple[float, ...]) -> Strata[Any]:
+    def pooled_strata(self, weights: tuple[float, ...]) -> Strata[Any]:
         """The pooled clients with their rows; that of the last weights is kept."""
         if self._pool_strata is None or self._pool_strata[0] != weights:
             self._pool_strata = weights, self.metric.pool_strata(self.strata, weights)

@@ -1,0 +1,127 @@
+"""Which checkpoint each aggregate would keep, and which others are not worse by more than chance.
+
+The set is Hsu's (1984) for comparisons with the best, from draws of the noise that all steps share: step s is in it
+where no other step j is better by more than noise would make it,
+
+    D_s − D_j ≤ c_s σ_sj for all j,    c_s the 95 % quantile over draws of max_j (ε_s − ε_j)/σ_sj.
+
+ε are joint draws from influence values (`evaluation.draws`): the clients' rows are the same at every step, and so,
+where the Monitor drew them, are the latents, so differences vary less than scores do. The step that is best in truth,
+at this number of rows, is in the set with a probability of about 95 %, however many steps there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidInput
+from .history import History, Line
+
+LEVEL = 0.95
+# Of more steps, those with the best scores are compared; the others are taken for worse.
+MOST_COMPARED = 1_000
+PARTS = ("avg", "all")
+
+
+@dataclass(frozen=True)
+class Best:
+    """The step with the best score, None where there is none, and its place on the line."""
+
+    step: int | None
+    place: int | None
+
+
+def best(line: Line, part: str) -> Best:
+    """The best step of a line by `part`, avg or all; of equal ones the first."""
+    losses = line.facts.losses(getattr(line, part))
+    finite = np.where(np.isfinite(losses), losses, np.inf)
+    if not np.isfinite(finite).any():
+        return Best(None, None)
+    place = int(np.argmin(finite))
+    return Best(int(line.steps[place]), place)
+
+
+def best_steps(history: History, line: Line) -> dict[str, int | None]:
+    """The best step by avg and by all."""
+    return {part: best(line, part).step for part in PARTS}
+
+
+def best_set(history: History, line: Line, part: str) -> list[int]:
+    """The steps that are not worse than any other by more than chance; InvalidInput where the noise is not known."""
+    losses = line.facts.losses(getattr(line, part))
+    order = np.argsort(np.where(np.isfinite(losses), losses, np.inf), kind="stable")
+    places = [int(p) for p in order[:MOST_COMPARED] if np.isfinite(losses[p])]
+    if not places:
+        return []
+    if all(line.points[place].count == 0 for place in places):  # laws: exact, so no chance
+        return [int(line.steps[p]) for p in sorted(places) if losses[p] == losses[places[0]]]
+    found = [noise(history, line, place, part) for place in places]
+    known = [(p, draws) for p, draws in zip(places, found, strict=True) if draws is not None]
+    if not known or known[0][0] != places[0]:
+        seen = f"{line.facts.label} has no noise that is known here: not of rows, too few of them, or logged without"
+        raise InvalidInput("metric", seen, "Use monitor.best, or another metric")
+    kept = within_chance(losses[[p for p, _ in known]], np.stack([draws for _, draws in known]))
+    return sorted(int(line.steps[p]) for (p, _), is_in in zip(known, kept, strict=True) if is_in)
+
+
+def within_chance(losses: np.ndarray, draws: np.ndarray, level: float = LEVEL) -> np.ndarray:
+    """Whether each of S losses is best but for chance, (S,) bools; `draws` (S, B) of their noise."""
+    kept = np.zeros(len(losses), dtype=bool)
+    for s, own in enumerate(draws):
+        apart = own - draws
+        spread = apart.std(axis=1, ddof=1)
+        others = spread > 0
+        if not others.any():
+            kept[s] = losses[s] <= losses.min()
+            continue
+        limit = np.quantile((apart[others] / spread[others, None]).max(axis=0), level)
+        reach = np.where(others, max(limit, 0.0) * spread, 0.0)
+        kept[s] = bool(np.all(losses[s] - losses <= reach))
+    return kept
+
+
+def noise(history: History, line: Line, place: int, part: str) -> np.ndarray | None:
+    """(B,) draws of the noise of one score as a loss; None where it is not known.
+
+    KID-all has that of KID-avg, as its gap is the same at every step. Of FID-all under other weights than those logged
+    it is that under those logged.
+    """
+    point, name = line.points[place], line.facts.name
+    by_client = history.array(point.frames.get(f"noise {name}"))
+    of_all = history.array(point.frames.get(f"all noise {name}"))
+    drawn: Any = of_all
+    if part == "avg" or line.facts.kind == "kid":
+        if by_client is None or by_client.ndim != 2:
+            return None
+        weights = np.array(history.weights) if by_client.shape[1] == len(history.weights) else np.ones(1)
+        if by_client.shape[1] != len(weights):
+            return None
+        drawn = by_client[:, weights > 0].astype(np.float64) @ weights[weights > 0]
+    if drawn is None or drawn.ndim != 1 or not np.isfinite(drawn).all():
+        return None
+    value = np.asarray(drawn, dtype=np.float64)
+    return -value if line.facts.higher_is_better and line.facts.best is None else value
+
+
+def kept_words(history: History, line: Line) -> str:
+    """What each aggregate would keep, and whether they differ by more than chance, in a sentence."""
+    by = best_steps(history, line)
+    if by["avg"] is None or by["all"] is None:
+        return f"{line.facts.label} has no score yet."
+    if by["avg"] == by["all"]:
+        return f"{line.facts.label}: avg and all would both keep step {by['all']:,}."
+    said = f"{line.facts.label}: avg would keep step {by['avg']:,}, all step {by['all']:,}"
+    try:
+        sets = {part: best_set(history, line, part) for part in PARTS}
+    except InvalidInput:
+        return f"{said}."
+    apart = [by["avg"] not in sets["all"], by["all"] not in sets["avg"]]
+    if all(apart):
+        return f"{said}: more than chance."
+    if any(apart):
+        part, other = ("all", "avg") if apart[0] else ("avg", "all")
+        return f"{said}: by {part} more than chance, by {other} only by chance."
+    return f"{said}: only by chance."

@@ -1,0 +1,141 @@
+"""What the training loop hands over: rows of the generator as it is now, drawn without leaving a trace in the training.
+
+Python's, NumPy's and torch's random streams, and whether modules train or evaluate, are as they were, bit for bit; the
+rows come of the same seed at every step, so of the same latents. Tensors are copied on their device; nothing waits.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arrays import is_array, module_source
+from ...distributions import Distribution
+from ...errors import InvalidInput, shown
+from ...federation import Generator
+
+# Images that a function is asked for at once.
+AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Rows or images of one step, or a law.
+
+    Attributes
+    ----------
+    rows : what a `Generator` takes
+    count : how many rows, 0 for a law
+    is_paired : whether they were made of the same latents as those of other steps
+    """
+
+    rows: Any
+    count: int
+    is_paired: bool
+
+
+@contextmanager
+def untouched(seed: int, *modules: Any) -> Iterator[None]:
+    """Random streams seeded and modules in evaluation mode, without gradients; afterwards all is as it was."""
+    torch = sys.modules.get("torch")
+    python, old = random.getstate(), np.random.get_state()  # noqa: NPY002
+    has_gpu = torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
+    cpu = None if torch is None else torch.get_rng_state()
+    gpus = torch.cuda.get_rng_state_all() if torch is not None and has_gpu else []
+    modes = {part: part.training for module in modules for part in module.modules()}
+    try:
+        random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        if torch is None:
+            yield
+        else:
+            torch.default_generator.manual_seed(seed)
+            for place, _ in enumerate(gpus):
+                with torch.cuda.device(place):
+                    torch.cuda.manual_seed(seed)
+            for module in modules:
+                module.eval()
+            with torch.no_grad():
+                yield
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+        random.setstate(python)
+        np.random.set_state(old)  # noqa: NPY002
+        if torch is not None:
+            torch.set_rng_state(cpu)
+            if gpus:
+                torch.cuda.set_rng_state_all(gpus)
+
+
+class Sampler:
+    """Draws the same number of rows of the same latents of whatever generator comes.
+
+    `of_images` : whether a function may give images, and is so asked for a few at a time
+    """
+
+    def __init__(self, samples: int, seed: int, dim: int, of_images: bool) -> None:
+        self.samples, self._seed, self._dim, self._of_images = samples, seed, dim, of_images
+
+    def check(self, source: Any) -> None:
+        """Refuse what can be seen to be no generator without drawing."""
+        if source is None or callable(source) or isinstance(source, (Distribution, Generator)):
+            return
+        if isinstance(source, (str, os.PathLike)):
+            raise InvalidInput("source", f"got {shown(source)}", "Give rows, images, or what makes them")
+        shape = getattr(source, "shape", None)
+        if shape is None:
+            shape = np.shape(source)
+        if len(shape) == 2 and not self._of_images and (shape[1] != self._dim or shape[0] < 1):
+            raise InvalidInput("source", f"has shape {tuple(shape)}", f"Give rows (n, {self._dim}), n of 2 or more")
+        if len(shape) != 2 and not self._of_images:
+            seen = f"got {shown(source)}" if not shape else f"has shape {tuple(shape)}"
+            raise InvalidInput("source", seen, f"Give rows (n, {self._dim}), or what makes them")
+
+    def draw(self, source: Any) -> Drawn:
+        """Rows of a generator as it is now: a module, a function `(n, rng) -> rows`, rows, images or a law."""
+        if isinstance(source, Generator):
+            source = source.source
+        if isinstance(source, Distribution):
+            return Drawn(source, 0, False)
+        if not callable(source):
+            rows = _own(source)
+            return Drawn(rows, len(rows), False)
+        rows = self._made(source)
+        return Drawn(rows, len(rows), True)
+
+    def _made(self, source: Any) -> Any:
+        modules = [m for m in (source, getattr(source, "__self__", None)) if hasattr(m, "state_dict")]
+        modules = [m for m in modules if hasattr(m, "modules")]
+        function = module_source(source) if hasattr(source, "state_dict") else source
+        with untouched(self._seed, *modules):
+            return self._asked(function, np.random.default_rng([self._seed, 1]))
+
+    def _asked(self, function: Callable[..., Any], rng: np.random.Generator) -> Any:
+        if not self._of_images:
+            return _own(function(self.samples, rng))
+        parts: list[Any] = []
+        for start in range(0, self.samples, AT_ONCE):
+            count = min(AT_ONCE, self.samples - start)
+            parts.append(_own(function(count, rng.spawn(1)[0])))
+        if all(map(is_array, parts)):
+            torch = sys.modules.get("torch")
+            whole: Any = torch.cat(parts) if torch and torch.is_tensor(parts[0]) else np.concatenate(parts)
+            return whole
+        return [item for part in parts for item in part]
+
+
+def _own(rows: Any) -> Any:
+    """A copy that nothing changes later: of a tensor on its device, without waiting."""
+    if hasattr(rows, "detach"):
+        return rows.detach().clone()
+    if isinstance(rows, np.ndarray):
+        return rows.copy()
+    return rows.copy() if hasattr(rows, "to_numpy") else list(rows)

@@ -1,0 +1,71 @@
+"""The still picture of a run: each metric's avg and all over the steps, its gap below, losses, and alarms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...figures.drawing import AGGREGATES, COLOURS, Drawing, brief, legend, panels, plain
+from .history import History, Line
+
+LONGEST = 24  # letters of a name
+MOST_LOSSES = len(COLOURS)
+
+
+def monitored(history: History, alarms: pd.DataFrame) -> Drawing:
+    """A column a line: above avg and all, below the gap; losses in the last column where there are any."""
+    lines = list(history.lines.values())
+    has_losses = bool(len(history.losses))
+    columns = max(1, len(lines) + has_losses)
+    figure, axes = panels(2 * columns, width=4.6, height=2.9, rows=2)
+    for ax in axes:
+        ax.set_visible(False)
+    for line, top, bottom in zip(lines, axes, axes[columns:], strict=False):
+        _scores(top, line)
+        _gap(bottom, line)
+    if has_losses:
+        _losses(axes[columns - 1], history.losses)
+    shown = [ax for ax in axes if ax.get_visible()]
+    for ax in shown:
+        for step in alarms["step"].unique():
+            ax.axvline(step, color="0.4", linestyle=":", linewidth=1)
+        ax.set_xlabel("step")
+    if shown:
+        legend(figure, *shown)
+    return figure
+
+
+def _drawn(ax: Any, steps: np.ndarray, values: np.ndarray, **look: Any) -> None:
+    """A line of the finite values; at the edge, a mark for each that is not."""
+    ax.set_visible(True)
+    finite = np.isfinite(values)
+    ax.plot(steps[finite], values[finite], markersize=3, **look)
+    high = values == np.inf
+    for places, height in ((high, 0.98), (~finite & ~high, 0.02)):
+        ax.plot(steps[places], np.full(places.sum(), height), "x", color="0.2", transform=ax.get_xaxis_transform())
+
+
+def _scores(ax: Any, line: Line) -> None:
+    for part in ("avg", "all"):
+        _drawn(ax, line.steps, getattr(line, part), label=part, **AGGREGATES[part])
+    ax.set_ylabel(plain(brief(line.facts.label + line.name.removeprefix(line.facts.name), LONGEST)))
+
+
+def _gap(ax: Any, line: Line) -> None:
+    _drawn(ax, line.steps, line.gap, label="gap", **AGGREGATES["gap"])
+    ax.set_ylabel(f"{plain(brief(line.facts.label, LONGEST))}, avg − all")
+    if line.facts.kind == "kid" and np.isfinite(line.gap).any():  # constant: its rounding is no picture
+        middle = float(np.nanmedian(line.gap))
+        reach = max(float(np.nanmax(np.abs(line.gap - middle))), 0.1 * abs(middle), 1e-12)
+        ax.set_ylim(middle - 1.5 * reach, middle + 1.5 * reach)
+
+
+def _losses(ax: Any, losses: pd.DataFrame) -> None:
+    steps = losses["step"].to_numpy()
+    for name, colour in zip(losses.columns[1:], COLOURS, strict=False):
+        values = losses[name].to_numpy(dtype=float)
+        told = ~np.isnan(values) | (len(losses.columns) == 2)
+        _drawn(ax, steps[told], values[told], label=plain(brief(str(name), LONGEST)), color=colour)
+    ax.set_ylabel("losses")

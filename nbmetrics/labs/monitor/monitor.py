@@ -1,0 +1,395 @@
+"""Monitor: Python's half, which a view may be told of and shows.
+
+Flow: `log` draws and hands over → the recorder scores and writes → the point joins the history, alarms are read again,
+and whoever listens is told. Everything that is shown is read from the history, live or opened from a folder.
+"""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+
+from ...distributions import check_draw
+from ...errors import InvalidInput, caller_level, check_count, check_names, printable, shown
+from . import alarms as rules
+from .best import PARTS, best_set, best_steps, kept_words
+from .drawing import Sampler
+from .events import LAST_STEP, MOST_LOSSES, Point, Segment
+from .history import History, read
+from .log import Reader, Writer, folder_of
+from .recorder import Handed, Recorder
+from .scoring import Scoring
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SAMPLES = 1_000
+# Of the loop's time, what a Monitor may cost.
+SHARE = 0.05
+# Seconds that the end of a program waits for scores under way.
+PATIENCE = 10.0
+
+_writing: weakref.WeakValueDictionary[Path, Monitor] = weakref.WeakValueDictionary()
+
+
+class MonitorWarning(UserWarning):
+    """Something of a run could not be drawn, scored or written; the training goes on."""
+
+
+class Cost(NamedTuple):
+    """What a Monitor costs.
+
+    Attributes
+    ----------
+    drawing, scoring : seconds so far: of the loop for drawing, of a processor for scoring on another thread
+    elapsed : seconds since the first step
+    share : of the elapsed time, both together
+    every : seconds between two scored steps that keep it at 5 %
+    skipped : steps that came sooner, of which only the losses were kept
+    dropped : steps that were drawn, and not scored because a newer one came
+    """
+
+    drawing: float
+    scoring: float
+    elapsed: float
+    share: float
+    every: float
+    skipped: int
+    dropped: int
+
+
+class Monitor:
+    """The scores of a generator while it trains: avg, all and gap by step, the best checkpoint by each, and alarms.
+
+    Parameters
+    ----------
+    federation, metrics : as for `nm.evaluate`
+    path : of a folder that keeps the run, made where it is not there; a run that is there goes on as a new segment. By
+        default the run lives as long as the Monitor
+    keep_all : whether every logged step is scored, however long that takes; by default the loop pays at most 5 %: steps
+        that come too soon, or while one waits, are left out and counted (`cost`)
+    samples : rows that are drawn of a function or module at each step, always of the same latents
+    seed : of the latents
+
+    Attributes
+    ----------
+    table : DataFrame (step, metric, avg, all, gap)
+    losses : DataFrame, a row a step and a column a loss
+    alarms : DataFrame (step, alarm, words)
+    cost : see `Cost`
+    troubles : what could not be drawn, written or read; the training goes on
+
+    Raises
+    ------
+    InvalidInput
+        As `nm.evaluate`, before anything is computed; for a folder that cannot be written, that another process writes,
+        or that holds a run of other clients.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> clients = {"north": rng.normal(-1, 1, (200, 2)), "south": rng.normal(1, 1, (200, 2))}
+    >>> monitor = Monitor(clients, keep_all=True, samples=200)
+    >>> for step in range(3):
+    ...     _ = monitor.log(step, lambda n, rng, width=step: rng.normal(0, 0.5 + width, (n, 2)), loss=1.0)
+    >>> monitor.wait()
+    True
+    >>> monitor.best("fid")
+    {'avg': 0, 'all': 1}
+    """
+
+    def __init__(
+        self,
+        federation: Any,
+        metrics: Any = ("fid", "kid"),
+        *,
+        path: Any = None,
+        keep_all: bool = False,
+        samples: int = SAMPLES,
+        seed: int = 0,
+    ) -> None:
+        scoring = Scoring(federation, metrics, seed)
+        count = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
+        of_images = scoring.extraction is not None
+        self._sampler: Sampler | None = Sampler(count, scoring.seed, scoring.federation.dim, of_images)
+        self._temporary = None if path is not None else tempfile.TemporaryDirectory(prefix="nbmetrics-run-")
+        self.path = folder_of(path if self._temporary is None else self._temporary.name)
+        if (other := _writing.get(self.path)) is not None:
+            other.close()
+        writer = Writer(self.path)
+        try:
+            self._begin(*_opened(self.path, scoring.names))
+        except InvalidInput:
+            writer.close()
+            raise
+        self._keep_all = bool(keep_all)
+        number = len(self._segments)
+        self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._keep_all, number)
+        self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.described(), number))
+        self._history = None
+        if writer.torn:
+            self._recorder.troubles.tell(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
+        _writing[self.path] = self
+        atexit.register(_close, weakref.ref(self))
+
+    def _begin(self, history: History, reader: Reader) -> None:
+        """Show a history, and wait for more."""
+        self._reader = reader
+        self._segments, self._points = list(history.segments), list(history.logged)
+        self._lock = threading.RLock()
+        self._history: History | None = history
+        self._given: list[tuple[rules.Rule, rules.Call | None]] = []
+        self._listeners: list[Callable[[], Any]] = []
+        self._called: set[rules.Alarm] | None = None
+        self._started: float | None = None
+        self._last = self._drawing = self._drew = 0.0
+        self._skipped, self._judged, self._judging = 0, 0.0, 0.0
+
+    @classmethod
+    def open(cls, path: Any) -> Monitor:
+        """A run that a Monitor wrote into a folder, without its clients or generator: to be read, not to go on.
+
+        Raises InvalidInput where there is none. What was damaged is left out, and `troubles` says so.
+        """
+        made = cls.__new__(cls)
+        made._sampler = made._recorder = made._temporary = None
+        history, reader = read(path)
+        made.path = reader.folder
+        made._begin(history, reader)
+        return made
+
+    def log(self, step: int, source: Any = None, **losses: Any) -> bool:
+        """Hand over a generator as it is at a step of the training.
+
+        Parameters
+        ----------
+        step : a whole number, 0 or more; steps may come in any order, and one that comes twice is taken anew
+        source : a torch module with `latent_dim`, a function `(n, rng) -> rows`, rows (or images, where the clients
+            are), or a distribution; None where there are only losses. Drawn at once, in evaluation mode, of the same
+            seed at every step; modules and all random streams are left as they were. A function that calls modules of
+            its own sets their modes itself. Rows are copied
+        losses : numbers by name; tensors are not waited for
+
+        Returns
+        -------
+        bool : whether the step is to be scored; False where it came too soon for a cost of 5 %, or could not be drawn
+
+        Raises
+        ------
+        InvalidInput
+            For a step that is none, or a source that cannot be a generator of these clients; whatever goes wrong in
+            drawing, scoring and writing is told (`troubles`), and not raised.
+        """
+        if self._sampler is None:
+            raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
+        now = time.monotonic()
+        step = check_count(step, "step", minimum=0, maximum=LAST_STEP)
+        self._sampler.check(source)
+        check_names(list(losses), "losses")
+        if len(losses) > MOST_LOSSES:
+            raise InvalidInput("losses", f"are {len(losses):,}", f"Give at most {MOST_LOSSES:,}")
+        kept = {name: value.detach().clone() if hasattr(value, "detach") else value for name, value in losses.items()}
+        if self._recorder is None:
+            warnings.warn("the Monitor is closed, and keeps no more steps", MonitorWarning, stacklevel=caller_level())
+            return False
+        if self._started is None:
+            self._started = now
+        drawn = None
+        if source is not None and self._is_due(now):
+            drawn = self._drawn(step, source)
+            self._last = time.monotonic()
+            self._drew = self._last - now
+            self._drawing += self._drew
+        self._recorder.put(Handed(step, time.time(), kept, drawn))
+        return drawn is not None
+
+    def _is_due(self, now: float) -> bool:
+        """Whether enough time has passed since the last step that was drawn."""
+        is_due = self._keep_all or not self._last or now - self._last >= self._every
+        self._skipped += not is_due
+        return is_due
+
+    @property
+    def _every(self) -> float:
+        cost = self._recorder.cost if self._recorder is not None else 0.0
+        return (self._drew + cost) / SHARE
+
+    def _drawn(self, step: int, source: Any) -> Any:
+        assert self._sampler is not None
+        try:
+            return self._sampler.draw(source)
+        except Exception as error:  # of the user's own function: days of training must not end for it
+            self._tell(f"step {step} was not drawn: {type(error).__name__}: {error}")
+            return None
+
+    def _tell(self, what: str) -> None:
+        if self._recorder is not None and self._recorder.troubles.tell(what):
+            warnings.warn(printable(what, 500), MonitorWarning, stacklevel=caller_level())
+
+    def _take(self, found: Segment | Point) -> None:
+        """On the recorder's thread: one more segment or point."""
+        with self._lock:
+            if isinstance(found, Segment):
+                self._segments[-1] = found  # the same, and what is known of its clients
+            else:
+                self._points.append(found)
+            self._history = None
+        if isinstance(found, Point):
+            self._call()
+            for listener in self._listeners:
+                listener()
+
+    def _call(self, *, at_once: bool = False) -> None:
+        """Call what new alarms are to call; not more often than costs a twentieth of the time."""
+        now = time.monotonic()
+        wanted = [(rule, call) for rule, call in self._given if call is not None]
+        if not wanted or not (at_once or now - self._judged >= self._judging / SHARE):
+            return
+        assert self._recorder is not None
+        known = self._called if self._called is not None else set()
+        for rule, call in wanted:
+            for alarm in rules.sounded(self.history, [rule]):
+                if alarm in known:
+                    continue
+                known.add(alarm)
+                try:
+                    call(alarm)
+                except Exception as error:  # the user's own
+                    self._recorder.troubles.tell(f"the call of alarm {alarm.alarm!r} raised {error!r}")
+        self._called = known
+        self._judged = time.monotonic()
+        self._judging = self._judged - now
+
+    def listen(self, told: Callable[[], Any]) -> None:
+        """Have `told()` called after each step that is recorded, on the recorder's thread."""
+        self._listeners.append(told)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until all that was handed over is scored and written, or so many seconds; whether it is."""
+        return True if self._recorder is None else self._recorder.wait(seconds)
+
+    @property
+    def history(self) -> History:
+        """What is known by now, as a value; `history.with_weights(w)` asks the run under other weights."""
+        with self._lock:
+            if self._history is None:
+                self._history = History(self._segments, self._points, self._reader.array)
+            return self._history
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self.history.table
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        return self.history.losses
+
+    def best(self, metric: str) -> dict[str, int | None]:
+        """The step with the best score by avg and by all, None where there is none yet."""
+        return best_steps(self.history, self.history.line(metric))
+
+    def best_set(self, metric: str) -> dict[str, list[int]]:
+        """The steps that are not worse than any other by more than chance, by avg and by all; see best.py.
+
+        Raises InvalidInput where the noise of the scores is not known.
+        """
+        history = self.history
+        return {part: best_set(history, history.line(metric), part) for part in PARTS}
+
+    def alarm(
+        self, column: str, *, rises: float | None = None, falls: float | None = None, for_: int = 1, call: Any = None
+    ) -> None:
+        """Sound an alarm where a column rises, or falls, by a share of its lowest, or highest, value so far.
+
+        Parameters
+        ----------
+        column : `fid_avg`, `fid_all`, `fid_gap` and so on, `variance` of the generated rows, or the name of a loss
+        rises, falls : the share, 0.5 for half of it; one of the two
+        for_ : steps in a row
+        call : a function of one `Alarm(step, alarm, words)`, called on another thread for each new one of a live run;
+            what it raises is told
+        """
+        rule = rules.Threshold.of(column, rises, falls, for_)
+        rules.check_column(self.history, column)
+        if call is not None and not callable(call):
+            raise InvalidInput("call", f"got {shown(call)}", "Give a function of one alarm")
+        if self._recorder is not None and self._called is None and call is not None:
+            self._called = set()
+        self._given.append((rule, call))
+
+    @property
+    def alarms(self) -> pd.DataFrame:
+        """(step, alarm, words) of the default rules and of those that `alarm` added, read again from the whole run."""
+        found = rules.sounded(self.history, [*rules.DEFAULTS, *(rule for rule, _ in self._given)])
+        return pd.DataFrame(found, columns=["step", "alarm", "words"])
+
+    def with_weights(self, weights: Any) -> History:
+        """The run under other weights, by name or in order: its `table`, and as `history` all that follows from it."""
+        return self.history.with_weights(weights)
+
+    @property
+    def words(self) -> list[str]:
+        """What each aggregate would keep, a sentence a metric."""
+        history = self.history
+        return [kept_words(history, line) for line in history.lines.values()]
+
+    @property
+    def cost(self) -> Cost:
+        """What the Monitor cost the loop."""
+        recorder = self._recorder
+        scoring, dropped = (0.0, 0) if recorder is None else (recorder.spent, recorder.dropped)
+        elapsed = 0.0 if self._started is None else time.monotonic() - self._started
+        share = (self._drawing + scoring) / elapsed if elapsed else 0.0
+        return Cost(
+            self._drawing, scoring, elapsed, share, 0.0 if self._keep_all else self._every, self._skipped, dropped
+        )
+
+    @property
+    def troubles(self) -> list[str]:
+        found = list(self._reader.told)
+        more = self._reader.skipped
+        found = [f"{more:,} lines of the log were left out", *found] if more else found
+        return found if self._recorder is None else [*found, *self._recorder.troubles.lines]
+
+    def plot(self) -> Figure:
+        """Each metric's avg and all, the gap below, losses, and the alarms at their steps."""
+        from .figure import monitored
+
+        return monitored(self.history, self.alarms)
+
+    def _repr_html_(self) -> str:
+        from .page import page_of
+
+        return page_of(self)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Monitor of {len(self.history.points):,} steps", *self.words])
+
+    def close(self) -> None:
+        """Score what waits, and end the thread; the run stays to be read."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            recorder.close(PATIENCE)
+
+
+def _opened(path: Path, names: Any) -> tuple[History, Reader]:
+    """What is there already; InvalidInput where it is a run of other clients."""
+    history, reader = read(path)
+    if history.segments and history.names != tuple(names):
+        seen = f"{shown(str(path))} holds a run of other clients: {shown(list(history.names))}"
+        raise InvalidInput("path", seen, "Choose another folder")
+    return history, reader
+
+
+def _close(monitor: weakref.ref[Monitor]) -> None:
+    if (found := monitor()) is not None:
+        found.close()

@@ -1,0 +1,54 @@
+"""A Monitor as static HTML: what each aggregate would keep, the last scores, alarms, the cost, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .monitor import Monitor
+
+MOST_ALARMS = 10
+
+
+def page_of(monitor: Monitor) -> str:
+    """All names and messages are text."""
+    history = monitor.history
+    steps = f"{len(history.points):,} steps of {len(history.names):,} clients"
+    parts = [f"<p><b>Monitor</b>: {steps}</p>", _list(monitor.words)]
+    rows = [(line.name, line.steps[-1], line.avg[-1], line.all[-1], line.gap[-1]) for line in history.lines.values()]
+    if rows:
+        parts.append(_table(("metric", "last step", "avg", "all", "gap"), rows))
+    alarms = monitor.alarms
+    if len(alarms):
+        last = alarms.tail(MOST_ALARMS)
+        more = f", the last {len(last)} of {len(alarms)}" * (len(last) < len(alarms))
+        parts.append(f"<p>Alarms{more}:</p>{_table(tuple(alarms.columns), last.itertuples(index=False))}")
+    cost = monitor.cost
+    if cost.elapsed:
+        spared = f"; {cost.skipped:,} steps came too soon, {cost.dropped:,} gave way to newer ones"
+        parts.append(
+            f"<p>Cost: {cost.drawing:.3g} s of drawing in the loop, {cost.scoring:.3g} s of scoring{spared}.</p>"
+        )
+    if troubles := monitor.troubles:
+        parts.append(f"<p>Told:</p>{_list(troubles)}")
+    return "".join(parts)
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+
+
+def _table(names: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    body = "".join("<tr>" + "".join(f"<td>{escape(_shown(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _shown(cell: object) -> str:
+    if isinstance(cell, (int, np.integer)):
+        return f"{int(cell):,}"
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

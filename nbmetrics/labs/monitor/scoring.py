@@ -1,0 +1,258 @@
+"""One generator after the other against the same clients, whose half of every score is computed once.
+
+Flow: the constructor summarises the clients → `facts`, what later questions need of them → `score` of each step's rows:
+the score of every client and of the pooled clients, its noise, and the moments of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...arrays import to_float64, to_numpy
+from ...distributions import has_moments
+from ...errors import InvalidInput, check_count, refusal_of
+from ...evaluation.draws import Made, Multipliers
+from ...evaluation.kid_gap import kid_gap_parts
+from ...evaluation.parts import Clients, Column, settled
+from ...evaluation.result import value_of
+from ...evaluation.sampling import ClientSamples, GeneratorSamples
+from ...federation import Federation, Generator
+from ...metrics.base import Sample
+from ...metrics.fid.metric import FID
+from ...metrics.kid.estimators import AllPairs
+from ...metrics.kid.metric import KID
+from ...summaries.moments import Moments
+
+# Draws of the noise of a score.
+DRAWS = 128
+# Up to so many features FID-all under other weights is exact, from moments; beyond, it is its tangent (`FID.slopes`).
+MOMENTS_DIM = 64
+# Clients whose own noise is kept; of more, only that of avg and all under the weights given.
+NOISY_CLIENTS = 32
+# Bytes of normal numbers that are kept from one step to the next.
+KEPT_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One metric at one step.
+
+    Attributes
+    ----------
+    clients : (k,) scores, NaN where there is none
+    all : of the pooled clients, under the weights of the scoring; `terms`, its addends
+    noise : (B, k) draws of the noise of `clients`, or (B, 1) of avg; None where it is not known
+    all_noise : (B,) of `all`; None where it is not known or, for KID, that of avg
+    slopes : (k,) of `all`, see `Metric.slopes`; None where other things tell it
+    why : reasons for what is NaN
+    """
+
+    clients: np.ndarray
+    all: float
+    terms: dict[str, float] = field(default_factory=dict)
+    noise: np.ndarray | None = None
+    all_noise: np.ndarray | None = None
+    slopes: np.ndarray | None = None
+    why: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class KeptMultipliers(Multipliers):
+    """The same normal numbers for every step, drawn once where there is room: steps are compared in pairs."""
+
+    kept: dict[Any, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, compare=False, repr=False)
+
+    def mean(self, pulls: np.ndarray, party: Sequence[int]) -> np.ndarray:
+        n = pulls.shape[-1]
+        if (key := (n, *party)) not in self.kept:
+            if sum(xi.nbytes for xi, _ in self.kept.values()) + 8 * n * self.count > KEPT_BYTES:
+                return super().mean(pulls, party)
+            rng = np.random.default_rng([self.seed, *party])
+            xi = rng.standard_normal((n, self.count))
+            self.kept[key] = xi, np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1))
+        xi, spread = self.kept[key]
+        centred = (pulls - pulls.mean(axis=-1, keepdims=True)) / np.sqrt(n * (n - 1.0))
+        return np.asarray(centred @ xi / spread)
+
+
+class Scoring:
+    """The clients' half of all scores.
+
+    Parameters
+    ----------
+    federation, metrics, seed : as for `nm.evaluate`
+
+    Raises
+    ------
+    InvalidInput
+        As `nm.evaluate`, before anything is computed; for clients with a condition, which have no one generator.
+    """
+
+    def __init__(self, federation: Any, metrics: Any = ("fid", "kid"), seed: int = 0) -> None:
+        self.federation = federation if isinstance(federation, Federation) else Federation(federation)
+        if self.federation.is_conditional:
+            fix = "Leave condition out, or use nm.evaluate"
+            raise InvalidInput("federation", "has clients with a condition, which a Monitor cannot follow yet", fix)
+        self.seed = check_count(seed, "seed", minimum=0)
+        self.names, self.weights = tuple(self.federation.names), tuple(self.federation.weights)
+        self.extraction = self.federation.extraction
+        if self.extraction is not None:
+            self.extraction = replace(self.extraction, progress=False)
+        drawn = ClientSamples(self.federation, None, self.seed)
+        self.clients = [Clients(metric, drawn, refusal) for metric, refusal in settled(metrics, self.federation)]
+        self._multipliers = KeptMultipliers(DRAWS, seed=0)
+        self._is_ready = False
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(clients.metric.name for clients in self.clients)
+
+    def prepare(self) -> None:
+        """Summarise the clients, once; InvalidInput where every metric refuses every client."""
+        if self._is_ready:
+            return
+        for clients in self.clients:
+            clients.summarize()
+        summaries = [summary for clients in self.clients for summary in clients.summaries]
+        if (first := refusal_of(*summaries)) and all(map(refusal_of, summaries)):
+            raise first
+        for clients in self.clients:
+            clients.prepare()
+        self._is_ready = True
+
+    def described(self) -> list[dict[str, Any]]:
+        """Of each metric what a reader of the log has to know."""
+        return [
+            {
+                "name": c.metric.name,
+                "label": c.metric.label,
+                "higher_is_better": bool(c.metric.higher_is_better),
+                "best": c.metric.best,
+                "kind": "kid" if is_kid(c) else "fid" if is_fid(c) else "",
+                "mixes": is_kid(c) and bool(c.metric.estimator.unbiased),  # type: ignore[attr-defined]
+            }
+            for c in self.clients
+        ]
+
+    def facts(self) -> dict[str, np.ndarray]:
+        """Arrays of the clients from which `all` under other weights follows, by name; empty where there are none."""
+        self.prepare()
+        centres = [c for client in self.federation if (c := _centre(client.to_sample())) is not None]
+        found = {"centres": np.stack(centres)} if len(centres) == len(self.names) else {}
+        for position, clients in enumerate(self.clients):
+            if is_kid(clients) and (parts := kid_gap_parts(clients.result([], None))) is not None:
+                found[f"gap {position}"] = np.column_stack([parts.cross, parts.own, parts.n])
+            if self._is_exact(clients) and not refusal_of(*clients.summaries):
+                found["moments"] = np.stack([packed_moments(summary) for summary in clients.summaries])
+        return found
+
+    def score(self, rows: Any, *, is_paired: bool, position: int) -> tuple[dict[str, Scored], dict[str, np.ndarray]]:
+        """Every metric's scores of rows (or a law), and what is kept of the rows.
+
+        Parameters
+        ----------
+        rows : what a `Generator` takes, drawn already
+        is_paired : whether its rows were made of the same latents as those of other steps
+        position : of the step among all, which seeds the noise of rows that were not
+        """
+        self.prepare()
+        made = Generator(rows, name="generator").through(self.extraction)
+        drawn = GeneratorSamples(made, None, [self.seed, 1, position], self.federation)
+        column = Column.of(drawn, 0 if is_paired else 1 + position, len(self.names))
+        return {c.metric.name: self._scored(c, column) for c in self.clients}, self._kept(drawn)
+
+    def _scored(self, clients: Clients, column: Column) -> Scored:
+        try:
+            summary, _ = clients.summary_of(column, self.weights)
+            column = replace(column, summary=summary)
+            terms = clients.terms(column, range(len(self.names)))
+            of_all, _ = clients.against_all(column, self.weights)
+        except InvalidInput as error:
+            return Scored(np.full(len(self.names), np.nan), np.nan, why=(str(error),))
+        refused = dict.fromkeys(str(t) for t in (*terms, of_all) if isinstance(t, InvalidInput))
+        scores = np.array([value_of(t) for t in terms])
+        named = {} if isinstance(of_all, InvalidInput) else {name: float(v) for name, v in of_all.items()}
+        noise, all_noise = self._noise(clients, column)
+        slopes = None
+        if not is_kid(clients) and not self._is_exact(clients):
+            slopes = clients.slopes(column, self.weights)
+        return Scored(scores, value_of(of_all), named, noise, all_noise, slopes, tuple(refused))
+
+    def _noise(self, clients: Clients, column: Column) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Draws of the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
+        metric, samples = clients.metric, column.drawn(clients.metric)
+        is_refused = refusal_of(*clients.summaries, column.summary) is not None
+        if not metric.has_pulls or is_refused or samples is None or samples.rows is None:
+            return None, None
+        made = Made(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
+        each = made.clients(clients.strata).draws
+        if len(self.names) > NOISY_CLIENTS:
+            counted = np.array(self.weights) > 0
+            each = each[:, counted] @ np.array(self.weights)[counted, None]
+        if is_kid(clients):
+            return each.astype(np.float32), None
+        together = made.all(clients.pooled_strata(self.weights), self.weights)
+        return each.astype(np.float32), together.draws[:, 0].astype(np.float32)
+
+    def _kept(self, drawn: GeneratorSamples) -> dict[str, np.ndarray]:
+        """`centre`, variance and mean of the rows, and their `moments` where FID-all is made from them."""
+        sample = drawn.whole(self.clients[0].metric)
+        if sample.rows is None:
+            if not has_moments(sample.law):
+                return {}
+        elif sample.rows.shape[0] < 2:
+            return {}
+        found = {"centre": np.asarray(_centre(sample))}
+        if not any(map(self._is_exact, self.clients)):
+            return found
+        law = sample.distribution
+        moments = Moments.of_rows(sample.rows) if law is None else Moments.of_distribution(law)  # type: ignore[arg-type]
+        return {**found, "moments": packed_moments(moments)}
+
+    def _is_exact(self, clients: Clients) -> bool:
+        """Whether pooled scores under other weights are made from moments."""
+        return is_fid(clients) and self.federation.dim <= MOMENTS_DIM
+
+
+def _centre(sample: Sample) -> np.ndarray | None:
+    """The variance of all features together, then the mean, (1 + d,); None of a law without them."""
+    if sample.rows is None:
+        if not has_moments(sample.law):
+            return None
+        return np.concatenate([[np.trace(sample.law.cov)], sample.law.mean])
+    rows = to_numpy(to_float64(sample.rows))
+    return np.concatenate([[rows.var(axis=0, ddof=1).sum() if len(rows) > 1 else 0.0], rows.mean(axis=0)])
+
+
+def is_kid(clients: Clients) -> bool:
+    """Whether Theorem 2 holds: KID on all pairs, whose gap no generator moves."""
+    return isinstance(clients.metric, KID) and isinstance(clients.metric.estimator, AllPairs)
+
+
+def is_fid(clients: Clients) -> bool:
+    """Whether the score is the plain FID, a function of moments."""
+    return type(clients.metric) is FID
+
+
+def packed_moments(moments: Moments) -> np.ndarray:
+    """Count, mean and the triangular root of the covariance, 1 + d + d(d+1)/2 numbers."""
+    mean, root = (to_numpy(to_float64(part)) for part in (moments.mean, moments.root))
+    d = len(mean)
+    square = np.zeros((d, d))
+    triangle = np.linalg.qr(root, mode="r")
+    square[: len(triangle)] = triangle
+    return np.concatenate([[moments.count], mean, square[np.triu_indices(d)]])
+
+
+def unpacked_moments(packed: np.ndarray) -> Moments:
+    """The same again; ValueError where they are none, or not those of rows or of a law."""
+    d = max(1, int((np.sqrt(8.0 * len(packed) + 1.0) - 3.0) / 2.0))
+    if 1 + d + d * (d + 1) // 2 != len(packed) or not (np.isfinite(packed[1:]).all() and packed[0] >= 2):
+        raise ValueError("are no moments")
+    root = np.zeros((d, d))
+    root[np.triu_indices(d)] = packed[d + 1 :]
+    return Moments(float(packed[0]), np.array(packed[1 : d + 1]), root, None)

@@ -1,0 +1,109 @@
+"""Which checkpoint each aggregate would keep, and how often the best in truth is among those not worse by chance."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics import InvalidInput
+from nbmetrics.labs.monitor.best import LEVEL, within_chance
+from nbmetrics.labs.monitor.monitor import Monitor
+
+RUNS = 150
+
+
+@pytest.fixture
+def monitored(opened):
+    return partial(opened, Monitor, keep_all=True)
+
+
+def coverage(steps, truth, rng, draws=128, noise=1.0):
+    """How often the best in truth is kept, of runs whose noise has the draws' covariance."""
+    root = rng.normal(size=(steps, steps)) / np.sqrt(steps)  # steps are correlated, as those of one set of clients
+    kept = []
+    for _ in range(RUNS):
+        seen = truth + noise * root @ rng.normal(size=steps)
+        kept.append(within_chance(seen, noise * root @ rng.normal(size=(steps, draws)))[np.argmin(truth)])
+    return np.mean(kept)
+
+
+@pytest.mark.parametrize("spacing", [0.0, 0.3, 3.0])
+def test_the_best_in_truth_is_in_the_set_about_as_often_as_the_level_says(spacing):
+    rng = np.random.default_rng(int(10 * spacing))
+    found = coverage(20, spacing * np.arange(20), rng)
+    slack = 3.0 * np.sqrt(LEVEL * (1 - LEVEL) / RUNS)
+    assert found >= LEVEL - slack - 0.02  # quantiles of 128 draws are themselves a little off
+
+
+def test_the_set_shrinks_to_the_best_where_noise_is_small_and_is_all_where_it_is_large():
+    rng = np.random.default_rng(0)
+    draws, losses = rng.normal(size=(10, 128)), np.arange(10.0)
+    assert within_chance(losses, 0.01 * draws).tolist() == [True] + [False] * 9
+    assert within_chance(losses, 100.0 * draws).all()
+    # what all steps share, such as the clients' rows, is no noise of a comparison
+    assert within_chance(losses, 0.01 * draws + 100.0 * rng.normal(size=128)).sum() == 1
+
+
+def run_of(monitor, widths, n, rng):
+    for step, width in enumerate(widths):
+        monitor.log(step, rng.normal(0.0, width, (n, 1)))
+    assert monitor.wait(60)
+    return monitor
+
+
+WIDTHS = (0.7, 0.95, 1.0, 1.05, 1.3)
+
+
+@pytest.mark.parametrize("metric", ["fid", "kid"])
+def test_a_real_run_keeps_the_best_in_truth(monitored, metric):
+    """Fresh clients and rows each time; the clients are N(0, 1), and the generator of width 1 is the best."""
+    kept = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        clients = {name: rng.normal(size=(60, 1)) for name in "ab"}
+        monitor = run_of(monitored(clients, metric), WIDTHS, 120, rng)
+        sets = monitor.best_set(metric)
+        assert all(monitor.best(metric)[part] in found for part, found in sets.items())
+        kept.append([2 in sets[part] for part in ("avg", "all")])
+        monitor.close()
+    assert np.mean(kept, axis=0).min() >= 0.8
+
+
+def test_what_is_clearly_worse_is_not_kept_and_paired_steps_are_told_apart_more_finely(monitored):
+    rng = np.random.default_rng(0)
+    clients = {name: rng.normal(size=(300, 1)) for name in "ab"}
+    paired, apart = monitored(clients, "kid", samples=300), monitored(clients, "kid", samples=300)
+    for step, shift in enumerate((0.0, 0.15, 0.3, 0.6)):
+        paired.log(step, lambda n, rng, shift=shift: shift + rng.normal(size=(n, 1)))
+        apart.log(step, shift + rng.normal(size=(300, 1)))
+    assert paired.wait(60) and apart.wait(60)
+    for part in ("avg", "all"):
+        assert set(paired.best_set("kid")[part]) < set(range(4))
+        assert len(paired.best_set("kid")[part]) <= len(apart.best_set("kid")[part])
+    assert paired.best_set("kid")["avg"] == paired.best_set("kid")["all"]  # by Theorem 2
+
+
+def test_words_say_whether_avg_and_all_disagree_by_more_than_chance(monitored):
+    rng = np.random.default_rng(0)
+    clients = {"left": rng.normal(-3, 0.3, (400, 1)), "right": rng.normal(3, 0.3, (400, 1))}
+    monitor = run_of(monitored(clients, "fid"), (0.3, 3.0), 400, rng)  # narrow wins by avg, wide by all
+    assert monitor.best("fid") == {"avg": 0, "all": 1} and monitor.best_set("fid") == {"avg": [0], "all": [1]}
+    assert monitor.words == ["FID: avg would keep step 0, all step 1: more than chance."]
+    alone = monitor.with_weights({"left": 1, "right": 0})
+    assert alone.table.groupby("step")["gap"].sum().abs().max() < 1e-9
+
+
+def test_a_set_needs_noise_and_a_metric_that_is_there(monitored):
+    rng = np.random.default_rng(0)
+    clients = {"a": rng.normal(size=(30, 1)), "b": rng.normal(size=(30, 1))}
+    monitor = monitored(clients, ("fid", "coverage"))
+    assert monitor.best("fid") == {"avg": None, "all": None} and monitor.best_set("fid") == {"avg": [], "all": []}
+    run_of(monitor, (1.0, 0.1), 40, rng)
+    assert monitor.best("coverage") == {"avg": 0, "all": 0}  # higher is better
+    with pytest.raises(InvalidInput, match="noise"):
+        monitor.best_set("coverage")
+    with pytest.raises(InvalidInput, match="fid"):
+        monitor.best("fit")
+    monitor.log(9, nm.Gaussian([0.0]))
+    assert monitor.wait(60) and monitor.best_set("fid, exact") == {"avg": [9], "all": [9]}
