@@ -272,9 +272,10 @@ def test_the_mixture_of_three_is_the_best_of_a_grid(world):
         assert found["best_single"] == THREE[singles.argmin()]
         assert found["best_single_score"] == pytest.approx(singles.min(), abs=1e-9)
         means, k = world.kernel.means(), len(world.clients)
-        for which, column in ((alpha, 0), (np.eye(3)[singles.argmin()], 1)):
+        by_client, apart = np.array(found["by_client"]), np.array(found["apart"])
+        for which in (alpha, np.eye(3)[singles.argmin()], np.array([0.5, 0.2, 0.3])):
             own = np.diag(means)[:k] + which @ q @ which - 2 * means[:k, [k + g for g in chosen]] @ which
-            np.testing.assert_allclose(np.array(found["clients"])[:, column], own, atol=1e-9)
+            np.testing.assert_allclose(by_client @ which - which @ apart @ which / 2, own, atol=1e-9)
 
 
 def test_the_mixture_of_twenty_is_that_of_another_solver():
