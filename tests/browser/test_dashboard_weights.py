@@ -17,9 +17,9 @@ from tests.browser.page import drag, painted, press
 
 ROWS = {"north": 220, "south": 160, "east": 90, "west": 70, "few": 10}
 DIM = 6
-# Of each client's row its name and its first bar, which is of the winner by avg.
-BARS = """rows => rows.map(row => [row.children[0].title,
-  row.querySelector('.nbm-regret-bar').dataset.value])"""
+# Of each client's row its name, its first bar, which is of the winner by avg, and its mark.
+BARS = """rows => rows.map(row => [row.querySelector('.nbm-regret-name').title,
+  row.querySelector('.nbm-regret-bar').dataset.value, row.querySelector('small').textContent])"""
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +83,10 @@ def assert_decisions_are_pythons(root, lab, metric="fid"):
         assert [winner for _, winner in shown] == [lab._study.generators[g] for _, _, g in wanted]
         assert [at for at, _ in shown] == pytest.approx([at for at, _, _ in wanted], abs=1e-9)
     lost = regret(known.facts.centres)[known.avg_centres.argmin()]
-    for name, value in root.locator(".nbm-regret-row").evaluate_all(BARS):
-        assert float(value) == pytest.approx(lost[list(ROWS).index(name)], abs=1e-9)
+    for name, value, mark in root.locator(".nbm-regret-row").evaluate_all(BARS):
+        i = list(ROWS).index(name)
+        assert float(value) == pytest.approx(lost[i], abs=1e-9)
+        assert mark.startswith(f"n = {ROWS[name]}: cannot tell") or (counts[i] and not mark)
 
 
 def test_bars_move_by_mouse_keys_and_typing_and_decisions_follow_as_python_has_them(saved, lab):

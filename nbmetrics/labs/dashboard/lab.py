@@ -76,7 +76,8 @@ class Dashboard(Edited):
 
     _esm = modules.module("dashboard/view/index.js")
     _css = modules.style(
-        *modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css", "dashboard/view/weights.css"
+        *(*modules.CHARTS, "toolkit/view/matrix.css"),
+        *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights")),
     )
     _state = DashboardScene
     _saved_words = OF_DASHBOARD

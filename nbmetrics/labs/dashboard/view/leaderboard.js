@@ -37,7 +37,7 @@ const FAR = {
 };
 const DRAWN = { avg: "avg", all: "all" };
 
-/** @typedef {{name: string, column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
+/** @typedef {{name: "avg" | "all", column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
 
 export class Leaderboard {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -194,8 +194,10 @@ export class Leaderboard {
       setAttributes(cell, { title: isFar ? (this.store.saved ? FAR.saved : FAR.live) : title });
       if (value !== undefined) setAttributes(cell, { "data-value": value, "data-current": String(!isOld) });
     });
-    for (const { column, spans, scale, leader } of drawn)
-      paintWhisker(row.cells[column].children[1], spans[g], scale, spans[leader].value, g === leader);
+    for (const { name: part, column, spans, scale, leader } of drawn) {
+      const whisker = row.cells[column].children[1];
+      paintWhisker(whisker, spans[g], scale, spans[leader].value, g === leader, cells[part].isOld);
+    }
   }
 
   /** Up and down go from row to row. @param {KeyboardEvent} event */

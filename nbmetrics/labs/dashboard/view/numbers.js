@@ -86,6 +86,7 @@ function shownOf(facts, given) {
     : facts.same
       ? losses(all)
       : pooledOf("all_centres", facts, given);
+  const isDone = !isNear && !board.filled.doing && !board.filled.stopped && known.every((row) => row.every(Boolean));
   const allNoise = isAlone ? avgNoise : noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
@@ -107,7 +108,7 @@ function shownOf(facts, given) {
     isNear,
     isFar: isNear && all.every(Number.isNaN),
     isAllKnown: scene.generators.map(
-      (generator, g) => isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
+      (generator, g) => isDone || isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
     ),
     byAvg,
     byAll,

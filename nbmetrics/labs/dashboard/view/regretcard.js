@@ -1,6 +1,7 @@
 /**
  * What each client loses, beside its own best generator, if everybody gets the winner by avg, by all, or of the worst
- * client: three short bars a client. The order rests while weights are dragged.
+ * client: three short bars a client, faint where its rows cannot tell the generators apart, as the heat map has them.
+ * The order rests while weights are dragged.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decided.js"
@@ -10,6 +11,7 @@ import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
+import { cellsNow } from "./cells.js";
 import { card } from "./certificatecard.js";
 import { leastOf } from "./decided.js";
 import { inWords } from "./numbers.js";
@@ -45,6 +47,7 @@ export class RegretCard {
     this.root.hidden = !choices.length || scene.generators.length < 2;
     if (this.root.hidden) return;
     const losses = regret(shown.centres);
+    const { blind } = cellsNow(this.store.model, scene.metric);
     const lost = clients.map((_, i) => choices.map(({ g }) => losses[g][i]));
     const most = Math.max(0, ...lost.flat().filter(Number.isFinite));
     if (!this.store.before || this.order.length !== clients.length) this.order = orderByLoss(lost);
@@ -56,8 +59,12 @@ export class RegretCard {
     const paintRows = (/** @type {Element} */ parent, /** @type {number[]} */ which) =>
       resizeChildren(parent, which.length, makeRow).forEach((row, n) => {
         const i = which[n];
-        setText(row.children[0], shortened(clients[i].name, NAME));
-        setAttributes(row.children[0], { title: clients[i].name });
+        const [name, mark] = row.children[0].children;
+        setText(name, shortened(clients[i].name, NAME));
+        setAttributes(name, { title: clients[i].name });
+        setText(mark, blind[i]);
+        setAttributes(mark, { title: blind[i] });
+        row.classList.toggle("nbm-regret-blind", blind[i] !== "");
         paintBars(row.children[1], lost[i], most);
       });
     paintRows(this.first, this.order.slice(0, FIRST));
@@ -106,7 +113,8 @@ export function keyOf({ label, higher, best, corrected }) {
 }
 
 function makeRow() {
-  return el("div", { class: "nbm-regret-row" }, [el("span", { class: "nbm-regret-name" }), el("div")]);
+  const who = el("div", { class: "nbm-regret-who" }, [el("span", { class: "nbm-regret-name" }), el("small")]);
+  return el("div", { class: "nbm-regret-row" }, [who, el("div")]);
 }
 
 /** @param {Element} parent @param {number[]} lost @param {number} most */
