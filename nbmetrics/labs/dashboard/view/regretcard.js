@@ -2,6 +2,8 @@
  * What each client loses, beside its own best generator, if everybody gets the winner by avg, by all, or of the worst
  * client: three short bars a client. The order rests while weights are dragged.
  *
+ * Twin: labs/dashboard/sight.py · held by: tests/labs/dashboard/test_views.py
+ *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decided.js"
  * @import { Numbers, Scene, Shown } from "./types.js"
