@@ -126,7 +126,7 @@ class FederationStudy(Study):
                 filling.weigh(wanted)
                 self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
         step = next(filling.steps(), None)
-        if step is None or all(filling.known(metric).all.all() for metric in self.metrics):  # numbers come first
+        if step is None or any(filling.known(metric).all.all() for metric in self.metrics):  # numbers come first
             draw = self._strips.next(map(filling.source, self.generators))
             if draw is not None:
                 return Step("pictures", draw)

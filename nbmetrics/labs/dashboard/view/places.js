@@ -1,6 +1,8 @@
 /**
  * Orders of generators, and where two of them cross by more than chance. No DOM.
  *
+ * Twin: labs/dashboard/places.py · held by: tests/labs/dashboard/test_views.py
+ *
  * @import { Aggregate } from "./verdict.js"
  * @import { Ranges } from "./ranges.js"
  */

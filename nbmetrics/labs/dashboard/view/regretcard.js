@@ -3,6 +3,8 @@
  * client: three short bars a client, faint where its rows cannot tell the generators apart, as the heat map has them.
  * The order rests while weights are dragged.
  *
+ * Twin: labs/dashboard/sight.py · held by: tests/labs/dashboard/test_views.py
+ *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decided.js"
  * @import { Numbers, Scene, Shown } from "./types.js"

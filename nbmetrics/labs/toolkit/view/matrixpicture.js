@@ -18,7 +18,7 @@ export function matrixPicture(matrix) {
   const theme = matrix.theme;
   if (!theme) throw new Error("it is not painted yet");
   const widest = (/** @type {string[]} */ texts) => Math.max(...texts.map((text) => text.length)) * LETTER;
-  const names = Math.min(NAMES, widest(rows.map(({ name, note = "" }) => name + note)) + 24);
+  const names = Math.min(NAMES, widest(rows.map(({ name, note = "" }) => name + note)) + 36);
   const width = Math.min(COLUMN.most, Math.max(COLUMN.least, 560 / columns.length));
   const { height } = matrix.layout;
   const isTurned = columns.some((name) => name.length * LETTER > width - 4);
@@ -28,7 +28,7 @@ export function matrixPicture(matrix) {
   const step = Math.ceil(12 / height);
   rows.forEach(({ name, note = "", isInside }, row) => {
     const y = head + row * height;
-    const text = shortened(name, names - 24 - note.length * LETTER) + note;
+    const text = shortened(name, names - (isInside ? 20 : 8) - note.length * LETTER) + note;
     if (row % step === 0) nodes.push(svg("text", { x: isInside ? 12 : 0, y: y + height / 2 + 4 }, [text]));
     columns.forEach((_, column) => {
       const box = { x: names + column * width, y, width: width - 1, height: height - (height < 12 ? 0.5 : 1) };
