@@ -12,19 +12,17 @@ from .result import Result, pooled_or_refused, value_of
 from .standing import Standing
 
 
-def scores_elsewhere(result: Result, weights: Sequence[float]) -> Callable[[int], float]:
+def scores_elsewhere(result: Result, weights: Sequence[float], *, plain: bool = False) -> Callable[[int], float]:
     """What gives the score of the pooled clients with a generator, by position, under the weights λ.
 
-    It is the score of decisions: without the bias of few rows where influence values know it, else the plain one; NaN
-    where the metric refuses the pair.
+    It is the score of decisions: without the bias of few rows where influence values know it, else, or where `plain`,
+    as it is; NaN where the metric refuses the pair.
     """
-    metric, standing = result.metric, result.replicas
+    metric, standing = result.metric, _standing(result)
     together = pooled_or_refused(metric, result.real, weights)
-    if not isinstance(standing, Standing):
-        standing = Standing(standing, [None] * len(result.generated))
     influences, places = standing.replicas, standing.places
     strata = None
-    if isinstance(influences, Influences) and not refusal_of(together):
+    if not plain and isinstance(influences, Influences) and not refusal_of(together):
         strata = metric.pool_strata(influences.real, weights)
 
     def score(g: int) -> float:
@@ -37,3 +35,13 @@ def scores_elsewhere(result: Result, weights: Sequence[float]) -> Callable[[int]
         return value_of(terms_of(metric, together, summary))
 
     return score
+
+
+def are_corrected(result: Result) -> bool:
+    """Whether influence values can take the bias of few rows off, under any weights."""
+    return isinstance(_standing(result).replicas, Influences)
+
+
+def _standing(result: Result) -> Standing:
+    found = result.replicas
+    return found if isinstance(found, Standing) else Standing(found, [None] * len(result.generated))

@@ -86,6 +86,12 @@ def cell(page, root, case):
     expect(root.get_by_role("button", name="Close")).to_be_visible()
 
 
+def mixture(page, root, case):
+    root.get_by_role("button", name="Find the best mixture").click()
+    root.get_by_role("slider", name="in the mixture").first.press("Shift+ArrowLeft")
+    expect(root.get_by_role("button", name="Back to the best")).to_be_visible()
+
+
 def coloured(page, root, case):
     root.get_by_role("combobox", name="Colour").select_option("raw")
 
@@ -128,6 +134,7 @@ STATES = {
     "Dashboard": [
         *DRAG,
         ("with a cell open", cell),
+        ("with a mixture moved", mixture),
         ("sorted by the worst client", press("worst client")),
         ("in the colours of the scores", coloured),
         ("by KID", choose("Metric", "kid")),
@@ -157,7 +164,12 @@ LIVE = {
     "Playground": {"with a metric from Python"},
     "CorrelationLab": set(),
     "TwinsLab": {"where Python searches"},
-    "Dashboard": {"with a cell open", "with a client to drop", "with the generators to attach"},
+    "Dashboard": {
+        "with a cell open",
+        "with a client to drop",
+        "with a mixture moved",
+        "with the generators to attach",
+    },
     "MemorizationLab": {state for state, _ in STATES["MemorizationLab"]},
 }
 # One of them for each state, in turn; all four of each at length.

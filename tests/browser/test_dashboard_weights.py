@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
+from nbmetrics.evaluation.elsewhere import scores_elsewhere
 from nbmetrics.labs.dashboard.certificate import breakpoints, certificate, certificate_sentence, with_weight
 from nbmetrics.labs.dashboard.ranges import apart
 from nbmetrics.labs.dashboard.regions import regions, regret
@@ -34,6 +35,8 @@ def lab():
     lab = nm.Dashboard(clients, generators, ("fid", "kid"))
     lab.wait()
     lab._mixture.now(lab._scene)
+    lab.scene = {**lab.scene, "groups": [0, 1, 2, 1, 1]}
+    lab._winners.now(lab._scene)
     yield lab
     lab.close()
 
@@ -156,6 +159,37 @@ def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
     assert np.abs(shares(root) - now).sum() / 2 == pytest.approx(found.moved * now[counts].sum(), abs=2e-3)
 
 
+def assert_winners_by_all_are_pythons(page, root, lab):
+    """By keys and by mouse, at the weights on show and where the point goes next; other proportions need Python."""
+    by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
+    point = root.get_by_role("slider", name="weights of three groups", exact=True)
+    result, names = lab.scores.result("fid"), lab._study.generators
+
+    def assert_first_is_pythons():
+        painted(page)
+        score = scores_elsewhere(result, shares(root))
+        wanted = min(names, key=lambda name: score(names.index(name)))
+        assert root.locator(".nbm-triangle-region.nbm-first").get_attribute("data-winner") == wanted
+        return wanted
+
+    by.get_by_role("button", name="all").press("Enter")
+    expect(note).to_contain_text("Who wins by FID-all: Python’s at")
+    winners = set()
+    for arrows in (["Left"] * 3 + ["Down"], ["Right"] * 2, ["Up"] * 5):
+        for arrow in arrows:
+            point.press(f"Shift+Arrow{arrow}")
+        winners.add(assert_first_is_pythons())
+    assert winners == set(names)
+    drawn = root.locator(".nbm-triangle-region").evaluate_all("nodes => nodes.map(node => node.dataset.winner)")
+    assert set(drawn) == winners
+    bar(root, "south").press("Shift+ArrowRight")
+    expect(note).to_contain_text("Who wins by FID avg: by all a notebook computes it")
+    press(root, "Undo")
+    expect(note).to_contain_text("Who wins by FID-all")
+    by.get_by_role("button", name="avg").click()
+    expect(note).to_have_text("Who wins by FID avg.")
+
+
 def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
     page, root = saved.open(lab)
     point = root.get_by_role("slider", name="weights of three groups", exact=True)
@@ -180,6 +214,7 @@ def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
         if len(polygon):
             points = [[float(x) for x in point.split()] for point in re.findall(r"[\d.-]+ [\d.-]+", shown[name])]
             np.testing.assert_allclose(points, polygon @ corners, atol=0.06)
+    assert_winners_by_all_are_pythons(page, root, lab)
     drag(page, point, 20, -30)
     assert not np.allclose(shares(root), moved, atol=1e-3)
     root.get_by_role("button", name="alike", exact=True).click()

@@ -204,7 +204,9 @@ class FederationStudy(Study):
     def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
         with self.lock:
             result = self._filling.scores_of(scene.generators).result(scene.metric)
-        return winner_map(result, scene.generators, scene.groups, scene.shares, self.federation.dim)
+            known = self._known_of(scene.metric, scene, self._at)
+        bias = result.losses(known.all) - known.all_centres
+        return winner_map(result, scene.generators, scene.groups, scene.shares, bias, self.federation.dim)
 
     def facts(self, metric: str) -> Facts:
         filling = self._filling

@@ -248,9 +248,9 @@ class Study(ABC):
         known, everyone = self._known_of(scene.metric, scene), self.facts(scene.metric)
         return Sight(scene, known, everyone, chosen, self.names, self.sizes, leaves)
 
-    def _known_of(self, metric: str, scene: DashboardScene) -> Known:
+    def _known_of(self, metric: str, scene: DashboardScene, shares: Weights | None = None) -> Known:
         chosen = [self.generators.index(name) for name in scene.generators]
-        return self.known(metric, scene.shares).of_generators(chosen)
+        return self.known(metric, scene.shares if shares is None else shares).of_generators(chosen)
 
     def _cells(self, values: np.ndarray, known: np.ndarray) -> dict[str, Any]:
         return {name: written(values[g], known[g]) for g, name in enumerate(self.generators)}

@@ -1,11 +1,12 @@
 """Who wins by all in the weights of three groups: losses on a grid of the triangle, finer where the winner changes.
 
     {"metric", "generators": [G names], "groups": [k], "within": [k], "unit", "points": [[3 integers of sum `unit`]],
-     "triangles": [[3 points]], "losses": [[G] of each point], "doing": words}
+     "triangles": [[3 points]], "losses": [[G] of each point], "shifted", "doing": words}
 
 `within` are the proportions that clients keep within their group. All but KID is curved in the weights, so the page
 takes each triangle for flat (view/winners.js): at the points that is exact. A level of the grid is told once it is
-done, and how far the next one is meanwhile.
+done, and how far the next one is meanwhile. Where the bias of few rows cannot be taken off under any weights, or that
+takes ten times as long as the score (many features), losses are plain, `shifted` by the bias under the weights on show.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput
-from ...evaluation.elsewhere import scores_elsewhere
+from ...evaluation.elsewhere import are_corrected, scores_elsewhere
 from ...evaluation.result import Result
 from .board import number
 from .regions import proportions
@@ -35,7 +36,12 @@ Triangle = tuple[Point, Point, Point]
 
 
 def winner_map(
-    result: Result, names: Sequence[str], groups: Sequence[int], weights: Sequence[float], dim: int
+    result: Result,
+    names: Sequence[str],
+    groups: Sequence[int],
+    weights: Sequence[float],
+    bias: np.ndarray,
+    dim: int,
 ) -> Iterator[dict[str, Any] | None]:
     """What to show, level after level; None in between, where nothing is new.
 
@@ -43,6 +49,7 @@ def winner_map(
     ----------
     result : of the generators `names`
     groups, weights : of each client its group, 0, 1 or 2, and its λ, of which the proportions within groups count
+    bias : (G,) of few rows under the weights on show, in losses; NaN where it is not known
     dim : features
 
     Raises
@@ -56,12 +63,15 @@ def winner_map(
         raise InvalidInput("groups", "leave a corner of the triangle without clients", "Give each corner a client")
 
     def losses_at(point: Point) -> Iterator[float]:
-        score = scores_elsewhere(result, np.asarray(point) @ within / UNIT)
-        return (float(result.losses(np.array(score(g)))) for g in range(len(names)))
+        score = scores_elsewhere(result, np.asarray(point) @ within / UNIT, plain=is_plain)
+        return (float(result.losses(np.array(score(g)))) - shift[g] for g in range(len(names)))
 
-    about = {"metric": result.name, "generators": list(names), "groups": list(groups)}
+    is_wide = dim > WIDE
+    is_plain = is_wide or not are_corrected(result)
+    shift = np.nan_to_num(bias) if is_plain else np.zeros(len(names))
+    about = {"metric": result.name, "generators": list(names), "groups": list(groups), "shifted": bool(shift.any())}
     begin = {**about, "within": within.sum(axis=0).tolist(), "unit": UNIT}
-    for found in refined(losses_at, QUICK if dim <= WIDE else SLOW, HALVINGS):
+    for found in refined(losses_at, SLOW if is_wide else QUICK, HALVINGS):
         yield None if found is None else {**begin, **found}
 
 

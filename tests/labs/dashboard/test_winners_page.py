@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.labs.dashboard import winners
 from nbmetrics.labs.dashboard.asked import Asked
 from nbmetrics.labs.dashboard.regions import proportions
 from nbmetrics.labs.dashboard.scene import DashboardScene
@@ -73,6 +74,22 @@ def test_losses_are_scores_under_each_weighting(make):
     lab.close()
 
 
+def test_with_many_features_the_bias_is_that_of_the_weights_on_show(monkeypatch):
+    clients, made = of_rows()
+    lab = nm.Dashboard(clients, made, "fid")
+    lab.wait()
+    monkeypatch.setattr(winners, "WIDE", 7)
+    shown = found(lab)
+    lab.close()
+    scores = nm.evaluate(clients, made, "fid", uncertainty=nm.Influence())
+    bias = (scores.table["all"] - scores.table["all_corrected"]).to_numpy()
+    assert shown["shifted"] and bias.min() > 0
+    for at in (0, 5, len(shown["points"]) - 1):
+        weights = spread(shown["groups"], np.array(SIZES, float), np.array(shown["points"][at]) / shown["unit"])
+        plain = scores.with_weights(weights).table["all"]
+        np.testing.assert_allclose(shown["losses"][at], plain - bias, rtol=1e-6)
+
+
 @needs_node
 def test_the_page_draws_the_winners_of_all_weightings():
     clients, made = of_laws()
@@ -87,7 +104,7 @@ def test_the_page_draws_the_winners_of_all_weightings():
       const areaOf = (p) => Math.abs(p.reduce((sum, corner, n) => sum + turn(p, corner, n), 0));
       say([patches(given[0], order).map((own) => own.reduce((sum, part) => sum + areaOf(part), 0)),
         given[1].map((point) => winnerAt(given[0], order, point)), turns(given[0], order)])"""
-    areas, winners, lines = said("winners.js", "patches, turns, winnerAt", line, [shown, grid])
+    areas, wins, lines = said("winners.js", "patches, turns, winnerAt", line, [shown, grid])
     within = proportions(np.array(SETTINGS[0]["groups"]), np.array(SETTINGS[0]["weights"], float))
     scores = nm.evaluate(clients, made, "fid")
 
@@ -97,7 +114,7 @@ def test_the_page_draws_the_winners_of_all_weightings():
     losses = losses_at(grid)
     lead = np.sort(losses, axis=1)
     sure = lead[:, 1] - lead[:, 0] > 0.01 * np.ptp(losses)
-    named = np.array([2, 0, 1])[np.array(winners)]
+    named = np.array([2, 0, 1])[np.array(wins)]
     assert sure.sum() > 200 and (named[sure] == losses.argmin(axis=1)[sure]).all()
     assert sum(areas) == pytest.approx(1, abs=1e-6)
     share = np.bincount(named, minlength=3)[[2, 0, 1]] / len(grid)

@@ -72,7 +72,10 @@ export class WinnerChoice {
     if (this.by === "avg") return `${byAvg}.`;
     if (winners) {
       const further = told.doing ? ` Python goes on: ${told.doing} …` : "";
-      return `Who wins by ${label}-all: Python’s at ${winners.points.length} points, taken for straight in between.${further}`;
+      const shifted = winners.shifted
+        ? " The bias of few rows is taken off as it was at the weights then on show."
+        : "";
+      return `Who wins by ${label}-all: Python’s at ${winners.points.length} points, taken for straight in between.${shifted}${further}`;
     }
     if (store.saved) return `${byAvg}: by all a notebook computes it for these groups and weights within them.`;
     if (store.lost || store.waiting) return `${byAvg}: Python, which computes all, is busy or gone.`;

@@ -13,7 +13,7 @@ const EDGE = 1e-6;
 
 /**
  * @typedef {{metric: string, generators: string[], groups: number[], within: number[], unit: number, points: number[][],
- *   triangles: number[][], losses: Written[][]}} Winners
+ *   triangles: number[][], losses: Written[][], shifted?: boolean}} Winners
  * @typedef {Partial<Winners> & {doing?: string, error?: string}} Told
  * @typedef {import("./regions.js").Polygon} Polygon
  */
