@@ -94,8 +94,7 @@ class KernelMean:
         """E k(x_a, Y), Y from this mixture, for each row x_a, (n,) float64."""
         if self._embedding is not None:
             return np.asarray(self.parts[0].kernel.row_means(rows, self._embedding))
-        weighed = zip(self.parts, self.weights, strict=True)
-        return np.asarray(sum(w * p.kernel.row_means(rows, p.content) for p, w in weighed if w))
+        return np.asarray(self.parts[0].kernel.mixture_means(rows, self.parts, self.weights))
 
     @cached_property
     def _square(self) -> float:

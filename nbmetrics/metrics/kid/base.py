@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total, uniform_blocks
+from ...arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total
 from ...distributions import Distribution, Empirical, Gaussian, HasMoments, parts_of
 from ...errors import InvalidInput
 from ..base import Sample
@@ -122,12 +122,11 @@ class Kernel:
         if isinstance(content, Gaussian):
             return np.asarray(self.point_means(to_numpy(to_float64(rows)), content))
         x, y = align(rows, content)
-        xp, sums = namespace(x, y), np.zeros(x.shape[0])
-        for i in uniform_blocks(x.shape[0], STEP):
-            for j in uniform_blocks(y.shape[0], STEP):
-                block = self.block(to_float64(x[i, :]), to_float64(y[j, :]))
-                sums[i] += to_numpy(xp.sum(block, axis=1))
-        return sums / y.shape[0]
+        return batches.weighed_rows(self, x, y, np.full(y.shape[0], 1.0 / y.shape[0]))
+
+    def mixture_means(self, rows: Array, parts: Sequence[Any], weights: Sequence[float]) -> np.ndarray:
+        """E k(x_a, Y), Y over the mixture of the parts, for each row x_a, (n,) float64."""
+        return self.finite(lambda: batches.row_means(self, rows, parts, weights))
 
     def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         """Whether means of all parts with all others cost less by embeddings than by pairs of rows."""

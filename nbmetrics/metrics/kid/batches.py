@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, align, concat, is_array, memory, namespace, to_float64, to_numpy, uniform_blocks
+from ...arrays import Array, align, concat, is_array, like, memory, namespace, to_float64, to_numpy, uniform_blocks
 from ...summaries.kernel_mean import KernelPart
 
 STACK = 1024
@@ -125,6 +125,36 @@ def mean_blocks(kernel: Any, xs: list[Array], ys: list[Array]) -> Iterator[tuple
         for j in stacks(ys):
             if ys is not xs or j.start >= i.start:
                 yield i, j, kernel.finite(lambda: _stack_means(kernel, xs[i], ys[j]))  # noqa: B023
+
+
+def row_means(kernel: Any, rows: Array, parts: Sequence[KernelPart], weights: Sequence[float]) -> np.ndarray:
+    """E k(x_a, Y) over the mixture Σ λ_i P_i for each row x_a: small parts of rows are stacked."""
+    weighed = [(part.content, w) for part, w in zip(parts, weights, strict=True) if w]
+    stackable = [(content, w) for content, w in weighed if is_array(content)]
+    means = np.zeros(rows.shape[0])
+    for content, w in weighed:
+        if not is_array(content):
+            means += w * kernel.row_means(rows, content)
+    for some in stacks([content for content, _ in stackable]):
+        contents, shares = zip(*stackable[some], strict=True)
+        if len(contents) == 1:
+            means += shares[0] * kernel.row_means(rows, contents[0])
+            continue
+        each = np.concatenate([np.full(len(c), w / len(c)) for c, w in zip(contents, shares, strict=True)])
+        x, y = align(rows, concat(contents))
+        means += weighed_rows(kernel, x, y, each)
+    return means
+
+
+def weighed_rows(kernel: Any, x: Array, y: Array, weights: np.ndarray) -> np.ndarray:
+    """Σ_b w_b k(x_a, y_b) for each row x_a, (n,) float64."""
+    sums, often = np.zeros(x.shape[0]), like(weights, y)
+    as_float = (lambda rows: rows) if kernel.is_single(x, y) else to_float64
+    for i in uniform_blocks(x.shape[0], STACK):
+        for j in uniform_blocks(y.shape[0], STACK):
+            block = kernel.block(as_float(x[i, :]), as_float(y[j, :]))
+            sums[i] += to_numpy(to_float64(block) @ often[j])
+    return sums
 
 
 def stacks(parts: Sequence[Array]) -> list[slice]:

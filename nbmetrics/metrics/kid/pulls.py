@@ -6,14 +6,16 @@ over the row's own side leaves out the row itself where KID is unbiased.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...arrays import to_float64, to_numpy
+from ...arrays import Array, concat, to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
 from ..memo import remember
 from ..strata import Pulls, Strata
+from .batches import stacks
 
 
 def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], generated: Strata[Any]) -> Pulls:
@@ -23,19 +25,31 @@ def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], g
 
 
 def _of_side(kernel: Any, unbiased: bool, side: Strata[Any], other: KernelMean) -> tuple[np.ndarray | None, ...]:
-    parts = list(zip(side.rows, side.shares, strict=True))
-    means = remember(side, "own means", lambda: [_own_means(kernel, unbiased, side, *part) for part in parts])
-    return tuple(
-        None if rows is None else 2.0 * (own - other.row_means(rows))
-        for rows, own in zip(side.rows, means, strict=True)
-    )
+    own = remember(side, "own means", lambda: _own_means(kernel, unbiased, side))
+    cross = _means_at(other, side.rows)
+    return tuple(None if a is None else 2.0 * (a - b) for a, b in zip(own, cross, strict=True))
 
 
-def _own_means(kernel: Any, unbiased: bool, side: Strata[Any], rows: Any, share: float) -> np.ndarray | None:
+def _means_at(mean: KernelMean, every: Sequence[Array | None]) -> list[Any]:
+    """E k(x, Y) at the rows of several parts, None for a law; parts of few rows are taken together."""
+    given = [rows for rows in every if rows is not None]
+    found: list[np.ndarray] = []
+    for some in stacks(given):
+        ends = np.cumsum([len(rows) for rows in given[some]])[:-1]
+        found += np.split(mean.row_means(concat(given[some])), ends)
+    means = iter(found)
+    return [None if rows is None else next(means) for rows in every]
+
+
+def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> list[np.ndarray | None]:
     """E k(x, X′) over the row's own side."""
-    if rows is None:
-        return None
-    means = side.summary.row_means(rows)
+    means = _means_at(side.summary, side.rows)
+    every = zip(means, side.rows, side.shares, strict=True)
+    return [None if rows is None else _without_self(kernel, unbiased, own, rows, w) for own, rows, w in every]
+
+
+def _without_self(kernel: Any, unbiased: bool, means: np.ndarray, rows: Array, share: float) -> np.ndarray:
+    """The means without the pair of each row with itself, where KID is unbiased."""
     if not unbiased:
         return means
     weight = share / rows.shape[0]
