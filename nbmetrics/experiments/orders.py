@@ -83,9 +83,7 @@ def single_class(
 def _learned(items: Items, are_digits: bool) -> dict[str, Any]:
     """The last samples of a WGAN-GP and of a DDPM trained on digits, as rows like those of the items."""
     if not are_digits:
-        raise InvalidInput(
-            "learned", "is True beside data of your own", "The models that come with the package know digits"
-        )
+        raise InvalidInput("learned", "is True beside data of your own", "The package's models know digits alone")
     samples = trained_samples("checkpoints")
     last = {str(model): rows for model, rows, seed in zip(samples.model, samples.rows, samples.seed) if seed == 0}
     if items.extraction is None:

@@ -50,8 +50,9 @@ def test_a_round_is_the_weighted_average_of_what_each_client_would_have_done(kin
     import torch
 
     from nbmetrics.training import loop
+    from nbmetrics.training.models import model_of
 
-    model = loop.model_of(kind, 2)
+    model = model_of(kind, 2)
     start = model.start(torch.Generator().manual_seed(0))
     parts = [torch.tensor(rows, dtype=torch.float32)[None] / 10 for rows in MODES[:3]]
 
