@@ -61,9 +61,9 @@ def single_class(
     _avg, _all, _gap.
     On digits FID-avg prefers the single class and FID-all the copies for the labels 3, 8 and 9, and for 5 with most
     seeds; for the other six both prefer the copies. So it does for 8 on learned features (`extractor="digits-cnn"`,
-    noise 0.1), and there alone. In the paper KID prefers the perfect class slightly; on digits it
-    prefers the noisy copies clearly. In both it does so by avg and by all, since the gap is one number for both
-    generators.
+    noise 0.1), and there alone; there it prefers 8 to both trained models, too, and FID-all and KID do not. In the
+    paper KID prefers the perfect class slightly; on digits it prefers the noisy copies clearly. In both it does so by
+    avg and by all, since the gap is one number for all generators.
     """
     level = check_number(noise, "noise", minimum=0)
     chosen = {"kid": None, "kid_rbf": RBF()} if kernels is None else kernels
@@ -83,9 +83,7 @@ def single_class(
 def _learned(items: Items, are_digits: bool) -> dict[str, Any]:
     """The last samples of a WGAN-GP and of a DDPM trained on digits, as rows like those of the items."""
     if not are_digits:
-        raise InvalidInput(
-            "learned", "is True beside data of your own", "The models that come with the package know digits"
-        )
+        raise InvalidInput("learned", "is True beside data of your own", "The package's models know digits alone")
     samples = trained_samples("checkpoints")
     last = {str(model): rows for model, rows, seed in zip(samples.model, samples.rows, samples.seed) if seed == 0}
     if items.extraction is None:

@@ -4,7 +4,7 @@
     nm.evaluate(federation, {"wgan": trained})
 
 run.py     what is asked for, checked      loop.py             rounds, the clients' steps, the average (torch)
-trained.py a model, its samples, its file  wgan.py, ddpm.py    the models;  layers.py what both are made of (torch)
+trained.py a model, its samples, its file  wgan.py, ddpm.py    the models, by name in models.py, of layers.py (torch)
 folder.py  checkpoints, and going on       tensors.py          the file format, safetensors
 
 Importing it imports no torch; training and sampling do.

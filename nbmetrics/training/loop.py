@@ -7,17 +7,15 @@ first client plus the weighted differences from it: alike clients, and a client 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from .ddpm import DDPM
 from .folder import kept_rounds, name_of, newest
 from .layers import State
+from .models import model_of
 from .trained import Trained
-from .wgan import WGAN
 
 # What is no weight or moment: kept beside them in every state.
 BESIDE = ("centre", "scale", "rng")
@@ -33,11 +31,6 @@ class Plan(NamedTuple):
     seed: int
     device: torch.device
     run: str
-
-
-@cache
-def model_of(kind: str, dim: int) -> Any:
-    return {"wgan-gp": WGAN, "ddpm": DDPM}[kind](dim)
 
 
 class Draws:

@@ -78,7 +78,7 @@ def _timed(what: str, kind: str, clients: Any, **options: Any) -> Trained:
 
 def save(found: list[dict[str, Any]], path: Any) -> None:
     arrays = {name: np.array([one[name] for one in found]) for name in found[0]}
-    np.savez_compressed(path, **arrays)
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
 def main() -> None:

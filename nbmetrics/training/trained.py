@@ -59,7 +59,7 @@ class Trained:
         scale = check_number(psi, "psi", minimum=0, maximum=1)
         import torch
 
-        from .loop import model_of
+        from .models import model_of
 
         model, where = model_of(self.kind, self.dim), self.state["generator"].device
         parts = [np.empty((0, self.dim))]
@@ -109,7 +109,7 @@ def loaded(path: Any) -> Trained:
     """A file of `Trained.save`, everything in it checked against what such a model has; needs torch."""
     import torch
 
-    from .loop import model_of
+    from .models import model_of
 
     target = checked_path(path, SUFFIX)
     arrays, about = tensors.read(target)
@@ -128,7 +128,8 @@ def loaded(path: Any) -> Trained:
         types = {"rng": np.uint8, "centre": np.float64, "scale": np.float64}
         if any(array.dtype != types.get(name, np.float32) for name, array in arrays.items()):
             raise ValueError
-    except (KeyError, ValueError):
+        torch.Generator().set_state(torch.from_numpy(arrays["rng"]))
+    except (KeyError, ValueError, RuntimeError):
         raise InvalidInput("path", f"{shown(str(target))} holds no trained model", fix) from None
     if not all(math.isfinite(float(array.sum())) for array in arrays.values()):
         raise InvalidInput("path", f"{shown(str(target))} holds numbers that are NaN or infinite", fix)

@@ -49,10 +49,8 @@ def check_law(table):
     for clients, target in [*ASLEEP, *AWAKE]:
         for _, after in ends(table, clients, target):
             near = 0.15 if target == "a random digit" else 0.07
-            assert after["fid_avg"].iloc[-1] == pytest.approx(after["fid_avg_law"].iloc[-1], rel=near), (
-                clients,
-                target,
-            )
+            found, law = after[["fid_avg", "fid_avg_law"]].iloc[-1]
+            assert found == pytest.approx(law, rel=near), (clients, target)
 
 
 @pytest.mark.parametrize(("clients", "target"), ASLEEP)
@@ -103,8 +101,17 @@ def test_checkpoints_are_never_inverted_by_kid_and_often_by_fid(kept):
 def test_the_models_learned(kept):
     part = kept[kept["clients"] == "one class each"]
     for _, run in part.groupby(["model", "run"]):
-        assert run["kid_all"].iloc[-1] == pytest.approx(run["kid_all"].min(), abs=0.03)
-        assert run["kid_all"].iloc[-1] < 0.1  # fresh digits have 0, untrained models 1.5
+        assert run["kid_all"].iloc[-1] < 0.6 * run["kid_all"].iloc[0]
+        assert run["kid_all"].iloc[-1] < 0.15  # fresh digits have 0, untrained models 1.5
+
+
+def test_fid_avg_prefers_a_single_class_to_trained_models_and_the_others_do_not():
+    table = experiments.single_class(learned=True, extractor="digits-cnn", noise=0.1).set_index("generator")
+    for model in ("wgan-gp", "ddpm"):
+        better = table.loc["class 8"] < table.loc[model]
+        assert better["fid_avg"] and not better[["fid_all", "kid_avg", "kid_all", "kid_rbf_avg", "kid_rbf_all"]].any()
+    with pytest.raises(nm.InvalidInput, match=r"^learned: "):
+        experiments.single_class(np.eye(8), [0, 1] * 4, label=0, learned=True)
 
 
 def test_scores_are_those_of_evaluate_on_the_samples(kept):

@@ -64,6 +64,7 @@ BROKEN = {
     "a kind of its own": with_header(lambda h: h["__metadata__"].update(kind="gan")),
     "negative steps": with_header(lambda h: h["__metadata__"].update(steps="-1")),
     "texts that are none": with_header(lambda h: h["__metadata__"].update(steps=1)),
+    "a random stream of zeros": lambda data: data[:-5056] + bytes(5056),
     "NaN": lambda data: data[:-20_000] + b"\xff" * 20_000,
 }
 
