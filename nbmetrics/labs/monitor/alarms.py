@@ -28,8 +28,8 @@ CHANCE = 1e-4
 COLLAPSED = 0.5
 # The FID gap closes: as a share of the calm ones.
 CLOSED = 0.5
-# avg is silent where it moves by less than this share of what all does.
-SILENT = 0.1
+# avg is silent where it moves by less than this share of what all does; worth a word from this share of avg itself.
+SILENT, WORTH = 0.1, 0.02
 # The KID gap may move by rounding, as a share of the mean kernel.
 ROUNDING = 1e-10
 # Steps in a row that the rules of chance wait for.
@@ -170,7 +170,7 @@ class Collapse:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * share:.2g} %"
+    return f"{100.0 * share:.2g} %" if share >= 0.01 else "less than 1 %"
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class SilentAverage:
     def sounded(self, history: History) -> Iterator[Alarm]:
         for line in history.lines.values():
             beside = _beside(line.facts.losses(line.all), line.facts.losses(line.avg))
-            met = [b.is_up and b.other - b.level <= SILENT * b.rise for b in beside]
+            met = [b.is_up and b.rise > WORTH * abs(b.level) and b.other - b.level <= SILENT * b.rise for b in beside]
             for place in _onsets(met, PATIENCE):
                 words = f"{_label(line)}-all rises to {_shown(line.all[place])} and {_label(line)}-avg does not."
                 yield Alarm(int(line.steps[place]), self.name, words)
@@ -320,10 +320,11 @@ def column(history: History, name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array([], dtype=np.int64), np.array([])
 
 
-def check_column(history: History, name: Any) -> None:
+def check_column(history: History, name: str) -> None:
     """Refuse the name of a column of scores that cannot come; a loss may come later."""
     known = columns(history)
-    if isinstance(name, str) and name.rpartition("_")[2] in ("avg", "all", "gap"):
+    line, _, part = name.rpartition("_")
+    if line in history.metrics or part in ("avg", "all", "gap"):
         check_choice(name, known, "column")
 
 

@@ -133,9 +133,8 @@ class Monitor:
             raise
         self._keep_all = bool(keep_all)
         number = len(self._segments)
-        self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._keep_all, number)
+        self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._call, self._keep_all, number)
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.described(), number))
-        self._history = None
         if writer.torn:
             self._recorder.troubles.tell(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         _writing[self.path] = self
@@ -146,7 +145,7 @@ class Monitor:
         self._reader = reader
         self._segments, self._points = list(history.segments), list(history.logged)
         self._lock = threading.RLock()
-        self._history: History | None = history
+        self._history: History | None = None
         self._given: list[tuple[rules.Rule, rules.Call | None]] = []
         self._listeners: list[Callable[[], Any]] = []
         self._called: set[rules.Alarm] | None = None
@@ -244,15 +243,16 @@ class Monitor:
                 self._points.append(found)
             self._history = None
         if isinstance(found, Point):
-            self._call()
+            if time.monotonic() - self._judged >= self._judging / SHARE:
+                self._call()
             for listener in self._listeners:
                 listener()
 
-    def _call(self, *, at_once: bool = False) -> None:
-        """Call what new alarms are to call; not more often than costs a twentieth of the time."""
+    def _call(self) -> None:
+        """Call what new alarms are to call."""
         now = time.monotonic()
         wanted = [(rule, call) for rule, call in self._given if call is not None]
-        if not wanted or not (at_once or now - self._judged >= self._judging / SHARE):
+        if not wanted:
             return
         assert self._recorder is not None
         known = self._called if self._called is not None else set()

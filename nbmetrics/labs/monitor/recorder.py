@@ -69,20 +69,26 @@ class Recorder:
     ----------
     scoring : the clients' half of all scores
     writer : of the log
-    tell : called on the worker's thread with each segment and point
+    tell, rest : called on the worker's thread, with each segment and point, and when nothing waits any more
     keep_all : whether every step waits for its turn, instead of the newest alone
     number : of the segment that it writes
 
     Attributes
     ----------
     dropped : how many steps were not scored because a newer one came
-    cost : seconds of processor time that the last score took
+    cost, spent : seconds of processor time that the last score took, with all that followed from it, and all scores
     """
 
     def __init__(
-        self, scoring: Scoring, writer: Writer, tell: Callable[[Segment | Point], None], keep_all: bool, number: int
+        self,
+        scoring: Scoring,
+        writer: Writer,
+        tell: Callable[[Segment | Point], None],
+        rest: Callable[[], None],
+        keep_all: bool,
+        number: int,
     ) -> None:
-        self._number = number
+        self._number, self._rest = number, rest
         self._scoring, self._writer, self._tell, self._keep_all = scoring, writer, tell, keep_all
         self.troubles, self.dropped, self.scored = Troubles(), 0, 0
         self.cost = self.spent = 0.0
@@ -135,10 +141,17 @@ class Recorder:
                     return
                 handed, self._is_busy = self._queue.popleft(), True
                 self._ready.notify_all()
+            start = time.thread_time()
             try:
                 self._record(handed)
+                if not self._queue:
+                    self._rest()
             except Exception as error:  # the next step must find somebody
                 self.troubles.tell(f"step {handed.step} was not recorded: {error!r}")
+            cost = time.thread_time() - start
+            self.spent += cost
+            if handed.drawn is not None:
+                self.cost = cost
             with self._ready:
                 self._is_busy = False
                 self._ready.notify_all()
@@ -158,10 +171,7 @@ class Recorder:
         point = Point(segment, handed.step, handed.time, losses)
         arrays: dict[str, np.ndarray] = {}
         if handed.drawn is not None:
-            start = time.thread_time()
             point, arrays = self._scored(point, handed.drawn)
-            self.cost = time.thread_time() - start
-            self.spent += self.cost
         places = self._write(point.to_json, arrays)
         self._tell(replace(point, frames={**arrays, **places}))
 

@@ -26,6 +26,7 @@ from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
 from ...summaries.moments import Moments
+from .plain import MOST_FEATURES, PlainFID
 
 # Draws of the noise of a score.
 DRAWS = 128
@@ -188,6 +189,10 @@ class Scoring:
         is_refused = refusal_of(*clients.summaries, column.summary) is not None
         if not metric.has_pulls or is_refused or samples is None or samples.rows is None:
             return None, None
+        if is_fid(clients):
+            if self.federation.dim > MOST_FEATURES:
+                return None, None
+            metric = PlainFID()
         made = Made(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
         each = made.clients(clients.strata).draws
         if len(self.names) > NOISY_CLIENTS:
