@@ -40,7 +40,7 @@ _ROOMS = {
     "scene": ["Scene"],
     "labs.playground.lessons": ["lessons"],
     "labs.playground.answers": ["collect_answers"],
-    "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard"],
+    "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 _MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training")

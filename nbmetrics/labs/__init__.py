@@ -10,6 +10,7 @@ _HOME = {
     "CorrelationLab": "correlation",
     "Dashboard": "dashboard",
     "MemorizationLab": "memorization",
+    "Monitor": "monitor",
     "Playground": "playground",
     "TwinsLab": "twins",
 }

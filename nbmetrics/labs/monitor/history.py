@@ -80,6 +80,10 @@ class History:
         """The same run asked under other weights: avg and KID exactly, FID-all from moments or to first order."""
         return History(self.segments, self.logged, self._load, weights)
 
+    def with_points(self, points: Sequence[Point]) -> History:
+        """The same run with these points alone."""
+        return History(self.segments, points, self._load, self.weights)
+
     @cached_property
     def points(self) -> tuple[Point, ...]:
         """The visible ones, one a step, in the order of the steps."""
@@ -224,6 +228,24 @@ class History:
             return pd.DataFrame(
                 {column: pd.Series(dtype=object if column == "metric" else float) for column in columns}
             )
+        return pd.concat(parts).sort_values("step", kind="stable", ignore_index=True)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """(step, metric, client, value), in the order of the steps."""
+        parts = [
+            pd.DataFrame(
+                {
+                    "step": np.repeat(line.steps, len(self.names)),
+                    "metric": name,
+                    "client": list(self.names) * len(line.steps),
+                    "value": line.clients.ravel(),
+                }
+            )
+            for name, line in self.lines.items()
+        ]
+        if not parts:
+            return pd.DataFrame({column: [] for column in ("step", "metric", "client", "value")})
         return pd.concat(parts).sort_values("step", kind="stable", ignore_index=True)
 
     @cached_property

@@ -286,6 +286,11 @@ class Monitor:
             return self._history
 
     @property
+    def rules(self) -> list[rules.Rule]:
+        """Those of all alarms."""
+        return [*rules.DEFAULTS, *(rule for rule, _ in self._given)]
+
+    @property
     def table(self) -> pd.DataFrame:
         return self.history.table
 
@@ -329,7 +334,7 @@ class Monitor:
     @property
     def alarms(self) -> pd.DataFrame:
         """(step, alarm, words) of the default rules and of those that `alarm` added, read again from the whole run."""
-        found = rules.sounded(self.history, [*rules.DEFAULTS, *(rule for rule, _ in self._given)])
+        found = rules.sounded(self.history, self.rules)
         return pd.DataFrame(found, columns=["step", "alarm", "words"])
 
     def with_weights(self, weights: Any) -> History:

@@ -34,6 +34,8 @@ DRAWS = 128
 MOMENTS_DIM = 64
 # Clients whose own noise is kept; of more, only that of avg and all under the weights given.
 NOISY_CLIENTS = 32
+# Rows of each step that are kept to be looked at: points of a plane, or pictures of so many grey values.
+POINTS, PICTURES, SQUARES = 128, 12, frozenset(side * side for side in range(4, 33))
 # Bytes of normal numbers that are kept from one step to the next.
 KEPT_BYTES = 64 * 2**20
 
@@ -211,7 +213,7 @@ class Scoring:
                 return {}
         elif sample.rows.shape[0] < 2:
             return {}
-        found = {"centre": np.asarray(_centre(sample))}
+        found = {"centre": np.asarray(_centre(sample)), **_shown(sample)}
         if not any(map(self._is_exact, self.clients)):
             return found
         law = sample.distribution
@@ -221,6 +223,15 @@ class Scoring:
     def _is_exact(self, clients: Clients) -> bool:
         """Whether pooled scores under other weights are made from moments."""
         return is_fid(clients) and self.federation.dim <= MOMENTS_DIM
+
+
+def _shown(sample: Sample) -> dict[str, np.ndarray]:
+    """The first rows, where they can be looked at: points of a plane, or small square pictures."""
+    rows = sample.rows
+    if rows is None or not (rows.shape[1] == 2 or rows.shape[1] in SQUARES):
+        return {}
+    few = POINTS if rows.shape[1] == 2 else PICTURES
+    return {"sample": np.asarray(to_numpy(rows[:few]), dtype=np.float32)}
 
 
 def _centre(sample: Sample) -> np.ndarray | None:

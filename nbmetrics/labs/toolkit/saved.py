@@ -24,6 +24,10 @@ OF_DASHBOARD = (
     "A saved page: weights move here, and the numbers follow. What is marked ≈, and generators that it lacks, need a "
     "notebook."
 )
+OF_MONITOR = (
+    "A saved page: steps and weights move here, and avg and KID follow. FID-all under other weights, and what is more "
+    "than chance, need a notebook."
+)
 OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "
     "another scene, other points and other data need a notebook."

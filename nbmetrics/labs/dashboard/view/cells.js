@@ -21,9 +21,9 @@
  * @typedef {{from: number, to: number}} Scale  losses at which the colours begin and end; beyond it they do not grow
  */
 import { numeral, shownNumber } from "../../toolkit/view/numbers.js";
+import { read } from "../../toolkit/view/written.js";
 import { lossOf, scoreOf } from "./numbers.js";
 import { listed } from "./verdict.js";
-import { read } from "./written.js";
 
 // Of a difference beside its standard error: 95 %, cell by cell.
 const CHANCE = 1.96;

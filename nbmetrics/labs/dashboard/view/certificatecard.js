@@ -6,10 +6,10 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el, setText } from "../../toolkit/view/dom.js";
+import { read } from "../../toolkit/view/written.js";
 import { certificate, certificateSentence } from "./certificate.js";
 import { inWords, sharesOf } from "./numbers.js";
 import { listed, percent } from "./verdict.js";
-import { read } from "./written.js";
 
 const HEAD = "How firm is the winner by avg?";
 // Of the weight, so that the rival is ahead and not level.

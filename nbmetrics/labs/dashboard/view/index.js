@@ -7,6 +7,7 @@
 import { el, setAttributes } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import { read } from "../../toolkit/view/written.js";
 import { BoardStore } from "./boardstore.js";
 import { Candidates } from "./candidates.js";
 import { dashboardCode, openingCode } from "./code.js";
@@ -20,7 +21,6 @@ import { Regroup, sameClients } from "./regroup.js";
 import { whySceneRefused } from "./shape.js";
 import { viewPictures } from "./viewpictures.js";
 import { Weights } from "./weights.js";
-import { read } from "./written.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
   traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips"],

@@ -5,8 +5,9 @@
  *
  * @import { Written } from "./types.js"
  */
+
+import { readRow } from "../../toolkit/view/written.js";
 import { withWeight } from "./certificate.js";
-import { readRow } from "./written.js";
 
 /** @typedef {{alone: Written[], by_client: Written[][], apart: Written[][]}} Terms  see mixture.py */
 

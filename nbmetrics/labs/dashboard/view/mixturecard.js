@@ -9,12 +9,12 @@
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
+import { read, readRow } from "../../toolkit/view/written.js";
 import { card } from "./certificatecard.js";
 import { mixed, withShareOf } from "./mixing.js";
 import { MixtureRow } from "./mixturerow.js";
 import { inWords, sharesOf } from "./numbers.js";
 import { percent } from "./verdict.js";
-import { read, readRow } from "./written.js";
 
 const HEAD = "Would a mixture do better?";
 const WHAT = "Rows served from several generators at once, in the shares with the least KID-all.";

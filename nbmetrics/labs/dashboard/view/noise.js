@@ -8,8 +8,9 @@
  * @typedef {{weights: ArrayLike<number>, noise: Float64Array}} Anchor  noise that was added up in full
  * @typedef {{share: number, clients: number[], by: number[]}} Change  weights = share · those before + by, of the clients
  */
+
+import { once, readRow } from "../../toolkit/view/written.js";
 import { averageNoise } from "./ranges.js";
-import { once, readRow } from "./written.js";
 
 // Of the clients: where more than these leave the proportions, all is added up anew.
 const FEW = 0.1;

@@ -8,13 +8,14 @@
  * @import { Aggregate } from "./verdict.js"
  * @import { Board, MetricFacts, Numbers, PackedDraws, Scene, Shown, Written } from "./types.js"
  */
+
+import { kidGap } from "../../toolkit/view/kidgap.js";
 import { shortened } from "../../toolkit/view/names.js";
-import { kidGap } from "./kidgap.js";
+import { once, read, readRow } from "../../toolkit/view/written.js";
 import { noiseOfOne, noiseUnder } from "./noise.js";
 import { average, deviation } from "./ranges.js";
 import { sameClients } from "./regroup.js";
 import { aggregate, verdict } from "./verdict.js";
-import { once, read, readRow } from "./written.js";
 
 // Pixels that a sentence has for a name, and of its letters: about 40 of them.
 const SENTENCE = { room: 480, font: 16 };

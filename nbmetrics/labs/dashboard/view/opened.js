@@ -12,7 +12,7 @@
  */
 import { el } from "../../toolkit/view/dom.js";
 import { shareText, shownNumber } from "../../toolkit/view/numbers.js";
-import { read } from "./written.js";
+import { read } from "../../toolkit/view/written.js";
 
 const MOST_PARTS = 6;
 

@@ -4,9 +4,10 @@
  *
  * @import { Written } from "./types.js"
  */
+
+import { readRow } from "../../toolkit/view/written.js";
 import { leastOf } from "./decided.js";
 import { polygons } from "./regions.js";
-import { readRow } from "./written.js";
 
 const SAME = 1e-9;
 const EDGE = 1e-6;

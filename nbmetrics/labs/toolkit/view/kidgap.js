@@ -3,7 +3,7 @@
  *
  * KID-avg − KID-all under any weights: one number for all generators, so that KID-all moves with the weights here. No DOM.
  *
- * @import { Written } from "./types.js"
+ * @import { Written } from "./written.js"
  */
 import { read } from "./written.js";
 

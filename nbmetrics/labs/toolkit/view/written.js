@@ -1,7 +1,7 @@
 /**
  * What Python wrote, as numbers: arrays are made once of each, as they are the same in every frame. No DOM.
  *
- * @import { Written } from "./types.js"
+ * @typedef {number | "nan" | "inf" | "-inf" | null} Written  a number as JSON has it; null where it is not known yet
  */
 
 const TEXTS = { nan: NaN, inf: Infinity, "-inf": -Infinity };

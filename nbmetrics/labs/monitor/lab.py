@@ -1,0 +1,331 @@
+"""Monitor: the live view of a run while it is recorded, or of one that was.
+
+Flow: `log` hands over to the engine (monitor.py), which scores on a thread of its own and tells of each step → one more
+thread writes what is new to the page, at most ten times a second: `recent`, and now and then all of it to `past` →
+then, less often, what takes longer: best checkpoints, alarms and scores under the weights on show, the `result`.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import traitlets
+
+from ...errors import InvalidInput, check_choice, shown
+from ..toolkit import modules
+from ..toolkit.lab import Lab
+from ..toolkit.saved import OF_MONITOR
+from . import monitor as engine
+from .history import History
+from .packed import metrics_of, packed
+from .samples import samples_of
+from .scene import MonitorScene, making_of
+from .teller import SOON_SHARE, Teller
+from .telling import judged, run_of, told_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+GIVEN, ALIKE = "As given", "All clients alike"
+# Steps after which all of a run is written anew, and what of a longer run.
+FEW, PART = 200, 20
+# Seconds that a picture waits for scores that come soon.
+FIRST = 1.0
+
+
+class _Open:
+    """`open`: of the class the view of a folder, of a widget what opens its line to the page."""
+
+    def __get__(self, lab: Any, kind: Any) -> Any:
+        return kind._opened_at if lab is None else Lab.open.__get__(lab)
+
+
+class Monitor(Lab):
+    """The scores of a generator while it trains: avg, all and gap by step, the best checkpoint by each, and alarms.
+
+    Parameters
+    ----------
+    federation, metrics : as for `nm.evaluate`
+    path : of a folder that keeps the run, made where it is not there; a run that is there goes on as a new segment. By
+        default the run lives as long as the Monitor
+    keep_all : whether every logged step is scored, however long that takes; by default the loop pays at most 5 %: steps
+        that come too soon, or while one waits, are left out and counted (`cost`)
+    samples : rows that are drawn of a function or module at each step, always of the same latents
+    seed : of the latents
+
+    Attributes
+    ----------
+    table : DataFrame (step, metric, avg, all, gap)
+    scores : DataFrame (step, metric, client, value)
+    losses : DataFrame, a row a step and a column a loss
+    alarms : DataFrame (step, alarm, words)
+    words : list of sentences, what each aggregate would keep
+    cost, troubles : what it costs the loop; what could not be drawn, written or read, as the training goes on
+
+    Raises
+    ------
+    InvalidInput
+        As `nm.evaluate`, before anything is computed; for a folder that cannot be written, that another process writes,
+        or that holds a run of other clients.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> clients = {"north": rng.normal(-1, 1, (200, 2)), "south": rng.normal(1, 1, (200, 2))}
+    >>> monitor = nm.Monitor(clients, keep_all=True, samples=200)
+    >>> for step in range(3):
+    ...     _ = monitor.log(step, lambda n, rng, width=step: rng.normal(0, 0.5 + width, (n, 2)), loss=1.0)
+    >>> monitor.wait()
+    True
+    >>> monitor.best("fid")
+    {'avg': 0, 'all': 1}
+    """
+
+    _esm = modules.module("monitor/view/index.js")
+    _css = modules.style(*modules.CHARTS, "monitor/view/style.css")
+    _state = MonitorScene
+    _saved_words = OF_MONITOR
+
+    open = _Open()
+    # What of the run does not change: clients, weights, metrics, the table of KID's gap.
+    run = traitlets.Dict().tag(sync=True)
+    past = traitlets.Dict().tag(sync=True)
+    recent = traitlets.Dict().tag(sync=True)
+    # In words: what it costs, what was left out, what went wrong.
+    told = traitlets.Dict().tag(sync=True)
+    samples = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        federation: Any,
+        metrics: Any = ("fid", "kid"),
+        *,
+        path: Any = None,
+        keep_all: bool = False,
+        samples: int = engine.SAMPLES,
+        seed: int = 0,
+    ) -> None:
+        given = {"path": path, "keep_all": keep_all, "samples": samples, "seed": seed}
+        self._start(engine.Monitor(federation, metrics, **given), is_kept=path is not None)
+
+    @classmethod
+    def _opened_at(cls, path: Any) -> Monitor:
+        """A run that a Monitor wrote into a folder, without its clients or generator: to be looked at, not to go on.
+
+        Raises InvalidInput where there is none. What was damaged is left out, and `troubles` says so.
+        """
+        made = cls.__new__(cls)
+        made._start(engine.Monitor.open(path), is_kept=True)
+        return made
+
+    def _start(self, record: engine.Monitor, is_kept: bool) -> None:
+        """Show a record, and what is added to it."""
+        self._record, self._is_kept = record, is_kept
+        self._publishing = threading.RLock()
+        self._sent: tuple[int, Any, float] = (0, (), 0.0)  # points and segments in `past`, and its last step
+        self._judged: dict[str, Any] = {}
+        first = record.history
+        self.names, self._weights, self._metrics = first.names, first.weights, tuple(metrics_of(first))
+        scene = {"metric": self._metrics[0].name, "preset": GIVEN, "weights": list(self._weights)}
+        alike = {**scene, "preset": ALIKE, "weights": [1.0 / len(self.names)] * len(self.names)}
+        presets = {GIVEN: MonitorScene.parse(scene), ALIKE: MonitorScene.parse(alike)}
+        self._teller = Teller(self._publish, self._judge)
+        super().__init__(presets[GIVEN], presets)
+        self._publish()
+        self._judge()
+        record.listen(self._teller.want)
+
+    def log(self, step: int, source: Any = None, **losses: Any) -> bool:
+        """Hand over a generator as it is at a step of the training, from any thread.
+
+        Parameters
+        ----------
+        step : a whole number, 0 or more; steps may come in any order, and one that comes twice is taken anew
+        source : a torch module with `latent_dim`, a function `(n, rng) -> rows`, rows (or images, where the clients
+            are), or a distribution; None where there are only losses. Drawn at once, in evaluation mode, of the same
+            seed at every step; modules and all random streams are left as they were
+        losses : numbers by name; tensors are not waited for
+
+        Returns
+        -------
+        bool : whether the step is to be scored; False where it came too soon for a cost of 5 %, or could not be drawn
+
+        Raises
+        ------
+        InvalidInput
+            For a step that is none, or a source that cannot be a generator of these clients; whatever goes wrong in
+            drawing, scoring and writing is told (`troubles`), and not raised.
+        """
+        return self._record.log(step, source, **losses)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until all that was handed over is scored, written and shown, or so many seconds; whether it is."""
+        return self._record.wait(seconds) and self._teller.settle(seconds)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self._record.table
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Of every client at every step."""
+        return self._record.history.scores
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        return self._record.losses
+
+    @property
+    def alarms(self) -> pd.DataFrame:
+        """Of the default rules and of those that `alarm` added, read again from the whole run."""
+        return self._record.alarms
+
+    @property
+    def words(self) -> list[str]:
+        return self._record.words
+
+    @property
+    def cost(self) -> engine.Cost:
+        return self._record.cost
+
+    @property
+    def troubles(self) -> list[str]:
+        return self._record.troubles
+
+    def best(self, metric: str) -> dict[str, int | None]:
+        """The step with the best score by avg and by all, None where there is none yet."""
+        return self._record.best(metric)
+
+    def best_set(self, metric: str) -> dict[str, list[int]]:
+        """The steps that are not worse than any other by more than chance, by avg and by all.
+
+        Raises InvalidInput where the noise of the scores is not known.
+        """
+        return self._record.best_set(metric)
+
+    def with_weights(self, weights: Any) -> History:
+        """The run under other weights, by name or in order: its `table`, and all else that follows from it."""
+        return self._record.with_weights(weights)
+
+    def alarm(
+        self, column: str, *, rises: float | None = None, falls: float | None = None, for_: int = 1, call: Any = None
+    ) -> None:
+        """Sound an alarm where a column rises, or falls, by a share of its lowest, or highest, value so far.
+
+        Parameters
+        ----------
+        column : `fid_avg`, `fid_all`, `fid_gap` and so on, `variance` of the generated rows, or the name of a loss
+        rises, falls : the share, 0.5 for half of it; one of the two
+        for_ : steps in a row
+        call : a function of one `Alarm(step, alarm, words)`, called on another thread for each new one of a live run;
+            what it raises is told
+        """
+        self._record.alarm(column, rises=rises, falls=falls, for_=for_, call=call)
+        self._teller.want(SOON_SHARE)
+
+    def _publish(self) -> None:
+        """Write what is new: to `recent` where it only goes on, else everything to `past`."""
+        with self._publishing:
+            history = self._record.history
+            points, segments, last = self._sent
+            added = history.logged[points:]
+            goes_on = bool(self.past) and history.segments == segments
+            goes_on = goes_on and all(point.step > last for point in added)
+            if goes_on and len(added) <= FEW + points // PART:
+                recent = packed(self._tail(history, added), last)
+                return self._write(recent=recent, told=told_of(self._record))
+            self._metrics = tuple(metrics_of(history))
+            self._write(run=run_of(history, self._is_kept))
+            past = packed(history, kept=self._told_steps)
+            self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
+            self._write(past=past, recent={}, told=told_of(self._record))
+
+    def _tail(self, history: History, added: Any) -> History:
+        """Of those points alone; the first of each segment says which number of rows has the line of the metric."""
+        firsts = {}
+        for point in history.logged:
+            if point.is_scored and point.segment.number not in firsts:
+                firsts[point.segment.number] = point
+                if len(firsts) == len(history.segments):
+                    break
+        return history.with_points([*firsts.values(), *added])
+
+    def _judge(self) -> None:
+        """Best checkpoints and alarms under the weights on show, which take longer than a frame."""
+        scene = self._scene
+        found = judged(self._record, scene.shares, self._is_given(scene))
+        self._judged = found
+        self._write(samples=samples_of(self._record.history, self._told_steps))
+        self._answer(self._scene)
+
+    @property
+    def _told_steps(self) -> list[int]:
+        """The best ones, then those of alarms."""
+        lines, alarms = self._judged.get("lines", {}), self._judged.get("alarms", ())
+        best = [step for line in lines.values() for step in line["best"].values() if step is not None]
+        return [*best, *(alarm["step"] for alarm in alarms)]
+
+    def _is_given(self, scene: MonitorScene) -> bool:
+        return max(abs(a - b) for a, b in zip(scene.shares, self._weights, strict=True)) < 1e-12
+
+    def _computed(self, scene: MonitorScene) -> dict[str, Any]:
+        """What is known under its weights; the rest follows soon."""
+        if self._judged and self._judged["weights"] != list(scene.shares):
+            self._judged = judged(self._record, scene.shares, self._is_given(scene), is_whole=False)
+            self._teller.want(SOON_SHARE)
+        return self._judged
+
+    def _read(self, value: Any) -> MonitorScene:
+        scene: MonitorScene = super()._read(value)
+        self._accept(scene)
+        return scene
+
+    def _accept(self, scene: MonitorScene) -> None:
+        if len(scene.weights) != len(self.names):
+            seen = f"has {len(scene.weights)} weights, and this Monitor {len(self.names)} clients"
+            raise InvalidInput("scene", seen, "Open it with the run that it was made of")
+        check_choice(scene.metric, [metric.name for metric in self._metrics], "metric")
+        if scene.client and scene.client not in self.names:
+            raise InvalidInput("scene", f"has the client {shown(scene.client)}", "Choose one of this run")
+
+    @classmethod
+    def _opened(cls, scene: Any) -> Monitor:
+        fix = "Open the run, and load it there: lab.from_share(…)"
+        raise InvalidInput("share string", "holds a Monitor's settings, not its run", fix)
+
+    def to_code(self) -> str:
+        """Python that shows this state again, of the run in the notebook."""
+        return self._scene.to_code(making_of([metric.name for metric in self._metrics], self._is_kept))  # type: ignore[no-any-return]
+
+    def _settle(self) -> None:
+        self.wait()
+
+    def _settle_all(self) -> None:
+        self.wait()
+        self._publish()
+        self._judge()
+
+    def _picture(self) -> Figure:
+        from .figure import monitored
+
+        scene = self._scene
+        history = self._record.history if self._is_given(scene) else self.with_weights(scene.weights)
+        return monitored(history, self.alarms)
+
+    def _described(self) -> str:
+        said = " ".join(self.words) or "nothing is scored yet."
+        return f"Monitor of {len(self._record.history.points):,} steps and {len(self.names):,} clients: {said}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """As of every lab; the picture waits a moment for scores that come soon."""
+        self._record.wait(FIRST)
+        return super()._repr_mimebundle_(**kwargs)
+
+    def close(self) -> None:
+        """Score what waits, remove every display and end the threads; the run stays to be read."""
+        if hasattr(self, "_teller"):  # not where __init__ refused its input
+            self._record.close()
+            self._teller.close()
+        super().close()

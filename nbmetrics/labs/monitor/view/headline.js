@@ -1,0 +1,80 @@
+/**
+ * Which checkpoint each aggregate would keep: of the chosen metric as the headline, of the others as buttons; and the
+ * scores at the step on show.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { nearest } from "./history.js";
+import { keptWords, scoreText } from "./words.js";
+
+export class Headline {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.heading = el("h3", { class: "nbm-step-headline", role: "heading", "aria-level": "2", "aria-live": "off" });
+    this.others = el("div", { class: "nbm-step-others" });
+    this.root = el("div", { class: "nbm-step-head" }, [this.heading, this.others]);
+    /** @type {string[]} */
+    this.names = [];
+    const choose = (/** @type {Event} */ event) => {
+      const button = /** @type {Element} */ (event.target).closest("button");
+      const place = button ? [...this.others.children].indexOf(button) : -1;
+      if (place >= 0) store.edit(/** @type {any} */ ({ ...store.scene, metric: this.names[place] }), "");
+    };
+    this.others.addEventListener("click", choose, { signal });
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint({ metric }, { history, judged }) {
+    const own = history.lines.filter(({ facts }) => facts.name === metric);
+    const words = own.map((line) => keptWords(line, judged?.[line.stored.name]));
+    setText(
+      this.heading,
+      words[0] ?? (history.steps.length ? "Nothing is scored yet." : "Waiting for the first step."),
+    );
+    const rest = history.lines.filter(({ facts }) => facts.name !== metric);
+    this.names = rest.map(({ facts }) => facts.name);
+    resizeChildren(this.others, rest.length, () => el("button", { type: "button" })).forEach((node, i) =>
+      setText(node, keptWords(rest[i], judged?.[rest[i].stored.name])),
+    );
+  }
+}
+
+/** Scores of all lines at the step on show. */
+export class ScoreTable {
+  constructor() {
+    const heads = ["", "avg", "all", "gap"];
+    this.body = el("tbody");
+    const row = el(
+      "tr",
+      {},
+      heads.map((head) => el("th", { scope: "col" }, [head])),
+    );
+    this.table = el("table", { class: "nbm-scores nbm-step-scores", "aria-label": "Scores" }, [
+      el("thead", {}, [row]),
+      this.body,
+    ]);
+    this.root = el("div", { class: "nbm-scroll", tabindex: "0", role: "region", "aria-label": "Scores at this step" }, [
+      this.table,
+    ]);
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint({ rev }, { history, step }) {
+    setAttributes(this.table, { "data-rev": rev });
+    const make = () => el("tr", {}, [el("th", { scope: "row" }), ...Array.from({ length: 3 }, () => el("td"))]);
+    resizeChildren(this.body, history.lines.length, make).forEach((row, n) => {
+      const { stored, avg, all, gap } = history.lines[n];
+      const place = step === null ? -1 : nearest(stored.steps, step);
+      setText(row.children[0], stored.label);
+      const scores = [avg[place], all ? all[place] : undefined, gap ? gap[place] : undefined];
+      scores.forEach((score, c) => {
+        setText(row.children[c + 1], score === undefined ? "–" : scoreText(score));
+        if (score === undefined) row.children[c + 1].removeAttribute("data-value");
+        else setAttributes(row.children[c + 1], { "data-value": score });
+      });
+    });
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The Monitor: which checkpoint each aggregate would keep, a figure a metric, one scrubber for all, alarms, losses, the
+ * clients' strip, samples, and weights that ask a new question of an old run.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Numbers, Run, Scene } from "./types.js"
+ */
+import { NumberTable } from "../../toolkit/view/chart.js";
+import { el, setText, svg } from "../../toolkit/view/dom.js";
+import { lab } from "../../toolkit/view/lab.js";
+import { Toolbar } from "../../toolkit/view/toolbar.js";
+import { AlarmList } from "./alarmlist.js";
+import { monitorCode, openingCode } from "./code.js";
+import { Headline, ScoreTable } from "./headline.js";
+import { nearest } from "./history.js";
+import { Losses } from "./losses.js";
+import { MetricFigure } from "./metricfigure.js";
+import { numbersOf } from "./numbers.js";
+import { Samples } from "./samples.js";
+import { Scrubber } from "./scrubber.js";
+import { whySceneRefused } from "./shape.js";
+import { Strip } from "./strip.js";
+import { Weights } from "./weights.js";
+import { keptWords, scoreText, stepText } from "./words.js";
+
+// Rows of the table of clients.
+const MOST_ROWS = 500;
+
+export default lab("Monitor", numbersOf, monitorView, {
+  traits: ["run", "past", "recent", "told", "samples", "result"],
+  refusal: whySceneRefused,
+});
+
+/** @param {Store} store @param {AbortSignal} signal */
+function monitorView(store, signal) {
+  const run = () => /** @type {Run} */ (store.model.get("run"));
+  const scrubber = new Scrubber(store, signal);
+  const headline = new Headline(store, signal);
+  const figures = new Figures(store, signal, scrubber);
+  const [losses, strip] = [new Losses(store, signal, scrubber), new Strip(store, signal, scrubber)];
+  const [scores, alarms] = [new ScoreTable(), new AlarmList(store, signal, scrubber)];
+  const [samples, weights] = [new Samples(store), new Weights(store, signal)];
+  const choices = [
+    chosen(store, signal, "Metric", "metric", () => run().metrics.map(({ name, label }) => [name, label])),
+    chosen(store, signal, "Client", "client", () => [["", "No client"], ...run().clients.map((name) => [name, name])]),
+  ];
+  const table = new NumberTable("Scores of the clients at this step");
+  let isTable = false;
+  const toolbar = new MonitorToolbar(store, signal, {
+    choices: choices.map(({ root }) => root),
+    code: (scene) => monitorCode(scene, run()),
+    opening: (text) => openingCode(text, run()),
+    table: (shown) => {
+      isTable = shown;
+      store.changed();
+    },
+    picture: () => figures.picture(store, scores.table),
+    compared: () => (store.saved ? "" : "Python computed these scores."),
+  });
+  const quiet = el("div", { class: "nbm-step-quiet" });
+  figures.root.append(losses.root);
+  const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
+  const main = el("div", { class: "nbm-step-main" }, [figures.root, legend(), strip.root, weights.root, table.root]);
+  const body = el("div", { class: "nbm-step-body" }, [main, side]);
+  const paint = () => {
+    const scene = /** @type {Scene} */ (/** @type {unknown} */ (store.scene));
+    const numbers = /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers));
+    for (const part of [headline, scrubber, figures, losses, scores, alarms, samples, weights, ...choices])
+      part.paint(scene, numbers);
+    strip.paint(
+      scene,
+      numbers,
+      numbers.history.lines.find(({ facts }) => facts.name === scene.metric),
+    );
+    table.paint(isTable, () => clientRows(run(), numbers));
+    paintQuiet(quiet, store, numbers);
+    toolbar.paint(scene);
+  };
+  return {
+    nodes: [headline.root, toolbar.root, scrubber.root, body, quiet, toolbar.status, toolbar.fold, toolbar.codeFold],
+    paint,
+  };
+}
+
+// What the marks in the plots mean: their class, and a path.
+/** @type {[string, string, string][]} */
+const MARKS = [
+  ["nbm-step-avg", "M-9 0H9", "avg"],
+  ["nbm-step-all", "M-9 0H-3M1 0H7", "all"],
+  ["nbm-step-avg", "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0-5 0Z", "best by avg"],
+  ["nbm-step-all", "M0-6L6 0L0 6L-6 0Z", "best by all"],
+  ["nbm-step-avg", "M-6-2v5M-2-2v5M2-2v5M6-2v5", "as good, but for chance"],
+  ["nbm-step-alarms", "M0-6L5 4H-5Z", "alarm"],
+];
+
+function legend() {
+  const entries = MARKS.map(([style, d, text]) => {
+    const mark = svg("svg", { class: style, viewBox: "-10 -8 20 16", "aria-hidden": "true" }, [svg("path", { d })]);
+    return el("span", {}, [mark, text]);
+  });
+  return el("div", { class: "nbm-legend nbm-step-marks" }, entries);
+}
+
+/** A figure for each line, in their order. */
+class Figures {
+  /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
+  constructor(store, signal, scrubber) {
+    this.make = () => new MetricFigure(store, signal, scrubber);
+    /** @type {MetricFigure[]} */
+    this.figures = [];
+    this.root = el("div", { class: "nbm-step-figures" });
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, numbers) {
+    const { lines } = numbers.history;
+    while (this.figures.length < lines.length) {
+      const figure = this.make();
+      this.root.insertBefore(figure.root, this.root.children[this.figures.length] ?? null);
+      this.figures.push(figure);
+    }
+    this.figures.forEach((figure, i) => {
+      figure.root.hidden = i >= lines.length;
+      if (i < lines.length) figure.paint(scene, numbers, lines[i]);
+    });
+  }
+
+  /** The figure of the chosen metric. @param {Store} store @param {HTMLTableElement} table */
+  picture(store, table) {
+    const { history, judged } = /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers));
+    const { metric } = /** @type {any} */ (store.scene);
+    const place = Math.max(
+      0,
+      history.lines.findIndex(({ facts }) => facts.name === metric),
+    );
+    const words = history.lines.map((line) => keptWords(line, judged?.[line.stored.name]));
+    return { drawing: this.figures[place].scores.root, words, table };
+  }
+}
+
+/** A preset is weights: how one looks at the run stays. */
+class MonitorToolbar extends Toolbar {
+  get isChanged() {
+    const { scene } = /** @type {{scene: any}} */ (this.store);
+    const start = this.startOf(scene.preset);
+    return start !== undefined && JSON.stringify(start.weights) !== JSON.stringify(scene.weights);
+  }
+
+  /** @param {string} name @param {"presets" | "history"} what */
+  load(name, what) {
+    const start = this.startOf(name);
+    if (what === "history" || !start) return super.load(name, what);
+    this.store.open(/** @type {any} */ ({ ...this.store.scene, preset: start.preset, weights: start.weights }), what);
+  }
+}
+
+/** A select of a field of the scene. @param {Store} store @param {AbortSignal} signal @param {string} label @param {"metric" | "client"} field @param {() => string[][]} options */
+function chosen(store, signal, label, field, options) {
+  const root = el("select", { "aria-label": label });
+  root.addEventListener("change", () => store.edit(/** @type {any} */ ({ ...store.scene, [field]: root.value }), ""), {
+    signal,
+  });
+  let known = "";
+  const paint = (/** @type {Scene} */ scene) => {
+    const now = JSON.stringify(options());
+    if (now !== known) root.replaceChildren(...options().map(([value, text]) => el("option", { value }, [text])));
+    known = now;
+    root.value = scene[field];
+  };
+  return { root, paint };
+}
+
+/** @param {Run} run @param {Numbers} numbers */
+function clientRows({ clients }, { history: { lines }, step }) {
+  const heads = ["Client", ...lines.map(({ stored }) => stored.label)];
+  const places = lines.map(({ stored }) => (step === null ? -1 : nearest(stored.steps, step)));
+  const rows = clients
+    .slice(0, MOST_ROWS)
+    .map((name, i) => [
+      name,
+      ...lines.map(({ stored }, n) =>
+        places[n] < 0 ? "–" : scoreText(stored.clients[places[n] * clients.length + i]),
+      ),
+    ]);
+  return { heads, rows };
+}
+
+/** What it costs, and what went wrong. @param {HTMLElement} node @param {Store} store @param {Numbers} numbers */
+function paintQuiet(node, store, { history: { leftOut, steps } }) {
+  const { cost = "", troubles = [] } = store.model.get("told") ?? {};
+  const thin = leftOut ? `${stepText(steps.length)} steps are drawn, ${stepText(leftOut)} between them are not.` : "";
+  setText(node, [cost, thin, ...troubles].filter(Boolean).join(" "));
+  node.hidden = !node.textContent;
+}

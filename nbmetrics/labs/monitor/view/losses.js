@@ -1,0 +1,54 @@
+/**
+ * The losses, in a plot of their own, with their names and values at the step on show.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Scrubber } from "./scrubber.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { nearest } from "./history.js";
+import { StepPlot } from "./plot.js";
+import { scoreText } from "./words.js";
+
+// Losses that are drawn.
+const MOST = 8;
+
+export class Losses {
+  /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
+  constructor(store, signal, scrubber) {
+    this.plot = new StepPlot(store, signal, scrubber, 150);
+    this.legend = el("div", { class: "nbm-step-legend" });
+    this.image = el("div", { role: "img" }, [this.plot.root]);
+    this.title = el("div", { class: "nbm-step-title" }, ["Losses"]);
+    this.root = el("div", { class: "nbm-step-figure" }, [this.title, this.legend, this.image]);
+  }
+
+  /** @param {Scene} _scene @param {Numbers} numbers */
+  paint(_scene, { history, alarms, step }) {
+    const losses = history.losses.slice(0, MOST);
+    this.root.hidden = !losses.length;
+    if (!losses.length) return;
+    const drawn = losses.map(({ name, steps, values }, i) => ({
+      name,
+      style: `nbm-step-loss nbm-step-loss${i % 4} nbm-step-dash${i >> 2}`,
+      steps,
+      values,
+    }));
+    const told = alarms.map((alarm) => alarm.step);
+    this.plot.paint(history.steps, drawn, told, step, [history, alarms]);
+    const make = () => el("span", {}, [el("i", { "aria-hidden": "true" }), el("span")]);
+    const at = losses.map(({ steps, values }) =>
+      scoreText(values[step === null ? steps.length - 1 : nearest(steps, step)] ?? NaN),
+    );
+    resizeChildren(this.legend, losses.length, make).forEach((node, i) => {
+      setAttributes(node.children[0], { class: drawn[i].style });
+      setText(node.children[1], `${losses[i].name} ${at[i]}`);
+    });
+    const more = history.losses.length - losses.length;
+    const said = losses.map(({ name }, i) => `${name} ${at[i]}`).join(", ");
+    setAttributes(this.image, {
+      "aria-label": `Losses at this step: ${said}${more > 0 ? `, and ${more} that are not drawn` : ""}`,
+    });
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The run under the weights on show: avg at all steps here, all where Python logged it or the gap is a theorem, and
+ * else as Python answers. No DOM.
+ *
+ * @import { Model } from "../../toolkit/view/types.js"
+ * @import { History, Judged, Line, MetricFacts, Numbers, Packed, Run, Scene, Stored } from "./types.js"
+ */
+import { kidGap } from "../../toolkit/view/kidgap.js";
+import { doubles, joined, nearest, unionOf } from "./history.js";
+
+const SAME = 1e-9;
+
+/** @type {WeakMap<Model, {keys: any[], history: History}>} */
+const kept = new WeakMap();
+
+/** @param {Scene} scene @param {Model} model @returns {Numbers} */
+export function numbersOf(scene, model) {
+  const [run, result] = [/** @type {Run} */ (model.get("run")), model.get("result")];
+  const shares = sharesOf(scene.weights);
+  const judged = isAlike(shares, result.weights) ? result.lines : null;
+  const history = historyOf(model, run, shares, judged);
+  const { steps } = history;
+  const last = steps.length ? steps[steps.length - 1] : null;
+  const step = scene.shown === null || last === null ? last : steps[nearest(steps, scene.shown)];
+  return { history, shares, judged, alarms: result.alarms ?? [], step, isFollowing: scene.shown === null };
+}
+
+/** The same for every scene that is looked at under the same weights. @param {Model} model @param {Run} run @param {number[]} shares @param {Record<string, Judged> | null} judged */
+function historyOf(model, run, shares, judged) {
+  const [past, recent] = /** @type {Packed[]} */ ([model.get("past"), model.get("recent")]);
+  const keys = [past, recent, run, judged, shares.join()];
+  const known = kept.get(model);
+  if (known?.keys.every((key, i) => key === keys[i])) return known.history;
+  const { lines, losses, leftOut } = joined(past, recent);
+  const steps = unionOf([...lines, ...losses].map((part) => part.steps));
+  const given = isAlike(shares, sharesOf(run.weights));
+  const made = lines.map((stored) => lineOf(stored, run, shares, given, judged?.[stored.name]));
+  const history = { steps, lines: made, losses, leftOut };
+  kept.set(model, { keys, history });
+  return history;
+}
+
+/** @param {Stored} stored @param {Run} run @param {number[]} shares @param {boolean} given whether these are the run's own weights @param {Judged} [judged] @returns {Line} */
+function lineOf(stored, run, shares, given, judged) {
+  const facts = run.metrics[stored.metric];
+  const avg = given ? stored.avg : avgOf(stored.clients, shares);
+  const packed = Object.hasOwn(run.gaps, facts.name) ? run.gaps[facts.name] : null;
+  const constant = packed && !given ? kidGap(packed, shares) : NaN;
+  const all = given
+    ? stored.all
+    : packed
+      ? avg.map((value) => value - constant)
+      : judged?.all
+        ? placed(stored.steps, doubles(judged.steps ?? ""), doubles(judged.all))
+        : null;
+  const gap = given ? stored.gap : packed ? avg.map(() => constant) : all && avg.map((value, i) => value - all[i]);
+  const best = { avg: bestOf(stored.steps, avg, facts), all: all && bestOf(stored.steps, all, facts) };
+  return { stored, facts, avg, all, gap, isFirstOrder: !given && judged?.kind === "first order", best };
+}
+
+/** Means of the clients' scores at every step. @param {Float32Array} clients @param {number[]} shares */
+export function avgOf(clients, shares) {
+  const k = shares.length;
+  const found = new Float64Array(clients.length / k);
+  for (let s = 0, at = 0; s < found.length; s++, at += k) {
+    let sum = 0;
+    for (let i = 0; i < k; i++) if (shares[i]) sum += shares[i] * clients[at + i];
+    found[s] = sum;
+  }
+  return found;
+}
+
+/** Values known at some steps at those asked for, NaN at others; both in their order. @param {Float64Array} steps @param {Float64Array} known @param {Float64Array} values */
+function placed(steps, known, values) {
+  const found = new Float64Array(steps.length).fill(NaN);
+  for (let i = 0, j = 0; i < steps.length; i++) {
+    while (j < known.length && known[j] < steps[i]) j++;
+    if (known[j] === steps[i]) found[i] = values[j];
+  }
+  return found;
+}
+
+/** What steps are ranked by, lower is better. @param {number} score @param {MetricFacts} facts */
+export function lossOf(score, { higher, best }) {
+  return best !== null ? Math.abs(score - best) : higher ? -score : score;
+}
+
+/** The first step with the best score, null where there is none. @param {Float64Array} steps @param {Float64Array} scores @param {MetricFacts} facts */
+export function bestOf(steps, scores, facts) {
+  let [least, step] = [Infinity, /** @type {number | null} */ (null)];
+  for (let i = 0; i < steps.length; i++) {
+    const loss = lossOf(scores[i], facts);
+    if (Number.isFinite(loss) && loss < least) [least, step] = [loss, steps[i]];
+  }
+  return step;
+}
+
+/** @param {number[]} weights */
+export function sharesOf(weights) {
+  const sum = weights.reduce((a, b) => a + b, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+/** @param {number[]} shares @param {number[] | undefined} others */
+export function isAlike(shares, others) {
+  return others?.length === shares.length && shares.every((share, i) => Math.abs(share - others[i]) < SAME);
+}
+
+/** Shares with one set, the others in proportion. @param {number[]} weights @param {number} i @param {number} value from 0 to 1 */
+export function withShare(weights, i, value) {
+  const shares = sharesOf(weights);
+  const rest = 1 - shares[i];
+  const others = shares.length - 1;
+  if (!others) return shares;
+  return shares.map((share, j) =>
+    j === i ? value : rest > 1e-12 ? (share * (1 - value)) / rest : (1 - value) / others,
+  );
+}

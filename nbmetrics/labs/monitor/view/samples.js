@@ -1,0 +1,78 @@
+/**
+ * What the generator made at the kept step that is nearest to the one on show: points of a plane, or small pictures.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Numbers, Scene } from "./types.js"
+ */
+import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { colourOf, themeOf } from "../../toolkit/view/ink.js";
+import { bytesOf, nearest, singles } from "./history.js";
+import { stepText } from "./words.js";
+
+const [SIDE, COLUMNS] = [220, 4];
+
+/** @typedef {{side: number, low: number, high: number, steps: number[], rows: string[]}} Kept */
+
+export class Samples {
+  /** @param {Store} store */
+  constructor(store) {
+    this.store = store;
+    this.shown = "";
+    this.canvas = el("canvas", { role: "img", width: "440", height: "440" });
+    this.words = el("div", { class: "nbm-step-title", "aria-hidden": "true" });
+    this.root = el("section", { class: "nbm-step-card", "aria-label": "Samples" }, [this.words, this.canvas]);
+  }
+
+  /** @param {Scene} _scene @param {Numbers} numbers */
+  paint(_scene, { step }) {
+    const kept = /** @type {Kept} */ (this.store.model.get("samples"));
+    this.root.hidden = !kept?.steps?.length || step === null;
+    if (this.root.hidden || step === null) return;
+    const place = nearest(Float64Array.from(kept.steps), step);
+    const theme = themeOf(this.root);
+    const key = `${kept.steps[place]} ${kept.low} ${kept.high} ${theme.back} ${theme.text}`;
+    if (key === this.shown) return;
+    this.shown = key;
+    const said = `Samples at step ${stepText(kept.steps[place])}`;
+    setText(this.words, said);
+    setAttributes(this.canvas, { "aria-label": `${said}: ${kept.side ? "pictures" : "points of a plane"}` });
+    const pen = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+    pen.setTransform(2, 0, 0, 2, 0, 0);
+    pen.clearRect(0, 0, SIDE, SIDE);
+    if (kept.side) drawPictures(pen, bytesOf(kept.rows[place]), kept.side);
+    else drawPoints(pen, singles(kept.rows[place]), kept, theme.quiet, colourOf(theme.text).join(" "));
+  }
+}
+
+/** @param {CanvasRenderingContext2D} pen @param {Float32Array} rows @param {Kept} kept @param {string} line @param {string} ink */
+function drawPoints(pen, rows, { low, high }, line, ink) {
+  const pad = 0.05 * (high - low);
+  const at = (/** @type {number} */ value) => ((value - low + pad) / (high - low + 2 * pad)) * SIDE;
+  pen.strokeStyle = line;
+  pen.lineWidth = 0.5;
+  pen.strokeRect(0.5, 0.5, SIDE - 1, SIDE - 1);
+  pen.fillStyle = `rgb(${ink} / 60%)`;
+  for (let i = 0; i + 1 < rows.length; i += 2) {
+    pen.beginPath();
+    pen.arc(at(rows[i]), SIDE - at(rows[i + 1]), 2, 0, 7);
+    pen.fill();
+  }
+}
+
+/** @param {CanvasRenderingContext2D} pen @param {Uint8Array} greys @param {number} side */
+function drawPictures(pen, greys, side) {
+  const size = SIDE / COLUMNS;
+  const sheet = el("canvas");
+  [sheet.width, sheet.height] = [side, side];
+  const own = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
+  pen.imageSmoothingEnabled = false;
+  for (let n = 0; (n + 1) * side * side <= greys.length; n++) {
+    const image = new ImageData(side, side);
+    for (let i = 0; i < side * side; i++) {
+      const grey = greys[n * side * side + i];
+      image.data.set([grey, grey, grey, 255], 4 * i);
+    }
+    own.putImageData(image, 0, 0);
+    pen.drawImage(sheet, (n % COLUMNS) * size + 1, Math.floor(n / COLUMNS) * size + 1, size - 2, size - 2);
+  }
+}

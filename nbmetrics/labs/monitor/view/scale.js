@@ -1,0 +1,109 @@
+/**
+ * Where steps and scores lie in a plot, and lines of any number of them: of what shares a column of pixels only the first,
+ * the least, the largest and the last are drawn. No DOM.
+ */
+import { calmRange, linear, roundStep, ticksOf } from "../../toolkit/view/chart.js";
+
+// Scores are on a logarithmic axis where the largest is more than so many times the least.
+const LOG_RATIO = 50;
+
+/** @typedef {{at: (value: number) => number, ticks: number[], isLog: boolean}} Scale */
+
+/** @param {ArrayLike<number>[]} series @returns {[number, number, boolean]} the least and the largest finite value; whether all are above 0 */
+export function extentOf(series) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const values of series)
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      if (value < low && value > -Infinity) low = value;
+      if (value > high && value < Infinity) high = value;
+    }
+  return low <= high ? [low, high, low > 0] : [0, 1, false];
+}
+
+/** Of scores. @param {ArrayLike<number>[]} series @param {[number, number]} pixels from the bottom @param {number} most parts @returns {Scale} */
+export function heightScale(series, pixels, most) {
+  const [low, high, isPositive] = extentOf(series);
+  if (!isPositive || high / low <= LOG_RATIO) {
+    const range = calmRange(null, low, high);
+    return { at: linear(range, pixels).at, ticks: ticksOf(range, roundStep(range[1] - range[0], most)), isLog: false };
+  }
+  const range = /** @type {[number, number]} */ ([Math.log10(low), Math.log10(high)]);
+  const { at } = linear(range, pixels);
+  const stride = Math.max(1, Math.ceil((range[1] - range[0]) / most));
+  const powers = ticksOf([Math.ceil(range[0]), Math.floor(range[1])], stride);
+  return { at: (value) => at(Math.log10(value)), ticks: powers.map((power) => 10 ** power), isLog: true };
+}
+
+/** Of steps. @param {ArrayLike<number>} steps in their order @param {[number, number]} pixels */
+export function stepScale(steps, pixels) {
+  const [first, last] = steps.length ? [steps[0], steps[steps.length - 1]] : [0, 1];
+  return linear(first < last ? [first, last] : [first - 1, first + 1], pixels);
+}
+
+/** @param {ArrayLike<number>} steps @param {number} most parts */
+export function stepTicks(steps, most) {
+  const [first, last] = steps.length ? [steps[0], steps[steps.length - 1]] : [0, 1];
+  if (first === last) return [first];
+  return ticksOf([first, last], Math.max(1, roundStep(last - first, most)));
+}
+
+/**
+ * The `d` of a line, broken where a value is no finite number.
+ * @param {ArrayLike<number>} steps @param {ArrayLike<number>} values @param {(step: number) => number} atX @param {(value: number) => number} atY
+ */
+export function lineOf(steps, values, atX, atY) {
+  const parts = /** @type {string[]} */ ([]);
+  let [column, first, least, most, last] = [NaN, NaN, NaN, NaN, NaN];
+  let pen = "M";
+  const put = (/** @type {number} */ y) => {
+    parts.push(`${pen}${column} ${y.toFixed(1)}`);
+    pen = "L";
+  };
+  const flush = () => {
+    if (Number.isNaN(column)) return;
+    put(first);
+    if (least < Math.min(first, last)) put(least);
+    if (most > Math.max(first, last)) put(most);
+    if (last !== first) put(last);
+    column = NaN;
+  };
+  for (let i = 0; i < steps.length; i++) {
+    const y = atY(values[i]);
+    if (!Number.isFinite(y)) {
+      flush();
+      pen = "M";
+      continue;
+    }
+    const x = Math.round(2 * atX(steps[i])) / 2;
+    if (x !== column) {
+      flush();
+      [column, first, least, most] = [x, y, y, y];
+    }
+    last = y;
+    if (y < least) least = y;
+    if (y > most) most = y;
+  }
+  flush();
+  return parts.join("");
+}
+
+/** Points on a line that has no neighbours to be joined to. @param {ArrayLike<number>} steps @param {ArrayLike<number>} values */
+export function lonely(steps, values) {
+  const found = [];
+  for (let i = 0; i < steps.length; i++)
+    if (Number.isFinite(values[i]) && !Number.isFinite(values[i - 1]) && !Number.isFinite(values[i + 1])) found.push(i);
+  return found;
+}
+
+/** Values that are no finite numbers, one for each column of pixels. @param {ArrayLike<number>} steps @param {ArrayLike<number>} values @param {(step: number) => number} atX */
+export function marksOf(steps, values, atX) {
+  const found = new Map();
+  for (let i = 0; i < steps.length; i++) {
+    if (Number.isFinite(values[i])) continue;
+    const x = Math.round(atX(steps[i]) / 4) * 4;
+    const is = Number.isNaN(values[i]) ? "nan" : values[i] > 0 ? "high" : "low";
+    found.set(`${x} ${is}`, { x, is });
+  }
+  return [...found.values()];
+}
