@@ -43,7 +43,7 @@ _ROOMS = {
     "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
-_MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets")
+_MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

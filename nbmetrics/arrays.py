@@ -277,10 +277,10 @@ def scatter(rows: Array, mean: Array) -> Array:
     for block in blocks:
         part = np.subtract(rows[block, :], mean, out=centred[: block.stop - block.start])
         half = dsyrk(1.0, part.T, beta=1.0, c=half, overwrite_c=1)
-    return _mirrored(half)
+    return mirrored(half)
 
 
-def _mirrored(upper: np.ndarray) -> np.ndarray:
+def mirrored(upper: np.ndarray) -> np.ndarray:
     """The symmetric matrix whose upper triangle is given, in place, in tiles that stay in the cache."""
     for rows in uniform_blocks(len(upper), 256):
         upper[rows.stop :, rows] = upper[rows, rows.stop :].T

@@ -29,6 +29,7 @@ ROOMS = [
     "evaluation",
     "theory",
     "features",
+    "training",
     "experiments",
     "labs/toolkit",
     "labs/plane",

@@ -33,6 +33,7 @@ SHOWN = {
     "best_mixture": nm.best_mixture,
     "c_t": nm.c_t,
     "cfid": nm.cfid,
+    "collapse": nm.theory.collapse,
     "cmmd": nm.cmmd,
     "evaluate": nm.evaluate,
     "fid": nm.fid,

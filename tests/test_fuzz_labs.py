@@ -213,7 +213,8 @@ def messages(draw, name):
     if draw(st.booleans()):
         value = draw(st.one_of(scenes.map(lambda s: {"scene": s}), histories.map(lambda h: {"history": h})))
         return "traits", draw(st.just(value) | st.dictionaries(traits, junk, max_size=2) | junk)
-    kinds = st.sampled_from(["ask", "curve", "interactions", "names", "attach", "details", "stop", "resume"])
+    dashboards = ["attach", "details", "mixture", "winners", "no winners", "stop", "resume"]
+    kinds = st.sampled_from(["ask", "curve", "interactions", "names", *dashboards])
     custom = st.fixed_dictionaries({"kind": kinds | junk}, optional={"scene": scenes | junk, "name": junk, "key": junk})
     return "custom", draw(custom | junk)
 

@@ -29,7 +29,7 @@ ALLOWED = {
     "ipywidgets": WIDGETS,
     "anywidget": WIDGETS,
     "traitlets": WIDGETS,
-    "torch": {"features"},
+    "torch": {"features", "training"},
     "matplotlib": {"figures"},
 }
 LAZILY_ALLOWED = {("arrays", "torch")}
@@ -169,6 +169,10 @@ def in_fresh_python(code):
 def test_importing_the_package_brings_in_nothing_heavy():
     loaded = set(in_fresh_python("import nbmetrics, sys; print(*sys.modules)").split())
     assert not loaded & {"torch", "matplotlib", "pandas", "anywidget", "scipy", "sklearn"}
+
+
+def test_the_room_of_training_brings_in_no_torch_before_it_trains():
+    assert "torch" not in in_fresh_python("import nbmetrics.training, sys; print(*sys.modules)").split()
 
 
 def test_scenes_need_no_widgets():

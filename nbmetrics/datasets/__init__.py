@@ -9,8 +9,9 @@ import pandas as pd
 
 from ..errors import check_choice
 from .noto import emoji
+from .trained import trained_samples
 
-__all__ = ["covered", "digit_images", "digits", "emoji", "published"]
+__all__ = ["covered", "digit_images", "digits", "emoji", "published", "trained_samples"]
 
 SOURCES = {
     "cifar100_on_federated_cifar10": "On the Distributed Evaluation of Generative Models (Wang et al.), Table 2",

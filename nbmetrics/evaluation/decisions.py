@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..errors import InvalidInput
 from ..orders import inverted_pairs, places
-from .result import Readable
+from .result import Readable, Values
 
 # In the place of a name, where no score says which it is.
 NOBODY = "–"
@@ -53,9 +53,24 @@ def _preferred(generators: tuple[str, ...], pair: tuple[int, int], losses: np.nd
     return generators[pair[1 if is_worse else 0]]
 
 
-def worst(scores: Readable, metric: str) -> pd.DataFrame:
+def _chosen(scores: Readable, metric: str, corrected: bool) -> tuple[np.ndarray, Values]:
+    """The clients' scores (generators, clients) and all losses: plain, or without the bias of few rows."""
+    values, result = scores.values(metric), scores.result(metric)
+    if corrected:
+        if result.replicas is None:
+            fix = "evaluate(…, uncertainty=nm.Influence())"
+            raise InvalidInput("corrected", f"but {metric} was evaluated without uncertainty", fix)
+        table, clients = (frame[frame["metric"] == metric] for frame in (scores.table, scores.clients))
+        by_client = clients["corrected"].to_numpy(float).reshape(values.by_client.shape)
+        avg, pooled = (table[f"{part}_corrected"].to_numpy(float) for part in ("avg", "all"))
+        values = Values(avg, pooled, by_client)
+    losses = Values(result.losses(values.avg), result.losses(values.all), result.losses(values.by_client))
+    return values.by_client, losses
+
+
+def worst(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.worst`."""
-    values, losses = scores.values(metric).by_client, scores.losses(metric).by_client
+    values, (*_, losses) = _chosen(scores, metric, corrected)
     at = [_worst_client(row, scores.weights) for row in losses]
     found = [(math.nan, NOBODY) if c is None else (row[c], scores.names[c]) for row, c in zip(values, at, strict=True)]
     return pd.DataFrame(found, columns=["worst", "client"]).assign(generator=scores.generators)[
@@ -74,10 +89,10 @@ def _lowest(losses: np.ndarray) -> int | None:
     return None if np.isnan(losses).all() else int(np.argmax((places(losses) == 1) & ~np.isnan(losses)))
 
 
-def winners(scores: Readable, metric: str) -> dict[str, int | None]:
+def winners(losses: Values, weights: tuple[float, ...]) -> dict[str, int | None]:
     """The positions of the generators that are best by avg, by all and with the client they serve worst."""
-    avg, pooled, by_client = scores.losses(metric)
-    at = [_worst_client(row, scores.weights) for row in by_client]
+    avg, pooled, by_client = losses
+    at = [_worst_client(row, weights) for row in by_client]
     worst = np.array([math.nan if c is None else row[c] for row, c in zip(by_client, at, strict=True)])
     return {name: _lowest(losses) for name, losses in (("avg", avg), ("all", pooled), ("worst", worst))}
 
@@ -88,11 +103,11 @@ def regrets(losses: np.ndarray) -> np.ndarray:
     return np.subtract(losses, best, out=np.zeros_like(losses), where=losses != best)
 
 
-def regret(scores: Readable, metric: str) -> pd.DataFrame:
+def regret(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.regret`."""
-    values, losses = scores.values(metric).by_client, scores.losses(metric).by_client
-    lost, chosen = regrets(losses), winners(scores, metric)
-    own = [_lowest(column) for column in losses.T]
+    values, losses = _chosen(scores, metric, corrected)
+    lost, chosen = regrets(losses.by_client), winners(losses, scores.weights)
+    own = [_lowest(column) for column in losses.by_client.T]
     best = [math.nan if g is None else values[g, c] for c, g in enumerate(own)]
     columns = {f"by_{by}": np.full(len(own), math.nan) if g is None else lost[g] for by, g in chosen.items()}
     frame = pd.DataFrame({"client": scores.names, "own_best": best, **columns})

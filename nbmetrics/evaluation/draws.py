@@ -154,6 +154,8 @@ class Multipliers:
         `party` : 0 and a client's position, or 1 and a generator's
         """
         n = pulls.shape[-1]
+        if n < 2:  # one does not say how they vary
+            return np.full((*pulls.shape[:-1], self.count), np.nan)
         centred = (pulls - pulls.mean(axis=-1, keepdims=True)) / math.sqrt(n * (n - 1.0))
         rng, drawn = np.random.default_rng([self.seed, *party]), 0.0
         for block in row_blocks(n, 8 * self.count):

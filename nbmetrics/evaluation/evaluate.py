@@ -17,6 +17,7 @@ from ..errors import InvalidInput, check_choice, shown
 from .filling import Filling
 from .result import Result
 from .scores import Scores
+from .standing import Lone
 from .uncertainty import BiasWarning, Influence
 
 if TYPE_CHECKING:
@@ -93,8 +94,9 @@ def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
 
 
 def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
-    """Refuse a table in which nothing would stand, with the reason of its first score."""
+    """Refuse a table in which nothing would stand, or only all of what has no avg for a lone row, with the reason."""
     refused = [pair for result in results for row in result.terms for pair in row if isinstance(pair, InvalidInput)]
-    scores = [scores for result in results for scores in (result.average(weights), result.pooled(weights))]
+    whole = [r for r in results if not any(isinstance(s, Lone) and w for s, w in zip(r.real, weights, strict=True))]
+    scores = [scores for result in whole for scores in (result.average(weights), result.pooled(weights))]
     if refused and np.isnan(scores).all():
         raise refused[0]

@@ -141,11 +141,20 @@ def as_latex(scores: Readable) -> str:
             *body,
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{_latex('; '.join(_notes(scores)))}.}}",
+            rf"\caption{{{_latex(_caption(scores))}.}}",
+            r"\par\smallskip{\footnotesize\raggedright",
+            *(rf"{_latex(note.removesuffix('.'))}.\par" for note in _notes(scores)),
+            "}",
             r"\end{table}",
             "",
         ]
     )
+
+
+def _caption(scores: Readable) -> str:
+    """What the table is, in a line; how it was made stands below."""
+    count, labels = len(scores.names), ", ".join(map(scores.label, scores.metrics))
+    return f"{labels} with {count} client{'s' * (count != 1)}: avg over them, all of them pooled, and gap = avg − all"
 
 
 # Brackets and stars after the end of a row would be its options.

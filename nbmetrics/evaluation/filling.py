@@ -18,14 +18,7 @@ import numpy as np
 
 from ..arrays import check_same_order
 from ..distributions import check_draw
-from ..errors import (
-    InvalidInput,
-    check_choice,
-    check_count,
-    check_named_weights,
-    check_names,
-    refusal_of,
-)
+from ..errors import InvalidInput, check_choice, check_count, check_named_weights, check_names, refusal_of
 from ..federation import Federation, Generator, as_generators
 from ..metrics.base import losses
 from .draws import Noise, NoiseColumn
@@ -134,16 +127,22 @@ class Filling:
     def add_all(self, generators: Any) -> tuple[str, ...]:
         """Take several in, a list or dict as for `evaluate`: all of them, or none where one is refused."""
         made = as_generators(generators)
-        names = [generator.name or "" for generator in made]
-        check_names([*self._generators, *names], "generators")
+        check_names([*self._generators, *(generator.name or "" for generator in made)], "generators")
         parties = [generator for generator, _ in self._generators.values()]
         columns = [(party.name or "", party.columns) for party in (*self.federation, *parties, *made)]
         check_same_order(columns, "generators")
-        seeds = [[self._seed, 1, self._added + i] for i in range(len(made))]
-        drawn = [
-            GeneratorSamples(generator.through(self._extraction), self._samples, seed, self.federation)
-            for generator, seed in zip(made, seeds, strict=True)
-        ]
+        seeded = [(g.through(self._extraction), [self._seed, 1, self._added + i]) for i, g in enumerate(made)]
+        return self._take(made, [GeneratorSamples(g, self._samples, seed, self.federation) for g, seed in seeded])
+
+    def adopt(self, other: Filling) -> tuple[str, ...]:
+        """Take in the generators of another filling, of the same features, with the rows that were drawn there."""
+        made, drawn = zip(*other._generators.values(), strict=True)
+        if self.federation.is_conditional:  # they answer these clients
+            return self.add_all(made)
+        return self._take(made, drawn)
+
+    def _take(self, made: Sequence[Generator], drawn: Sequence[GeneratorSamples]) -> tuple[str, ...]:
+        names = [generator.name or "" for generator in made]
         if self.design is not None:
             for clients in self.clients.values():
                 clients.check_uncertainty(drawn, self.design)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric
 from ..metrics.strata import Pulls, Strata
 from .uncertainty import Ends, normal_above
@@ -169,6 +169,8 @@ class Influences:
 
 def pulls_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> Pulls:
     """The pulls of a pair; NaN where the metric refuses it, or where a pull is beyond all numbers."""
+    if refusal := refusal_of(real.summary):
+        return Pulls(math.nan, _unknown(real), _unknown(generated), str(refusal))
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             pulls = metric.pulls(real, generated)

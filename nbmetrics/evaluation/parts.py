@@ -24,7 +24,7 @@ from .influence import Influences
 from .replicas import Replicas, check_resampled, check_sizes, too_few
 from .result import UNKNOWN, Result, pair_terms, pooled_or_refused, scored_pool, value_of, whole_terms
 from .sampling import ClientSamples, GeneratorSamples
-from .standing import Standing, is_of_call, pool
+from .standing import Standing, client_summary, is_of_call, part_of, pool, summarized
 from .uncertainty import Design, Influence
 
 # Who gave features of their own beside an extractor's, in the line under a table.
@@ -35,6 +35,8 @@ MOST_NAMED = 3
 DRAWS, SEED = 256, 0
 # Rows of small clients that are scored together, as KID stacks them.
 STACK = 1024
+# Of the weight: clients with summaries must hold so much for the noise of the others' pool to stand for all.
+LEAST = 0.5
 # In the place of a summary that is not made yet.
 NOT_YET = InvalidInput("scores", "are not computed yet", "Wait")
 
@@ -133,12 +135,12 @@ class Clients:
 
     def _summaries(self, tell: Callable[[], Any]) -> Iterator[Any]:
         for name, sample in zip(self.names, self.samples, strict=True):
-            yield self._refusal or _summary(self.metric, sample, f"client {name!r}")
+            yield self._refusal or client_summary(self.metric, sample, f"client {name!r}")
             tell()
 
     def prepare(self) -> None:
         """Make the summaries, and what the scores of all clients share."""
-        self.metric.prepare([summary for summary in self.summaries if not refusal_of(summary)])
+        self.metric.prepare([part for summary in self.summaries if not refusal_of(part := part_of(summary))])
         self.is_prepared = True
 
     @cached_property
@@ -167,13 +169,14 @@ class Clients:
     @cached_property
     def strata(self) -> list[Strata[Any]]:
         """The summaries beside the rows."""
-        return [self.metric.strata(s, own.rows) for s, own in zip(self.summaries, self.samples, strict=True)]
+        pairs = zip(self.summaries, self.samples, strict=True)
+        return [Strata.of(s, x.rows) if refusal_of(s) else self.metric.strata(s, x.rows) for s, x in pairs]
 
     def check_uncertainty(self, generators: Sequence[GeneratorSamples], design: Design) -> None:
         """Refuse what has no intervals whatever the rows, or no right ones, before anything is computed."""
         if any(g.answers(self.metric) is not None for g in generators):
             fix = "Leave uncertainty out, or score outputs without their conditions"
-            raise InvalidInput("uncertainty", f"{self.metric.name} of answers to a condition has no intervals yet", fix)
+            raise InvalidInput("uncertainty", "answers to a condition have no intervals yet", fix)
         if self.has_pulls(design):
             return
         check_resampled(self.metric)
@@ -198,8 +201,8 @@ class Clients:
         who = f"generator {column.samples.name!r}"
         samples = column.samples.answers(self.metric)
         if samples is None:
-            return _summary(self.metric, column.samples.whole(self.metric), who), None
-        answers = tuple(_summary(self.metric, sample, who) for sample in samples)
+            return summarized(self.metric, column.samples.whole(self.metric), who), None
+        answers = tuple(summarized(self.metric, sample, who) for sample in samples)
         return pooled_or_refused(self.metric, answers, weights), answers
 
     def terms(self, column: Column, positions: Sequence[int]) -> list[Terms]:
@@ -233,8 +236,9 @@ class Clients:
         slopes = np.full(len(self.names), np.nan)
         if refusal_of(together, column.summary):
             return slopes
-        known = [i for i, summary in enumerate(self.summaries) if not refusal_of(summary)]
-        summaries, shares = [self.summaries[i] for i in known], [weights[i] for i in known]
+        parts = [part_of(summary) for summary in self.summaries]
+        known = [i for i, part in enumerate(parts) if not refusal_of(part)]
+        summaries, shares = [parts[i] for i in known], [weights[i] for i in known]
         found = self.metric.slopes(summaries, shares, column.summary, together)
         if found is None:
             return None
@@ -268,12 +272,22 @@ class Clients:
 
     def noise(self, column: Column, weights: tuple[float, ...], design: Design, *, of_all: bool) -> NoiseColumn:
         """Draws of the noise of the scores of the clients with one generator, or of the pooled clients alone."""
-        if refusal := self._no_intervals(column, design):
+        counted = self._counted(weights) if self.has_pulls(design) else None
+        refusal = self._no_intervals(column, design) if counted is None else refusal_of(column.summary)
+        if refusal:
             return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(refusal))
-        if not self.has_pulls(design):
+        if counted is None:
             return self._replicated(column, weights, design)[of_all]
         made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED))
-        return made.all(self.pooled_strata(weights), weights) if of_all else made.clients(self.strata)
+        return made.all(self.pooled_strata(counted), counted) if of_all else made.clients(self.strata)
+
+    def _counted(self, weights: tuple[float, ...]) -> tuple[float, ...] | None:
+        """The weights of the clients that have summaries, of sum 1; None where those hold too little of it."""
+        if not refusal_of(*self.summaries):
+            return weights
+        kept = [0.0 if refusal_of(s) else w for s, w in zip(self.summaries, weights, strict=True)]
+        total = math.fsum(kept)
+        return tuple(w / total for w in kept) if total >= LEAST else None
 
     def _replicated(self, column: Column, weights: tuple[float, ...], design: Design) -> list[NoiseColumn]:
         """Of the clients and of the pooled ones, from replicates, which give both."""
@@ -377,14 +391,3 @@ def _features(federation: Federation, generators: Sequence[Generator]) -> str:
     more = f", and {len(given) - MOST_NAMED} more" * (len(given) > MOST_NAMED)
     own = f"; features of {', '.join(given[:MOST_NAMED])}{more} as given" if given else ""
     return f"features: {federation.extraction.extractor.convention}{own}"
-
-
-def _summary(metric: Metric[Any], sample: Sample, who: str) -> Any:
-    """What `summarize` gives, or why these rows give nothing; raised where it is not about them."""
-    try:
-        return metric.summarize(sample)
-    except InvalidInput as error:
-        refusal = error.of(f"{who}, {metric.name}")
-        if is_of_call(error):
-            raise refusal from None
-        return refusal

@@ -293,8 +293,11 @@ def scored_pool(
     """The terms of the pooled clients with one generator, and the gap that their numbers of rows would make."""
     if refusal := refusal_of(together, generated):
         return refusal, math.nan
+    terms = terms_of(metric, together, generated)
+    if refusal_of(*(summary for summary, weight in zip(real, weights, strict=True) if weight)):
+        return terms, math.nan  # there is no avg
     clients, shares = zip(*(pair for pair in zip(real, weights, strict=True) if not refusal_of(pair[0])), strict=True)
-    return terms_of(metric, together, generated), metric.size_gap(clients, shares, together, generated)
+    return terms, metric.size_gap(clients, shares, together, generated)
 
 
 def value_of(terms: Terms) -> float:

@@ -22,6 +22,7 @@ from . import decisions, export, words
 from .display import as_html, as_text
 from .heterogeneity import check_dealt, gap_caution, heterogeneity
 from .result import Result, Values
+from .standing import part_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,10 +168,13 @@ class Scores:
         """
         return self._noted(decisions.flips(self, metric))
 
-    def worst(self, metric: str) -> pd.DataFrame:
+    def worst(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """Each generator's score with the client it serves worst: generator, worst, client.
 
-        A client of weight 0 does not count, and the first of equals is named; NaN and "–" where a score is NaN.
+        A client of weight 0 does not count, and the first of equals is named; NaN and "–" where a score is NaN. They
+        are the plain scores, in which FID makes clients of few rows look worse. `corrected` ones are without that bias,
+        as a Dashboard has them; they need `uncertainty`, and are NaN where a client, which a Dashboard then leaves out,
+        has too few rows.
 
         Examples
         --------
@@ -180,15 +184,15 @@ class Scores:
         0      left    4.0  south
         1   between    1.0  north
         """
-        return self._noted(decisions.worst(self, metric))
+        return self._noted(decisions.worst(self, metric, corrected))
 
-    def regret(self, metric: str) -> pd.DataFrame:
+    def regret(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """What each client loses if all get one generator, instead of the one that is best for it.
 
         Columns: `client`; `own_best`, the best score that any generator has with it; `by_avg`, `by_all`, `by_worst`:
         how much worse, 0 or more, the client is served by the generator that is best by avg, by all, or with the
         client it serves worst. `attrs["winners"]` names these three, `attrs["own"]` each client's own best; of equals
-        the first. NaN where the score that it takes is NaN.
+        the first. NaN where the score that it takes is NaN. `corrected` as for `worst`.
 
         Examples
         --------
@@ -201,7 +205,7 @@ class Scores:
         >>> regret.attrs["winners"]
         {'avg': 'between', 'all': 'between', 'worst': 'between'}
         """
-        return self._noted(decisions.regret(self, metric))
+        return self._noted(decisions.regret(self, metric, corrected))
 
     def heterogeneity(self, metric: str = "fid", shuffles: int = 19, seed: int = 0) -> pd.DataFrame:
         """Is the gap of FID heterogeneity of the clients, or the number of their rows?
@@ -331,7 +335,7 @@ class Scores:
         return export.as_markdown(self)
 
     def to_latex(self) -> str:
-        """The same table for LaTeX with the package booktabs: a `table` whose caption says how it was made."""
+        """The same table for LaTeX with the package booktabs: a `table` with its caption, and the notes below it."""
         return export.as_latex(self)
 
     def label(self, metric: str) -> str:
@@ -363,6 +367,7 @@ class Scores:
 
 def _size(summary: Any) -> int:
     """Bytes: as the summary says, 8 a number, or what it takes to write it down."""
+    summary = part_of(summary)
     if refusal_of(summary):  # nothing is sent
         return 0
     if (said := getattr(summary, "nbytes", None)) is not None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import InvalidInput, refusal_of
-from ..metrics.base import Metric
+from ..metrics.base import Metric, Sample
 from .influence import Influences
 from .replicas import Replicas
 from .uncertainty import Ends
@@ -18,14 +18,61 @@ from .uncertainty import Ends
 SETTINGS = {"metrics", "method", "kernel", "condition", "condition_dim"}
 
 
+class Lone(InvalidInput):
+    """Why a client has no score of its own; its rows are part of the pool all the same.
+
+    Attributes
+    ----------
+    part : what they add to it, a summary
+    """
+
+    def __init__(self, refusal: InvalidInput, part: Any) -> None:
+        super().__init__(refusal.argument, refusal.seen, refusal.fix)
+        self.part = part
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lone, (InvalidInput(self.argument, self.seen, self.fix), self.part)
+
+
+def part_of(summary: Any) -> Any:
+    """What a client adds to the pool: its summary, or that of its few rows; or why nothing."""
+    return summary.part if isinstance(summary, Lone) else summary
+
+
 def is_of_call(error: InvalidInput) -> bool:
     """Whether the call is refused, and not the rows of one party, whose scores alone are missing then."""
     return error.argument in SETTINGS
 
 
+def summarized(metric: Metric[Any], sample: Sample, who: str) -> Any:
+    """What `summarize` gives, or why these rows give nothing; raised where it is not about them."""
+    try:
+        return metric.summarize(sample)
+    except InvalidInput as error:
+        refusal = error.of(f"{who}, {metric.name}")
+        if is_of_call(error):
+            raise refusal from None
+        return refusal
+
+
+def client_summary(metric: Metric[Any], sample: Sample, who: str) -> Any:
+    """The same of a client, with what rows too few for a score add to the pool."""
+    summary = summarized(metric, sample, who)
+    if (refusal := refusal_of(summary)) is None or (part := metric.lone(sample)) is None:
+        return summary
+    return Lone(refusal, part)
+
+
 def pool(metric: Metric[Any], summaries: Sequence[Any], weights: Sequence[float]) -> Any:
-    """The summary of the mixture; InvalidInput where that of a client with a weight was refused."""
-    counted = [pair for pair in zip(summaries, weights, strict=True) if pair[1] or not refusal_of(pair[0])]
+    """The summary of the mixture; InvalidInput where that of a client with a weight was refused.
+
+    Rows too few for a score of their own are part of the mixture, save where there are no others.
+    """
+    weighed = [summary for summary, weight in zip(summaries, weights, strict=True) if weight]
+    if len(weighed) == 1 and (refusal := refusal_of(*weighed)):
+        raise refusal
+    pairs = [(part_of(summary), weight) for summary, weight in zip(summaries, weights, strict=True)]
+    counted = [pair for pair in pairs if pair[1] or not refusal_of(pair[0])]
     if refusal := refusal_of(*(summary for summary, _ in counted)):
         raise refusal
     return metric.pool([summary for summary, _ in counted], [weight for _, weight in counted])

@@ -122,15 +122,18 @@ class JackknifeResamples(Resamples):
         return cls(counts, level, [g for g in cut if g], cuts, is_smooth)
 
     def _spread(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        bias, variance, start = np.zeros_like(estimate), np.zeros_like(estimate), 0
+        bias, error, start = np.zeros_like(estimate), np.zeros_like(estimate), 0
         for groups in self.groups:
             part = replicates[start : start + self.cuts * groups]
             part = part.reshape(self.cuts, groups, *part.shape[1:])
             mean = part.mean(axis=1, keepdims=True)
             bias = bias + (groups - 1) * (mean.mean(axis=(0, 1)) - estimate)
-            variance = variance + (groups - 1) / groups * ((part - mean) ** 2).sum(axis=1).mean(axis=0)
+            away = np.abs(part - mean)
+            unit = np.where((most := away.max(axis=(0, 1))) > 0.0, most, 1.0)  # large squares have no room
+            own = unit * np.sqrt((groups - 1) / groups * ((away / unit) ** 2).sum(axis=1).mean(axis=0))
+            error = np.hypot(error, own)
             start += self.cuts * groups
-        return estimate - bias if self.is_smooth else estimate, np.sqrt(variance)
+        return estimate - bias if self.is_smooth else estimate, error
 
     def interval(self, estimate: np.ndarray, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         centre, error = self._spread(estimate, replicates)

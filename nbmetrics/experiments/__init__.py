@@ -18,6 +18,7 @@ _ROOMS = {
     "classes": ["class_federated", "extractors_compared"],
     "clients": ["variance_limited", "truncation", "neighbors_federated", "transport_federated"],
     "twins": ["twin_generators"],
+    "training": ["mode_collapse", "checkpoints"],
     "moons": ["moons_density", "copied_width", "bandwidth_sweep", "copycat"],
     "images": ["transforms", "diversity", "ranked_samples"],
     "generalization": ["novelty", "interactions"],

@@ -23,7 +23,7 @@ from .client import Client
 from .dealing import Dealt
 from .generator import MOST_PARTIES, named
 from .pictures import are_images, check_one_space, extraction_of
-from .regroup import by_class, merged, without
+from .regroup import by_class, merged, with_class_moved, without
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,6 +183,15 @@ class Federation(Dealt):
     def split_classes(self, name: str) -> Federation:
         """The federation with one client cut into its classes, each a client "name: class"; it must have labels."""
         return self._again(by_class(self, name))
+
+    def move_class(self, label: Any, source: str, target: str) -> Federation:
+        """The federation with one class of the client `source` moved to `target`; both must have labels.
+
+        >>> clients = [nm.Client(np.zeros((4, 1)), labels=[0, 0, 0, 1], name=name) for name in "ab"]
+        >>> nm.Federation(clients).move_class(0, "a", "b").describe()["n"].tolist()
+        [1, 7]
+        """
+        return self._again(with_class_moved(self, label, source, target))
 
     def _again(self, clients: list[Client]) -> Federation:
         """Other clients in the places of these."""

@@ -8,6 +8,7 @@ from ..errors import InvalidInput as _InvalidInput
 _ROOMS = {
     "sweeps": ["gaussian_toy", "likelihood_toy", "gaussian_samples"],
     "twins": ["twin_generators"],
+    "training": ["mode_collapse", "checkpoints"],
     "federated": [
         "class_federated",
         "extractors_compared",

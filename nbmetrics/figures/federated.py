@@ -60,11 +60,11 @@ def published_ranks(table: pd.DataFrame) -> Drawing:
     """FID and KID of many generators: avg against all, and their places, inverted pairs joined (E5)."""
     figure, axes = panels(4, width=4.8, rows=2)
     for column, metric in enumerate(("fid", "kid")):
-        pairs = _inversions(table, metric)
+        pairs = inversions(table, metric)
         gap = table[f"{metric}_gap"]
         mean, spread = gap.mean(), numeral(gap.std(), ".2g", beside=gap.mean())
         counted = f"{len(pairs):,} of {len(table) * (len(table) - 1) // 2:,} pairs inverted"
-        _scatter(axes[column], table, metric, pairs)
+        scatter(axes[column], table, metric, pairs)
         axes[column].set_title(f"{counted}; avg − all = {numeral(mean, '.3g')}, sd {spread}", fontsize=10)
         _places(axes[column + 2], table, metric, pairs)
     legend(figure, *axes)
@@ -129,8 +129,8 @@ def neighbors_federated(table: pd.DataFrame) -> Drawing:
     for row, kind in enumerate(kinds):
         part = table[table["clients"] == kind]
         for column, metric in enumerate(metrics):
-            ax, pairs = axes[row * len(metrics) + column], _inversions(part, metric)
-            _scatter(ax, part, metric, pairs)
+            ax, pairs = axes[row * len(metrics) + column], inversions(part, metric)
+            scatter(ax, part, metric, pairs)
             ax.set_title(f"{kind}\n{len(pairs)} of {len(part) * (len(part) - 1) // 2} pairs inverted", fontsize=9)
     legend(figure, *axes, columns=5)
     return caption(figure, table)
@@ -139,8 +139,8 @@ def neighbors_federated(table: pd.DataFrame) -> Drawing:
 def transport_federated(table: pd.DataFrame) -> Drawing:
     """W1 of single classes and noisy copies: avg against all, and places by both (E10)."""
     figure, axes = panels(2, width=4.8)
-    pairs = _inversions(table, "w1")
-    _scatter(axes[0], table, "w1", pairs)
+    pairs = inversions(table, "w1")
+    scatter(axes[0], table, "w1", pairs)
     axes[0].set_title(f"{len(pairs)} of {len(table) * (len(table) - 1) // 2} pairs inverted", fontsize=10)
     _places(axes[1], table, "w1", pairs)
     legend(figure, *axes)
@@ -171,7 +171,7 @@ def _sweeps(table: pd.DataFrame, group: str, title: str, x_label: str, symbol: s
     return caption(figure, table)
 
 
-def _scatter(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -> None:
+def scatter(ax: Any, table: pd.DataFrame, metric: str, pairs: np.ndarray) -> None:
     """avg against all; pairs that they order differently are joined, and each kind of generator has its marker."""
     avg, pooled = (table[f"{metric}_{a}"].to_numpy(float) for a in ("avg", "all"))
     _join(ax, pooled, avg, pairs)
@@ -202,7 +202,7 @@ def _join(ax: Any, x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> None:
     ax.add_collection(LineCollection(list(segments), label="inverted pair", **look))
 
 
-def _inversions(table: pd.DataFrame, metric: str) -> np.ndarray:
+def inversions(table: pd.DataFrame, metric: str) -> np.ndarray:
     """The pairs, (m, 2) positions, that avg and all order differently."""
     return inverted_pairs(table[f"{metric}_avg"], table[f"{metric}_all"])
 

@@ -30,6 +30,8 @@ COLUMNS = {
     "truncation": f"psi spread {_SCORES} {_PLACES}",
     "neighbors_federated": f"generator clients {' '.join(_NEIGHBORS)}",
     "transport_federated": "generator w1_avg w1_all w1_avg_rank w1_all_rank",
+    "mode_collapse": f"step since clients target run {_SCORES} fid_avg_law law_ratio",
+    "checkpoints": f"step model clients {_SCORES}",
     "twin_generators": "construction generator fid_avg fid_all fid_client_*",
     "moons_density": "copies kind x y sigma_x sigma_y fld",
     "copied_width": "moved delta sigma ratio found",

@@ -149,6 +149,10 @@ class Metric(ABC, Generic[S]):
         """The terms of every pair, generator by generator; to be replaced where many pairs at once are cheaper."""
         return ((terms_of(self, client, other) for client in real) for other in generated)
 
+    def lone(self, sample: Sample) -> S | None:
+        """What a client adds to the pool whose rows `summarize` refuses as too few for a score of its own; or None."""
+        return None
+
     def prepare(self, clients: Sequence[S]) -> None:
         """Compute once what the scores of all these clients will share; for where they come one after the other."""
 

@@ -138,13 +138,15 @@ class KernelMean:
         """What U is too large by on average, of parts drawn one by one: Σ λᵢ²/nᵢ (S − kᵢᵢ)/(1 − Σ λᵢ²/nᵢ).
 
         S is the mean of the mixture, kᵢᵢ that of a part, both without self-pairs. Where λᵢ is nᵢ/n, that is only the
-        n-th part of what parts differ by, and what concatenated rows have: 0 here.
+        n-th part of what parts differ by, and what concatenated rows have: 0 here. A row alone counts as S.
         """
         shares = [(part, w) for part, w in zip(self.parts, self.weights, strict=True) if w]
         rates = [w / part.count for part, w in shares]
         if max(rates) <= (1.0 + 1e-9) * min(rates):
             return 0.0
-        own = math.fsum(w * w / p.count * KernelMean((p,), (1.0,))._unbiased for p, w in shares if p.count < math.inf)
+        drawn = [pair for pair in shares if pair[0].count < math.inf]
+        means = [KernelMean((p,), (1.0,))._unbiased if p.count > 1 else self._unbiased for p, _ in drawn]
+        own = math.fsum(w * w / p.count * mean for (p, w), mean in zip(drawn, means, strict=True))
         return self._lost * self._unbiased - own + 2.0 * self._leaning
 
     @property

@@ -19,6 +19,7 @@ from ..arrays import (
     device,
     like,
     mean_rows,
+    mirrored,
     namespace,
     row_blocks,
     scatter,
@@ -33,6 +34,27 @@ SMALL = 64
 
 
 @dataclass(frozen=True, eq=False)
+class Triangle:
+    """A symmetric (d, d) matrix as its upper triangle, (d(d+1)/2,), bit for bit."""
+
+    width: int
+    packed: np.ndarray
+
+    @classmethod
+    def of(cls, matrix: np.ndarray) -> Triangle:
+        from scipy.linalg.lapack import dtrttp
+
+        return cls(len(matrix), dtrttp(matrix, uplo="U")[0])
+
+    @property
+    def whole(self) -> np.ndarray:
+        """The matrix."""
+        from scipy.linalg.lapack import dtpttr
+
+        return mirrored(dtpttr(self.width, self.packed, uplo="U")[0])
+
+
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Mean and covariance (ddof 1) of one law; the summary of FID.
 
@@ -41,13 +63,13 @@ class Moments:
     count : rows that made it (effective rows after weighted pooling), infinity for an exact distribution
     mean : (d,) float64
     root : (r, d) float64 with rootᵀroot = covariance; kept instead of the matrix where r ≤ d or d is small
-    dense : (d, d) float64 covariance, or None where `root` is kept
+    kept_dense : (d, d) float64 covariance, or its triangle, or None where `root` is kept
     """
 
     count: float
     mean: Array
     kept_root: Array | None
-    dense: Array | None
+    kept_dense: Array | Triangle | None
 
     @classmethod
     def of_rows(cls, rows: Array) -> Moments:
@@ -150,14 +172,31 @@ class Moments:
             return cls(count, mean, stacked if height <= d else triangular(stacked), None)
         total = scatter(xp.concat([*roots, shifts]), 0.0 * mean)
         for w, p in zip(inner, parts, strict=True):
-            if p.dense is not None:
-                total += w * p.dense
+            if p.is_dense:
+                total += w * p.cov
         return cls(count, mean, None, total)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the covariance is kept, and not a factor of it."""
+        return self.kept_dense is not None
+
+    @property
+    def dense(self) -> Array | None:
+        """The (d, d) covariance where it is kept, else None."""
+        kept = self.kept_dense
+        return kept.whole if isinstance(kept, Triangle) else kept
+
+    def fold(self) -> None:
+        """Keep no more than can be made again: of a covariance one triangle, and not its factor."""
+        vars(self).pop("graded", None)
+        if isinstance(self.kept_dense, np.ndarray) and np.array_equal(self.kept_dense, self.kept_dense.T):
+            object.__setattr__(self, "kept_dense", Triangle.of(self.kept_dense))
 
     @property
     def cov(self) -> Array:
         """The (d, d) covariance."""
-        return self.dense if self.dense is not None else self.root.T @ self.root
+        return self.dense if self.is_dense else self.root.T @ self.root
 
     @cached_property
     def graded(self) -> GradedRoot:
@@ -177,7 +216,7 @@ class Moments:
     def trace(self) -> float:
         """Tr cov."""
         xp = namespace(self.mean)
-        if self.dense is not None:
+        if self.is_dense:
             return float(xp.linalg.trace(self.dense))
         return float(xp.sum(self.root * self.root))
 
@@ -186,7 +225,7 @@ class Moments:
         """Bytes to send it: the mean, and the factor or the upper triangle, in float64."""
         d = self.mean.shape[0]
         triangle = d * (d + 1) // 2
-        size = triangle if self.dense is not None else min(self.root.shape[0] * d, triangle)
+        size = triangle if self.is_dense else min(self.root.shape[0] * d, triangle)
         return 8 * (d + size + 1)
 
 

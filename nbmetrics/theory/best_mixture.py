@@ -1,5 +1,7 @@
 """The best mixture of generators by KID-all: which shares of their samples to serve, and what it saves each client.
 
+Twin: labs/dashboard/view/mixing.js · held by: tests/labs/dashboard/test_mixture_page.py
+
     KID-all(α) = E k(X, X′) + αᵀKα − 2αᵀc      K_jl = E k(Y_j, Y_l′),  c_j = E k(X, Y_j),  X from the pooled clients
 
 Flow: every party's rows in two halves → `evaluate`, which computes each block of the kernel once → the means of whole
@@ -46,6 +48,12 @@ class Means(NamedTuple):
     def score(self, weights: np.ndarray) -> float:
         """KID-all of Σ α_j G_j."""
         return float(self.real + weights @ self.between @ weights - 2.0 * (weights @ self.cross))
+
+    @property
+    def apart(self) -> np.ndarray:
+        """K_jj + K_ll − 2K_jl (m, m): KID between generators; Σ_{j<l} α_j α_l of it is what mixing takes off KID."""
+        own = np.diag(self.between)
+        return np.asarray(own[:, None] + own - 2.0 * self.between)
 
     def lowest(self) -> np.ndarray:
         """The weights of the lowest score that is found, not above that of any single generator.
@@ -263,11 +271,19 @@ def _by_client(
     best: int,
 ) -> pd.DataFrame:
     """What the mixture and the best single generator score with each client."""
+    singles = singles_by_client(kid, real, generated, means)
+    single = singles[:, best]
+    mixed = singles @ weights - weights @ means.apart @ weights / 2.0
+    return pd.DataFrame({"client": names, "mixture": mixed, "best_single": single, "saved": single - mixed})
+
+
+def singles_by_client(
+    kid: KID, real: Sequence[KernelMean], generated: Sequence[KernelMean], means: Means
+) -> np.ndarray:
+    """(k, m): KID of each client with each generator alone."""
     own = np.array([mean.self_mean(unbiased=kid.estimator.unbiased) for mean in real])
     cross = np.array([[mean.mean_with(g) for g in generated] for mean in real])
-    single = own + means.between[best, best] - 2.0 * cross[:, best]
-    mixed = single if weights[best] == 1.0 else own + weights @ means.between @ weights - 2.0 * (cross @ weights)
-    return pd.DataFrame({"client": names, "mixture": mixed, "best_single": single, "saved": single - mixed})
+    return own[:, None] + np.diag(means.between) - 2.0 * cross
 
 
 def _cross_fitted(

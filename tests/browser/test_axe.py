@@ -56,6 +56,11 @@ def answer(page, root, case):
     root.get_by_role("region", name="Question").get_by_role("button", name="RFID").click()
 
 
+def regroup(page, root, case):
+    root.get_by_text("Merge, drop or split clients").click()
+    root.get_by_role("group", name="Clients to regroup").get_by_role("checkbox").first.check()
+
+
 def pick(page, root, case):
     root.get_by_role("slider", name="Generated point").press("Enter")
 
@@ -79,6 +84,12 @@ def table_of_moons(page, root, case):
 def cell(page, root, case):
     root.get_by_role("gridcell").first.click()
     expect(root.get_by_role("button", name="Close")).to_be_visible()
+
+
+def mixture(page, root, case):
+    root.get_by_role("button", name="Find the best mixture").click()
+    root.get_by_role("slider", name="in the mixture").first.press("Shift+ArrowLeft")
+    expect(root.get_by_role("button", name="Back to the best")).to_be_visible()
 
 
 def coloured(page, root, case):
@@ -123,9 +134,11 @@ STATES = {
     "Dashboard": [
         *DRAG,
         ("with a cell open", cell),
+        ("with a mixture moved", mixture),
         ("sorted by the worst client", press("worst client")),
         ("in the colours of the scores", coloured),
         ("by KID", choose("Metric", "kid")),
+        ("with a client to drop", regroup),
         ("with the generators to attach", menu("Attach")),
         *END,
     ],
@@ -151,7 +164,12 @@ LIVE = {
     "Playground": {"with a metric from Python"},
     "CorrelationLab": set(),
     "TwinsLab": {"where Python searches"},
-    "Dashboard": {"with a cell open", "with the generators to attach"},
+    "Dashboard": {
+        "with a cell open",
+        "with a client to drop",
+        "with a mixture moved",
+        "with the generators to attach",
+    },
     "MemorizationLab": {state for state, _ in STATES["MemorizationLab"]},
 }
 # One of them for each state, in turn; all four of each at length.

@@ -217,6 +217,35 @@ def test_what_cannot_be_attached_is_told_and_the_next_is_answered(run_cells, mon
     settle(root)
 
 
+LAWS = """
+import nbmetrics as nm
+federation = {name: nm.Gaussian([x, 0], 1.0) for name, x in {"a": -2, "b": 0, "c": 2}.items()}
+generators = {"left": federation["a"], "wide": nm.Gaussian([0, 0], [4.0, 1.0]), "right": federation["c"]}
+lab = nm.Dashboard(federation, generators, ("fid", "kid")); lab"""
+
+
+@in_page
+def test_who_wins_by_all_is_computed_when_it_is_chosen_and_for_kid_it_is_who_wins_by_avg(run_cells):
+    page = run_cells(LAWS)
+    root = page.get_by_role("group", name="Dashboard", exact=True)
+    by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
+    regions = root.locator(".nbm-triangle-region")
+    expect(note).to_have_text("Who wins by FID avg.")
+    by.get_by_role("button", name="all").click()
+    expect(note).to_contain_text("Who wins by FID-all: Python’s at")
+    expect(note).not_to_contain_text("goes on")
+    expect(regions).to_have_count(3)
+    lab, point = page.python.names["lab"], root.get_by_role("slider", name="weights of three groups", exact=True)
+    drag(page, point, -60, 20)
+    settle(root)
+    table = nm.evaluate(page.python.names["federation"], page.python.names["generators"], "fid")
+    table = table.with_weights(lab._scene.shares).table.set_index("generator")["all"]
+    expect(root.locator(".nbm-triangle-region.nbm-first")).to_have_attribute("data-winner", table.idxmin())
+    root.get_by_label("Metric", exact=True).select_option("kid")
+    expect(note).to_have_text("Who wins by KID avg; by all it is the same, as always with KID.")
+    expect(by).to_be_hidden()
+
+
 def test_500_clients_and_20_generators_with_holes_open_and_are_dragged_with_no_network(saved):
     rng = np.random.default_rng(0)
     values = rng.gamma(2, 1, (500, 20))

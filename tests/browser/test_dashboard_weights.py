@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
+from nbmetrics.evaluation.elsewhere import scores_elsewhere
 from nbmetrics.labs.dashboard.certificate import breakpoints, certificate, certificate_sentence, with_weight
 from nbmetrics.labs.dashboard.ranges import apart
 from nbmetrics.labs.dashboard.regions import regions, regret
@@ -17,9 +18,9 @@ from tests.browser.page import drag, painted, press
 
 ROWS = {"north": 220, "south": 160, "east": 90, "west": 70, "few": 10}
 DIM = 6
-# Of each client's row its name and its first bar, which is of the winner by avg.
-BARS = """rows => rows.map(row => [row.children[0].title,
-  row.querySelector('.nbm-regret-bar').dataset.value])"""
+# Of each client's row its name, its first bar, which is of the winner by avg, and its mark.
+BARS = """rows => rows.map(row => [row.querySelector('.nbm-regret-name').title,
+  row.querySelector('.nbm-regret-bar').dataset.value, row.querySelector('small').textContent])"""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,9 @@ def lab():
     }
     lab = nm.Dashboard(clients, generators, ("fid", "kid"))
     lab.wait()
-    lab._mix(lab._scene)
+    lab._mixture.now(lab._scene)
+    lab.scene = {**lab.scene, "groups": [0, 1, 2, 1, 1]}
+    lab._winners.now(lab._scene)
     yield lab
     lab.close()
 
@@ -83,8 +86,10 @@ def assert_decisions_are_pythons(root, lab, metric="fid"):
         assert [winner for _, winner in shown] == [lab._study.generators[g] for _, _, g in wanted]
         assert [at for at, _ in shown] == pytest.approx([at for at, _, _ in wanted], abs=1e-9)
     lost = regret(known.facts.centres)[known.avg_centres.argmin()]
-    for name, value in root.locator(".nbm-regret-row").evaluate_all(BARS):
-        assert float(value) == pytest.approx(lost[list(ROWS).index(name)], abs=1e-9)
+    for name, value, mark in root.locator(".nbm-regret-row").evaluate_all(BARS):
+        i = list(ROWS).index(name)
+        assert float(value) == pytest.approx(lost[i], abs=1e-9)
+        assert mark.startswith(f"n = {ROWS[name]}: cannot tell") or (counts[i] and not mark)
 
 
 def test_bars_move_by_mouse_keys_and_typing_and_decisions_follow_as_python_has_them(saved, lab):
@@ -154,6 +159,37 @@ def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
     assert np.abs(shares(root) - now).sum() / 2 == pytest.approx(found.moved * now[counts].sum(), abs=2e-3)
 
 
+def assert_winners_by_all_are_pythons(page, root, lab):
+    """By keys and by mouse, at the weights on show and where the point goes next; other proportions need Python."""
+    by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
+    point = root.get_by_role("slider", name="weights of three groups", exact=True)
+    result, names = lab.scores.result("fid"), lab._study.generators
+
+    def assert_first_is_pythons():
+        painted(page)
+        score = scores_elsewhere(result, shares(root))
+        wanted = min(names, key=lambda name: score(names.index(name)))
+        assert root.locator(".nbm-triangle-region.nbm-first").get_attribute("data-winner") == wanted
+        return wanted
+
+    by.get_by_role("button", name="all").press("Enter")
+    expect(note).to_contain_text("Who wins by FID-all: Python’s at")
+    winners = set()
+    for arrows in (["Left"] * 3 + ["Down"], ["Right"] * 2, ["Up"] * 5):
+        for arrow in arrows:
+            point.press(f"Shift+Arrow{arrow}")
+        winners.add(assert_first_is_pythons())
+    assert winners == set(names)
+    drawn = root.locator(".nbm-triangle-region").evaluate_all("nodes => nodes.map(node => node.dataset.winner)")
+    assert set(drawn) == winners
+    bar(root, "south").press("Shift+ArrowRight")
+    expect(note).to_contain_text("Who wins by FID avg: by all a notebook computes it")
+    press(root, "Undo")
+    expect(note).to_contain_text("Who wins by FID-all")
+    by.get_by_role("button", name="avg").click()
+    expect(note).to_have_text("Who wins by FID avg.")
+
+
 def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
     page, root = saved.open(lab)
     point = root.get_by_role("slider", name="weights of three groups", exact=True)
@@ -178,10 +214,48 @@ def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
         if len(polygon):
             points = [[float(x) for x in point.split()] for point in re.findall(r"[\d.-]+ [\d.-]+", shown[name])]
             np.testing.assert_allclose(points, polygon @ corners, atol=0.06)
+    assert_winners_by_all_are_pythons(page, root, lab)
     drag(page, point, 20, -30)
     assert not np.allclose(shares(root), moved, atol=1e-3)
     root.get_by_role("button", name="alike", exact=True).click()
     assert sorted(set(scene(root)["groups"])) == [0, 1, 2]
+
+
+def assert_mixtures_shares_move(page, mixture, lab):
+    """By typing, keys and mouse; their score is Python's of the same shares."""
+    study, names, best = lab._study, lab.mixture["generators"], np.array(lab.mixture["alpha"])
+    means = nm.best_mixture(study.federation, [study._filling.source(name) for name in names]).means
+    back = mixture.get_by_role("button", name="Back to the best")
+
+    def assert_score_is_that_of(alpha):
+        shown = [float(number.input_value()) for number in mixture.get_by_role("spinbutton").all()]
+        assert sorted(shown) == pytest.approx(sorted(100 * np.array(alpha)), abs=0.1)
+        told = re.search(r"KID-all ([\d.]+) with these shares", mixture.inner_text()).group(1)
+        assert float(told) == pytest.approx(means.score(np.array(alpha)), rel=0.06)
+
+    expect(back).to_be_hidden()
+    at = int(best.argmax())
+    mixture.get_by_label(f"{names[at]} in the mixture in percent").fill("30")
+    page.keyboard.press("Enter")
+    typed = with_weight(best, at, 0.3)
+    assert_score_is_that_of(typed)
+    slider = mixture.get_by_role("slider", name=f"{names[0]} in the mixture", exact=True)
+    slider.focus()
+    page.keyboard.press("End")
+    assert_score_is_that_of([1, 0, 0])
+    page.keyboard.press("Home")
+    assert_score_is_that_of(with_weight(best, 0, 0.0))
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + 6, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+    assert_score_is_that_of(with_weight(best, 0, 0.5))
+    page.keyboard.press("Escape")
+    assert_score_is_that_of(with_weight(best, 0, 0.0))
+    page.mouse.up()
+    back.click()
+    expect(back).to_be_hidden()
+    expect(mixture).to_contain_text("cross-fitted")
 
 
 def test_what_python_told_stands_on_the_page(saved, lab):
@@ -203,6 +277,7 @@ def test_what_python_told_stands_on_the_page(saved, lab):
         if alpha > 0:
             expect(mixture).to_contain_text(name)
     expect(mixture).to_contain_text("cross-fitted")
+    assert_mixtures_shares_move(page, mixture, lab)
     bar(root, "north").focus()
     page.keyboard.press("Shift+ArrowRight")
     expect(mixture).to_contain_text("Of other weights")

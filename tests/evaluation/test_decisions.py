@@ -68,6 +68,27 @@ def test_regret_is_that_of_the_tables():
             np.testing.assert_allclose(regret[f"by_{by}"], losses[name] - losses.min(axis=1), atol=1e-12)
 
 
+def test_the_corrected_worst_and_regret_are_those_of_a_dashboard():
+    """Few rows of one client: it is the worst served by plain FID alone."""
+    rng = np.random.default_rng(0)
+    clients = {"few": rng.normal(0, 1, (60, 16)), "many": rng.normal(0.2, 1, (900, 16))}
+    made = {"g": rng.normal(size=(900, 16)), "h": rng.normal(0.1, 1, (900, 16))}
+    scores = nm.evaluate(clients, made, "fid", uncertainty=nm.Influence())
+    assert (scores.worst("fid")["client"] == "few").all()
+    lab = nm.Dashboard(clients, made, "fid")
+    lab.wait()
+    centres = np.array([lab.board["centres"]["fid"][name] for name in made])
+    lab.close()
+    worst = scores.worst("fid", corrected=True)
+    assert worst["client"].tolist() == [list(clients)[i] for i in centres.argmax(axis=1)] != ["few", "few"]
+    np.testing.assert_allclose(worst["worst"], centres.max(axis=1), rtol=1e-9)
+    regret = scores.regret("fid", corrected=True)
+    best = list(made).index(regret.attrs["winners"]["avg"])
+    np.testing.assert_allclose(regret["by_avg"], centres[best] - centres.min(axis=0), atol=1e-12)
+    with pytest.raises(nm.InvalidInput, match=r"corrected: .*uncertainty"):
+        nm.evaluate(clients, made, "fid").worst("fid", corrected=True)
+
+
 def test_what_is_not_known_is_nan_and_no_winner():
     scores, _ = given_scores([[1.0, NAN], [2.0, 3.0], [NAN, NAN]], [NAN, 4.0, NAN])
     worst = scores.worst("given")

@@ -155,8 +155,10 @@ def test_latex_has_a_row_for_each_name_and_no_command_of_theirs(hostile):
         depth = np.cumsum([(c == "{") - (c == "}") for c in bare])
         assert depth.min() >= 0 and depth[-1] == 0
     assert lines[0] == r"% \usepackage{booktabs}" and lines[-1] == r"\end{table}"
-    caption = next(line for line in lines if line.startswith(r"\caption{"))
-    assert "MMD$^2$ on all rows" in caption and "seed 0.}" in caption
+    assert r"\caption{FID, KID with 2 clients: avg over them, all of them pooled, and gap = avg $-$ all.}" in lines
+    notes = lines[lines.index(r"\par\smallskip{\footnotesize\raggedright") + 1 : lines.index("}")]
+    assert len(notes) == 1 + len(hostile.conventions) and all(note.endswith(r".\par") for note in notes)
+    assert any("MMD$^2$ on all rows" in note for note in notes) and "seed 0" in " ".join(notes)
 
 
 @pytest.mark.filterwarnings("error")

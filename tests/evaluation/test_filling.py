@@ -185,16 +185,49 @@ def test_parties_that_a_metric_refuses_leave_the_pieces_what_evaluate_gives(desi
         assert (found.reasons, found.all_reasons) == (known.reasons, known.all_reasons)
 
 
-def test_slopes_are_there_beside_a_refused_client_of_no_weight():
+@pytest.mark.parametrize("weights", [None, [1, 2, 3]])
+@pytest.mark.filterwarnings("error")
+def test_a_client_of_one_row_has_no_score_of_its_own_and_is_part_of_the_pool(weights):
+    """By hand: weighted moments and the weighted mean of the kernel over pairs of different rows."""
+    rng = np.random.default_rng(0)
+    clients = [rng.normal(size=(n, 2)) for n in (6, 1, 9)]
+    federation = nm.Federation(clients)
+    federation = federation if weights is None else federation.with_weights(weights)
+    made = rng.normal(1, 2, size=(12, 2))
+    filling = Filling(federation)
+    filling.add_all({"g": made})
+    assert [np.isnan(filling.fill_clients("g", metric)).tolist() for metric in filling.metrics] == [
+        [False, True, False]
+    ] * 2
+    rows = np.concatenate(clients)
+    w = np.repeat(np.array(federation.weights) / [6, 1, 9], [6, 1, 9])
+    law = nm.Gaussian(w @ rows, np.cov(rows.T, aweights=w))
+    fid = nm.fid(law, nm.Gaussian(made.mean(axis=0), np.cov(made.T)))
+
+    def mean(x, y, a, b, apart):
+        pairs = np.outer(a, b) * (1 - np.eye(len(a)) if apart else 1)
+        return float((pairs * (x @ y.T / 2 + 1) ** 3).sum() / pairs.sum())
+
+    even = np.full(12, 1 / 12)
+    kid = mean(rows, rows, w, w, True) + mean(made, made, even, even, True) - 2 * mean(rows, made, w, even, False)
+    assert [filling.fill_all("g", metric) for metric in filling.metrics] == pytest.approx([fid, kid], rel=1e-9)
+    assert filling.scores.table["avg"].isna().all() and "has 1 row" in " ".join(filling.scores.cautions)
+
+
+def test_slopes_are_there_beside_a_client_of_one_row():
     real, made = rows(11, clients=3)
     filling = Filling({**real, "one row": made["g0"][:1]}, "fid")
     filling.add_all(made)
-    assert np.isnan(filling.slopes("g1", "fid")).all()
+    slope, start, step, ends = filling.slopes("g1", "fid")[3], np.array(filling.weights), 1e-5, []
+    for moved in (step, -step):
+        filling.weigh((1 - moved) * start + moved * np.array([0, 0, 0, 1]))
+        ends.append(filling.fill_all("g1", "fid"))
+    assert slope == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-4)
     filling.weigh([1, 1, 2, 0])
     alone = Filling(real, "fid")
     alone.add_all(made)
     alone.weigh([1, 1, 2])
-    np.testing.assert_array_equal(filling.slopes("g1", "fid"), [*alone.slopes("g1", "fid"), np.nan])
+    np.testing.assert_allclose(filling.slopes("g1", "fid")[:3], alone.slopes("g1", "fid"), rtol=1e-9)
 
 
 def test_readers_see_whole_snapshots_while_one_thread_fills():

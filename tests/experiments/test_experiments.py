@@ -146,7 +146,9 @@ def test_an_unknown_published_table_is_named():
 
 def test_every_experiment_has_a_title_a_source_and_a_figure():
     listed = experiments.titles()
-    wanted = "E1 E2 E3 E4 E5 E6 E7 E9 E10 E12 E13 E14 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 C1 C2 C3 C4 C5 K1"
+    wanted = (
+        "E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12 E13 E14 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 C1 C2 C3 C4 C5 K1"
+    )
     assert " ".join(listed["id"]) == wanted
     assert listed["title"].str.len().between(10, 100).all() and listed["source"].str.len().gt(8).all()
     assert set(listed["name"]) <= set(dir(nm.figures)) and set(listed["name"]) <= set(experiments.__all__)
@@ -172,6 +174,8 @@ SMALL = {
     "neighbors_federated": LABELLED | {"k": 2, "neighbors": 3, "noise": (0, 0.5)},
     "transport_federated": LABELLED | {"noise": (0, 0.5)},
     "twin_generators": {"clients": 3, "dim": 3},
+    "mode_collapse": {"runs": 1, "rows": 4},
+    "checkpoints": {"rows": 4},
     "moons_density": {"copies": 5, "points": 20},
     "copied_width": {"moved": (0.01, 1), "points": 30, "copies": 3},
     "bandwidth_sweep": {"bandwidth": (0.1, 0.5), "sizes": (90, 90, 150)},

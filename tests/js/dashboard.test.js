@@ -5,7 +5,7 @@ import { numbersOf } from "../../nbmetrics/labs/dashboard/view/numbers.js";
 import { briefly, crossings, placesOf, placeTexts, sorted, tiers } from "../../nbmetrics/labs/dashboard/view/places.js";
 import { leads } from "../../nbmetrics/labs/dashboard/view/ranges.js";
 import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/rows.js";
-import { Scale, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
+import { paintWhisker, Scale, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 
 /** Noise of equal size, independent between generators, so that a difference of a few sizes is real. */
 const noiseOf = (count, size) => Array.from({ length: count }, (_, g) =>
@@ -32,6 +32,7 @@ test("a crossing is real only where both orders are more than chance", () => {
   const doubtful = leads([1.02, 1, 9], noise);
   assert.deepEqual(crossings([0, 1, 2], [1, 0, 2], real[0], doubtful), ["chance", "chance", ""]);
   assert.deepEqual(crossings([0, 1, 2], [0, 1, 2], real[0], doubtful), ["", "", ""]);
+  assert.deepEqual(crossings([0, 1, 2], [2, 0], ...real), ["chance", "", "chance"], "who has no all crosses nobody");
 });
 
 test("the bar of a generator ends before the leader exactly where the leader is better", () => {
@@ -88,6 +89,26 @@ test("what is not known yet has no place, and what is no finite number is shown"
     D: ["∞", "2", "NaN", "∞", "y"],
   });
   assert.match(numbers.metrics.fid.verdict.sentences[0], /^So far, 1 of 3 clients: /);
+});
+
+test("an all that is refused is NaN once all is known, and only then has the cross of one", () => {
+  const facts = { name: "fid", label: "FID", higher: false, best: null, same: false, pooled: true, corrected: false, sure: false, note: "" };
+  const allOf = (doing) => {
+    const told = { fid: { A: 1, B: null } };
+    const board = { clients: ["x", "y"].map((name) => ({ name, rows: 9, share: 0.5 })), metrics: [facts], values: { fid: { A: [1, 2], B: [2, 3] } }, centres: { fid: { A: [1, 2], B: [2, 3] } }, filled: { done: 4, total: 4, doing } };
+    const traits = { board, result: { weights: [0.5, 0.5], all: told, all_centres: told, p: null } };
+    const scene = { metric: "fid", weights: [1, 1], generators: ["A", "B"], by: "all", generator: "" };
+    const numbers = numbersOf(scene, { get: (name) => traits[name] });
+    return rowsOf(scene, numbers, numbers.metrics.fid).find(({ name }) => name === "B").cells.all;
+  };
+  assert.deepEqual(["", "FID of B"].map((doing) => allOf(doing).text), ["NaN", "…"]);
+  const marksOf = (isAwaited) => {
+    const marks = Array.from({ length: 4 }, () => ({ getAttribute: () => null, setAttribute(_, text) { this.text = text; } }));
+    paintWhisker({ children: marks }, { value: NaN, low: NaN, high: NaN, nearest: NaN, farthest: NaN }, new Scale(), 1, false, isAwaited);
+    return marks[3].text;
+  };
+  assert.equal(marksOf(allOf("FID of B").isOld), "");
+  assert.notEqual(marksOf(allOf("").isOld), "");
 });
 
 test("a first guess of all is none where the weights are far away, or where it is a score that cannot be", () => {

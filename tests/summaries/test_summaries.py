@@ -124,3 +124,17 @@ def test_exact_laws_pool_by_the_population_formula():
     assert pooled.count == math.inf
     np.testing.assert_allclose(pooled.mean, [1.5, 0.25], rtol=1e-15)
     np.testing.assert_allclose(pooled.cov, mixture.cov, rtol=1e-14, atol=1e-15)
+
+
+def test_what_is_folded_takes_half_and_gives_every_bit_again():
+    rows = np.random.default_rng(0).normal(size=(300, 90))
+    plain, folded = Moments.of_rows(rows), Moments.of_rows(rows)
+    other = Moments.of_rows(rows[::-1] + 1.0)
+    folded.fold()
+    assert folded.kept_dense.packed.nbytes == 8 * 90 * 91 // 2
+    assert np.array_equal(folded.cov, plain.cov) and folded.trace == plain.trace and folded.nbytes == plain.nbytes
+    pooled = [Moments.pool([part, other], [0.3, 0.7]).cov for part in (plain, folded)]
+    assert np.array_equal(*pooled) and FID().distance(other, folded) == FID().distance(other, plain)
+    lopsided = Moments(10.0, plain.mean, None, plain.cov + np.triu(np.ones((90, 90))))
+    lopsided.fold()
+    assert isinstance(lopsided.kept_dense, np.ndarray)

@@ -1,10 +1,10 @@
 """The facts that a page needs of the scores: they depend on the data alone, not on the scene.
 
-    {"clients": [{"name", "rows", "share"}], "generators": {name: {}},
-     "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "sure", "why", "note"}],
+    {"clients": [{"name", "rows", "share", "classes"}], "generators": {name: {}},
+     "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "distance", "sure", "why", "note"}],
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
      "tree": [[left, right, apart]], "gaps": {metric: {"cross", "own", "n"}},
-     "filled": {"done", "total", "doing", "stopped", "why"}}
+     "filled": {"done", "total", "doing", "stopped", "why"}, "regroup": what was done to the clients, see changes.py}
 
 `values` are plain scores. `centres` are what decisions use, as losses (lower is better): the score without the bias of
 few rows where that can be taken off, the plain one elsewhere. `few` says of each client why its scores have no
@@ -27,8 +27,12 @@ from ...evaluation.filling import NOT_YET
 from ...evaluation.kid_gap import GapParts
 from ...evaluation.result import Result
 from ...metrics.base import Metric, losses
+from ...metrics.fid.infinity import FIDInfinity
+from ...metrics.fid.metric import FID
 from ...metrics.kid.metric import KID
 
+# Classes of a client, and of all, that a page carries.
+MOST_CLASSES, MOST_NAMED = 100, 5_000
 # Clients whose kernel means with one another a page carries.
 MOST_CROSSED = 150
 
@@ -68,6 +72,11 @@ class Facts:
     def is_same(self) -> bool:
         """Whether avg and all order the generators alike, always."""
         return isinstance(self.metric, KID)
+
+    @property
+    def is_distance(self) -> bool:
+        """Whether a true score is never below 0, and an estimate without the bias of few rows may be."""
+        return isinstance(self.metric, FID | FIDInfinity)
 
     def of(self, chosen: Sequence[int]) -> Facts:
         """Of some of the generators, by position."""
@@ -111,9 +120,12 @@ def rounded(draws: np.ndarray) -> np.ndarray:
     return unpacked(*packed(draws))
 
 
-def facts_of_clients(names: Sequence[str], rows: Sequence[int], shares: Sequence[float]) -> list[dict[str, Any]]:
-    """One dict a client."""
-    return [{"name": n, "rows": r, "share": s} for n, r, s in zip(names, rows, shares, strict=True)]
+def facts_of_clients(
+    names: Sequence[str], rows: Sequence[int], shares: Sequence[float], classes: Sequence[Sequence[str]] = ()
+) -> list[dict[str, Any]]:
+    """One dict a client, with its classes where they are known."""
+    facts = [{"name": n, "rows": r, "share": s} for n, r, s in zip(names, rows, shares, strict=True)]
+    return [{**own, "classes": list(known)} for own, known in zip(facts, classes, strict=True)] if classes else facts
 
 
 def facts_of_metric(facts: Facts) -> dict[str, Any]:
@@ -127,6 +139,7 @@ def facts_of_metric(facts: Facts) -> dict[str, Any]:
         "same": facts.is_same,
         "pooled": facts.is_pooled,
         "corrected": facts.is_corrected,
+        "distance": facts.is_distance,
         "sure": facts.draws is not None,
         "why": facts.why if facts.draws is None else "",
         "note": facts.note,

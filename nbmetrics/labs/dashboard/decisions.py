@@ -6,19 +6,17 @@ Twin: labs/dashboard/view/numbers.js · held by: tests/browser/test_dashboard.py
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...evaluation.draws import Noise
 from ...evaluation.filling import NOT_YET
+from ...evaluation.parts import LEAST
 from ...metrics.base import losses
 from .board import Facts, rounded
 from .ranges import average
 from .verdict import About, Verdict, aggregate, verdict
-
-# Of the weight: clients with rows enough must hold so much for a decision.
-LEAST = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +26,7 @@ class Known:
     Attributes
     ----------
     avg, all : (G,) plain scores
+    plain_avg : (G,) the same avg, of the clients that have rows enough where another has no score
     avg_centres, all_centres : (G,) losses that decisions use; avg of the clients that have rows enough
     avg_draws, all_draws : (B, G) their noise, None where it is not known
     p : of the test that the clients differ by chance alone; None where there is none
@@ -36,6 +35,7 @@ class Known:
 
     facts: Facts
     avg: np.ndarray
+    plain_avg: np.ndarray
     all: np.ndarray
     avg_centres: np.ndarray
     all_centres: np.ndarray
@@ -51,6 +51,7 @@ class Known:
         return Known(
             self.facts.of(which),
             self.avg[which],
+            self.plain_avg[which],
             self.all[which],
             self.avg_centres[which],
             self.all_centres[which],
@@ -76,10 +77,12 @@ class Known:
             corrected = losses(facts.metric, noise.all_centres)
             all_centres = np.where(np.isnan(corrected), all_centres, corrected)
             all_draws = None if all(noise.all_reasons) else rounded(noise.all)
-        avg_centres = average(facts.centres, weights if decided is None else decided)
+        counting = weights if decided is None else decided
+        avg_centres = average(facts.centres, counting)
         why = "" if noise is None or all_draws is not None else next(iter(noise.all_reasons), "")
         avg = average(facts.values, weights)
-        return cls(facts, avg, pooled, avg_centres, all_centres, avg_draws, all_draws, p, why)
+        plain_avg = np.where(np.isnan(avg), average(facts.values, counting), avg)
+        return cls(facts, avg, plain_avg, pooled, avg_centres, all_centres, avg_draws, all_draws, p, why)
 
 
 def decided_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
@@ -89,8 +92,8 @@ def decided_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | Non
     return kept / total if total >= LEAST else None
 
 
-def judged(names: Sequence[str], known: Known) -> Verdict:
-    """The verdict on one metric."""
+def judged(names: Sequence[str], known: Known, clients: Sequence[str]) -> Verdict:
+    """The verdict on one metric: of the generators `names`."""
     facts = known.facts
     is_done: np.ndarray = np.asarray(facts.known.all(axis=0))
     about = About(
@@ -102,12 +105,16 @@ def judged(names: Sequence[str], known: Known) -> Verdict:
         enough=int(facts.counts.sum()) if facts.draws is not None else None,
         p=known.p,
         why=_why(known),
+        few=tuple(name for name, counts in zip(clients, facts.counts, strict=True) if not counts),
+        distance=facts.is_distance,
     )
-    avg = aggregate(losses(facts.metric, known.avg), known.avg_centres, known.avg_draws)
+    avg = aggregate(losses(facts.metric, known.plain_avg), known.avg_centres, known.avg_draws)
     if facts.is_same or not facts.is_pooled or len(is_done) == 1:
         return verdict(names, avg, None, about)
-    plain = losses(facts.metric, known.all)
-    return verdict(names, avg, aggregate(plain, known.all_centres, known.all_draws), about)
+    of_all = aggregate(losses(facts.metric, known.all), known.all_centres, known.all_draws)
+    if np.isnan(avg.centres).all():
+        return verdict(names, of_all, None, replace(about, label=f"{about.label} all"))
+    return verdict(names, avg, of_all, about)
 
 
 def _why(known: Known) -> str:

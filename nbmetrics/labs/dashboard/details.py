@@ -12,7 +12,7 @@ Numbers are plain JSON, see `board.number`. Rows are named by their place in wha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,11 @@ def details(
     i: int,
     shares: Sequence[float],
     images: Any = None,
-    made_images: Callable[[], Any] = lambda: None,
+    made_images: Any = None,
 ) -> Iterator[dict[str, Any]]:
     """What is known of the score of generator g with client i: first what is quick, then all of it.
 
-    `images` and `made_images()` are what the rows of the two sides are made of, None where they are no images.
+    `images` and `made_images` are what the rows of the two sides are made of, None where they are no images.
     """
     terms = result.terms[g][i]
     is_known = isinstance(terms, Mapping)
@@ -70,7 +70,7 @@ def details(
         yield {**found, "doing": words}
         found[name] = compute()
     if found["rows"]:
-        _picture(found["rows"], {"client": images, "generator": made_images()}, found["copies"])
+        _picture(found["rows"], {"client": images, "generator": made_images}, found["copies"])
     yield {**found, "doing": ""}
 
 

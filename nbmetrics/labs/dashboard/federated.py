@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from ...arrays import to_float64, to_numpy
-from ...errors import InvalidInput, check_list, shown
+from ...errors import InvalidInput, check_weights
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
 from ...evaluation.kid_gap import kid_gap_parts
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
+from ...federation.generator import Generator
+from ...federation.pictures import images_of
 from ...metrics.kid.metric import KID
-from .board import Facts, facts_of, packed_gap, written
+from .board import MOST_CLASSES, MOST_NAMED, Facts, facts_of, packed_gap, written
 from .buys import Split
+from .changes import Change
 from .decisions import Known
 from .details import details
 from .likeness import likeness
 from .mixture import Mixer
-from .pictures import Pictures
+from .pictures import Strips
 from .scene import DashboardScene, made_of_rows
 from .study import Study, Weights, at_once, each
+from .winners import winner_map
 
 # Of the deals of rows in the test of the clients.
 SEED = 0
@@ -38,19 +43,21 @@ class FederationStudy(Study):
 
     Parameters
     ----------
-    federation, generators, metrics, uncertainty : as for `Dashboard`
+    federation, generators, metrics, uncertainty : as for `Dashboard`; the generators may be those of another filling
     """
 
     def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
-        made = as_generators(generators)
+        is_filling = isinstance(generators, Filling)
+        made = [] if is_filling else [_read(generator, self.federation) for generator in as_generators(generators)]
         self._given = metrics, uncertainty
-        self._filling, self._why = _filled(self.federation, made, metrics, uncertainty)
+        self._filling, self._why = _filled(self.federation, generators if is_filling else made, metrics, uncertainty)
         self.names, self.weights = tuple(self._filling.names), tuple(self._filling.weights)
         self.wanted = self._at = self.weights
         self.dim, self.takes_images = self.federation.dim, self.federation.extraction is not None
-        self._pictures = Pictures(made)
+        self.classes = _classes(self.federation)
+        self._strips = Strips(self.federation)
         self._mixer = Mixer()
         self._is_crossed = False
         self._p: dict[Weights, float | None] = {}
@@ -69,29 +76,46 @@ class FederationStudy(Study):
         return tuple(client.size for client in self.federation)
 
     @property
+    def bytes(self) -> float:
+        """Of the generators' covariances, and of the clients' rows as given and as metrics have them."""
+        return 8.0 * self.dim * (len(self.generators) * self.dim + 2 * sum(self.sizes))
+
+    @property
     def making(self) -> str:
         return made_of_rows(self.metrics)
 
     @at_once
     def add(self, name: str, source: Any) -> None:
         (made,) = as_generators({name: source})
-        self._filling.add(made)
-        self._pictures.keep(made)
+        self._filling.add(_read(made, self.federation))
 
     @at_once
     def remove(self, name: str) -> None:
         self._filling.remove(name)
+        self._strips.forget(name)
 
-    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
-        federation = self.federation
-        if not isinstance(merge, Mapping):
-            raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
-        for name in [split] if isinstance(split, str) else check_list(split, "split"):
-            federation = federation.split_classes(name)
-        for name, clients in merge.items():
-            federation = federation.merge(name, clients)
-        federation = federation.drop(drop)
-        return federation, [self._filling.source(name) for name in generators], *self._given
+    @property
+    def strips(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return self._strips.to_json()
+
+    def source(self, name: str) -> Any:
+        return self._filling.source(name)
+
+    def after(self, changes: Sequence[Change]) -> FederationStudy:
+        federation, _, *given = self.given_after(changes, ())
+        return FederationStudy(federation, self._filling, *given)
+
+    def given_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
+        federation = reduce(lambda before, change: change.applied(before), changes, self.federation)
+        return federation, [self.source(name) for name in generators], *self._given
+
+    def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
+        federation, by_name = self.federation, dict(zip(self.names, weights, strict=True))
+        for change in changes:
+            before, federation = federation, change.applied(federation)
+            by_name = change.weighed(by_name, before, federation)
+        kept = [by_name[name] for name in federation.names]
+        return tuple(kept if sum(kept) > 0 else federation.weights)
 
     def next_step(self) -> Step | None:
         filling = self._filling
@@ -101,7 +125,12 @@ class FederationStudy(Study):
             with self.lock:
                 filling.weigh(wanted)
                 self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
-        if (step := next(filling.steps(), None)) is not None:
+        step = next(filling.steps(), None)
+        if step is None or any(filling.known(metric).all.all() for metric in self.metrics):  # numbers come first
+            draw = self._strips.next(map(filling.source, self.generators))
+            if draw is not None:
+                return Step("pictures", draw)
+        if step is not None:
             return step
         if not self._is_crossed:
             return Step("KID’s gap under other weights", self._cross)
@@ -123,10 +152,12 @@ class FederationStudy(Study):
 
     def _test(self) -> None:
         counted = [(client.rows, w) for client, w in zip(self.federation, self._at, strict=True) if w]
+        counted = [(x, w) for x, w in counted if x is None or len(x) > 1]  # one row has no pair
         rows = [to_numpy(to_float64(x)) for x, _ in counted if x is not None]
         found = None
-        if 1 < len(rows) == len(counted) and all(len(own) > 1 for own in rows):  # one row has no pair
-            parties = Parties(np.concatenate(rows), tuple(map(len, rows)), tuple(w for _, w in counted))
+        if 1 < len(rows) == len(counted):
+            shares = check_weights([w for _, w in counted], len(rows))
+            parties = Parties(np.concatenate(rows), tuple(map(len, rows)), shares)
             found = p_kid(parties, SEED)
         self._p = {**dict(list(self._p.items())[-REMEMBERED:]), self._at: found}
 
@@ -157,9 +188,10 @@ class FederationStudy(Study):
         if scene.client not in self.names or scene.generator not in self.generators:
             return
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
-        cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+        cell = self.about_cell(scene)
         if self._filling.known(scene.metric).clients[g, i]:
-            images = self.federation[scene.client].images, partial(self._pictures.of_generator, scene.generator)
+            made = self._filling.source(scene.generator)
+            images = self.federation[scene.client].images, made.source if made.is_of_images else None
             for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
                 yield {**cell, **found}
 
@@ -168,6 +200,13 @@ class FederationStudy(Study):
             kid = next((m for m in self.metrics if isinstance(self.facts(m).metric, KID)), self.metrics[0])
             result = self._filling.scores_of(scene.generators).result(kid)
         return self._mixer.found(result, scene.generators, self.names, scene.shares)
+
+    def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
+        with self.lock:
+            result = self._filling.scores_of(scene.generators).result(scene.metric)
+            known = self._known_of(scene.metric, scene, self._at)
+        bias = result.losses(known.all) - known.all_centres
+        return winner_map(result, scene.generators, scene.groups, scene.shares, bias, self.federation.dim)
 
     def facts(self, metric: str) -> Facts:
         filling = self._filling
@@ -188,17 +227,35 @@ class FederationStudy(Study):
         return Known.of(facts, shares, pooled, noise, self.p(shares))
 
 
+def _classes(federation: Federation) -> tuple[tuple[str, ...], ...]:
+    found = tuple(() if c.labels is None else tuple(map(str, np.unique(c.labels))) for c in federation)
+    few = tuple(own if len(own) <= MOST_CLASSES else () for own in found)
+    return few if 0 < sum(map(len, few)) <= MOST_NAMED else ()
+
+
+def _read(generator: Generator, federation: Federation) -> Generator:
+    """Where it is images, with these as one sequence, so that they are looked through once."""
+    if federation.extraction is None or not generator.is_of_images:
+        return generator
+    images = images_of(generator.source, f"generator {generator.name!r}", federation.extraction)
+    return replace(generator, source=images)
+
+
 def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:
     """The filling, with influence values where nothing is asked for and they can be; and why they cannot."""
     try:
         design = Influence() if uncertainty is None else uncertainty
         filling = Filling(federation, metrics, uncertainty=design, progress=False)
-        filling.add_all(generators)
+        _take(filling, generators)
         return filling, ""
     except InvalidInput as error:
         if error.argument != "uncertainty" or uncertainty is not None:
             raise
         why = error.seen
     filling = Filling(federation, metrics, progress=False)
-    filling.add_all(generators)
+    _take(filling, generators)
     return filling, why
+
+
+def _take(filling: Filling, generators: Any) -> None:
+    filling.adopt(generators) if isinstance(generators, Filling) else filling.add_all(generators)

@@ -42,10 +42,11 @@ def _scores(ax: Any, known: Known, names: Sequence[str]) -> None:
         ax.errorbar(sign * losses, places, xerr=reach, linestyle="none", label=part, **style)
     ax.set_yticks(places, names)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_xlabel(_label(known))
+    ax.set_xlabel(label_of(known))
 
 
-def _label(known: Known) -> str:
+def label_of(known: Known) -> str:
+    """What the numbers of decisions are."""
     facts = known.facts
     if facts.metric.best is not None:
         return f"{facts.metric.label}, distance from {facts.metric.best:g}"

@@ -9,36 +9,38 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from ...errors import InvalidInput, check_choice, check_names, printable, shown
+from ...errors import InvalidInput, check_choice, printable, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
-from ..toolkit.lab import LONGEST_MESSAGE, Lab
+from ..toolkit.lab import LONGEST_MESSAGE
 from ..toolkit.namespace import listed, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
-from ..toolkit.worker import Worker
+from ..toolkit.snapshot import Snapshot
+from .asked import Asked
+from .changes import Change
+from .edits import FIRST, Edited
 from .federated import FederationStudy
 from .filler import Filler
-from .scene import DashboardScene
+from .scene import GIVEN, DashboardScene, starts
+from .studies import Studies
 from .study import Study
 from .table import TableStudy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-GIVEN, ALIKE = "As given", "All clients alike"
-# Seconds that the constructor, and an answer in a drag, wait for numbers that come soon.
-FIRST, SOON = 1.0, 0.08
+# Seconds that an answer in a drag waits for numbers that come soon.
+SOON = 0.08
 # Seconds between two looks of the page at what is known.
 OFTEN = 0.4
 
 
-class Dashboard(Lab):
+class Dashboard(Edited):
     """Generators side by side on the clients of a federation: who is best, by which weights, and who pays for it.
 
     The view is there at once, and fills in: the scores of the pooled clients first, then the clients of the leaders,
@@ -55,6 +57,7 @@ class Dashboard(Lab):
     scores : `nm.Scores` of the generators under the weights on show
     table : its table
     verdict : list of sentences: who is best, and how sure that is
+    weights : λ of the clients on show; can be set, and that can be undone
 
     Raises
     ------
@@ -73,17 +76,22 @@ class Dashboard(Lab):
 
     _esm = modules.module("dashboard/view/index.js")
     _css = modules.style(
-        *modules.CHARTS, "dashboard/view/style.css", "dashboard/view/heat.css", "dashboard/view/weights.css"
+        *(*modules.CHARTS, "toolkit/view/matrix.css"),
+        *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights")),
     )
     _state = DashboardScene
     _saved_words = OF_DASHBOARD
 
     board = traitlets.Dict().tag(sync=True)
     draws = traitlets.Dict().tag(sync=True)
+    # Some pictures of each generator and of the clients, see `pictures`.
+    strips = traitlets.Dict().tag(sync=True)
     # Of the chosen cell.
     details = traitlets.Dict().tag(sync=True)
     # The best mixture, once the page asked for it.
     mixture = traitlets.Dict().tag(sync=True)
+    # Who wins by all in the weights of three groups, once the page asked for it.
+    winners = traitlets.Dict().tag(sync=True)
     namespace: Any = traitlets.List().tag(sync=True, live=True)
 
     def __init__(
@@ -93,16 +101,23 @@ class Dashboard(Lab):
 
     def _start(self, study: Study) -> None:
         """Show a study, and fill it in."""
-        self._study = study
+        self._studies = Studies(study)
+        self._given = study.generators
         self._told, self._doing = 0.0, ""
         self._publishing = threading.Lock()
         self._later = threading.Timer(0, self._show)
-        self._changing = threading.RLock()  # generators come and go in cells and in the page
-        presets = self._scenes()
-        self._wanted_cell: DashboardScene | None = None
-        self._opener = Worker(self._open, "nbmetrics Dashboard opens a cell")
-        self._mixer = Worker(self._mix, "nbmetrics Dashboard mixes")
-        self._filler = Filler(self._study.next_step, self._tell, "nbmetrics Dashboard fills")
+        self._changing = threading.RLock()  # generators and clients come and go in cells and in the page
+        presets = starts(study.metrics[0], study.weights, study.generators)
+        of, write = self._study_of, self._writer
+        self._details = Asked(
+            lambda scene: of(scene).details(scene),
+            write("details"),
+            "nbmetrics Dashboard opens a cell",
+            study.about_cell,
+        )
+        self._mixture = Asked(lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes")
+        self._winners = Asked(self._map, write("winners"), "nbmetrics Dashboard maps winners")
+        self._filler = Filler(lambda: self._study.next_step(), self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
         self._publish()
         self._filler.wake()
@@ -142,17 +157,6 @@ class Dashboard(Lab):
         made._start(TableStudy(table, weights, label, higher_is_better))
         return made
 
-    def _scenes(self) -> dict[str, DashboardScene]:
-        study = self._study
-        clients = len(study.names)
-        common = {
-            "metric": study.metrics[0],
-            "generators": list(study.generators),
-            "groups": [3 * i // clients for i in range(clients)],
-        }
-        weights = {GIVEN: list(study.weights), ALIKE: [1.0 / clients] * clients}
-        return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in weights.items()}
-
     def _tell(self, doing: str) -> None:
         """On the filler's thread: show what is known now and what is done next; soon, where that was just shown."""
         self._doing = doing
@@ -174,12 +178,17 @@ class Dashboard(Lab):
 
     def _write_board(self) -> None:
         self._told = time.monotonic()
-        error = self._filler.error
+        error, scene = self._filler.error, self._scene
+        study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
         why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
-        self._write(board=self._study.board(self._doing, self._filler.is_stopped, why))
-        draws = self._study.draws()
-        if draws != self.draws:
-            self._write(draws=draws)
+        board = {"regroup": regroup, **study.board(self._doing, self._filler.is_stopped, why)}
+        found = {"board": board, "draws": study.draws(), "strips": dict(study.strips)}
+        if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
+            for asked in (self._details, self._mixture, self._winners):
+                asked.drop()
+            found |= {"details": {}, "mixture": {}, "winners": {}}
+        with self._lock, self.hold_sync():  # the page must not see one without the other
+            self._write(**{name: value for name, value in found.items() if value != getattr(self, name)})
 
     def _read(self, value: Any) -> DashboardScene:
         scene: DashboardScene = super()._read(value)
@@ -187,9 +196,14 @@ class Dashboard(Lab):
         return scene
 
     def _accept(self, scene: DashboardScene) -> None:
-        study = self._study
-        if len(scene.weights) != len(study.names):
-            seen = f"has {len(scene.weights)} weights, and this Dashboard {len(study.names)} clients"
+        try:
+            clients = len(self._studies.names(scene.regroup))
+        except InvalidInput as error:
+            seen = f"regroups the clients as these cannot be ({error})"
+            raise InvalidInput("scene", seen, "Open it with the data that it was made of") from None
+        study = self._studies.origin
+        if len(scene.weights) != clients:
+            seen = f"has {len(scene.weights)} weights, and this Dashboard {clients} clients"
             raise InvalidInput("scene", seen, "Open it with the data that it was made of")
         check_choice(scene.metric, study.metrics, "metric")
         for name in scene.generators:
@@ -212,65 +226,16 @@ class Dashboard(Lab):
         """Go on after `cancel`, or after something went wrong: then without the generators that were taken off."""
         if self._filler.error is not None:
             for name in set(self._study.generators) - set(self._scene.generators):
-                self._study.remove(name)
+                self._studies.remove(name)
         self._filler.wake()
         self._publish()  # the piece under way may take long, and it goes on from now
-
-    def attach(self, name: str, source: Any) -> None:
-        """Show one more generator; can be undone.
-
-        Parameters
-        ----------
-        name : not one that is shown already
-        source : as a generator of `nm.evaluate`
-        """
-        (name,) = check_names([name], "name")
-        with self._changing:
-            scene, before = self._scene, self._history
-            if name in scene.generators:
-                raise InvalidInput("name", f"{shown(name)} is shown already", "Remove it first, or give another name")
-            if name in self._study.generators:  # removed before, and its source may be another now
-                self._study.remove(name)
-            self._study.add(name, source)
-            self._publish()
-            self._travel((before.record(scene), replace(scene, generators=(*scene.generators, name))))
-        self._filler.wake()
-        try:
-            self._filler.wait(FIRST)
-        except Exception:  # of this source, as nothing was wrong before
-            self._travel((before, scene))
-            self._study.remove(name)
-            self._filler.wake()
-            raise
-
-    def remove(self, name: str) -> None:
-        """Take a generator off; can be undone."""
-        with self._changing:
-            scene = self._scene
-            check_choice(name, scene.generators, "name")
-            if len(scene.generators) == 1:
-                raise InvalidInput("name", f"{shown(name)} is the only generator", "Attach another one first")
-            left = tuple(generator for generator in scene.generators if generator != name)
-            chosen = "" if scene.generator == name else scene.generator
-            self._travel((self._history.record(scene), replace(scene, generators=left, generator=chosen)))
-
-    def what_if(self, *, merge: Mapping[str, Any] | None = None, drop: Any = (), split: Any = ()) -> Dashboard:
-        """Another Dashboard of the same generators, on other clients; this one stays as it is.
-
-        Parameters
-        ----------
-        merge : clients to take together by the name of what they become, such as `{"coast": ["isle", "south"]}`
-        drop : clients to leave out, a name or several
-        split : clients to cut into their classes, a name or several; they must have labels
-        """
-        *given, uncertainty = self._study.regrouped(merge or {}, drop, split, self._scene.generators)
-        return type(self)(*given, uncertainty=uncertainty)
 
     @property
     def scores(self) -> Scores:  # type: ignore[override]  # an attribute here, a method of other labs
         """Of all generators, under the weights on show; waits until they are known, unless cancelled."""
         self.wait()
-        return self._study.scores_of(self._scene)
+        scene = self._scene
+        return self._study_of(scene).scores_of(scene)
 
     @property
     def table(self) -> Any:
@@ -281,7 +246,8 @@ class Dashboard(Lab):
     def verdict(self) -> list[str]:
         """Who is best, and how sure that is: sentences of the metric in view, then the first of each other metric."""
         self.wait()
-        scene, study = self._scene, self._study
+        scene = self._scene
+        study = self._study_of(scene)
         others = [study.verdict(m, scene).sentences[0] for m in study.metrics if m != scene.metric]
         return [*study.verdict(scene.metric, scene).sentences, *others]
 
@@ -304,43 +270,41 @@ class Dashboard(Lab):
                 raise InvalidInput(name, f"cannot be a generator here: {why}", "Choose another")
             self.attach(name, sources[name])
         elif kind == "details":
-            self._wanted_cell = self._heard(message.get("scene"))
-            self._opener.put(self._wanted_cell)
+            self._details.put(self._heard(message.get("scene")))
         elif kind == "mixture":
-            self._mixer.put(self._heard(message.get("scene")))
+            self._mixture.put(self._heard(message.get("scene")))
+        elif kind == "regroup":
+            self._regroup((Change.parse(message.get("change"), "change"),))
+        elif kind == "winners":
+            self._winners.put(self._heard(message.get("scene")))
+        elif kind == "no winners":
+            self._winners.drop()
         elif kind in ("stop", "resume"):
             self.cancel() if kind == "stop" else self.resume()
         else:
             super()._answer_to(kind, message)
 
-    def _open(self, scene: DashboardScene) -> None:
-        """Write what the chosen cell opens, part after part, as long as no other is asked for."""
-        try:
-            for found in self._study.details(scene):
-                if self._wanted_cell is not scene:
-                    return
-                self._write(details=found)
-        except Exception as error:  # shown in the view instead of vanishing in a thread
-            cell = {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
-            told = printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
-            self._write(details={**cell, "error": told, "doing": ""})
+    def _writer(self, trait: str) -> Callable[[dict[str, Any]], None]:
+        return lambda found: self._write(**{trait: found})
 
-    def _mix(self, scene: DashboardScene) -> None:
-        """Write the best mixture of the generators of a scene, and meanwhile what is computed of it."""
-        try:
-            for found in self._study.mixture(scene):
-                if self.comm is None:  # closed meanwhile
-                    return
-                self._write(mixture=found)
-        except Exception as error:  # shown in the view instead of vanishing in a thread
-            self._write(mixture={"error": printable(str(error) or type(error).__name__, LONGEST_MESSAGE), "doing": ""})
+    def _map(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
+        """Who wins by all in the weights of three groups, whenever nothing else is to be computed."""
+        while not self._filler.wait(OFTEN):
+            yield None
+        for found in self._study_of(scene).winners(scene):
+            yield found
+            while not self._filler.wait(OFTEN):
+                yield None
 
     def _computed(self, scene: DashboardScene) -> dict[str, Any]:
-        self._study.wanted = scene.shares
+        study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
+        study.wanted = scene.shares
+        if self.board.get("regroup", regroup) != regroup:
+            self._clients_changed()
         if self._filler.has_started and not self._filler.is_stopped:
             self._filler.wake()
             self._filler.wait(SOON)
-        return self._study.answer(scene)
+        return {"regroup": regroup, **study.answer(scene)}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """As of every lab; the picture waits a moment for numbers that come soon."""
@@ -360,14 +324,35 @@ class Dashboard(Lab):
         self.wait()
         self._answer(self._scene)
         if self._scene.client and self._scene.generator:
-            self._wanted_cell = self._scene
-            self._open(self._wanted_cell)
+            self._details.now(self._scene)
 
     def _picture(self) -> Figure:
         from .figure import dashboard
 
         scene = self._scene
-        return dashboard(self._study.shown(scene), scene.generators, self._study.names, self._headline)
+        study = self._study_of(scene)
+        return dashboard(study.sight(scene).known, scene.generators, study.names, self._headline)
+
+    def snapshot(self, view: str | None = None) -> Snapshot:
+        """A view of the present scene as a picture, PNG and SVG with alt text; `save` writes it.
+
+        Parameters
+        ----------
+        view : "leaderboard", "places" (by avg and by all), "heat map", "regret" (who pays), "weights" (and who wins
+            where); by default the most telling of it in one picture
+
+        Examples
+        --------
+        >>> dashboard.snapshot("heat map").save("heat.svg")  # doctest: +SKIP
+        """
+        if view is None:
+            return super().snapshot()
+        from .views import VIEWS, drawn
+
+        check_choice(view, VIEWS, "view")
+        self._settle()
+        scene = self._scene
+        return Snapshot.of(*drawn(view, self._study_of(scene).sight(scene), self._headline))
 
     @property
     def _headline(self) -> str:
@@ -383,6 +368,6 @@ class Dashboard(Lab):
         if hasattr(self, "_filler"):  # not where __init__ refused its input
             self._filler.close()
             self._later.cancel()
-            self._opener.close()
-            self._mixer.close()
+            for asked in (self._details, self._mixture, self._winners):
+                asked.close()
         super().close()

@@ -1,22 +1,27 @@
 """The best mixture of the generators on show, found when the page asks for it: see `nm.best_mixture`.
 
     {"generators": [G names], "weights": [k] of the clients, "alpha": [G], "score", "cross_fitted", "best_single",
-     "best_single_score", "note", "clients": [[KID from the mixture, from the best single]], "doing": words}
+     "best_single_score", "note", "doing": words,
+     "alone": [G] KID-all, "by_client": [k][G] KID, "apart": [G][G] KID between generators}
 
-Kernels are computed once for the same generators; other weights of the clients then take no time.
+KID of any other mixture α, with all or with one client, is Σ α_j alone_j − Σ_{j<l} α_j α_l apart_jl: the page has it as
+its shares are moved (view/mixing.js). Kernels are computed once for the same generators; other weights of the clients
+then take no time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from ...errors import InvalidInput
 from ...evaluation.result import Result
 from ...metrics.base import Metric, Sample, sample_if_needed
 from ...metrics.kid.metric import KID
 from ...summaries.kernel_mean import KernelMean
-from ...theory.best_mixture import BestMixture, Halved, blocks, mixture_from, on_all_pairs
+from ...theory.best_mixture import BestMixture, Halved, Means, blocks, mixture_from, on_all_pairs, singles_by_client
 from .board import number
 
 SEED = 0
@@ -60,7 +65,8 @@ class Mixer:
         yield {**begin, "doing": "shares"}
         kid, real, generated = self._made
         best = mixture_from(kid, dict(zip(names, generated, strict=True)), clients, real, weights)
-        yield {**begin, **_written(best), "doing": ""}
+        singles = singles_by_client(kid, real, generated, best.means)
+        yield {**begin, **_written(best), **_terms(best.means, singles), "doing": ""}
 
 
 def _sample(sample: Sample | None, name: str) -> Sample:
@@ -92,5 +98,15 @@ def _written(best: BestMixture) -> dict[str, Any]:
         "best_single": best.best_single,
         "best_single_score": number(best.best_single_score),
         "note": best.note,
-        "clients": [[number(a), number(b)] for a, b in best.clients[["mixture", "best_single"]].to_numpy()],
     }
+
+
+def _terms(means: Means, singles: np.ndarray) -> dict[str, Any]:
+    """What the score of every mixture is made of."""
+    alone = [means.score(one) for one in np.eye(len(means.cross))]
+    by_client, apart = ([_all(row) for row in rows] for rows in (singles, means.apart))
+    return {"alone": _all(alone), "by_client": by_client, "apart": apart}
+
+
+def _all(values: Iterable[float]) -> list[float | str]:
+    return [number(value) for value in values]

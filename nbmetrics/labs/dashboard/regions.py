@@ -33,15 +33,21 @@ def regions(centres: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> lis
     Within a group (0, 1 or 2) the clients keep their proportions, or count alike where none has a weight. Of equal
     generators the first has the region. A group without clients leaves no regions.
     """
-    corners = []
-    for group in range(3):
-        inside = groups == group
-        if not inside.any():
-            return [np.empty((0, 3)) for _ in centres]
-        own = np.where(inside, weights, 0.0) if weights[inside].sum() > 0 else inside.astype(float)
-        counted = own > 0
-        corners.append(centres[:, counted] @ (own[counted] / own.sum()))
+    within = proportions(groups, weights)
+    if within is None:
+        return [np.empty((0, 3)) for _ in centres]
+    corners = [centres[:, own > 0] @ own[own > 0] for own in within]
     return polygons(np.stack(corners, axis=1))
+
+
+def proportions(groups: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
+    """The weights of all clients at each corner of the triangle, (3, k); None where a group has no clients."""
+    inside = groups == np.arange(3)[:, None]
+    if not inside.any(axis=1).all():
+        return None
+    own = np.where(inside, weights, 0.0)
+    own = np.where(own.sum(axis=1, keepdims=True) > 0, own, inside)
+    return np.asarray(own / own.sum(axis=1, keepdims=True))
 
 
 def polygons(corners: np.ndarray) -> list[np.ndarray]:

@@ -5,8 +5,9 @@ Twin: labs/dashboard/view/code.js · held by: tests/labs/dashboard/test_code_pag
 
     {"rev": 3, "preset": "As given", "metric": "fid", "weights": [120, 340, …], "held": ["north"], "by": "avg",
      "colour": "regret", "order": "similarity", "generators": ["a", "b", …], "client": "north", "generator": "",
-     "groups": [0, 0, 1, …]}
+     "groups": [0, 0, 1, …], "regroup": [{"do": "merge", "clients": ["isle", "south"], "name": "coast"}]}
 
+`regroup` is what was done to the clients as given, step by step; the other fields are of those that there are then.
 `weights` and `groups` stand for the clients in their order; weights count by their shares. `held` are clients whose
 share stays while others are moved. `generators` are those on show. `client` and `generator` are the one selection, ""
 for none, and `groups` says which corner of the triangle of weights a client belongs to. The scores are no part of it.
@@ -21,14 +22,16 @@ from typing import Any
 
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights
 from ..toolkit.fields import facts, listed, number, scene_fields, whole
+from .changes import MOST_CLIENTS, Change, changes_of
 
 _FACTS = facts(__package__, "facts.json")
-MOST_CLIENTS, MOST_GENERATORS = int(_FACTS["most_clients"]), int(_FACTS["most_generators"])
+MOST_GENERATORS = int(_FACTS["most_generators"])
 AGGREGATES = tuple(_FACTS["aggregates"])
 COLOURS = tuple(_FACTS["colours"])
 ORDERS = tuple(_FACTS["orders"])
+GIVEN, ALIKE = "As given", "All clients alike"
 NEEDED = {"metric", "weights", "generators"}
-FIELDS = NEEDED | {"rev", "preset", "held", "by", "colour", "order", "client", "generator", "groups"}
+FIELDS = NEEDED | {"rev", "preset", "held", "by", "colour", "order", "client", "generator", "groups", "regroup"}
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class DashboardScene:
     client: str = ""
     generator: str = ""
     groups: tuple[int, ...] = ()
+    regroup: tuple[Change, ...] = ()
     preset: str = ""
     rev: int = 0
 
@@ -64,13 +68,15 @@ class DashboardScene:
             client=check_text(value.get("client", ""), "client", LONGEST_NAME),
             generator=check_text(value.get("generator", ""), "generator", LONGEST_NAME),
             groups=_groups(value.get("groups", ()), len(weights)),
+            regroup=changes_of(value.get("regroup", ())),
             preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
             rev=whole(value.get("rev", 0), "rev"),
         )
 
     def to_json(self) -> dict[str, Any]:
         """The dict that `parse` reads and the view shows."""
-        return {name: list(part) if isinstance(part, tuple) else part for name, part in asdict(self).items()}
+        fields = {name: list(part) if isinstance(part, tuple) else part for name, part in asdict(self).items()}
+        return {**fields, "regroup": [change.to_json() for change in self.regroup]}
 
     def at(self, rev: int) -> DashboardScene:
         """The same scene as revision `rev`."""
@@ -86,6 +92,14 @@ class DashboardScene:
         making = making or made_of_rows([self.metric])
         scene = {name: part for name, part in self.to_json().items() if name != "rev"}
         return f"import nbmetrics as nm\n\n{making}\nlab.scene = {_literal(scene, 4)}\nlab\n"
+
+
+def starts(metric: str, weights: Sequence[float], generators: Sequence[str]) -> dict[str, DashboardScene]:
+    """The presets: weights as given, and alike."""
+    k = len(weights)
+    common = {"metric": metric, "generators": list(generators), "groups": list(thirds(k))}
+    given = {GIVEN: list(weights), ALIKE: [1.0 / k] * k}
+    return {name: DashboardScene.parse({"weights": w, "preset": name, **common}) for name, w in given.items()}
 
 
 def made_of_rows(metrics: Sequence[str]) -> str:
@@ -110,6 +124,11 @@ def _weights(value: Any) -> tuple[float, ...]:
     weights = tuple(number(weight, "weights", f"weights[{i}]") for i, weight in enumerate(given))
     check_weights(weights, len(weights))
     return weights
+
+
+def thirds(clients: int) -> tuple[int, ...]:
+    """The corner of the triangle that each client belongs to, unless somebody says."""
+    return tuple(3 * i // clients for i in range(clients))
 
 
 def _groups(value: Any, count: int) -> tuple[int, ...]:

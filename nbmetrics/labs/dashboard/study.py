@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -19,9 +19,11 @@ from ...evaluation.filling import Step
 from ...evaluation.scores import Scores
 from .board import Facts, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
 from .buys import Split, settling, won
+from .changes import Change
 from .decisions import Known, judged
 from .likeness import Tree
 from .scene import DashboardScene
+from .sight import Sight
 from .verdict import Verdict
 
 Weights = tuple[float, ...]
@@ -88,6 +90,14 @@ class Study(ABC):
         """The best mixture of the generators on show, step after step; see `Mixer`."""
         raise InvalidInput("mixture", "needs rows or laws, and a table has scores alone", "Use nm.Dashboard itself")
 
+    def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
+        """Which cell is chosen, and under which weights."""
+        return {"cell": [scene.client, scene.generator, scene.metric], "weights": list(scene.weights)}
+
+    def winners(self, scene: DashboardScene) -> Iterator[dict[str, Any] | None]:
+        """Who wins by all in the weights of three groups; see `winner_map`."""
+        raise InvalidInput("all", "needs pooled data, and a table has none", "Use nm.Dashboard itself")
+
     def next_step(self) -> Step | None:
         """What is to be computed next for the weights that are wanted, None where all is known."""
         return None
@@ -112,18 +122,39 @@ class Study(ABC):
     tree: Tree | None = None
     # By metric, what makes KID-avg − KID-all under any weights, once that is known.
     gaps: Mapping[str, Any] = {}
+    # Pictures of the generators and the clients, once there are some; see `pictures`.
+    strips: Mapping[str, Any] = {}
     # Features of the rows, 0 where there are none, and whether clients are images.
     dim = 0
     takes_images = False
+    # Of each client, where they are known and not too many for a page.
+    classes: tuple[tuple[str, ...], ...] = ()
 
     @property
     @abstractmethod
     def making(self) -> str:
         """Python that makes a Dashboard of the same data."""
 
-    def regrouped(self, merge: Any, drop: Any, split: Any, generators: tuple[str, ...]) -> tuple[Any, ...]:
-        """Another federation, these generators, the metrics and the uncertainty."""
-        raise InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")
+    def after(self, changes: Sequence[Change]) -> Study:
+        """The study of the same generators on the clients after these changes; InvalidInput where that cannot be."""
+        raise _no_rows()
+
+    def given_after(self, changes: Sequence[Change], generators: Sequence[str]) -> tuple[Any, ...]:
+        """What makes a Dashboard of it: the federation, of these generators, the metrics and the uncertainty."""
+        raise _no_rows()
+
+    def weights_after(self, changes: Sequence[Change], weights: Sequence[float]) -> Weights:
+        """Of the clients after these changes, by their weights before."""
+        raise _no_rows()
+
+    def source(self, name: str) -> Any:
+        """A generator, as `add` takes it."""
+        raise InvalidInput("source", "is not known: a table has no generators, but their scores", "Use nm.Dashboard")
+
+    @property
+    def bytes(self) -> float:
+        """What it takes of memory, about."""
+        return 0.0
 
     @abstractmethod
     def add(self, name: str, source: Any) -> None:
@@ -143,7 +174,7 @@ class Study(ABC):
         facts = [self.facts(metric) for metric in self.metrics]
         known = [f.known for f in facts]
         return {
-            "clients": facts_of_clients(self.names, self.sizes, self.weights),
+            "clients": facts_of_clients(self.names, self.sizes, self.weights, self.classes),
             "generators": {name: {} for name in self.generators},
             "metrics": [facts_of_metric(f) for f in facts],
             "values": {f.metric.name: self._cells(f.values, f.known) for f in facts},
@@ -207,16 +238,19 @@ class Study(ABC):
     @at_once
     def verdict(self, metric: str, scene: DashboardScene) -> Verdict:
         """What can be said of who is best of the generators of a scene."""
-        return judged(scene.generators, self._known_of(metric, scene))
+        return judged(scene.generators, self._known_of(metric, scene), self.names)
 
     @at_once
-    def shown(self, scene: DashboardScene) -> Known:
-        """What is known of the metric in view, of the generators of a scene."""
-        return self._known_of(scene.metric, scene)
-
-    def _known_of(self, metric: str, scene: DashboardScene) -> Known:
+    def sight(self, scene: DashboardScene) -> Sight:
+        """What the views show of a scene."""
         chosen = [self.generators.index(name) for name in scene.generators]
-        return self.known(metric, scene.shares).of_generators(chosen)
+        leaves = () if self.tree is None else self.tree.leaves
+        known, everyone = self._known_of(scene.metric, scene), self.facts(scene.metric)
+        return Sight(scene, known, everyone, chosen, self.names, self.sizes, leaves)
+
+    def _known_of(self, metric: str, scene: DashboardScene, shares: Weights | None = None) -> Known:
+        chosen = [self.generators.index(name) for name in scene.generators]
+        return self.known(metric, scene.shares if shares is None else shares).of_generators(chosen)
 
     def _cells(self, values: np.ndarray, known: np.ndarray) -> dict[str, Any]:
         return {name: written(values[g], known[g]) for g, name in enumerate(self.generators)}
@@ -224,3 +258,7 @@ class Study(ABC):
 
 def each(names: tuple[str, ...], values: np.ndarray) -> Mapping[str, Any]:
     return dict(zip(names, written(values, ~np.isnan(values)), strict=True))
+
+
+def _no_rows() -> InvalidInput:
+    return InvalidInput("table", "has no rows to regroup", "Give the federation itself to nm.Dashboard")

@@ -25,6 +25,9 @@ WHY = "a table has no rows behind it, from which chance could be told"
 LONGEST_LABEL = 60
 # Of a long table: a row a score.
 LONG = ("client", "generator", "value")
+# Columns that stand beside scores in many tables and would win or lose as generators: whole numbers, and averages.
+COUNTS = {"n", "rows", "row", "count", "counts", "size", "samples", "n_rows", "n_samples", "weight", "weights"}
+AVERAGES = {"mean", "average", "avg"}
 
 
 class Given(Metric[None]):
@@ -57,6 +60,7 @@ class TableStudy(Study):
         self.names = tuple(check_names([str(name) for name in frame.index], "table"))
         self._generators = tuple(check_names([str(name) for name in frame.columns], "table"))
         self._values = _numbers(frame)
+        _check_scores(self._generators, self._values, self.names)
         self.weights = self.wanted = check_named_weights(
             [1.0] * len(self.names) if weights is None else weights, self.names
         )
@@ -152,3 +156,18 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:
         if isinstance(seen, str) and seen.replace(",", "", 1).strip("-").isdigit():
             fix = "Numbers with decimal commas: pd.read_csv(…, decimal=',')"
         raise InvalidInput("table", f"column {shown(odd)} holds {shown(seen)}, which is no number", fix) from None
+
+
+def _check_scores(generators: Sequence[str], values: np.ndarray, clients: Sequence[str]) -> None:
+    """Raise InvalidInput where numbers of rows, or averages of scores, stand among the scores."""
+    for name, column in zip(generators, values, strict=True):
+        is_count = name.strip().lower() in COUNTS and bool((column == np.floor(column)).all())
+        if is_count or name.strip().lower() in AVERAGES:
+            what = "numbers of rows" if is_count else "an average of the others"
+            use = f"; as weights: weights=table[{name!r}]" if is_count else ""
+            fix = f"Leave it out: table.drop(columns={name!r}){use}; or rename it, where it is a generator"
+            raise InvalidInput("table", f"has a column {shown(name)}, which looks like {what}", fix)
+    for name in clients:
+        if name.strip().lower() in AVERAGES:
+            fix = f"Leave it out: table.drop(index={name!r}); or rename it, where it is a client"
+            raise InvalidInput("table", f"has a row {shown(name)}, which looks like an average of the others", fix)

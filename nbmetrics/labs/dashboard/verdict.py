@@ -19,6 +19,8 @@ from .ranges import ROUNDING, Ranges, apart, flip, leaders, leads
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
 SIGNIFICANT = 0.05
 MOST_NAMED, NAMED_OF_MORE = 5, 3
+# Standard errors on either side of a score that 95 % of its noise lies within.
+REACH = 1.96
 # Odds are told as "1 in n" up to n; even where the probability is at least so much.
 MOST_ODDS, EVEN = 1000, 0.4
 
@@ -54,6 +56,8 @@ class About:
     enough : how many clients have rows enough to tell generators apart; None where nobody looked
     p : of the test that clients differ by chance only; None where it was not made
     why : the reason why there are no draws
+    few : names of the clients that have not
+    distance : whether a true score is never below 0, and an estimate may be
     """
 
     label: str
@@ -64,6 +68,8 @@ class About:
     enough: int | None = None
     p: float | None = None
     why: str = "no intervals were computed"
+    few: tuple[str, ...] = ()
+    distance: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,19 +99,20 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
     """
     sides = [avg] if pooled is None else [avg, pooled]
     placed = [g for g in range(len(names)) if not any(np.isnan(side.centres[g]) for side in sides)]
+    below = _below(names, sides, about)
     if len(placed) < 2:
         found, body = [placed] * len(sides), _alone([names[g] for g in placed], len(names), about.label)
-        return _told("unknown", names, found, [body], about)
+        return _told("unknown", names, found, [body, *below], about)
     sure = [g for g in placed if not any(_is_unsure(side, g) for side in sides)]
     if len(sure) < 2 or not all(_is_known(side) for side in sides):
         found = [_first(side.plain) for side in sides]
         body = f"on {about.label}, {_firsts(names, found)}; this may be chance: {about.why}."
-        return _told("unknown", names, found, [body, *_missing(names, placed)], about)
+        return _told("unknown", names, found, [body, *_missing(names, placed), *below], about)
     found = [[g for g in leaders(side.ranges, side.centres) if g in sure] for side in sides]
     state, body = _judged(names, sides, found, about, len(sure))
     more = [*_odds(names, sides, sure), *_turned(names, sides, found, about, state)]
     lost = [*_left_out(names, [g for g in placed if g not in sure]), *_missing(names, placed)]
-    return _told(state, names, found, [body, *more, *_checks(sides, about), *lost], about)
+    return _told(state, names, found, [body, *more, *_checks(sides, about), *lost, *below], about)
 
 
 def _judged(
@@ -185,9 +192,9 @@ def _explained(p: float | None) -> str:
     return "which sample size alone can explain"
 
 
-def listed(names: Sequence[str], which: Sequence[int]) -> str:
+def listed(names: Sequence[str], which: Sequence[int], most_named: int = MOST_NAMED) -> str:
     """All names, or the first of many and how many more."""
-    if len(which) > MOST_NAMED:
+    if len(which) > most_named:
         return f"{', '.join(names[g] for g in which[:NAMED_OF_MORE])} and {len(which) - NAMED_OF_MORE} more"
     *most, last = [names[g] for g in which]
     return f"{', '.join(most)} and {last}" if most else last
@@ -300,8 +307,25 @@ def _checks(sides: Sequence[Aggregate], about: About) -> list[str]:
             said.append(f"Checked: the clients {how} by more than chance ({_p_text(about.p)}).")
     if about.enough is not None:
         rows = "Enough rows at only" if about.enough < about.clients else "Checked: enough rows at"
-        said.append(f"{rows} {about.enough} of {about.clients} clients.")
+        left = f": without {listed(about.few, range(len(about.few)), NAMED_OF_MORE)}" if about.few else ""
+        said.append(f"{rows} {about.enough} of {about.clients} clients{left}.")
     return said
+
+
+def _below(names: Sequence[str], sides: Sequence[Aggregate], about: About) -> list[str]:
+    """Who scores better than a perfect generator by more than chance, as one does that has seen the clients' rows."""
+    side = sides[-1]
+    if not about.distance or side.draws is None:
+        return []
+    with np.errstate(invalid="ignore"):
+        ends = side.centres + REACH * side.draws.std(axis=0)
+    which = [g for g in range(len(names)) if ends[g] < 0.0]
+    if not which:
+        return []
+    by = " all" if len(sides) > 1 else ""
+    they = "it was" if len(which) == 1 else "they were"
+    said = f"{about.label}{by} of {listed(names, which)} is below 0 by more than chance"
+    return [f"{said}: {they} perhaps fitted to these very rows."]
 
 
 def _p_text(p: float) -> str:

@@ -54,17 +54,21 @@ class FID(Metric[Moments]):
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
         return Moments.of_rows(sample.rows)
 
+    def lone(self, sample: Sample) -> Moments | None:
+        """The moments of a single row, which has a place in the pool and no covariance."""
+        return None if sample.rows is None else Moments.of_rows(sample.rows)
+
     def summarize_repeated(self, sample: Sample, counts: np.ndarray) -> Moments:
         """The moments with each row as often as `counts` says."""
         return Moments.of_counts(sample.rows, counts)
 
     def rest(self, summary: Moments) -> None:
-        """Free the factor of a covariance that is kept as a matrix."""
-        vars(summary).pop("graded", None)
+        """Free half of a covariance, and its factor."""
+        summary.fold()
 
     def all_terms(self, real: Sequence[Moments], generated: Sequence[Moments]) -> Iterable[Iterable[Terms]]:
         """The terms of every pair; the roots of many small clients times a generator's in one product."""
-        small = [m for m in real if isinstance(m.kept_root, np.ndarray) and m.dense is None]
+        small = [m for m in real if isinstance(m.kept_root, np.ndarray) and not m.is_dense]
         if len(small) > 1:
             stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
             for other in (g for g in generated if isinstance(g.dense, np.ndarray)):
@@ -159,7 +163,7 @@ def _crosses(generated: Moments) -> WeakKeyDictionary[Moments, float]:
 def _spectrum(real: Moments, generated: Moments, tolerance: float) -> Array:
     """The singular values of A Bᵀ; their sum, Tr (C C_G)^{1/2}, to within `tolerance`."""
     mixed = is_torch_array(real.mean) or is_torch_array(generated.mean)
-    if not mixed and real.dense is not None and generated.dense is not None:
+    if not mixed and real.is_dense and generated.is_dense:
         values = congruent_values(real.dense, generated.graded, tolerance)
         if values is not None:
             return values

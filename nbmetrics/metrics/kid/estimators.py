@@ -41,6 +41,12 @@ class AllPairs:
             return KernelMean.pool(means, [weight for weight, _ in parts])
         if sample.rows is not None and sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a pair needs 2", "Give more rows, or drop this client")
+        return self._mean(sample)
+
+    def lone(self, sample: Sample) -> KernelMean | None:
+        return None if sample.rows is None else self._mean(sample)
+
+    def _mean(self, sample: Sample) -> KernelMean:
         content, count, diagonal = self.kernel.content(sample)
         return KernelMean((KernelPart(self.kernel, content, count, diagonal),), (1.0,))
 
@@ -76,6 +82,9 @@ class _OnRows:
 
     def summarize(self, sample: Sample) -> Rows:
         return Rows.of(sample)
+
+    def lone(self, sample: Sample) -> None:
+        return None
 
     def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:
         pooled = Rows.pool(summaries, weights)

@@ -60,6 +60,10 @@ class KID(Metric[Any]):
         """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets)."""
         return self.estimator.summarize(sample)
 
+    def lone(self, sample: Sample) -> Any:
+        """The kernel mean of a single row, which has pairs in the pool alone."""
+        return self.estimator.lone(sample)
+
     def prepare(self, clients: Sequence[Any]) -> None:
         """The kernel means of every two clients."""
         parts = [part for summary in clients for part in getattr(summary, "parts", ())]

@@ -10,14 +10,9 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.ranges import apart
 from nbmetrics.labs.dashboard.settle import settle
+from tests.labs.dashboard.islands import islands
 
-RNG = np.random.default_rng(3)
-CLIENTS = {"north": RNG.normal(-1, 1, (90, 3)), "south": RNG.normal(1, 1, (60, 3)), "isle": RNG.normal(0, 2, (40, 3))}
-GENERATORS = {
-    "narrow": RNG.normal(0, 1.5, (200, 3)),
-    "wide": RNG.normal(0, 1.7, (150, 3)),
-    "off": RNG.normal(2, 1, (200, 3)),
-}
+CLIENTS, GENERATORS = islands(40, narrow=(0, 1.5, 200), wide=(0, 1.7, 150), off=(2, 1, 200))
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +104,10 @@ def test_the_mixture_is_nm_best_mixture_and_other_weights_compute_no_kernel_agai
     for name in ("score", "cross_fitted", "best_single_score"):
         assert found[name] == pytest.approx(getattr(wanted, name), rel=1e-6)
     assert found["best_single"] == wanted.best_single and found["note"] == wanted.note and found["doing"] == ""
-    np.testing.assert_allclose(found["clients"], wanted.clients[["mixture", "best_single"]], rtol=1e-6)
+    alone = np.array(found["by_client"])[:, found["generators"].index(wanted.best_single)]
+    np.testing.assert_allclose(alone, wanted.clients["best_single"], rtol=1e-6)
     before = len(seen)
-    lab._mix(type(lab._scene).parse({**lab.scene, "weights": [1, 2, 3]}))
+    lab._mixture.now(type(lab._scene).parse({**lab.scene, "weights": [1, 2, 3]}))
     assert len(seen) == before
     weighted = nm.Federation(CLIENTS).with_weights([1, 2, 3])
     assert lab.mixture["score"] == pytest.approx(nm.best_mixture(weighted, GENERATORS).score, rel=1e-6)
@@ -122,7 +118,7 @@ def test_a_mixture_that_cannot_be_says_why():
     import pandas as pd
 
     table = nm.Dashboard.from_table(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, math.nan]}))
-    table._mix(table._scene)
+    table._mixture.now(table._scene)
     assert "scores alone" in table.mixture["error"]
     won = answered(table)["won"]["score"]
     assert won["a"] == [1.0, 0.0] and won["b"][0] == "nan"

@@ -3,21 +3,15 @@
 import threading
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.dashboard import federated
 from nbmetrics.labs.dashboard.scene import DashboardScene
+from tests.labs.dashboard.islands import CLIENTS, GENERATORS
 from tests.labs.inside import answer, scene_of, send
 
-RNG = np.random.default_rng(3)
-CLIENTS = {"north": RNG.normal(-1, 1, (90, 3)), "south": RNG.normal(1, 1, (60, 3)), "isle": RNG.normal(0, 2, (30, 3))}
-GENERATORS = {
-    "narrow": RNG.normal(0, 1, (200, 3)),
-    "wide": RNG.normal(0, 1.5, (200, 3)),
-    "off": RNG.normal(2, 1, (200, 3)),
-}
+RNG = np.random.default_rng(4)
 
 
 @pytest.fixture
@@ -81,6 +75,47 @@ def test_attach_and_remove_can_be_undone(dashboard):
     assert dashboard.scores.generators == ("narrow", "wide", "off")
     dashboard.redo()
     assert "good" in dashboard.scores.generators
+
+
+def test_weights_are_set_by_name_and_that_can_be_undone(dashboard):
+    dashboard.weights = {"south": 1, "north": 2, "isle": 1}
+    assert dashboard.weights == (0.5, 0.25, 0.25) and dashboard.scores.weights == (0.5, 0.25, 0.25)
+    dashboard.undo()
+    assert dashboard.weights == pytest.approx((90 / 180, 60 / 180, 30 / 180))
+    before = dashboard.scene
+    with pytest.raises(nm.InvalidInput, match="weights"):
+        dashboard.weights = [1, 1]
+    assert dashboard.scene == before
+
+
+def test_reset_goes_back_to_the_settings_and_keeps_what_was_attached(dashboard):
+    dashboard.attach("good", RNG.normal(0, 1.4, (300, 3)))
+    dashboard.weights = [1, 2, 3]
+    dashboard.remove("off")
+    dashboard.reset()
+    assert dashboard.scene["generators"] == ["narrow", "wide", "off", "good"]
+    assert dashboard.weights == pytest.approx((90 / 180, 60 / 180, 30 / 180))
+    for _ in range(4):
+        dashboard.undo()
+    assert all(preset["generators"] == ["narrow", "wide", "off"] for preset in dashboard.presets.values())
+
+
+def test_a_refused_source_is_taken_back_before_anything_else_comes_or_goes(dashboard, monkeypatch):
+    free = []
+
+    def fails(seconds=None):
+        if threading.current_thread() is not threading.main_thread():
+            return True
+        other = threading.Thread(target=lambda: free.append(dashboard._changing.acquire(blocking=False)))
+        other.start(), other.join()
+        weigh(dashboard, [3, 2, 1])
+        raise RuntimeError("no rows today")
+
+    monkeypatch.setattr(dashboard._filler, "wait", fails)
+    with pytest.raises(RuntimeError):
+        dashboard.attach("broken", RNG.normal(size=(30, 3)))
+    assert free == [False] and dashboard.scene["generators"] == ["narrow", "wide", "off"]
+    assert dashboard.scene["weights"] == [3, 2, 1], "what was edited meanwhile stays"
 
 
 def test_a_source_that_breaks_is_not_attached_and_that_stays_told_while_more_comes_in(dashboard):
@@ -235,73 +270,6 @@ def test_with_5000_rows_a_client_it_names_the_winner():
     assert (verdict.state, verdict.avg, verdict.all) == ("winner", ("near",), ("near",))
 
 
-TABLE = pd.DataFrame({"a": [0.3, 0.9], "b": [0.4, 0.5]}, index=["north", "south"])
-
-
-def test_a_table_from_elsewhere():
-    lab = nm.Dashboard.from_table(TABLE, weights={"south": 3, "north": 1})
-    assert lab.table["avg"].tolist() == pytest.approx([0.75, 0.475])
-    assert lab.table["all"].isna().all() and "may be chance" in lab.verdict[0]
-    long = TABLE.rename_axis("client").reset_index().melt("client", var_name="generator", value_name="value")
-    other = nm.Dashboard.from_table(long, label="Accuracy", higher_is_better=True)
-    assert other.table["avg"].tolist() == pytest.approx([0.6, 0.45]) and "Accuracy, a" in other.verdict[0]
-    lab.close(), other.close()
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        pd.DataFrame(),
-        TABLE.assign(a="x"),
-        TABLE.set_axis(["b", "b"], axis=1),
-        TABLE.set_axis(["n", "n"]),
-        np.zeros((2, 2)),
-        None,
-        pd.DataFrame({"client": ["n", "n"], "generator": ["a", "a"], "value": [1, 2]}),
-        pd.DataFrame({"client": ["n", "n"], "generator": ["a", "a"], "value": [1, 2]}, index=[0, 0]),
-        pd.DataFrame({"Client": ["n"], "Generator": ["a"], "score": [1.0]}),
-        TABLE.assign(a=["0,3", "0,4"]),
-        TABLE.set_axis(pd.MultiIndex.from_tuples([("n", 1), ("s", 1)])),
-    ],
-    ids=[
-        "empty",
-        "words",
-        "columns twice",
-        "rows twice",
-        "array",
-        "none",
-        "values twice",
-        "and one index",
-        "other names",
-        "decimal commas",
-        "levels",
-    ],
-)
-def test_tables_that_are_refused(table):
-    with pytest.raises(nm.InvalidInput, match="table"):
-        nm.Dashboard.from_table(table)
-
-
-def test_weights_by_name_are_taken_by_name():
-    """A Series too: `frame.groupby("hospital").size()` is what people have."""
-    by_name = pd.Series({"south": 3, "north": 1})
-    federation = nm.Federation({"north": CLIENTS["north"], "south": CLIENTS["south"]})
-    scores = nm.evaluate(federation, {"g": GENERATORS["off"]}, "fid")
-    assert federation.with_weights(by_name).weights == scores.with_weights(by_name).weights == (0.25, 0.75)
-    assert nm.Dashboard.from_table(TABLE, weights=by_name).table["avg"].tolist() == pytest.approx([0.75, 0.475])
-    assert scores.with_weights(pd.Series([3, 1])).weights == (0.75, 0.25), "a numbered one goes by place"
-    with pytest.raises(nm.InvalidInput, match="lacks"):
-        scores.with_weights({"north": 1})
-
-
-def test_missing_and_infinite_scores_are_kept():
-    table = pd.DataFrame({"a": [0.3, np.nan], "b": [np.inf, 0.5], "c": [0.2, 0.4]}, index=["north", "south"])
-    lab = nm.Dashboard.from_table(table)
-    assert lab.board["values"]["score"] == {"a": [0.3, "nan"], "b": ["inf", 0.5], "c": [0.2, 0.4]}
-    assert "No score for a" in " ".join(lab.verdict)
-    lab.close()
-
-
 def test_code_shows_the_state_again(dashboard):
     weigh(dashboard, [1, 2, 3])
     made = {"federation": CLIENTS, "generators": GENERATORS}
@@ -351,11 +319,32 @@ def test_wait_says_that_not_all_is_known():
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_client_of_one_row_has_no_score_and_no_test():
+def test_a_client_of_one_row_is_left_out_by_name_and_is_part_of_the_pool():
     rng = np.random.default_rng(7)
     clients = {"a": rng.normal(size=(30, 2)), "b": rng.normal(size=(30, 2)), "one": rng.normal(size=(1, 2))}
-    lab = nm.Dashboard(clients, {name: rng.normal(size=(40, 2)) for name in "gh"}, "kid")
-    assert lab.verdict == ["On KID, no generator has a score."] and lab.result["p"] is None
-    lab.scene = {**lab.scene, "weights": [1, 1, 0]}
-    assert "client 'one', kid, rows: has 1 row" in lab.verdict[0] and 0 < lab._study.p((0.5, 0.5, 0.0)) <= 1
+    lab = nm.Dashboard(clients, {name: rng.normal(far, 1, size=(40, 2)) for name, far in (("g", 0), ("h", 3))})
+    assert lab.verdict[0] == "On FID, g wins, by avg and by all." and 0 < lab.result["p"] <= 1
+    assert "Enough rows at only 2 of 3 clients: without one." in lab.verdict
+    assert lab.board["few"]["kid"][:2] == ["", ""] and "has 1 row" in lab.board["few"]["kid"][2]
+    assert lab.board["values"]["fid"]["g"][2] == "nan" and lab.table["avg"].isna().all()
+    lab.scene = {**lab.scene, "weights": [1, 1, 8]}
+    assert lab.verdict[0].startswith("On FID all, g is first; this may be chance: client 'one', fid, rows: has 1 row")
+    lab.close()
+
+
+def test_each_conditional_metric_speaks_for_itself():
+    rng = np.random.default_rng(0)
+    clients = {name: nm.Client(rng.normal(size=(40, 1)), condition=rng.normal(size=(40, 1))) for name in "ab"}
+    lab = nm.Dashboard(clients, {"same": lambda x, rng: x, "zero": lambda x, rng: 0 * x}, ("mfid", "cfid"))
+    assert "CFID" in lab.verdict[-1] and "mfid" not in lab.verdict[-1].lower()
+    lab.close()
+
+
+def test_a_generator_fitted_to_the_clients_rows_is_suspected():
+    copied = np.concatenate(list(CLIENTS.values()))
+    lab = nm.Dashboard(CLIENTS, {"copied": copied, **GENERATORS}, "fid")
+    hint = "FID all of copied is below 0 by more than chance: it was perhaps fitted to these very rows."
+    assert hint in lab.verdict
+    lab.remove("copied")
+    assert not any("below 0" in sentence for sentence in lab.verdict)
     lab.close()

@@ -52,6 +52,27 @@ CASES = {
             "Enough rows at only 7 of 10 clients.",
         ],
     ),
+    "few rows, and below 0": (
+        dict(avg=[-1, 2], pooled=[-1, 2], p=0.3, enough=6, few=("a", "b", "c", "d"), distance=True),
+        "winner",
+        [
+            "On FID, Narrow wins, by avg and by all.",
+            "Narrow is ahead of Wide: less than 1 in 1,000 that it is the other way.",
+            "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
+            "Enough rows at only 6 of 10 clients: without a, b, c and 1 more.",
+            "FID all of Narrow is below 0 by more than chance: it was perhaps fitted to these very rows.",
+        ],
+    ),
+    "below 0 by chance": (
+        dict(avg=[-0.09, -0.11], distance=True, enough=9, few=("north",)),
+        "tie",
+        [
+            "On FID, Wide and Narrow are tied.",
+            "Wide is ahead of Narrow: 1 in 3 that it is the other way.",
+            "Enough rows at only 9 of 10 clients: without north.",
+            "FID of Wide is below 0 by more than chance: it was perhaps fitted to these very rows.",
+        ],
+    ),
     "tie of three": (
         dict(avg=[1, 1.02, 1.01, 3], pooled=[1, 1.02, 1.01, 3]),
         "tie",

@@ -69,11 +69,12 @@ WIDE = {
 }
 COMPARISON = {
     "metric": "fid",
-    "weights": [1.0, 2.0, 3.0],
+    "weights": [1.0, 2.0],
     "generators": ["Narrow", "Wide", "Off"],
     "held": ["Client 2"],
     "by": "all",
-    "groups": [0, 1, 2],
+    "groups": [0, 1],
+    "regroup": [{"do": "merge", "clients": ["Client 1", "Client 3"], "name": "Both"}],
     "rev": 1,
 }
 WATCHED = {"metric": "fid", "weights": [1.0, 2.0], "shown": 400, "client": "b", "rev": 1}

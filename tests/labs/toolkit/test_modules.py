@@ -112,3 +112,4 @@ def test_no_lab_loads_the_page_of_another(kind, own, others):
     paths = modules.files_of(f"{kind._esm}\n{kind._css}")
     assert {f"{own}/view/index.js", "toolkit/view/lab.css"} <= set(paths)
     assert {path.split("/")[0] for path in paths} == {own, *others}
+    assert ("toolkit/view/matrix.js" in paths) == ("toolkit/view/matrix.css" in paths)

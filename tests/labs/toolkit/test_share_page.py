@@ -34,8 +34,9 @@ def labs():
     guess = {"name": "notice", "guess": {"fld": 0.5, "fid_test": None}, "revealed": False}
     memo.scene = {**memo.scene, "copied": 0.5, "lesson": guess, "selected": 3, "rev": 1}
     chosen = compared()
-    looked = {"held": ["Client 2"], "client": "Client 1", "generator": "Off", "by": "worst", "rev": 1}
-    chosen.scene = {**chosen.scene, "weights": [0.5, 2.0, 1.0], **looked}
+    chosen.regroup(merge={"Both": ["Client 1", "Client 3"]})
+    looked = {"held": ["Client 2"], "client": "Both", "generator": "Off", "by": "worst", "rev": 2}
+    chosen.scene = {**chosen.scene, "weights": [0.5, 2.0], **looked}
     return [played, lesson, evil_lab(), moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo, lab_of(), chosen]
 
 

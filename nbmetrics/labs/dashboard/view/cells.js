@@ -3,6 +3,7 @@
  * that is more than chance, and all of it in words. They depend on the data alone, not on the weights, and not on which
  * generators are on show. No DOM.
  *
+ * @import { Model } from "../../toolkit/view/types.js"
  * @import { Board, MetricFacts, PackedDraws } from "./types.js"
  *
  * @typedef {Record<string, Record<string, PackedDraws>>} Draws  by metric and generator
@@ -29,6 +30,20 @@ const CHANCE = 1.96;
 // Of two numbers: what is closer is rounding.
 const ROUNDING = 1e-9;
 const CLIPPED_ABOVE = 0.95;
+
+/** @type {WeakMap<Board, {draws: Draws | undefined, metric: string, cells: Cells}>} */
+const made = new WeakMap();
+
+/** Those that are known now, made once. @param {Model} model @param {string} metric @returns {Cells} */
+export function cellsNow(model, metric) {
+  const board = /** @type {Board} */ (model.get("board"));
+  const draws = /** @type {Draws | undefined} */ (model.get("draws"));
+  const last = made.get(board);
+  if (last && last.draws === draws && last.metric === metric) return last.cells;
+  const cells = cellsOf(board, metric, draws ?? {});
+  made.set(board, { draws, metric, cells });
+  return cells;
+}
 
 /** @param {Board} board @param {string} metric @param {Draws} draws @returns {Cells} */
 export function cellsOf(board, metric, draws) {

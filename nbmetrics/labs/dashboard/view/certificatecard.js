@@ -28,7 +28,7 @@ export class CertificateCard {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
-  paint(scene, { clients }, decided) {
+  paint(scene, { clients, answer }, decided) {
     const { winner, counted, centres, weights } = decided;
     this.root.hidden = scene.generators.length < 2;
     if (this.root.hidden) return;
@@ -36,21 +36,10 @@ export class CertificateCard {
     const generators = scene.generators.map(inWords);
     this.found = winner < 0 ? null : certificate(centres, weights);
     this.decided = decided;
-    setText(this.share, this.shareWords(scene, winner));
+    setText(this.share, shareWords(scene, winner, answer));
     setText(this.least, winner < 0 ? "Not known yet." : certificateSentence(this.found, generators, names));
     this.button.hidden = !this.found?.taken.length;
     setText(this.note, noteOf(clients.length - counted.length, generators, centres));
-  }
-
-  /** @param {Scene} scene @param {number} winner */
-  shareWords({ metric, generators }, winner) {
-    const won = this.store.model.get("result").won?.[metric];
-    if (winner < 0 || !won || Object.keys(won).length !== generators.length) return "";
-    const name = generators[winner];
-    const [share, error] = (won[name] ?? [NaN, NaN]).map(read);
-    if (!(share >= 0)) return "";
-    const sure = error > 0 ? ` (± ${percent(error)})` : "";
-    return `By the numbers as they stand (chance not counted), ${inWords(name)} is first in ${percent(share)}${sure} of weightings drawn at random.`;
   }
 
   /** Show the weights at which the rival is just ahead. */
@@ -83,4 +72,15 @@ function noteOf(few, names, centres) {
 export function card(head, content) {
   const heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [head]);
   return el("section", { class: "nbm-dashboard-card nbm-decision", "aria-label": head }, [heading, ...content]);
+}
+
+/** @param {Scene} scene @param {number} winner @param {any} answer */
+function shareWords({ metric, generators }, winner, answer) {
+  const won = answer.won?.[metric];
+  if (winner < 0 || !won || Object.keys(won).length !== generators.length) return "";
+  const name = generators[winner];
+  const [share, error] = (won[name] ?? [NaN, NaN]).map(read);
+  if (!(share >= 0)) return "";
+  const sure = error > 0 ? ` (± ${percent(error)})` : "";
+  return `By the numbers as they stand (chance not counted), ${inWords(name)} is first in ${percent(share)}${sure} of weightings drawn at random.`;
 }

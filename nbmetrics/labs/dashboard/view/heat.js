@@ -11,7 +11,7 @@
 import { el, setText } from "../../toolkit/view/dom.js";
 import { Matrix } from "../../toolkit/view/matrix.js";
 import { CellCard } from "./cell.js";
-import { brief, cellsOf, kindOf, levelOf, wordsOf } from "./cells.js";
+import { brief, cellsNow, kindOf, levelOf, wordsOf } from "./cells.js";
 import { groupOf } from "./groups.js";
 import { Legend } from "./legend.js";
 import { linesOf, ORDER_NAMES, orderOf } from "./order.js";
@@ -25,7 +25,6 @@ export class HeatMap {
     this.order = orderOf(store);
     /** @type {unknown[]} what the matrix shows */
     this.shown = [];
-    this.memo = /** @type {{board: Board, draws: any, metric: string, cells: Cells} | null} */ (null);
     /** @type {Set<number>} */
     this.open = new Set();
     /** @type {Line[]} */
@@ -80,24 +79,13 @@ export class HeatMap {
     return /** @type {Board} */ (this.store.model.get("board")).clients;
   }
 
-  /** @param {string} metric */
-  cellsOf(metric) {
-    const { model } = this.store;
-    const [board, draws] = [model.get("board"), model.get("draws")];
-    const { memo } = this;
-    if (memo && memo.board === board && memo.draws === draws && memo.metric === metric) return memo.cells;
-    const cells = cellsOf(board, metric, draws ?? {});
-    this.memo = { board, draws, metric, cells };
-    return cells;
-  }
-
   /** @param {Scene} scene @param {Numbers} numbers */
   paint(scene, numbers) {
     const { metrics, shares } = numbers;
     const shown = metrics[scene.metric];
     if (!shown) return;
     const board = /** @type {Board} */ (this.store.model.get("board"));
-    const cells = this.cellsOf(scene.metric);
+    const cells = cellsNow(this.store.model, scene.metric);
     const order = this.order.of(scene, numbers, board, this.store.before !== null);
     this.colour.select.value = scene.colour;
     this.sorting.select.value = scene.order;

@@ -4,10 +4,11 @@
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Numbers, Scene } from "./types.js"
  */
-import { el } from "../../toolkit/view/dom.js";
+import { el, setAttributes } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { read } from "../../toolkit/view/written.js";
+import { BoardStore } from "./boardstore.js";
 import { Candidates } from "./candidates.js";
 import { dashboardCode, openingCode } from "./code.js";
 import { Decisions } from "./decisioncards.js";
@@ -16,21 +17,21 @@ import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
 import { numbersOf } from "./numbers.js";
 import { Progress } from "./progress.js";
+import { Regroup, sameClients } from "./regroup.js";
 import { whySceneRefused } from "./shape.js";
+import { viewPictures } from "./viewpictures.js";
 import { Weights } from "./weights.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details", "mixture", "namespace"],
+  traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips"],
+  kind: BoardStore,
   refusal: whySceneRefused,
 });
 
-/** @param {Store} store @param {AbortSignal} signal */
+/** @param {BoardStore} store @param {AbortSignal} signal */
 function dashboardView(store, signal) {
-  const headline = new Headline(store, signal);
-  const leaderboard = new Leaderboard(store, signal);
-  const heat = new HeatMap(store, signal);
-  const weights = new Weights(store, signal);
-  const decisions = new Decisions(store, signal);
+  const regroup = new Regroup(store, signal);
+  let shown = new Views(store, signal, regroup);
   const metric = el("select", { "aria-label": "Metric" });
   for (const { name, label } of store.model.get("board").metrics ?? [])
     metric.append(el("option", { value: name }, [label]));
@@ -40,28 +41,71 @@ function dashboardView(store, signal) {
     choices: [metric],
     code: (scene) => dashboardCode(scene, store.model.get("board")),
     opening: (text) => openingCode(text, store.model.get("board")),
-    table: (shown) => {
-      leaderboard.isFull = shown;
+    table: (isFull) => {
+      shown.leaderboard.isFull = isFull;
       store.changed();
     },
-    picture: () => leaderboard.picture(),
-    compared: (result) => compared(result, store),
+    picture: () => shown.leaderboard.picture(),
+    views: () => viewPictures(store, shown.leaderboard, shown.heat),
+    compared: (result) => (store.isAtHand ? compared(result, store) : ""),
   });
   const candidates = new Candidates(store, signal, toolbar);
   const progress = new Progress(store, signal);
-  const body = el("div", { class: "nbm-dashboard" }, [leaderboard.root, weights.root, heat.root, decisions.root]);
-  const parts = [headline, progress, leaderboard, heat, weights, decisions, candidates];
+  const body = el("div", { class: "nbm-dashboard" }, shown.cards);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
-    const numbers = /** @type {Numbers} */ (/** @type {any} */ (store.numbers));
     metric.value = scene.metric;
-    for (const part of parts) part.paint(scene, numbers);
+    progress.paint();
+    candidates.paint(scene);
     toolbar.paint(scene);
+    setAttributes(body, { "aria-busy": store.isAtHand ? "false" : "true" });
+    if (!store.isAtHand) return; // Python tells of the other clients in a moment
+    if (!sameClients(shown, scene)) {
+      const focused = regroup.root.contains(document.activeElement) && document.activeElement;
+      const last = shown;
+      shown = new Views(store, signal, regroup);
+      shown.replace(last, body);
+      if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+    }
+    shown.paint(scene, /** @type {Numbers} */ (/** @type {any} */ (store.numbers)));
+    regroup.paint();
   };
   return {
-    nodes: [headline.root, progress.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold],
+    nodes: [shown.headline.root, progress.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
+}
+
+/** What shows the clients at hand, and is made anew for others. */
+class Views {
+  /** @param {BoardStore} store @param {AbortSignal} signal @param {Regroup} regroup */
+  constructor(store, signal, regroup) {
+    this.regroup = /** @type {Scene} */ (/** @type {any} */ (store.scene)).regroup;
+    this.ending = new AbortController();
+    signal.addEventListener("abort", () => this.ending.abort(), { signal: this.ending.signal });
+    const own = this.ending.signal;
+    this.headline = new Headline(store, own);
+    this.leaderboard = new Leaderboard(store, own);
+    this.heat = new HeatMap(store, own);
+    this.weights = new Weights(store, own);
+    this.decisions = new Decisions(store, own);
+    this.parts = [this.headline, this.leaderboard, this.heat, this.weights, this.decisions];
+    this.cards = [this.leaderboard.root, this.weights.root, this.heat.root, this.decisions.root];
+    this.weights.head.after(regroup.root);
+  }
+
+  /** @param {Views} last @param {HTMLElement} body */
+  replace(last, body) {
+    last.ending.abort();
+    this.leaderboard.isFull = last.leaderboard.isFull;
+    last.headline.root.replaceWith(this.headline.root);
+    body.replaceChildren(...this.cards);
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, numbers) {
+    for (const part of this.parts) part.paint(scene, numbers);
+  }
 }
 
 /** A preset is weights and generators: how one looks at them changes none. */

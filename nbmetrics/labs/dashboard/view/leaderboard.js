@@ -13,6 +13,7 @@ import { scoreOf } from "./numbers.js";
 import { choose, sorted } from "./places.js";
 import { Ribbon } from "./ribbon.js";
 import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./rows.js";
+import { ClientStrip, paintStrip } from "./strips.js";
 import { makeWhisker, paintWhisker, Scale, spansOf } from "./whiskers.js";
 
 /** Heads of the columns, by what stands in them. */
@@ -36,7 +37,7 @@ const FAR = {
 };
 const DRAWN = { avg: "avg", all: "all" };
 
-/** @typedef {{name: string, column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
+/** @typedef {{name: "avg" | "all", column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
 
 export class Leaderboard {
   /** @param {Store} store @param {AbortSignal} signal */
@@ -51,8 +52,9 @@ export class Leaderboard {
     this.width = 900;
     this.body = el("tbody");
     this.heads = COLUMNS.map((name) => el("th", { scope: "col", class: `nbm-dashboard-${name}` }, [HEADS[name]]));
+    this.clients = new ClientStrip();
     this.table = el("table", { class: "nbm-scores nbm-dashboard-board", "aria-label": "Leaderboard" }, [
-      el("thead", {}, [el("tr", {}, [el("th", { scope: "col" }, ["Generator"]), ...this.heads])]),
+      el("thead", {}, [el("tr", {}, [el("th", { scope: "col" }, ["Generator", this.clients.root]), ...this.heads])]),
       this.body,
     ]);
     this.sorts = SORTS.map((by) => this.makeSort(by));
@@ -67,6 +69,7 @@ export class Leaderboard {
       sort,
       el("div", { class: "nbm-dashboard-orders" }, [scroller("Leaderboard", this.table, signal), this.ribbon.root]),
       this.legend,
+      this.clients.note,
       this.numbers.root,
     ]);
     watchSize(this.root, signal, ({ width }) => {
@@ -96,6 +99,7 @@ export class Leaderboard {
     const rows = rowsOf(scene, numbers, shown);
     const drawn = partsOf(shown).map((part) => this.fitted(part, shown));
     this.shown = { scene, shown, drawn };
+    this.clients.paint(this.strips);
     this.focused = Math.min(this.focused, rows.length - 1);
     resizeChildren(this.body, rows.length, () => this.makeRow()).forEach((node, at) => {
       this.paintRow(node, rows[at], drawn, at);
@@ -135,6 +139,11 @@ export class Leaderboard {
     return { name, column: 1 + COLUMNS.indexOf(name), scale, spans, leader };
   }
 
+  /** @returns {import("./strips.js").Strips} */
+  get strips() {
+    return this.store.model.get("strips") ?? {};
+  }
+
   /** The picture to save, laid out beside the page until it was copied. @returns {import("../../toolkit/view/picture.js").Pictured} */
   picture() {
     const { scene, shown, drawn } = /** @type {NonNullable<typeof this.shown>} */ (this.shown);
@@ -169,6 +178,7 @@ export class Leaderboard {
     const button = /** @type {HTMLElement} */ (row.cells[0].children[0]);
     setAttributes(row, { "data-generator": g });
     row.classList.toggle("nbm-selected", isChosen);
+    paintStrip(row.cells[0], this.strips.generators?.[name], name);
     const short = shortened(name, this.width < NARROW ? NAME.narrow : NAME.wide, FONT);
     const [seen, whole] = button.children;
     setText(seen, short);
@@ -184,8 +194,10 @@ export class Leaderboard {
       setAttributes(cell, { title: isFar ? (this.store.saved ? FAR.saved : FAR.live) : title });
       if (value !== undefined) setAttributes(cell, { "data-value": value, "data-current": String(!isOld) });
     });
-    for (const { column, spans, scale, leader } of drawn)
-      paintWhisker(row.cells[column].children[1], spans[g], scale, spans[leader].value, g === leader);
+    for (const { name: part, column, spans, scale, leader } of drawn) {
+      const whisker = row.cells[column].children[1];
+      paintWhisker(whisker, spans[g], scale, spans[leader].value, g === leader, cells[part].isOld);
+    }
   }
 
   /** Up and down go from row to row. @param {KeyboardEvent} event */

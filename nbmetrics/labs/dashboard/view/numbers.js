@@ -14,6 +14,7 @@ import { shortened } from "../../toolkit/view/names.js";
 import { once, read, readRow } from "../../toolkit/view/written.js";
 import { noiseOfOne, noiseUnder } from "./noise.js";
 import { average, deviation } from "./ranges.js";
+import { sameClients } from "./regroup.js";
 import { aggregate, verdict } from "./verdict.js";
 
 // Pixels that a sentence has for a name, and of its letters: about 40 of them.
@@ -27,13 +28,16 @@ const NOT_FOR_THESE = "By all it is not known for these weights yet.";
 /** @param {any} scene @param {Model} model @returns {Numbers} */
 export function numbersOf(scene, model) {
   const board = /** @type {Board} */ (model.get("board"));
-  if (!board.clients) return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" } };
+  if (!board.clients)
+    return { shares: [], clients: [], metrics: {}, filled: { done: 0, total: 1, doing: "" }, answer: {} };
   const { clients, filled } = board;
   const shares = sharesOf(scene.weights);
-  const [result, draws] = [model.get("result"), model.get("draws") ?? {}];
+  const answer = model.get("result");
+  const result = sameClients(answer, board) ? answer : {}; // of the clients before
+  const draws = model.get("draws") ?? {};
   const given = { board, scene, shares, result, draws, moved: movedFrom(shares, result) };
   const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, given)]);
-  return { shares, clients, metrics: Object.fromEntries(metrics), filled };
+  return { shares, clients, metrics: Object.fromEntries(metrics), filled, answer: result };
 }
 
 /** λ: weights divided by their sum. @param {number[]} weights */
@@ -74,13 +78,16 @@ function shownOf(facts, given) {
   const few = shares.map((_, i) => i).filter((i) => shares[i] > 0 && !(counted[i] > 0));
   // Of who has none yet NaN, which no pair is told apart by.
   const avgNoise = decided && noiseOf(scene.generators, given.draws[name], (packed) => noiseUnder(packed, decided));
-  const byAvg = aggregate(losses(avg), average(centres, counted), avgNoise);
+  const plainAvg = few.length ? average(values, counted) : avg;
+  const firstAvg = avg.map((score, g) => (Number.isNaN(score) ? plainAvg[g] : score));
+  const byAvg = aggregate(losses(firstAvg), average(centres, counted), avgNoise);
   const isOne = facts.same || facts.pooled === false || shares.length === 1;
   const allLosses = isAlone
     ? Array.from(byAvg.centres)
     : facts.same
       ? losses(all)
       : pooledOf("all_centres", facts, given);
+  const isDone = !isNear && !board.filled.doing && !board.filled.stopped && known.every((row) => row.every(Boolean));
   const allNoise = isAlone ? avgNoise : noiseOf(scene.generators, result.all_draws?.[name], noiseOfOne);
   const isUnknown = !isNear && allLosses.every(Number.isNaN);
   const byAll = isOne || isUnknown ? null : aggregate(losses(all), allLosses, allNoise);
@@ -91,7 +98,7 @@ function shownOf(facts, given) {
     known,
     avg,
     all,
-    plainAvg: few.length ? average(values, counted) : avg,
+    plainAvg,
     counted,
     few,
     worst: worstsOf(facts, values, centres, counted),
@@ -102,7 +109,7 @@ function shownOf(facts, given) {
     isNear,
     isFar: isNear && all.every(Number.isNaN),
     isAllKnown: scene.generators.map(
-      (generator, g) => isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
+      (generator, g) => isDone || isPooledKnown(facts.name, generator, isNear, result) || !Number.isNaN(all[g]),
     ),
     byAvg,
     byAll,
@@ -204,8 +211,9 @@ function errorsOf(noise) {
 }
 
 /** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} known @param {Given} given @returns {import("./verdict.js").About} */
-function aboutOf({ name, label, same, corrected, sure, why }, known, { board, shares, result }) {
+function aboutOf({ name, label, same, corrected, distance, sure, why }, known, { board, shares, result }) {
   const few = board.few?.[name];
+  const left = board.clients.filter((_, i) => few?.[i]);
   const p = read(result.p);
   return {
     label,
@@ -216,6 +224,8 @@ function aboutOf({ name, label, same, corrected, sure, why }, known, { board, sh
     enough: few && sure ? few.filter((reason) => !reason).length : null,
     why: why || result.why?.[name] || few?.find(Boolean) || "it is still being computed",
     p: Number.isNaN(p) ? null : p,
+    few: left.map((client) => inWords(client.name)),
+    distance,
   };
 }
 

@@ -2,6 +2,8 @@
  * In which order clients stand, and how many hundreds of them fold into rows. The order is one for all displays of a
  * lab. What it is by may move with the weights: then it stays as it was, until somebody asks for it. No DOM.
  *
+ * Twin: labs/dashboard/sight.py · held by: tests/labs/dashboard/test_views.py
+ *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Board, Numbers, Scene } from "./types.js"
  *

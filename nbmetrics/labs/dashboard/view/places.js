@@ -1,6 +1,8 @@
 /**
  * Orders of generators, and where two of them cross by more than chance. No DOM.
  *
+ * Twin: labs/dashboard/places.py · held by: tests/labs/dashboard/test_views.py
+ *
  * @import { Aggregate } from "./verdict.js"
  * @import { Ranges } from "./ranges.js"
  */
@@ -48,7 +50,7 @@ export function tiers(ranges, losses) {
 
 /**
  * Of each generator whether its line is crossed, and whether by more than chance: by avg one of the pair is shown to be
- * better, and by all the other.
+ * better, and by all the other. Who is in one order alone crosses nobody.
  * @param {number[]} left orders, best first @param {number[]} right @param {Ranges} byLeft @param {Ranges} byRight
  * @returns {("" | "chance" | "real")[]} by generator
  */
@@ -58,8 +60,8 @@ export function crossings(left, right, byLeft, byRight) {
   const at = right.reduce((map, g, row) => map.set(g, row), /** @type {Map<number, number>} */ (new Map()));
   left.forEach((a, row) => {
     for (const b of left.slice(row + 1)) {
-      const [rowA, rowB] = [at.get(a) ?? 0, at.get(b) ?? 0];
-      if (rowA < rowB) continue;
+      const [rowA, rowB] = [at.get(a), at.get(b)];
+      if (rowA === undefined || rowB === undefined || rowA < rowB) continue;
       const isReal = byLeft.better[a][b] && byRight.better[b][a];
       for (const g of [a, b]) found[g] = isReal || found[g] === "real" ? "real" : "chance";
     }

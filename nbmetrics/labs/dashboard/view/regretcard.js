@@ -1,6 +1,9 @@
 /**
  * What each client loses, beside its own best generator, if everybody gets the winner by avg, by all, or of the worst
- * client: three short bars a client. The order rests while weights are dragged.
+ * client: three short bars a client, faint where its rows cannot tell the generators apart, as the heat map has them.
+ * The order rests while weights are dragged.
+ *
+ * Twin: labs/dashboard/sight.py · held by: tests/labs/dashboard/test_views.py
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decided.js"
@@ -10,6 +13,7 @@ import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";
+import { cellsNow } from "./cells.js";
 import { card } from "./certificatecard.js";
 import { leastOf } from "./decided.js";
 import { inWords } from "./numbers.js";
@@ -45,11 +49,10 @@ export class RegretCard {
     this.root.hidden = !choices.length || scene.generators.length < 2;
     if (this.root.hidden) return;
     const losses = regret(shown.centres);
+    const { blind } = cellsNow(this.store.model, scene.metric);
     const lost = clients.map((_, i) => choices.map(({ g }) => losses[g][i]));
     const most = Math.max(0, ...lost.flat().filter(Number.isFinite));
-    const worst = lost.map((own) => Math.max(...own.map((value) => (Number.isNaN(value) ? -1 : value))));
-    if (!this.store.before || this.order.length !== clients.length)
-      this.order = clients.map((_, i) => i).sort((a, b) => worst[b] - worst[a] || a - b);
+    if (!this.store.before || this.order.length !== clients.length) this.order = orderByLoss(lost);
     setText(this.key, keyOf(shown.facts));
     resizeChildren(this.legend, choices.length, () => el("li")).forEach((node, n) => {
       setAttributes(node, { "data-choice": n });
@@ -58,8 +61,12 @@ export class RegretCard {
     const paintRows = (/** @type {Element} */ parent, /** @type {number[]} */ which) =>
       resizeChildren(parent, which.length, makeRow).forEach((row, n) => {
         const i = which[n];
-        setText(row.children[0], shortened(clients[i].name, NAME));
-        setAttributes(row.children[0], { title: clients[i].name });
+        const [name, mark] = row.children[0].children;
+        setText(name, shortened(clients[i].name, NAME));
+        setAttributes(name, { title: clients[i].name });
+        setText(mark, blind[i]);
+        setAttributes(mark, { title: blind[i] });
+        row.classList.toggle("nbm-regret-blind", blind[i] !== "");
         paintBars(row.children[1], lost[i], most);
       });
     paintRows(this.first, this.order.slice(0, FIRST));
@@ -88,15 +95,28 @@ export function choicesOf({ avgLosses, allLosses, worstLosses, byAll, isNear, fa
   return found;
 }
 
+/** Who loses most first. @param {number[][]} lost of each client with each choice */
+export function orderByLoss(lost) {
+  const worst = lost.map((own) => Math.max(...own.map((value) => (Number.isNaN(value) ? -1 : value))));
+  return lost.map((_, i) => i).sort((a, b) => worst[b] - worst[a] || a - b);
+}
+
+/** @param {number} value */
+export function lossText(value) {
+  if (Number.isNaN(value)) return "not known";
+  return value === 0 ? "0, its best" : value === Infinity ? "∞" : shownNumber(value);
+}
+
 /** @param {import("./types.js").MetricFacts} facts */
-function keyOf({ label, higher, best, corrected }) {
+export function keyOf({ label, higher, best, corrected }) {
   const side = best !== null ? `farther from ${best} than` : higher ? "below" : "above";
   const without = corrected ? ", without the bias of few rows" : "";
   return `How far each client’s ${label} is ${side} its own best${without}, if everybody gets`;
 }
 
 function makeRow() {
-  return el("div", { class: "nbm-regret-row" }, [el("span", { class: "nbm-regret-name" }), el("div")]);
+  const who = el("div", { class: "nbm-regret-who" }, [el("span", { class: "nbm-regret-name" }), el("small")]);
+  return el("div", { class: "nbm-regret-row" }, [who, el("div")]);
 }
 
 /** @param {Element} parent @param {number[]} lost @param {number} most */
@@ -107,9 +127,6 @@ function paintBars(parent, lost, most) {
     const length = value === Infinity ? 1 : most > 0 && value > 0 ? value / most : 0;
     setAttributes(node, { "data-choice": n, "data-value": Number.isNaN(value) ? "" : value });
     setAttributes(node.children[0], { style: `width: ${(100 * length).toFixed(1)}%` });
-    setText(
-      node.children[1],
-      Number.isNaN(value) ? "not known" : value === 0 ? "0, its best" : value === Infinity ? "∞" : shownNumber(value),
-    );
+    setText(node.children[1], lossText(value));
   });
 }

@@ -34,13 +34,12 @@ export class SettleCard {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, { clients, shares, metrics }) {
+  paint(scene, { clients, shares, metrics, answer }) {
     this.root.hidden = scene.generators.length < 2;
     if (this.root.hidden) return;
-    const result = this.store.model.get("result");
-    const buys = /** @type {Buys} */ (result.settle?.[scene.metric] ?? {});
+    const buys = /** @type {Buys} */ (answer.settle?.[scene.metric] ?? {});
     const [a, b] = (buys.pair ?? []).map((name) => scene.generators.indexOf(name));
-    const isOld = shares.some((share, i) => Math.abs(share - (result.weights?.[i] ?? share)) > 1e-9);
+    const isOld = shares.some((share, i) => Math.abs(share - (answer.weights?.[i] ?? share)) > 1e-9);
     const isKnown = buys.variances && buys.sizes && a >= 0 && b >= 0;
     this.root.classList.toggle("nbm-old", isOld);
     if (!isKnown || (isOld && this.store.saved)) {

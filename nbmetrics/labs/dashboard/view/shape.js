@@ -8,26 +8,30 @@
  */
 import { choice, fields, first, list, name, number, text } from "../../toolkit/view/shapes.js";
 import facts from "../facts.json" with { type: "json" };
+import { sameClients } from "./regroup.js";
 
 const none = (/** @type {any} */ value, /** @type {string} */ where) =>
   Array.isArray(value) && !value.length ? "" : `${where} is no empty list`;
 /** @param {import("../../toolkit/view/shapes.js").Shape} shape @param {number} most @returns {import("../../toolkit/view/shapes.js").Shape} */
 const some = (shape, most) => (value, where) => (none(value, where) ? list(shape, most)(value, where) : "");
 
-const shape = fields({
-  rev: number,
-  preset: text,
-  metric: text,
-  weights: list(number, facts.most_clients),
-  generators: list(name, facts.most_generators),
-  held: some(name, facts.most_clients),
-  by: choice(facts.aggregates),
-  colour: choice(facts.colours),
-  order: choice(facts.orders),
-  client: text,
-  generator: text,
-  groups: some(number, facts.most_clients),
-});
+const shape = fields(
+  {
+    rev: number,
+    preset: text,
+    metric: text,
+    weights: list(number, facts.most_clients),
+    generators: list(name, facts.most_generators),
+    held: some(name, facts.most_clients),
+    by: choice(facts.aggregates),
+    colour: choice(facts.colours),
+    order: choice(facts.orders),
+    client: text,
+    generator: text,
+    groups: some(number, facts.most_clients),
+  },
+  { regroup: () => "" },
+);
 
 /** @param {any} scene @param {Model} model @returns {string} "" where it is shown */
 export function whySceneRefused(scene, model) {
@@ -43,7 +47,8 @@ function whyOfParts({ weights, groups, generators, held }) {
 
 /** @param {any} scene @param {Model} model */
 function whyOfOthers(scene, model) {
-  const { clients, generators, metrics } = model.get("board");
+  const { clients, generators, metrics, regroup } = model.get("board");
+  if (!sameClients(scene, { regroup })) return "its clients are regrouped otherwise than here";
   if (scene.weights.length !== clients.length) return `it is of ${scene.weights.length} clients, not ${clients.length}`;
   const unknown = scene.generators.find((/** @type {string} */ generator) => !Object.hasOwn(generators, generator));
   if (unknown !== undefined) return `there is no generator ${unknown}`;

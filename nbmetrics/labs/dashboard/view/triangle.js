@@ -1,26 +1,25 @@
 /**
- * The weights of three groups of clients as a point in a triangle, on flat polygons of who wins by avg. A corner is all
- * weight on its group; within a group the clients keep their proportions.
+ * The weights of three groups of clients as a point in a triangle, on polygons of who wins: by avg, or by all where Python
+ * has computed that. A corner is all weight on its group; within a group the clients keep their proportions.
  *
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Decided } from "./decided.js"
  * @import { Numbers, Scene } from "./types.js"
+ * @import { Winners } from "./winners.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { nameWidth, shortened } from "../../toolkit/view/names.js";
 import { shareText } from "../../toolkit/view/numbers.js";
+import { leastOf } from "./decided.js";
 import { branches, groupsOf, nameOf, thirds, totals, withTotals } from "./grouping.js";
 import { sharesOf } from "./numbers.js";
 import { regions } from "./regions.js";
+import { CORNERS, middle, partsAt, pathOf, rounded, spot } from "./simplex.js";
 import { listed } from "./verdict.js";
+import { WinnerChoice } from "./winnerchoice.js";
+import { patches, turns, winnerAt } from "./winners.js";
 
-// Corners in pixels of the drawing: left, right, top.
-const CORNERS = [
-  [14, 196],
-  [246, 196],
-  [130, -4],
-];
 const BOX = "0 -24 260 244";
 // How far a key moves a group's weight, and with Shift.
 const [STEP, STRIDE] = [0.02, 0.1];
@@ -38,7 +37,14 @@ export class Triangle {
     this.store = store;
     this.painted = "";
     this.drag = -1;
+    this.isHeld = false;
+    /** @type {Winners | null} what is drawn by all */
+    this.winners = null;
+    /** @type {{winners: Winners, names: string[], patches: number[][][][], turns: string} | undefined} */
+    this.curved = undefined;
     this.regions = svg("g");
+    this.turns = svg("path", { class: "nbm-triangle-turns" });
+    this.choice = new WinnerChoice(store, signal);
     this.names = svg("g", { class: "nbm-triangle-corners" });
     this.point = svg(
       "g",
@@ -55,6 +61,7 @@ export class Triangle {
     this.drawing = svg("svg", { viewBox: BOX, class: "nbm-chart nbm-triangle" }, [
       svg("path", { class: "nbm-triangle-frame", d: pathOf(CORNERS) }),
       this.regions,
+      this.turns,
       this.names,
       this.point,
     ]);
@@ -67,6 +74,7 @@ export class Triangle {
     this.root = el("details", { class: "nbm-fold", open: "" }, [
       el("summary", {}, ["Weights of three groups"]),
       this.group,
+      this.choice.root,
       this.drawing,
       this.note,
     ]);
@@ -105,7 +113,7 @@ export class Triangle {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Decided} decided */
-  paint(scene, { clients, shares, metrics }, { lined, winner }) {
+  paint(scene, { clients, shares, metrics }, decided) {
     this.root.hidden = clients.length < 3;
     if (this.root.hidden || !this.root.open) return;
     const groups = groupsOf(scene, clients.length);
@@ -121,12 +129,7 @@ export class Triangle {
     const parts = totals(shares, groups);
     const where = [0, 1, 2].map((group) => nameOf(clients, groups, group));
     this.paintCorners(where, parts);
-    this.drawing.classList.toggle("nbm-triangle-old", Boolean(this.store.before) && this.drag < 0);
-    if (this.store.before) this.paintWinner(scene.generators[winner]);
-    else {
-      const small = this.paintRegions(regions(lined, groups, shares), scene.generators, winner);
-      setText(this.note, noteOf(held, metrics[scene.metric].facts, small));
-    }
+    this.paintWinners(scene, metrics[scene.metric], decided, { shares, groups, parts });
     const [x, y] = spot(parts);
     const text = where.map(({ first, more }, n) => `${first}${more} ${shareText(parts[n])}`).join(", ");
     setAttributes(this.point, {
@@ -136,6 +139,36 @@ export class Triangle {
     });
     if (held) setAttributes(this.point, { "aria-disabled": "true" });
     else if (!this.store.isLocked("drag")) this.point.removeAttribute("aria-disabled");
+  }
+
+  /** Who wins where, and at the point. @param {Scene} scene @param {import("./types.js").Shown} shown @param {Decided} decided @param {{shares: number[], groups: number[], parts: number[]}} at */
+  paintWinners({ generators }, { facts, allLosses }, { lined, winner }, { shares, groups, parts }) {
+    const isMoving = Boolean(this.store.before);
+    const isOld = isMoving && this.drag < 0;
+    this.drawing.classList.toggle("nbm-triangle-old", isOld);
+    if (!isMoving) this.winners = this.choice.paint(/** @type {any} */ (this.store.scene), facts, groups, shares);
+    const { winners } = this;
+    const byAll = () => (winners && !isOld ? winnerAt(winners, generators, parts) : leastOf(allLosses));
+    const first = winners ? byAll() : winner;
+    if (isMoving) return this.paintWinner(generators[first]);
+    const flat = () => regions(lined, groups, shares).map((polygon) => (polygon.length ? [polygon] : []));
+    const curved = winners && this.curvedOf(winners, generators);
+    const small = this.paintRegions(curved?.patches ?? flat(), generators, first);
+    this.drawing.classList.toggle("nbm-triangle-curved", winners !== null);
+    setAttributes(this.turns, { d: curved?.turns ?? "" });
+    setText(this.note, noteOf(this.isHeld, this.choice.words(facts, winners), small));
+  }
+
+  /** What is drawn of the same winners and names stays. @param {Winners} winners @param {string[]} names */
+  curvedOf(winners, names) {
+    if (this.curved?.winners !== winners || this.curved.names !== names)
+      this.curved = {
+        winners,
+        names,
+        patches: patches(winners, names),
+        turns: turns(winners, names).map(lineOf).join(""),
+      };
+    return this.curved;
   }
 
   /** @param {{first: string, more: string}[]} where @param {number[]} parts */
@@ -150,18 +183,18 @@ export class Triangle {
     });
   }
 
-  /** Those that have no room for their names. @param {number[][][]} polygons @param {string[]} names @param {number} winner */
+  /** Those that have no room for their names. @param {number[][][][]} polygons by generator @param {string[]} names @param {number} winner */
   paintRegions(polygons, names, winner) {
     /** @type {string[]} */
     const small = [];
-    const some = polygons.map((polygon, g) => ({ polygon, g })).filter(({ polygon }) => polygon.length);
+    const some = polygons.map((own, g) => ({ own, g })).filter(({ own }) => own.length);
     resizeChildren(this.regions, some.length, makeRegion).forEach((node, n) => {
-      const { polygon, g } = some[n];
-      const points = polygon.map(spot);
+      const { own, g } = some[n];
+      const drawn = own.map((polygon) => polygon.map(spot));
       setAttributes(node, { "data-winner": names[g] });
       node.classList.toggle("nbm-first", g === winner);
-      setAttributes(node.children[0], { d: pathOf(points) });
-      const { x, y, room } = middle(points);
+      setAttributes(node.children[0], { d: drawn.map(pathOf).join("") });
+      const { x, y, room } = middle(drawn);
       setAttributes(node.children[1], { x: x.toFixed(1), y: (y + 4).toFixed(1) });
       const hasRoom = room > Math.min(54, 12 + nameWidth(names[g]));
       if (!hasRoom) small.push(names[g]);
@@ -236,54 +269,13 @@ function makeRegion() {
   ]);
 }
 
-/** @param {boolean} isHeld @param {import("./types.js").MetricFacts} facts @param {string[]} small */
-function noteOf(isHeld, { label, same }, small) {
-  const of = same
-    ? `Who wins by avg; by all it is the same, as always with ${label}.`
-    : `Who wins by ${label} avg; all is not drawn.`;
+/** @param {boolean} isHeld @param {string} words @param {string[]} small */
+function noteOf(isHeld, words, small) {
   const others = small.length ? ` Regions too small for a name: ${listed(small, [...small.keys()])}.` : "";
-  return `${of}${others}${isHeld ? " Weights are held: release them to move groups." : ""}`;
+  return `${words}${others}${isHeld ? " Weights are held: release them to move groups." : ""}`;
 }
 
-/** Pixels of three weights. @param {number[]} parts */
-function spot(parts) {
-  return [0, 1].map((axis) => parts.reduce((sum, part, n) => sum + part * CORNERS[n][axis], 0));
-}
-
-/** Three weights at a pixel. @param {number} x @param {number} y */
-function partsAt(x, y) {
-  const [left, right, top] = CORNERS;
-  const up = (left[1] - y) / (left[1] - top[1]);
-  const across = (x - left[0] - up * (top[0] - left[0])) / (right[0] - left[0]);
-  return [1 - up - across, across, up];
-}
-
-/** On the triangle, in steps of a thousandth, of sum 1. @param {number[]} parts */
-function rounded(parts) {
-  const kept = parts.map((part) => Math.max(0, part));
-  const total = kept.reduce((sum, part) => sum + part, 0);
-  const [first, second] = kept.map((part) => Math.round((1000 * part) / total) / 1000);
-  return [first, Math.min(second, 1 - first), Math.max(0, 1 - first - second)];
-}
-
-/** @param {number[][]} points */
-function pathOf(points) {
-  return `M${points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}Z`;
-}
-
-/** Where a polygon is widest: a place for its name, and how much room there is. @param {number[][]} points */
-function middle(points) {
-  const ys = points.map(([, y]) => y);
-  const [low, high] = [Math.min(...ys), Math.max(...ys)];
-  let best = { x: 0, y: 0, room: 0 };
-  for (let n = 1; n < 8; n++) {
-    const y = low + ((high - low) * n) / 8;
-    const xs = points.flatMap(([x, at], m) => {
-      const [other, beyond] = points[(m + 1) % points.length];
-      return at < y === beyond < y ? [] : [x + ((other - x) * (y - at)) / (beyond - at)];
-    });
-    const [from, to] = [Math.min(...xs), Math.max(...xs)];
-    if (to - from > best.room && Math.min(y - low, high - y) > 6) best = { x: (from + to) / 2, y, room: to - from };
-  }
-  return best;
+/** @param {[number[], number[]]} ends weights of the groups */
+function lineOf(ends) {
+  return pathOf(ends.map(spot)).slice(0, -1);
 }

@@ -3,15 +3,16 @@
  *
  * @import { Aggregate, Verdict } from "./verdict.js"
  * @typedef {import("../../toolkit/view/written.js").Written} Written
+ * @typedef {{do: string, clients: string[], name: string}} Change  see changes.py
  * @typedef {{rev: number, preset: string, metric: string, weights: number[], generators: string[], held: string[],
  *   by: "avg" | "all" | "worst", colour: "regret" | "raw", order: string, client: string, generator: string,
- *   groups: number[]}} Scene
- * @typedef {{name: string, rows: number, share: number}} ClientFacts
+ *   groups: number[], regroup?: Change[]}} Scene
+ * @typedef {{name: string, rows: number, share: number, classes?: string[]}} ClientFacts
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, same: boolean, corrected: boolean,
- *   pooled?: boolean, sure: boolean, why?: string, note: string}} MetricFacts
+ *   pooled?: boolean, distance?: boolean, sure: boolean, why?: string, note: string}} MetricFacts
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
- *   centres: Cells, few?: Record<string, string[]>, leaves?: number[],
+ *   centres: Cells, few?: Record<string, string[]>, regroup?: Change[], leaves?: number[],
  *   tree?: [number, number, number][], gaps?: Record<string, import("../../toolkit/view/kidgap.js").PackedGap>, filled: {done: number, total: number, doing: string, stopped?: boolean, why?: string}}} Board
  * @typedef {{scale: Written[], int8: string}} PackedDraws
  * @typedef {{value: number, client: number}} Worst  -1 where a client that counts has no score
@@ -23,6 +24,7 @@
  *   Python has answered, `isFar` where there is not even a guess; `counted` are the weights of decisions by avg, 0 for the clients `few` that they leave out, and
  *   `plainAvg` is under them; `byAll` is null where avg and all are one order: KID, one client, metrics without clients;
  *   `errors` are standard errors of the metric in view, null where none are known; `size` is the gap that numbers of rows alone would make
- * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, filled: Board["filled"]}} Numbers
+ * @typedef {{shares: number[], clients: ClientFacts[], metrics: Record<string, Shown>, filled: Board["filled"],
+ *   answer: any}} Numbers  `answer` is what Python said last of these clients
  */
 export {};

@@ -5,13 +5,13 @@
  *
  * @import { Noise, Ranges } from "./ranges.js"
  */
-import { firstOf, inErrors, leaders, leads, upperTail } from "./ranges.js";
+import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./ranges.js";
 
 /**
  * @typedef {{plain: ArrayLike<number>, centres: ArrayLike<number>, noise: Noise | null, ranges: Ranges}} Aggregate
  *   the generators by avg, or by all, as losses: lower is better
  * @typedef {{label: string, same?: boolean, corrected?: boolean, clients?: number, known?: number, enough?: number | null,
- *   p?: number | null, why?: string}} About  as in Python, with its defaults
+ *   p?: number | null, why?: string, few?: string[], distance?: boolean}} About  as in Python, with its defaults
  * @typedef {Required<About>} Known
  * @typedef {{state: "winner" | "tie" | "size" | "unknown", avg: string[], all: string[], sentences: string[]}} Verdict
  */
@@ -20,9 +20,19 @@ const SIGNIFICANT = 0.05;
 const [MOST_NAMED, NAMED_OF_MORE] = [5, 3];
 const [MOST_ODDS, EVEN] = [1000, 0.4];
 const ROUNDING = 1e-9;
+const REACH = 1.96;
 const BY = ["avg", "all"];
 const GROUPED = new Intl.NumberFormat("en-US");
-const DEFAULTS = { same: false, corrected: false, clients: 0, known: 0, enough: null, p: null };
+const DEFAULTS = {
+  same: false,
+  corrected: false,
+  clients: 0,
+  known: 0,
+  enough: null,
+  p: null,
+  few: [],
+  distance: false,
+};
 
 /** Losses with the places that follow from them. @param {ArrayLike<number>} plain @param {ArrayLike<number>} centres @param {Noise | null} noise @returns {Aggregate} */
 export function aggregate(plain, centres, noise) {
@@ -34,6 +44,7 @@ export function verdict(names, avg, pooled, given) {
   const about = { ...DEFAULTS, why: "no intervals were computed", ...given };
   const sides = pooled ? [avg, pooled] : [avg];
   const placed = names.map((_, g) => g).filter((g) => sides.every(({ centres }) => !Number.isNaN(centres[g])));
+  const under = below(names, sides, about);
   if (placed.length < 2) {
     const body = alone(
       placed.map((g) => names[g]),
@@ -44,7 +55,7 @@ export function verdict(names, avg, pooled, given) {
       "unknown",
       names,
       sides.map(() => placed),
-      [body],
+      [body, ...under],
       about,
     );
   }
@@ -52,14 +63,14 @@ export function verdict(names, avg, pooled, given) {
   if (sure.length < 2 || !sides.every(isKnown)) {
     const found = sides.map(({ plain }) => firstOf(plain));
     const body = `on ${about.label}, ${firsts(names, found)}; this may be chance: ${about.why}.`;
-    return told("unknown", names, found, [body, ...missing(names, placed)], about);
+    return told("unknown", names, found, [body, ...missing(names, placed), ...under], about);
   }
   const found = sides.map(({ ranges, centres }) => leaders(ranges, centres).filter((g) => sure.includes(g)));
   const { state, body } = judged(names, sides, found, about, sure.length);
   const more = [...chances(names, sides, sure), ...turned(names, sides, found, about, state)];
   const unsure = placed.filter((g) => !sure.includes(g));
   const lost = [...leftOut(names, unsure), ...missing(names, placed)];
-  return told(state, names, found, [body, ...more, ...checks(sides, about), ...lost], about);
+  return told(state, names, found, [body, ...more, ...checks(sides, about), ...lost, ...under], about);
 }
 
 /** The state and its headline. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} found @param {Known} about @param {number} size @returns {{state: Verdict["state"], body: string}} */
@@ -137,10 +148,10 @@ function explained(p) {
   return doDiffer(p) ? "which is not shown to be more than sample size" : "which sample size alone can explain";
 }
 
-/** All names, or the first of many and how many more. @param {string[]} names @param {number[]} which */
-export function listed(names, which) {
+/** All names, or the first of many and how many more. @param {string[]} names @param {number[]} which @param {number} [mostNamed] */
+export function listed(names, which, mostNamed = MOST_NAMED) {
   const listed = which.map((g) => names[g]);
-  const many = listed.length > MOST_NAMED;
+  const many = listed.length > mostNamed;
   const most = many ? listed.slice(0, NAMED_OF_MORE) : listed.slice(0, -1);
   const last = many ? `${listed.length - NAMED_OF_MORE} more` : listed[listed.length - 1];
   return most.length ? `${most.join(", ")} and ${last}` : last;
@@ -241,7 +252,7 @@ function turned(names, sides, found, about, state) {
 }
 
 /** What was looked at, well or ill, so that silence is never good news. @param {Aggregate[]} sides @param {Known} about */
-function checks(sides, { p, enough, clients }) {
+function checks(sides, { p, enough, clients, few }) {
   const said = [];
   if (sides.length > 1 && !isExact(sides)) {
     const how = doDiffer(p) ? "differ" : "are not shown to differ";
@@ -250,7 +261,18 @@ function checks(sides, { p, enough, clients }) {
   }
   if (enough === null) return said;
   const rows = enough < clients ? "Enough rows at only" : "Checked: enough rows at";
-  return [...said, `${rows} ${enough} of ${clients} clients.`];
+  const left = few.length ? `: without ${listed(few, [...few.keys()], NAMED_OF_MORE)}` : "";
+  return [...said, `${rows} ${enough} of ${clients} clients${left}.`];
+}
+
+/** Who scores better than a perfect generator by more than chance, as one does that has seen the clients' rows. @param {string[]} names @param {Aggregate[]} sides @param {Known} about */
+function below(names, sides, { label, distance }) {
+  const { centres, noise } = sides[sides.length - 1];
+  if (!distance || !noise) return [];
+  const which = names.map((_, g) => g).filter((g) => centres[g] < 0 && centres[g] + REACH * deviation(noise[g]) < 0);
+  if (!which.length) return [];
+  const said = `${label}${sides.length > 1 ? " all" : ""} of ${listed(names, which)} is below 0 by more than chance`;
+  return [`${said}: ${which.length === 1 ? "it was" : "they were"} perhaps fitted to these very rows.`];
 }
 
 /** @param {number} p */

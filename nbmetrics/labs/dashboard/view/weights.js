@@ -45,8 +45,9 @@ export class Weights {
     const heading = el("span", { class: "nbm-card-head", role: "heading", "aria-level": "3" }, [
       "Weights of the clients",
     ]);
+    this.head = el("div", { class: "nbm-weights-head" }, [heading, this.byRows, this.alike]);
     this.root = el("section", { class: "nbm-dashboard-card", "aria-label": "Weights" }, [
-      el("div", { class: "nbm-weights-head" }, [heading, this.byRows, this.alike]),
+      this.head,
       this.key,
       this.list,
       this.words,

@@ -66,15 +66,15 @@ export function makeWhisker() {
   ]);
 }
 
-/** Of polylines: points cost no style, as `d` of a path does. @param {Element} whisker @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader */
-export function paintWhisker(whisker, span, scale, best, isLeader) {
+/** Of polylines: points cost no style, as `d` of a path does. @param {Element} whisker @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader @param {boolean} [isAwaited] the number is not known yet, which no mark says */
+export function paintWhisker(whisker, span, scale, best, isLeader, isAwaited = false) {
   const [line, interval, paired, dot] = whisker.children;
   const hasPlace = Number.isFinite(span.value);
   const x = place(scale.at(best));
   setAttributes(line, { points: Number.isFinite(best) ? `${x},0 ${x},${HEIGHT}` : "" });
   setAttributes(interval, { points: hasPlace ? across(scale, span.low, span.high) : "" });
   setAttributes(paired, { points: hasPlace && !isLeader ? across(scale, span.nearest, span.farthest) : "" });
-  setAttributes(dot, { points: markOf(span.value, scale) });
+  setAttributes(dot, { points: isAwaited && Number.isNaN(span.value) ? "" : markOf(span.value, scale) });
 }
 
 /** @param {Scale} scale @param {number} from @param {number} to */

@@ -62,7 +62,7 @@ export class Matrix {
     this.pen = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     this.grid = el("div", { class: "nbm-matrix-grid", role: "grid", "aria-label": label }, [this.canvas]);
     this.scroll = el("div", { class: "nbm-matrix-scroll" }, [this.grid]);
-    this.tip = el("div", { class: "nbm-matrix-tip", "aria-hidden": "true", hidden: "" });
+    this.tip = el("div", { class: "nbm-bubble nbm-matrix-tip", "aria-hidden": "true", hidden: "" });
     this.root = el("div", { class: "nbm-matrix" }, [this.scroll, this.tip]);
     /** @type {HTMLElement[]} */
     this.rowNodes = [];

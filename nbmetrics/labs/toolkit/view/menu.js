@@ -18,7 +18,7 @@ export class Menu {
     this.button = el("button", { type: "button", "aria-haspopup": "menu", "aria-expanded": "false" }, [name, caret]);
     this.list = el("div", { class: "nbm-menu-list", role: "menu", "aria-label": name });
     this.list.hidden = true;
-    this.told = el("span", { class: "nbm-told", role: "status" });
+    this.told = el("span", { class: "nbm-bubble nbm-told", role: "status" });
     this.told.hidden = true;
     this.root = el("div", { class: "nbm-menu" }, [this.button, this.list, this.told]);
     const options = { signal };

@@ -2,8 +2,9 @@
  * A picture of a lab, drawn by the page as its colours are: the drawing with its legend, what the lab says of it in a
  * sentence, and the table of scores.
  *
- * @typedef {object} Pictured  what of a display is in the picture
- * @property {SVGSVGElement} drawing as large as on the page
+ * @typedef {object} Pictured  what of a display is in the picture, or in a part of it
+ * @property {string} [head]
+ * @property {SVGSVGElement} [drawing] as large as on the page
  * @property {Element} [legend] of entries: a mark, and what it means; what has no mark, or is a switch that is off, is left out
  * @property {(Element | string)[]} [words] sentences
  * @property {HTMLTableElement | string[][]} [table] or its rows, the heads first
@@ -11,6 +12,7 @@
  */
 import { svg } from "./dom.js";
 
+// Those that a node has from its parent, and those of its own.
 const STYLES = [
   "fill",
   "fill-opacity",
@@ -18,32 +20,47 @@ const STYLES = [
   "stroke-width",
   "stroke-dasharray",
   "stroke-opacity",
-  "opacity",
   "font-family",
   "font-size",
   "font-weight",
   "paint-order",
-  "display",
 ];
+const OWN = { opacity: "1", display: "inline" };
 const PAD = 16;
 const LINE = 19;
 const LEAST_WIDTH = 480;
 const PIXELS = 3;
+// Of a canvas: a side, and an area, in pixels.
+const [MOST_SIDE, MOST_AREA] = [16000, 6e7];
 const GUTTER = 18;
+const MARK = 22;
 // How a cell with a number, a dash or nothing begins.
 const NUMBER = /^([\d=≠≈–−+-]|$)/;
 
 /** A drawing that keeps its looks wherever it is put. @param {SVGSVGElement} drawing */
 function styled(drawing) {
   const copy = /** @type {SVGSVGElement} */ (drawing.cloneNode(true));
-  const [from, to] = [drawing.querySelectorAll("*"), copy.querySelectorAll("*")];
+  const [from, to] = [drawing, copy].map((top) => [top, ...top.querySelectorAll("*")]);
+  /** @type {Map<Element | null, Record<string, string>>} */
+  const looks = new Map();
   from.forEach((node, i) => {
     const style = getComputedStyle(node);
-    for (const name of STYLES) to[i].setAttribute(name, style.getPropertyValue(name));
+    const own = Object.fromEntries(STYLES.map((name) => [name, style.getPropertyValue(name)]));
+    const inherited = i ? looks.get(node.parentElement) : undefined;
+    looks.set(node, own);
+    for (const name of STYLES) mark(to[i], name, own[name], inherited?.[name]);
+    if (i) for (const [name, usual] of Object.entries(OWN)) mark(to[i], name, style.getPropertyValue(name), usual);
   });
   for (const handle of copy.querySelectorAll(".nbm-width, .nbm-height, .nbm-angle, .nbm-stem")) handle.remove();
   copy.removeAttribute("class");
   return copy;
+}
+
+/** @param {Element} node @param {string} name @param {string} value @param {string | undefined} usual without the attribute */
+function mark(node, name, value, usual) {
+  /** @type {SVGElement} */ (node).style.removeProperty(name);
+  if (value === usual) node.removeAttribute(name);
+  else node.setAttribute(name, value);
 }
 
 /** The text of a node that is shown to everybody. @param {Node} node @returns {string} */
@@ -118,10 +135,11 @@ class Sheet {
       const text = wordsOf(entry);
       const mark = markOf(entry.firstElementChild);
       if (!text || !mark || entry.getAttribute("aria-pressed") === "false") continue;
-      const wide = 28 + this.measured(text, 12, 400);
+      const room = Math.max(MARK, Number(mark.getAttribute("width") ?? 0));
+      const wide = room + 6 + this.measured(text, 12, 400);
       if (x > PAD && x + wide > this.width - PAD) [x, this.y] = [PAD, this.y + LINE];
-      this.nodes.push(svg("g", { transform: `translate(${x + 11} ${this.y - 4})` }, [mark]));
-      this.put(text, x + 28, { size: 12 });
+      this.nodes.push(svg("g", { transform: `translate(${x + room / 2} ${this.y - 4})` }, [mark]));
+      this.put(text, x + room + 6, { size: 12 });
       x += wide + 16;
     }
   }
@@ -177,18 +195,34 @@ function rowsOf(table) {
   return rows.filter((row) => row.some(Boolean));
 }
 
-/** A display as a self-contained SVG. @param {HTMLElement} root @param {string} title @param {Pictured} pictured */
-function sheetOf(root, title, { drawing, legend, words = [], table }) {
-  const rows = table instanceof HTMLTableElement ? rowsOf(table) : (table ?? []);
-  const sheet = new Sheet(root, Math.max(LEAST_WIDTH, drawing.getBoundingClientRect().width + 2 * PAD));
-  const wide = rows.length ? columnWidths(sheet, rows).reduce((sum, width) => sum + width, 2 * PAD) : 0;
-  sheet.width = Math.ceil(Math.max(sheet.width, wide));
+/** @param {Pictured} pictured */
+function tableOf({ table }) {
+  return table instanceof HTMLTableElement ? rowsOf(table) : (table ?? []);
+}
+
+/** A display as a self-contained SVG. @param {HTMLElement} root @param {string} title @param {Pictured | Pictured[]} pictured */
+function sheetOf(root, title, pictured) {
+  const parts = [pictured].flat();
+  try {
+    return laidOut(root, title, parts);
+  } finally {
+    for (const { done } of parts) done?.();
+  }
+}
+
+/** @param {HTMLElement} root @param {string} title @param {Pictured[]} parts */
+function laidOut(root, title, parts) {
+  const tables = parts.map(tableOf);
+  const sheet = new Sheet(root, LEAST_WIDTH);
+  const widths = [
+    ...parts.map(({ drawing }) => (drawing ? drawing.getBoundingClientRect().width + 2 * PAD : 0)),
+    ...tables.map((rows) => (rows.length ? columnWidths(sheet, rows).reduce((sum, width) => sum + width, 2 * PAD) : 0)),
+  ];
+  sheet.width = Math.ceil(Math.max(LEAST_WIDTH, ...widths));
   sheet.write(title, { size: 15, weight: 600 });
-  for (const node of words) sheet.write(typeof node === "string" ? node : wordsOf(node));
-  sheet.y += 12;
-  sheet.draw(drawing);
-  if (legend) sheet.explain(legend);
-  if (rows.length) sheet.tabulate(rows);
+  parts.forEach((part, n) => {
+    add(sheet, part, tables[n]);
+  });
   const [width, height] = [sheet.width, Math.ceil(sheet.y + PAD)];
   const paper = svg("rect", { width, height, fill: sheet.paper });
   const whole = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, [
@@ -199,17 +233,35 @@ function sheetOf(root, title, { drawing, legend, words = [], table }) {
   return { width, height, text: new XMLSerializer().serializeToString(whole) };
 }
 
-/** The picture as a PNG, three pixels a point. @param {HTMLElement} root of the display @param {string} title @param {Pictured} pictured @returns {Promise<Blob>} */
+/** @param {Sheet} sheet @param {Pictured} part @param {string[][]} rows */
+function add(sheet, { head, drawing, legend, words = [] }, rows) {
+  if (head) {
+    sheet.y += LINE;
+    sheet.write(head, { size: 14, weight: 600 });
+  }
+  for (const node of words) sheet.write(typeof node === "string" ? node : wordsOf(node));
+  sheet.y += 12;
+  if (drawing) sheet.draw(drawing);
+  if (legend) sheet.explain(legend);
+  if (rows.length) sheet.tabulate(rows);
+}
+
+/** The picture as an SVG. @param {HTMLElement} root of the display @param {string} title @param {Pictured | Pictured[]} pictured */
+export function drawingOf(root, title, pictured) {
+  return new Blob([sheetOf(root, title, pictured).text], { type: "image/svg+xml" });
+}
+
+/** The picture as a PNG, three pixels a point where a canvas has room. @param {HTMLElement} root of the display @param {string} title @param {Pictured | Pictured[]} pictured @returns {Promise<Blob>} */
 export async function pictureOf(root, title, pictured) {
   const { width, height, text } = sheetOf(root, title, pictured);
-  pictured.done?.();
+  const pixels = Math.min(PIXELS, MOST_SIDE / Math.max(width, height), Math.sqrt(MOST_AREA / (width * height)));
   const image = new Image();
   const source = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   image.src = source;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = PIXELS * width;
-  canvas.height = PIXELS * height;
+  canvas.width = Math.floor(pixels * width);
+  canvas.height = Math.floor(pixels * height);
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(source);
   return new Promise((done, refuse) =>

@@ -10,8 +10,9 @@
 import { el } from "./dom.js";
 import { lockable } from "./locks.js";
 import { Menu } from "./menu.js";
-import { pictureOf } from "./picture.js";
+import { drawingOf, pictureOf } from "./picture.js";
 import { answerOf, within } from "./request.js";
+import { SaveView } from "./saveview.js";
 import { packed } from "./share.js";
 
 /**
@@ -19,6 +20,7 @@ import { packed } from "./share.js";
  * @property {(scene: any) => string} code Python that rebuilds a scene
  * @property {(text: string) => string} [opening] Python that opens a share string; its class alone by default
  * @property {() => Pictured} picture
+ * @property {() => import("./saveview.js").Views} [views] that can be saved one by one
  * @property {() => boolean} [isSecret] whether Python's picture would show what the page still hides
  */
 
@@ -45,6 +47,21 @@ export class ShareMenu {
       item("Save picture", () => this.savePicture()),
     );
     this.fold = new CopyFold();
+    /** @type {SaveView | null} */
+    this.chooser = null;
+    if (shared.views) this.offerViews(shared.views);
+  }
+
+  /** @param {() => import("./saveview.js").Views} views */
+  offerViews(views) {
+    const chooser = new SaveView(
+      views,
+      this.signal,
+      (...chosen) => this.saveView(...chosen),
+      () => this.menu.button,
+    );
+    this.menu.add(this.menu.item("Save a view", () => chooser.open()));
+    this.chooser = chooser;
   }
 
   get file() {
@@ -120,6 +137,23 @@ export class ShareMenu {
     const root = /** @type {HTMLElement} */ (menu.root.closest(".nbm"));
     download(await pictureOf(root, this.title(), this.shared.picture()), name);
     menu.tell(isOwn ? `Picture saved: ${name}` : `Picture saved as this page shows it, without Python: ${name}`);
+  }
+
+  /** As this page shows it. @param {string} view @param {Pictured[]} parts @param {"png" | "svg"} kind */
+  async saveView(view, parts, kind) {
+    const { menu } = this;
+    const name = `${this.file}-${view
+      .toLowerCase()
+      .replace(/[^a-z]+/g, "-")
+      .replace(/^-|-$/g, "")}.${kind}`;
+    const root = /** @type {HTMLElement} */ (menu.root.closest(".nbm"));
+    try {
+      const make = kind === "svg" ? drawingOf : pictureOf;
+      download(await make(root, this.title(), parts), name);
+      menu.tell(`Picture saved: ${name}`);
+    } catch (error) {
+      menu.tell(`That could not be done: ${/** @type {Error} */ (error).message}`);
+    }
   }
 }
 

@@ -33,7 +33,6 @@ export class Toolbar {
     this.store = store;
     this.signal = signal;
     this.tools = tools;
-    this.presets = /** @type {Record<string, any>} */ (store.model.get("presets"));
     this.changed = el("option", { value: CHANGED, hidden: "" });
     this.preset = el("select", { "aria-label": "Preset" }, [
       ...Object.keys(this.presets).map((name) => el("option", { value: name }, [name])),
@@ -57,6 +56,7 @@ export class Toolbar {
       this.share.menu.root,
       this.more.root,
       group([this.undo, this.redo]),
+      ...(this.share.chooser ? [this.share.chooser.root] : []),
     ]);
     this.status = el("div", { class: "nbm-status", role: "status" });
     this.fold = el("details", { class: "nbm-fold" }, [el("summary", {}, ["What went wrong"]), el("pre")]);
@@ -68,6 +68,11 @@ export class Toolbar {
     const node = el("button", { type: "button" }, [text]);
     node.addEventListener("click", call, { signal: this.signal });
     return node;
+  }
+
+  /** Scenes by name: what they show may change, their names do not. @returns {Record<string, any>} */
+  get presets() {
+    return this.store.model.get("presets");
   }
 
   /** What is on show, in a few words. */

@@ -1,0 +1,122 @@
+"""What can be done to the clients: taken together, left out, cut into their classes, one class moved.
+
+    {"do": "merge", "clients": ["isle", "south"], "name": "coast"}    {"do": "drop", "clients": ["north"], "name": ""}
+    {"do": "split", "clients": ["east"], "name": ""}    {"do": "move", "clients": ["east", "west"], "name": "cat"}
+
+A move takes the class `name` from the first client to the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_list, check_names, check_text, shown
+from ...federation import Federation
+from ..toolkit.fields import facts, fields_of, listed
+
+_FACTS = facts(__package__, "facts.json")
+MOST_CLIENTS, MOST_CHANGES = int(_FACTS["most_clients"]), int(_FACTS["most_changes"])
+KINDS = tuple(_FACTS["changes"])
+FIELDS = ("do", "clients", "name")
+# Fewest and most clients that each is of.
+COUNTS = {"merge": (2, MOST_CLIENTS), "drop": (1, MOST_CLIENTS), "split": (1, 1), "move": (2, 2)}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that was done to the clients.
+
+    Attributes
+    ----------
+    do : one of `KINDS`
+    clients : those that it is done to
+    name : of what merged clients become, or the class that is moved; "" of the others
+    """
+
+    do: str
+    clients: tuple[str, ...]
+    name: str = ""
+
+    @classmethod
+    def parse(cls, value: Any, where: str = "regroup") -> Change:
+        """From a dict; raises `InvalidInput` naming what is wrong."""
+        given = fields_of(value, FIELDS, FIELDS, where)
+        do = check_choice(given["do"], KINDS, f"{where}.do")
+        clients = check_names(listed(given["clients"], f"{where}.clients", *COUNTS[do]), f"{where}.clients")
+        name = check_text(given["name"], f"{where}.name", LONGEST_NAME)
+        if do == "merge":
+            (name,) = check_names([name], f"{where}.name")
+        return cls(do, tuple(clients), name)
+
+    def to_json(self) -> dict[str, Any]:
+        """The dict that `parse` reads."""
+        return {"do": self.do, "clients": list(self.clients), "name": self.name}
+
+    def applied(self, federation: Federation) -> Federation:
+        """The federation with this done to its clients; InvalidInput where that cannot be."""
+        match self.do:
+            case "merge":
+                return federation.merge(self.name, self.clients)
+            case "drop":
+                return federation.drop(self.clients)
+            case "split":
+                return federation.split_classes(self.clients[0])
+            case _:
+                return federation.move_class(self.name, *self.clients)
+
+    def weighed(self, weights: Mapping[str, float], before: Federation, after: Federation) -> dict[str, float]:
+        """Weights of the clients of `after`: who is merged brings its own, and rows that go take their share along."""
+        kept = {name: weights[name] for name in after.names if name in weights}
+        first = self.clients[0]
+        match self.do:
+            case "merge":
+                return {**kept, self.name: sum(weights[name] for name in self.clients)}
+            case "split":
+                new = [name for name in after.names if name not in before.names]
+                return {**kept, **{name: weights[first] * after[name].size / before[first].size for name in new}}
+            case "move":
+                moved = weights[first] * (1 - after[first].size / before[first].size)
+                return {**kept, first: weights[first] - moved, self.clients[1]: weights[self.clients[1]] + moved}
+            case _:
+                return kept
+
+
+def changes_of(value: Any) -> tuple[Change, ...]:
+    """Those of a scene, in their order."""
+    given = listed(value, "regroup", 0, MOST_CHANGES)
+    return tuple(Change.parse(change, f"regroup[{i}]") for i, change in enumerate(given))
+
+
+def asked(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change, ...]:
+    """What a user asks for at once, in the order in which it is done."""
+    merge = {} if merge is None else merge
+    if not isinstance(merge, Mapping):
+        raise InvalidInput("merge", f"got {shown(merge)}", "Give a dict: a name, and the clients it stands for")
+    moves = [("move", _triple(one)) for one in _several(move, "move")]
+    wanted = [
+        *({"do": do, "clients": clients, "name": str(label)} for do, (label, *clients) in moves),
+        *({"do": "split", "clients": [name], "name": ""} for name in _names(split, "split")),
+        *({"do": "merge", "clients": _names(clients, "merge"), "name": name} for name, clients in merge.items()),
+    ]
+    if dropped := _names(drop, "drop"):
+        wanted.append({"do": "drop", "clients": dropped, "name": ""})
+    return tuple(Change.parse(one, str(one["do"])) for one in wanted)
+
+
+def _names(value: Any, argument: str) -> list[Any]:
+    return [value] if isinstance(value, str) else check_list(value, argument)
+
+
+def _several(value: Any, argument: str) -> list[Any]:
+    given = check_list(value, argument)
+    is_one = len(given) == 3 and not any(isinstance(part, (list, tuple)) for part in given)
+    return [given] if is_one else given
+
+
+def _triple(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple)) and len(value) == 3:
+        return list(value)
+    fix = "Give (class, client that has it, client that gets it), or a list of such"
+    raise InvalidInput("move", f"got {shown(value)}", fix)

@@ -1,0 +1,172 @@
+"""What the views of a Dashboard show of a scene, in Python as in the page: orders, places, winners, regret. No drawing.
+
+Twin: labs/dashboard/view/order.js · held by: tests/labs/dashboard/test_views.py
+Twin: labs/dashboard/view/regretcard.js · held by: tests/labs/dashboard/test_views.py
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .board import Facts
+from .decisions import Known, decided_weights
+from .places import crossings, order_of, tiers
+from .ranges import Ranges, leads
+from .regions import regions, regret, worst
+from .scene import DashboardScene
+
+# Of a difference beside its standard error: 95 %, cell by cell.
+CHANCE = 1.96
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What is known of the metric in view.
+
+    Attributes
+    ----------
+    known : of the generators on show, G of them
+    everyone : of all generators, so that regret does not depend on which are on show
+    chosen : G positions in `everyone`
+    clients, sizes : k names, and numbers of rows, 0 for laws
+    leaves : the clients in an order in which neighbours are alike; empty where that is not known
+    """
+
+    scene: DashboardScene
+    known: Known
+    everyone: Facts
+    chosen: Sequence[int]
+    clients: Sequence[str]
+    sizes: Sequence[int]
+    leaves: Sequence[int]
+
+    @property
+    def facts(self) -> Facts:
+        return self.known.facts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the generators on show."""
+        return self.scene.generators
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """λ of decisions: of the clients with rows enough, where those hold half of it."""
+        weights = np.array(self.scene.shares)
+        decided = decided_weights(weights, self.facts.counts)
+        return weights if decided is None else decided
+
+    @property
+    def is_one(self) -> bool:
+        """Whether avg and all are one order."""
+        return self.facts.is_same or not self.facts.is_pooled or len(self.clients) == 1
+
+    @cached_property
+    def losses(self) -> dict[str, np.ndarray]:
+        """Of each generator by avg, all and its worst client that counts, (G,)."""
+        centres = self.facts.centres
+        return {"avg": self.known.avg_centres, "all": self.known.all_centres, "worst": worst(centres, self.weights)}
+
+    @cached_property
+    def ranges(self) -> dict[str, Ranges]:
+        """Places by avg and by all."""
+        known = self.known
+        draws = {"avg": known.avg_draws, "all": known.all_draws}
+        return {part: leads(self.losses[part], draws[part]) for part in draws}
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The generators as the leaderboard has them, best first."""
+        by = self.losses[self.scene.by]
+        return order_of(self.losses["avg"] if np.isnan(by).all() else by)
+
+    @cached_property
+    def tiers(self) -> dict[str, list[list[int]]]:
+        """By avg and by all, groups of generators that are not told apart."""
+        return {part: tiers(ranges, self.losses[part]) for part, ranges in self.ranges.items()}
+
+    @cached_property
+    def crossings(self) -> list[str]:
+        """Of each generator whether avg and all cross there, and whether by more than chance."""
+        left, right = ([g for group in self.tiers[part] for g in group] for part in ("avg", "all"))
+        return crossings(left, right, self.ranges["avg"], self.ranges["all"])
+
+    def scores(self, losses: np.ndarray) -> np.ndarray:
+        """As people know the metric: a loss of one where higher is better is its negative."""
+        metric = self.facts.metric
+        return -losses if metric.higher_is_better and metric.best is None else losses
+
+    @cached_property
+    def regret(self) -> np.ndarray:
+        """How far each client's loss lies above that of its best of all generators, (G, k)."""
+        return regret(self.everyone.centres)[list(self.chosen)]
+
+    @cached_property
+    def by_chance(self) -> np.ndarray:
+        """bool (G, k): where regret is no more than chance."""
+        own, draws = self.everyone.centres, self.everyone.draws
+        if draws is None or np.isnan(own).all(axis=0).any():
+            return np.zeros(self.regret.shape, dtype=bool)
+        best = np.nanargmin(own, axis=0)
+        errors = (draws - draws[:, best, np.arange(own.shape[1])][:, None]).std(axis=0, ddof=1)
+        return np.asarray((self.regret > 0) & (self.regret <= CHANCE * errors[list(self.chosen)]))
+
+    def choices(self) -> list[tuple[int, str]]:
+        """The winners, each once, with what it wins: by avg, by all, for the worst client."""
+        parts = {"avg": "by avg and by all" if self.facts.is_same else "by avg", "worst": "for the worst client"}
+        if not self.is_one:
+            parts = {"avg": parts["avg"], "all": "by all", "worst": parts["worst"]}
+        found: dict[int, list[str]] = {}
+        for part, words in parts.items():
+            if not np.isnan(self.losses[part]).all():
+                found.setdefault(int(np.nanargmin(self.losses[part])), []).append(words)
+        return [(g, f"first {', '.join(words)}") for g, words in found.items()]
+
+    @property
+    def lost(self) -> np.ndarray:
+        """What each client loses if everybody gets one of the generators on show, (G, k)."""
+        return regret(self.facts.centres)
+
+    def client_order(self) -> list[int]:
+        """As the heat map has them."""
+        order, given = self.scene.order, list(range(len(self.clients)))
+        if order == "similarity":
+            return list(self.leaves) if sorted(self.leaves) == given else given
+        if order == "name":
+            return sorted(given, key=lambda i: _natural(self.clients[i]))
+        centres = np.where(np.isnan(self.facts.centres), math.inf, self.facts.centres)
+        with np.errstate(invalid="ignore"):
+            winner = int(np.where(np.isnan(by := self.losses[self.scene.by]), math.inf, by).argmin())
+            sizes: dict[str, Callable[[], Any]] = {
+                "given": lambda: np.zeros(len(given)),
+                "rows": lambda: np.array(self.sizes),
+                "weight": lambda: np.array(self.scene.shares),
+                "worst": lambda: centres.max(axis=0),
+                "regret": lambda: centres[winner] - centres.min(axis=0),
+            }
+            size = sizes[order]().astype(float)
+        return sorted(given, key=lambda i: (not math.isnan(size[i]), -size[i]))
+
+    @property
+    def groups(self) -> list[int]:
+        """Of each client the corner of the triangle of weights."""
+        count = len(self.clients)
+        return list(self.scene.groups) if self.scene.groups else [3 * i // count for i in range(count)]
+
+    def regions(self) -> list[np.ndarray]:
+        """Where each generator wins by avg in the weights of three groups; see `regions`."""
+        shares, counts = np.array(self.scene.shares), self.facts.counts
+        counted = counts | (decided_weights(shares, counts) is None)
+        return regions(np.where(counted, self.facts.centres, 0.0), np.array(self.groups), shares)
+
+
+def _natural(name: str) -> list[Any]:
+    """ "client 2" before "client 10"."""
+    return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", name)]

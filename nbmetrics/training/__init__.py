@@ -1,0 +1,16 @@
+"""Small generators trained by federated averaging: WGAN-GP and DDPM for points in the plane and for 8 × 8 digits.
+
+    trained = nm.training.train("wgan-gp", federation, rounds=400, local_steps=5, monitor=monitor)
+    nm.evaluate(federation, {"wgan": trained})
+
+run.py     what is asked for, checked      loop.py             rounds, the clients' steps, the average (torch)
+trained.py a model, its samples, its file  wgan.py, ddpm.py    the models, by name in models.py, of layers.py (torch)
+folder.py  checkpoints, and going on       tensors.py          the file format, safetensors
+
+Importing it imports no torch; training and sampling do.
+"""
+
+from .run import load, train
+from .trained import Trained, as_images
+
+__all__ = ["Trained", "as_images", "load", "train"]

@@ -1,0 +1,121 @@
+"""Federated averaging: the clients stacked along the first axis take their steps together, then their average counts.
+
+Everything random comes from one torch.Generator on the CPU, whose state goes into every checkpoint. An average is the
+first client plus the weighted differences from it: alike clients, and a client alone, keep every bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from .folder import kept_rounds, name_of, newest
+from .layers import State
+from .models import model_of
+from .trained import Trained
+
+# What is no weight or moment: kept beside them in every state.
+BESIDE = ("centre", "scale", "rng")
+
+
+class Plan(NamedTuple):
+    """What was asked for."""
+
+    kind: str
+    dim: int
+    rounds: int
+    local_steps: int
+    seed: int
+    device: torch.device
+    run: str
+
+
+class Draws:
+    """Batches of every client's rows, and noise for them, (k, b, ·)."""
+
+    def __init__(self, data: Any, batch: int, rng: torch.Generator, device: torch.device) -> None:
+        counts = torch.tensor([len(rows) for rows in data.rows])
+        self._rows = torch.cat([torch.from_numpy(rows) for rows in data.rows]).to(device)
+        self._counts, self._first = counts[:, None], (counts.cumsum(0) - counts)[:, None]
+        self._shape, self._rng, self._device = (len(counts), batch), rng, device
+
+    def rows(self) -> torch.Tensor:
+        shares = torch.rand(self._shape, generator=self._rng, dtype=torch.float64)
+        places = self._first + (shares * self._counts).long().clamp(max=self._counts - 1)
+        return self._rows[places.to(self._device)]
+
+    def normal(self, width: int) -> torch.Tensor:
+        return torch.randn((*self._shape, width), generator=self._rng).to(self._device)
+
+    def uniform(self) -> torch.Tensor:
+        return torch.rand((*self._shape, 1), generator=self._rng).to(self._device)
+
+
+def trained(plan: Plan, data: Any, start: Trained | None, monitor: Any, folder: Path | None) -> Trained:
+    """The model after the rounds of the plan, of which those that the folder holds are not done again."""
+    from tqdm.auto import tqdm
+
+    found = None if folder is None else newest(folder, plan.run, plan.rounds)
+    now, rng = _first(plan, data, start) if found is None else (_moved(found, plan), torch.Generator())
+    if found is not None:
+        rng.set_state(found.state["rng"])
+    model, kept = model_of(plan.kind, plan.dim), kept_rounds(plan.rounds)
+    draws = Draws(data, model.batch(len(data.rows)), rng, plan.device)
+    weights = torch.tensor(data.weights, dtype=torch.float32, device=plan.device)[:, None]
+    bar = tqdm(total=plan.rounds, initial=now.rounds, desc=plan.kind, unit=" rounds", delay=1.0, leave=False)
+    with bar, torch.enable_grad():
+        while now.rounds < plan.rounds:
+            state, losses = _round(model, now, draws, weights, plan.local_steps)
+            state["rng"] = rng.get_state()
+            now = replace(now, rounds=now.rounds + 1, steps=now.steps + plan.local_steps, state=state)
+            if monitor is not None:
+                named = zip(model.losses, (losses @ weights)[:, 0].tolist(), strict=True)
+                monitor.log(now.steps, _source(now, monitor), **dict(named))
+            if folder is not None and now.rounds in kept:
+                now.save(folder / name_of(now.rounds))
+            bar.update()
+    return now
+
+
+def _first(plan: Plan, data: Any, start: Trained | None) -> tuple[Trained, torch.Generator]:
+    """The model before the first round: of fresh weights, or those of `start`."""
+    rng = torch.Generator().manual_seed(plan.seed)
+    if start is not None:
+        state = {name: part.to(plan.device) for name, part in start.state.items() if name not in BESIDE}
+    else:
+        state = {name: part.to(plan.device) for name, part in model_of(plan.kind, plan.dim).start(rng).items()}
+    size = torch.tensor([data.scale], dtype=torch.float64)
+    state |= {"centre": torch.tensor(data.centre), "scale": size, "rng": rng.get_state()}
+    return Trained(plan.kind, plan.dim, 0, 0 if start is None else start.steps, plan.run, state), rng
+
+
+def _moved(found: Trained, plan: Plan) -> Trained:
+    state = {name: part if name in BESIDE else part.to(plan.device) for name, part in found.state.items()}
+    return replace(found, state=state)
+
+
+def _round(
+    model: Any, now: Trained, draws: Draws, weights: torch.Tensor, local_steps: int
+) -> tuple[State, torch.Tensor]:
+    """The state after a round, and the mean losses of each client in it, (losses, k)."""
+    shared = {name: part for name, part in now.state.items() if name not in BESIDE}
+    state = {name: part.repeat(len(weights), 1) for name, part in shared.items()}
+    losses = torch.zeros(len(model.losses), len(weights), device=weights.device)
+    for step in range(1, local_steps + 1):
+        losses += model.step(state, draws, now.steps + step)
+    averaged = {name: average(part, weights) for name, part in state.items()}
+    return {**averaged, **{name: now.state[name] for name in BESIDE}}, losses / local_steps
+
+
+def average(stacked: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """(k, p) rows by weights (k, 1), Σ = 1, to (p,): the first and the weighted differences from it."""
+    return stacked[0] + (weights * (stacked - stacked[0])).sum(dim=0)
+
+
+def _source(now: Trained, monitor: Any) -> Any:
+    """The model as the monitor's federation scores it: its images where that has an extractor."""
+    extraction = getattr(getattr(monitor, "federation", None), "extraction", None)
+    return now if extraction is None else now.images
