@@ -60,7 +60,7 @@ def test_the_table_is_that_of_evaluate_under_any_weights_live_and_opened(monitor
     other = evaluated(federation.with_weights(WEIGHTS), steps, dim=dim)
     for seen in (monitor, Monitor.open(tmp_path)):
         np.testing.assert_allclose(numbers(seen.table), expected, rtol=1e-10)
-        history = seen.with_weights(dict(zip("abc", WEIGHTS, strict=True)))
+        history = seen.with_weights(dict(zip("abc", WEIGHTS, strict=True))).history
         found = numbers(history.table)
         kinds = {line.name: set(line.kinds) for line in history.lines.values()}
         # avg and KID are exact; FID-all too where moments are kept, and else its tangent
