@@ -149,7 +149,7 @@ class Monitor(Run):
         self._called: set[rules.Alarm] = set()
         self._started: float | None = None
         self._last = self._drawing = self._drew = 0.0
-        self._skipped, self._judged, self._judging = 0, 0.0, 0.0
+        self._skipped, self._judged, self._judging, self._warm = 0, 0.0, 0.0, False
 
     @classmethod
     def open(cls, path: Any) -> Monitor:
@@ -205,8 +205,9 @@ class Monitor(Run):
         if source is not None and self._is_due(now):
             drawn = self._drawn(step, source)
             self._last = time.monotonic()
-            self._drew = self._last - now
-            self._drawing += self._drew
+            self._drawing += self._last - now
+            self._drew = self._last - now if self._warm else 0.0  # the first draw loads what others find
+            self._warm = True
         self._recorder.put(Handed(step, time.time(), kept, drawn))
         return drawn is not None
 

@@ -153,7 +153,7 @@ class Recorder:
                 self.troubles.tell(f"step {handed.step} was not recorded: {error!r}")
             cost = time.thread_time() - start
             self.spent += cost
-            if handed.drawn is not None:
+            if handed.drawn is not None and self.scored > 1:  # the first also summarises the clients, and warms up
                 self.cost = cost
             with self._ready:
                 self._is_busy = False

@@ -249,6 +249,13 @@ def test_a_full_disk_is_told_and_nothing_is_lost(monitored, tmp_path):
     assert Monitor.open(tmp_path).table["all"].tolist() == monitor.table["all"].tolist()
 
 
+def test_a_reader_holds_so_much_and_no_more(monitored, tmp_path, monkeypatch):
+    logged(monitored(clients(), path=tmp_path, keep_all=True), range(5))
+    monkeypatch.setattr("nbmetrics.labs.monitor.history.MOST_HELD", 300)
+    run = Monitor.open(tmp_path)
+    assert 0 < len(run.history.points) < 5 and "more than a reader holds" in " ".join(run.troubles)
+
+
 def test_names_are_text_in_the_page(monitored):
     monitor = logged(monitored({"<b>x</b>": rows_of(0), "y": rows_of(1)}, "fid", keep_all=True), [0])
     monitor.log(1, rows_of(1), **{"<script>": math.nan})
