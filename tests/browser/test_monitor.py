@@ -147,7 +147,7 @@ def test_the_past_under_other_weights(shown):
     page.python.go_on()
     until(page, lambda: len(rows(root)[0]), lambda found: found == 3)
     np.testing.assert_allclose(cells(root), wanted, rtol=1e-6)
-    best = other.lines["fid"]
+    best = other.history.lines["fid"]
     kept = f"{int(best.steps[best.avg.argmin()]):,}"
     expect(root.get_by_role("heading").first).to_contain_text(f"step {kept}")
     root.get_by_role("combobox", name="Preset").select_option("As given")

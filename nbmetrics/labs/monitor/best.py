@@ -24,6 +24,8 @@ LEVEL = 0.95
 # Of more steps, those with the best scores are compared; the others are taken for worse.
 MOST_COMPARED = 1_000
 PARTS = ("avg", "all")
+# Of a noise that is read.
+MOST_DRAWS = 4_096
 # Of the noise itself: what is left of a difference by rounding.
 ROUNDING = 1e-6
 
@@ -61,7 +63,8 @@ def best_set(history: History, line: Line, part: str) -> list[int]:
     if all(line.points[place].count == 0 for place in places):  # laws: exact, so no chance
         return [int(line.steps[p]) for p in sorted(places) if losses[p] == losses[places[0]]]
     found = [noise(history, line, place, part) for place in places]
-    known = [(p, draws) for p, draws in zip(places, found, strict=True) if draws is not None]
+    count = 0 if found[0] is None else len(found[0])
+    known = [(p, d) for p, d in zip(places, found, strict=True) if d is not None and len(d) == count]
     if not known or known[0][0] != places[0]:
         seen = f"{line.facts.label} has no noise that is known here: not of rows, too few of them, or logged without"
         raise InvalidInput("metric", seen, "Use monitor.best, or another metric")
@@ -98,13 +101,13 @@ def noise(history: History, line: Line, place: int, part: str) -> np.ndarray | N
     of_all = history.array(point.frames.get(f"all noise {name}"))
     drawn: Any = of_all
     if part == "avg" or line.facts.kind == "kid":
-        if by_client is None or by_client.ndim != 2:
+        if by_client is None or by_client.ndim != 2 or len(by_client) > MOST_DRAWS:
             return None
         weights = np.array(history.weights) if by_client.shape[1] == len(history.weights) else np.ones(1)
         if by_client.shape[1] != len(weights):
             return None
         drawn = by_client[:, weights > 0].astype(np.float64) @ weights[weights > 0]
-    if drawn is None or drawn.ndim != 1 or not np.isfinite(drawn).all():
+    if drawn is None or drawn.ndim != 1 or not 1 < len(drawn) <= MOST_DRAWS or not np.isfinite(drawn).all():
         return None
     value = np.asarray(drawn, dtype=np.float64)
     return -value if line.facts.higher_is_better and line.facts.best is None else value

@@ -26,6 +26,8 @@ from .log import Reader
 from .scoring import unpacked_moments
 
 Weights = tuple[float, ...]
+# A reader's limits: segments, and bytes of scores that are held.
+MOST_SEGMENTS, MOST_HELD = 10_000, 2**30
 # What `all` under other weights was made of.
 STORED, EXACT, TANGENT, UNKNOWN = "as logged", "exact", "first order", "unknown"
 
@@ -281,18 +283,28 @@ def read(path: Any) -> tuple[History, Reader]:
 
     Raises InvalidInput where there is no run.
     """
-    reader = Reader(path)
+    reader, left = Reader(path), MOST_HELD
     segments: list[Segment] = []
     points: list[Point] = []
+
+    def load(place: Place) -> np.ndarray:
+        nonlocal left
+        if place.length > left:
+            raise ValueError("is more than a reader holds at once")
+        left -= place.length
+        return reader.array(place)
+
     for number, event in reader.events():
         try:
             if event.get("event") == "segment":
                 segment = Segment.parse(event, len(segments))
                 if segments and segment.names != segments[0].names:
                     raise ValueError("is a segment of other clients")
+                if len(segments) >= MOST_SEGMENTS:
+                    raise ValueError("is a segment too many")
                 segments.append(segment)
             elif event.get("event") == "step" and segments:
-                points.append(Point.parse(event, segments[-1], reader.array))
+                points.append(Point.parse(event, segments[-1], load))
             else:
                 raise ValueError("is an event of no known kind, or comes before its segment")
         except (ValueError, KeyError, TypeError, AttributeError) as error:

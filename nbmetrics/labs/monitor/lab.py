@@ -19,6 +19,7 @@ from ..toolkit.saved import OF_MONITOR
 from . import monitor as engine
 from .history import History
 from .packed import metrics_of, packed
+from .run import Run
 from .samples import samples_of
 from .scene import MonitorScene, making_of
 from .teller import SOON_SHARE, Teller
@@ -205,8 +206,12 @@ class Monitor(Lab):
         """
         return self._record.best_set(metric)
 
-    def with_weights(self, weights: Any) -> History:
-        """The run under other weights, by name or in order: its `table`, and all else that follows from it."""
+    def with_weights(self, weights: Any) -> Run:
+        """The run as it is now under other weights, by name or in order: its table, best checkpoints and alarms.
+
+        avg and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first order. Other
+        metrics have no *all* there.
+        """
         return self._record.with_weights(weights)
 
     def alarm(
@@ -224,6 +229,10 @@ class Monitor(Lab):
         """
         self._record.alarm(column, rises=rises, falls=falls, for_=for_, call=call)
         self._teller.want(SOON_SHARE)
+
+    def plot(self) -> Figure:
+        """Each metric's avg and all, the gap below, losses, and the alarms at their steps, under the weights on show."""
+        return self._picture()
 
     def _publish(self) -> None:
         """Write what is new: to `recent` where it only goes on, else everything to `past`."""
@@ -308,11 +317,8 @@ class Monitor(Lab):
         self._judge()
 
     def _picture(self) -> Figure:
-        from .figure import monitored
-
         scene = self._scene
-        history = self._record.history if self._is_given(scene) else self.with_weights(scene.weights)
-        return monitored(history, self.alarms)
+        return (self._record if self._is_given(scene) else self.with_weights(scene.weights)).plot()
 
     def _described(self) -> str:
         said = " ".join(self.words) or "nothing is scored yet."

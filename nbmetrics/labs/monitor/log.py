@@ -33,7 +33,7 @@ from .frames import Place
 STEPS, ROWS, META, TORN = "steps.jsonl", "rows.bin", "meta.json", "steps.jsonl.torn"
 FORMAT, VERSION = "nbmetrics run", 1
 # A reader's limits: letters of a line, lines, and bytes of the small file.
-LONGEST_LINE, MOST_LINES, LARGEST_META = 2**20, 2_000_000, 2**16
+LONGEST_LINE, MOST_LINES, LARGEST_META = 2**20, 1_000_000, 2**16
 # Reasons that are kept of what was left out.
 MOST_TOLD = 20
 # Seconds between two times that the disk itself is waited for.

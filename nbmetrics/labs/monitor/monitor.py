@@ -7,6 +7,7 @@ and whoever listens is told. Everything that is shown is read from the history, 
 from __future__ import annotations
 
 import atexit
+import shutil
 import tempfile
 import threading
 import time
@@ -14,23 +15,18 @@ import warnings
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from ...distributions import check_draw
 from ...errors import InvalidInput, caller_level, check_count, check_names, printable, shown
 from . import alarms as rules
-from .best import PARTS, best_set, best_steps, kept_words
 from .drawing import Sampler
 from .events import LAST_STEP, MOST_LOSSES, Point, Segment
 from .history import History, read
 from .log import Reader, Writer, folder_of
 from .recorder import Handed, Recorder
+from .run import Run
 from .scoring import Scoring
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SAMPLES = 1_000
 # Of the loop's time, what a Monitor may cost.
@@ -67,7 +63,7 @@ class Cost(NamedTuple):
     dropped: int
 
 
-class Monitor:
+class Monitor(Run):
     """The scores of a generator while it trains: avg, all and gap by step, the best checkpoint by each, and alarms.
 
     Parameters
@@ -85,6 +81,7 @@ class Monitor:
     table : DataFrame (step, metric, avg, all, gap)
     losses : DataFrame, a row a step and a column a loss
     alarms : DataFrame (step, alarm, words)
+    words : what each aggregate would keep, a sentence a metric
     cost : see `Cost`
     troubles : what could not be drawn, written or read; the training goes on
 
@@ -121,8 +118,9 @@ class Monitor:
         count = check_draw(samples, scoring.federation.dim, "samples", minimum=2)
         of_images = scoring.extraction is not None
         self._sampler: Sampler | None = Sampler(count, scoring.seed, scoring.federation.dim, of_images)
-        self._temporary = None if path is not None else tempfile.TemporaryDirectory(prefix="nbmetrics-run-")
-        self.path = folder_of(path if self._temporary is None else self._temporary.name)
+        self.path = folder_of(tempfile.mkdtemp(prefix="nbmetrics-run-") if path is None else path)
+        if path is None:
+            weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         if (other := _writing.get(self.path)) is not None:
             other.close()
         writer = Writer(self.path)
@@ -134,6 +132,7 @@ class Monitor:
         number = len(self._segments)
         self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._call, bool(keep_all), number)
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.described(), number))
+        self._history = None
         if writer.torn:
             self._recorder.troubles.tell(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         _writing[self.path] = self
@@ -141,17 +140,16 @@ class Monitor:
 
     def _begin(self, history: History, reader: Reader) -> None:
         """Show a history, and wait for more."""
+        super().__init__(history)
         self._reader = reader
         self._segments, self._points = list(history.segments), list(history.logged)
         self._lock = threading.RLock()
-        self._history: History | None = None
-        self._given: list[tuple[rules.Rule, rules.Call | None]] = []
+        self._calls: list[tuple[rules.Rule, rules.Call]] = []
         self._listeners: list[Callable[[], Any]] = []
-        self._called: set[rules.Alarm] | None = None
+        self._called: set[rules.Alarm] = set()
         self._started: float | None = None
-        self._sounded: tuple[History, list[rules.Rule], list[rules.Alarm]] | None = None
         self._last = self._drawing = self._drew = 0.0
-        self._skipped, self._judged, self._judging = 0, 0.0, 0.0
+        self._skipped, self._judged, self._judging, self._warm = 0, 0.0, 0.0, False
 
     @classmethod
     def open(cls, path: Any) -> Monitor:
@@ -160,7 +158,7 @@ class Monitor:
         Raises InvalidInput where there is none. What was damaged is left out, and `troubles` says so.
         """
         made = cls.__new__(cls)
-        made._sampler = made._recorder = made._temporary = None
+        made._sampler = made._recorder = None
         history, reader = read(path)
         made.path = reader.folder
         made._begin(history, reader)
@@ -197,7 +195,8 @@ class Monitor:
         if len(losses) > MOST_LOSSES:
             raise InvalidInput("losses", f"are {len(losses):,}", f"Give at most {MOST_LOSSES:,}")
         kept = {name: value.detach().clone() if hasattr(value, "detach") else value for name, value in losses.items()}
-        if self._recorder is None:
+        assert self._recorder is not None
+        if self._recorder.is_closed:
             warnings.warn("the Monitor is closed, and keeps no more steps", MonitorWarning, stacklevel=caller_level())
             return False
         if self._started is None:
@@ -206,8 +205,9 @@ class Monitor:
         if source is not None and self._is_due(now):
             drawn = self._drawn(step, source)
             self._last = time.monotonic()
-            self._drew = self._last - now
-            self._drawing += self._drew
+            self._drawing += self._last - now
+            self._drew = self._last - now if self._warm else 0.0  # the first draw loads what others find
+            self._warm = True
         self._recorder.put(Handed(step, time.time(), kept, drawn))
         return drawn is not None
 
@@ -252,21 +252,18 @@ class Monitor:
     def _call(self) -> None:
         """Call what new alarms are to call."""
         now = time.monotonic()
-        wanted = [(rule, call) for rule, call in self._given if call is not None]
-        if not wanted:
+        if not self._calls:
             return
         assert self._recorder is not None
-        known = self._called if self._called is not None else set()
-        for rule, call in wanted:
+        for rule, call in list(self._calls):
             for alarm in rules.sounded(self.history, [rule]):
-                if alarm in known:
+                if alarm in self._called:
                     continue
-                known.add(alarm)
+                self._called.add(alarm)
                 try:
                     call(alarm)
                 except Exception as error:  # the user's own
                     self._recorder.troubles.tell(f"the call of alarm {alarm.alarm!r} raised {error!r}")
-        self._called = known
         self._judged = time.monotonic()
         self._judging = self._judged - now
 
@@ -280,36 +277,11 @@ class Monitor:
 
     @property
     def history(self) -> History:
-        """What is known by now, as a value; `history.with_weights(w)` asks the run under other weights."""
+        """What is known by now, as a value."""
         with self._lock:
             if self._history is None:
                 self._history = History(self._segments, self._points, self._reader.array)
             return self._history
-
-    @property
-    def rules(self) -> list[rules.Rule]:
-        """Those of all alarms."""
-        return [*rules.DEFAULTS, *(rule for rule, _ in self._given)]
-
-    @property
-    def table(self) -> pd.DataFrame:
-        return self.history.table
-
-    @property
-    def losses(self) -> pd.DataFrame:
-        return self.history.losses
-
-    def best(self, metric: str) -> dict[str, int | None]:
-        """The step with the best score by avg and by all, None where there is none yet."""
-        return best_steps(self.history, self.history.line(metric))
-
-    def best_set(self, metric: str) -> dict[str, list[int]]:
-        """The steps that are not worse than any other by more than chance, by avg and by all; see best.py.
-
-        Raises InvalidInput where the noise of the scores is not known.
-        """
-        history = self.history
-        return {part: best_set(history, history.line(metric), part) for part in PARTS}
 
     def alarm(
         self, column: str, *, rises: float | None = None, falls: float | None = None, for_: int = 1, call: Any = None
@@ -321,33 +293,16 @@ class Monitor:
         column : `fid_avg`, `fid_all`, `fid_gap` and so on, `variance` of the generated rows, or the name of a loss
         rises, falls : the share, 0.5 for half of it; one of the two
         for_ : steps in a row
-        call : a function of one `Alarm(step, alarm, words)`, called on another thread for each new one of a live run;
-            what it raises is told
+        call : a function of one `Alarm(step, alarm, words)`, called on another thread for each one that comes from now
+            on; what it raises is told
         """
-        rule = rules.Threshold.of(column, rises, falls, for_)
-        rules.check_column(self.history, column)
         if call is not None and not callable(call):
             raise InvalidInput("call", f"got {shown(call)}", "Give a function of one alarm")
-        if self._recorder is not None and self._called is None and call is not None:
-            self._called = set()
-        self._given.append((rule, call))
-
-    @property
-    def alarms(self) -> pd.DataFrame:
-        """(step, alarm, words) of the default rules and of those that `alarm` added, read again from the whole run."""
-        history, given = self.history, self.rules
-        if self._sounded is None or self._sounded[0] is not history or self._sounded[1] != given:
-            self._sounded = history, given, rules.sounded(history, given)
-        return pd.DataFrame(self._sounded[2], columns=["step", "alarm", "words"])
-
-    def with_weights(self, weights: Any) -> History:
-        """The run under other weights, by name or in order: its `table`, and as `history` all that follows from it."""
-        return self.history.with_weights(weights)
-
-    @property
-    def words(self) -> list[str]:
-        """What each aggregate would keep, a sentence a metric."""
-        return [kept_words(self.history, line) for line in self.history.lines.values()]
+        super().alarm(column, rises=rises, falls=falls, for_=for_)
+        if call is not None:
+            rule = self._rules[-1]
+            self._called.update(rules.sounded(self.history, [rule]))
+            self._calls.append((rule, call))
 
     @property
     def cost(self) -> Cost:
@@ -365,25 +320,10 @@ class Monitor:
         found = [f"{more:,} lines of the log were left out", *found] if more else found
         return found if self._recorder is None else [*found, *self._recorder.troubles.lines]
 
-    def plot(self) -> Figure:
-        """Each metric's avg and all, the gap below, losses, and the alarms at their steps."""
-        from .figure import monitored
-
-        return monitored(self.history, self.alarms)
-
-    def _repr_html_(self) -> str:
-        from .page import page_of
-
-        return page_of(self)
-
-    def __repr__(self) -> str:
-        return "\n".join([f"Monitor of {len(self.history.points):,} steps", *self.words])
-
     def close(self) -> None:
         """Score what waits, and end the thread; the run stays to be read."""
-        recorder, self._recorder = self._recorder, None
-        if recorder is not None:
-            recorder.close(PATIENCE)
+        if self._recorder is not None:
+            self._recorder.close(PATIENCE)
 
 
 def _opened(path: Path, names: Any) -> tuple[History, Reader]:

@@ -1,4 +1,4 @@
-"""A Monitor as static HTML: what each aggregate would keep, the last scores, alarms, the cost, and what went wrong."""
+"""A run as static HTML: what each aggregate would keep, the last scores, alarms, the cost, and what went wrong."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from .monitor import Monitor
+    from .run import Run
 
 MOST_ALARMS = 10
 
 
-def page_of(monitor: Monitor) -> str:
+def page_of(run: Run) -> str:
     """All names and messages are text."""
-    history = monitor.history
+    history = run.history
     steps = f"{len(history.points):,} steps of {len(history.names):,} clients"
-    parts = [f"<p><b>Monitor</b>: {steps}</p>", _list(monitor.words)]
+    parts = [f"<p><b>{type(run).__name__}</b>: {steps}</p>", _list(run.words)]
     rows = [(line.name, line.steps[-1], line.avg[-1], line.all[-1], line.gap[-1]) for line in history.lines.values()]
     if rows:
         parts.append(_table(("metric", "last step", "avg", "all", "gap"), rows))
-    alarms = monitor.alarms
+    alarms = run.alarms
     if len(alarms):
         last = alarms.tail(MOST_ALARMS)
         more = f", the last {len(last)} of {len(alarms)}" * (len(last) < len(alarms))
         parts.append(f"<p>Alarms{more}:</p>{_table(tuple(alarms.columns), last.itertuples(index=False))}")
-    cost = monitor.cost
-    if cost.elapsed:
+    cost = getattr(run, "cost", None)
+    if cost is not None and cost.elapsed:
         spared = f"; {cost.skipped:,} steps came too soon, {cost.dropped:,} gave way to newer ones"
         parts.append(
             f"<p>Cost: {cost.drawing:.3g} s of drawing in the loop, {cost.scoring:.3g} s of scoring{spared}.</p>"
         )
-    if troubles := monitor.troubles:
+    if troubles := run.troubles:
         parts.append(f"<p>Told:</p>{_list(troubles)}")
     return "".join(parts)
 

@@ -75,6 +75,7 @@ class Recorder:
 
     Attributes
     ----------
+    is_closed : whether nothing more is taken
     dropped : how many steps were not scored because a newer one came
     cost, spent : seconds of processor time that the last score took, with all that followed from it, and all scores
     """
@@ -94,7 +95,7 @@ class Recorder:
         self.cost = self.spent = 0.0
         self._ready = threading.Condition()
         self._queue: deque[Handed] = deque()
-        self._is_busy = self._is_closed = False
+        self._is_busy = self.is_closed = False
         self._thread: threading.Thread | None = None
         self._segment: Segment | None = None
         self._unwritten: deque[tuple[Callable[[dict[str, Any]], dict[str, Any]], dict[str, np.ndarray]]] = deque()
@@ -102,10 +103,10 @@ class Recorder:
     def put(self, handed: Handed) -> None:
         """Leave what the loop gave; where a step still waits to be scored, only its losses stay."""
         with self._ready:
-            if self._is_closed:
+            if self.is_closed:
                 return
             if self.keep_all:
-                self._ready.wait_for(lambda: len(self._queue) < LONGEST_QUEUE or self._is_closed)
+                self._ready.wait_for(lambda: len(self._queue) < LONGEST_QUEUE or self.is_closed)
             elif handed.drawn is not None:
                 for place, waiting in enumerate(self._queue):
                     if waiting.drawn is not None:
@@ -120,13 +121,15 @@ class Recorder:
     def wait(self, seconds: float | None = None) -> bool:
         """Until all that was handed over is scored and written, or so many seconds; whether it is."""
         with self._ready:
-            return self._ready.wait_for(lambda: self._is_closed or not (self._queue or self._is_busy), seconds)
+            return self._ready.wait_for(lambda: self.is_closed or not (self._queue or self._is_busy), seconds)
 
     def close(self, seconds: float | None = None) -> None:
         """Score what waits, write it, and end the thread."""
         self.wait(seconds)
         with self._ready:
-            self._is_closed = True
+            if self.is_closed:
+                return
+            self.is_closed = True
             self._ready.notify_all()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(seconds)
@@ -136,7 +139,7 @@ class Recorder:
     def _run(self) -> None:
         while True:
             with self._ready:
-                self._ready.wait_for(lambda: self._queue or self._is_closed)
+                self._ready.wait_for(lambda: self._queue or self.is_closed)
                 if not self._queue:
                     return
                 handed, self._is_busy = self._queue.popleft(), True
@@ -150,7 +153,7 @@ class Recorder:
                 self.troubles.tell(f"step {handed.step} was not recorded: {error!r}")
             cost = time.thread_time() - start
             self.spent += cost
-            if handed.drawn is not None:
+            if handed.drawn is not None and self.scored > 1:  # the first also summarises the clients, and warms up
                 self.cost = cost
             with self._ready:
                 self._is_busy = False

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InvalidInput, printable
-from . import alarms
 from .best import PARTS, best_set, best_steps, kept_words
 from .history import History, Line
 from .monitor import Monitor
 from .packed import gaps_of, metrics_of, text_of
+from .run import Run
 
 # Alarms that are told, the newest; and steps of a set.
 MOST_ALARMS, MOST_OF_SET = 200, 1_000
@@ -46,14 +46,13 @@ def told_of(record: Monitor) -> dict[str, Any]:
     return {"cost": said, "troubles": [printable(line, LONGEST_WORDS) for line in record.troubles]}
 
 
-def judged(record: Monitor, shares: Sequence[float], is_given: bool, *, is_whole: bool = True) -> dict[str, Any]:
+def judged(record: Run, shares: Sequence[float], is_given: bool, *, is_whole: bool = True) -> dict[str, Any]:
     """Best checkpoints, alarms and, under other weights, all; what takes longest only where it is to be `is_whole`."""
-    history = record.history
-    if not is_given and history.segments:
-        history = history.with_weights(list(shares))
+    run = record if is_given else record.with_weights(list(shares))
+    history = run.history
     lines = {name: _line(history, line, is_given, is_whole) for name, line in history.lines.items()}
     found = {"weights": list(shares), "lines": lines}
-    return {**found, "alarms": _alarms(record, history)} if is_whole else found
+    return {**found, "alarms": _alarms(run)} if is_whole else found
 
 
 def _line(history: History, line: Line, is_given: bool, is_whole: bool) -> dict[str, Any]:
@@ -77,6 +76,6 @@ def _sets(history: History, line: Line) -> dict[str, list[int]] | None:
         return None
 
 
-def _alarms(record: Monitor, history: History) -> list[dict[str, Any]]:
-    found = alarms.sounded(history, record.rules)[-MOST_ALARMS:]
-    return [{**alarm._asdict(), "words": printable(alarm.words, LONGEST_WORDS)} for alarm in found]
+def _alarms(run: Run) -> list[dict[str, Any]]:
+    found = run.alarms.tail(MOST_ALARMS).itertuples(index=False)
+    return [{"step": int(a.step), "alarm": a.alarm, "words": printable(a.words, LONGEST_WORDS)} for a in found]

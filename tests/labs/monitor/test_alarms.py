@@ -150,6 +150,9 @@ def test_thresholds_of_ones_own_sound_live_and_on_old_runs_and_call(monitored, t
         assert told[told["alarm"].isin(own)][["step", "alarm"]].to_numpy().tolist() == [[7, own[0]], [8, own[1]]]
     assert called[0].step == 7 and "kid_avg rose to" in called[0].words
     assert any("ZeroDivisionError" in line for line in monitor.troubles)
+    monitor.alarm("d", falls=0.5, call=called.append)  # what was is no news
+    monitor.log(9, nm.Gaussian([0.0]), d=9.0)
+    assert monitor.wait(60) and len(called) == 1
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,8 @@ def test_words_say_whether_avg_and_all_disagree_by_more_than_chance(monitored):
     assert monitor.words == ["FID: avg would keep step 0, all step 1: more than chance."]
     alone = monitor.with_weights({"left": 1, "right": 0})
     assert alone.table.groupby("step")["gap"].sum().abs().max() < 1e-9
+    assert alone.best("fid") == {"avg": 0, "all": 0} and len(alone.alarms) == 0
+    assert alone.words == ["FID: avg and all would both keep step 0."] and "Run of 2 steps" in repr(alone)
 
 
 def test_a_set_needs_noise_and_a_metric_that_is_there(monitored):

@@ -60,7 +60,7 @@ def test_answers_follow_the_weights_on_show_and_scrubbing_asks_nothing_new(lab):
     assert lab.result["lines"] == given["lines"]
     lab.scene = {**lab.scene, "weights": [1, 3]}
     until(lambda: lab.result.get("weights") == [0.25, 0.75])
-    other = lab.with_weights([0.25, 0.75]).lines["fid"]
+    other = lab.with_weights([0.25, 0.75]).history.lines["fid"]
     np.testing.assert_allclose(numbers(lab.result["lines"]["fid"]["all"]), other.all, rtol=1e-12)
     until(lambda: "words" in lab.result["lines"]["fid"])  # what takes longer comes by itself
 

@@ -60,7 +60,7 @@ def test_the_table_is_that_of_evaluate_under_any_weights_live_and_opened(monitor
     other = evaluated(federation.with_weights(WEIGHTS), steps, dim=dim)
     for seen in (monitor, Monitor.open(tmp_path)):
         np.testing.assert_allclose(numbers(seen.table), expected, rtol=1e-10)
-        history = seen.with_weights(dict(zip("abc", WEIGHTS, strict=True)))
+        history = seen.with_weights(dict(zip("abc", WEIGHTS, strict=True))).history
         found = numbers(history.table)
         kinds = {line.name: set(line.kinds) for line in history.lines.values()}
         # avg and KID are exact; FID-all too where moments are kept, and else its tangent
@@ -247,6 +247,13 @@ def test_a_full_disk_is_told_and_nothing_is_lost(monitored, tmp_path):
     assert monitor.best_set("fid") == logged(monitor, []).best_set("fid")
     logged(monitor, [4])
     assert Monitor.open(tmp_path).table["all"].tolist() == monitor.table["all"].tolist()
+
+
+def test_a_reader_holds_so_much_and_no_more(monitored, tmp_path, monkeypatch):
+    logged(monitored(clients(), path=tmp_path, keep_all=True), range(5))
+    monkeypatch.setattr("nbmetrics.labs.monitor.history.MOST_HELD", 300)
+    run = Monitor.open(tmp_path)
+    assert 0 < len(run.history.points) < 5 and "more than a reader holds" in " ".join(run.troubles)
 
 
 def test_names_are_text_in_the_page(monitored):
