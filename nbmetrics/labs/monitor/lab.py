@@ -209,8 +209,8 @@ class Monitor(Lab):
     def with_weights(self, weights: Any) -> Run:
         """The run as it is now under other weights, by name or in order: its table, best checkpoints and alarms.
 
-        avg and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first order. Other
-        metrics have no *all* there.
+        avg and KID-all are exact; FID-all too up to 64 features, from moments in the log, and beyond to first order.
+        Other metrics have no *all* there.
         """
         return self._record.with_weights(weights)
 
@@ -231,7 +231,7 @@ class Monitor(Lab):
         self._teller.want(SOON_SHARE)
 
     def plot(self) -> Figure:
-        """Each metric's avg and all, the gap below, losses, and the alarms at their steps, under the weights on show."""
+        """Each metric's avg and all under the weights on show, the gap below, losses, and alarms at their steps."""
         return self._picture()
 
     def _publish(self) -> None:

@@ -77,5 +77,5 @@ def _sets(history: History, line: Line) -> dict[str, list[int]] | None:
 
 
 def _alarms(run: Run) -> list[dict[str, Any]]:
-    found = run.alarms.tail(MOST_ALARMS).itertuples(index=False)
-    return [{"step": int(a.step), "alarm": a.alarm, "words": printable(a.words, LONGEST_WORDS)} for a in found]
+    found = run.alarms.tail(MOST_ALARMS).to_numpy().tolist()
+    return [{"step": step, "alarm": name, "words": printable(words, LONGEST_WORDS)} for step, name, words in found]
