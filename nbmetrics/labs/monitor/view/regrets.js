@@ -6,7 +6,7 @@
 import { nearest } from "./history.js";
 import { lossOf } from "./numbers.js";
 
-// What the darkest colour stands for, at least, as a ratio; and the share of all cells that are lighter.
+// What the strongest colour stands for, at least, as a ratio; and the share of all cells that are fainter.
 const [LEAST_RATIO, SHARE] = [1.5, 0.95];
 
 /**

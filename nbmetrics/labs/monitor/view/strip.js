@@ -126,7 +126,7 @@ export class Strip {
     const { isRatio, cap } = this.regrets;
     const scale = isRatio ? `${timesText(cap)} times` : `${scoreText(cap)} beyond`;
     setText(this.head, `${facts.label} of each client, from its own best so far`);
-    setText(this.note, `Light: at its best so far. Darkest: ${scale} that, or worse. Hatched: no number.`);
+    setText(this.note, `Faint: at its best so far. Strongest: ${scale} that, or worse. Hatched: no number.`);
     if (step === null) return;
     const place = nearest(stored.steps, step);
     const worst = farthest(this.regrets.values, clients.length, place);

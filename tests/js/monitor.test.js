@@ -1,0 +1,69 @@
+/** A run of many steps in few columns of pixels, what is no number, and the clients' regrets. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { joined, nearest, unionOf } from "../../nbmetrics/labs/monitor/view/history.js";
+import { avgOf, bestOf, withShare } from "../../nbmetrics/labs/monitor/view/numbers.js";
+import { columnsOf, regretsOf } from "../../nbmetrics/labs/monitor/view/regrets.js";
+import { heightScale, lineOf, marksOf } from "../../nbmetrics/labs/monitor/view/scale.js";
+
+const FID = { name: "fid", label: "FID", higher: false, best: null, kind: "fid" };
+const text = (values, Kind = Float64Array) => Buffer.from(Kind.from(values).buffer).toString("base64");
+const packed = (steps) => ({
+  lines: { fid: { metric: 0, label: "FID", steps: text(steps), avg: text(steps), all: text(steps), gap: text(steps), clients: text(steps.flatMap((s) => [s, -s]), Float32Array) } },
+});
+
+test("a line of many steps keeps the extremes of every column of pixels", () => {
+  const steps = Float64Array.from({ length: 20_000 }, (_, s) => s);
+  const values = steps.map((s) => Math.sin(s) + (s === 7_777 ? 50 : 0));
+  const d = lineOf(steps, values, (s) => s / 100, (v) => v);
+  const points = d.slice(1).split(/[ML]/).map((pair) => pair.split(" ").map(Number));
+  assert.ok(points.length <= 4 * 402 && points.length > 400);
+  const found = points.filter(([x]) => x === 77.5 || x === 78).map(([, y]) => y);
+  assert.ok(Math.max(...found) > 48, "one step that leaps is seen");
+  assert.ok(points.every(([x], i) => !i || x >= points[i - 1][0]));
+});
+
+test("a line breaks where there is no number, and the edge has a mark for it", () => {
+  const [steps, values] = [Float64Array.of(0, 10, 20, 30, 40), Float64Array.of(1, NaN, 3, Infinity, -Infinity)];
+  assert.equal(lineOf(steps, values, (s) => s, (v) => v), "M0 1.0M20 3.0");
+  assert.deepEqual(marksOf(steps, values, (s) => s).map(({ is }) => is), ["nan", "high", "low"]);
+});
+
+test("scores far apart are on a logarithmic axis, if all are above 0", () => {
+  const is = (values) => heightScale([Float64Array.from(values)], [100, 0], 5).isLog;
+  assert.deepEqual([is([1, 49]), is([1, 51]), is([0, 51]), is([-1, 900]), is([NaN, 1, 900, Infinity])], [false, true, false, false, true]);
+});
+
+test("the nearest step, of two alike the earlier", () => {
+  const steps = Float64Array.of(0, 100, 300);
+  assert.deepEqual([-5, 0, 49, 50, 51, 200, 201, 999].map((step) => nearest(steps, step)), [0, 0, 0, 0, 1, 1, 2, 2]);
+  assert.equal(nearest(new Float64Array(), 3), -1);
+  assert.deepEqual([...unionOf([Float64Array.of(1, 3), Float64Array.of(2, 3, 9)])], [1, 2, 3, 9]);
+});
+
+test("what is recent is joined to its own past alone", () => {
+  const past = { id: 2, ...packed([0, 1]) };
+  const steps = (recent) => [...joined(past, recent).steps];
+  assert.deepEqual(steps({ of: 2, ...packed([2, 3]) }), [0, 1, 2, 3]);
+  assert.deepEqual(steps({ of: 1, ...packed([1, 3]) }), [0, 1]);
+  assert.deepEqual(steps({}), [0, 1]);
+  assert.deepEqual([...joined(past, { of: 2, ...packed([2]) }).lines[0].clients], [0, -0, 1, -1, 2, -2]);
+});
+
+test("avg under other weights leaves a client of no weight out, NaN and all", () => {
+  const clients = Float32Array.of(1, 3, NaN, 2, 4, NaN);
+  assert.deepEqual([...avgOf(clients, [0.25, 0.75, 0])], [2.5, 3.5]);
+  assert.ok(avgOf(clients, [0.25, 0.5, 0.25]).every(Number.isNaN));
+  assert.equal(bestOf(Float64Array.of(5, 6, 7), Float64Array.of(NaN, 2, 2), FID), 6);
+  assert.equal(bestOf(Float64Array.of(5, 6, 7), Float64Array.of(0.2, 0.8, 1.1), { ...FID, best: 1 }), 7);
+  assert.deepEqual(withShare([1, 1, 2], 2, 0.8).map((share) => Number(share.toFixed(9))), [0.1, 0.1, 0.8]);
+  assert.deepEqual(withShare([0, 1], 1, 0.4), [0.6, 0.4]);
+});
+
+test("regrets are from a client's own best so far", () => {
+  const { values, isRatio } = regretsOf(Float32Array.of(4, 1, 2, 2, 8, NaN), 2, FID);
+  assert.ok(isRatio);
+  assert.deepEqual([...values].map((v) => Number(Math.exp(v).toFixed(5))), [1, 1, 1, 2, 4, NaN]);
+  assert.ok(!regretsOf(Float32Array.of(1, -1), 1, FID).isRatio);
+  assert.deepEqual(columnsOf(Float64Array.of(0, 10, 20), 4, (x) => 5.1 * x), [[0, 0], [1, 1], [1, 1], [2, 2]]);
+});
