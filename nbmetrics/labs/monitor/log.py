@@ -262,9 +262,9 @@ class Writer:
         _write_whole(self._rows, frame)
         return Place(offset, len(frame))
 
-    def append(self, event: Mapping[str, Any]) -> None:
-        """Write a line; OSError where it could not be written whole, and then the next one starts anew."""
-        line = line_of(event)
+    def append(self, *events: Mapping[str, Any]) -> None:
+        """Write a line each, at once; OSError where not all could be written, and then the next one starts anew."""
+        line = b"".join(map(line_of, events))
         is_clean, self._is_clean = self._is_clean, False
         _write_whole(self._steps, line if is_clean else b"\n" + line)
         self._is_clean = True

@@ -46,7 +46,7 @@ class Cost(NamedTuple):
 
     Attributes
     ----------
-    drawing, scoring : seconds so far: of the loop for drawing, of a processor for scoring on another thread
+    loop, scoring : seconds so far: of the loop, mostly for drawing; of a processor, on another thread
     elapsed : seconds since the first step
     share : of the elapsed time, both together
     every : seconds between two scored steps that keep it at 5 %
@@ -54,7 +54,7 @@ class Cost(NamedTuple):
     dropped : steps that were drawn, and not scored because a newer one came
     """
 
-    drawing: float
+    loop: float
     scoring: float
     elapsed: float
     share: float
@@ -148,7 +148,7 @@ class Monitor(Run):
         self._listeners: list[Callable[[], Any]] = []
         self._called: set[rules.Alarm] = set()
         self._started: float | None = None
-        self._last = self._drawing = self._drew = 0.0
+        self._last = self._looping = self._drew = 0.0
         self._skipped, self._judged, self._judging, self._warm = 0, 0.0, 0.0, False
 
     @classmethod
@@ -190,7 +190,6 @@ class Monitor(Run):
             raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
         now = time.monotonic()
         step = check_count(step, "step", minimum=0, maximum=LAST_STEP)
-        self._sampler.check(source)
         check_names(list(losses), "losses")
         if len(losses) > MOST_LOSSES:
             raise InvalidInput("losses", f"are {len(losses):,}", f"Give at most {MOST_LOSSES:,}")
@@ -203,12 +202,13 @@ class Monitor(Run):
             self._started = now
         drawn = None
         if source is not None and self._is_due(now):
+            self._sampler.check(source)
             drawn = self._drawn(step, source)
             self._last = time.monotonic()
-            self._drawing += self._last - now
             self._drew = self._last - now if self._warm else 0.0  # the first draw loads what others find
             self._warm = True
         self._recorder.put(Handed(step, time.time(), kept, drawn))
+        self._looping += time.monotonic() - now
         return drawn is not None
 
     def _is_due(self, now: float) -> bool:
@@ -235,15 +235,15 @@ class Monitor(Run):
         if self._recorder is not None and self._recorder.troubles.tell(what):
             warnings.warn(printable(what, 500), MonitorWarning, stacklevel=caller_level())
 
-    def _take(self, found: Segment | Point) -> None:
-        """On the recorder's thread: one more segment or point."""
+    def _take(self, found: Segment | list[Point]) -> None:
+        """On the recorder's thread: the segment, or more points."""
         with self._lock:
             if isinstance(found, Segment):
                 self._segments[-1] = found  # the same, and what is known of its clients
             else:
-                self._points.append(found)
+                self._points.extend(found)
             self._history = None
-        if isinstance(found, Point):
+        if not isinstance(found, Segment):
             if time.monotonic() - self._judged >= self._judging / SHARE:
                 self._call()
             for listener in self._listeners:
@@ -310,8 +310,8 @@ class Monitor(Run):
         recorder = self._recorder
         scoring, dropped = (0.0, 0) if recorder is None else (recorder.spent, recorder.dropped)
         elapsed = 0.0 if self._started is None else time.monotonic() - self._started
-        share = (self._drawing + scoring) / elapsed if elapsed else 0.0
-        return Cost(self._drawing, scoring, elapsed, share, self._every, self._skipped, dropped)
+        share = (self._looping + scoring) / elapsed if elapsed else 0.0
+        return Cost(self._looping, scoring, elapsed, share, self._every, self._skipped, dropped)
 
     @property
     def troubles(self) -> list[str]:

@@ -30,9 +30,7 @@ def page_of(run: Run) -> str:
     cost = getattr(run, "cost", None)
     if cost is not None and cost.elapsed:
         spared = f"; {cost.skipped:,} steps came too soon, {cost.dropped:,} gave way to newer ones"
-        parts.append(
-            f"<p>Cost: {cost.drawing:.3g} s of drawing in the loop, {cost.scoring:.3g} s of scoring{spared}.</p>"
-        )
+        parts.append(f"<p>Cost: {cost.loop:.3g} s of the loop, {cost.scoring:.3g} s of scoring{spared}.</p>")
     if troubles := run.troubles:
         parts.append(f"<p>Told:</p>{_list(troubles)}")
     return "".join(parts)

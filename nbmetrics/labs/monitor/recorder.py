@@ -26,6 +26,8 @@ from .scoring import Scored, Scoring
 LONGEST_TROUBLE = 500
 # Troubles that are kept, and bytes that wait for a disk with room before the largest arrays are let go.
 MOST_TROUBLES, MOST_WAITING = 100, 64 * 2**20
+# Seconds that losses alone wait for one another, and how many are written together.
+LATER, TOGETHER = 0.25, 500
 # With `keep_all`, steps that may wait before the loop does.
 LONGEST_QUEUE = 1_000
 
@@ -69,7 +71,7 @@ class Recorder:
     ----------
     scoring : the clients' half of all scores
     writer : of the log
-    tell, rest : called on the worker's thread, with each segment and point, and when nothing waits any more
+    tell, rest : called on the worker's thread, with each segment and some points, and when nothing waits any more
     keep_all : whether every step waits for its turn, instead of the newest alone
     number : of the segment that it writes
 
@@ -84,7 +86,7 @@ class Recorder:
         self,
         scoring: Scoring,
         writer: Writer,
-        tell: Callable[[Segment | Point], None],
+        tell: Callable[[Segment | list[Point]], None],
         rest: Callable[[], None],
         keep_all: bool,
         number: int,
@@ -95,10 +97,10 @@ class Recorder:
         self.cost = self.spent = 0.0
         self._ready = threading.Condition()
         self._queue: deque[Handed] = deque()
-        self._is_busy = self.is_closed = False
+        self._is_busy = self._is_urgent = self.is_closed = False
         self._thread: threading.Thread | None = None
         self._segment: Segment | None = None
-        self._unwritten: deque[tuple[Callable[[dict[str, Any]], dict[str, Any]], dict[str, np.ndarray]]] = deque()
+        self._unwritten: deque[tuple[Callable[[dict[str, Any]], list[dict[str, Any]]], dict[str, np.ndarray]]] = deque()
 
     def put(self, handed: Handed) -> None:
         """Leave what the loop gave; where a step still waits to be scored, only its losses stay."""
@@ -112,15 +114,21 @@ class Recorder:
                     if waiting.drawn is not None:
                         self._queue[place] = replace(waiting, drawn=None)
                         self.dropped += 1
+            self._is_urgent |= handed.drawn is not None
             self._queue.append(handed)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nbmetrics Monitor scores", daemon=True)
                 self._thread.start()
-            self._ready.notify_all()
+            if (
+                self._is_urgent or len(self._queue) == 1
+            ):  # to wake the worker for each loss costs the loop more than that
+                self._ready.notify_all()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until all that was handed over is scored and written, or so many seconds; whether it is."""
         with self._ready:
+            self._is_urgent = bool(self._queue)
+            self._ready.notify_all()
             return self._ready.wait_for(lambda: self.is_closed or not (self._queue or self._is_busy), seconds)
 
     def close(self, seconds: float | None = None) -> None:
@@ -137,46 +145,55 @@ class Recorder:
             self._writer.close()
 
     def _run(self) -> None:
-        while True:
-            with self._ready:
-                self._ready.wait_for(lambda: self._queue or self.is_closed)
-                if not self._queue:
-                    return
-                handed, self._is_busy = self._queue.popleft(), True
-                self._ready.notify_all()
+        while handed := self._next():
             start = time.thread_time()
             try:
                 self._record(handed)
                 if not self._queue:
                     self._rest()
             except Exception as error:  # the next step must find somebody
-                self.troubles.tell(f"step {handed.step} was not recorded: {error!r}")
+                self.troubles.tell(f"step {handed[0].step} was not recorded: {error!r}")
             cost = time.thread_time() - start
             self.spent += cost
-            if handed.drawn is not None and self.scored > 1:  # the first also summarises the clients, and warms up
+            if handed[-1].drawn is not None and self.scored > 1:  # the first also summarises the clients, and warms up
                 self.cost = cost
             with self._ready:
                 self._is_busy = False
                 self._ready.notify_all()
 
+    def _next(self) -> list[Handed]:
+        """What is recorded next: a step to be scored, or many with losses alone; nothing once it is closed."""
+        with self._ready:
+            self._ready.wait_for(lambda: self._queue or self.is_closed)
+            self._ready.wait_for(lambda: self._is_urgent or self.is_closed, LATER)
+            found: list[Handed] = []
+            while self._queue and len(found) < TOGETHER and not (found and self._queue[0].drawn is not None):
+                found.append(self._queue.popleft())
+                if found[-1].drawn is not None:
+                    break
+            self._is_urgent = any(waiting.drawn is not None for waiting in self._queue)
+            self._is_busy = bool(found)
+            self._ready.notify_all()
+            return found
+
     def begin(self) -> Segment:
         """Write the segment; InvalidInput where the clients cannot be summarised."""
         described, facts = self._scoring.described(), self._scoring.facts()
         made = Segment.of(self._scoring.names, self._scoring.weights, described, self._number, facts)
-        self._write(lambda places: made.to_json(described, places), facts)
+        self._write(lambda places: [made.to_json(described, places)], facts)
         self._segment = made
         self._tell(made)
         return made
 
-    def _record(self, handed: Handed) -> None:
+    def _record(self, handed: list[Handed]) -> None:
         segment = self._segment or self.begin()
-        losses = {name: _number(value) for name, value in handed.losses.items()}
-        point = Point(segment, handed.step, handed.time, losses)
+        points = [Point(segment, h.step, h.time, {n: _number(v) for n, v in h.losses.items()}) for h in handed]
         arrays: dict[str, np.ndarray] = {}
-        if handed.drawn is not None:
-            point, arrays = self._scored(point, handed.drawn)
-        places = self._write(point.to_json, arrays)
-        self._tell(replace(point, frames={**arrays, **places}))
+        if (drawn := handed[-1].drawn) is not None:
+            points[-1], arrays = self._scored(points[-1], drawn)
+        places = self._write(lambda places: [point.to_json(places) for point in points], arrays)
+        points[-1] = replace(points[-1], frames={**arrays, **places})
+        self._tell(points)
 
     def _scored(self, point: Point, drawn: Drawn) -> tuple[Point, dict[str, np.ndarray]]:
         """The point with its scores, NaN with the reason where there are none, and the arrays that are written."""
@@ -205,7 +222,7 @@ class Recorder:
         return made, {"clients": clients, **kept, **extra}
 
     def _write(
-        self, event: Callable[[dict[str, Any]], dict[str, Any]], arrays: dict[str, np.ndarray]
+        self, event: Callable[[dict[str, Any]], list[dict[str, Any]]], arrays: dict[str, np.ndarray]
     ) -> dict[str, Any]:
         """Write arrays, then the line that names them, after all that still waits; where the arrays lie."""
         places: dict[str, Any] = {}
@@ -215,7 +232,7 @@ class Recorder:
             make, waiting = self._unwritten[0]
             try:
                 places = {name: self._writer.append_array(array) for name, array in waiting.items()}
-                self._writer.append(make(places))
+                self._writer.append(*make(places))
             except OSError as error:
                 self.troubles.tell(f"the log cannot be written ({error.strerror}); what is new waits in memory")
                 self._let_go()

@@ -203,7 +203,7 @@ def test_a_monitor_takes_a_twentieth_of_the_time_and_says_what_it_took(monitored
     taken = [monitor.log(step, lambda n, rng: rng.normal(size=(n, 2)), loss=float(step)) for step in range(1, 50)]
     assert monitor.wait(60)
     cost = monitor.cost
-    assert not all(taken) and cost.skipped == 49 - sum(taken) and cost.scoring > 0 and cost.drawing > 0
+    assert not all(taken) and cost.skipped == 49 - sum(taken) and cost.scoring > 0 and cost.loop > 0
     assert len(monitor.losses) == 50  # of every step
     for spent, is_due in ((1e6, False), (0.0, True)):  # seconds that the last score took
         monitor._recorder.cost, monitor._drew = spent, 0.0
