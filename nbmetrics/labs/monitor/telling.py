@@ -39,7 +39,7 @@ def told_of(record: Monitor) -> dict[str, Any]:
     if not cost.elapsed:
         said = ""
     else:
-        said = f"It took {cost.drawing:.2g} s of the loop to draw and {cost.scoring:.2g} s beside it to score"
+        said = f"It cost {cost.loop:.2g} s of the loop, and {cost.scoring:.2g} s beside it for scores"
         parts = [(cost.skipped, "came too soon to be drawn"), (cost.dropped, "gave way to newer ones")]
         left = [f"{count:,} steps {what}" for count, what in parts if count]
         said += "".join(f"; {part}" for part in left) + "."
