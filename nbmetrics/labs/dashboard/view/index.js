@@ -6,6 +6,7 @@
  */
 import { el } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { SaveView } from "../../toolkit/view/saveview.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { Candidates } from "./candidates.js";
 import { dashboardCode, openingCode } from "./code.js";
@@ -46,7 +47,7 @@ function dashboardView(store, signal) {
       store.changed();
     },
     picture: () => leaderboard.picture(),
-    views: () => viewPictures(store, leaderboard, heat),
+    chooser: (share) => new SaveView(share, () => viewPictures(store, leaderboard, heat)),
     compared: (result) => compared(result, store),
   });
   const candidates = new Candidates(store, signal, toolbar);
