@@ -167,14 +167,17 @@ def show(root):
     root.get_by_role("button", name="Just show me").click()
 
 
-def dashboard():
-    """That of notebook 11."""
-    cells = [
-        cell for cell in nbformat.read(ROOT / "notebooks/11_which_generator.ipynb", 4).cells if cell.cell_type == "code"
-    ]
-    names: dict = {}
-    exec("\n".join(cell.source for cell in cells[:2]), names)
-    return names["dashboard"]
+def of_notebook(name, lab):
+    """What the first two cells of a notebook define as `lab`."""
+
+    def make():
+        book = nbformat.read(ROOT / f"notebooks/{name}.ipynb", 4)
+        cells = [cell.source for cell in book.cells if cell.cell_type == "code"]
+        names: dict = {}
+        exec("\n".join(cells[:2]), names)
+        return names[lab]
+
+    return make
 
 
 PICTURES = {
@@ -184,7 +187,8 @@ PICTURES = {
     "correlation": still("correlation", nm.CorrelationLab, show),
     "twins": still("twins", nm.TwinsLab),
     "lesson": still("lesson", lambda: nm.Playground(lesson="Average against pooled"), reveal),
-    "dashboard": still("dashboard", dashboard),
+    "dashboard": still("dashboard", of_notebook("11_which_generator", "dashboard")),
+    "monitor": still("monitor", of_notebook("09_watching_training", "monitor")),
     "memorization": still("memorization", lambda: nm.MemorizationLab(copied=0.5)),
 }
 

@@ -149,6 +149,21 @@ def test_the_exercise_of_federated_digits_takes_right_answers_by_any_route():
         assert ranks["avg"].idxmin() == wanted and ranks["all"].idxmin() == "fresh"
 
 
+def test_watching_training_says_what_is_written(ran):
+    said = text_of(ran("09_watching_training"))
+    assert "FID-all rises to" in said and "and FID-avg does not" in said
+    before, after = (
+        [float(x) for x in row] for row in re.findall(r"^fid +(\S+) +(\S+) +(\S+) +(\S+)$", said, re.MULTILINE)
+    )
+    assert 0.99 * before[0] < after[0] < after[1] < 1.01 * before[1] and after[2] > 1.5 * before[3]
+    kid = [[float(x) for x in row] for row in re.findall(r"^kid +(\S+) +(\S+) +(\S+) +(\S+)$", said, re.MULTILINE)]
+    assert kid[1][0] > kid[0][1] and kid[1][2] > kid[0][3]
+    assert float(re.search(r"KID's gap lies within (\S+) of", said)[1]) < 1e-10
+    if importlib.util.find_spec("torch"):
+        heap, model = re.findall(r"FID: avg would keep step (\S+), all step (\S+): more than chance", said)[0]
+        assert int(heap) < int(model) / 2
+
+
 def test_which_generator_says_what_is_written(ran):
     said = text_of(ran("11_which_generator"))
     assert "avg and all disagree: blend wins by avg" in said and "KID, there is a tie" in said

@@ -26,13 +26,16 @@ def scores_elsewhere(result: Result, weights: Sequence[float], *, plain: bool = 
         strata = metric.pool_strata(influences.real, weights)
 
     def score(g: int) -> float:
-        if strata is not None and isinstance(influences, Influences) and g in places:
-            corrected = pulls_of(metric, strata, influences.generated[places.index(g)]).value
-            if not math.isnan(corrected):
-                return corrected
         answers = result.answers[g]
         summary = result.generated[g] if answers is None else pooled_or_refused(metric, answers, weights)
-        return value_of(terms_of(metric, together, summary))
+        found = math.nan
+        if strata is not None and isinstance(influences, Influences) and g in places:
+            found = pulls_of(metric, strata, influences.generated[places.index(g)]).value
+        if math.isnan(found):
+            found = value_of(terms_of(metric, together, summary))
+        if not refusal_of(summary):
+            metric.rest(summary)
+        return found
 
     return score
 

@@ -7,6 +7,7 @@ no later step changes. `evaluate` is all pieces at once.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,9 +23,9 @@ from ..errors import InvalidInput, check_choice, check_count, check_named_weight
 from ..federation import Federation, Generator, as_generators
 from ..metrics.base import losses
 from .draws import Noise, NoiseColumn
-from .parts import DRAWS, Clients, Column, check_sure, convention, settled
+from .parts import DRAWS, Clients, Column, check_sure, settled
 from .result import UNKNOWN, Result, all_terms, value_of
-from .sampling import ClientSamples, GeneratorSamples
+from .sampling import ClientSamples, GeneratorSamples, convention
 from .scores import Scores
 from .uncertainty import check_design
 
@@ -211,13 +212,15 @@ class Filling:
         column, weights = self._tried(name, metric), self.weights
         return self.clients[metric].slopes(column, weights)
 
-    def fill_noise(self, name: str, metric: str) -> None:
-        """The noise of the scores of one generator, with every client and with all of them."""
+    def fill_noise(self, name: str, metric: str, seconds: float = math.inf) -> None:
+        """The noise of the scores of one generator, with every client and with all; or a part, of so many seconds."""
         if self.design is None:
             return
         self.fill_all(name, metric)
         self.fill_clients(name, metric)
         column, weights, clients = self._column(name, metric), self.weights, self.clients[metric]
+        if not clients.resample(column, weights, self.design, seconds):
+            return
         if column.noise is None:
             column = self._keep(metric, name, column, noise=clients.noise(column, weights, self.design, of_all=False))
         if weights not in column.pooled_noise:
@@ -394,4 +397,4 @@ class Filling:
         if self.design is None or self._columns[metric, name].has_noise(self.weights):
             return None
         words = f"how sure {self.clients[metric].metric.label} of {name} is"
-        return Step(words, partial(self.fill_noise, name, metric))
+        return Step(words, partial(self.fill_noise, name, metric, PACE))

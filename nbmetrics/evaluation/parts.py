@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions import Distribution
 from ..errors import InvalidInput, check_list, check_names, refusal_of
-from ..federation import Federation, Generator
+from ..federation import Federation
 from ..metrics import Metric, Sample, metric_of
 from ..metrics.base import Terms
 from ..metrics.strata import Strata
@@ -26,10 +25,6 @@ from .result import UNKNOWN, Result, pair_terms, pooled_or_refused, scored_pool,
 from .sampling import ClientSamples, GeneratorSamples
 from .standing import Standing, client_summary, is_of_call, part_of, pool, summarized
 from .uncertainty import Design, Influence
-
-# Who gave features of their own beside an extractor's, in the line under a table.
-MOST_NAMED = 3
-
 
 # Of the noise of a score.
 DRAWS, SEED = 256, 0
@@ -105,6 +100,7 @@ class Clients:
         self._drawn = drawn
         self.is_prepared = False
         self._pool: tuple[tuple[float, ...], Any] | None = None
+        self._last: tuple[int, Replicas] | None = None
         self._pool_strata: tuple[tuple[float, ...], Strata[Any]] | None = None
 
     @cached_property
@@ -291,10 +287,22 @@ class Clients:
 
     def _replicated(self, column: Column, weights: tuple[float, ...], design: Design) -> list[NoiseColumn]:
         """Of the clients and of the pooled ones, from replicates, which give both."""
-        result = self.result([column], design, column.position)
         scores = np.array([value_of(terms) for terms in (*column.terms, column.pooled[weights][0])])
-        assert isinstance(result.replicas, Replicas)
-        return list(split(replicated(result.replicas, 0, scores, weights, DRAWS, SEED)))
+        return list(split(replicated(self._resampled(column, design), 0, scores, weights, DRAWS, SEED)))
+
+    def resample(self, column: Column, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
+        """Compute for so many seconds what the noise of a generator needs; whether `noise` has little left to do."""
+        if self.has_pulls(design) or self._no_intervals(column, design):
+            return True
+        return self._resampled(column, design).advance(weights, seconds)
+
+    def _resampled(self, column: Column, design: Design) -> Replicas:
+        """The scores of one generator on resampled rows; those of the last one are kept."""
+        if self._last is None or self._last[0] != column.position:
+            replicas = self.result([column], design, column.position).replicas
+            assert isinstance(replicas, Replicas)
+            self._last = column.position, replicas
+        return self._last[1]
 
     def pooled_strata(self, weights: tuple[float, ...]) -> Strata[Any]:
         """The pooled clients with their rows; that of the last weights is kept."""
@@ -366,28 +374,3 @@ def _resolved(metric: Metric[Any], samples: Sequence[Sample]) -> tuple[Metric[An
         if is_of_call(error):
             raise
         return metric, error.of(metric.name)
-
-
-def convention(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
-    """What was drawn and what made the features, for the line under a table."""
-    exact = "laws exact where a closed form exists, else 10,000 rows drawn"
-    drawn = exact if samples is None else f"{samples} rows drawn for each law"
-    has_laws = not all(client.size for client in federation) or any(
-        g.answers or isinstance(g.source, Distribution) for g in generators
-    )
-    return "; ".join([_features(federation, generators), *([drawn] if has_laws else []), f"seed {seed}"])
-
-
-def _features(federation: Federation, generators: Sequence[Generator]) -> str:
-    """What made the rows: the extractor, where there is one, and who gave rows of their own beside it."""
-    if federation.extraction is None:
-        return "features as given"
-    given = [f"client {client.name!r}" for client in federation if client.extraction is None]
-    given += [
-        f"generator {g.name!r}"
-        for g in generators
-        if not (g.extraction or g.answers or g.is_of_images or isinstance(g.source, Distribution))
-    ]
-    more = f", and {len(given) - MOST_NAMED} more" * (len(given) > MOST_NAMED)
-    own = f"; features of {', '.join(given[:MOST_NAMED])}{more} as given" if given else ""
-    return f"features: {federation.extraction.extractor.convention}{own}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
-from ..metrics.base import Metric, Sample, losses
+from ..metrics.base import Metric, Sample, losses, replicate
 from .uncertainty import CUTS, Bootstrap, Ends, Jackknife, Thirds
 
 # Rows below which a resample may be all one row.
@@ -47,6 +48,8 @@ class Replicas:
         # clients 0, generators 1, with rows
         self.parties = [(0, p) if p < k else (1, p - k) for p, n in zip(places, sizes, strict=True) if n]
         self._scores: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
+        # Weights, the replicates under them so far, and what those share.
+        self._begun: tuple[tuple[float, ...], list[tuple[np.ndarray, np.ndarray]], dict[Any, Any]] = (), [], {}
 
     def scores(self, weights: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         """By client (replicates, generators, clients) and pooled (replicates, generators)."""
@@ -61,6 +64,25 @@ class Replicas:
                     self.real, self.generated, key, counts[:split], counts[split:]
                 )
         return self._scores[key]
+
+    def advance(self, weights: Sequence[float], seconds: float) -> bool:
+        """Compute replicates for so many seconds, one at least; whether none is left that could come in pieces."""
+        key, counts, split, start = tuple(weights), self.resamples.counts, len(self.real), time.monotonic()
+        if key in self._scores or getattr(self.metric.replicates, "__func__", None) is not Metric.replicates:
+            return True
+        if self._begun[0] != key:
+            self._begun = key, [], {}
+        _, done, known = self._begun
+        for b in range(len(done), len(counts[0])):
+            one = [c[b : b + 1] for c in counts]
+            done.append(replicate(self.metric, self.real, self.generated, key, one[:split], one[split:], known))
+            if time.monotonic() > start + seconds and len(done) < len(counts[0]):
+                return False
+        if done:
+            by_client, pooled = (np.concatenate(part) for part in zip(*done, strict=True))
+            self._scores[key] = by_client, pooled
+        self._begun = (), [], {}
+        return True
 
     def average(self, weights: Sequence[float]) -> np.ndarray:
         """Σ λ_i D(S_i, S_G) of each replicate: (replicates, generators)."""

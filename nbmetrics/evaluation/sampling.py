@@ -17,6 +17,8 @@ from ..federation import Client, Federation, Generator
 from ..metrics import Metric, Sample
 
 DRAWN = 10_000
+# Who gave features of their own beside an extractor's, in the line under a table.
+MOST_NAMED = 3
 
 
 def _takes(metric: Metric[Any], law: Distribution, exact: bool) -> bool:
@@ -103,3 +105,28 @@ class GeneratorSamples:
             rng, who = np.random.default_rng(self._seed), f"rows from generator {self.name!r}"
             self._rows = Sample(rows=draw_rows(self._given.law, self._count, rng, who))
         return self._rows
+
+
+def convention(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
+    """What was drawn and what made the features, for the line under a table."""
+    exact = "laws exact where a closed form exists, else 10,000 rows drawn"
+    drawn = exact if samples is None else f"{samples} rows drawn for each law"
+    has_laws = not all(client.size for client in federation) or any(
+        g.answers or isinstance(g.source, Distribution) for g in generators
+    )
+    return "; ".join([_features(federation, generators), *([drawn] if has_laws else []), f"seed {seed}"])
+
+
+def _features(federation: Federation, generators: Sequence[Generator]) -> str:
+    """What made the rows: the extractor, where there is one, and who gave rows of their own beside it."""
+    if federation.extraction is None:
+        return "features as given"
+    given = [f"client {client.name!r}" for client in federation if client.extraction is None]
+    given += [
+        f"generator {g.name!r}"
+        for g in generators
+        if not (g.extraction or g.answers or g.is_of_images or isinstance(g.source, Distribution))
+    ]
+    more = f", and {len(given) - MOST_NAMED} more" * (len(given) > MOST_NAMED)
+    own = f"; features of {', '.join(given[:MOST_NAMED])}{more} as given" if given else ""
+    return f"features: {federation.extraction.extractor.convention}{own}"

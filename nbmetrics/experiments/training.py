@@ -74,7 +74,7 @@ def checkpoints(neighbors: int = 30, alpha: float = 0.3, *, rows: int = 500, see
 
 @experiment("E8", f"{DISTRIBUTED}, Figure 6")
 def mode_collapse(neighbors: int = 10, runs: int = 5, *, rows: int = 250, seed: int = 0) -> pd.DataFrame:
-    """A WGAN-GP whose training data become one class, a few alike or one point: FID and KID, by avg and by all.
+    """A WGAN-GP whose data become one class, eight alike or one point: FID and KID, by avg and by all.
 
     FID-avg misses a collapse near the pooled mean of clients who vary little inside; FID-all and KID see every one.
 

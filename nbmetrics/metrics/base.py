@@ -303,15 +303,18 @@ def replicate(
     weights: Sequence[float],
     real_counts: Sequence[Any],
     generated_counts: Sequence[Any],
+    known: dict[Any, Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """All scores on resampled rows: by client (replicates, generators, clients) and pooled (replicates, generators).
 
     `counts` say how often each row of a party is there, (replicates, n), or give it one or some replicates at a time
-    (`counts[b]`, `counts[a:b]`). What a replicate leaves as it is, is computed once.
+    (`counts[b]`, `counts[a:b]`). What a replicate leaves as it is, is computed once, also
+    over several calls that share `known`, empty at first.
     """
     samples, everyone = (*real, *generated), tuple(range(len(real)))
     by_client, pooled = [], []
-    known: dict[Any, Any] = {}
+    known = {} if known is None else known
+    score = partial(partial, _score, metric)
 
     def once(what: str, parties: tuple[int, ...], make: Callable[[], Any]) -> Any:
         """`make()`, kept where these parties are whole."""
@@ -332,15 +335,11 @@ def replicate(
         summaries = [once("summary", (p,), partial(summary, p)) for p in range(len(samples))]
         shares = _shares_left(metric, weights, counts[: len(real)])
         together = once("pool", everyone, partial(metric.pool, summaries[: len(real)], shares))
-        positions = range(len(real), len(samples))
-        by_client.append(
-            [
-                [once("client", (c, g), partial(_score, metric, summaries[c], summaries[g])) for c in everyone]
-                for g in positions
-            ]
-        )
-        pooled.append([once("all", (*everyone, g), partial(_score, metric, together, summaries[g])) for g in positions])
-    return np.array(by_client), np.array(pooled)
+        for g, made in enumerate(summaries[len(real) :], len(real)):
+            by_client.append([once("client", (c, g), score(summaries[c], made)) for c in everyone])
+            pooled.append(once("all", (*everyone, g), score(together, made)))
+    shape = len(real_counts[0]), len(generated)
+    return np.array(by_client).reshape(*shape, len(real)), np.array(pooled).reshape(shape)
 
 
 def _shares_left(metric: Metric[Any], weights: Sequence[float], counts: Sequence[Any]) -> Sequence[float]:

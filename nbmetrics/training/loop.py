@@ -116,6 +116,6 @@ def average(stacked: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
 
 
 def _source(now: Trained, monitor: Any) -> Any:
-    """The model as the monitor's federation scores it: its images where that has an extractor."""
+    """What the monitor draws from: the model's rows, or its images where its federation has an extractor."""
     extraction = getattr(getattr(monitor, "federation", None), "extraction", None)
-    return now if extraction is None else now.images
+    return now.sample if extraction is None else now.images

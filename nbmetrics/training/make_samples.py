@@ -34,11 +34,11 @@ class Kept:
         self.found: list[dict[str, Any]] = []
         self._steps, self._rows, self._about = set(steps), rows, about
 
-    def log(self, step: int, source: Trained, **losses: float) -> None:
+    def log(self, step: int, source: Any, **losses: float) -> None:
         if step in self._steps:
-            drawn = source.sample(self._rows, np.random.default_rng([self._about["seed"], 1]))
+            drawn = source(self._rows, np.random.default_rng([self._about["seed"], 1]))
             levels = np.round(LEVELS * drawn).astype(np.uint8)
-            self.found.append({"levels": levels, "model": source.kind, "step": step, **self._about})
+            self.found.append({"levels": levels, "step": step, **self._about})
 
 
 def checkpoints() -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ def checkpoints() -> list[dict[str, Any]]:
     found = []
     for kind, steps in STEPS.items():
         for seed in (0, 1):
-            monitor = Kept(range(steps + 1), 500, seed=seed, target="")
+            monitor = Kept(range(steps + 1), 500, model=kind, seed=seed, target="")
             _timed(f"{kind} {seed}", kind, [rows], rounds=10, local_steps=steps // 10, seed=seed, monitor=monitor)
             found += monitor.found
     return found
@@ -56,12 +56,13 @@ def collapse() -> list[dict[str, Any]]:
     rows, labels = digits()
     found = []
     for seed in range(5):
-        monitor = Kept(BEFORE, 250, seed=seed, target="")
+        monitor = Kept(BEFORE, 250, model="wgan-gp", seed=seed, target="")
         options: dict[str, Any] = {"rounds": 12, "local_steps": 100, "seed": seed, "monitor": monitor}
         model = _timed(f"all, seed {seed}", "wgan-gp", [rows], **options)
         found += monitor.found
         for target in TARGETS:
-            kept = Kept([model.steps + step for step in AFTER], 250, seed=seed, target=target)
+            after = [model.steps + step for step in AFTER]
+            kept = Kept(after, 250, model="wgan-gp", seed=seed, target=target)
             options = {"rounds": 60, "local_steps": 5, "seed": seed, "monitor": kept, "start": model}
             _timed(f"{target}, seed {seed}", "wgan-gp", [collapse_target(target, seed, rows, labels)], **options)
             found += kept.found

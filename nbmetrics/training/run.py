@@ -52,12 +52,12 @@ def train(
         al. 2020; images are predicted themselves, in the plane the noise is; samples are of the moving average)
     federation : clients with rows, (n, 2), or (n, 64) in [0, 1]; points are centred and scaled as a whole
     rounds : 1 to 1,000,000 rounds of averaging, in all, those that `checkpoints` already holds among them
-    local_steps : 1 to 100,000 steps between two averages: 1 for clients of one class, which drift apart (at 10 digits
-        are half as good, at the papers' 160 they are blurs); for milder mixtures 10 and more
+    local_steps : 1 to 100,000 steps between two averages: 1 for clients of one class, which drift apart (at 10 KID of
+        digits is several times as large, at the papers' 160 they are blurs); for milder mixtures 10 and more
     seed : of weights, batches and noise
     monitor : an `nm.Monitor`, or any object with `log(step, source, **losses)`, called after each round with the steps
-        behind the model, the model of that round (its `images` where `monitor.federation` has an extractor), and the
-        mean losses of the round. Training's bits are the same with and without it
+        behind the model, the `sample` of that round's model (its `images` where `monitor.federation` has an extractor),
+        and the mean losses of the round. Training's bits are the same with and without it
     checkpoints : a folder for the models of ten rounds spread evenly; a run that was interrupted goes on from the
         newest, with the bits that it would have had
     device : "auto", "cpu", "cuda", … Noise and batches are drawn on the CPU, so a seed means the same on every device

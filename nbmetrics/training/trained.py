@@ -21,7 +21,7 @@ CHUNK = 4096  # rows that are made at once
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A generator as a round of training left it; itself a generator that `nm.evaluate` and `nm.Monitor` take.
+    """A generator as a round of training left it: a distribution that `nm.evaluate` takes, and draws from by `sample`.
 
     Attributes
     ----------
@@ -74,8 +74,6 @@ class Trained:
                 parts.append(model.sample(self.state, normal).cpu().double().numpy())
         centre, size = (self.state[name].numpy() for name in ("centre", "scale"))
         return centre + size * np.concatenate(parts)
-
-    __call__ = sample
 
     def images(self, n: int, rng: Rng, psi: float = 1.0) -> np.ndarray:
         """(n, 8, 8) uint8 images of a model of digits, as a federation with an extractor scores them."""

@@ -159,6 +159,7 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     gone = [*HELD, "Attach", "Remove", "Reset", "Copy code", "as they are alike", "in thirds"]
     assert [name for name in gone if root.get_by_role("button", name=name).filter(visible=True).count()] == []
     expect(root.get_by_label("Preset")).to_be_hidden()
+    expect(root.get_by_text("Merge, drop or split clients")).to_be_hidden()
     page.keyboard.press("Control+z")
     root.get_by_label("Metric", exact=True).select_option("kid")
     root.get_by_role("button", name="worst client").click()
@@ -170,6 +171,7 @@ def test_a_lock_closes_every_control_of_its_kind_and_looking_stays_open(run_cell
     }
     run_code(page, "lab.unlock(); print(1)")
     expect(weight(root, "Client 2")).to_be_enabled()
+    expect(root.get_by_text("Merge, drop or split clients")).to_be_visible()
     root.get_by_label("Metric", exact=True).select_option("fid")
     painted(root)
     back = {name: root.get_by_role("button", name=name, exact=True).is_visible() for name in HELD}

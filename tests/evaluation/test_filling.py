@@ -257,3 +257,16 @@ def test_readers_see_whole_snapshots_while_one_thread_fills():
     for reader in readers:
         reader.join()
     assert not errors
+
+
+def test_replicates_come_in_pieces_that_can_be_stopped_between_and_are_the_same(monkeypatch):
+    """Without a moment a step, each third that one of the three parties leaves out in one cut is a step of its own."""
+    real, made = rows(12, clients=2)
+    wanted = nm.evaluate(real, {"g0": made["g0"]}, "precision", uncertainty=nm.Influence(), progress=False)
+    monkeypatch.setattr("nbmetrics.evaluation.filling.PACE", -1.0)
+    filling = Filling(real, "precision", uncertainty=nm.Influence())
+    filling.add_all({"g0": made["g0"]})
+    words = [(step(), step.words)[1] for step in filling.steps()]
+    assert words.count("how sure Precision of g0 is") == 3 * 3 * (nm.Influence().otherwise.groups // 3)
+    known = noise(wanted.result("precision"), wanted.weights)
+    np.testing.assert_allclose(filling.noise("precision").by_client, known.by_client, rtol=1e-9, atol=1e-12)

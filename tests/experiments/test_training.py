@@ -1,5 +1,7 @@
 """E8 and E11, of the samples that come with the package: what a collapse and checkpoints must show, beside the law."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,9 @@ from nbmetrics.datasets import digit_images, digits, trained_samples
 from nbmetrics.datasets.trained import TARGETS, collapse_target
 from nbmetrics.experiments.orders import order_summary
 from nbmetrics.features import extract
-from tests.rooms import PACKAGE
+from tests.rooms import PACKAGE, ROOT
 
+GUIDE = (ROOT / "docs/training.md").read_text("utf-8")
 FEDERATIONS = ["one class each", "variance-limited", "Dirichlet", "one class each, pixels"]
 # Where the law says that FID-avg sleeps, and where the papers' statement fails.
 ASLEEP = [("one class each", "class 8"), ("variance-limited", "class 8"), ("variance-limited", "8s nearest their mean")]
@@ -36,21 +39,20 @@ def ends(table, clients, target):
 
 
 def check_asleep(table, clients, target):
-    """FID-avg flat or falling; FID-all, KID-all and KID-avg outside of their range of the steps before."""
+    """FID-avg flat (5 %) or falling; FID-all, KID-all and KID-avg outside of their range of the steps before."""
     for before, after in ends(table, clients, target):
-        assert after["fid_avg"].mean() < 1.03 * before["fid_avg"].mean()
+        assert after["fid_avg"].mean() < 1.05 * before["fid_avg"].mean()
         for score in ("fid_all", "kid_all", "kid_avg"):
             assert after[score].min() > before[score].max() + np.ptp(before[score])
         assert after["kid_avg_sds"].min() > 4 and after["law_ratio"].iloc[0] < 1
 
 
 def check_law(table):
-    """FID-avg ends where the law has it: within 7 % of what it was, that of a random digit within 15 %."""
+    """FID-avg ends within 5 % of where the law has it."""
     for clients, target in [*ASLEEP, *AWAKE]:
         for _, after in ends(table, clients, target):
-            near = 0.15 if target == "a random digit" else 0.07
             found, law = after[["fid_avg", "fid_avg_law"]].iloc[-1]
-            assert found == pytest.approx(law, rel=near), (clients, target)
+            assert found == pytest.approx(law, rel=0.05), (clients, target)
 
 
 @pytest.mark.parametrize(("clients", "target"), ASLEEP)
@@ -75,6 +77,18 @@ def test_all_five_runs_do_the_same():
     for clients, target in ASLEEP:
         check_asleep(table, clients, target)
     check_law(table)
+    for clients, words in (
+        ("one class each", "one class each"),
+        ("variance-limited", "variance-limited, 10 neighbours"),
+    ):
+        for target in TARGETS[:2]:
+            line = next(
+                row for row in GUIDE.splitlines() if f"| {words} |" in row and row.split("|")[2].endswith(f"{target} ")
+            )
+            for score, cell in zip(("fid_avg", "fid_all", "kid_all"), line.split("|")[3:6]):
+                ratios = [a[score].mean() / b[score].mean() for b, a in ends(table, clients, target)]
+                stated = [float(number) for number in cell.split("to")]
+                assert [min(ratios), max(ratios)] == pytest.approx(stated, rel=0.06), (line, score)
     caught = [a["fid_avg"].mean() > b["fid_avg"].mean() for b, a in ends(table, "variance-limited", "a random digit")]
     assert sum(caught) >= 3
 
@@ -96,6 +110,9 @@ def test_checkpoints_are_never_inverted_by_kid_and_often_by_fid(kept):
         inverted[clients] = found.loc["fid", "inversions"]
     assert list(inverted) == FEDERATIONS
     assert inverted["Dirichlet"] < inverted["one class each"] and inverted["variance-limited"] > 400
+    told = GUIDE[GUIDE.index("## Checkpoints") :]
+    stated = re.search(r"FID inverts (\d+) on .*? (\d+) on .*? (\d+) on .*? and (\d+) on", told, re.DOTALL)
+    assert list(map(int, stated.groups())) == pytest.approx(list(inverted.values()), abs=3)
 
 
 def test_the_models_learned(kept):
@@ -159,10 +176,9 @@ def test_the_law_is_that_of_exact_scores():
 
 
 def test_a_random_point_of_the_data_has_q_of_1_on_average():
-    rows, labels = digits()
-    federation = nm.Federation.from_labels(rows[:300], labels[:300])
-    found = [nm.theory.collapse(federation, row).q for row in rows[:300]]
-    assert np.mean(found) == pytest.approx(1, abs=0.02)  # client covariances have ddof 1
+    rows = np.random.default_rng(0).normal(size=(200, 2)) + 3 * np.repeat(np.eye(2), 100, axis=0)
+    found = [nm.theory.collapse([rows[:100], rows[100:]], row).q for row in rows]
+    assert np.mean(found) == pytest.approx(1, abs=0.01)  # client covariances have ddof 1
 
 
 @pytest.mark.parametrize(

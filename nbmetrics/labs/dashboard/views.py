@@ -200,9 +200,10 @@ def _mark(ax: Any, sight: Sight, order: Sequence[int], losses: np.ndarray, ends:
             continue
         text = "NaN" if math.isnan(loss) else "∞" if math.isinf(loss) else numeral(scores[g, i], 2)
         dark = math.isfinite(loss) and loss > ends[0] + 0.65 * (ends[1] - ends[0])
-        pad = {"boxstyle": "round,pad=0.25", "fc": "none", "ec": "white" if dark else TEXT}
-        halo = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
-        ring = pad if sight.regret[g, i] == 0 else halo if sight.by_chance[g, i] and not dark else None
+        is_hatched, is_best = sight.by_chance[g, i] or bool(sight.facts.few[i]), sight.regret[g, i] == 0
+        face = "none" if dark or not is_hatched else (1.0, 1.0, 1.0, 0.8)
+        edge = ("white" if dark else TEXT) if is_best else "none"
+        ring = {"boxstyle": f"round,pad={0.25 if is_best else 0.1}", "fc": face, "ec": edge}
         ax.text(g, row, text, ha="center", va="center", fontsize=8, color="white" if dark else TEXT, bbox=ring)
 
 
@@ -219,8 +220,12 @@ def _heat_words(sight: Sight) -> str:
 def _regret(sight: Sight) -> tuple[Drawing, str]:
     """What each client loses if everybody gets the winner by avg, by all, or for the worst client."""
     choices = sight.choices()
-    if not choices or len(sight.names) < 2:
-        raise InvalidInput("view", "is 'regret', and there are no two generators to compare", "Attach another one")
+    if len(sight.names) < 2:
+        raise InvalidInput(
+            "view", "is 'regret', and there is one generator", "Attach another one, or take another view"
+        )
+    if not choices:
+        raise InvalidInput("view", "is 'regret', and nobody's avg is known yet", "Wait, or take another view")
     lost = sight.lost[[g for g, _ in choices]]
     worst = np.where(np.isnan(lost), -1.0, lost).max(axis=0)
     order = sorted(range(len(sight.clients)), key=lambda i: -worst[i])[:MOST_BARS]

@@ -6,6 +6,7 @@
  */
 import { el, setAttributes } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { SaveView } from "../../toolkit/view/saveview.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { read } from "../../toolkit/view/written.js";
 import { BoardStore } from "./boardstore.js";
@@ -46,7 +47,7 @@ function dashboardView(store, signal) {
       store.changed();
     },
     picture: () => shown.leaderboard.picture(),
-    views: () => viewPictures(store, shown.leaderboard, shown.heat),
+    chooser: (share) => new SaveView(share, () => viewPictures(store, shown.leaderboard, shown.heat)),
     compared: (result) => (store.isAtHand ? compared(result, store) : ""),
   });
   const candidates = new Candidates(store, signal, toolbar);

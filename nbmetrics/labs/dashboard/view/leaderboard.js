@@ -100,6 +100,7 @@ export class Leaderboard {
     const drawn = partsOf(shown).map((part) => this.fitted(part, shown));
     this.shown = { scene, shown, drawn };
     this.clients.paint(this.strips);
+    this.root.classList.toggle("nbm-dashboard-pictured", !this.clients.note.hidden);
     this.focused = Math.min(this.focused, rows.length - 1);
     resizeChildren(this.body, rows.length, () => this.makeRow()).forEach((node, at) => {
       this.paintRow(node, rows[at], drawn, at);

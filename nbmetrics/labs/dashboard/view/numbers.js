@@ -213,7 +213,7 @@ function errorsOf(noise) {
 /** What the verdict has to know beside losses. @param {MetricFacts} facts @param {boolean[][]} known @param {Given} given @returns {import("./verdict.js").About} */
 function aboutOf({ name, label, same, corrected, distance, sure, why }, known, { board, shares, result }) {
   const few = board.few?.[name];
-  const left = board.clients.filter((_, i) => few?.[i]);
+  const left = () => board.clients.filter((_, i) => few?.[i]).map((client) => inWords(client.name));
   const p = read(result.p);
   return {
     label,
@@ -224,7 +224,7 @@ function aboutOf({ name, label, same, corrected, distance, sure, why }, known, {
     enough: few && sure ? few.filter((reason) => !reason).length : null,
     why: why || result.why?.[name] || few?.find(Boolean) || "it is still being computed",
     p: Number.isNaN(p) ? null : p,
-    few: left.map((client) => inWords(client.name)),
+    few: few ? once(few, left) : [],
     distance,
   };
 }

@@ -47,8 +47,8 @@ export class Regroup {
     /** @type {Set<string>} */
     this.chosen = new Set();
     this.shown = "";
-    /** What was asked of Python, until it has answered: the number of its last answer, and how many clients there were. */
-    this.asked = /** @type {{result: any, text: string} | null} */ (null);
+    /** Python's last answer when something was asked of it, until it has answered that. @type {any} */
+    this.asked = null;
     this.list = el("div", { class: "nbm-regroup-list", role: "group", "aria-label": "Clients to regroup" });
     this.words = el("p", { class: "nbm-note", role: "status" });
     this.name = el("input", { type: "text", class: "nbm-input", "aria-label": "Name of the merged client" });
@@ -86,6 +86,7 @@ export class Regroup {
     const node = el("button", { type: "button" }, [text]);
     const act = () => {
       const why = this.why[what];
+      if (this.asked) return; // once is enough
       if (why) return setText(this.words, why);
       const clients = [...this.chosen, ...(what === "move" ? [this.target.value] : [])];
       this.ask({ do: what, clients, name: nameOf() }, text);
@@ -98,7 +99,7 @@ export class Regroup {
   ask(change, text) {
     const { store } = this;
     store.finish();
-    this.asked = { result: store.model.get("result"), text };
+    this.asked = store.model.get("result");
     setText(this.words, `${text}: Python is at it.`);
     store.send({ kind: "regroup", change });
   }
@@ -149,7 +150,7 @@ export class Regroup {
   paintAnswer() {
     const { asked } = this;
     const result = this.store.model.get("result");
-    if (!asked || result === asked.result || !result.error) return;
+    if (!asked || result === asked || !result.error) return;
     this.asked = null;
     setText(this.words, result.error.message);
   }

@@ -23,10 +23,10 @@ export function paintStrip(parent, strip, whose) {
   const { picture, count, of, side } = strip;
   const node = found ?? el("img", { class: "nbm-dashboard-strip" });
   if (!found) parent.append(node);
-  setAttributes(node, { alt: `${count} of ${of.toLocaleString("en")} images of ${whose}, drawn at random` });
   if (shown.get(node) === strip) return;
   shown.set(node, strip);
-  setAttributes(node, { src: picture, width: count * (side + 1) - 1, height: side });
+  const alt = `${count} of ${of.toLocaleString("en")} images of ${whose}, drawn at random`;
+  setAttributes(node, { alt, src: picture, width: count * (side + 1) - 1, height: side });
   node.classList.toggle("nbm-dashboard-squares", side < SMALL);
 }
 

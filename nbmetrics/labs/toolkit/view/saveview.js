@@ -1,25 +1,27 @@
 /**
- * What saves one view of a lab, or all of them, as PNG or SVG: a choice beside the menu Share, until it is closed.
+ * What saves one view of a lab, or all of them, as PNG or SVG: a choice beside the menu Share, until it is closed. The
+ * picture is of what this page shows.
  *
  * @import { Pictured } from "./picture.js"
+ * @import { ShareMenu } from "./sharing.js"
  * @typedef {Record<string, () => Pictured>} Views  those that can be drawn now, by their names
  */
 import { el } from "./dom.js";
+import { drawingOf, pictureOf } from "./picture.js";
+import { download } from "./sharing.js";
 
-export const EVERYTHING = "Everything";
+const EVERYTHING = "Everything";
 
 export class SaveView {
-  /**
-   * @param {() => Views} views @param {AbortSignal} signal
-   * @param {(name: string, parts: Pictured[], kind: "png" | "svg") => Promise<void>} save @param {() => HTMLElement} back gets the focus
-   */
-  constructor(views, signal, save, back) {
+  /** @param {ShareMenu} share @param {() => Views} views */
+  constructor(share, views) {
+    const { signal } = share;
+    this.share = share;
     this.views = views;
-    this.back = back;
     this.select = el("select", { "aria-label": "View" });
     const buttons = /** @type {const} */ (["png", "svg"]).map((kind) => {
       const button = el("button", { type: "button" }, [kind.toUpperCase()]);
-      button.addEventListener("click", () => save(this.select.value, this.parts(), kind), { signal });
+      button.addEventListener("click", () => this.save(kind), { signal });
       return button;
     });
     const close = el("button", { type: "button" }, ["Close"]);
@@ -43,14 +45,29 @@ export class SaveView {
 
   close() {
     this.root.hidden = true;
-    this.back().focus({ preventScroll: true });
+    this.share.menu.button.focus({ preventScroll: true });
   }
 
-  /** What is chosen, as it is now; its sentences stand once. */
+  /** @param {"png" | "svg"} kind */
+  async save(kind) {
+    const { menu, file, title } = this.share;
+    const words = this.select.value.toLowerCase().match(/[a-z]+/g) ?? [];
+    const name = `${[file, ...words].join("-")}.${kind}`;
+    const root = /** @type {HTMLElement} */ (menu.root.closest(".nbm"));
+    try {
+      const make = kind === "svg" ? drawingOf : pictureOf;
+      download(await make(root, title(), this.parts()), name);
+      menu.tell(`Picture saved: ${name}`);
+    } catch (error) {
+      menu.tell(`That could not be done: ${/** @type {Error} */ (error).message}`);
+    }
+  }
+
+  /** What is chosen, as it is now; a sentence stands once. */
   parts() {
     const views = this.views();
     const { value } = this.select;
-    if (value !== EVERYTHING && !(value in views)) throw new Error(`there is no ${value} now`);
+    if (value !== EVERYTHING && !(value in views)) throw new Error(`there is no view ${value} now`);
     const names = value === EVERYTHING ? Object.keys(views) : [value];
     const said = new Set();
     return names.map((name) => {

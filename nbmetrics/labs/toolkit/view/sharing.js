@@ -10,9 +10,8 @@
 import { el } from "./dom.js";
 import { lockable } from "./locks.js";
 import { Menu } from "./menu.js";
-import { drawingOf, pictureOf } from "./picture.js";
+import { pictureOf } from "./picture.js";
 import { answerOf, within } from "./request.js";
-import { SaveView } from "./saveview.js";
 import { packed } from "./share.js";
 
 /**
@@ -20,7 +19,7 @@ import { packed } from "./share.js";
  * @property {(scene: any) => string} code Python that rebuilds a scene
  * @property {(text: string) => string} [opening] Python that opens a share string; its class alone by default
  * @property {() => Pictured} picture
- * @property {() => import("./saveview.js").Views} [views] that can be saved one by one
+ * @property {(menu: ShareMenu) => import("./saveview.js").SaveView} [chooser] of a lab whose views can be saved one by one
  * @property {() => boolean} [isSecret] whether Python's picture would show what the page still hides
  */
 
@@ -47,21 +46,9 @@ export class ShareMenu {
       item("Save picture", () => this.savePicture()),
     );
     this.fold = new CopyFold();
-    /** @type {SaveView | null} */
     this.chooser = null;
-    if (shared.views) this.offerViews(shared.views);
-  }
-
-  /** @param {() => import("./saveview.js").Views} views */
-  offerViews(views) {
-    const chooser = new SaveView(
-      views,
-      this.signal,
-      (...chosen) => this.saveView(...chosen),
-      () => this.menu.button,
-    );
-    this.menu.add(this.menu.item("Save a view", () => chooser.open()));
-    this.chooser = chooser;
+    this.chooser = shared.chooser?.(this) ?? null;
+    if (this.chooser) this.menu.add(this.menu.item("Save a view", () => this.chooser?.open()));
   }
 
   get file() {
@@ -138,23 +125,6 @@ export class ShareMenu {
     download(await pictureOf(root, this.title(), this.shared.picture()), name);
     menu.tell(isOwn ? `Picture saved: ${name}` : `Picture saved as this page shows it, without Python: ${name}`);
   }
-
-  /** As this page shows it. @param {string} view @param {Pictured[]} parts @param {"png" | "svg"} kind */
-  async saveView(view, parts, kind) {
-    const { menu } = this;
-    const name = `${this.file}-${view
-      .toLowerCase()
-      .replace(/[^a-z]+/g, "-")
-      .replace(/^-|-$/g, "")}.${kind}`;
-    const root = /** @type {HTMLElement} */ (menu.root.closest(".nbm"));
-    try {
-      const make = kind === "svg" ? drawingOf : pictureOf;
-      download(await make(root, this.title(), parts), name);
-      menu.tell(`Picture saved: ${name}`);
-    } catch (error) {
-      menu.tell(`That could not be done: ${/** @type {Error} */ (error).message}`);
-    }
-  }
 }
 
 /** What was copied, below the picture, to look at or to copy by hand. */
@@ -203,7 +173,7 @@ function bytesOf(base64) {
 }
 
 /** @param {Blob} content @param {string} name */
-function download(content, name) {
+export function download(content, name) {
   const link = el("a", { href: URL.createObjectURL(content), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
