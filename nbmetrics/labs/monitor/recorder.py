@@ -119,9 +119,8 @@ class Recorder:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nbmetrics Monitor scores", daemon=True)
                 self._thread.start()
-            if (
-                self._is_urgent or len(self._queue) == 1
-            ):  # to wake the worker for each loss costs the loop more than that
+            # to wake the worker for each loss would cost the loop
+            if self._is_urgent or len(self._queue) == 1:
                 self._ready.notify_all()
 
     def wait(self, seconds: float | None = None) -> bool:

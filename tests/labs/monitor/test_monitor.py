@@ -144,6 +144,15 @@ def test_a_run_that_goes_on_is_a_new_segment_that_shadows_later_steps(monitored,
         Monitor.open(tmp_path).log(0, rows_of(0))
 
 
+def test_a_segment_under_other_weights_takes_the_steps_before_it_along(monitored, tmp_path):
+    federation = nm.Federation(clients())
+    logged(monitored(federation, path=tmp_path, keep_all=True), [0, 1]).close()
+    other = federation.with_weights(WEIGHTS)
+    monitor = logged(monitored(other, path=tmp_path, keep_all=True), [2])
+    np.testing.assert_allclose(numbers(monitor.table), evaluated(other, range(3)), rtol=1e-8)
+    assert len(monitor.alarms) == 0  # the KID gap is another one under other weights, and the same at every step
+
+
 def test_other_numbers_of_rows_have_a_line_of_their_own_where_the_metric_is_biased(monitored):
     monitor = logged(monitored(clients(), keep_all=True), [0, 1])
     logged(monitor, [2], n=400)
