@@ -1,6 +1,7 @@
 """What the generator made, at some steps of a run: first, last, best, alarms, and others evenly spread.
 
-{"side": 0 or 8, "low", "high", "steps": [0, 100, …], "rows": [base64 of float32 (n, 2), or of bytes (n, side²), …]}
+{"side": of pictures, 0 of points, "low", "high", "steps": [0, 100, …],
+ "rows": [base64 of float32 (n, 2), or of bytes (n, side²), …]}
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
 from ...summaries.moments import Moments
+from .looks import Looks
 from .plain import MOST_FEATURES, PlainFID
 
 # Draws of the noise of a score.
@@ -34,9 +35,6 @@ DRAWS = 128
 MOMENTS_DIM = 64
 # Clients whose own noise is kept; of more, only that of avg and all under the weights given.
 NOISY_CLIENTS = 32
-# Rows that are kept to be drawn, of so many features at most; or pictures, of so many grey values.
-SHOWN, SHOWN_DIM = 256, 3
-PICTURES, SQUARES = 12, frozenset(side * side for side in range(4, 33))
 # Bytes of normal numbers that are kept from one step to the next.
 KEPT_BYTES = 64 * 2**20
 
@@ -109,6 +107,7 @@ class Scoring:
         drawn = ClientSamples(self.federation, None, self.seed)
         self.clients = [Clients(metric, drawn, refusal) for metric, refusal in settled(metrics, self.federation)]
         self._multipliers = KeptMultipliers(DRAWS, seed=0)
+        self._looks = Looks(self.federation)
         self._is_ready = False
 
     @property
@@ -164,10 +163,10 @@ class Scoring:
         position : of the step among all, which seeds the noise of rows that were not
         """
         self.prepare()
-        made = Generator(rows, name="generator").through(self.extraction)
-        drawn = GeneratorSamples(made, None, [self.seed, 1, position], self.federation)
+        made = Generator(rows, name="generator")
+        drawn = GeneratorSamples(made.through(self.extraction), None, [self.seed, 1, position], self.federation)
         column = Column.of(drawn, 0 if is_paired else 1 + position, len(self.names))
-        return {c.metric.name: self._scored(c, column) for c in self.clients}, self._kept(drawn)
+        return {c.metric.name: self._scored(c, column) for c in self.clients}, self._kept(drawn, made)
 
     def _scored(self, clients: Clients, column: Column) -> Scored:
         try:
@@ -206,7 +205,7 @@ class Scoring:
         together = made.all(clients.pooled_strata(self.weights), self.weights)
         return each.astype(np.float32), together.draws[:, 0].astype(np.float32)
 
-    def _kept(self, drawn: GeneratorSamples) -> dict[str, np.ndarray]:
+    def _kept(self, drawn: GeneratorSamples, made: Generator) -> dict[str, np.ndarray]:
         """`centre`, variance and mean; some `rows` to be drawn; `moments`, where FID-all is made from them."""
         sample = drawn.whole(self.clients[0].metric)
         if sample.rows is None:
@@ -214,7 +213,7 @@ class Scoring:
                 return {}
         elif sample.rows.shape[0] < 2:
             return {}
-        found = {"centre": np.asarray(_centre(sample)), **_shown(sample)}
+        found = {"centre": np.asarray(_centre(sample)), **self._looks.of(made, sample.rows)}
         if not any(map(self._is_exact, self.clients)):
             return found
         law = sample.distribution
@@ -224,14 +223,6 @@ class Scoring:
     def _is_exact(self, clients: Clients) -> bool:
         """Whether pooled scores under other weights are made from moments."""
         return is_fid(clients) and self.federation.dim <= MOMENTS_DIM
-
-
-def _shown(sample: Sample) -> dict[str, np.ndarray]:
-    """The first rows, where they can be looked at."""
-    if sample.rows is None or not ((dim := sample.rows.shape[1]) <= SHOWN_DIM or dim in SQUARES):
-        return {}
-    few = SHOWN if dim <= SHOWN_DIM else PICTURES
-    return {"rows": to_numpy(sample.rows[:few, :]).astype(np.float32)}
 
 
 def _centre(sample: Sample) -> np.ndarray | None:
