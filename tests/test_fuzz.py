@@ -180,6 +180,7 @@ ELSEWHERE = {
     "lessons": "nothing to pass",
     "collect_answers": "of text alone, hostile text included: labs/playground/test_answers",
     "figures": "drawn from the tables of experiments: test_figures",
+    "training": "training/test_train and test_files",
     **dict.fromkeys(
         ["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor"],
         "test_fuzz_labs",

@@ -86,6 +86,8 @@ class Dashboard(Edited):
     draws = traitlets.Dict().tag(sync=True)
     # Some pictures of each generator and of the clients, see `pictures`.
     strips = traitlets.Dict().tag(sync=True)
+    # Of the clients' own images: not in a saved page, which may go to others.
+    clients_strip = traitlets.Dict().tag(sync=True, live=True)
     # Of the chosen cell.
     details = traitlets.Dict().tag(sync=True)
     # The best mixture, once the page asked for it.
@@ -182,7 +184,8 @@ class Dashboard(Edited):
         study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
         why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
         board = {"regroup": regroup, **study.board(self._doing, self._filler.is_stopped, why)}
-        found = {"board": board, "draws": study.draws(), "strips": dict(study.strips)}
+        strips = dict(study.strips)
+        found = {"board": board, "draws": study.draws(), "clients_strip": strips.pop("clients", {}), "strips": strips}
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients
             for asked in (self._details, self._mixture, self._winners):
                 asked.drop()

@@ -24,7 +24,7 @@ import { viewPictures } from "./viewpictures.js";
 import { Weights } from "./weights.js";
 
 export default lab("Dashboard", numbersOf, dashboardView, {
-  traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips"],
+  traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips", "clients_strip"],
   kind: BoardStore,
   refusal: whySceneRefused,
 });

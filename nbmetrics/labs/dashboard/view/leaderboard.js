@@ -142,7 +142,8 @@ export class Leaderboard {
 
   /** @returns {import("./strips.js").Strips} */
   get strips() {
-    return this.store.model.get("strips") ?? {};
+    const clients = this.store.model.get("clients_strip") ?? {};
+    return { ...this.store.model.get("strips"), ...(clients.picture ? { clients } : {}) };
   }
 
   /** The picture to save, laid out beside the page until it was copied. @returns {import("../../toolkit/view/picture.js").Pictured} */
