@@ -297,6 +297,7 @@ def test_focus_stays_in_the_lab_when_what_had_it_goes_away(opened):
     page.keyboard.press("Control+z")
     until(page, lambda: page.evaluate(FOCUS), lambda found: found[0] == "nbm-question")
     page.keyboard.press("Control+y")
+    expect(lab.get_by_role("button", name="Next lesson")).to_be_visible()
     tab_to(page, "Next lesson", key="Shift+Tab")
     page.keyboard.press("Enter")
     asked = until(page, lambda: page.evaluate(FOCUS), lambda found: found[0] == "nbm-question")

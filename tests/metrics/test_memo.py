@@ -53,7 +53,7 @@ def test_summaries_are_values_scored_or_not():
     made = metric.summarize(Sample(rows=rows(300, 80)))
     for pairs in metric.all_terms(real, [made]):
         assert len(list(pairs)) == 3
-    assert set(vars(made)) <= {"count", "mean", "kept_root", "dense", "graded", "trace"}
+    assert set(vars(made)) <= {"count", "mean", "kept_root", "kept_dense", "graded", "trace"}
     again = pickle.loads(pickle.dumps(made))
     assert metric.terms(real[0], again)["mean"] == metric.terms(real[0], made)["mean"]
 

@@ -115,8 +115,8 @@ class Sampler:
         return Drawn(rows, len(rows), True)
 
     def _made(self, source: Any) -> Any:
-        modules = [m for m in (source, getattr(source, "__self__", None)) if hasattr(m, "state_dict")]
-        modules = [m for m in modules if hasattr(m, "modules")]
+        owners = (source, getattr(source, "__self__", None))
+        modules = [part for part in owners if hasattr(part, "state_dict") and hasattr(part, "modules")]
         function = module_source(source) if hasattr(source, "state_dict") else source
         with untouched(self._seed, *modules):
             return self._asked(function, np.random.default_rng([self._seed, 1]))
