@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, concat, to_float64, to_numpy
+from ...arrays import Array, concat, row_blocks, to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
 from ..memo import remember
 from ..strata import Pulls, Strata
@@ -53,5 +53,6 @@ def _without_self(kernel: Any, unbiased: bool, means: np.ndarray, rows: Array, s
     if not unbiased:
         return means
     weight = share / rows.shape[0]
-    wide = to_float64(rows)
-    return (means - weight * to_numpy(kernel.paired(wide, wide))) / (1.0 - weight)
+    blocks = (to_float64(rows[block, :]) for block in row_blocks(rows.shape[0], 16 * rows.shape[1]))
+    own = np.concatenate([to_numpy(kernel.paired(wide, wide)) for wide in blocks])
+    return (means - weight * own) / (1.0 - weight)
