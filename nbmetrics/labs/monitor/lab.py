@@ -1,7 +1,7 @@
 """Monitor: the live view of a run while it is recorded, or of one that was.
 
-Flow: `log` hands over to the engine (monitor.py), which scores on a thread of its own and tells of each step → one more
-thread writes what is new to the page, at most ten times a second: `recent`, and now and then all of it to `past` →
+Flow: `log` hands over to the recording (recording.py), which scores on a thread of its own and tells of each step → one
+more thread writes what is new to the page, at most ten times a second: `recent`, and now and then all of it to `past` →
 then, less often, what takes longer: best checkpoints, alarms and scores under the weights on show, the `result`.
 """
 
@@ -16,7 +16,7 @@ from ...errors import InvalidInput, check_choice, shown
 from ..toolkit import modules
 from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR
-from . import monitor as engine
+from . import recording as engine
 from .history import History
 from .packed import metrics_of, packed
 from .run import Run
@@ -85,7 +85,7 @@ class Monitor(Lab):
     """
 
     _esm = modules.module("monitor/view/index.js")
-    _css = modules.style(*modules.CHARTS, "monitor/view/style.css")
+    _css = modules.style(*modules.CHARTS, "toolkit/view/ink.css", "monitor/view/style.css")
     _state = MonitorScene
     _saved_words = OF_MONITOR
 
@@ -109,7 +109,7 @@ class Monitor(Lab):
         seed: int = 0,
     ) -> None:
         given = {"path": path, "keep_all": keep_all, "samples": samples, "seed": seed}
-        self._start(engine.Monitor(federation, metrics, **given), is_kept=path is not None)
+        self._start(engine.Recording(federation, metrics, **given), is_kept=path is not None)
 
     @classmethod
     def _opened_at(cls, path: Any) -> Monitor:
@@ -118,10 +118,10 @@ class Monitor(Lab):
         Raises InvalidInput where there is none. What was damaged is left out, and `troubles` says so.
         """
         made = cls.__new__(cls)
-        made._start(engine.Monitor.open(path), is_kept=True)
+        made._start(engine.Recording.open(path), is_kept=True)
         return made
 
-    def _start(self, record: engine.Monitor, is_kept: bool) -> None:
+    def _start(self, record: engine.Recording, is_kept: bool) -> None:
         """Show a record, and what is added to it."""
         self._record, self._is_kept = record, is_kept
         self._publishing = threading.RLock()

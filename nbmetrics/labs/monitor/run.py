@@ -103,10 +103,5 @@ class Run:
 
         return monitored(self.history, self.alarms)
 
-    def _repr_html_(self) -> str:
-        from .page import page_of
-
-        return page_of(self)
-
     def __repr__(self) -> str:
         return "\n".join([f"{type(self).__name__} of {len(self.history.points):,} steps", *self.words])

@@ -14,8 +14,8 @@ from typing import Any
 from ...errors import InvalidInput, printable
 from .best import PARTS, best_set, best_steps, kept_words
 from .history import History, Line
-from .monitor import Monitor
 from .packed import gaps_of, metrics_of, text_of
+from .recording import Recording
 from .run import Run
 
 # Alarms that are told, the newest; and steps of a set.
@@ -33,7 +33,7 @@ def run_of(history: History, is_kept: bool) -> dict[str, Any]:
     return {"clients": names, "weights": weights, "metrics": facts, "gaps": gaps_of(history), "kept": is_kept}
 
 
-def told_of(record: Monitor) -> dict[str, Any]:
+def told_of(record: Recording) -> dict[str, Any]:
     """What a Monitor costs, and what went wrong, in words."""
     cost = record.cost
     if not cost.elapsed:

@@ -11,7 +11,7 @@ from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import alarms
 from nbmetrics.labs.monitor.events import Point, Segment
 from nbmetrics.labs.monitor.history import History
-from nbmetrics.labs.monitor.monitor import Monitor
+from nbmetrics.labs.monitor.recording import Recording
 
 FID = {"name": "fid", "label": "FID", "higher_is_better": False, "best": None, "kind": "fid", "mixes": False}
 KID = {**FID, "name": "kid", "label": "KID", "kind": "kid", "mixes": True}
@@ -22,7 +22,7 @@ OFTEN = 1 / 500
 
 @pytest.fixture
 def monitored(opened):
-    return partial(opened, Monitor, keep_all=True)
+    return partial(opened, Recording, keep_all=True)
 
 
 def history(avg, of_all, *, metric=FID, variance=None, losses=None, terms=None):
@@ -119,7 +119,7 @@ def test_another_order_of_the_clients_rows_is_seen_by_the_instrument(monitored, 
         monitor.log(step, rng.normal(size=(40, 3)))
         assert monitor.wait(60)
         monitor.close()
-    found = Monitor.open(tmp_path).alarms
+    found = Recording.open(tmp_path).alarms
     assert found["step"].tolist() == [1] and found["alarm"].tolist() == ["instrument"]
 
 
@@ -142,7 +142,7 @@ def test_thresholds_of_ones_own_sound_live_and_on_old_runs_and_call(monitored, t
         monitor.log(step, nm.Gaussian([shift]), d=10.0 if step < 8 else 0.1)
     assert monitor.wait(60)
     own = ["kid_avg rises", "d falls"]
-    for seen in (monitor, Monitor.open(tmp_path)):
+    for seen in (monitor, Recording.open(tmp_path)):
         if seen is not monitor:
             seen.alarm("kid_avg", rises=0.5, for_=3)
             seen.alarm("d", falls=0.9)

@@ -8,8 +8,8 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor.best import LEVEL, within_chance
-from nbmetrics.labs.monitor.monitor import Monitor
 from nbmetrics.labs.monitor.plain import PlainFID
+from nbmetrics.labs.monitor.recording import Recording
 from nbmetrics.metrics import Sample
 
 RUNS = 150
@@ -17,7 +17,7 @@ RUNS = 150
 
 @pytest.fixture
 def monitored(opened):
-    return partial(opened, Monitor, keep_all=True)
+    return partial(opened, Recording, keep_all=True)
 
 
 def coverage(steps, truth, rng, draws=128, noise=1.0):

@@ -1,11 +1,11 @@
-"""Training in PyTorch goes on bit for bit as it would without a Monitor."""
+"""Training in PyTorch goes on bit for bit as it would without a recording."""
 
 from functools import partial
 
 import numpy as np
 import pytest
 
-from nbmetrics.labs.monitor.monitor import Monitor
+from nbmetrics.labs.monitor.recording import Recording
 
 torch = pytest.importorskip("torch", reason="modules are PyTorch's")
 STEPS = 12
@@ -49,7 +49,7 @@ def trained(hand_over):
 def monitor(opened):
     rng = np.random.default_rng(0)
     clients = {"a": rng.normal(size=(40, 2)), "b": rng.normal(1, 1, (40, 2))}
-    return opened(Monitor, clients, "fid", keep_all=True, samples=50)
+    return opened(Recording, clients, "fid", keep_all=True, samples=50)
 
 
 SOURCES = {

@@ -1,4 +1,4 @@
-"""Monitor: Python's half, which a view may be told of and shows.
+"""A run while it is recorded: Python's half of the Monitor, which its view is told of.
 
 Flow: `log` draws and hands over → the recorder scores and writes → the point joins the history, alarms are read again,
 and whoever listens is told. Everything that is shown is read from the history, live or opened from a folder.
@@ -34,7 +34,7 @@ SHARE = 0.05
 # Seconds that the end of a program waits for scores under way.
 PATIENCE = 10.0
 
-_writing: weakref.WeakValueDictionary[Path, Monitor] = weakref.WeakValueDictionary()
+_writing: weakref.WeakValueDictionary[Path, Recording] = weakref.WeakValueDictionary()
 
 
 class MonitorWarning(UserWarning):
@@ -63,45 +63,16 @@ class Cost(NamedTuple):
     dropped: int
 
 
-class Monitor(Run):
-    """The scores of a generator while it trains: avg, all and gap by step, the best checkpoint by each, and alarms.
-
-    Parameters
-    ----------
-    federation, metrics : as for `nm.evaluate`
-    path : of a folder that keeps the run, made where it is not there; a run that is there goes on as a new segment. By
-        default the run lives as long as the Monitor
-    keep_all : whether every logged step is scored, however long that takes; by default the loop pays at most 5 %: steps
-        that come too soon, or while one waits, are left out and counted (`cost`)
-    samples : rows that are drawn of a function or module at each step, always of the same latents
-    seed : of the latents
-
-    Attributes
-    ----------
-    table : DataFrame (step, metric, avg, all, gap)
-    losses : DataFrame, a row a step and a column a loss
-    alarms : DataFrame (step, alarm, words)
-    words : what each aggregate would keep, a sentence a metric
-    cost : see `Cost`
-    troubles : what could not be drawn, written or read; the training goes on
-
-    Raises
-    ------
-    InvalidInput
-        As `nm.evaluate`, before anything is computed; for a folder that cannot be written, that another process writes,
-        or that holds a run of other clients.
+class Recording(Run):
+    """What `nm.Monitor` holds, with the same parameters: draws, has scored, writes, and answers questions.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> clients = {"north": rng.normal(-1, 1, (200, 2)), "south": rng.normal(1, 1, (200, 2))}
-    >>> monitor = Monitor(clients, keep_all=True, samples=200)
-    >>> for step in range(3):
-    ...     _ = monitor.log(step, lambda n, rng, width=step: rng.normal(0, 0.5 + width, (n, 2)), loss=1.0)
-    >>> monitor.wait()
+    >>> recording = Recording({"a": nm.Gaussian(-1.0), "b": nm.Gaussian(1.0)}, "fid", keep_all=True)
+    >>> recording.log(0, nm.Gaussian(0.0)) and recording.wait()
     True
-    >>> monitor.best("fid")
-    {'avg': 0, 'all': 1}
+    >>> recording.best("fid")
+    {'avg': 0, 'all': 0}
     """
 
     def __init__(
@@ -152,7 +123,7 @@ class Monitor(Run):
         self._skipped, self._judged, self._judging, self._warm = 0, 0.0, 0.0, False
 
     @classmethod
-    def open(cls, path: Any) -> Monitor:
+    def open(cls, path: Any) -> Recording:
         """A run that a Monitor wrote into a folder, without its clients or generator: to be read, not to go on.
 
         Raises InvalidInput where there is none. What was damaged is left out, and `troubles` says so.
@@ -165,27 +136,7 @@ class Monitor(Run):
         return made
 
     def log(self, step: int, source: Any = None, **losses: Any) -> bool:
-        """Hand over a generator as it is at a step of the training.
-
-        Parameters
-        ----------
-        step : a whole number, 0 or more; steps may come in any order, and one that comes twice is taken anew
-        source : a torch module with `latent_dim`, a function `(n, rng) -> rows`, rows (or images, where the clients
-            are), or a distribution; None where there are only losses. Drawn at once, in evaluation mode, of the same
-            seed at every step; modules and all random streams are left as they were. A function that calls modules of
-            its own sets their modes itself. Rows are copied
-        losses : numbers by name; tensors are not waited for
-
-        Returns
-        -------
-        bool : whether the step is to be scored; False where it came too soon for a cost of 5 %, or could not be drawn
-
-        Raises
-        ------
-        InvalidInput
-            For a step that is none, or a source that cannot be a generator of these clients; whatever goes wrong in
-            drawing, scoring and writing is told (`troubles`), and not raised.
-        """
+        """See `nm.Monitor.log`."""
         if self._sampler is None:
             raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
         now = time.monotonic()
@@ -286,16 +237,7 @@ class Monitor(Run):
     def alarm(
         self, column: str, *, rises: float | None = None, falls: float | None = None, for_: int = 1, call: Any = None
     ) -> None:
-        """Sound an alarm where a column rises, or falls, by a share of its lowest, or highest, value so far.
-
-        Parameters
-        ----------
-        column : `fid_avg`, `fid_all`, `fid_gap` and so on, `variance` of the generated rows, or the name of a loss
-        rises, falls : the share, 0.5 for half of it; one of the two
-        for_ : steps in a row
-        call : a function of one `Alarm(step, alarm, words)`, called on another thread for each one that comes from now
-            on; what it raises is told
-        """
+        """See `nm.Monitor.alarm`."""
         if call is not None and not callable(call):
             raise InvalidInput("call", f"got {shown(call)}", "Give a function of one alarm")
         super().alarm(column, rises=rises, falls=falls, for_=for_)
@@ -335,6 +277,6 @@ def _opened(path: Path, names: Any) -> tuple[History, Reader]:
     return history, reader
 
 
-def _close(monitor: weakref.ref[Monitor]) -> None:
+def _close(monitor: weakref.ref[Recording]) -> None:
     if (found := monitor()) is not None:
         found.close()
