@@ -62,3 +62,31 @@ def test_row_means_take_torch_rows():
             found = kernel.row_means(torch.from_numpy(x), content)
             assert isinstance(found, np.ndarray)
             np.testing.assert_allclose(found, kernel.row_means(x, y), rtol=1e-11)
+
+
+@pytest.mark.parametrize("offset", [0.0, 30.0])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("sizes", [(3, 40, 7, 700, 600), (5, 4)])
+def test_pulls_of_pooled_rows_are_weighted_sums_of_the_kernel_without_the_row_itself(sizes, dtype, offset):
+    """Small clients are taken together, large ones alone; under any weights, one of them 0."""
+    d = 90
+    spread = np.arange(1, d + 1) ** -0.7
+    parts = [(offset + (i % 3) * 0.1 + spread * RNG.normal(size=(n, d))).astype(dtype) for i, n in enumerate(sizes)]
+    made = (offset + 0.2 + spread * RNG.normal(size=(60, d))).astype(dtype)
+    weights = np.arange(1.0, len(sizes) + 1)
+    weights[1:-1] *= np.arange(len(sizes) - 2) != 0
+    weights /= weights.sum()
+    kid = KID().resolve([Sample(rows=part) for part in parts])
+    assert offset == 0 or "about the clients' mean" in str(kid.kernel)
+    one = [kid.strata(kid.summarize(Sample(rows=part)), part) for part in parts]
+    found = kid.pulls(kid.pool_strata(one, weights), kid.strata(kid.summarize(Sample(rows=made)), made))
+
+    kept = [part.astype("f8") for part, w in zip(parts, weights, strict=True) if w]
+    each = np.concatenate(
+        [np.full(len(part), w / len(part)) for part, w in zip(kept, weights[weights > 0], strict=True)]
+    )
+    x = np.concatenate(kept)
+    pairs, cross = kid.kernel.block(x, x), kid.kernel.block(x, made.astype("f8"))
+    expected = 2 * ((pairs @ each - each * np.diag(pairs)) / (1 - each) - cross.mean(axis=1))
+    tolerance = (1e-9 if dtype == "f8" else 1e-4) * np.abs(expected).max()
+    np.testing.assert_allclose(np.concatenate(found.real), expected, rtol=0, atol=tolerance)

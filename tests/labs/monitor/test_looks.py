@@ -24,6 +24,7 @@ def test_images_are_kept_as_they_were_given():
 def test_pixels_are_told_from_features_by_their_range():
     assert seen(nm.Federation.from_labels(PIXELS, LABELS), PIXELS[:20])["rows"].shape == (12, 64)
     normal = np.random.default_rng(0).normal(size=(40, 64))
+    assert seen([0.5 + 0.5 * PIXELS[:9], 0.5 + 0.5 * PIXELS[9:19]], PIXELS[:20]) == {}
     assert seen([normal, normal], normal) == {} and seen([0.5 * PIXELS[:9], 0.5 * PIXELS[9:19]], PIXELS[:20]) == {}
 
 
