@@ -68,6 +68,18 @@ def test_a_collapse_that_the_average_sleeps_through_is_caught_by_all_by_the_gap_
         assert SWITCH < first[rule] <= SWITCH + delay, rule
     assert set(first.index) <= {"avg silent", "gap closes", "collapse", "worst client"}
     assert monitor.best("fid")["avg"] >= SWITCH > monitor.best("fid")["all"]
+    told = monitor.alarms.set_index("alarm")["words"]["avg silent"]
+    assert all(
+        words.startswith("FID-all") for words in ([told] if isinstance(told, str) else told)
+    )  # KID-avg speaks up
+
+
+@pytest.mark.parametrize(("share", "is_silent"), [(0.0, True), (0.05, True), (0.2, False), (1.0, False)])
+def test_an_average_that_rises_with_all_is_not_silent(share, is_silent):
+    calm = 1.0 + 0.001 * np.random.default_rng(0).normal(size=20)
+    rise = np.r_[np.zeros(10), np.full(10, 3.0)]
+    found = sounded(history(5.0 + calm + share * rise, calm + rise))
+    assert ("avg silent" in [alarm for _, alarm in found]) == is_silent
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.5, 0.9])
