@@ -96,7 +96,8 @@ NUMBERS = f"{TABLE} td[data-value], .nbm-memo-number[data-value]"
 ROWS = f"""root => {{
   const table = root.querySelector('{TABLE}');
   const rows = table ? [...table.tBodies[0].rows] : [...root.getElementsByClassName('nbm-memo-card')];
-  return rows.map(row => [...row.querySelectorAll('[data-value]')].map(cell => Number(cell.dataset.value))); }}"""
+  const digits = cell => Number(Number(cell.dataset.value).toPrecision(12));
+  return rows.map(row => [...row.querySelectorAll('[data-value]')].map(digits)); }}"""
 # What the status says, once it is about the revision that is shown, no numbers are marked as older, and both stay so
 # for two frames.
 STATUS = """async root => {
@@ -127,7 +128,10 @@ def handle(root, case):
 
 
 def shown(root):
-    """The exact numbers behind the cells of the Scores table, row by row, or behind the cards."""
+    """The numbers behind the cells of the Scores table, row by row, or behind the cards.
+
+    To 12 digits: Python may answer for one scene twice, and two runs of one eigensolver differ in the last bit.
+    """
     return root.evaluate(ROWS)
 
 
