@@ -187,7 +187,7 @@ PICTURES = {
     "correlation": still("correlation", nm.CorrelationLab, show),
     "twins": still("twins", nm.TwinsLab),
     "lesson": still("lesson", lambda: nm.Playground(lesson="Average against pooled"), reveal),
-    "dashboard": still("dashboard", of_notebook("11_which_generator", "dashboard")),
+    "dashboard": still("dashboard", of_notebook("12_which_generator", "dashboard")),
     "monitor": still("monitor", of_notebook("09_watching_training", "monitor")),
     "memorization": still("memorization", lambda: nm.MemorizationLab(copied=0.5)),
 }

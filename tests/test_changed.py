@@ -24,7 +24,7 @@ from tests.changed import ALWAYS, ELSEWHERE, changed, selected
         ("nbmetrics/labs/toolkit/view/dom.js", ["tests/labs/toolkit"]),
         ("nbmetrics/federation/client.py", ["tests/test_federation.py"]),
         ("nbmetrics/errors.py", []),
-        ("notebooks/theorems.ipynb", ["tests/test_notebooks.py"]),
+        ("notebooks/07_theorems.ipynb", ["tests/test_notebooks.py"]),
         ("tests/labs/toolkit/test_saved.py", ["tests/labs/toolkit/test_saved.py"]),
         ("tests/labs/toolkit/common.py", ["tests/labs/toolkit"]),
         ("tests/metrics/test_removed.py", []),

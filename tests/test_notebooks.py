@@ -59,7 +59,7 @@ def test_runs(ran, path):
     shown = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
     kinds = set().union(*(o.get("data", {}) for o in shown))
     assert "image/png" in kinds
-    assert path.stem == "theorems" or "application/vnd.jupyter.widget-view+json" in kinds
+    assert path.stem == "07_theorems" or "application/vnd.jupyter.widget-view+json" in kinds
 
 
 def test_start_here_shows_the_table_and_the_scatter(ran):
@@ -73,7 +73,7 @@ def test_start_here_shows_the_table_and_the_scatter(ran):
 
 
 def test_theorems_are_plotted_and_print_the_corrections_and_the_published_inversions(ran):
-    book = ran("theorems")
+    book = ran("07_theorems")
     outputs = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
     said = "\n".join(o.get("text", "") + o.get("data", {}).get("text/plain", "") for o in outputs)
     assert "as printed  client scores [[1.1716, 2.0], [1.1716, 2.0]]" in said
@@ -165,7 +165,7 @@ def test_watching_training_says_what_is_written(ran):
 
 
 def test_which_generator_says_what_is_written(ran):
-    said = text_of(ran("11_which_generator"))
+    said = text_of(ran("12_which_generator"))
     assert "avg and all disagree: blend wins by avg" in said and "KID, there is a tie" in said
     assert "{'avg': 'blend', 'all': 'fresh', 'worst': 'blend'}" in said
     assert "narrow is first by avg and shifted by all, which sample size alone can explain" in said
