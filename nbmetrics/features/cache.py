@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,7 +123,7 @@ class Cache:
             self.limit,
             len(files),
             sum(file.size for file in files),
-            sum(len(_digests(file.path)) for file in files),
+            sum(len(_digests(file.path, file.size)) for file in files),
             len({file.path.parent for file in files}),
             min(times, default=None),
             max(times, default=None),
@@ -183,7 +184,7 @@ class Shelf:
         for file in _files(self.folder, _CHUNK):
             if is_known.all():
                 break
-            if not any(digest in places for digest in _digests(file.path)):
+            if places.keys().isdisjoint(_digests(file.path, file.size)):
                 continue
             chunk = self._read(file.path)
             if chunk is None or (rows is not None and rows.shape[1] != chunk[1].shape[1]):
@@ -291,19 +292,22 @@ def _unpacked(content: bytes) -> tuple[list[bytes], np.ndarray] | None:
     return [digest.tobytes() for digest in digests], rows.astype(np.float32, copy=False)
 
 
-def _digests(path: Path) -> list[bytes]:
-    """Those that a chunk says to hold, without its rows and so unchecked; none where it is no chunk."""
+@lru_cache(maxsize=4096)
+def _digests(path: Path, size: int) -> tuple[bytes, ...]:
+    """Those that a chunk says to hold, without its rows and so unchecked; none where it is no chunk.
+
+    Kept, as a chunk is named after them.
+    """
     try:
         with open(path, "rb") as file:
             np.lib.format.read_magic(file)
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            size = os.fstat(file.fileno()).st_size
             if dtype != np.uint8 or shape[1:] != (DIGEST,) or not 0 < shape[0] * DIGEST <= size:
-                return []
+                return ()
             content = file.read(shape[0] * DIGEST)
     except Exception:  # NumPy reads the header as Python, and garbage makes that fail in many ways
-        return []
-    return [content[start : start + DIGEST] for start in range(0, len(content), DIGEST)]
+        return ()
+    return tuple(content[start : start + DIGEST] for start in range(0, len(content), DIGEST))
 
 
 def _entries(folder: Path, pattern: re.Pattern[str]) -> list[os.DirEntry[str]]:
