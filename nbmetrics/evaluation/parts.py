@@ -18,6 +18,7 @@ from ..federation import Federation
 from ..metrics import Metric, Sample, metric_of
 from ..metrics.base import Terms
 from ..metrics.strata import Strata
+from .ahead import Ahead
 from .draws import NO_DESIGN, Made, Multipliers, NoiseColumn, replicated, split
 from .influence import Influences
 from .replicas import Replicas, check_resampled, check_sizes, too_few
@@ -101,6 +102,7 @@ class Clients:
         self.is_prepared = False
         self._pool: tuple[tuple[float, ...], Any] | None = None
         self._last: tuple[int, Replicas] | None = None
+        self._ahead: Ahead | None = None
         self._pool_strata: tuple[tuple[float, ...], Strata[Any]] | None = None
 
     @cached_property
@@ -290,11 +292,24 @@ class Clients:
         scores = np.array([value_of(terms) for terms in (*column.terms, column.pooled[weights][0])])
         return list(split(replicated(self._resampled(column, design), 0, scores, weights, DRAWS, SEED)))
 
-    def resample(self, column: Column, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
+    def advance(self, column: Column, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
         """Compute for so many seconds what the noise of a generator needs; whether `noise` has little left to do."""
-        if self.has_pulls(design) or self._no_intervals(column, design):
+        if not self.has_pulls(design):
+            refusal = self._no_intervals(column, design)
+            return bool(refusal) or self._resampled(column, design).advance(weights, seconds)
+        counted = self._counted(weights)
+        if counted is None or refusal_of(column.summary):
             return True
-        return self._resampled(column, design).advance(weights, seconds)
+        if self._ahead is None or not self._ahead.is_of(column.position, counted):
+            real = [side for side in self.strata if column.noise is None and not refusal_of(side.summary)]
+            sides = [*real, self.pooled_strata(counted)], self._strata_of(column)
+            self._ahead = Ahead(self.metric, column.position, counted, *sides)
+        return self._ahead.advance(seconds)
+
+    def forget(self, column: Column) -> None:
+        """Free what was computed of a generator for its noise alone."""
+        if self._ahead is not None and self._ahead.position == column.position:
+            self._ahead = None
 
     def _resampled(self, column: Column, design: Design) -> Replicas:
         """The scores of one generator on resampled rows; those of the last one are kept."""
@@ -311,6 +326,8 @@ class Clients:
         return self._pool_strata[1]
 
     def _strata_of(self, column: Column) -> Strata[Any]:
+        if self._ahead is not None and self._ahead.position == column.position:
+            return self._ahead.generated
         return self.metric.strata(column.summary, column.samples.whole(self.metric).rows)
 
     def seeded(self, result: Result, columns: Sequence[Column], weights: tuple[float, ...]) -> Result:

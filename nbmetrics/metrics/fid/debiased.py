@@ -49,7 +49,9 @@ class Debiased:
         """In how many directions the sides vary; the number of features where the rows are ample for that."""
         if self.rows >= INTERVAL * self.features:
             return self.features
-        return max(_directions(side, self.features) for side in self.sides)
+        poorer = sorted(self.sides, key=lambda side: side.effective)  # its rank is found sooner, and may be all there is
+        found = _directions(poorer[0], self.features)
+        return found if found == self.features else max(found, _directions(poorer[1], self.features))
 
     @property
     def features(self) -> int:

@@ -10,7 +10,7 @@ The mean embedding is linear in the law, so KID-avg − KID-all is the same for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from .batches import remember_means, tabulate
 from .centred import centred
 from .estimators import AllPairs, as_estimator
 from .kernels import Polynomial, as_kernel
-from .pulls import kernel_pulls
+from .pulls import kernel_pulls, pull_pieces
 from .replicates import replicates
 
 CUBIC = Polynomial(3)
@@ -123,6 +123,10 @@ class KID(Metric[Any]):
         """KID and how each row pulls on it; for the estimators on all pairs."""
         value = self.distance(real.summary, generated.summary)
         return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
+
+    def pull_pieces(self, real: Sequence[Strata[Any]], generated: Strata[Any]) -> Iterator[None]:
+        """The kernel means that `pulls` of these will find, block by block."""
+        return pull_pieces(self.kernel, self.estimator.unbiased, real, generated)
 
     def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""
