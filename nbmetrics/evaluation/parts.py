@@ -276,7 +276,9 @@ class Clients:
             return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(refusal))
         if counted is None:
             return self._replicated(column, weights, design)[of_all]
-        made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED))
+        ahead = self._ahead if self._ahead is not None and self._ahead.position == column.position else None
+        known = {} if ahead is None else ahead.known
+        made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED), known)
         return made.all(self.pooled_strata(counted), counted) if of_all else made.clients(self.strata)
 
     def _counted(self, weights: tuple[float, ...]) -> tuple[float, ...] | None:
@@ -300,16 +302,17 @@ class Clients:
         counted = self._counted(weights)
         if counted is None or refusal_of(column.summary):
             return True
-        if self._ahead is None or not self._ahead.is_of(column.position, counted):
-            real = [side for side in self.strata if column.noise is None and not refusal_of(side.summary)]
-            sides = [*real, self.pooled_strata(counted)], self._strata_of(column)
-            self._ahead = Ahead(self.metric, column.position, counted, *sides)
-        return self._ahead.advance(seconds)
+        if self._ahead is None or self._ahead.position != column.position:
+            self._ahead = Ahead(self.metric, column.position, self._strata_of(column))
+        clients = self.strata if column.noise is None else []
+        return self._ahead.advance([*clients, self.pooled_strata(counted)], seconds)
 
     def forget(self, column: Column) -> None:
         """Free what was computed of a generator for its noise alone."""
         if self._ahead is not None and self._ahead.position == column.position:
             self._ahead = None
+        if self._pool_strata is not None:
+            self.metric.rest(self._pool_strata[1].summary)
 
     def _resampled(self, column: Column, design: Design) -> Replicas:
         """The scores of one generator on resampled rows; those of the last one are kept."""
@@ -326,8 +329,6 @@ class Clients:
         return self._pool_strata[1]
 
     def _strata_of(self, column: Column) -> Strata[Any]:
-        if self._ahead is not None and self._ahead.position == column.position:
-            return self._ahead.generated
         return self.metric.strata(column.summary, column.samples.whole(self.metric).rows)
 
     def seeded(self, result: Result, columns: Sequence[Column], weights: tuple[float, ...]) -> Result:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Generic, TypeVar, cast
@@ -214,10 +214,6 @@ class Metric(ABC, Generic[S]):
         """The score without its bias, and how each row pulls on it; NaN pulls where the rows are too few."""
         raise NotImplementedError
 
-    def pull_pieces(self, real: Sequence[Strata[Any]], generated: Strata[Any]) -> Iterator[None]:
-        """Do ahead, a little at a time, what `pulls` of these real sides with the generated one will find done."""
-        return iter(())
-
     def strata(self, summary: S, rows: Array | None) -> Strata[Any]:
         """A summary of this metric beside its rows, for `pulls`."""
         return Strata.of(summary, rows)
@@ -231,7 +227,8 @@ class Adapted(Metric[Any]):
     """An object with the three functions as a `Metric`: the hooks that it has are its own, the others the defaults."""
 
     def __init__(self, item: Any) -> None:
-        self.item, self.name = item, getattr(item, "name", type(item).__name__)
+        self.item = item
+        self.name = getattr(item, "name", type(item).__name__)
 
     def __getattribute__(self, name: str) -> Any:
         if name in _HOOKS and hasattr(self.item, name):
@@ -311,8 +308,8 @@ def replicate(
     """All scores on resampled rows: by client (replicates, generators, clients) and pooled (replicates, generators).
 
     `counts` say how often each row of a party is there, (replicates, n), or give it one or some replicates at a time
-    (`counts[b]`, `counts[a:b]`). What a replicate leaves as it is, is computed once, also over several calls that share
-    `known`, empty at first.
+    (`counts[b]`, `counts[a:b]`). What a replicate leaves as it is, is computed once, also
+    over several calls that share `known`, empty at first.
     """
     samples, everyone = (*real, *generated), tuple(range(len(real)))
     by_client, pooled = [], []
@@ -395,6 +392,8 @@ def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     if isinstance(item, Metric):
         return item
     missing = [f for f in ("name", "summarize", "pool", "terms") if not hasattr(item, f)]
-    if missing and not (missing == ["name"] and callable(item.terms)):
+    if missing == ["name"] and callable(item.terms):
+        missing = []
+    if missing:
         raise InvalidInput(argument, f"{shown(item)} has no {', '.join(missing)}", "Give a name or a Metric")
     return Adapted(item)

@@ -10,7 +10,7 @@ The mean embedding is linear in the law, so KID-avg − KID-all is the same for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,13 @@ import numpy as np
 from ...distributions import Distribution
 from ...errors import check_names
 from ..base import Metric, Sample, Terms, score_pair
+from ..steps import Pieces, whole
 from ..strata import Pulls, Strata
 from .batches import remember_means, tabulate
 from .centred import centred
 from .estimators import AllPairs, as_estimator
 from .kernels import Polynomial, as_kernel
-from .pulls import kernel_pulls, pull_pieces
+from .pulls import kernel_pulls
 from .replicates import replicates
 
 CUBIC = Polynomial(3)
@@ -121,12 +122,12 @@ class KID(Metric[Any]):
 
     def pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
         """KID and how each row pulls on it; for the estimators on all pairs."""
+        return whole(self.pull_pieces(real, generated))
+
+    def pull_pieces(self, real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
+        """The same in pieces, blocks of rows."""
         value = self.distance(real.summary, generated.summary)
         return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
-
-    def pull_pieces(self, real: Sequence[Strata[Any]], generated: Strata[Any]) -> Iterator[None]:
-        """The kernel means that `pulls` of these will find, block by block."""
-        return pull_pieces(self.kernel, self.estimator.unbiased, real, generated)
 
     def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""

@@ -3,22 +3,21 @@
 A row x of a client adds 2(E k(x, X′) − E k(x, Y)) to first order, a generated one 2(E k(y, Y′) − E k(y, X)). The mean
 over the row's own side leaves out the row itself where KID is unbiased.
 
-`pull_pieces` computes these means block by block, k of every pair of rows once for both sides, and may be left between
-two of them; `kernel_pulls` takes what is done.
+These means are computed block by block, k of every pair of rows once for both sides; by `KernelMean.row_means` where
+embeddings may be quicker, and where they are not finite, which it refuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...arrays import Array, align, concat, is_array, row_blocks, to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
 from ..memo import remember
+from ..steps import Pieces
 from ..strata import Pulls, Strata
 from .batches import both_pieces, stacks, weighed_pieces
 
@@ -26,52 +25,32 @@ from .batches import both_pieces, stacks, weighed_pieces
 Means = Sequence[np.ndarray | None]
 
 
-@dataclass
-class _Done:
-    """Means of a side over itself, and of a generated one with real sides: at their rows, and at its own."""
-
-    own: Means | None = None
-    crosses: WeakKeyDictionary[Strata[Any], tuple[Means, Means]] = field(default_factory=WeakKeyDictionary)
-
-
-def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], generated: Strata[Any]) -> Pulls:
-    """The pulls of all rows of both sides on the KID `value`."""
-    for _ in pull_pieces(kernel, unbiased, [real], generated):
-        pass
-    crosses = _done(generated).crosses.pop(real, None)  # large, and seldom asked for again
+def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
+    """The pulls of all rows of both sides on the KID `value`, in pieces."""
+    own = []
+    for side in (real, generated):
+        own.append((yield from _own_means(kernel, unbiased, side)))
+    crosses = None
+    if len(generated.rows) == 1 and _is_plain(kernel, real) and _is_plain(kernel, generated):
+        crosses = yield from _cross_pieces(kernel, real, generated)
     if crosses is None:
         crosses = _means_at(generated.summary, real.rows), _means_at(real.summary, generated.rows)
     of_real, of_generated = (
-        tuple(None if a is None else 2.0 * (a - b) for a, b in zip(_own(kernel, unbiased, side), cross, strict=True))
-        for side, cross in zip((real, generated), crosses, strict=True)
+        tuple(None if a is None else 2.0 * (a - b) for a, b in zip(*both, strict=True))
+        for both in zip(own, crosses, strict=True)
     )
     return Pulls(value, of_real, of_generated)
 
 
-def pull_pieces(kernel: Any, unbiased: bool, real: Sequence[Strata[Any]], generated: Strata[Any]) -> Iterator[None]:
-    """Compute what the pulls of each of these real sides with the generated one take.
-
-    Nothing where embeddings may be quicker than pairs of rows, and where a mean is not finite: `kernel_pulls` says so.
-    """
-    for side in (generated, *real):
-        done = _done(side)
-        if done.own is None and _is_plain(kernel, side):
-            done.own = yield from _own_pieces(kernel, unbiased, side)
-    crosses = _done(generated).crosses
-    for side in real:
-        if (
-            side not in crosses
-            and len(generated.rows) == 1
-            and _is_plain(kernel, side)
-            and _is_plain(kernel, generated)
-        ):
-            found = yield from _cross_pieces(kernel, side, generated)
-            if found is not None:
-                crosses[side] = found
-
-
-def _done(side: Strata[Any]) -> _Done:
-    return remember(side, "means of k", _Done)
+def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> Pieces[Means]:
+    """E k(x, X′) over the row's own side, kept with its summary."""
+    known: list[Means] = remember(side.summary, ("own means", unbiased), list)
+    if not known:
+        means = (yield from _own_pieces(kernel, side)) if _is_plain(kernel, side) else None
+        if means is None:
+            means = _means_at(side.summary, side.rows)
+        known.append(_without_selves(kernel, unbiased, side, means))
+    return known[0]
 
 
 def _is_plain(kernel: Any, side: Strata[Any]) -> bool:
@@ -85,7 +64,7 @@ def _is_plain(kernel: Any, side: Strata[Any]) -> bool:
     )
 
 
-def _own_pieces(kernel: Any, unbiased: bool, side: Strata[Any]) -> Generator[None, None, Means | None]:
+def _own_pieces(kernel: Any, side: Strata[Any]) -> Pieces[Means | None]:
     """The means of a side at its own rows, None where they are not finite."""
     given = [rows for rows in side.rows if rows is not None]
     found = []
@@ -99,12 +78,10 @@ def _own_pieces(kernel: Any, unbiased: bool, side: Strata[Any]) -> Generator[Non
         found += np.split(sums, _ends(given[some]))
     if not all(np.isfinite(means).all() for means in found):
         return None
-    return _without_selves(kernel, unbiased, side, _beside_laws(side, found))
+    return _beside_laws(side, found)
 
 
-def _cross_pieces(
-    kernel: Any, real: Strata[Any], generated: Strata[Any]
-) -> Generator[None, None, tuple[Means, Means] | None]:
+def _cross_pieces(kernel: Any, real: Strata[Any], generated: Strata[Any]) -> Pieces[tuple[Means, Means] | None]:
     """The means over each side at the rows of the other, None where they are not finite."""
     y, often = _stacked(generated, slice(None))
     given = [rows for rows in real.rows if rows is not None]
@@ -153,14 +130,6 @@ def _means_at(mean: KernelMean, every: Sequence[Array | None]) -> list[Any]:
         found += np.split(mean.row_means(concat(given[some])), _ends(given[some]))
     means = iter(found)
     return [None if rows is None else next(means) for rows in every]
-
-
-def _own(kernel: Any, unbiased: bool, side: Strata[Any]) -> Means:
-    """E k(x, X′) over the row's own side."""
-    done = _done(side)
-    if done.own is None:
-        done.own = _without_selves(kernel, unbiased, side, _means_at(side.summary, side.rows))
-    return done.own
 
 
 def _without_selves(kernel: Any, unbiased: bool, side: Strata[Any], means: Means) -> Means:
