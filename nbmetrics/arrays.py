@@ -262,21 +262,28 @@ def row_blocks(n: int, bytes_per_row: float, limit: float | None = None) -> Iter
 
 def scatter(rows: Array, mean: Array) -> Array:
     """The (d, d) float64 matrix (rows - mean)ᵀ(rows - mean), accumulated in row blocks."""
-    n, d = rows.shape
-    if is_torch_array(rows):
-        xp = namespace(rows)
-        total = xp.zeros((d, d), dtype=xp.float64, device=device(rows))
-        for block in row_blocks(n, 16 * d):
-            centred = to_float64(rows[block, :]) - mean
-            total += centred.T @ centred
+    return scatter_of([rows], mean)
+
+
+def scatter_of(parts: Iterable[Array], mean: Array) -> Array:
+    """The same of all rows of several parts, each in memory only while it is added."""
+    d = mean.shape[0]
+    if is_torch_array(mean):
+        total = namespace(mean).zeros((d, d), dtype=mean.dtype, device=device(mean))
+        for rows in parts:
+            for block in row_blocks(rows.shape[0], 16 * d):
+                centred = to_float64(rows[block, :]) - mean
+                total += centred.T @ centred
         return total
     from scipy.linalg.blas import dsyrk  # adds in place to one triangle; numpy's product would copy and mirror
 
-    half, blocks = np.zeros((d, d), order="F"), list(row_blocks(n, 8 * d, PASSING_BYTES))
-    centred = np.empty((blocks[0].stop if blocks else 0, d))  # one for all: fresh pages cost as much as the subtraction
-    for block in blocks:
-        part = np.subtract(rows[block, :], mean, out=centred[: block.stop - block.start])
-        half = dsyrk(1.0, part.T, beta=1.0, c=half, overwrite_c=1)
+    half, centred = np.zeros((d, d), order="F"), np.empty((0, d))
+    for rows in parts:
+        for block in row_blocks(rows.shape[0], 8 * d, PASSING_BYTES):
+            n = block.stop - block.start
+            if len(centred) < n:  # one for all: fresh pages cost as much as the subtraction
+                centred = np.empty((n, d))
+            half = dsyrk(1.0, np.subtract(rows[block, :], mean, out=centred[:n]).T, beta=1.0, c=half, overwrite_c=1)
     return mirrored(half)
 
 

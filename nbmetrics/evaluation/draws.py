@@ -10,8 +10,8 @@ that of `Influences` times (n−1)/(n−3). For resampled scores the replicates 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -165,22 +165,25 @@ class Multipliers:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """One generator to draw the noise of: its rows, and its position among the generators, which seeds it."""
+    """One generator to draw the noise of: its rows, its position among all, which seeds it, and known pulls."""
 
     metric: Metric[Any]
     generated: Strata[Any]
     position: int
     xi: Multipliers
+    known: Mapping[Strata[Any], Pulls] = field(default_factory=dict)
 
     def clients(self, real: Sequence[Strata[Any]]) -> NoiseColumn:
         """Of the scores of single clients."""
-        pulls = [_of_enough(pulls_of(self.metric, client, self.generated)) for client in real]
+        pulls = [_of_enough(self._pulls(client)) for client in real]
         return self._column(pulls, [[(i, 1.0)] for i in range(len(real))])
 
     def all(self, together: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
         """Of the score of the pooled clients, the only one in the column."""
-        pulls = pulls_of(self.metric, together, self.generated)
-        return self._column([pulls], [[(i, w) for i, w in enumerate(weights) if w]])
+        return self._column([self._pulls(together)], [[(i, w) for i, w in enumerate(weights) if w]])
+
+    def _pulls(self, real: Strata[Any]) -> Pulls:
+        return self.known[real] if real in self.known else pulls_of(self.metric, real, self.generated)
 
     def _column(self, pulls: Sequence[Pulls], parts: Sequence[Sequence[tuple[int, float]]]) -> NoiseColumn:
         """Each score's pulls, and which clients' rows with which shares are its real parts."""

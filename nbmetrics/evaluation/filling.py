@@ -159,6 +159,8 @@ class Filling:
         """Forget a generator and its scores."""
         check_choice(name, self.generators, "name")
         with self._lock:
+            for metric, clients in self.clients.items():
+                clients.forget(self._columns[metric, name])
             self._generators = {n: pair for n, pair in self._generators.items() if n != name}
             self._columns = {key: column for key, column in self._columns.items() if key[1] != name}
 
@@ -167,10 +169,8 @@ class Filling:
         shares = check_named_weights(weights, self.names)
         with self._lock:
             self.weights = shares
-            repooled = {
-                key: column.repooled(self.clients[key[0]].metric, shares) for key, column in self._columns.items()
-            }
-            self._columns = repooled
+            known = self._columns.items()
+            self._columns = {key: column.repooled(self.clients[key[0]].metric, shares) for key, column in known}
 
     def summarize(self) -> None:
         """The clients' summaries, once; InvalidInput where every metric refuses every client."""
@@ -199,7 +199,8 @@ class Filling:
     def fill_clients(self, name: str, metric: str, clients: Sequence[int] | None = None) -> np.ndarray:
         """The scores of clients, by position (all where None), with one generator: one number a client."""
         column = self._tried(name, metric)
-        wanted = range(len(self.names)) if clients is None else [self._position(i) for i in clients]
+        k = len(self.names)
+        wanted = range(k) if clients is None else [check_count(i, "clients", minimum=0, maximum=k - 1) for i in clients]
         missing = [i for i in wanted if column.terms[i] is UNKNOWN]
         if missing:
             found = dict(zip(missing, self.clients[metric].terms(column, missing), strict=True))
@@ -219,13 +220,14 @@ class Filling:
         self.fill_all(name, metric)
         self.fill_clients(name, metric)
         column, weights, clients = self._column(name, metric), self.weights, self.clients[metric]
-        if not clients.resample(column, weights, self.design, seconds):
+        if not clients.advance(column, weights, self.design, seconds):
             return
         if column.noise is None:
             column = self._keep(metric, name, column, noise=clients.noise(column, weights, self.design, of_all=False))
         if weights not in column.pooled_noise:
             found = clients.noise(column, weights, self.design, of_all=True)
             self._keep(metric, name, column, pooled_noise={**column.pooled_noise, weights: found})
+        clients.forget(column)
 
     def noise(self, metric: str) -> Noise:
         """The noise of the scores, as far as it is known, and the scores that it lies about."""
@@ -278,9 +280,6 @@ class Filling:
         last, self._last = self._last, (metric, column.samples.name)
         if last != self._last and (before := self._columns.get(last)) is not None and not refusal_of(before.summary):
             self.clients[last[0]].metric.rest(before.summary)
-
-    def _position(self, client: Any) -> int:
-        return check_count(client, "clients", minimum=0, maximum=len(self.names) - 1)
 
     def _column(self, name: str, metric: str) -> Column:
         check_choice(metric, self.metrics, "metric")

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric
+from ..metrics.steps import Pieces, whole
 from ..metrics.strata import Pulls, Strata
 from .uncertainty import Ends, normal_above
 
@@ -169,11 +170,22 @@ class Influences:
 
 def pulls_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> Pulls:
     """The pulls of a pair; NaN where the metric refuses it, or where a pull is beyond all numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return whole(pull_pieces_of(metric, real, generated))
+
+
+def pull_pieces_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
+    """The same in pieces of at most a second or so, of a metric that has `pull_pieces` beside `pulls`, else in one."""
     if refusal := refusal_of(real.summary):
         return Pulls(math.nan, _unknown(real), _unknown(generated), str(refusal))
+    # what a metric says of its own pulls, and not of those of one that it derives from
+    own = next(kind for kind in type(metric).__mro__ if {"pulls", "pull_pieces"} & vars(kind).keys())
+    in_pieces = vars(own).get("pull_pieces")
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
+        if in_pieces is None:
             pulls = metric.pulls(real, generated)
+        else:
+            pulls = yield from in_pieces(metric, real, generated)
     except InvalidInput as error:
         return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
     if any(rows is not None and np.isinf(rows).any() for rows in (*pulls.real, *pulls.generated)):

@@ -18,6 +18,7 @@ from ..federation import Federation
 from ..metrics import Metric, Sample, metric_of
 from ..metrics.base import Terms
 from ..metrics.strata import Strata
+from .ahead import Ahead
 from .draws import NO_DESIGN, Made, Multipliers, NoiseColumn, replicated, split
 from .influence import Influences
 from .replicas import Replicas, check_resampled, check_sizes, too_few
@@ -101,6 +102,7 @@ class Clients:
         self.is_prepared = False
         self._pool: tuple[tuple[float, ...], Any] | None = None
         self._last: tuple[int, Replicas] | None = None
+        self._ahead: Ahead | None = None
         self._pool_strata: tuple[tuple[float, ...], Strata[Any]] | None = None
 
     @cached_property
@@ -274,7 +276,9 @@ class Clients:
             return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(refusal))
         if counted is None:
             return self._replicated(column, weights, design)[of_all]
-        made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED))
+        ahead = self._ahead if self._ahead is not None and self._ahead.position == column.position else None
+        known = {} if ahead is None else ahead.known
+        made = Made(self.metric, self._strata_of(column), column.position, Multipliers(DRAWS, SEED), known)
         return made.all(self.pooled_strata(counted), counted) if of_all else made.clients(self.strata)
 
     def _counted(self, weights: tuple[float, ...]) -> tuple[float, ...] | None:
@@ -290,11 +294,25 @@ class Clients:
         scores = np.array([value_of(terms) for terms in (*column.terms, column.pooled[weights][0])])
         return list(split(replicated(self._resampled(column, design), 0, scores, weights, DRAWS, SEED)))
 
-    def resample(self, column: Column, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
+    def advance(self, column: Column, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
         """Compute for so many seconds what the noise of a generator needs; whether `noise` has little left to do."""
-        if self.has_pulls(design) or self._no_intervals(column, design):
+        if not self.has_pulls(design):
+            refusal = self._no_intervals(column, design)
+            return bool(refusal) or self._resampled(column, design).advance(weights, seconds)
+        counted = self._counted(weights)
+        if counted is None or refusal_of(column.summary):
             return True
-        return self._resampled(column, design).advance(weights, seconds)
+        if self._ahead is None or self._ahead.position != column.position:
+            self._ahead = Ahead(self.metric, column.position, self._strata_of(column))
+        clients = self.strata if column.noise is None else []
+        return self._ahead.advance([*clients, self.pooled_strata(counted)], seconds)
+
+    def forget(self, column: Column) -> None:
+        """Free what was computed of a generator for its noise alone."""
+        if self._ahead is not None and self._ahead.position == column.position:
+            self._ahead = None
+        if self._pool_strata is not None:
+            self.metric.rest(self._pool_strata[1].summary)
 
     def _resampled(self, column: Column, design: Design) -> Replicas:
         """The scores of one generator on resampled rows; those of the last one are kept."""

@@ -10,12 +10,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
 from ..arrays import (
     Array,
     align,
+    concat,
     device,
     like,
     mean_rows,
@@ -23,14 +25,18 @@ from ..arrays import (
     namespace,
     row_blocks,
     scatter,
+    scatter_of,
     to_float64,
     triangular,
+    uniform_blocks,
 )
 from ..distributions import Gaussian, HasMoments, Mixture
 from .roots import GradedRoot
 
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
 SMALL = 64
+# Factors that are added to a covariance together: many small ones one by one would take longer.
+AT_ONCE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +169,15 @@ class Moments:
         mean = sum(w * p.mean for w, p in zip(weights, parts, strict=True))
         lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
         shifts = xp.stack([math.sqrt(between * w) * (p.mean - mean) for w, p in zip(weights, parts, strict=True)])
-        roots = [math.sqrt(w) * p.kept_root for w, p in zip(inner, parts, strict=True) if p.kept_root is not None]
+        roots = [(math.sqrt(w), p.kept_root) for w, p in zip(inner, parts, strict=True) if p.kept_root is not None]
         count = 1.0 / lost if lost else math.inf
         d = mean.shape[0]
-        height = sum(r.shape[0] for r in roots) + len(parts)
+        height = sum(r.shape[0] for _, r in roots) + len(parts)
         if len(roots) == len(parts) and (height <= d or d <= SMALL):
-            stacked = xp.concat([*roots, shifts])
+            stacked = xp.concat([*(w * r for w, r in roots), shifts])
             return cls(count, mean, stacked if height <= d else triangular(stacked), None)
-        total = scatter(xp.concat([*roots, shifts]), 0.0 * mean)
+        some = (concat([w * r for w, r in roots[at]]) for at in uniform_blocks(len(roots), AT_ONCE))
+        total = scatter_of(chain(some, [shifts]), 0.0 * mean)
         for w, p in zip(inner, parts, strict=True):
             if p.is_dense:
                 total += w * p.cov

@@ -8,7 +8,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.evaluation.draws import noise
-from nbmetrics.evaluation.filling import Filling
+from nbmetrics.evaluation.filling import NOT_YET, Filling
 
 METRICS = ("fid", "kid", "precision", nm.metrics.KID(nm.RBF(2.0), name="kid_rbf"))
 
@@ -270,3 +270,53 @@ def test_replicates_come_in_pieces_that_can_be_stopped_between_and_are_the_same(
     assert words.count("how sure Precision of g0 is") == 3 * 3 * (nm.Influence().otherwise.groups // 3)
     known = noise(wanted.result("precision"), wanted.weights)
     np.testing.assert_allclose(filling.noise("precision").by_client, known.by_client, rtol=1e-9, atol=1e-12)
+
+
+def test_noise_comes_in_pieces_and_a_generator_that_comes_between_them_is_scored_first(monkeypatch):
+    """Without a moment a step, every block of rows and every client is a step of its own; the noise is that of the whole."""
+    real, made = rows(13, clients=3)
+    metrics = ("fid", nm.metrics.KID(nm.RBF(2.0)))
+    wanted = nm.evaluate(real, made, metrics, uncertainty=nm.Influence(), progress=False)
+    known = {metric: noise(wanted.result(metric), (0.2, 0.3, 0.5)) for metric in wanted.metrics}
+    monkeypatch.setattr("nbmetrics.evaluation.filling.PACE", -1.0)
+    monkeypatch.setattr("nbmetrics.metrics.kid.batches.STACK", 16)
+    filling = Filling(real, metrics, uncertainty=nm.Influence())
+    filling.add_all({name: made[name] for name in ("g0", "g1")})
+    words = []
+    for step in filling.steps():
+        step()
+        words.append(step.words)
+        is_noise = "how sure" in step.words
+        if is_noise and filling.generators == ("g0", "g1"):
+            first = step.words
+            filling.add_all({"g2": made["g2"]})
+        if is_noise and words.count("how sure KID of g1 is") == 3 and filling.weights != (0.2, 0.3, 0.5):
+            assert filling.noise("kid").all_reasons[1] == NOT_YET  # half done
+            filling.weigh([0.2, 0.3, 0.5])
+    new = [at for at, line in enumerate(words) if "g2" in line and "how sure" not in line]
+    again = [at for at, line in enumerate(words) if line == first]
+    scores = [at for at in new if "together" in words[at]]
+    assert again[0] < new[0] and scores[1] < again[1]  # FID and KID of it before the noise goes on
+    for metric in filling.metrics:
+        assert sum(line == f"how sure {metric.upper()} of g1 is" for line in words) > 5
+        found = filling.noise(metric)
+        for part in ("by_client", "all", "generated", "centres", "all_centres"):
+            expected = getattr(known[metric], part)
+            np.testing.assert_allclose(
+                getattr(found, part), expected, rtol=1e-11, atol=1e-12 * np.nanmax(np.abs(expected))
+            )
+        assert filling.clients[metric]._ahead is None
+
+
+def test_what_was_begun_for_a_generators_noise_goes_with_it(monkeypatch):
+    monkeypatch.setattr("nbmetrics.evaluation.filling.PACE", -1.0)
+    real, made = rows(14, clients=2)
+    filling = Filling(real, nm.metrics.KID(nm.RBF(2.0)), uncertainty=nm.Influence())
+    filling.add_all(made)
+    steps = filling.steps()
+    while filling.clients["kid"]._ahead is None or not filling.clients["kid"]._ahead.known:
+        next(steps)()
+    begun = filling.clients["kid"]._ahead
+    assert filling.noise("kid").all_reasons[begun.position] == NOT_YET
+    filling.remove(filling.generators[begun.position])
+    assert filling.clients["kid"]._ahead is None

@@ -17,6 +17,7 @@ from ...arrays import Array, device, namespace, subtract, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ..memo import remember
+from ..steps import Pieces
 from ..strata import Pulls, Strata
 from .spectral import Pair, TraceEstimate
 
@@ -49,7 +50,9 @@ class Debiased:
         """In how many directions the sides vary; the number of features where the rows are ample for that."""
         if self.rows >= INTERVAL * self.features:
             return self.features
-        return max(_directions(side, self.features) for side in self.sides)
+        poorer = sorted(self.sides, key=lambda side: side.effective)  # found sooner, and often all
+        found = _directions(poorer[0], self.features)
+        return found if found == self.features else max(found, _directions(poorer[1], self.features))
 
     @property
     def features(self) -> int:
@@ -115,6 +118,12 @@ class Debiased:
         if self._trace.norm_spread > STRAINED:
             return "lengths of rows vary much (heavy tails, unlike clients): more error than the interval says"
         return ""
+
+    def pieces(self) -> Pieces[Pulls]:
+        """The pulls, in pieces."""
+        self.check()
+        self._trace = yield from self._pair.pieces()
+        return self.pulls()
 
     def pulls(self) -> Pulls:
         """‖x̃‖² − 2·(pull on the trace) ± 2 x̃·(μ̂ − μ̂_G) of each row, x̃ its distance from the mean of its side.

@@ -11,6 +11,7 @@ from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ..base import Metric, Sample, score_pair
 from ..memo import remember
+from ..steps import Pieces, whole
 from ..strata import Pulls, Strata
 from .debiased import Debiased
 from .metric import FID
@@ -63,9 +64,14 @@ class FIDInfinity(Metric[Strata[Moments]]):
 
     def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
         """The score and its influence values."""
+        return whole(self.pull_pieces(real, generated))
+
+    def pull_pieces(self, real: Strata[Moments], generated: Strata[Moments]) -> Pieces[Pulls]:
+        """The same in pieces."""
         pair = Debiased(real, generated)
+        found = yield from pair.pieces()
         self._remember(pair)
-        return pair.pulls()
+        return found
 
     def strata(self, summary: Any, rows: Any) -> Strata[Moments]:
         return summary

@@ -26,6 +26,7 @@ from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair
 from ..few import few_rows
 from ..memo import remember
+from ..steps import Pieces, whole
 from ..strata import Pulls, Strata
 from .debiased import Debiased
 from .size_gap import size_gap
@@ -127,7 +128,11 @@ class FID(Metric[Moments]):
 
     def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
         """FID without the bias of few rows, and each row's pull on it."""
-        return Debiased(real, generated).pulls()
+        return whole(self.pull_pieces(real, generated))
+
+    def pull_pieces(self, real: Strata[Moments], generated: Strata[Moments]) -> Pieces[Pulls]:
+        """The same in pieces."""
+        return Debiased(real, generated).pieces()
 
     def rows_to_resample(self, dim: int) -> int:
         """Rows below which intervals by resampling were seen to miss: what they leave of the bias grows like d³/n²."""

@@ -19,9 +19,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ...arrays import Array, align, like, namespace, row_blocks, subtract, to_float64, to_numpy
+from ...arrays import PASSING_BYTES, Array, align, like, namespace, row_blocks, subtract, to_float64, to_numpy
 from ...summaries.moments import Moments
 from ...summaries.roots import nuclear_norm
+from ..steps import Pieces, whole
 from ..strata import Strata
 
 STEP = 0.35
@@ -93,7 +94,7 @@ class Stratum:
         inverse, squared_inverse = (like(m, axes) for m in (grid.inverse.T, (grid.inverse**2).T))
         sums, norms = np.zeros((8, grid.t.size)), np.zeros(2)
         self.pulls = np.empty(n)
-        for block in row_blocks(n, 80 * grid.t.size + 24 * axes.shape[0]):
+        for block in row_blocks(n, 80 * grid.t.size + 24 * axes.shape[0], 2 * PASSING_BYTES):
             centred, own_axes = align(subtract(to_float64(rows[block, :]), mean), axes)
             z = centred @ own_axes
             form, form2 = swell * to_numpy(z**2 @ inverse), to_numpy(z**2 @ squared_inverse)
@@ -136,14 +137,12 @@ class Side:
     """One side of a pair, real or generated: how its noise moves t to t/q, and its κ.
 
     What lies between the means of its parts is given and not drawn; only the noise of those means is noise.
+
+    `parts` : None for a law
     """
 
-    def __init__(self, strata: Strata[Moments], axes: Array, grid: Grid, about: About) -> None:
-        self.grid, self.parts = grid, []
-        for rows, share, own in zip(strata.rows, strata.shares, strata.parts, strict=True):
-            shift, own_axes = align(subtract(own.mean, strata.summary.mean), axes)
-            known = None if rows is None else Stratum(rows, share, own.mean, shift @ own_axes, axes, grid, about)
-            self.parts.append(known)
+    def __init__(self, parts: Sequence[Stratum | None], grid: Grid) -> None:
+        self.grid, self.parts = grid, parts
         self.noisy = [part for part in self.parts if part is not None]
 
     @property
@@ -188,6 +187,17 @@ class Side:
         return float(square / mean**2 - 1.0 - 2.0 * np.sum(values**2) / np.sum(values) ** 2)
 
 
+def _side(strata: Strata[Moments], axes: Array, grid: Grid, about: About) -> Pieces[Side]:
+    """A side, part after part."""
+    parts: list[Stratum | None] = []
+    for rows, share, own in zip(strata.rows, strata.shares, strata.parts, strict=True):
+        shift, own_axes = align(subtract(own.mean, strata.summary.mean), axes)
+        known = None if rows is None else Stratum(rows, share, own.mean, shift @ own_axes, axes, grid, about)
+        parts.append(known)
+        yield
+    return Side(parts, grid)
+
+
 @dataclass(frozen=True, eq=False)
 class TraceEstimate:
     """Tr (C C_G)^{1/2} between two sides.
@@ -214,48 +224,50 @@ class Pair:
     real: Strata[Moments]
     generated: Strata[Moments]
 
-    @cached_property
-    def _scaled(self) -> tuple[Array, Array, Array, float]:
-        """A/c, R/c and P = A Rᵀ/c, with singular values √λ_i, in one library; c, the largest entry of A Rᵀ."""
-        first, second = align(self.real.summary.root, self.generated.summary.root)
-        p = first @ second.T
-        c = (float(namespace(p).max(namespace(p).abs(p))) if 0 not in p.shape else 0.0) or 1.0
-        return first / c, second / c, p / c, c
-
-    @cached_property
-    def _spectrum(self) -> tuple[np.ndarray, Array]:
-        """The eigenvalues of M̂ that are not rounding, and their vectors (r, rank)."""
-        p = self._scaled[2]
-        values, vectors = namespace(p).linalg.eigh(p.T @ p)
-        eigenvalues = to_numpy(values)
-        signal = np.flatnonzero(eigenvalues > max(p.shape) * 2.0**-52 * eigenvalues.max(initial=0.0))
-        return eigenvalues[signal], vectors[:, signal]
-
-    @property
-    def rank(self) -> int:
-        """In how many directions both sides vary."""
-        return len(self._spectrum[0])
-
     def estimate(self) -> TraceEstimate:
         """T̂ and what each row adds to it."""
-        (a, r, p, scale), (values, vectors) = self._scaled, self._spectrum
+        return whole(self.pieces())
+
+    def pieces(self) -> Pieces[TraceEstimate]:
+        """The same in pieces; matrices of all directions go as soon as they are not needed."""
         sides = self.real, self.generated
+        a, r = align(self.real.summary.root, self.generated.summary.root)
+        p = a @ r.T
+        scale = (float(namespace(p).max(namespace(p).abs(p))) if 0 not in p.shape else 0.0) or 1.0
+        p /= scale
+        yield
+        values, vectors = _spectrum(p)
+        yield
         if not len(values):
             still, also = ([None if x is None else np.zeros(x.shape[0]) for x in side.rows] for side in sides)
             return TraceEstimate(0.0, 0.0, 0.0, tuple(still), tuple(also))
+        product = p @ vectors
+        plain = nuclear_norm(p, PRECISION * (self.real.summary.trace + self.generated.summary.trace) / scale)
+        del p
+        yield
+        axes = [a.T @ product, r.T @ vectors]
+        del product, vectors
+        axes[0] /= like(scale * np.sqrt(values), axes[0])
+        axes[1] /= scale
         grid = Grid(values)
         q = [1.0 - grid.s * side.lost / (1.0 - side.lost) for side in sides]
         weight = scale * np.sqrt(grid.t / (q[0] * q[1])) * grid.t * STEP / math.pi
-        axes = r.T @ vectors, a.T @ (p @ vectors) / like(np.sqrt(values), p)
-        first, second = (
-            Side(side, own, grid, About(grid.s / expected, weight))
-            for side, own, expected in zip(sides, axes, q, strict=True)
-        )
+        yield
+        first = yield from _side(self.real, axes.pop(), grid, About(grid.s / q[0], weight))
+        second = yield from _side(self.generated, axes.pop(), grid, About(grid.s / q[1], weight))
         shifted = grid.t / (first.q * second.q)
         shift = 2.0 / math.pi * grid.integral((np.sqrt(shifted) - np.sqrt(grid.t)) * grid.slope)
-        plain = nuclear_norm(p, PRECISION * (self.real.summary.trace + self.generated.summary.trace) / scale)
         norm_spread = max(first.norm_spread, second.norm_spread)
         value = scale * (plain + shift + first.kappa + second.kappa)
         return TraceEstimate(
             value, norm_spread, float(values.sum() ** 2 / (values**2).sum()), first.pulls, second.pulls
         )
+
+
+def _spectrum(p: Array) -> tuple[np.ndarray, Array]:
+    """The eigenvalues of M̂ = PᵀP that are not rounding, from small to large, and their vectors (r, rank)."""
+    values, vectors = namespace(p).linalg.eigh(p.T @ p)
+    eigenvalues = to_numpy(values)
+    rounding = max(p.shape) * 2.0**-52 * eigenvalues.max(initial=0.0)
+    first = int(np.searchsorted(eigenvalues, rounding, side="right"))
+    return eigenvalues[first:], vectors[:, first:]

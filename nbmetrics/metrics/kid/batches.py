@@ -148,13 +148,37 @@ def row_means(kernel: Any, rows: Array, parts: Sequence[KernelPart], weights: Se
 
 def weighed_rows(kernel: Any, x: Array, y: Array, weights: np.ndarray) -> np.ndarray:
     """Σ_b w_b k(x_a, y_b) for each row x_a, (n,) float64."""
-    sums, often = np.zeros(x.shape[0]), like(weights, y)
+    sums = np.zeros(x.shape[0])
+    for _ in weighed_pieces(kernel, x, y, weights, sums):
+        pass
+    return sums
+
+
+def weighed_pieces(kernel: Any, x: Array, y: Array, weights: np.ndarray, sums: np.ndarray) -> Iterator[None]:
+    """The same, added to `sums` block after block."""
+    often = like(weights, y)
+    for i, j, block in blocks(kernel, x, y):
+        sums[i] += to_numpy(block @ often[j])
+        yield
+
+
+def both_pieces(
+    kernel: Any, x: Array, y: Array, weights: tuple[np.ndarray, np.ndarray], sums: tuple[np.ndarray, np.ndarray]
+) -> Iterator[None]:
+    """Σ_b w_b k(x_a, y_b) of each row of x, and Σ_a v_a k(x_a, y_b) of each row of y; v and w are `weights`."""
+    first, second = like(weights[0], x), like(weights[1], y)
+    for i, j, block in blocks(kernel, x, y):
+        sums[0][i] += to_numpy(block @ second[j])
+        sums[1][j] += to_numpy(first[i] @ block)
+        yield
+
+
+def blocks(kernel: Any, x: Array, y: Array) -> Iterator[tuple[slice, slice, Array]]:
+    """k of every row of x with every one of y in float64, STACK by STACK of them; from float32 where that is enough."""
     as_float = (lambda rows: rows) if kernel.is_single(x, y) else to_float64
     for i in uniform_blocks(x.shape[0], STACK):
         for j in uniform_blocks(y.shape[0], STACK):
-            block = kernel.block(as_float(x[i, :]), as_float(y[j, :]))
-            sums[i] += to_numpy(to_float64(block) @ often[j])
-    return sums
+            yield i, j, to_float64(kernel.block(as_float(x[i, :]), as_float(y[j, :])))
 
 
 def stacks(parts: Sequence[Array]) -> list[slice]:

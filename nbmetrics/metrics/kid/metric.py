@@ -18,6 +18,7 @@ import numpy as np
 from ...distributions import Distribution
 from ...errors import check_names
 from ..base import Metric, Sample, Terms, score_pair
+from ..steps import Pieces, whole
 from ..strata import Pulls, Strata
 from .batches import remember_means, tabulate
 from .centred import centred
@@ -121,6 +122,10 @@ class KID(Metric[Any]):
 
     def pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
         """KID and how each row pulls on it; for the estimators on all pairs."""
+        return whole(self.pull_pieces(real, generated))
+
+    def pull_pieces(self, real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
+        """The same in pieces, blocks of rows."""
         value = self.distance(real.summary, generated.summary)
         return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
 

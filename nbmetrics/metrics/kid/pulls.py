@@ -2,6 +2,9 @@
 
 A row x of a client adds 2(E k(x, X′) − E k(x, Y)) to first order, a generated one 2(E k(y, Y′) − E k(y, X)). The mean
 over the row's own side leaves out the row itself where KID is unbiased.
+
+These means are computed block by block, k of every pair of rows once for both sides; by `KernelMean.row_means` where
+embeddings may be quicker, and where they are not finite, which it refuses.
 """
 
 from __future__ import annotations
@@ -11,23 +14,112 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, concat, row_blocks, to_float64, to_numpy
+from ...arrays import Array, align, concat, is_array, row_blocks, to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
 from ..memo import remember
+from ..steps import Pieces
 from ..strata import Pulls, Strata
-from .batches import stacks
+from .batches import both_pieces, stacks, weighed_pieces
+
+# Of each part its rows' means, None for a law.
+Means = Sequence[np.ndarray | None]
 
 
-def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], generated: Strata[Any]) -> Pulls:
-    """The pulls of all rows of both sides on the KID `value`."""
-    of_real = _of_side(kernel, unbiased, real, generated.summary)
-    return Pulls(value, of_real, _of_side(kernel, unbiased, generated, real.summary))
+def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
+    """The pulls of all rows of both sides on the KID `value`, in pieces."""
+    own = []
+    for side in (real, generated):
+        own.append((yield from _own_means(kernel, unbiased, side)))
+    crosses = None
+    if len(generated.rows) == 1 and _is_plain(kernel, real) and _is_plain(kernel, generated):
+        crosses = yield from _cross_pieces(kernel, real, generated)
+    if crosses is None:
+        crosses = _means_at(generated.summary, real.rows), _means_at(real.summary, generated.rows)
+    of_real, of_generated = (
+        tuple(None if a is None else 2.0 * (a - b) for a, b in zip(*both, strict=True))
+        for both in zip(own, crosses, strict=True)
+    )
+    return Pulls(value, of_real, of_generated)
 
 
-def _of_side(kernel: Any, unbiased: bool, side: Strata[Any], other: KernelMean) -> tuple[np.ndarray | None, ...]:
-    own = remember(side, "own means", lambda: _own_means(kernel, unbiased, side))
-    cross = _means_at(other, side.rows)
-    return tuple(None if a is None else 2.0 * (a - b) for a, b in zip(own, cross, strict=True))
+def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> Pieces[Means]:
+    """E k(x, X′) over the row's own side, kept with its summary."""
+    known: list[Means] = remember(side.summary, ("own means", unbiased), list)
+    if not known:
+        means = (yield from _own_pieces(kernel, side)) if _is_plain(kernel, side) else None
+        if means is None:
+            means = _means_at(side.summary, side.rows)
+        known.append(_without_selves(kernel, unbiased, side, means))
+    return known[0]
+
+
+def _is_plain(kernel: Any, side: Strata[Any]) -> bool:
+    """Whether its means are those of pairs of rows as given, at some of them at least."""
+    known = [
+        (part.parts[0].content, rows) for part, rows in zip(side.parts, side.rows, strict=True) if rows is not None
+    ]
+    return bool(known) and all(
+        is_array(content) and content.dtype == rows.dtype and not kernel.has_embedding(rows.shape[1])
+        for content, rows in known
+    )
+
+
+def _own_pieces(kernel: Any, side: Strata[Any]) -> Pieces[Means | None]:
+    """The means of a side at its own rows, None where they are not finite."""
+    given = [rows for rows in side.rows if rows is not None]
+    found = []
+    for some in stacks(given):
+        x = concat(given[some])
+        sums = _over_laws(side, x)
+        for others in stacks(given):
+            y, each = _stacked(side, others)
+            first, second = align(x, y)
+            yield from weighed_pieces(kernel, first, second, each, sums)
+        found += np.split(sums, _ends(given[some]))
+    if not all(np.isfinite(means).all() for means in found):
+        return None
+    return _beside_laws(side, found)
+
+
+def _cross_pieces(kernel: Any, real: Strata[Any], generated: Strata[Any]) -> Pieces[tuple[Means, Means] | None]:
+    """The means over each side at the rows of the other, None where they are not finite."""
+    y, often = _stacked(generated, slice(None))
+    given = [rows for rows in real.rows if rows is not None]
+    at_generated, at_real = _over_laws(real, y), []
+    for some in stacks(given):
+        x, each = _stacked(real, some)
+        sums = np.zeros(len(x))
+        first, second = align(x, y)
+        yield from both_pieces(kernel, first, second, (each, often), (sums, at_generated))
+        at_real += np.split(sums, _ends(given[some]))
+    if not all(np.isfinite(means).all() for means in (*at_real, at_generated)):
+        return None
+    return _beside_laws(real, at_real), [at_generated]
+
+
+def _stacked(side: Strata[Any], some: slice) -> tuple[Array, np.ndarray]:
+    """The rows of some of its parts that have rows, one below the other, and the weight of each."""
+    parts = [(rows, w) for rows, w in zip(side.rows, side.shares, strict=True) if rows is not None][some]
+    return concat([x for x, _ in parts]), np.concatenate([np.full(len(x), w / len(x)) for x, w in parts])
+
+
+def _over_laws(side: Strata[Any], rows: Array) -> np.ndarray:
+    """What the laws among its parts add to its means at rows."""
+    means = np.zeros(rows.shape[0])
+    for part, own, share in zip(side.parts, side.rows, side.shares, strict=True):
+        if own is None:
+            means += share * part.row_means(rows)
+    return means
+
+
+def _beside_laws(side: Strata[Any], found: Sequence[np.ndarray]) -> Means:
+    """Those of the parts with rows in the places of these parts."""
+    means = iter(found)
+    return [None if rows is None else next(means) for rows in side.rows]
+
+
+def _ends(parts: Sequence[Array]) -> np.ndarray:
+    return np.cumsum([len(rows) for rows in parts])[:-1]
 
 
 def _means_at(mean: KernelMean, every: Sequence[Array | None]) -> list[Any]:
@@ -35,17 +127,16 @@ def _means_at(mean: KernelMean, every: Sequence[Array | None]) -> list[Any]:
     given = [rows for rows in every if rows is not None]
     found: list[np.ndarray] = []
     for some in stacks(given):
-        ends = np.cumsum([len(rows) for rows in given[some]])[:-1]
-        found += np.split(mean.row_means(concat(given[some])), ends)
+        found += np.split(mean.row_means(concat(given[some])), _ends(given[some]))
     means = iter(found)
     return [None if rows is None else next(means) for rows in every]
 
 
-def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> list[np.ndarray | None]:
-    """E k(x, X′) over the row's own side."""
-    means = _means_at(side.summary, side.rows)
+def _without_selves(kernel: Any, unbiased: bool, side: Strata[Any], means: Means) -> Means:
     every = zip(means, side.rows, side.shares, strict=True)
-    return [None if rows is None else _without_self(kernel, unbiased, own, rows, w) for own, rows, w in every]
+    return [
+        None if rows is None or own is None else _without_self(kernel, unbiased, own, rows, w) for own, rows, w in every
+    ]
 
 
 def _without_self(kernel: Any, unbiased: bool, means: np.ndarray, rows: Array, share: float) -> np.ndarray:
