@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -39,7 +40,7 @@ def test_after_the_first_step_no_more_than_the_share_is_ever_spent_and_most_of_i
         assert place == 0 or spent <= SHARE * at * (1 + 1e-9)
     assert taken[0][0] == 0.0 and budget.loop + budget.scoring == pytest.approx(spent)
     # the next one comes as soon as it is earned: within one wait, but for the share that lapses
-    gaps = [b[0] - a[0] for a, b in zip(taken[1:], taken[2:], strict=False)]
+    gaps = [b[0] - a[0] for a, b in pairwise(taken[1:])]
     assert all(gap <= cost / SHARE + wait + 1e-6 for gap in gaps)
 
 
