@@ -236,6 +236,16 @@ class Monitor(Lab):
         self._record.alarm(column, rises=rises, falls=falls, for_=for_, call=call)
         self._teller.want(SOON_SHARE)
 
+    @property
+    def rules(self) -> list[str]:
+        """The names of the rules that sound alarms: the default ones, and those that `alarm` added."""
+        return self._record.rules
+
+    def remove_alarm(self, name: str) -> None:
+        """Let a rule, by its name in `rules`, sound no more; to change one, remove it and add it anew."""
+        self._record.remove_alarm(name)
+        self._teller.want(SOON_SHARE)
+
     def plot(self) -> Figure:
         """Each metric's avg and all under the weights on show, the gap below, losses, and alarms at their steps."""
         return self._picture()

@@ -11,7 +11,7 @@ import dis
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FrameType
 
@@ -22,11 +22,6 @@ LOOK, REST = 1.0, 20.0
 _OWN = __name__.rpartition(".")[0]
 
 
-def is_late(wait: float, longest: float) -> bool:
-    """Whether a wait is far longer than the longest one before it."""
-    return wait > max(LEAST, TIMES * longest)
-
-
 class Pulse:
     """When steps were logged, and from where."""
 
@@ -34,15 +29,23 @@ class Pulse:
         self._step, self._last, self._longest = 0, 0.0, 0.0
         self._looked, self._thread = 0.0, 0
         self._loops: tuple[tuple[CodeType, int, int], ...] = ()
+        self._outer: CodeType | None = None
 
-    def beat(self, step: int, now: float) -> None:
-        """A step is logged, by a loop that calls this below its own frame."""
-        if self._last:
-            self._longest = max(self._longest, now - self._last)
-        self._step, self._last = step, now
+    def beat(self, step: int, now: float) -> float:
+        """A step is logged; the seconds before it where it is late and what runs is what ran before, else 0."""
+        wait, before = now - self._last if self._last else 0.0, (self._thread, self._outer)
         if now - self._looked > LOOK:
             self._looked, self._thread = now, threading.get_ident()
-            self._loops = tuple(_loops_of(sys._getframe(1)))
+            frames = list(_frames_above(sys._getframe(1)))
+            self._outer = frames[-1].f_code if frames else None
+            self._loops = tuple(loop for frame in frames for loop in _loops_of(frame))
+        is_same = before[0] == self._thread and before[1] is self._outer
+        late = wait if is_same and self._is_late(wait) else 0.0
+        self._step, self._last, self._longest = step, now, max(self._longest, wait * is_same)
+        return late
+
+    def _is_late(self, wait: float) -> bool:
+        return self._longest > 0 and wait > max(LEAST, TIMES * self._longest)
 
     @property
     def is_resting(self) -> bool:
@@ -53,7 +56,7 @@ class Pulse:
     def words(self) -> str:
         """That the loop is late, and where it stands; "" where it is not."""
         wait = time.monotonic() - self._last
-        if not (self._last and self._longest and is_late(wait, self._longest)):
+        if not (self._last and self._is_late(wait)):
             return ""
         where = self._where()
         said = f"no step for {wait:,.0f} s after step {self._step:,}, and {self._longest:.2g} s at most before"
@@ -71,15 +74,18 @@ class Pulse:
         return ""
 
 
-def _loops_of(frame: FrameType | None) -> Iterable[tuple[CodeType, int, int]]:
-    """The loops that a call is in, from the innermost to those of its module."""
+def _frames_above(frame: FrameType | None) -> Iterator[FrameType]:
+    """Those that a call comes from, from the innermost to its cell's or script's, beyond which is what runs that."""
     while frame is not None and str(frame.f_globals.get("__name__", "")).startswith(_OWN):
         frame = frame.f_back
     while frame is not None:
-        code, place = frame.f_code, frame.f_lasti
-        yield from ((code, start, end) for start, end in _ranges(code) if start <= place <= end)
-        # beyond the cell or script are the loops of what runs it
-        frame = None if code.co_name == "<module>" else frame.f_back
+        yield frame
+        frame = None if frame.f_code.co_name == "<module>" else frame.f_back
+
+
+def _loops_of(frame: FrameType) -> list[tuple[CodeType, int, int]]:
+    """The loops of its function that a frame is in."""
+    return [(frame.f_code, *ends) for ends in _ranges(frame.f_code) if ends[0] <= frame.f_lasti <= ends[1]]
 
 
 @lru_cache(maxsize=256)

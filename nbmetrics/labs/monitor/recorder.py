@@ -35,13 +35,17 @@ LONGEST_QUEUE = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Handed:
-    """What the loop gave at one step; `drawn` is None where there are only losses; `is_kept` : gives way to none."""
+    """What the loop gave at one step; `drawn` is None where there are only losses; `is_kept` : gives way to none.
+
+    `late` : see `Point`.
+    """
 
     step: int
     time: float
     losses: Mapping[str, Any]
     drawn: Drawn | None
     is_kept: bool = False
+    late: float = 0.0
 
 
 class Troubles:
@@ -190,7 +194,9 @@ class Recorder:
 
     def _record(self, handed: list[Handed]) -> None:
         segment = self._segment or self.begin()
-        points = [Point(segment, h.step, h.time, {n: _number(v) for n, v in h.losses.items()}) for h in handed]
+        points = [
+            Point(segment, h.step, h.time, {n: _number(v) for n, v in h.losses.items()}, late=h.late) for h in handed
+        ]
         arrays: dict[str, np.ndarray] = {}
         if (drawn := handed[-1].drawn) is not None:
             points[-1], arrays = self._scored(points[-1], drawn)

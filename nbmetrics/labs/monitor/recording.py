@@ -163,7 +163,7 @@ class Recording(Run):
             warnings.warn("the Monitor is closed, and keeps no more steps", MonitorWarning, stacklevel=caller_level())
             return False
         self.budget.pass_to(now)
-        self.pulse.beat(step, now)
+        late = self.pulse.beat(step, now)
         drawn = None
         if source is not None and (is_kept or self._is_due(now)):
             self._sampler.check(source)
@@ -172,7 +172,7 @@ class Recording(Run):
             if self._warm:  # the first draw loads what others find
                 self.budget.draw = time.monotonic() - now
             self._warm = True
-        self._recorder.put(Handed(step, time.time(), kept, drawn, is_kept))
+        self._recorder.put(Handed(step, time.time(), kept, drawn, is_kept, late))
         self.budget.spend("loop", time.monotonic() - now)
         return drawn is not None
 
@@ -254,6 +254,11 @@ class Recording(Run):
             rule = self._rules[-1]
             self._called.update(rules.sounded(self.history, [rule]))
             self._calls.append((rule, call))
+
+    def remove_alarm(self, name: str) -> None:
+        """See `nm.Monitor.remove_alarm`."""
+        super().remove_alarm(name)
+        self._calls = [(rule, call) for rule, call in self._calls if rule.name != name]
 
     @property
     def cost(self) -> Cost:

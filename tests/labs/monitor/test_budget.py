@@ -76,6 +76,16 @@ def test_a_pause_is_not_followed_by_a_burst_and_losses_that_cost_much_do_not_sil
     assert count == pytest.approx(10.0 / (SELDOM * 0.01 / SHARE), abs=1)
 
 
+def test_a_step_that_comes_late_is_told_unless_another_cell_logs_it():
+    beats, clock = pulse.Pulse(), iter((0.0, 2.0, 4.0, 500.0, 502.0, 900.0, 902.0, 9_000.0))
+    cell = "for step in range({}): found.append(beat(step))"
+    found = []
+    for count in (4, 2, 2):
+        given = {"found": found, "beat": lambda step: beats.beat(step, 1_000.0 + next(clock))}
+        exec(compile(cell.format(count), "cell", "exec"), given)
+    assert found == [0.0, 0.0, 0.0, 496.0, 0.0, 0.0, 0.0, 8_098.0]
+
+
 def test_a_loop_that_stands_is_told_with_its_line_and_one_that_ended_is_not(monkeypatch):
     for name, value in (("LEAST", 0.0), ("LOOK", -1.0), ("TIMES", 3.0)):
         monkeypatch.setattr(pulse, name, value)
