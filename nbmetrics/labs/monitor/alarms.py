@@ -255,11 +255,26 @@ class GapMoves:
                 yield Alarm(int(line.steps[place]), self.name, words)
 
 
+@dataclass(frozen=True)
+class Stalled:
+    """A step came far later than any before it, and its loop ran all the while."""
+
+    name: str = "stalled"
+
+    def sounded(self, history: History) -> Iterator[Alarm]:
+        for point in history.points:
+            if point.late > 0:
+                words = f"No step came for {point.late:,.0f} s before this one, far longer than ever before."
+                yield Alarm(point.step, self.name, words)
+
+
 def _label(line: Line) -> str:
     return line.facts.label + line.name.removeprefix(line.facts.name)
 
 
-DEFAULTS: tuple[Rule, ...] = (NotFinite(), Collapse(), WorstClient(), SilentAverage(), GapCloses(), GapMoves())
+DEFAULTS: tuple[Rule, ...] = (
+    NotFinite(), Collapse(), WorstClient(), SilentAverage(), GapCloses(), GapMoves(), Stalled()
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

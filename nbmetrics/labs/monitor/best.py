@@ -120,15 +120,18 @@ def kept_words(history: History, line: Line) -> str:
         return f"{line.facts.label} has no score yet."
     if by["avg"] == by["all"]:
         return f"{line.facts.label}: avg and all would both keep step {by['all']:,}."
-    said = f"{line.facts.label}: avg would keep step {by['avg']:,}, all step {by['all']:,}"
+    said = f"{line.facts.label}: avg would keep step {by['avg']:,}, all step {by['all']:,}."
     try:
         sets = {part: best_set(history, line, part) for part in PARTS}
     except InvalidInput:
-        return f"{said}."
-    apart = [by["avg"] not in sets["all"], by["all"] not in sets["avg"]]
-    if all(apart):
-        return f"{said}: more than chance."
-    if any(apart):
-        part, other = ("all", "avg") if apart[0] else ("avg", "all")
-        return f"{said}: by {part} more than chance, by {other} only by chance."
-    return f"{said}: only by chance."
+        return said
+    is_apart = {"all": by["avg"] not in sets["all"], "avg": by["all"] not in sets["avg"]}
+    values = {part: " and ".join(_value(line, part, step) for step in by.values()) for part in PARTS}
+    first = f"On all the difference {'is more than' if is_apart['all'] else 'could be'} chance ({values['all']})"
+    if is_apart["all"] == is_apart["avg"]:
+        return f"{said} {first}, and on avg, too ({values['avg']})."
+    return f"{said} {first}; on avg it {'is more than' if is_apart['avg'] else 'could be'} chance ({values['avg']})."
+
+
+def _value(line: Line, part: str, step: int | None) -> str:
+    return f"{getattr(line, part)[line.steps == step][0]:.4g}"

@@ -117,6 +117,7 @@ class Point:
     variance : of the generated rows, all features together
     why : reasons for what is NaN
     frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
+    late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
     """
 
     segment: Segment
@@ -130,6 +131,7 @@ class Point:
     variance: float = math.nan
     why: tuple[str, ...] = ()
     frames: Mapping[str, Frame] = field(default_factory=dict)
+    late: float = 0.0
 
     @property
     def is_scored(self) -> bool:
@@ -147,8 +149,9 @@ class Point:
             raise ValueError("has no losses")
         told = {_text(name): number_of(value) for name, value in losses.items()}
         step, time = _whole(event["step"], LAST_STEP), number_of(event["time"])
+        late = number_of(event.get("late", 0.0))
         if "count" not in event:
-            return cls(segment, step, time, told)
+            return cls(segment, step, time, told, late=late)
         m, k = len(segment.metrics), len(segment.names)
         frames = _places(event["frames"])
         clients = np.asarray(load(frames.pop("clients")), dtype=np.float64)
@@ -161,11 +164,12 @@ class Point:
         why = tuple(_text(reason, 2_000) for reason in _list(event.get("why", []), MOST_REASONS))
         count, variance = _whole(event["count"], LAST_STEP), number_of(event["variance"])
         return cls(segment, step, time, told, count=count, clients=clients, all=of_all, terms=terms,
-                   variance=variance, why=why, frames=frames)  # fmt: skip
+                   variance=variance, why=why, frames=frames, late=late)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
         """The event; `frames` are where the arrays lie, that of the clients' scores too."""
         event: dict[str, Any] = {"event": "step", "step": self.step, "time": self.time, "losses": dict(self.losses)}
+        event |= {"late": self.late} if self.late else {}
         if self.all is None:
             return event
         scores = {"count": self.count, "all": self.all.tolist(), "terms": [dict(t) for t in self.terms]}

@@ -8,6 +8,7 @@ then, less often, what takes longer: best checkpoints, alarms and scores under t
 from __future__ import annotations
 
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -22,7 +23,7 @@ from .packed import metrics_of, packed
 from .run import Run
 from .samples import samples_of
 from .scene import MonitorScene, making_of
-from .teller import SOON_SHARE, Teller
+from .teller import SHARE, SOON_SHARE, Teller
 from .telling import judged, run_of, told_of
 
 if TYPE_CHECKING:
@@ -132,7 +133,8 @@ class Monitor(Lab):
         scene = {"metric": self._metrics[0].name, "preset": GIVEN, "weights": list(self._weights)}
         alike = {**scene, "preset": ALIKE, "weights": [1.0 / len(self.names)] * len(self.names)}
         presets = {GIVEN: MonitorScene.parse(scene), ALIKE: MonitorScene.parse(alike)}
-        self._teller = Teller(self._publish, self._judge)
+        self._late = ""
+        self._teller = Teller(self._publish, self._judge, share=self._pace, spending=self._spending)
         super().__init__(presets[GIVEN], presets)
         self._publish()
         self._judge()
@@ -160,6 +162,10 @@ class Monitor(Lab):
             drawing, scoring and writing is told (`troubles`), and not raised.
         """
         return self._record.log(step, source, **losses)
+
+    def keep(self, step: int, source: Any = None, **losses: Any) -> bool:
+        """As `log`, and the step is scored whatever it costs: the last one, or one that a checkpoint is written of."""
+        return self._record.keep(step, source, **losses)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until all that was handed over is scored, written and shown, or so many seconds; whether it is."""
@@ -230,9 +236,32 @@ class Monitor(Lab):
         self._record.alarm(column, rises=rises, falls=falls, for_=for_, call=call)
         self._teller.want(SOON_SHARE)
 
+    @property
+    def rules(self) -> list[str]:
+        """The names of the rules that sound alarms: the default ones, and those that `alarm` added."""
+        return self._record.rules
+
+    def remove_alarm(self, name: str) -> None:
+        """Let a rule, by its name in `rules`, sound no more; to change one, remove it and add it anew."""
+        self._record.remove_alarm(name)
+        self._teller.want(SOON_SHARE)
+
     def plot(self) -> Figure:
         """Each metric's avg and all under the weights on show, the gap below, losses, and alarms at their steps."""
         return self._picture()
+
+    def _pace(self) -> float:
+        """Of the time, what telling the page may take; a loop that has come to stand is told, too."""
+        late = self._record.pulse.words
+        if bool(late) != bool(self._late):
+            self._late = late
+            self._teller.want()
+        return SOON_SHARE if self._record.pulse.is_resting else SHARE
+
+    def _spending(self) -> AbstractContextManager[None]:
+        """What it takes is counted while a loop runs."""
+        record = self._record
+        return nullcontext() if record.pulse.is_resting else record.budget.spending("telling")
 
     def _publish(self) -> None:
         """Write what is new: to `recent` where it only goes on, else everything to `past`."""

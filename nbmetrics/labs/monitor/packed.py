@@ -12,14 +12,15 @@ import base64
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from .history import History, Line
 
-# Bytes of the clients' scores that travel in one message; of a longer run steps are left out.
-MOST_BYTES = 1_200_000
+# Bytes of numbers that travel in one message, a third more as text; of a longer run steps are left out.
+MOST_BYTES = 1_800_000
 # Clients up to which the table of KID's gap travels.
 MOST_TABLED = 200
 
@@ -32,12 +33,23 @@ def text_of(values: Any, kind: str = "<f8") -> str:
 def packed(history: History, after: float = -math.inf, kept: Sequence[int] = ()) -> dict[str, Any]:
     """The lines and losses of the steps after one; where they are too many, `kept` are never left out."""
     names = [facts.name for facts in metrics_of(history)]
-    lines, left_out = {}, 0
-    for name, line in history.lines.items():
-        thin = _thinned(_after(line, after), kept)
-        left_out = max(left_out, int(np.sum(line.steps > after)) - len(thin.steps))
-        lines[name] = {"metric": names.index(line.facts.name), "label": label_of(line), **_series(thin)}
-    return {"lines": lines, "losses": _losses(history, after), "left_out": left_out}
+    lines = {name: _after(line, after) for name, line in history.lines.items()}
+    losses = _losses(history, after)
+    size = sum(len(line.steps) * (32 + 4 * line.clients.shape[1]) for line in lines.values())
+    share = MOST_BYTES / max(MOST_BYTES, size + sum(16 * len(steps) for steps, _ in losses.values()))
+    found, told, all_steps, sent = {}, {}, set[int](), set[int]()
+    for name, line in lines.items():
+        places = thinned(line.steps, (line.avg, line.all), share, kept)
+        all_steps.update(line.steps.tolist())
+        sent.update(line.steps[places].tolist())
+        facts = {"metric": names.index(line.facts.name), "label": label_of(line)}
+        found[name] = {**facts, **_series(_taken(line, places))}
+    for name, (steps, values) in losses.items():
+        places = thinned(steps, (values,), share, kept)
+        all_steps.update(steps.tolist())
+        sent.update(steps[places].tolist())
+        told[name] = {"steps": text_of(steps[places]), "values": text_of(values[places])}
+    return {"lines": found, "losses": told, "left_out": len(all_steps - sent)}
 
 
 def _series(line: Line) -> dict[str, str]:
@@ -64,24 +76,35 @@ def _taken(line: Line, places: np.ndarray) -> Line:
     return replace(line, points=(), kinds=(), **parts)
 
 
-def _thinned(line: Line, kept: Sequence[int]) -> Line:
-    count, most = len(line.steps), max(100, MOST_BYTES // (4 * max(1, line.clients.shape[1])))
-    if count <= most:
-        return line
-    even = np.linspace(0, count - 1, most).astype(int)
-    named = np.flatnonzero(np.isin(line.steps, kept))
-    return _taken(line, np.union1d(even, named))
+def thinned(steps: np.ndarray, curves: Sequence[np.ndarray], share: float, kept: Sequence[int] = ()) -> np.ndarray:
+    """The places of a share of the steps: ends, `kept`, and the lowest and highest of each curve in even parts.
+
+    So what stands out, up to a value that is not finite, is still seen.
+    """
+    count = len(steps)
+    most = int(share * count)
+    if share >= 1.0 or count <= 2:
+        return np.arange(count)
+    named = np.flatnonzero(np.isin(steps, list(kept)))[: most // 4]
+    parts = max(0, most - len(named) - 2) // (2 * len(curves))
+    edges = np.linspace(0, count, parts + 1).astype(int)
+    highs = [np.where(np.isfinite(curve), curve, np.inf) for curve in curves]
+    lows = [np.where(np.isfinite(curve), curve, -np.inf) for curve in curves]
+    found = [start + int(high[start:end].argmax()) for high in highs for start, end in pairwise(edges)]
+    found += [start + int(low[start:end].argmin()) for low in lows for start, end in pairwise(edges)]
+    return np.unique([0, count - 1, *named, *found])
 
 
-def _losses(history: History, after: float) -> dict[str, Any]:
-    points = [point for point in history.points if point.losses and point.step > after]
+def _losses(history: History, after: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Steps and values by name."""
     found: dict[str, tuple[list[int], list[float]]] = {}
-    for point in points:
-        for name, value in point.losses.items():
-            steps, values = found.setdefault(name, ([], []))
-            steps.append(point.step)
-            values.append(value)
-    return {name: {"steps": text_of(steps), "values": text_of(values)} for name, (steps, values) in found.items()}
+    for point in history.points:
+        if point.step > after:
+            for name, value in point.losses.items():
+                steps, values = found.setdefault(name, ([], []))
+                steps.append(point.step)
+                values.append(value)
+    return {name: (np.array(steps), np.array(values)) for name, (steps, values) in found.items()}
 
 
 def gaps_of(history: History) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import printable
+from .budget import Budget
 from .drawing import Drawn
 from .events import MOST_REASONS, Point, Segment
 from .frames import LARGEST_FRAME
@@ -34,12 +35,17 @@ LONGEST_QUEUE = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Handed:
-    """What the loop gave at one step; `drawn` is None where there are only losses."""
+    """What the loop gave at one step; `drawn` is None where there are only losses; `is_kept` : gives way to none.
+
+    `late` : see `Point`.
+    """
 
     step: int
     time: float
     losses: Mapping[str, Any]
     drawn: Drawn | None
+    is_kept: bool = False
+    late: float = 0.0
 
 
 class Troubles:
@@ -74,12 +80,13 @@ class Recorder:
     tell, rest : called on the worker's thread, with each segment and some points, and when nothing waits any more
     keep_all : whether every step waits for its turn, instead of the newest alone
     number : of the segment that it writes
+    budget : what it spends is told there
 
     Attributes
     ----------
     is_closed : whether nothing more is taken
     dropped : how many steps were not scored because a newer one came
-    cost, spent : seconds of processor time that the last score took, with all that followed from it, and all scores
+    is_scoring : whether a step waits to be scored, or is
     """
 
     def __init__(
@@ -90,14 +97,14 @@ class Recorder:
         rest: Callable[[], None],
         keep_all: bool,
         number: int,
+        budget: Budget,
     ) -> None:
-        self._number, self._rest = number, rest
+        self._number, self._rest, self._budget = number, rest, budget
         self._scoring, self._writer, self._tell, self.keep_all = scoring, writer, tell, keep_all
         self.troubles, self.dropped, self.scored = Troubles(), 0, 0
-        self.cost = self.spent = 0.0
         self._ready = threading.Condition()
         self._queue: deque[Handed] = deque()
-        self._is_busy = self._is_urgent = self.is_closed = False
+        self._is_busy = self._is_urgent = self.is_closed = self.is_scoring = False
         self._thread: threading.Thread | None = None
         self._segment: Segment | None = None
         self._unwritten: deque[tuple[Callable[[dict[str, Any]], list[dict[str, Any]]], dict[str, np.ndarray]]] = deque()
@@ -111,9 +118,10 @@ class Recorder:
                 self._ready.wait_for(lambda: len(self._queue) < LONGEST_QUEUE or self.is_closed)
             elif handed.drawn is not None:
                 for place, waiting in enumerate(self._queue):
-                    if waiting.drawn is not None:
+                    if waiting.drawn is not None and not waiting.is_kept:
                         self._queue[place] = replace(waiting, drawn=None)
                         self.dropped += 1
+            self.is_scoring |= handed.drawn is not None
             self._is_urgent |= handed.drawn is not None
             self._queue.append(handed)
             if self._thread is None:
@@ -146,18 +154,18 @@ class Recorder:
     def _run(self) -> None:
         while handed := self._next():
             start = time.thread_time()
-            try:
-                self._record(handed)
-                if not self._queue:
-                    self._rest()
-            except Exception as error:  # the next step must find somebody
-                self.troubles.tell(f"step {handed[0].step} was not recorded: {error!r}")
-            cost = time.thread_time() - start
-            self.spent += cost
-            if handed[-1].drawn is not None and self.scored > 1:  # the first also summarises the clients, and warms up
-                self.cost = cost
+            with self._budget.spending("scoring"):
+                try:
+                    self._record(handed)
+                    if not self._queue:
+                        self._rest()
+                except Exception as error:  # the next step must find somebody
+                    self.troubles.tell(f"step {handed[0].step} was not recorded: {error!r}")
+            if handed[-1].drawn is not None:
+                self._budget.score = time.thread_time() - start
             with self._ready:
                 self._is_busy = False
+                self.is_scoring = any(waiting.drawn is not None for waiting in self._queue)
                 self._ready.notify_all()
 
     def _next(self) -> list[Handed]:
@@ -186,7 +194,9 @@ class Recorder:
 
     def _record(self, handed: list[Handed]) -> None:
         segment = self._segment or self.begin()
-        points = [Point(segment, h.step, h.time, {n: _number(v) for n, v in h.losses.items()}) for h in handed]
+        points = [
+            Point(segment, h.step, h.time, {n: _number(v) for n, v in h.losses.items()}, late=h.late) for h in handed
+        ]
         arrays: dict[str, np.ndarray] = {}
         if (drawn := handed[-1].drawn) is not None:
             points[-1], arrays = self._scored(points[-1], drawn)

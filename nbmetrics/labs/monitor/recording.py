@@ -20,19 +20,21 @@ from typing import Any, NamedTuple
 from ...distributions import check_draw
 from ...errors import InvalidInput, caller_level, check_count, check_names, printable, shown
 from . import alarms as rules
+from .budget import Budget
 from .drawing import Sampler
 from .events import LAST_STEP, MOST_LOSSES, Point, Segment
 from .history import History, read
 from .log import Reader, Writer, folder_of
+from .pulse import Pulse
 from .recorder import Handed, Recorder
 from .run import Run
 from .scoring import Scoring
 
 SAMPLES = 1_000
-# Of the loop's time, what a Monitor may cost.
-SHARE = 0.05
 # Seconds that the end of a program waits for scores under way.
 PATIENCE = 10.0
+# Of the time, what one's own calls of alarms may take.
+CALLING = 0.01
 
 _writing: weakref.WeakValueDictionary[Path, Recording] = weakref.WeakValueDictionary()
 
@@ -46,16 +48,18 @@ class Cost(NamedTuple):
 
     Attributes
     ----------
-    loop, scoring : seconds so far: of the loop, mostly for drawing; of a processor, on another thread
-    elapsed : seconds since the first step
-    share : of the elapsed time, both together
-    every : seconds between two scored steps that keep it at 5 %
+    loop, scoring, telling : seconds so far: of the loop, mostly for drawing; of a processor on other threads, for
+        scores and for the page
+    elapsed : seconds from the first step to the last that was logged
+    share : of the elapsed time, all three together: what the loop loses where it has one processor alone
+    every : seconds that earn one more scored step at 5 %; 0 where all are scored
     skipped : steps that came sooner, of which only the losses were kept
     dropped : steps that were drawn, and not scored because a newer one came
     """
 
     loop: float
     scoring: float
+    telling: float
     elapsed: float
     share: float
     every: float
@@ -97,11 +101,14 @@ class Recording(Run):
         writer = Writer(self.path)
         try:
             self._begin(*_opened(self.path, scoring.names))
+            scoring.prepare()  # here, so that the loop need not pay for it
         except InvalidInput:
             writer.close()
             raise
         number = len(self._segments)
-        self._recorder: Recorder | None = Recorder(scoring, writer, self._take, self._call, bool(keep_all), number)
+        self._recorder: Recorder | None = Recorder(
+            scoring, writer, self._take, self._call, bool(keep_all), number, self.budget
+        )
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.described(), number))
         self._history = None
         if writer.torn:
@@ -118,8 +125,7 @@ class Recording(Run):
         self._calls: list[tuple[rules.Rule, rules.Call]] = []
         self._listeners: list[Callable[[], Any]] = []
         self._called: set[rules.Alarm] = set()
-        self._started: float | None = None
-        self._last = self._looping = self._drew = 0.0
+        self.budget, self.pulse = Budget(), Pulse()
         self._skipped, self._judged, self._judging, self._warm = 0, 0.0, 0.0, False
 
     @classmethod
@@ -137,6 +143,13 @@ class Recording(Run):
 
     def log(self, step: int, source: Any = None, **losses: Any) -> bool:
         """See `nm.Monitor.log`."""
+        return self._log(step, source, losses)
+
+    def keep(self, step: int, source: Any = None, **losses: Any) -> bool:
+        """See `nm.Monitor.keep`."""
+        return self._log(step, source, losses, is_kept=True)
+
+    def _log(self, step: int, source: Any, losses: dict[str, Any], is_kept: bool = False) -> bool:
         if self._sampler is None:
             raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
         now = time.monotonic()
@@ -149,30 +162,26 @@ class Recording(Run):
         if self._recorder.is_closed:
             warnings.warn("the Monitor is closed, and keeps no more steps", MonitorWarning, stacklevel=caller_level())
             return False
-        if self._started is None:
-            self._started = now
+        self.budget.pass_to(now)
+        late = self.pulse.beat(step, now)
         drawn = None
-        if source is not None and self._is_due(now):
+        if source is not None and (is_kept or self._is_due(now)):
             self._sampler.check(source)
+            self.budget.use(now)
             drawn = self._drawn(step, source)
-            self._last = time.monotonic()
-            self._drew = self._last - now if self._warm else 0.0  # the first draw loads what others find
+            if self._warm:  # the first draw loads what others find
+                self.budget.draw = time.monotonic() - now
             self._warm = True
-        self._recorder.put(Handed(step, time.time(), kept, drawn))
-        self._looping += time.monotonic() - now
+        self._recorder.put(Handed(step, time.time(), kept, drawn, is_kept, late))
+        self.budget.spend("loop", time.monotonic() - now)
         return drawn is not None
 
     def _is_due(self, now: float) -> bool:
-        """Whether enough time has passed since the last step that was drawn."""
-        is_due = not self._last or now - self._last >= self._every
+        """Whether a step is to be scored now: all are, or no other is under way and the time has earned it."""
+        assert self._recorder is not None
+        is_due = self._recorder.keep_all or (not self._recorder.is_scoring and self.budget.is_due(now))
         self._skipped += not is_due
         return is_due
-
-    @property
-    def _every(self) -> float:
-        """Seconds between two scored steps that keep the cost within its share; 0 where all are scored."""
-        recorder = self._recorder
-        return 0.0 if recorder is None or recorder.keep_all else (self._drew + recorder.cost) / SHARE
 
     def _drawn(self, step: int, source: Any) -> Any:
         assert self._sampler is not None
@@ -195,7 +204,7 @@ class Recording(Run):
                 self._points.extend(found)
             self._history = None
         if not isinstance(found, Segment):
-            if time.monotonic() - self._judged >= self._judging / SHARE:
+            if time.monotonic() - self._judged >= self._judging / CALLING:
                 self._call()
             for listener in self._listeners:
                 listener()
@@ -246,21 +255,27 @@ class Recording(Run):
             self._called.update(rules.sounded(self.history, [rule]))
             self._calls.append((rule, call))
 
+    def remove_alarm(self, name: str) -> None:
+        """See `nm.Monitor.remove_alarm`."""
+        super().remove_alarm(name)
+        self._calls = [(rule, call) for rule, call in self._calls if rule.name != name]
+
     @property
     def cost(self) -> Cost:
         """What the Monitor cost the loop."""
-        recorder = self._recorder
-        scoring, dropped = (0.0, 0) if recorder is None else (recorder.spent, recorder.dropped)
-        elapsed = 0.0 if self._started is None else time.monotonic() - self._started
-        share = (self._looping + scoring) / elapsed if elapsed else 0.0
-        return Cost(self._looping, scoring, elapsed, share, self._every, self._skipped, dropped)
+        recorder, spent = self._recorder, self.budget
+        keeps_all, dropped = (True, 0) if recorder is None else (recorder.keep_all, recorder.dropped)
+        every = 0.0 if keeps_all else spent.every
+        seconds = spent.loop, spent.scoring, spent.telling, spent.elapsed
+        return Cost(*seconds, spent.share, every, self._skipped, dropped)
 
     @property
     def troubles(self) -> list[str]:
         found = list(self._reader.told)
         more = self._reader.skipped
         found = [f"{more:,} lines of the log were left out", *found] if more else found
-        return found if self._recorder is None else [*found, *self._recorder.troubles.lines]
+        late = self.pulse.words
+        return found if self._recorder is None else [*found, *self._recorder.troubles.lines, *([late] if late else [])]
 
     def close(self) -> None:
         """Score what waits, and end the thread; the run stays to be read."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ...errors import check_choice
 from . import alarms as rules
 from .best import PARTS, best_set, best_steps, kept_words
 from .history import History
@@ -70,6 +71,16 @@ class Run:
         rule = rules.Threshold.of(column, rises, falls, for_)
         rules.check_column(self.history, column)
         self._rules.append(rule)
+
+    @property
+    def rules(self) -> list[str]:
+        """The names of the rules that sound alarms: the default ones, and those that `alarm` added."""
+        return list(dict.fromkeys(rule.name for rule in self._rules))
+
+    def remove_alarm(self, name: str) -> None:
+        """Let a rule, by its name in `rules`, sound no more; of those that `alarm` added all with that name."""
+        check_choice(name, self.rules, "name")
+        self._rules[:] = [rule for rule in self._rules if rule.name != name]
 
     @property
     def alarms(self) -> pd.DataFrame:

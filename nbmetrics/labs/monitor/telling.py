@@ -39,7 +39,9 @@ def told_of(record: Recording) -> dict[str, Any]:
     if not cost.elapsed:
         said = ""
     else:
-        said = f"It cost {cost.loop:.2g} s of the loop, and {cost.scoring:.2g} s beside it for scores"
+        beside = cost.scoring + cost.telling
+        said = f"It cost {cost.loop:.2g} s of the loop, and {beside:.2g} s beside it for scores and this page"
+        said += f", {100 * cost.share:.2g} % of {cost.elapsed:,.3g} s" if cost.elapsed > 1.0 else ""
         parts = [(cost.skipped, "came too soon to be drawn"), (cost.dropped, "gave way to newer ones")]
         left = [f"{count:,} steps {what}" for count, what in parts if count]
         said += "".join(f"; {part}" for part in left) + "."

@@ -167,6 +167,25 @@ def test_thresholds_of_ones_own_sound_live_and_on_old_runs_and_call(monitored, t
     assert monitor.wait(60) and len(called) == 1
 
 
+def test_a_late_step_is_told_live_and_on_old_runs_and_a_rule_can_be_removed(monitored, tmp_path):
+    monitor = monitored({"a": np.eye(3), "b": np.eye(3)}, path=tmp_path)
+    waits = iter((0.0, 90.0, 0.0))
+    monitor.pulse.beat = lambda step, now: next(waits)
+    monitor.alarm("d", rises=0.5, call=lambda alarm: 1 / 0)
+    monitor.remove_alarm("d rises")
+    for step in range(3):
+        monitor.log(step, d=1.0 + step)
+    assert monitor.wait(60) and not monitor.troubles
+    seen = Recording.open(tmp_path)
+    for run in (monitor, seen, seen.with_weights([1, 2])):
+        (found,) = run.alarms.to_numpy().tolist()
+        assert found == [1, "stalled", "No step came for 90 s before this one, far longer than ever before."]
+    seen.remove_alarm("stalled")
+    assert len(seen.alarms) == 0 and "stalled" not in seen.rules and "stalled" in monitor.rules
+    with pytest.raises(InvalidInput, match="Did you mean 'collapse'"):
+        monitor.remove_alarm("colapse")
+
+
 @pytest.mark.parametrize(
     ("argument", "given"),
     [

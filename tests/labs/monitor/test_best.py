@@ -103,7 +103,11 @@ def test_words_say_whether_avg_and_all_disagree_by_more_than_chance(monitored):
     clients = {"left": rng.normal(-3, 0.3, (400, 1)), "right": rng.normal(3, 0.3, (400, 1))}
     monitor = run_of(monitored(clients, "fid"), (0.3, 3.0), 400, rng)  # narrow wins by avg, wide by all
     assert monitor.best("fid") == {"avg": 0, "all": 1} and monitor.best_set("fid") == {"avg": [0], "all": [1]}
-    assert monitor.words == ["FID: avg would keep step 0, all step 1: more than chance."]
+    scores = monitor.table.set_index("step")
+    values = {part: f"({scores[part][0]:.4g} and {scores[part][1]:.4g})" for part in ("all", "avg")}
+    (words,) = monitor.words
+    assert words.startswith("FID: avg would keep step 0, all step 1. On all the difference is more than chance (")
+    assert words.endswith(f"chance {values['all']}, and on avg, too {values['avg']}.")
     alone = monitor.with_weights({"left": 1, "right": 0})
     assert alone.table.groupby("step")["gap"].sum().abs().max() < 1e-9
     assert alone.best("fid") == {"avg": 0, "all": 0} and len(alone.alarms) == 0

@@ -214,9 +214,11 @@ def test_a_monitor_takes_a_twentieth_of_the_time_and_says_what_it_took(monitored
     cost = monitor.cost
     assert not all(taken) and cost.skipped == 49 - sum(taken) and cost.scoring > 0 and cost.loop > 0
     assert len(monitor.losses) == 50  # of every step
-    for spent, is_due in ((1e6, False), (0.0, True)):  # seconds that the last score took
-        monitor._recorder.cost, monitor._drew = spent, 0.0
-        assert monitor.cost.every == 20 * spent and monitor.log(99, rows_of(0)) is is_due
+    assert cost.share == pytest.approx((cost.loop + cost.scoring + cost.telling) / cost.elapsed)
+    monitor.budget.draw, monitor.budget.score = 1.0, 1e6  # seconds that the last step took
+    assert monitor.cost.every == 20 * (1e6 + 1.0) and not monitor.log(99, rows_of(0))
+    assert monitor.keep(100, rows_of(0)) and monitor.wait(60)  # the last one is scored all the same
+    assert monitor.table["step"].max() == 100
 
 
 def test_the_newest_waits_and_older_ones_give_way_unless_all_are_kept(monitored):
