@@ -58,9 +58,17 @@ function monitorView(store, signal) {
     compared: () => (store.saved ? "" : "Python computed these scores."),
   });
   const quiet = el("div", { class: "nbm-step-quiet" });
+  const bandNote = el("p", { class: "nbm-note" }, [BANDS]);
   figures.root.append(losses.root);
   const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
-  const main = el("div", { class: "nbm-step-main" }, [figures.root, legend(), strip.root, weights.root, table.root]);
+  const main = el("div", { class: "nbm-step-main" }, [
+    figures.root,
+    legend(),
+    bandNote,
+    strip.root,
+    weights.root,
+    table.root,
+  ]);
   const body = el("div", { class: "nbm-step-body" }, [main, side]);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {unknown} */ (store.scene));
@@ -73,6 +81,7 @@ function monitorView(store, signal) {
       numbers.history.lines.find(({ facts }) => facts.name === scene.metric),
     );
     table.paint(isTable, () => clientRows(run(), numbers));
+    bandNote.hidden = !numbers.history.lines.some(({ errors }) => errors?.some(Number.isFinite));
     paintQuiet(quiet, store, numbers);
     toolbar.paint(scene);
   };
@@ -82,11 +91,16 @@ function monitorView(store, signal) {
   };
 }
 
+// What the bands are, and what they are not.
+const BANDS =
+  "Bands: what other rows would give, 95 %; of KID apart from its gap. All steps share the clients’ rows, so bands that overlap are no test: the small ticks are one.";
+
 // What the marks in the plots mean: their class, and a path.
 /** @type {[string, string, string][]} */
 const MARKS = [
   ["nbm-step-avg", "M-9 0H9", "avg"],
   ["nbm-step-all", "M-9 0H-3M1 0H7", "all"],
+  ["nbm-step-band", "M-9-6H9V6H-9Z", "95 % of its noise"],
   ["nbm-step-avg", "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0-5 0Z", "best by avg"],
   ["nbm-step-all", "M0-6L6 0L0 6L-6 0Z", "best by all"],
   ["nbm-step-avg", "M-6-2v5M-2-2v5M2-2v5M6-2v5", "as good, but for chance"],

@@ -11,10 +11,15 @@ import { nearest } from "./history.js";
 import { StepPlot } from "./plot.js";
 import { scoreText, stepText } from "./words.js";
 
+// Standard errors on either side of a score that 95 % of its noise lies within.
+const REACH = 1.96;
+
 export class MetricFigure {
   /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
   constructor(store, signal, scrubber) {
     this.store = store;
+    /** @type {{line: Line, bands: (import("./scale.js").Band | null)[]} | null} */
+    this.banded = null;
     this.title = el("div", { class: "nbm-step-title", "aria-hidden": "true" });
     this.scores = new StepPlot(store, signal, scrubber, 180, { hasAxis: false });
     this.gap = new StepPlot(store, signal, scrubber, 78);
@@ -26,6 +31,7 @@ export class MetricFigure {
   /** @param {Scene} scene @param {Numbers} numbers @param {Line} line */
   paint({ client }, { history, judged, alarms, step }, line) {
     const { stored, facts, avg, all, gap, best } = line;
+    const bands = this.bandsOf(line);
     const run = /** @type {Run} */ (this.store.model.get("run"));
     const who = run.clients.indexOf(client);
     const sets = judged?.[stored.name]?.sets;
@@ -40,7 +46,15 @@ export class MetricFigure {
               values: column(stored.clients, who, run.clients.length),
             },
           ]),
-      { name: "avg", style: "nbm-step-avg", steps: stored.steps, values: avg, bests: some(best.avg), sets: sets?.avg },
+      {
+        name: "avg",
+        style: "nbm-step-avg",
+        steps: stored.steps,
+        values: avg,
+        band: bands[0],
+        bests: some(best.avg),
+        sets: sets?.avg,
+      },
       ...(all
         ? [
             {
@@ -48,6 +62,7 @@ export class MetricFigure {
               style: "nbm-step-all",
               steps: stored.steps,
               values: all,
+              band: bands[1],
               bests: some(best.all),
               sets: sets?.all,
             },
@@ -57,9 +72,23 @@ export class MetricFigure {
     const keys = [history, client, alarms, judged];
     const told = alarms.map((alarm) => alarm.step);
     this.scores.paint(history.steps, drawn, told, step, keys);
-    const between = gap ? [{ name: "gap", style: "nbm-step-gap", steps: stored.steps, values: gap }] : [];
+    const between = gap
+      ? [{ name: "gap", style: "nbm-step-gap", steps: stored.steps, values: gap, band: bands[2] }]
+      : [];
     this.gap.paint(history.steps, steadied(between, facts.kind), told, step, keys, "gap, avg − all");
     this.paintWords(line, step, client, who, run.clients.length);
+  }
+
+  /** Of avg, all and gap, the same as long as the line is. @param {Line} line */
+  bandsOf(line) {
+    if (this.banded?.line !== line) {
+      const { avg, all, gap, errors, facts } = line;
+      const least = facts.kind === "fid" ? 0 : -Infinity;
+      const of = (/** @type {Float64Array | null} */ values, /** @type {number} */ c, floor = -Infinity) =>
+        values && errors && bandAround(values, errors, c, floor);
+      this.banded = { line, bands: [of(avg, 0, least), of(all, 1, least), of(gap, 2)] };
+    }
+    return this.banded.bands;
   }
 
   /** @param {Line} line @param {number | null} step @param {string} client @param {number} who @param {number} count */
@@ -95,6 +124,16 @@ export class MetricFigure {
     setText(this.note, why);
     this.note.hidden = !why;
   }
+}
+
+/** What 95 % of the noise lies within; null where none is known. @param {Float64Array} values @param {Float32Array} errors of avg, all and gap @param {number} c which of them @param {number} floor below it there are no scores */
+function bandAround(values, errors, c, floor) {
+  const reach = Float64Array.from(values, (_, i) => REACH * errors[3 * i + c]);
+  if (reach.every(Number.isNaN)) return null;
+  return {
+    low: values.map((value, i) => Math.max(floor, value - reach[i])),
+    high: values.map((value, i) => value + reach[i]),
+  };
 }
 
 /** One client's scores. @param {Float32Array} clients @param {number} who @param {number} count */

@@ -6,7 +6,7 @@
  * @import { History, Judged, Line, MetricFacts, Numbers, Packed, Run, Scene, Stored } from "./types.js"
  */
 import { kidGap } from "../../toolkit/view/kidgap.js";
-import { doubles, joined, nearest } from "./history.js";
+import { doubles, joined, nearest, singles } from "./history.js";
 
 const SAME = 1e-9;
 
@@ -54,7 +54,8 @@ function lineOf(stored, run, shares, given, judged) {
         : null;
   const gap = given ? stored.gap : packed ? avg.map(() => constant) : all && avg.map((value, i) => value - all[i]);
   const best = { avg: bestOf(stored.steps, avg, facts), all: all && bestOf(stored.steps, all, facts) };
-  return { stored, facts, avg, all, gap, isFirstOrder: !given && judged?.kind === "first order", best };
+  const errors = given ? stored.errors : judged?.errors ? placedRows(stored.steps, judged) : null;
+  return { stored, facts, avg, all, gap, errors, isFirstOrder: !given && judged?.kind === "first order", best };
 }
 
 /** Means of the clients' scores at every step. @param {Float32Array} clients @param {number[]} shares */
@@ -77,6 +78,19 @@ function placed(steps, known, values) {
     if (known[j] === steps[i]) found[i] = values[j];
   }
   return found;
+}
+
+/** Standard errors of avg, all and gap as Python says them at some steps, at those asked for. @param {Float64Array} steps @param {Judged} judged */
+function placedRows(steps, { steps: known = "", errors = "" }) {
+  const [at, rows] = [doubles(known), singles(errors)];
+  const columns = [0, 1, 2].map((c) =>
+    placed(
+      steps,
+      at,
+      Float64Array.from(at, (_, i) => rows[3 * i + c]),
+    ),
+  );
+  return Float32Array.from({ length: 3 * steps.length }, (_, i) => columns[i % 3][Math.floor(i / 3)]);
 }
 
 /** What steps are ranked by, lower is better. @param {number} score @param {MetricFacts} facts */
