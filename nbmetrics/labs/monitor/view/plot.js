@@ -132,7 +132,8 @@ export class StepPlot {
       setAttributes(node, { d, class: style, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
     });
     const bottom = this.plot.box.y[0];
-    const ticks = drawn.flatMap(({ style, sets = [] }, i) => {
+    const known = drawn.filter(({ sets }) => sets);
+    const ticks = known.flatMap(({ style, sets = [] }, i) => {
       const columns = new Set(sets.map((step) => Math.round(this.atX(step))));
       return columns.size ? [{ style, d: [...columns].map((x) => `M${x} ${bottom - 5 * i}v-4`).join("") }] : [];
     });

@@ -15,11 +15,13 @@
  *   errors: Float32Array | null, isFirstOrder: boolean, best: {avg: number | null, all: number | null}}} Line  under the
  *   weights on show; `all` and `errors` are null where Python has to say them
  * @typedef {{steps: Float64Array, lines: Line[], losses: Series[], leftOut: number}} History  `steps` are all that were logged
+ * @typedef {{name?: string, why?: string, run?: Run, past?: Packed}} Beside
+ * @typedef {{name: string, lines: Line[], steps: Float64Array}} Other  the run beside, its lines under the same weights
  * @typedef {{step: number, alarm: string, words: string}} Alarm
  * @typedef {{best: {avg: number | null, all: number | null}, words?: string, sets?: {avg: number[], all: number[]} | null,
  *   steps?: string, all?: string, errors?: string, kind?: string}} Judged  of a line
  * @typedef {{history: History, shares: number[], judged: Record<string, Judged> | null, alarms: Alarm[], step: number | null,
- *   isFollowing: boolean}} Numbers  `judged` is what Python says under these weights, null until it has; `step` is the
- *   one on show, null where there is none
+ *   steps: Float64Array, other: Other | null, versus: Record<string, string>, isFollowing: boolean}} Numbers  `judged` is what Python says under these weights, null until it has; `step` is the
+ *   one on show, null where there is none, of all `steps` of this run and the other; `versus` are the words of both
  */
 export {};
