@@ -92,6 +92,12 @@ def mixture(page, root, case):
     expect(root.get_by_role("button", name="Back to the best")).to_be_visible()
 
 
+def earlier(page, root, case):
+    """One client's own curve, at a step of the past."""
+    root.get_by_role("combobox", name="Client", exact=True).select_option("Client 3")
+    root.get_by_role("slider", name="Step", exact=True).press("PageDown")
+
+
 def coloured(page, root, case):
     root.get_by_role("combobox", name="Colour").select_option("raw")
 
@@ -142,6 +148,16 @@ STATES = {
         ("with the generators to attach", menu("Attach")),
         *END,
     ],
+    "Monitor": [
+        *DRAG,
+        ("at another step", earlier),
+        (
+            "at an alarm",
+            lambda page, root, case: root.get_by_role("region", name="Alarms").get_by_role("button").click(),
+        ),
+        ("by KID", choose("Metric", "kid")),
+        *END,
+    ],
     "MemorizationLab": [
         *DRAG,
         ("with a point chosen", pick),
@@ -170,6 +186,7 @@ LIVE = {
         "with a mixture moved",
         "with the generators to attach",
     },
+    "Monitor": set(),
     "MemorizationLab": {state for state, _ in STATES["MemorizationLab"]},
 }
 # One of them for each state, in turn; all four of each at length.
@@ -234,7 +251,7 @@ def live(run_cells, tall, theme):
     return open_lab
 
 
-@pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab", "Dashboard"])
+@pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab", "Dashboard", "Monitor"])
 def test_no_serious_violations_in_a_saved_page(saved, lab):
     case, states = LABS[lab], [(s, bring) for s, bring in STATES[lab] if s not in LIVE[lab]]
     page, root = saved.open(case.new(), height=2400, bypass_csp=True)  # axe is one more script

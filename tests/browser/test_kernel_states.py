@@ -37,7 +37,7 @@ def cases(names, default, possible):
 
 
 # Their sliders stay where they are in many of the moves: test_dashboard_live, and below.
-STEPPED = ("MemorizationLab", "Dashboard")
+STEPPED = ("MemorizationLab", "Dashboard", "Monitor")
 # Each state and each lab once by default.
 MOVED = [
     (PLAIN, "idle", "TwinsLab"),

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests.browser.conftest import HERE
-from tests.browser.labs import LABS, group, handle, shown
+from tests.browser.labs import LABS, TWO_OF_LABS, group, handle, shown
 from tests.browser.page import centre, painted, press, run_code, settle, told
 
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
@@ -34,7 +34,7 @@ def changed(root, case):
     return slider.get_attribute("aria-valuetext")
 
 
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("lab", TWO_OF_LABS)
 def test_a_copied_link_opens_the_same_state_in_the_page_and_in_python(saved, lab):
     case = LABS[lab]
     made = case.new()
@@ -121,7 +121,7 @@ def test_another_labs_link_and_one_about_points_that_the_page_lacks_say_so(saved
         expect(page.get_by_role("alert")).to_contain_text(said)
 
 
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("lab", TWO_OF_LABS)
 def test_a_page_saved_from_a_page_is_that_page_as_it_is_now(saved, lab, tmp_path):
     case = LABS[lab]
     page, root = saved.open(case.new(), words=WORDS)
@@ -162,7 +162,9 @@ def test_a_saved_pages_picture_has_the_words_and_the_scores_too(saved, lab, sche
     got.value.save_as(path)
     data = path.read_bytes()
     width, height = (int.from_bytes(data[k : k + 4], "big") for k in (16, 20))
-    drawn = root.locator(".nbm-stage, .nbm-pair-sheet, .nbm-memo-plane, .nbm-dashboard-board").first.bounding_box()
+    drawn = root.locator(
+        ".nbm-stage, .nbm-pair-sheet, .nbm-memo-plane, .nbm-dashboard-board, .nbm-step-plot"
+    ).first.bounding_box()
     assert data.startswith(PNG) and width >= 3 * drawn["width"] and height > 3 * drawn["height"] + 200
 
 

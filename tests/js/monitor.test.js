@@ -4,12 +4,12 @@ import test from "node:test";
 import { joined, nearest, unionOf } from "../../nbmetrics/labs/monitor/view/history.js";
 import { avgOf, bestOf, withShare } from "../../nbmetrics/labs/monitor/view/numbers.js";
 import { columnsOf, regretsOf } from "../../nbmetrics/labs/monitor/view/regrets.js";
-import { heightScale, lineOf, marksOf } from "../../nbmetrics/labs/monitor/view/scale.js";
+import { bandOf, heightScale, lineOf, marksOf } from "../../nbmetrics/labs/monitor/view/scale.js";
 
 const FID = { name: "fid", label: "FID", higher: false, best: null, kind: "fid" };
 const text = (values, Kind = Float64Array) => Buffer.from(Kind.from(values).buffer).toString("base64");
 const packed = (steps) => ({
-  lines: { fid: { metric: 0, label: "FID", steps: text(steps), avg: text(steps), all: text(steps), gap: text(steps), clients: text(steps.flatMap((s) => [s, -s]), Float32Array) } },
+  lines: { fid: { metric: 0, label: "FID", steps: text(steps), avg: text(steps), all: text(steps), gap: text(steps), clients: text(steps.flatMap((s) => [s, -s]), Float32Array), errors: text(steps.flatMap(() => [1, 2, NaN]), Float32Array) } },
 });
 
 test("a line of many steps keeps the extremes of every column of pixels", () => {
@@ -27,6 +27,14 @@ test("a line breaks where there is no number, and the edge has a mark for it", (
   const [steps, values] = [Float64Array.of(0, 10, 20, 30, 40), Float64Array.of(1, NaN, 3, Infinity, -Infinity)];
   assert.equal(lineOf(steps, values, (s) => s, (v) => v), "M0 1.0M20 3.0");
   assert.deepEqual(marksOf(steps, values, (s) => s).map(({ is }) => is), ["nan", "high", "low"]);
+});
+
+test("a band holds the widest of every column, breaks where it is not known, and ends at the edges", () => {
+  const steps = Float64Array.of(0, 0.2, 5, 9, 12, 20);
+  const band = { low: Float64Array.of(2, 1, 3, NaN, -4, -Infinity), high: Float64Array.of(3, 2, 4, 5, 6, Infinity) };
+  const d = bandOf(steps, band, (s) => s, (v) => 10 - v, [10, 0]);
+  assert.equal(d, "M0 7.0L5 6.0L5 7.0L0 9.0ZM12 4.0L20 0.0L20 10.0L12 10.0Z");
+  assert.match(bandOf(Float64Array.of(4), { low: Float64Array.of(1), high: Float64Array.of(2) }, (s) => s, (v) => 10 - v, [10, 0]), /^M2 8\.0L6/);
 });
 
 test("scores far apart are on a logarithmic axis, if all are above 0", () => {

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...errors import InvalidInput
 from .history import History, Line
+from .scoring import NOISY_CLIENTS, draws_under, errors_of
 
 LEVEL = 0.95
 # Of more steps, those with the best scores are compared; the others are taken for worse.
@@ -99,18 +100,29 @@ def noise(history: History, line: Line, place: int, part: str) -> np.ndarray | N
     point, name = line.points[place], line.facts.name
     by_client = history.array(point.frames.get(f"noise {name}"))
     of_all = history.array(point.frames.get(f"all noise {name}"))
-    drawn: Any = of_all
-    if part == "avg" or line.facts.kind == "kid":
-        if by_client is None or by_client.ndim != 2 or len(by_client) > MOST_DRAWS:
-            return None
-        weights = np.array(history.weights) if by_client.shape[1] == len(history.weights) else np.ones(1)
-        if by_client.shape[1] != len(weights):
-            return None
-        drawn = by_client[:, weights > 0].astype(np.float64) @ weights[weights > 0]
+    if by_client is not None and len(by_client) > MOST_DRAWS:
+        return None
+    of_avg, of_all = draws_under(history.weights, by_client, of_all)
+    drawn: Any = of_avg if part == "avg" or line.facts.kind == "kid" else of_all
     if drawn is None or drawn.ndim != 1 or not 1 < len(drawn) <= MOST_DRAWS or not np.isfinite(drawn).all():
         return None
     value = np.asarray(drawn, dtype=np.float64)
     return -value if line.facts.higher_is_better and line.facts.best is None else value
+
+
+def errors(history: History, line: Line) -> np.ndarray:
+    """(S, 3) standard errors of avg, all and gap under the history's weights; NaN where they are not known.
+
+    Under other weights than those logged they are made from the draws, of runs that are not too long for it, and those
+    of FID-all and its gap are not known.
+    """
+    found = line.errors.copy()
+    if np.isfinite(found).any() or len(line.points) > MOST_COMPARED or len(history.names) > NOISY_CLIENTS:
+        return found
+    for place in range(len(line.points)):
+        is_kid = line.facts.kind == "kid"
+        found[place] = errors_of(noise(history, line, place, "avg"), None, is_kid)
+    return found
 
 
 def kept_words(history: History, line: Line) -> str:

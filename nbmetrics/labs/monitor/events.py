@@ -116,6 +116,7 @@ class Point:
     terms : of `all`, by metric
     variance : of the generated rows, all features together
     why : reasons for what is NaN
+    errors : (m, 3) standard errors of avg, all and gap under the segment's weights; None where none were told
     frames : further arrays by name: "noise metric", "all noise metric", "slopes metric", "moments"
     late : seconds that its loop ran before it without a step, where that was far longer than ever before; else 0
     """
@@ -132,6 +133,7 @@ class Point:
     why: tuple[str, ...] = ()
     frames: Mapping[str, Frame] = field(default_factory=dict)
     late: float = 0.0
+    errors: np.ndarray | None = None
 
     @property
     def is_scored(self) -> bool:
@@ -159,12 +161,14 @@ class Point:
             raise ValueError(f"has scores of shape {clients.shape} where {(m, k)} were expected")
         of_all = np.array([number_of(value) for value in _list(event["all"], m)])
         terms = tuple({_text(n): number_of(v) for n, v in part.items()} for part in _list(event["terms"], m))
-        if len(of_all) != m or len(terms) != m:
+        told_errors = _list(event.get("errors", []), m)
+        errors = np.array([[number_of(v) for v in _list(part, 3)] for part in told_errors]) if told_errors else None
+        if len(of_all) != m or len(terms) != m or (errors is not None and errors.shape != (m, 3)):
             raise ValueError("has no score of every metric")
         why = tuple(_text(reason, 2_000) for reason in _list(event.get("why", []), MOST_REASONS))
         count, variance = _whole(event["count"], LAST_STEP), number_of(event["variance"])
         return cls(segment, step, time, told, count=count, clients=clients, all=of_all, terms=terms,
-                   variance=variance, why=why, frames=frames, late=late)  # fmt: skip
+                   variance=variance, why=why, frames=frames, errors=errors, late=late)  # fmt: skip
 
     def to_json(self, frames: Mapping[str, Place]) -> dict[str, Any]:
         """The event; `frames` are where the arrays lie, that of the clients' scores too."""
@@ -174,6 +178,8 @@ class Point:
             return event
         scores = {"count": self.count, "all": self.all.tolist(), "terms": [dict(t) for t in self.terms]}
         told = {"variance": self.variance, "why": list(self.why)}
+        if self.errors is not None:
+            told["errors"] = self.errors.tolist()
         return {**event, **scores, **told, "frames": {name: list(place) for name, place in frames.items()}}
 
 

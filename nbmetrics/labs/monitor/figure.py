@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 
 from ...figures.drawing import AGGREGATES, COLOURS, Drawing, brief, legend, panels, plain
+from .best import errors
 from .history import History, Line
 
 LONGEST = 24  # letters of a name
 MOST_LOSSES = len(COLOURS)
+# Standard errors on either side of a score that 95 % of its noise lies within.
+REACH = 1.96
 
 
 def monitored(history: History, alarms: pd.DataFrame) -> Drawing:
@@ -23,8 +26,9 @@ def monitored(history: History, alarms: pd.DataFrame) -> Drawing:
     for ax in axes:
         ax.set_visible(False)
     for line, top, bottom in zip(lines, axes, axes[columns:], strict=False):
-        _scores(top, line)
-        _gap(bottom, line)
+        noise = errors(history, line)
+        _scores(top, line, noise)
+        _gap(bottom, line, noise)
     if has_losses:
         _losses(axes[columns - 1], history.losses)
     shown = [ax for ax in axes if ax.get_visible()]
@@ -47,14 +51,31 @@ def _drawn(ax: Any, steps: np.ndarray, values: np.ndarray, **look: Any) -> None:
         ax.plot(steps[places], np.full(places.sum(), height), "x", color="0.2", transform=ax.get_xaxis_transform())
 
 
-def _scores(ax: Any, line: Line) -> None:
-    for part in ("avg", "all"):
-        _drawn(ax, line.steps, getattr(line, part), label=part, **AGGREGATES[part])
+def _band(ax: Any, steps: np.ndarray, values: np.ndarray, noise: np.ndarray, colour: str, floor: float) -> None:
+    """95 % of the noise of a line."""
+    if np.isfinite(values + noise).any():
+        low, high = np.maximum(values - REACH * noise, floor), values + REACH * noise
+        ax.fill_between(steps, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _scores(ax: Any, line: Line, noise: np.ndarray) -> None:
+    for column, part in enumerate(("avg", "all")):
+        values = getattr(line, part)
+        _drawn(ax, line.steps, values, label=part, **AGGREGATES[part])
+        _band(
+            ax,
+            line.steps,
+            values,
+            noise[:, column],
+            AGGREGATES[part]["color"],
+            0.0 if line.facts.kind == "fid" else -np.inf,
+        )
     ax.set_ylabel(plain(brief(line.facts.label + line.name.removeprefix(line.facts.name), LONGEST)))
 
 
-def _gap(ax: Any, line: Line) -> None:
+def _gap(ax: Any, line: Line, noise: np.ndarray) -> None:
     _drawn(ax, line.steps, line.gap, label="gap", **AGGREGATES["gap"])
+    _band(ax, line.steps, line.gap, noise[:, 2], AGGREGATES["gap"]["color"], -np.inf)
     ax.set_ylabel(f"{plain(brief(line.facts.label, LONGEST))}, avg − all")
     if line.facts.kind == "kid" and np.isfinite(line.gap).any():  # constant: its rounding is no picture
         middle = float(np.nanmedian(line.gap))

@@ -41,6 +41,7 @@ class Line:
     name : the metric's, or with the number of rows
     facts, points : the metric, and the points in the order of their steps
     steps : (S,); clients : (S, k); avg, all : (S,) under the history's weights
+    errors : (S, 3) standard errors of avg, all and gap as they were logged; NaN under other weights
     kinds : how each of `all` is known, one of "as logged", "exact", "first order", "unknown"
     """
 
@@ -51,6 +52,7 @@ class Line:
     clients: np.ndarray
     avg: np.ndarray
     all: np.ndarray
+    errors: np.ndarray
     kinds: tuple[str, ...]
 
     @property
@@ -153,7 +155,12 @@ class History:
         pooled = [self._all(facts, point, a) for point, a in zip(points, avg, strict=True)]
         steps = np.array([p.step for p in points], dtype=np.int64)
         values = np.array([value for value, _ in pooled], dtype=np.float64)
-        return Line(name, facts, tuple(points), steps, clients, avg, values, tuple(kind for _, kind in pooled))
+        errors = np.array([self._errors(facts, p) for p in points]).reshape(len(points), 3)
+        return Line(name, facts, tuple(points), steps, clients, avg, values, errors, tuple(kind for _, kind in pooled))
+
+    def _errors(self, facts: MetricFacts, point: Point) -> np.ndarray:
+        is_known = point.errors is not None and point.segment.weights == self.weights
+        return point.errors[point.segment.position(facts.name)] if is_known else np.full(3, math.nan)  # type: ignore[index]
 
     def _all(self, facts: MetricFacts, point: Point, avg: float) -> tuple[float, str]:
         """The pooled score of a point, and how it is known."""

@@ -7,7 +7,10 @@ then, less often, what takes longer: best checkpoints, alarms and scores under t
 
 from __future__ import annotations
 
+import math
 import threading
+import weakref
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +21,7 @@ from ..toolkit import modules
 from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR
 from . import recording as engine
+from .beside import Beside
 from .history import History
 from .packed import metrics_of, packed
 from .run import Run
@@ -98,6 +102,8 @@ class Monitor(Lab):
     # In words: what it costs, what was left out, what went wrong.
     told = traitlets.Dict().tag(sync=True)
     samples = traitlets.Dict().tag(sync=True)
+    # The run beside this one.
+    beside = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -128,6 +134,7 @@ class Monitor(Lab):
         self._publishing = threading.RLock()
         self._sent: tuple[int, Any, float] = (0, (), 0.0)  # points and segments in `past`, and its last step
         self._judged: dict[str, Any] = {}
+        self._beside: Beside | None = None
         first = record.history
         self.names, self._weights, self._metrics = first.names, first.weights, tuple(metrics_of(first))
         scene = {"metric": self._metrics[0].name, "preset": GIVEN, "weights": list(self._weights)}
@@ -246,6 +253,36 @@ class Monitor(Lab):
         self._record.remove_alarm(name)
         self._teller.want(SOON_SHARE)
 
+    def compare(self, other: Any, name: str = "") -> Monitor:
+        """Show another run of the same clients beside this one, under the same weights and one scrubber.
+
+        Parameters
+        ----------
+        other : a Monitor, live or opened, or the folder of a run; None for none
+        name : what it is called in the legend, by default that of its folder
+
+        Returns
+        -------
+        Monitor : this one, so that a notebook shows it; `compared` says whose best checkpoint is better
+
+        Raises
+        ------
+        InvalidInput
+            For what is no run, and one of other clients, other rows of them, or without a metric of this one.
+        """
+        self._beside = None if other is None else Beside.of(other, self._record, name)
+        if self._beside is None:
+            self._write(beside={})
+        elif isinstance(self._beside.run, engine.Recording):
+            self._beside.run.listen(_waking(self._teller))
+        self._teller.want(math.inf)
+        return self
+
+    @property
+    def compared(self) -> list[str]:
+        """Whose best checkpoint is better, this run's or that of the run beside it, a sentence a metric."""
+        return [] if self._beside is None else list(self._beside.words(self._record.history).values())
+
     def plot(self) -> Figure:
         """Each metric's avg and all under the weights on show, the gap below, losses, and alarms at their steps."""
         return self._picture()
@@ -294,6 +331,9 @@ class Monitor(Lab):
         """Best checkpoints and alarms under the weights on show, which take longer than a frame."""
         scene = self._scene
         found = judged(self._record, scene.shares, self._is_given(scene))
+        if (beside := self._beside) is not None:
+            found["beside"] = beside.judged(self._record, scene.shares)
+            self._write(beside=beside.told(self._record.history))
         self._judged = found
         self._write(samples=samples_of(self._record.history, self._told_steps))
         self._answer(self._scene)
@@ -335,7 +375,7 @@ class Monitor(Lab):
 
     def to_code(self) -> str:
         """Python that shows this state again, of the run in the notebook."""
-        return self._scene.to_code(making_of([metric.name for metric in self._metrics], self._is_kept))  # type: ignore[no-any-return]
+        return self._scene.to_code(making_of([m.name for m in self._metrics], self._is_kept, self._beside is not None))  # type: ignore[no-any-return]
 
     def _settle(self) -> None:
         self.wait()
@@ -364,3 +404,14 @@ class Monitor(Lab):
             self._record.close()
             self._teller.close()
         super().close()
+
+
+def _waking(teller: Teller) -> Callable[[], None]:
+    """What another run calls when a step is recorded, and which does not keep this Monitor."""
+    kept = weakref.ref(teller)
+
+    def wake() -> None:
+        if (found := kept()) is not None:
+            found.want()
+
+    return wake

@@ -2,7 +2,8 @@
 
 past    {"lines": {name: line}, "losses": {name: series}, "left_out": 0}
 recent  the same of what came later
-line    {"metric": 0, "label": "FID", "steps", "clients", "avg", "all", "gap"}: float64, clients (S, k) float32 by rows
+line    {"metric": 0, "label": "FID", "steps", "clients", "avg", "all", "gap", "errors"}: float64, but clients (S, k)
+        and errors (S, 3), those of avg, all and gap, float32 by rows
 series  {"steps", "values"}
 """
 
@@ -54,7 +55,7 @@ def packed(history: History, after: float = -math.inf, kept: Sequence[int] = ())
 
 def _series(line: Line) -> dict[str, str]:
     scores = {part: text_of(getattr(line, part)) for part in ("steps", "avg", "all", "gap")}
-    return {**scores, "clients": text_of(line.clients, "<f4")}
+    return {**scores, "clients": text_of(line.clients, "<f4"), "errors": text_of(line.errors, "<f4")}
 
 
 def label_of(line: Line) -> str:
@@ -72,7 +73,7 @@ def _after(line: Line, after: float) -> Line:
 
 
 def _taken(line: Line, places: np.ndarray) -> Line:
-    parts = {part: getattr(line, part)[places] for part in ("steps", "clients", "avg", "all")}
+    parts = {part: getattr(line, part)[places] for part in ("steps", "clients", "avg", "all", "errors")}
     return replace(line, points=(), kinds=(), **parts)
 
 

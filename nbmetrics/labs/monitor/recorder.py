@@ -224,6 +224,7 @@ class Recorder:
             clients=clients,
             all=np.array([part.all for part in parts]),
             terms=tuple(part.terms for part in parts),
+            errors=np.array([part.errors for part in parts]),
             variance=float(kept["centre"][0]) if "centre" in kept else np.nan,
             why=tuple(reasons)[:MOST_REASONS],
         )

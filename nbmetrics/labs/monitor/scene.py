@@ -70,12 +70,13 @@ class MonitorScene:
         """Python that shows this state again, in the lab that `making` makes."""
         scene = {name: part for name, part in self.to_json().items() if name != "rev" and part is not None}
         text = json.dumps(scene, indent=4, ensure_ascii=False)
-        return f"import nbmetrics as nm\n\n{making or making_of([self.metric], False)}\nlab.scene = {text}\nlab\n"
+        return f"import nbmetrics as nm\n\n{making or making_of([self.metric])}\nlab.scene = {text}\nlab\n"
 
 
-def making_of(metrics: Sequence[str], is_kept: bool) -> str:
-    """Python that makes a Monitor of the same run; `is_kept` in a folder."""
+def making_of(metrics: Sequence[str], is_kept: bool = False, is_beside: bool = False) -> str:
+    """Python that makes a Monitor of the same run, `is_kept` in a folder, with another beside it."""
+    beside = "\nlab.compare(other)  # other is the run beside it" if is_beside else ""
     if is_kept:
-        return "# path is the folder of this run\nlab = nm.Monitor.open(path)"
+        return f"# path is the folder of this run\nlab = nm.Monitor.open(path){beside}"
     made = f"lab = nm.Monitor(federation, {json.dumps(list(metrics), ensure_ascii=False)})"
-    return f"# federation is the one of this run, whose steps are to be logged again\n{made}"
+    return f"# federation is the one of this run, whose steps are to be logged again\n{made}{beside}"

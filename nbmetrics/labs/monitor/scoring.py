@@ -49,6 +49,8 @@ class Scored:
     all : of the pooled clients, under the weights of the scoring; `terms`, its addends
     noise : (B, k) draws of the noise of `clients`, or (B, 1) of avg; None where it is not known
     all_noise : (B,) of `all`; None where it is not known or, for KID, that of avg
+    errors : standard errors of avg, all and their gap under the weights of the scoring, see `errors_of`; NaN where they
+        are not known
     slopes : (k,) of `all`, see `Metric.slopes`; None where other things tell it
     why : reasons for what is NaN
     """
@@ -58,6 +60,7 @@ class Scored:
     terms: dict[str, float] = field(default_factory=dict)
     noise: np.ndarray | None = None
     all_noise: np.ndarray | None = None
+    errors: tuple[float, float, float] = (np.nan, np.nan, np.nan)
     slopes: np.ndarray | None = None
     why: tuple[str, ...] = ()
 
@@ -180,10 +183,11 @@ class Scoring:
         scores = np.array([value_of(t) for t in terms])
         named = {} if isinstance(of_all, InvalidInput) else {name: float(v) for name, v in of_all.items()}
         noise, all_noise = self._noise(clients, column)
+        errors = errors_of(*draws_under(self.weights, noise, all_noise), is_kid(clients))
         slopes = None
         if not is_kid(clients) and not self._is_exact(clients):
             slopes = clients.slopes(column, self.weights)
-        return Scored(scores, value_of(of_all), named, noise, all_noise, slopes, tuple(refused))
+        return Scored(scores, value_of(of_all), named, noise, all_noise, errors, slopes, tuple(refused))
 
     def _noise(self, clients: Clients, column: Column) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Draws of the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
@@ -233,6 +237,25 @@ def _centre(sample: Sample) -> np.ndarray | None:
         return np.concatenate([[np.trace(sample.law.cov)], sample.law.mean])
     rows = to_numpy(to_float64(sample.rows))
     return np.concatenate([[rows.var(axis=0, ddof=1).sum() if len(rows) > 1 else 0.0], rows.mean(axis=0)])
+
+
+def draws_under(
+    weights: Sequence[float], by_client: np.ndarray | None, of_all: np.ndarray | None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """(B,) draws of the noise of avg under the weights, and of all; of avg None where those by client do not fit."""
+    if by_client is None or by_client.ndim != 2 or by_client.shape[1] not in (1, len(weights)):
+        return None, of_all
+    shares = np.array(weights) if by_client.shape[1] == len(weights) else np.ones(1)
+    return by_client[:, shares > 0].astype(np.float64) @ shares[shares > 0], of_all
+
+
+def errors_of(of_avg: np.ndarray | None, of_all: np.ndarray | None, is_kid: bool) -> tuple[float, float, float]:
+    """Standard errors of avg, all and gap, from draws; KID-all has that of KID-avg: its gap stays."""
+    of_all = of_avg if is_kid else of_all
+    between = None if is_kid or of_avg is None or of_all is None or of_avg.shape != of_all.shape else of_avg - of_all
+    found = (np.nan if draws is None else float(np.std(draws, ddof=1)) for draws in (of_avg, of_all, between))
+    avg, together, gap = found
+    return avg, together, gap
 
 
 def is_kid(clients: Clients) -> bool:

@@ -3,7 +3,7 @@
 run     {"clients", "weights", "metrics": [{"name", "label", "higher", "best", "kind"}], "gaps": {}, "kept": false}
 told    {"cost": "…", "troubles": ["…"]}
 judged  {"weights", "lines": {name: {"best": {"avg", "all"}, "sets": {…} or null, "words", "steps", "all"}},
-         "alarms": [{"step", "alarm", "words"}]}: `steps` and `all` only where the weights are not those of the run
+         "alarms": [{"step", "alarm", "words"}]}: `steps`, `all`, `errors` under other weights
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InvalidInput, printable
-from .best import PARTS, best_set, best_steps, kept_words
+from .best import PARTS, best_set, best_steps, errors, kept_words
 from .history import History, Line
 from .packed import gaps_of, metrics_of, text_of
 from .recording import Recording
@@ -61,6 +61,8 @@ def _line(history: History, line: Line, is_given: bool, is_whole: bool) -> dict[
     found: dict[str, Any] = {"best": best_steps(history, line)}
     if is_whole:
         found |= {"words": kept_words(history, line), "sets": _sets(history, line)}
+        if not is_given:
+            found["errors"] = text_of(errors(history, line), "<f4")
     if not is_given:
         found |= {"steps": text_of(line.steps), "all": text_of(line.all), "kind": _kind(line)}
     return found

@@ -25,8 +25,8 @@ OF_DASHBOARD = (
     "notebook."
 )
 OF_MONITOR = (
-    "A saved page: steps and weights move here, and avg and KID follow. FID-all under other weights, and what is more "
-    "than chance, need a notebook."
+    "A saved page: steps and weights move here, and avg and KID follow. FID-all under other weights, bands, and what "
+    "is more than chance, need a notebook."
 )
 OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "

@@ -7,9 +7,10 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import InvalidInput
-from nbmetrics.labs.monitor.best import LEVEL, within_chance
+from nbmetrics.labs.monitor.best import LEVEL, errors, noise, within_chance
 from nbmetrics.labs.monitor.plain import PlainFID
 from nbmetrics.labs.monitor.recording import Recording
+from nbmetrics.labs.monitor.scoring import Scoring
 from nbmetrics.metrics import Sample
 
 RUNS = 150
@@ -67,6 +68,37 @@ def test_of_steps_that_are_alike_in_truth_each_is_kept_as_often_as_the_level_say
         kept.append([len(found) / 6 for found in sets.values()])
         monitor.close()
     assert all(low <= share <= high for share in np.mean(kept, axis=0)), np.mean(kept, axis=0)
+
+
+def test_bands_are_as_wide_as_scores_scatter_over_other_rows():
+    seen, told = [], []
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        clients = {"a": rng.normal(-1.0, 0.5, (80, 1)), "b": rng.normal(1.0, 1.0, (60, 1))}
+        scored = Scoring(clients, ("fid", "kid")).score(rng.normal(0.5, 2.0, (100, 1)), is_paired=False, position=1)[0]
+        weights = np.array([80, 60]) / 140
+        fid, kid = (scored[name] for name in ("fid", "kid"))
+        by_avg = float(fid.clients @ weights), float(kid.clients @ weights)
+        seen.append([by_avg[0], fid.all, by_avg[0] - fid.all, by_avg[1]])
+        told.append([*fid.errors, kid.errors[0]])
+        assert kid.errors[:2] == (kid.errors[0],) * 2 and np.isnan(kid.errors[2]), "its gap is the same at every step"
+    ratio = np.sqrt(np.mean(np.square(told), axis=0)) / np.std(seen, axis=0, ddof=1)
+    assert ((ratio > 0.8) & (ratio < 1.25)).all(), ratio  # 120 repeats: 6 % of a standard deviation
+
+
+def test_bands_are_kept_by_the_log_and_those_under_other_weights_are_made_again(monitored, tmp_path):
+    rng = np.random.default_rng(0)
+    clients = {name: rng.normal(size=(50, 1)) for name in "ab"}
+    monitor = run_of(monitored(clients, path=tmp_path / "run"), (1.0, 2.0), 40, rng)
+    monitor.close()
+    opened = Recording.open(tmp_path / "run").history
+    for name, line in monitor.history.lines.items():
+        np.testing.assert_array_equal(opened.lines[name].errors, line.errors)
+        other = opened.with_weights([3, 1])
+        found = errors(other, other.lines[name])
+        wanted = [noise(other, other.lines[name], place, "avg").std(ddof=1) for place in range(2)]
+        np.testing.assert_allclose(found[:, 0], wanted)
+        assert np.isnan(other.lines[name].errors).all() and np.isnan(found[:, 2]).all()
 
 
 def test_pulls_on_the_plain_fid_are_what_leaving_a_row_out_takes_away():

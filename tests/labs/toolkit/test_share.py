@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import nbmetrics as nm
 from nbmetrics.labs.toolkit import share
 from tests.fuzzing import examples
-from tests.labs.toolkit.common import LABS, NAMES, compared, evil_lab, moved
+from tests.labs.toolkit.common import LABS, NAMES, OF_DATA, compared, evil_lab, moved
 
 lengths = st.floats(0, 1e6, allow_subnormal=True)
 places = st.floats(-1e6, 1e6)
@@ -52,7 +52,7 @@ def unnumbered(scene):
     return {key: value for key, value in scene.items() if key != "rev"}
 
 
-@pytest.mark.parametrize("name", [name for name in LABS if name != "Dashboard"])
+@pytest.mark.parametrize("name", [name for name in LABS if name not in OF_DATA])
 def test_a_shared_string_makes_the_same_lab_again(kind):
     lab = moved(kind())
     text = lab.share()

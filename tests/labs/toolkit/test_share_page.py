@@ -15,7 +15,7 @@ from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests import TESTS
 from tests.labs.inside import accept, scene_of, state_kind
 from tests.labs.playground.wide_rows import lab_of
-from tests.labs.toolkit.common import LABS, compared, evil_lab, moved
+from tests.labs.toolkit.common import LABS, compared, evil_lab, moved, recorded
 from tests.labs.toolkit.test_share import packed_bytes
 from tests.node import NODE, needs_node
 
@@ -37,11 +37,14 @@ def labs():
     chosen.regroup(merge={"Both": ["Client 1", "Client 3"]})
     looked = {"held": ["Client 2"], "client": "Both", "generator": "Off", "by": "worst", "rev": 2}
     chosen.scene = {**chosen.scene, "weights": [0.5, 2.0], **looked}
-    return [played, lesson, evil_lab(), moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo, lab_of(), chosen]
+    watched = recorded()
+    watched.scene = {**watched.scene, "weights": [0.5, 2.0, 0.0], "shown": 300, "client": "Client 2", "rev": 1}
+    played = [played, lesson, evil_lab()]
+    return [*played, moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo, lab_of(), chosen, watched]
 
 
 def state_of(lab):
-    names = ("scene", "history", "presets", "lessons", "data", "base", "board")
+    names = ("scene", "history", "presets", "lessons", "data", "base", "board", "run")
     result = {field: part for field, part in lab.result.items() if field in ("rev", "scores", "of")}
     return {"result": result} | {name: getattr(lab, name) for name in names if hasattr(lab, name)}
 

@@ -15,7 +15,8 @@ export class Headline {
   constructor(store, signal) {
     this.heading = el("h3", { class: "nbm-step-headline", role: "heading", "aria-level": "2", "aria-live": "off" });
     this.others = el("div", { class: "nbm-step-others" });
-    this.root = el("div", { class: "nbm-step-head" }, [this.heading, this.others]);
+    this.versus = el("p", { class: "nbm-step-versus" });
+    this.root = el("div", { class: "nbm-step-head" }, [this.heading, this.versus, this.others]);
     /** @type {string[]} */
     this.names = [];
     const choose = (/** @type {Event} */ event) => {
@@ -27,13 +28,15 @@ export class Headline {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint({ metric }, { history, judged }) {
+  paint({ metric }, { history, judged, versus }) {
     const own = history.lines.filter(({ facts }) => facts.name === metric);
     const words = own.map((line) => keptWords(line, judged?.[line.stored.name]));
     setText(
       this.heading,
       words[0] ?? (history.steps.length ? "Nothing is scored yet." : "Waiting for the first step."),
     );
+    setText(this.versus, own.length ? (versus[own[0].stored.name] ?? "") : "");
+    this.versus.hidden = !this.versus.textContent;
     const rest = history.lines.filter(({ facts }) => facts.name !== metric);
     this.names = rest.map(({ facts }) => facts.name);
     resizeChildren(this.others, rest.length, () => el("button", { type: "button" })).forEach((node, i) =>
@@ -62,13 +65,14 @@ export class ScoreTable {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers */
-  paint({ rev }, { history, step }) {
+  paint({ rev }, { history, other, step }) {
     setAttributes(this.table, { "data-rev": rev });
     const make = () => el("tr", {}, [el("th", { scope: "row" }), ...Array.from({ length: 3 }, () => el("td"))]);
-    resizeChildren(this.body, history.lines.length, make).forEach((row, n) => {
-      const { stored, avg, all, gap } = history.lines[n];
+    const lines = [history.lines, other?.lines ?? []].flatMap((of, run) => of.map((line) => ({ line, run })));
+    resizeChildren(this.body, lines.length, make).forEach((row, n) => {
+      const { stored, avg, all, gap } = lines[n].line;
       const place = step === null ? -1 : nearest(stored.steps, step);
-      setText(row.children[0], stored.label);
+      setText(row.children[0], lines[n].run ? `${stored.label}, other run` : stored.label);
       const scores = [avg[place], all ? all[place] : undefined, gap ? gap[place] : undefined];
       scores.forEach((score, c) => {
         setText(row.children[c + 1], score === undefined ? "–" : scoreText(score));

@@ -45,8 +45,8 @@ function partOf(packed) {
 }
 
 /** @param {string} name @param {PackedLine} line @returns {Stored} */
-function storedOf(name, { metric, label, steps, clients, avg, all, gap }) {
-  const scores = { avg: doubles(avg), all: doubles(all), gap: doubles(gap) };
+function storedOf(name, { metric, label, steps, clients, avg, all, gap, errors }) {
+  const scores = { avg: doubles(avg), all: doubles(all), gap: doubles(gap), errors: singles(errors) };
   return { name, metric, label, steps: doubles(steps), clients: singles(clients), ...scores };
 }
 

@@ -6,13 +6,14 @@
  * @import { Numbers, Run, Scene } from "./types.js"
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
-import { el, setText, svg } from "../../toolkit/view/dom.js";
+import { el, setText } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
 import { AlarmList } from "./alarmlist.js";
 import { monitorCode, openingCode } from "./code.js";
 import { Headline, ScoreTable } from "./headline.js";
 import { nearest } from "./history.js";
+import { Legend } from "./legend.js";
 import { Losses } from "./losses.js";
 import { MetricFigure } from "./metricfigure.js";
 import { numbersOf } from "./numbers.js";
@@ -27,15 +28,16 @@ import { keptWords, scoreText, stepText } from "./words.js";
 const MOST_ROWS = 500;
 
 export default lab("Monitor", numbersOf, monitorView, {
-  traits: ["run", "past", "recent", "told", "samples", "result"],
+  traits: ["run", "past", "recent", "beside", "told", "samples", "result"],
   refusal: whySceneRefused,
 });
 
 /** @param {Store} store @param {AbortSignal} signal */
 function monitorView(store, signal) {
   const run = () => /** @type {Run} */ (store.model.get("run"));
+  const isBeside = () => Object.hasOwn(store.model.get("beside") ?? {}, "name");
   const scrubber = new Scrubber(store, signal);
-  const headline = new Headline(store, signal);
+  const [headline, legend] = [new Headline(store, signal), new Legend()];
   const figures = new Figures(store, signal, scrubber);
   const [losses, strip] = [new Losses(store, signal, scrubber), new Strip(store, signal, scrubber)];
   const [scores, alarms] = [new ScoreTable(), new AlarmList(store, signal, scrubber)];
@@ -48,8 +50,8 @@ function monitorView(store, signal) {
   let isTable = false;
   const toolbar = new MonitorToolbar(store, signal, {
     choices: choices.map(({ root }) => root),
-    code: (scene) => monitorCode(scene, run()),
-    opening: (text) => openingCode(text, run()),
+    code: (scene) => monitorCode(scene, run(), isBeside()),
+    opening: (text) => openingCode(text, run(), isBeside()),
     table: (shown) => {
       isTable = shown;
       store.changed();
@@ -60,12 +62,12 @@ function monitorView(store, signal) {
   const quiet = el("div", { class: "nbm-step-quiet" });
   figures.root.append(losses.root);
   const side = el("div", { class: "nbm-step-side" }, [scores.root, alarms.root, samples.root]);
-  const main = el("div", { class: "nbm-step-main" }, [figures.root, legend(), strip.root, weights.root, table.root]);
+  const main = el("div", { class: "nbm-step-main" }, [figures.root, legend.root, strip.root, weights.root, table.root]);
   const body = el("div", { class: "nbm-step-body" }, [main, side]);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {unknown} */ (store.scene));
     const numbers = /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers));
-    for (const part of [headline, scrubber, figures, losses, scores, alarms, samples, weights, ...choices])
+    for (const part of [headline, scrubber, figures, legend, losses, scores, alarms, samples, weights, ...choices])
       part.paint(scene, numbers);
     strip.paint(
       scene,
@@ -80,25 +82,6 @@ function monitorView(store, signal) {
     nodes: [headline.root, toolbar.root, scrubber.root, body, quiet, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
-}
-
-// What the marks in the plots mean: their class, and a path.
-/** @type {[string, string, string][]} */
-const MARKS = [
-  ["nbm-step-avg", "M-9 0H9", "avg"],
-  ["nbm-step-all", "M-9 0H-3M1 0H7", "all"],
-  ["nbm-step-avg", "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0-5 0Z", "best by avg"],
-  ["nbm-step-all", "M0-6L6 0L0 6L-6 0Z", "best by all"],
-  ["nbm-step-avg", "M-6-2v5M-2-2v5M2-2v5M6-2v5", "as good, but for chance"],
-  ["nbm-step-alarms", "M0-6L5 4H-5Z", "alarm"],
-];
-
-function legend() {
-  const entries = MARKS.map(([style, d, text]) => {
-    const mark = svg("svg", { class: style, viewBox: "-10 -8 20 16", "aria-hidden": "true" }, [svg("path", { d })]);
-    return el("span", {}, [mark, text]);
-  });
-  return el("div", { class: "nbm-legend nbm-step-marks" }, entries);
 }
 
 /** A figure for each line, in their order. */

@@ -25,7 +25,7 @@ export class Losses {
   }
 
   /** @param {Scene} _scene @param {Numbers} numbers */
-  paint(_scene, { history, alarms, step }) {
+  paint(_scene, { history, steps: all, alarms, step }) {
     const losses = history.losses.slice(0, MOST);
     this.root.hidden = !losses.length;
     if (!losses.length) return;
@@ -36,7 +36,7 @@ export class Losses {
       values,
     }));
     const told = alarms.map((alarm) => alarm.step);
-    this.plot.paint(history.steps, drawn, told, step, [history.losses, history.steps, alarms]);
+    this.plot.paint(all, drawn, told, step, [history.losses, all, alarms]);
     const make = () => el("span", {}, [el("i", { "aria-hidden": "true" }), el("span")]);
     const at = losses.map(({ steps, values }) =>
       scoreText(values[step === null ? steps.length - 1 : nearest(steps, step)] ?? NaN),

@@ -3,6 +3,8 @@
  * the chosen client's own scores as a thin line.
  *
  * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Drawn } from "./plot.js"
+ * @import { Band } from "./scale.js"
  * @import { Scrubber } from "./scrubber.js"
  * @import { Line, Numbers, Run, Scene } from "./types.js"
  */
@@ -11,76 +13,69 @@ import { nearest } from "./history.js";
 import { StepPlot } from "./plot.js";
 import { scoreText, stepText } from "./words.js";
 
+// Standard errors on either side of a score that 95 % of its noise lies within.
+const REACH = 1.96;
+
 export class MetricFigure {
   /** @param {Store} store @param {AbortSignal} signal @param {Scrubber} scrubber */
   constructor(store, signal, scrubber) {
     this.store = store;
-    this.title = el("div", { class: "nbm-step-title", "aria-hidden": "true" });
+    /** @type {{keys: any[], scores: Drawn[], gaps: Drawn[]}} */
+    this.drawn = { keys: [], scores: [], gaps: [] };
+    this.title = el("div");
+    this.second = el("div", { class: "nbm-step-second nbm-step-other" });
+    const head = el("div", { class: "nbm-step-title", "aria-hidden": "true" }, [this.title, this.second]);
     this.scores = new StepPlot(store, signal, scrubber, 180, { hasAxis: false });
     this.gap = new StepPlot(store, signal, scrubber, 78);
     this.image = el("div", { role: "img" }, [this.scores.root, this.gap.root]);
     this.note = el("p", { class: "nbm-note" });
-    this.root = el("div", { class: "nbm-step-figure" }, [this.title, this.image, this.note]);
+    this.root = el("div", { class: "nbm-step-figure" }, [head, this.image, this.note]);
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Line} line */
-  paint({ client }, { history, judged, alarms, step }, line) {
-    const { stored, facts, avg, all, gap, best } = line;
+  paint({ client }, { judged, alarms, step, steps, other }, line) {
+    const { stored, facts } = line;
     const run = /** @type {Run} */ (this.store.model.get("run"));
     const who = run.clients.indexOf(client);
-    const sets = judged?.[stored.name]?.sets;
-    const drawn = [
-      ...(who < 0
-        ? []
-        : [
-            {
-              name: client,
-              style: "nbm-step-one",
-              steps: stored.steps,
-              values: column(stored.clients, who, run.clients.length),
-            },
-          ]),
-      { name: "avg", style: "nbm-step-avg", steps: stored.steps, values: avg, bests: some(best.avg), sets: sets?.avg },
-      ...(all
-        ? [
-            {
-              name: "all",
-              style: "nbm-step-all",
-              steps: stored.steps,
-              values: all,
-              bests: some(best.all),
-              sets: sets?.all,
-            },
-          ]
-        : []),
-    ];
-    const keys = [history, client, alarms, judged];
+    const beside = other?.lines.find(({ stored: { name } }) => name === stored.name);
+    const keys = [line, steps, beside, client, alarms, judged];
+    if (keys.some((key, i) => key !== this.drawn.keys[i])) {
+      const own = who < 0 ? [] : [column(stored.clients, who, run.clients.length)];
+      const scores = [
+        ...(beside ? curvesOf(beside, "nbm-step-other") : []),
+        ...own.map((values) => ({ name: client, style: "nbm-step-one", steps: stored.steps, values })),
+        ...curvesOf(line, "", bandsOf(line), judged?.[stored.name]?.sets),
+      ];
+      const gaps = [...(beside ? gapOf(beside, "nbm-step-other") : []), ...gapOf(line, "", bandsOf(line)[2])];
+      this.drawn = { keys, scores, gaps: facts.kind === "kid" ? gaps.map(steadied) : gaps };
+    }
     const told = alarms.map((alarm) => alarm.step);
-    this.scores.paint(history.steps, drawn, told, step, keys);
-    const between = gap ? [{ name: "gap", style: "nbm-step-gap", steps: stored.steps, values: gap }] : [];
-    this.gap.paint(history.steps, steadied(between, facts.kind), told, step, keys, "gap, avg − all");
-    this.paintWords(line, step, client, who, run.clients.length);
+    this.scores.paint(steps, this.drawn.scores, told, step, keys);
+    this.gap.paint(steps, this.drawn.gaps, told, step, keys, "gap, avg − all");
+    this.paintWords(line, beside, step, who < 0 ? "" : client);
   }
 
-  /** @param {Line} line @param {number | null} step @param {string} client @param {number} who @param {number} count */
-  paintWords({ stored, avg, all, gap, facts, isFirstOrder }, step, client, who, count) {
+  /** @param {Line} line @param {Line | undefined} beside @param {number | null} step @param {string} client */
+  paintWords(line, beside, step, client) {
+    const { stored, all, facts, isFirstOrder } = line;
     const { steps } = stored;
+    const { clients } = /** @type {Run} */ (this.store.model.get("run"));
     const place = step === null ? -1 : nearest(steps, step);
-    const said = (/** @type {number} */ i) =>
-      [
-        `avg ${scoreText(avg[i])}`,
-        all ? `all ${scoreText(all[i])}` : "all not known yet",
-        ...(gap ? [`gap ${scoreText(gap[i])}`] : []),
-      ].join(", ");
-    const own = who < 0 || place < 0 ? "" : `, ${client} ${scoreText(stored.clients[place * count + who])}`;
-    const nearby = place >= 0 && steps[place] !== step ? ` at step ${stepText(steps[place])}` : "";
-    setText(this.title, place < 0 ? stored.label : `${stored.label}${nearby}: ${said(place)}${own}`);
+    const own = client && stored.clients[place * clients.length + clients.indexOf(client)];
+    const more = place < 0 || own === "" ? "" : `, ${client} ${scoreText(own)}`;
+    setText(
+      this.title,
+      place < 0 ? stored.label : `${stored.label}${nearby(line, step)}: ${scoresText(line, place)}${more}`,
+    );
+    setText(this.second, beside && step !== null ? besideText(beside, step) : "");
+    this.second.hidden = !this.second.textContent;
     const last = steps.length - 1;
-    const shown = place >= 0 && place !== last ? `; at step ${stepText(steps[place])}: ${said(place)}` : "";
+    const shown = place >= 0 && place !== last ? `; at step ${stepText(steps[place])}: ${scoresText(line, place)}` : "";
+    const theirs = this.second.textContent ? `; ${this.second.textContent}` : "";
     const label =
       last < 0
         ? `${stored.label}: no scores yet`
-        : `${stored.label} over ${stepText(last + 1)} steps, at the last, ${stepText(steps[last])}: ${said(last)}${shown}`;
+        : `${stored.label} over ${stepText(last + 1)} steps, at the last, ${stepText(steps[last])}: ${scoresText(line, last)}${shown}${theirs}`;
     setAttributes(this.image, { "aria-label": label });
     const { saved } = this.store;
     const why = !all
@@ -97,6 +92,53 @@ export class MetricFigure {
   }
 }
 
+/** Of avg, all and gap: what 95 % of the noise lies within, null where none is known. @param {Line} line @returns {(Band | null)[]} */
+function bandsOf({ avg, all, gap, errors, facts }) {
+  const floor = facts.kind === "fid" ? 0 : -Infinity; // below it there are no scores
+  return [avg, all, gap].map((values, c) => {
+    const reach = values && errors ? Float64Array.from(values, (_, i) => REACH * errors[3 * i + c]) : null;
+    if (!values || !reach || reach.every(Number.isNaN)) return null;
+    const low = values.map((value, i) => value - reach[i]);
+    return { low: c < 2 ? low.map((value) => Math.max(floor, value)) : low, high: values.map((v, i) => v + reach[i]) };
+  });
+}
+
+/** avg and all of a run. @param {Line} line @param {string} style @param {(Band | null)[]} bands @param {{avg: number[], all: number[]} | null} [sets] @returns {Drawn[]} */
+function curvesOf({ stored: { steps }, avg, all, best }, style, bands = [], sets) {
+  const of = (/** @type {"avg" | "all"} */ part, /** @type {Float64Array} */ values, band = bands[0]) => ({
+    name: part,
+    style: `nbm-step-${part} ${style}`,
+    steps,
+    values,
+    band,
+    bests: some(best[part]),
+    sets: sets?.[part],
+  });
+  return [of("avg", avg), ...(all ? [of("all", all, bands[1])] : [])];
+}
+
+/** @param {Line} line @param {string} style @param {Band | null} [band] @returns {Drawn[]} */
+function gapOf({ stored: { steps }, gap }, style, band) {
+  return gap ? [{ name: "gap", style: `nbm-step-gap ${style}`, steps, values: gap, band }] : [];
+}
+
+/** @param {Line} line @param {number} place */
+function scoresText({ avg, all, gap }, place) {
+  const parts = [`avg ${scoreText(avg[place])}`, all ? `all ${scoreText(all[place])}` : "all not known yet"];
+  return [...parts, ...(gap ? [`gap ${scoreText(gap[place])}`] : [])].join(", ");
+}
+
+/** Where it has no score at a step, the nearest that has one. @param {Line} line @param {number | null} step */
+function nearby({ stored: { steps } }, step) {
+  const found = step === null ? step : steps[nearest(steps, step)];
+  return found === null || found === step ? "" : ` at step ${stepText(found)}`;
+}
+
+/** @param {Line} beside @param {number} step */
+function besideText(beside, step) {
+  return `Other run${nearby(beside, step)}: ${scoresText(beside, nearest(beside.stored.steps, step))}`;
+}
+
 /** One client's scores. @param {Float32Array} clients @param {number} who @param {number} count */
 export function column(clients, who, count) {
   return Float64Array.from({ length: clients.length / count }, (_, s) => clients[s * count + who]);
@@ -107,13 +149,12 @@ function some(step) {
   return step === null ? [] : [step];
 }
 
-/** What is constant by theorem is drawn as that: its rounding is no picture. @param {import("./plot.js").Drawn[]} drawn @param {string} kind */
-function steadied(drawn, kind) {
-  if (kind !== "kid" || !drawn.length) return drawn;
-  const [{ values }] = drawn;
+/** What is constant by theorem is drawn as that: its rounding is no picture. @param {Drawn} drawn @returns {Drawn} */
+function steadied(drawn) {
+  const { values } = drawn;
   const first = values.find(Number.isFinite) ?? 0;
   const isStill = values.every(
     (value) => !Number.isFinite(value) || Math.abs(value - first) <= 1e-9 * Math.max(1, Math.abs(first)),
   );
-  return isStill ? [{ ...drawn[0], values: values.map((value) => (Number.isFinite(value) ? first : value)) }] : drawn;
+  return isStill ? { ...drawn, values: values.map((value) => (Number.isFinite(value) ? first : value)) } : drawn;
 }

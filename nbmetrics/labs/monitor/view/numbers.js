@@ -3,10 +3,10 @@
  * else as Python answers. No DOM.
  *
  * @import { Model } from "../../toolkit/view/types.js"
- * @import { History, Judged, Line, MetricFacts, Numbers, Packed, Run, Scene, Stored } from "./types.js"
+ * @import { Beside, History, Judged, Line, MetricFacts, Numbers, Other, Packed, Run, Scene, Stored } from "./types.js"
  */
 import { kidGap } from "../../toolkit/view/kidgap.js";
-import { doubles, joined, nearest } from "./history.js";
+import { doubles, joined, nearest, singles, unionOf } from "./history.js";
 
 const SAME = 1e-9;
 
@@ -19,10 +19,55 @@ export function numbersOf(scene, model) {
   const shares = sharesOf(scene.weights);
   const judged = isAlike(shares, result.weights) ? result.lines : null;
   const history = historyOf(model, run, shares, judged);
-  const { steps } = history;
-  const last = steps.length ? steps[steps.length - 1] : null;
+  const other = otherOf(model, shares, result);
+  const steps = stepsOf(history.steps, other);
+  const last = history.steps.length ? history.steps[history.steps.length - 1] : null; // of this run, which may go on
   const step = scene.shown === null || last === null ? last : steps[nearest(steps, scene.shown)];
-  return { history, shares, judged, alarms: result.alarms ?? [], step, isFollowing: scene.shown === null };
+  const { why = "" } = /** @type {Beside} */ (model.get("beside") ?? {});
+  const versus = why ? apartWords(history, why) : judged ? (result.beside?.words ?? {}) : {};
+  const isFollowing = scene.shown === null;
+  return { history, shares, judged, alarms: result.alarms ?? [], step, steps, other, versus, isFollowing };
+}
+
+/** @type {WeakMap<Beside, {keys: any[], other: Other}>} */
+const keptOther = new WeakMap();
+
+/** The run beside this one, the same as long as nothing came. @param {Model} model @param {number[]} shares @param {any} result @returns {Other | null} */
+function otherOf(model, shares, result) {
+  const beside = /** @type {Beside} */ (model.get("beside") ?? {});
+  const { run, past, name = "" } = beside;
+  if (!run || !past) return null;
+  const judged = isAlike(shares, result.weights) ? result.beside?.lines : null;
+  const keys = [judged, shares.join()];
+  const known = keptOther.get(beside);
+  if (known?.keys.every((key, i) => key === keys[i])) return known.other;
+  const { lines, steps } = joined(past, {});
+  const given = isAlike(shares, sharesOf(run.weights));
+  const other = {
+    name,
+    steps,
+    lines: lines.map((stored) => lineOf(stored, run, shares, given, judged?.[stored.name])),
+  };
+  keptOther.set(beside, { keys, other });
+  return other;
+}
+
+/** @type {WeakMap<Float64Array, {theirs: Float64Array, both: Float64Array}>} */
+const keptSteps = new WeakMap();
+
+/** Of both runs, the same array as long as they are. @param {Float64Array} own @param {Other | null} other */
+function stepsOf(own, other) {
+  if (!other) return own;
+  const known = keptSteps.get(own);
+  if (known?.theirs === other.steps) return known.both;
+  const both = unionOf([own, other.steps]);
+  keptSteps.set(own, { theirs: other.steps, both });
+  return both;
+}
+
+/** @param {History} history @param {string} why */
+function apartWords({ lines }, why) {
+  return Object.fromEntries(lines.map(({ stored }) => [stored.name, `The other run ${why}.`]));
 }
 
 /** The same for every scene that is looked at under the same weights. @param {Model} model @param {Run} run @param {number[]} shares @param {Record<string, Judged> | null} judged */
@@ -54,7 +99,8 @@ function lineOf(stored, run, shares, given, judged) {
         : null;
   const gap = given ? stored.gap : packed ? avg.map(() => constant) : all && avg.map((value, i) => value - all[i]);
   const best = { avg: bestOf(stored.steps, avg, facts), all: all && bestOf(stored.steps, all, facts) };
-  return { stored, facts, avg, all, gap, isFirstOrder: !given && judged?.kind === "first order", best };
+  const errors = given ? stored.errors : judged?.errors ? placedRows(stored.steps, judged) : null;
+  return { stored, facts, avg, all, gap, errors, isFirstOrder: !given && judged?.kind === "first order", best };
 }
 
 /** Means of the clients' scores at every step. @param {Float32Array} clients @param {number[]} shares */
@@ -77,6 +123,19 @@ function placed(steps, known, values) {
     if (known[j] === steps[i]) found[i] = values[j];
   }
   return found;
+}
+
+/** Standard errors of avg, all and gap as Python says them at some steps, at those asked for. @param {Float64Array} steps @param {Judged} judged */
+function placedRows(steps, { steps: known = "", errors = "" }) {
+  const [at, rows] = [doubles(known), singles(errors)];
+  const columns = [0, 1, 2].map((c) =>
+    placed(
+      steps,
+      at,
+      Float64Array.from(at, (_, i) => rows[3 * i + c]),
+    ),
+  );
+  return Float32Array.from({ length: 3 * steps.length }, (_, i) => columns[i % 3][Math.floor(i / 3)]);
 }
 
 /** What steps are ranked by, lower is better. @param {number} score @param {MetricFacts} facts */

@@ -7,10 +7,11 @@
  */
 import { Plot, resizeChildren } from "../../toolkit/view/chart.js";
 import { setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
-import { heightScale, lineOf, lonely, marksOf, stepScale, stepTicks } from "./scale.js";
+import { bandOf, heightScale, lineOf, lonely, marksOf, stepScale, stepTicks } from "./scale.js";
 
 /**
- * @typedef {{name: string, style: string, steps: Float64Array, values: Float64Array, bests?: number[], sets?: number[]}} Drawn
+ * @typedef {{name: string, style: string, steps: Float64Array, values: Float64Array, bests?: number[], sets?: number[],
+ *   band?: import("./scale.js").Band | null}} Drawn
  * `bests` are steps to be marked on the line, `sets` those that are as good but for chance
  */
 const PAD = { left: 52, right: 14, top: 12, bottom: 20 };
@@ -24,6 +25,7 @@ export class StepPlot {
     this.plot = new Plot({ ...PAD, bottom: hasAxis ? PAD.bottom : 6 }, { class: "nbm-chart nbm-step-plot" });
     this.hasAxis = hasAxis;
     this.height = height;
+    this.bands = svg("g", { class: "nbm-step-bands" });
     this.lines = svg("g");
     this.edges = svg("g", { class: "nbm-step-edges" });
     this.alarms = svg("g", { class: "nbm-step-alarms" });
@@ -32,7 +34,7 @@ export class StepPlot {
     this.cursor = svg("line", { class: "nbm-step-cursor" });
     this.label = svg("text", { class: "nbm-quiet", x: PAD.left + 4, y: 10 }, [label]);
     this.root = this.plot.root;
-    this.root.append(this.lines, this.sets, this.edges, this.alarms, this.bests, this.cursor, this.label);
+    this.root.append(this.bands, this.lines, this.sets, this.edges, this.alarms, this.bests, this.cursor, this.label);
     /** @type {any[]} */
     this.keys = [];
     this.atX = (/** @type {number} */ _step) => 0;
@@ -81,6 +83,7 @@ export class StepPlot {
       drawn.map(({ values }) => values),
       plot.box.y,
       this.height > 100 ? 5 : 2,
+      drawn.flatMap(({ band }) => band ?? []),
     );
     this.atY = heights.at;
     plot.paintX(this.hasAxis ? stepTicks(steps, plot.mostTicks) : [], scale.at, this.height - 5, (value) =>
@@ -95,6 +98,10 @@ export class StepPlot {
       resizeChildren(node.children[1], dots.length, () => svg("circle", { r: 2 })).forEach((dot, k) =>
         setAttributes(dot, { cx: scale.at(at[dots[k]]), cy: heights.at(values[dots[k]]) }),
       );
+    });
+    resizeChildren(this.bands, drawn.length, () => svg("path")).forEach((node, i) => {
+      const { style, steps: at, band } = drawn[i];
+      setAttributes(node, { class: style, d: band ? bandOf(at, band, scale.at, heights.at, plot.box.y) : "" });
     });
     this.paintEdges(drawn);
     this.paintBests(drawn);
@@ -125,7 +132,8 @@ export class StepPlot {
       setAttributes(node, { d, class: style, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
     });
     const bottom = this.plot.box.y[0];
-    const ticks = drawn.flatMap(({ style, sets = [] }, i) => {
+    const known = drawn.filter(({ sets }) => sets);
+    const ticks = known.flatMap(({ style, sets = [] }, i) => {
       const columns = new Set(sets.map((step) => Math.round(this.atX(step))));
       return columns.size ? [{ style, d: [...columns].map((x) => `M${x} ${bottom - 5 * i}v-4`).join("") }] : [];
     });

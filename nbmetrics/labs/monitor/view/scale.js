@@ -7,6 +7,7 @@ import { calmRange, linear, roundStep, ticksOf } from "../../toolkit/view/chart.
 // Scores are on a logarithmic axis where the largest is more than so many times the least.
 const LOG_RATIO = 50;
 
+/** @typedef {{low: Float64Array, high: Float64Array}} Band */
 /** @typedef {{at: (value: number) => number, ticks: number[], isLog: boolean}} Scale */
 
 /** @param {ArrayLike<number>[]} series @returns {[number, number, boolean]} the least and the largest finite value; whether all are above 0 */
@@ -21,11 +22,12 @@ export function extentOf(series) {
   return low <= high ? [low, high, low > 0] : [0, 1, false];
 }
 
-/** Of scores. @param {ArrayLike<number>[]} series @param {[number, number]} pixels from the bottom @param {number} most parts @returns {Scale} */
-export function heightScale(series, pixels, most) {
-  const [low, high, isPositive] = extentOf(series);
-  if (!isPositive || high / low <= LOG_RATIO) {
-    const range = calmRange(null, low, high);
+/** Of scores, with room for their bands. @param {ArrayLike<number>[]} series @param {[number, number]} pixels from the bottom @param {number} most parts @param {Band[]} [bands] @returns {Scale} */
+export function heightScale(series, pixels, most, bands = []) {
+  const [low, scored, isPositive] = extentOf(series);
+  const high = extentOf([[scored], ...bands.map((band) => band.high)])[1];
+  if (!isPositive || scored / low <= LOG_RATIO) {
+    const range = calmRange(null, extentOf([[low], ...bands.map((band) => band.low)])[0], high);
     return { at: linear(range, pixels).at, ticks: ticksOf(range, roundStep(range[1] - range[0], most)), isLog: false };
   }
   const range = /** @type {[number, number]} */ ([Math.log10(low), Math.log10(high)]);
@@ -83,6 +85,37 @@ export function lineOf(steps, values, atX, atY) {
     last = y;
     if (y < least) least = y;
     if (y > most) most = y;
+  }
+  flush();
+  return parts.join("");
+}
+
+/**
+ * The outline of a band: of what shares a column of pixels, from the least to the largest; broken where it is not known.
+ * @param {ArrayLike<number>} steps @param {Band} band @param {(step: number) => number} atX @param {(value: number) => number} atY @param {[number, number]} pixels from the bottom
+ */
+export function bandOf(steps, { low, high }, atX, atY, [bottom, top]) {
+  const parts = /** @type {string[]} */ ([]);
+  let columns = /** @type {[number, number, number][]} */ ([]); // x, highest and lowest pixel
+  const flush = () => {
+    if (columns.length === 1) columns = [-2, 2].map((by) => [columns[0][0] + by, columns[0][1], columns[0][2]]);
+    const there = columns.map(([x, y]) => `${x} ${y.toFixed(1)}`);
+    const back = columns.map(([x, , y]) => `${x} ${y.toFixed(1)}`).reverse();
+    if (there.length) parts.push(`M${[...there, ...back].join("L")}Z`);
+    columns = [];
+  };
+  for (let i = 0; i < steps.length; i++) {
+    if (Number.isNaN(low[i]) || Number.isNaN(high[i])) {
+      flush();
+      continue;
+    }
+    const x = Math.round(atX(steps[i]));
+    const [from, to] = [atY(high[i]), atY(low[i])].map((y) =>
+      Math.min(bottom, Math.max(top, Number.isNaN(y) ? bottom : y)),
+    );
+    const last = columns.at(-1);
+    if (last?.[0] === x) [last[1], last[2]] = [Math.min(last[1], from), Math.max(last[2], to)];
+    else columns.push([x, from, to]);
   }
   flush();
   return parts.join("");

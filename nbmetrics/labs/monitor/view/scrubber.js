@@ -48,7 +48,7 @@ export class Scrubber {
   }
 
   get steps() {
-    return /** @type {Numbers} */ (/** @type {unknown} */ (this.store.numbers)).history.steps;
+    return /** @type {Numbers} */ (/** @type {unknown} */ (this.store.numbers)).steps;
   }
 
   /** The place of the step on show. */
@@ -141,7 +141,7 @@ export class Scrubber {
   }
 
   /** @param {Scene} _scene @param {Numbers} numbers */
-  paint(_scene, { history: { steps }, step, isFollowing }) {
+  paint(_scene, { steps, step, isFollowing }) {
     const [first, last] = steps.length ? [steps[0], steps[steps.length - 1]] : [0, 0];
     setAttributes(this.slider, { min: first, max: last });
     this.slider.value = String(step ?? 0);

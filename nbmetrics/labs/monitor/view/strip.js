@@ -50,22 +50,15 @@ export class Strip {
   }
 
   /** @param {Scene} scene @param {Numbers} numbers @param {Line | undefined} line */
-  paint(scene, { history, step }, line) {
+  paint(scene, { steps, step }, line) {
     this.root.hidden = !line?.stored.steps.length;
     if (!line || this.root.hidden || !this.width) return;
     const { clients } = /** @type {Run} */ (this.store.model.get("run"));
     const theme = themeOf(this.root);
-    const keys = [
-      line.stored,
-      this.width,
-      theme.back,
-      scene.client,
-      history.steps[0],
-      history.steps[history.steps.length - 1],
-    ];
+    const keys = [line.stored, this.width, theme.back, scene.client, steps[0], steps[steps.length - 1]];
     if (keys.some((key, i) => key !== this.keys[i])) {
       this.keys = keys;
-      this.draw(history.steps, line, clients, scene.client, theme);
+      this.draw(steps, line, clients, scene.client, theme);
     }
     this.cursor.hidden = step === null;
     if (step !== null) this.cursor.style.left = `${this.atX(step)}px`;
@@ -94,8 +87,8 @@ export class Strip {
 
   /** @param {CanvasRenderingContext2D} pen @param {Float64Array} steps @param {number} count @param {number} height @param {Theme} theme */
   drawCells(pen, steps, count, height, theme) {
-    const from = Math.floor(LEFT - 4);
-    const wide = Math.ceil(this.width - RIGHT + 4) - from;
+    const from = Math.floor(this.atX(steps[0]) - 4);
+    const wide = Math.ceil(this.atX(steps[steps.length - 1]) + 4) - from;
     const columns = columnsOf(steps, wide, (x) => this.first + (x + from - LEFT) / this.slope);
     const rows = Math.min(count, Math.max(1, Math.floor(height)));
     const image = new ImageData(wide, rows);
