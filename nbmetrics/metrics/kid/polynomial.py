@@ -33,7 +33,7 @@ SOME = 256
 
 
 def _dim(content: Any) -> int:
-    return int(content.dim if isinstance(content, Gaussian) else content.shape[1])
+    return int(content.shape[1] if is_array(content) else content.dim)
 
 
 def _row_cost(parts: Sequence[Any]) -> int:
@@ -125,12 +125,12 @@ class Polynomial(Kernel):
 
     def content(self, sample: Sample) -> tuple[Any, float, float]:
         rows, count, diagonal = super().content(sample)
-        if isinstance(rows, Gaussian) or not self._has_embedding(sample.dim):
+        if isinstance(rows, Gaussian) or not self.has_embedding(sample.dim):
             return rows, count, diagonal
         is_smaller = embedding.length(sample.dim + 1) <= rows.shape[0] * sample.dim
         return (self.embed(rows) if is_smaller else rows), count, diagonal
 
-    def _has_embedding(self, d: int) -> bool:
+    def has_embedding(self, d: int) -> bool:
         return self.is_cubic and d <= WIDEST_EMBEDDING
 
     def coordinates(self, rows: Array) -> tuple[Array, Array]:
@@ -152,14 +152,14 @@ class Polynomial(Kernel):
             return content
         if isinstance(content, Gaussian):
             return self._embed_gaussian(content)
-        return Embedding(self._sum_of_features(content, np.full(content.shape[0], 1.0 / content.shape[0])))
+        return Embedding(self.sum_of_features(content, np.full(content.shape[0], 1.0 / content.shape[0])))
 
     def _embed_gaussian(self, law: Gaussian) -> Embedding:
         scale = math.sqrt(self.gamma_of(law.dim))
         mean = np.concatenate([[1.0], scale * law.mean])
         return Embedding(embedding.of_gaussian(mean, np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))))
 
-    def _sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
+    def sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
         """Σ w_a φ(x_a) of rows."""
         matrix: Any = 0.0
         first, often = 0.0, like(weights, rows)
@@ -194,11 +194,11 @@ class Polynomial(Kernel):
         for some in stacks([content for content, _ in rows]):
             stacked = concat([content for content, _ in rows[some]])
             each = np.concatenate([np.full(content.shape[0], w) for content, w in rows[some]])
-            vector = vector + self._sum_of_features(stacked, each)
+            vector = vector + self.sum_of_features(stacked, each)
         return Embedding(vector)
 
     def _can_embed(self, parts: Sequence[Any]) -> bool:
-        return all(isinstance(p.content, Embedding) or self._has_embedding(_dim(p.content)) for p in parts)
+        return all(isinstance(p.content, Embedding) or self.has_embedding(_dim(p.content)) for p in parts)
 
     def _mean(self, a: Any, b: Any) -> float:
         if isinstance(a, Embedding) or isinstance(b, Embedding):
@@ -207,7 +207,7 @@ class Polynomial(Kernel):
 
     def _row_means(self, rows: Array, content: Any) -> np.ndarray:
         d = rows.shape[1]
-        if not isinstance(content, (Embedding, Gaussian)) and self._has_embedding(d):
+        if not isinstance(content, (Embedding, Gaussian)) and self.has_embedding(d):
             n, m = rows.shape[0], content.shape[0]
             content = self.embed(content) if n * m > (n + m) * embedding.pairs_worth(d + 1) else content
         if not isinstance(content, Embedding):
