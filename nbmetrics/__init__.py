@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "errors": ["InvalidInput"],
     "arrays": ["set_memory_limit"],
+    "summaries.stream": ["Stream"],
     "distributions": ["Gaussian", "Mixture", "Empirical"],
     "densities": ["KernelDensity", "TwoMoons"],
     "metrics.conditional": ["cfid", "rfid", "mfid", "jfid", "FewPairsWarning"],

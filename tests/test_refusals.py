@@ -281,7 +281,6 @@ HUGE = {
     "starts": lambda: nm.theory.twin(nm.Federation([nm.Gaussian([0, 0]), nm.Gaussian([1, 0])]), starts=10**9),
     "k": lambda: nm.prdc(X, X, k=10**12),
     "draw": lambda: nm.Gaussian([0, 0]).sample(10**12),
-    "batches": lambda: nm.Client(itertools.repeat(X[:2])),
     "numbers": lambda: nm.Client(itertools.count()),
     "rows": lambda: nm.Generator(itertools.cycle([[1.0, 2.0]])),
     "weights": lambda: nm.Federation([X, X]).with_weights(itertools.count(1)),

@@ -112,7 +112,9 @@ def noise(result: Result, weights: Sequence[float], count: int = 256, seed: int 
     count = check_count(count, "count", maximum=100_000)
     seed = check_count(seed, "seed", minimum=0)
     scores = np.column_stack([result.by_client, result.pooled(weights)])
-    if result.replicas is None and all(s is not None and s.rows is None for s in (*result.clients, *result.generators)):
+    if result.replicas is None and all(
+        s is not None and s.distribution is not None for s in (*result.clients, *result.generators)
+    ):
         return Noise.of(*zip(*(split(NoiseColumn.exact(count, own)) for own in scores), strict=True))
     standing = result.replicas
     if not isinstance(standing, Standing):

@@ -96,19 +96,19 @@ class Filling:
         self._seed = check_count(seed, "seed", minimum=0)
         if samples is not None:
             samples = check_draw(samples, self.federation.dim, "samples", minimum=2 * len(self.federation))
-        self._samples = samples
         self._extraction = self.federation.extraction
         if self._extraction is not None and progress is False:
             self._extraction = replace(self._extraction, progress=False)
+        known = settled(metrics, self.federation, self.design)
+        self._given = samples, self.federation, [metric for metric, _ in known], self.design
+        drawn = ClientSamples(self._seed, *self._given)
         self.names, self.weights = self.federation.names, tuple(self.federation.weights)
-        drawn = ClientSamples(self.federation, samples, self._seed)
-        self.clients = {m.name: Clients(m, drawn, refusal) for m, refusal in settled(metrics, self.federation)}
+        self.clients = {m.name: Clients(m, drawn, refusal) for m, refusal in known}
         self.metrics = tuple(self.clients)
         self._generators: dict[str, tuple[Generator, GeneratorSamples]] = {}
         self._columns: dict[tuple[str, str], Column] = {}  # by metric and generator; replaced, never changed
         self._pace: dict[str, float] = dict.fromkeys(self.metrics, 1.0)  # stacks of clients a step
-        self._added, self._last = 0, ("", "")
-        self._lock = Lock()
+        self._added, self._last, self._lock = 0, ("", ""), Lock()
 
     @property
     def generators(self) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ class Filling:
         columns = [(party.name or "", party.columns) for party in (*self.federation, *parties, *made)]
         check_same_order(columns, "generators")
         seeded = [(g.through(self._extraction), [self._seed, 1, self._added + i]) for i, g in enumerate(made)]
-        return self._take(made, [GeneratorSamples(g, self._samples, seed, self.federation) for g, seed in seeded])
+        return self._take(made, [GeneratorSamples(g, seed, *self._given) for g, seed in seeded])
 
     def adopt(self, other: Filling) -> tuple[str, ...]:
         """Take in the generators of another filling, of the same features, with the rows that were drawn there."""
@@ -325,7 +325,7 @@ class Filling:
         return self._scored(results, self.weights, self._generators)
 
     def _scored(self, results: Sequence[Result], weights: Sequence[float], generators: Mapping[str, Any]) -> Scores:
-        note = convention(self._samples, self._seed, self.federation, [made for made, _ in generators.values()])
+        note = convention(self._given[0], self._seed, self.federation, [made for made, _ in generators.values()])
         return Scores(self.names, weights, list(generators), results, note)
 
     def steps(self) -> Iterator[Step]:

@@ -24,7 +24,8 @@ from .influence import Influences
 from .replicas import Replicas, check_resampled, check_sizes, too_few
 from .result import UNKNOWN, Result, pair_terms, pooled_or_refused, scored_pool, value_of, whole_terms
 from .sampling import ClientSamples, GeneratorSamples
-from .standing import Standing, client_summary, is_of_call, part_of, pool, summarized
+from .standing import Standing, is_of_call, part_of, pool, summarized
+from .streams import check_streams, reads_of
 from .uncertainty import Design, Influence
 
 # Of the noise of a score.
@@ -132,8 +133,8 @@ class Clients:
             self.summaries = tuple(self._summaries(tell))
 
     def _summaries(self, tell: Callable[[], Any]) -> Iterator[Any]:
-        for name, sample in zip(self.names, self.samples, strict=True):
-            yield self._refusal or client_summary(self.metric, sample, f"client {name!r}")
+        for position, sample in enumerate(self.samples):
+            yield self._refusal or self._drawn.summary(position, self.metric, sample)
             tell()
 
     def prepare(self) -> None:
@@ -158,7 +159,7 @@ class Clients:
     @cached_property
     def span(self) -> str:
         """How many rows the clients had, for the convention line."""
-        rows = [s.rows.shape[0] for s in self.samples if s.rows is not None]
+        rows = [s.size for s in self.samples if s.size is not None]
         if not rows:
             return "exact clients"
         fewest = f"{min(rows):,} to " * (min(rows) < max(rows))
@@ -199,7 +200,7 @@ class Clients:
         who = f"generator {column.samples.name!r}"
         samples = column.samples.answers(self.metric)
         if samples is None:
-            return summarized(self.metric, column.samples.whole(self.metric), who), None
+            return column.samples.summary(self.metric), None
         answers = tuple(summarized(self.metric, sample, who) for sample in samples)
         return pooled_or_refused(self.metric, answers, weights), answers
 
@@ -264,7 +265,7 @@ class Clients:
         """The noise without a design, of clients and of the pooled ones: laws have none, that of rows is unknown."""
         terms = (*column.terms, column.pooled.get(weights, (UNKNOWN, 0.0))[0])
         drawn = column.drawn(self.metric)
-        if drawn is not None and all(sample.rows is None for sample in (*self.samples, drawn)):
+        if drawn is not None and all(sample.distribution is not None for sample in (*self.samples, drawn)):
             return list(split(NoiseColumn.exact(DRAWS, np.array([value_of(t) for t in terms]))))
         return list(split(NoiseColumn.unknown(DRAWS, len(terms), NO_DESIGN)))
 
@@ -370,10 +371,13 @@ def check_sure(every: Iterable[Clients], design: Design) -> None:
         raise first
 
 
-def settled(metrics: Any, federation: Federation) -> list[tuple[Metric[Any], InvalidInput | None]]:
+def settled(
+    metrics: Any, federation: Federation, design: Design | None = None
+) -> list[tuple[Metric[Any], InvalidInput | None]]:
     """Metrics by name or object, with what depends on the data fixed once for all clients.
 
-    Where the clients' rows do not let it be fixed, the metric as it is, and why.
+    Where the clients' rows do not let it be fixed, the metric as it is, and why. Streams of which some metric needs
+    more than they can give are refused before anything is read.
     """
     is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
     listed = [metrics] if is_one else check_list(metrics, "metrics")
@@ -381,8 +385,9 @@ def settled(metrics: Any, federation: Federation) -> list[tuple[Metric[Any], Inv
         raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
     wanted = [metric_of(item) for item in listed]
     check_names([m.name for m in wanted], "metrics")
-    samples = [client.to_sample() for client in federation]
-    return [_resolved(metric, samples) for metric in wanted]
+    check_streams([(f"client {client.name!r}", client.stream) for client in federation], wanted, design)
+    seen_by = [[client.to_sample(reads_of(metric, client.dim, design)) for client in federation] for metric in wanted]
+    return [_resolved(metric, samples) for metric, samples in zip(wanted, seen_by, strict=True)]
 
 
 def _resolved(metric: Metric[Any], samples: Sequence[Sample]) -> tuple[Metric[Any], InvalidInput | None]:

@@ -18,6 +18,7 @@ import pandas as pd
 
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample, Terms, losses, terms_of
+from ..summaries.stream import BadRows
 from .influence import Influences
 from .replicas import Replicas
 from .standing import Standing, pool
@@ -161,6 +162,8 @@ class Result:
         if key not in self._attempts:
             try:
                 self._attempts[key] = compute()
+            except BadRows:
+                raise
             except InvalidInput as error:
                 self._attempts[key] = error
         return self._attempts[key]

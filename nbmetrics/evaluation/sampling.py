@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ import numpy as np
 from ..distributions import Distribution, draw_rows
 from ..errors import shown
 from ..federation import Client, Federation, Generator
+from ..federation.client import streamed_for
 from ..metrics import Metric, Sample
+from .standing import client_summary, summarized
+from .streams import Reading, check_streams
 
 DRAWN = 10_000
 # Who gave features of their own beside an extractor's, in the line under a table.
@@ -29,10 +33,25 @@ def _takes(metric: Metric[Any], law: Distribution, exact: bool) -> bool:
 class ClientSamples:
     """The clients as a metric needs them: exact where it can, else rows drawn once for all metrics."""
 
-    def __init__(self, federation: Federation, samples: int | None, seed: int) -> None:
+    def __init__(
+        self,
+        seed: int,
+        samples: int | None,
+        federation: Federation,
+        metrics: Sequence[Metric[Any]] = (),
+        design: Any = None,
+    ) -> None:
         self.names = federation.names
         self._clients = federation.clients
-        self._counts = shares_of(federation.weights, DRAWN if samples is None else samples)
+        self._federation, self._samples = federation, samples
+        self.readings = {
+            position: Reading(client.stream, f"client {client.name!r}", metrics, design)
+            for position, client in enumerate(federation.clients)
+            if client.stream is not None
+        }
+        for reading in self.readings.values():
+            if reading.stream.size is None:  # on which the weights may depend
+                reading.read()
         self._exact = samples is None
         self._seed = seed
         self._drawn: dict[int, Sample] = {}
@@ -40,8 +59,14 @@ class ClientSamples:
     def __len__(self) -> int:
         return len(self._clients)
 
+    @cached_property
+    def _counts(self) -> list[int]:
+        return shares_of(self._federation.weights, DRAWN if self._samples is None else self._samples)
+
     def of(self, position: int, metric: Metric[Any]) -> Sample:
         client = self._clients[position]
+        if (reading := self.readings.get(position)) is not None:
+            return client.to_sample(reading.reads(metric))
         if client.rows is not None or (self._exact and _takes(metric, client.distribution, True)):
             return client.to_sample()
         if position not in self._drawn:
@@ -50,6 +75,12 @@ class ClientSamples:
         if sample.test is None and metric.needs_test:
             sample = self._drawn[position] = replace(sample, test=self._rows(client, position, 1))
         return sample
+
+    def summary(self, position: int, metric: Metric[Any], sample: Sample) -> Any:
+        """What a client reveals, or why it has nothing to reveal."""
+        if (reading := self.readings.get(position)) is not None:
+            return reading.summary(metric, sample)
+        return client_summary(metric, sample, f"client {self.names[position]!r}")
 
     def _rows(self, client: Client, position: int, part: int) -> Any:
         """Rows of a law; part 1 are held-out ones."""
@@ -74,7 +105,15 @@ class GeneratorSamples:
     with their conditions, or the generator is a function, which needs one.
     """
 
-    def __init__(self, generator: Generator, samples: int | None, seed: list[int], federation: Federation) -> None:
+    def __init__(
+        self,
+        generator: Generator,
+        seed: list[int],
+        samples: int | None,
+        federation: Federation,
+        metrics: Sequence[Metric[Any]] = (),
+        design: Any = None,
+    ) -> None:
         self.name = generator.name or ""
         self._generator, self._seed, self._federation = generator, seed, federation
         self._count, self._exact = DRAWN if samples is None else samples, samples is None
@@ -83,6 +122,10 @@ class GeneratorSamples:
         is_answer = self._is_asked and generator.answers
         self._given = None if is_answer else generator.draw(self._count, seed, dim=federation.dim)
         self._rows = None if self._given is None or self._given.rows is None else self._given
+        stream = None if self._given is None else self._given.stream
+        who = f"generator {self.name!r}"
+        check_streams([(who, stream)], metrics, design)
+        self.reading = None if stream is None else Reading(stream, who, metrics, design)
 
     def answers(self, metric: Metric[Any]) -> tuple[Sample, ...] | None:
         """One sample for each client; None where `whole` is scored with all of them."""
@@ -99,6 +142,11 @@ class GeneratorSamples:
         """Its rows or law, where `answers` gives none."""
         if self._given is None:
             raise ValueError(f"generator {self.name!r} only answers")
+        if self.reading is not None:
+            if streamed_for(self.reading.stream, self.reading.reads(metric)) is not None:
+                return self._given
+            self._rows = self._rows or Sample(rows=self.reading.stream.collect())
+            return self._rows
         if self._given.rows is None and _takes(metric, self._given.law, self._exact):
             return self._given
         if self._rows is None:
@@ -106,12 +154,18 @@ class GeneratorSamples:
             self._rows = Sample(rows=draw_rows(self._given.law, self._count, rng, who))
         return self._rows
 
+    def summary(self, metric: Metric[Any]) -> Any:
+        """What it reveals, or why it has nothing to reveal."""
+        if self.reading is not None:
+            return self.reading.summary(metric, self.whole(metric))
+        return summarized(metric, self.whole(metric), f"generator {self.name!r}")
+
 
 def convention(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
     """What was drawn and what made the features, for the line under a table."""
     exact = "laws exact where a closed form exists, else 10,000 rows drawn"
     drawn = exact if samples is None else f"{samples} rows drawn for each law"
-    has_laws = not all(client.size for client in federation) or any(
+    has_laws = any(client.distribution is not None for client in federation) or any(
         g.answers or isinstance(g.source, Distribution) for g in generators
     )
     return "; ".join([_features(federation, generators), *([drawn] if has_laws else []), f"seed {seed}"])

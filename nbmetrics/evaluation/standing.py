@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample
+from ..summaries.stream import BadRows
 from .influence import Influences
 from .replicas import Replicas
 from .uncertainty import Ends
@@ -48,6 +49,8 @@ def summarized(metric: Metric[Any], sample: Sample, who: str) -> Any:
     """What `summarize` gives, or why these rows give nothing; raised where it is not about them."""
     try:
         return metric.summarize(sample)
+    except BadRows:
+        raise
     except InvalidInput as error:
         refusal = error.of(f"{who}, {metric.name}")
         if is_of_call(error):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, as_rows, check_frames, column_names, concat, is_array
-from ..distributions import as_law
+from ..distributions import Distribution, as_law
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
 from ..metrics.base import Sample
 from ..partition import labels_of
+from ..summaries.sources import parquet_files, peeked
+from ..summaries.stream import Stream, as_stream, of_whom
 from .pictures import are_images, extraction_of, images_of, rows_of
 
 
@@ -21,9 +24,10 @@ class Client:
 
     Parameters
     ----------
-    data : (n, d) rows (NumPy, torch, data frame, nested list), a distribution, an iterable of batches of
-        rows, or the path of a `.npy` file (memory-mapped, never unpickled); with an `extractor` also images:
-        a folder, a zip, `nm.images(…)`, or an array (n, H, W[, 3])
+    data : (n, d) rows (NumPy, torch, data frame, nested list), a distribution, or the path of a `.npy` file
+        (memory-mapped, never unpickled). Rows that are streamed: an iterator of batches (m, d), read once; a function
+        without arguments that returns one; a dask or zarr array; parquet, a file or a folder; a torch `DataLoader`;
+        an `nm.Stream`. With an `extractor` also images: a folder, a zip, `nm.images(…)`, or an array (n, H, W[, 3])
     test : rows, or images, held out, for metrics that compare with unseen data
     condition : rows x that the generator is conditioned on, one for each row of `data`
     labels : (n,) the class of each row, for `Federation.describe` and `.plot`; of images by default those of
@@ -52,14 +56,19 @@ class Client:
         self.columns = column_names(data)
         check_frames(data=data, test=test)
         given = opened(data, "data")
-        images = images_of(given, "data", self.extraction) if are_images(given) else None
+        is_images = are_images(given) and not parquet_files(given)
+        images = images_of(given, "data", self.extraction) if is_images else None
         # What the rows are made of, one for each, where that is known.
         self.images: Any = images
         self.distribution: Any = None
-        self.rows: Array | None
-        self.distribution, self.rows = (None, None) if images is not None else law_or_rows(given, "data")
+        self.stream: Stream | None = None
+        if images is None:
+            self._take(law_or_rows(given, "data"))
         self.condition = None if condition is None else as_rows(condition, "condition")
-        count = self.size if images is None else len(images)
+        if self.stream is not None and (condition is not None or (labels is not None and self.stream.size is None)):
+            self.rows, self.stream = self.stream.collect(), None  # what belongs to its rows, one by one, needs them
+        is_counted = images is None and (condition is not None or labels is not None)
+        count = self.size if is_counted else len(images or ())
         if self.condition is not None and len(self.condition) != count:
             seen = f"has {len(self.condition)} rows for {count or 'a distribution'}"
             raise InvalidInput("condition", seen, "Give one condition row for each data row")
@@ -72,52 +81,100 @@ class Client:
             test = rows_of(images_of(test, "test", self.extraction), self.extraction, "test")
         self.test = None if test is None else as_rows(test, "test", dim=self.dim)
 
+    def _take(self, given: Any) -> None:
+        if isinstance(given, Stream):
+            self.stream, self.columns = given, given.columns or self.columns
+        elif isinstance(given, Distribution):
+            self.distribution, self.rows = given, None
+        else:
+            self.rows = given
+
+    @cached_property
+    def rows(self) -> Array | None:
+        """(n, d), or None of a distribution; of a stream all together, InvalidInput where the memory limit forbids."""
+        assert self.stream is not None
+        return self.stream.collect()
+
     @property
     def dim(self) -> int:
+        if self.stream is not None:
+            return self.stream.dim
         return int(self.distribution.dim if self.rows is None else self.rows.shape[1])
 
     @property
     def size(self) -> int:
-        """How many rows it has; 0 of a distribution."""
+        """How many rows it has; 0 of a distribution. Of a function of batches by a pass, unless one was made."""
+        if self.stream is not None:
+            return self.stream.count()
         return 0 if self.rows is None else int(self.rows.shape[0])
 
-    def to_sample(self) -> Sample:
-        """What a metric sees of this client."""
+    def to_sample(self, reads: str = "rows") -> Sample:
+        """What a metric sees of this client; of a stream by how the metric reads it, see `Metric.reads`."""
+        if (stream := streamed_for(self.stream, reads)) is not None:
+            return Sample(test=self.test, stream=stream)
         return Sample(self.rows, self.distribution, self.test, self.condition)
 
     def _with(self, **changes: Any) -> Client:
         copy = object.__new__(Client)
-        apart = {"images": None} if "rows" in changes else {}
+        apart = {"images": None, "stream": None} if "rows" in changes else {}
         copy.__dict__.update({**self.__dict__, **apart, **changes})
         return copy
 
     def __repr__(self) -> str:
+        if self.stream is not None:
+            return f"Client({shown(self.name)}: {self.stream!r})"
         what = repr(self.distribution) if self.rows is None else f"{len(self.rows)} rows, dim={self.dim}"
         return f"Client({shown(self.name)}: {what})"
 
 
-def law_or_rows(data: Any, argument: str) -> tuple[Any, Array | None]:
-    """(law, None) or (None, rows) of what a client or a generator is given, images apart."""
+def law_or_rows(data: Any, argument: str) -> Any:
+    """The law, stream or rows (n, d) of what a client or a generator is given, images apart."""
     law = as_law(data, argument)
     if law is not None:
-        return law, None
+        return law
+    if isinstance(data, Iterator):
+        data = peeked(data)
+    try:
+        stream = as_stream(data)
+    except InvalidInput as error:
+        raise of_whom(error, argument) from error.__cause__
+    if stream is not None:
+        return checked_map(stream, argument)
     if not is_array(data) and not hasattr(data, "__array__") and isinstance(data, Iterable):
         items = check_list(data, argument)
         if items and all(is_array(item) and item.ndim == 2 for item in items):
             widths = {item.shape[1] for item in items}
             if len(widths) > 1:
                 raise InvalidInput(argument, f"has batches of widths {sorted(widths)}", "Give all the same features")
-            return None, as_rows(concat([as_rows(item, argument) for item in items]), argument)
+            return as_rows(concat([as_rows(item, argument) for item in items]), argument)
         data = items
-    return None, as_rows(data, argument)
+    return as_rows(data, argument)
+
+
+def checked_map(stream: Stream, argument: str) -> Stream:
+    """The stream; a file that is mapped was read to its end, so that bad rows are told at once."""
+    if stream.is_file:
+        try:
+            for _ in stream.batches():
+                pass
+        except InvalidInput as error:
+            raise of_whom(error, argument) from None
+    return stream
+
+
+def streamed_for(stream: Stream | None, reads: str) -> Stream | None:
+    """The stream where a metric that reads it so is given it, and not its rows: see `Metric.reads`."""
+    if stream is None or reads == "rows" or (reads == "again" and stream.fits):
+        return None
+    return stream
 
 
 def opened(data: Any, argument: str) -> Any:
     """The array in a `.npy` file, whose path was given; anything else, folders and zips of images too, as it is."""
-    if not isinstance(data, (str, os.PathLike)) or are_images(data):
+    if not isinstance(data, (str, os.PathLike)) or parquet_files(data) or are_images(data):
         return data
     try:
         return np.load(data, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        fix = "Give the path of a .npy file, or of a folder or zip of images"
+        fix = "Give the path of a .npy or parquet file, or of a folder or zip of images"
         raise InvalidInput(argument, f"cannot read {shown(str(data))}: {error}", fix) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,8 +92,23 @@ class Federation(Dealt):
                 seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
                 raise InvalidInput("clients", seen, "Give every client the same features")
         check_same_order([(client.name or "", client.columns) for client in self.clients], "clients")
-        self.weights: tuple[float, ...] = _default_weights(self.clients)
+        for client in self.clients:
+            if client.stream is not None:
+                client.stream.who = f"client {client.name!r}"
+        _check_weights(self.clients)
+        if not any(c.stream is not None and c.stream.size is None for c in self.clients):
+            self.weights  # noqa: B018  # bad ones are told now
         self._beside: Any = None
+
+    @cached_property
+    def weights(self) -> tuple[float, ...]:
+        """λ of each client, Σλ = 1; where they are numbers of rows, those of a function of batches by a pass."""
+        given = [c.weight for c in self.clients]
+        if given[0] is not None:
+            return check_weights(given, len(given))
+        if self.clients[0].distribution is not None:
+            return check_weights([1.0] * len(given), len(given))
+        return check_weights([c.size for c in self.clients], len(given))
 
     @property
     def dim(self) -> int:
@@ -224,7 +240,7 @@ class Federation(Dealt):
     @property
     def is_size_weighted(self) -> bool:
         """Whether every client has rows and its weight is its share of them."""
-        if any(c.rows is None for c in self.clients):
+        if any(c.distribution is not None for c in self.clients):
             return False
         shares = check_weights([c.size for c in self.clients], len(self))
         return bool(np.allclose(shares, self.weights, rtol=1e-9, atol=0))
@@ -244,20 +260,16 @@ class Federation(Dealt):
         return f"Federation({len(self)} clients, dim={self.dim}: {', '.join(self.names[:6])}{', …' * (len(self) > 6)})"
 
 
-def _default_weights(clients: tuple[Client, ...]) -> tuple[float, ...]:
-    given = [c.weight for c in clients]
-    if all(w is not None for w in given):
-        return check_weights(given, len(clients))
-    if any(w is not None for w in given):
+def _check_weights(clients: tuple[Client, ...]) -> None:
+    """Refuse clients that say no weights together: all give one, or all have rows, or all are laws."""
+    has_weight = [c.weight is not None for c in clients]
+    if any(has_weight) and not all(has_weight):
         missing = next(c.name for c in clients if c.weight is None)
         raise InvalidInput("weight", f"{missing!r} has none while others do", "Give every client a weight, or none")
-    laws = [c.rows is None for c in clients]
-    if all(laws):
-        return check_weights([1.0] * len(clients), len(clients))
-    if any(laws):
+    laws = [c.distribution is not None for c in clients]
+    if any(laws) and not all(laws) and not all(has_weight):
         seen = "some clients have rows, others a distribution, so sizes do not tell their shares"
         raise InvalidInput("weight", seen, "Give every client a weight")
-    return check_weights([c.size for c in clients], len(clients))
 
 
 def _split(client: Client, share: float, rng: np.random.Generator) -> Client:

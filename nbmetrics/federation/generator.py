@@ -15,6 +15,8 @@ from ..arrays import Array, as_rows, column_names, is_array, module_source
 from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
+from ..summaries.sources import is_batch_function, parquet_files
+from ..summaries.stream import Stream
 from .client import law_or_rows, opened
 from .pictures import are_images, check_extraction, check_one_space, images_of, in_batches, rows_of, told
 
@@ -57,15 +59,16 @@ class Generator:
         if self.name is not None:
             check_names([self.name], "name")
         check_extraction(self.extraction)
-        if callable(self.source) and not isinstance(self.source, Distribution):
+        if callable(self.source) and not isinstance(self.source, Distribution) and not is_batch_function(self.source):
             if hasattr(self.source, "state_dict"):
                 object.__setattr__(self, "source", module_source(self.source))
             _check_call(self.source)
             return
         source = opened(self.source, "source")
-        if not are_images(source):
-            law, rows = law_or_rows(source, "source")
-            source = rows if law is None else law
+        if parquet_files(source) or not are_images(source):
+            source = law_or_rows(source, "source")
+            if isinstance(source, Stream):
+                object.__setattr__(self, "columns", self.columns or source.columns)
         elif self.name is None and isinstance(source, (str, os.PathLike)):
             object.__setattr__(self, "name", check_names([Path(source).resolve().name], "name")[0])
         object.__setattr__(self, "source", source)
@@ -88,6 +91,11 @@ class Generator:
 
     def draw(self, n: int, seed: Any, *, dim: int) -> Sample:
         """What a metric sees: its rows or law, or `n` rows drawn from a function, seeded."""
+        if isinstance(self.source, Stream):
+            if self.source.dim != dim:
+                seen = f"has {self.source.dim} features where {dim} were expected"
+                raise InvalidInput(f"generator {self.name!r}", seen, "Use the same features")
+            return Sample(stream=self.source)
         if not self.answers:
             return Sample.of(self.source, f"generator {self.name!r}", dim=dim)
         return Sample(rows=self._rows(self.source(n, np.random.default_rng(seed)), dim))
@@ -100,7 +108,7 @@ class Generator:
     @property
     def answers(self) -> bool:
         """Whether the source is a function, which is given x where clients carry a condition."""
-        return callable(self.source) and not isinstance(self.source, Distribution)
+        return callable(self.source) and not isinstance(self.source, (Distribution, Stream))
 
     def answer(self, condition: Array, seed: Any, *, dim: int) -> Sample:
         """ŷ for each row x of `condition`, seeded; a distribution is drawn from whatever the x."""
@@ -110,7 +118,7 @@ class Generator:
         elif callable(self.source):
             rows = self.source(condition, rng)
         else:
-            seen = f"{self.name!r} is {len(self.source)} rows, which answer no condition"
+            seen = f"{self.name!r} is rows, which answer no condition"
             raise InvalidInput("source", seen, "Give a function (x, rng) -> rows, one for each row of x")
         rows = self._rows(rows, dim)
         if len(rows) != len(condition):

@@ -13,71 +13,31 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
-from ..arrays import Array, as_rows, check_frames
-from ..distributions import Distribution, as_law, draw_rows
+from ..arrays import Array, check_frames
+from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_choice, refusal_of, shown
 from ..summaries.rows import Rows
+from ..summaries.stream import BadRows
+from .sample import Sample
 from .strata import Pulls, Strata
 
 S = TypeVar("S")
+S_co = TypeVar("S_co", covariant=True)
 # The named addends of a score, or why there is none.
 Terms = Mapping[str, float] | InvalidInput
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """What a metric sees of one client or generator.
+class Fold(Protocol[S_co]):
+    """The summary of rows that come in blocks, each taken once."""
 
-    Attributes
-    ----------
-    rows : (n, d) array, or None for an exact distribution
-    distribution : the exact law, or None for rows
-    test, condition : further rows of a client, for the metrics that need them
-    is_drawn : whether the rows were drawn from a law, in proportion to its weight up to one row
-    """
+    def take(self, rows: np.ndarray) -> None: ...
 
-    rows: Array | None = None
-    distribution: Distribution | None = None
-    test: Array | None = None
-    condition: Array | None = None
-    is_drawn: bool = False
-
-    @classmethod
-    def of(cls, data: Any, argument: str, *, dim: int | None = None, min_rows: int = 1) -> Sample:
-        """A sample from rows, a distribution, or anything with `to_sample`, such as a client."""
-        if hasattr(data, "to_sample"):
-            data = data.to_sample()
-        law = data.distribution if isinstance(data, Sample) else as_law(data, argument)
-        if law is None:
-            rows = as_rows(data.rows if isinstance(data, Sample) else data, argument, dim=dim, min_rows=min_rows)
-            return data if isinstance(data, Sample) else cls(rows=rows)
-        if dim is not None and law.dim != dim:
-            raise InvalidInput(argument, f"has dimension {law.dim} where {dim} was expected", "Use one space")
-        return data if isinstance(data, Sample) else cls(distribution=law)
-
-    def repeated(self, counts: np.ndarray) -> Sample:
-        """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
-        rows, test = np.repeat(np.arange(len(counts)), counts), self.test
-        if test is not None:
-            size = test.shape[0]
-            test = test[np.repeat(np.arange(size), counts[np.arange(size) * len(counts) // size])]
-        condition = None if self.condition is None else self.condition[rows]
-        return Sample(cast(Array, self.rows)[rows], None, test, condition, self.is_drawn)
-
-    @property
-    def dim(self) -> int:
-        return int(self.law.dim if self.rows is None else self.rows.shape[1])
-
-    @property
-    def law(self) -> Distribution:
-        """The distribution of a sample without rows."""
-        return cast(Distribution, self.distribution)
+    def end(self) -> S_co: ...
 
 
 class Metric(ABC, Generic[S]):
@@ -144,6 +104,15 @@ class Metric(ABC, Generic[S]):
     def resolve(self, clients: Sequence[Sample]) -> Metric[S]:
         """This metric with data-dependent settings fixed once for all clients."""
         return self
+
+    def reads(self, dim: int) -> str:
+        """How `summarize` reads a stream of rows of `dim` features: "once" by `fold`, "again" (several passes), or not
+        at all, "rows": it needs them together."""
+        return "rows"
+
+    def fold(self, dim: int) -> Fold[S]:
+        """What makes the summary of rows that come in blocks, where `reads` says "once"."""
+        raise NotImplementedError
 
     def all_terms(self, real: Sequence[S], generated: Sequence[S]) -> Iterable[Iterable[Terms]]:
         """The terms of every pair, generator by generator; to be replaced where many pairs at once are cheaper."""
@@ -356,6 +325,8 @@ def terms_of(metric: Metric[Any], real: Any, generated: Any) -> Terms:
         return refusal
     try:
         terms = metric.terms(real, generated)
+    except BadRows:
+        raise
     except InvalidInput as error:
         return error
     if not isinstance(terms, Mapping) or any(np.ndim(value) for value in terms.values()):

@@ -9,7 +9,7 @@ from .base import Sample
 
 def few_rows(needed: int, **sides: Sequence[Sample]) -> str:
     """Whose rows are fewer than needed, with its verb ("the client has", "2 of 3 clients have"), or nothing."""
-    numbers = {name: sum(s.rows is not None and s.rows.shape[0] < needed for s in side) for name, side in sides.items()}
+    numbers = {name: sum(s.size is not None and s.size < needed for s in side) for name, side in sides.items()}
     who = [
         f"the {name}" if len(sides[name]) == 1 else f"{few} of {len(sides[name])} {name}s"
         for name, few in numbers.items()

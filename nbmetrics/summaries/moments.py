@@ -113,17 +113,10 @@ class Moments:
     @classmethod
     def of_batches(cls, batches: Iterable[Array]) -> Moments:
         """From batches of rows, by Chan's update: the batches need not be in memory together."""
-        merged: Moments | None = None
+        fold = MomentsFold()
         for batch in batches:
-            part = cls.of_rows(batch)
-            if merged is None:
-                merged = part
-            else:
-                counts = merged.count + part.count
-                merged = cls.pool([merged, part], [merged.count / counts, part.count / counts])
-        if merged is None:
-            raise ValueError("no batches")
-        return merged
+            fold.take(batch)
+        return fold.end()
 
     @classmethod
     def of_distribution(cls, distribution: HasMoments) -> Moments:
@@ -234,6 +227,45 @@ class Moments:
         triangle = d * (d + 1) // 2
         size = triangle if self.is_dense else min(self.root.shape[0] * d, triangle)
         return 8 * (d + size + 1)
+
+
+class MomentsFold:
+    """The moments of rows that come in blocks, by Chan's update; a block with more rows than features costs least."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mean: Array = None
+        self._factor: Array = None
+        self._scatter: Array = None
+
+    def take(self, rows: Array) -> None:
+        """Add a block of rows (n, d)."""
+        xp, n = namespace(rows), rows.shape[0]
+        own = mean_rows(rows)
+        if self.mean is None:
+            self.mean = own
+        shift = own - self.mean
+        both = self.count + n
+        step = math.sqrt(self.count * n / both) * shift
+        if rows.shape[1] <= SMALL:
+            parts = [to_float64(rows) - own, step[None, :]]
+            self._factor = triangular(xp.concat(parts if self._factor is None else [self._factor, *parts]))
+        else:
+            inner = scatter(rows, own)
+            if self._scatter is not None:
+                inner += self._scatter
+                inner += step[:, None] * step[None, :]
+            self._scatter = inner
+        self.mean, self.count = self.mean + shift * (n / both), both
+
+    def end(self) -> Moments:
+        """The moments of all blocks."""
+        if self.mean is None:
+            raise ValueError("no batches")
+        free = max(self.count - 1, 1)
+        if self._factor is not None:
+            return Moments(self.count, self.mean, self._factor / math.sqrt(free), None)
+        return Moments(self.count, self.mean, None, self._scatter / free)
 
 
 def _aligned(parts: Sequence[Moments]) -> list[Moments]:

@@ -107,7 +107,7 @@ class Scoring:
         self.extraction = self.federation.extraction
         if self.extraction is not None:
             self.extraction = replace(self.extraction, progress=False)
-        drawn = ClientSamples(self.federation, None, self.seed)
+        drawn = ClientSamples(self.seed, None, self.federation)
         self.clients = [Clients(metric, drawn, refusal) for metric, refusal in settled(metrics, self.federation)]
         self._multipliers = KeptMultipliers(DRAWS, seed=0)
         self._looks = Looks(self.federation)
@@ -167,7 +167,7 @@ class Scoring:
         """
         self.prepare()
         made = Generator(rows, name="generator")
-        drawn = GeneratorSamples(made.through(self.extraction), None, [self.seed, 1, position], self.federation)
+        drawn = GeneratorSamples(made.through(self.extraction), [self.seed, 1, position], None, self.federation)
         column = Column.of(drawn, 0 if is_paired else 1 + position, len(self.names))
         return {c.metric.name: self._scored(c, column) for c in self.clients}, self._kept(drawn, made)
 

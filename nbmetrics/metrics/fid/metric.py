@@ -21,10 +21,11 @@ from array_api_compat import is_torch_array
 from ...arrays import Array, align, subtract, to_numpy
 from ...distributions import Distribution, HasMoments, has_moments
 from ...errors import InvalidInput
-from ...summaries.moments import Moments
+from ...summaries.moments import Moments, MomentsFold
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair
 from ..few import few_rows
+from ..folding import summarized_once
 from ..memo import remember
 from ..steps import Pieces, whole
 from ..strata import Pulls, Strata
@@ -48,12 +49,21 @@ class FID(Metric[Moments]):
     has_pulls = True
 
     def summarize(self, sample: Sample) -> Moments:
-        """Mean and covariance of `sample.rows` (n ≥ 2), or of its exact distribution."""
+        """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution."""
+        if sample.stream is not None:
+            (found,) = summarized_once(sample.stream, [self])
+            return cast(Moments, found)
         if sample.rows is None:
             return Moments.of_distribution(cast(HasMoments, sample.law))
         if sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
         return Moments.of_rows(sample.rows)
+
+    def reads(self, dim: int) -> str:
+        return "once" if type(self).summarize is FID.summarize else "rows"
+
+    def fold(self, dim: int) -> MomentsFold:
+        return MomentsFold()
 
     def lone(self, sample: Sample) -> Moments | None:
         """The moments of a single row, which has a place in the pool and no covariance."""
@@ -147,7 +157,7 @@ class FID(Metric[Moments]):
         who = few_rows(needed, client=clients, generator=generators)
         if who:
             lines += [f"FID: {who} fewer than {needed:,} rows (10 a feature), so much of the plain FID is bias."]
-        sizes = [g.rows.shape[0] for g in generators if g.rows is not None] or [0]
+        sizes = [g.size for g in generators if g.size is not None] or [0]
         if max(sizes) > 1.5 * min(sizes) and min(sizes) < 5 * needed:
             span = f"{min(sizes):,} to {max(sizes):,}"
             lines += [

@@ -16,6 +16,7 @@ from ...distributions import Distribution, Empirical, Gaussian, HasMoments, part
 from ...errors import InvalidInput
 from ..base import Sample
 from . import batches
+from .streamed import Streamed, streamed_mean
 
 STEP = 1024
 # Cubes of float32 inner products stay finite below this magnitude of the features;
@@ -61,6 +62,10 @@ class Kernel:
         """The mean of `pull` over a part."""
         return 0.0
 
+    def has_embedding(self, d: int) -> bool:
+        """Whether means over rows of d features are vectors, which one pass gives."""
+        return False
+
     def has_closed_form(self, law: Distribution) -> bool:
         """Whether means over this law are exact."""
         if parts := parts_of(law):
@@ -92,6 +97,8 @@ class Kernel:
         return self.finite(lambda: self._mean(a, b))
 
     def _mean(self, a: Any, b: Any) -> float:
+        if isinstance(a, Streamed) or isinstance(b, Streamed):
+            return streamed_mean(self, a, b)
         if isinstance(a, Gaussian) and isinstance(b, Gaussian):
             return self.gaussian_mean(a, b)
         if isinstance(a, Gaussian):
@@ -103,16 +110,18 @@ class Kernel:
     def _rows_mean(self, x: Array, y: Array) -> float:
         same = x is y
         x, y = align(x, y)
-        if same:
-            y = x
-        single, sums = self.is_single(x, y), []
+        return self.pair_sum(x, x if same else y, self.is_single(x, y)) / (x.shape[0] * y.shape[0])
+
+    def pair_sum(self, x: Array, y: Array, single: bool) -> float:
+        """Σ k(x_a, y_b) over all pairs of rows, each pair once where y is x; in the type of the rows where `single`."""
+        sums = []
 
         def visit(p: Array, q: Array, diagonal: bool) -> None:
             block = self.block(p, q) if single else self.block(to_float64(p), to_float64(q))
-            sums.append((1.0 if diagonal or not same else 2.0) * total(block))
+            sums.append((1.0 if diagonal or x is not y else 2.0) * total(block))
 
         each_pair(x, y, STEP, visit)
-        return math.fsum(sums) / (x.shape[0] * y.shape[0])
+        return math.fsum(sums)
 
     def row_means(self, rows: Array, content: Any) -> np.ndarray:
         """E k(x_a, Y), Y over a part, for each row x_a, (n,) float64."""
@@ -161,8 +170,11 @@ class Kernel:
 
     def is_single(self, x: Array, y: Array) -> bool:
         """Whether float32 is exact enough for the pairs of these rows and worth it."""
-        large = x.shape[0] * y.shape[0] * x.shape[1] > FLOAT64_WORK
-        return large and x.dtype == y.dtype == namespace(x, y).float32
+        return self.is_large(x.shape[0] * y.shape[0] * x.shape[1]) and x.dtype == y.dtype == namespace(x, y).float32
+
+    def is_large(self, work: int) -> bool:
+        """Whether so many multiplications are worth float32."""
+        return work > FLOAT64_WORK
 
 
 def magnitude(x: Array) -> float:
@@ -178,10 +190,11 @@ def some_of(rows: Array, most: int) -> np.ndarray:
 
 
 def some_rows(clients: Sequence[Sample], most: int = 256) -> list[np.ndarray]:
-    """A few rows of each client; of an exact law two points with its mean and the trace of its covariance."""
+    """A few rows of each client, of a stream the first; of a law two points with its mean and covariance's trace."""
     share = max(2, most // len(clients))
-    known = (c for c in clients if c.rows is not None or Kernel().has_closed_form(c.law))
-    return [_two_points(cast(HasMoments, c.law)) if c.rows is None else some_of(c.rows, share) for c in known]
+    heads = [c.rows if c.stream is None else c.stream.head for c in clients]
+    known = [(c, h) for c, h in zip(clients, heads, strict=True) if h is not None or Kernel().has_closed_form(c.law)]
+    return [_two_points(cast(HasMoments, c.law)) if h is None else some_of(h, share) for c, h in known]
 
 
 def _two_points(law: HasMoments) -> np.ndarray:

@@ -25,6 +25,7 @@ from ..base import Sample
 from .base import FLOAT32_LIMIT, some_rows
 from .embedding import Embedding, of_gaussian
 from .polynomial import Polynomial, is_far
+from .streamed import Streamed
 
 
 def centred(kernel: Any, clients: Sequence[Sample]) -> Any:
@@ -105,6 +106,8 @@ class CentredPolynomial(Polynomial):
         if isinstance(content, Gaussian):
             a, spread = self._law_along(content)
             return float(self._beyond(a) + 3.0 * (self.base + a) * spread)
+        if isinstance(content, Streamed):
+            return content.lean
         blocks = row_blocks(content.shape[0], 16 * content.shape[1])
         return math.fsum(float(np.sum(self.pull(content[b, :]))) for b in blocks) / content.shape[0]
 

@@ -18,6 +18,7 @@ from ...errors import InvalidInput, check_choice, check_count, shown
 from ...summaries.kernel_mean import KernelMean, KernelPart
 from ...summaries.rows import Rows
 from ..base import Sample
+from .streamed import KernelFold, streamed
 
 ROWS_ONLY = "KID-all with this estimator needs weights proportional to the clients' numbers of rows"
 
@@ -35,7 +36,15 @@ class AllPairs:
     def has_closed_form(self, law: Distribution) -> bool:
         return bool(self.kernel.has_closed_form(law))
 
+    def reads(self, dim: int) -> str:
+        return "once" if self.kernel.has_embedding(dim) else "again"
+
+    def fold(self, dim: int) -> KernelFold:
+        return KernelFold(self.kernel)
+
     def summarize(self, sample: Sample) -> KernelMean:
+        if sample.stream is not None:
+            return KernelMean((KernelPart(self.kernel, *streamed(self.kernel, sample.stream)),), (1.0,))
         if sample.rows is None and (parts := parts_of(sample.distribution)):
             means = [self.summarize(type(sample)(distribution=part)) for _, part in parts]
             return KernelMean.pool(means, [weight for weight, _ in parts])
@@ -79,6 +88,9 @@ class _OnRows:
 
     def has_closed_form(self, law: Distribution) -> bool:
         return False
+
+    def reads(self, dim: int) -> str:
+        return "rows"
 
     def summarize(self, sample: Sample) -> Rows:
         return Rows.of(sample)

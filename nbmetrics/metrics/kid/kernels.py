@@ -86,7 +86,10 @@ def _median_distance(clients: Sequence[Sample], most: int = 2_000) -> float:
     share = max(2, most // len(clients))
     drawn = []
     for client in clients:
-        if client.rows is None:
+        if client.stream is not None:
+            chosen = rng.permutation(client.stream.count())[:share]
+            drawn.append(client.stream.take(chosen))
+        elif client.rows is None:
             drawn.append(np.asarray(client.law.sample(share, rng)))
         else:
             chosen = rng.permutation(client.rows.shape[0])[:share]
@@ -126,7 +129,7 @@ class FunctionKernel(Kernel):
     def has_closed_form(self, law: Distribution) -> bool:
         return isinstance(law, Empirical)
 
-    def is_single(self, x: Array, y: Array) -> bool:
+    def is_large(self, work: int) -> bool:
         return False  # nobody knows what float32 would do to it
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from ...distributions import Distribution
 from ...errors import check_names
 from ..base import Metric, Sample, Terms, score_pair
+from ..folding import summarized_once
 from ..steps import Pieces, whole
 from ..strata import Pulls, Strata
 from .batches import remember_means, tabulate
@@ -58,8 +59,20 @@ class KID(Metric[Any]):
         self.label = self.name.replace("_", " ").replace("kid", "KID")
 
     def summarize(self, sample: Sample) -> Any:
-        """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets)."""
+        """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets).
+
+        Of a stream: by one pass where the kernel has an embedding (cubic, d ≤ 128), else blocks of pairs by several.
+        """
+        if sample.stream is not None and self.reads(sample.dim) == "once":
+            (found,) = summarized_once(sample.stream, [self])
+            return found
         return self.estimator.summarize(sample)
+
+    def reads(self, dim: int) -> str:
+        return str(self.estimator.reads(dim)) if type(self).summarize is KID.summarize else "rows"
+
+    def fold(self, dim: int) -> Any:
+        return self.estimator.fold(dim)
 
     def lone(self, sample: Sample) -> Any:
         """The kernel mean of a single row, which has pairs in the pool alone."""

@@ -33,7 +33,7 @@ SOME = 256
 
 
 def _dim(content: Any) -> int:
-    return int(content.dim if isinstance(content, Gaussian) else content.shape[1])
+    return int(content.shape[1] if is_array(content) else content.dim)
 
 
 def _row_cost(parts: Sequence[Any]) -> int:
@@ -152,14 +152,14 @@ class Polynomial(Kernel):
             return content
         if isinstance(content, Gaussian):
             return self._embed_gaussian(content)
-        return Embedding(self._sum_of_features(content, np.full(content.shape[0], 1.0 / content.shape[0])))
+        return Embedding(self.sum_of_features(content, np.full(content.shape[0], 1.0 / content.shape[0])))
 
     def _embed_gaussian(self, law: Gaussian) -> Embedding:
         scale = math.sqrt(self.gamma_of(law.dim))
         mean = np.concatenate([[1.0], scale * law.mean])
         return Embedding(embedding.of_gaussian(mean, np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))))
 
-    def _sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
+    def sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
         """Σ w_a φ(x_a) of rows."""
         matrix: Any = 0.0
         first, often = 0.0, like(weights, rows)
@@ -194,7 +194,7 @@ class Polynomial(Kernel):
         for some in stacks([content for content, _ in rows]):
             stacked = concat([content for content, _ in rows[some]])
             each = np.concatenate([np.full(content.shape[0], w) for content, w in rows[some]])
-            vector = vector + self._sum_of_features(stacked, each)
+            vector = vector + self.sum_of_features(stacked, each)
         return Embedding(vector)
 
     def _can_embed(self, parts: Sequence[Any]) -> bool:

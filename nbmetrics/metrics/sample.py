@@ -1,0 +1,74 @@
+"""What a metric sees of one client or generator: rows, an exact law, or a stream of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..arrays import Array, as_rows
+from ..distributions import Distribution, as_law
+from ..errors import InvalidInput
+from ..summaries.stream import Stream
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What a metric sees of one client or generator.
+
+    Attributes
+    ----------
+    rows : (n, d) array, or None for an exact distribution
+    distribution : the exact law, or None for rows
+    test, condition : further rows of a client, for the metrics that need them
+    is_drawn : whether the rows were drawn from a law, in proportion to its weight up to one row
+    stream : rows that come in batches, in place of `rows`; only metrics whose `reads` says so are given it
+    """
+
+    rows: Array | None = None
+    distribution: Distribution | None = None
+    test: Array | None = None
+    condition: Array | None = None
+    is_drawn: bool = False
+    stream: Stream | None = None
+
+    @classmethod
+    def of(cls, data: Any, argument: str, *, dim: int | None = None, min_rows: int = 1) -> Sample:
+        """A sample from rows, a distribution, or anything with `to_sample`, such as a client."""
+        if hasattr(data, "to_sample"):
+            data = data.to_sample()
+        law = data.distribution if isinstance(data, Sample) else as_law(data, argument)
+        if law is None:
+            rows = as_rows(data.rows if isinstance(data, Sample) else data, argument, dim=dim, min_rows=min_rows)
+            return data if isinstance(data, Sample) else cls(rows=rows)
+        if dim is not None and law.dim != dim:
+            raise InvalidInput(argument, f"has dimension {law.dim} where {dim} was expected", "Use one space")
+        return data if isinstance(data, Sample) else cls(distribution=law)
+
+    def repeated(self, counts: np.ndarray) -> Sample:
+        """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
+        rows, test = np.repeat(np.arange(len(counts)), counts), self.test
+        if test is not None:
+            size = test.shape[0]
+            test = test[np.repeat(np.arange(size), counts[np.arange(size) * len(counts) // size])]
+        condition = None if self.condition is None else self.condition[rows]
+        return Sample(cast(Array, self.rows)[rows], None, test, condition, self.is_drawn)
+
+    @property
+    def dim(self) -> int:
+        if self.stream is not None:
+            return self.stream.dim
+        return int(self.law.dim if self.rows is None else self.rows.shape[1])
+
+    @property
+    def size(self) -> int | None:
+        """The number of rows; None of a law, and of a stream that was not read."""
+        if self.stream is not None:
+            return self.stream.size
+        return None if self.rows is None else int(self.rows.shape[0])
+
+    @property
+    def law(self) -> Distribution:
+        """The distribution of a sample without rows."""
+        return cast(Distribution, self.distribution)

@@ -1,0 +1,272 @@
+"""What rows can be streamed from: each kind of source gives its batches from the first on, as often as it can.
+
+Nothing is imported for it: a dask or zarr array and a torch loader are known by what they have, pyarrow comes late.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence, Set
+from inspect import Signature, signature
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import PASSING_BYTES, is_array
+from ..errors import InvalidInput, check_list, check_names, shown
+
+PARQUET = ".parquet"
+MOST_PATHS = 100_000
+
+
+class Source:
+    """Batches of rows, from the first on at each call of `parts`.
+
+    Attributes
+    ----------
+    what : it in words, for messages
+    size : rows, or None where the source does not say
+    columns : what its features are called, or None
+    is_repeatable : whether `parts` can be called again
+    """
+
+    what = "an iterable of batches"
+    size: int | None = None
+    columns: tuple[str, ...] | None = None
+    is_repeatable = True
+
+    def parts(self, rows: int | None) -> Iterator[Any]:
+        """The batches; of `rows` rows where the source can be cut anywhere, and that is asked for."""
+        raise NotImplementedError
+
+
+class Once(Source):
+    """An iterator of batches, which gives them once."""
+
+    is_repeatable = False
+
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches: Iterator[Any] | None = batches
+
+    def parts(self, rows: int | None) -> Iterator[Any]:
+        assert self._batches is not None
+        batches, self._batches = self._batches, None
+        return batches
+
+
+class Again(Source):
+    """A function that returns an iterable of batches, or an object that can be iterated again, such as a loader."""
+
+    def __init__(self, make: Callable[[], Any], what: str, size: int | None = None) -> None:
+        self._make, self.what, self.size = make, what, size
+        self._last: Any = None
+
+    def parts(self, rows: int | None) -> Iterator[Any]:
+        made = self._make()
+        if getattr(made, "ndim", 0) == 2:
+            return iter([made])
+        if isinstance(made, Iterator):
+            if made is self._last:
+                fix = "Return a new one at every call: def batches(): yield …"
+                raise InvalidInput("data", f"{self.what} returned the iterator that it had returned before", fix)
+            self._last = made
+        elif not isinstance(made, Iterable) or isinstance(made, (str, bytes)):
+            raise InvalidInput("data", f"{self.what} returned {shown(made)}", "Return an iterable of batches (n, d)")
+        return iter(made)
+
+
+class Loader(Again):
+    """A torch DataLoader: of a batch (x, y) the rows are x."""
+
+    def __init__(self, loader: Any) -> None:
+        sized = getattr(loader, "drop_last", False) is False and getattr(loader, "sampler", None) is not None
+        is_whole = sized and hasattr(loader.dataset, "__len__") and hasattr(loader.sampler, "__len__")
+        super().__init__(lambda: loader, "a loader", len(loader.sampler) if is_whole else None)
+
+    def parts(self, rows: int | None) -> Iterator[Any]:
+        return (part[0] if isinstance(part, (list, tuple)) and part else part for part in super().parts(rows))
+
+
+class Sliced(Source):
+    """An array that is read slice by slice: a memory map, zarr, HDF5."""
+
+    def __init__(self, array: Any, what: str) -> None:
+        self.array, self.what, self.size = array, what, int(array.shape[0])
+        chunks = getattr(array, "chunks", None)
+        self._chunk = int(chunks[0]) if chunks else 1
+
+    def parts(self, rows: int | None) -> Iterator[Any]:
+        row = int(self.array.shape[1]) * self.array.dtype.itemsize
+        step = max(1, int(PASSING_BYTES // max(row, 1))) if rows is None or self._chunk > 1 else rows
+        step = self._chunk * max(1, step // self._chunk)
+        return (self.read(a, min(a + step, int(self.array.shape[0]))) for a in range(0, int(self.array.shape[0]), step))
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Some rows, as an array of their own."""
+        return np.array(self.array[start:stop])
+
+
+class Mapped(Sliced):
+    """A memory-mapped file, opened for every slice, so that what was read leaves the memory of this process."""
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        array = self.array
+        if not isinstance(array.base, mmap.mmap) or array.filename is None or array.mode == "c":
+            return super().read(start, stop)  # a part of a map, or one with changes that no file has
+        order = "C" if array.flags.c_contiguous else "F"
+        again = np.memmap(array.filename, array.dtype, "r", array.offset, array.shape, order)  # type: ignore[call-overload]
+        return np.array(again[start:stop])
+
+
+class Chunked(Source):
+    """A dask array: one chunk of rows at a time, computed when its turn comes."""
+
+    what = "a dask array"
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.size = None if math.isnan(array.shape[0]) else int(array.shape[0])
+
+    def parts(self, rows: int | None) -> Iterator[Any]:
+        return (np.asarray(self.array.blocks[i]) for i in range(self.array.numblocks[0]))
+
+
+class Parquet(Source):
+    """Parquet files: some rows of a row group at a time, of the columns named, or of all columns of numbers."""
+
+    def __init__(self, paths: Sequence[Path], columns: Sequence[str] | None) -> None:
+        self.what = "a parquet file" if len(paths) == 1 else f"{len(paths)} parquet files"
+        self._paths = paths
+        first = self._open(paths[0])
+        kept = _numeric(first.schema_arrow) if columns is None else list(columns)
+        if missing := [name for name in kept if name not in first.schema_arrow.names]:
+            fix = f"It has {shown(first.schema_arrow.names)}"
+            raise InvalidInput("columns", f"{shown(missing)} are not in {shown(paths[0].name)}", fix)
+        if not kept:
+            seen = f"{shown(paths[0].name)} has no columns of numbers"
+            raise InvalidInput("data", seen, "Give one with a column for each feature")
+        self.columns = tuple(kept)
+        self.size = sum(self._open(path).metadata.num_rows for path in paths)
+
+    def parts(self, rows: int | None) -> Iterator[Any]:
+        columns = list(self.columns or ())
+        step = max(1, int(PASSING_BYTES // (8 * len(columns))))
+        for path in self._paths:
+            file = self._open(path)
+            if missing := [name for name in columns if name not in file.schema_arrow.names]:
+                seen = f"{shown(path.name)} has no {shown(missing)}"
+                raise InvalidInput("data", seen, f"Give files that all have the columns of {self._paths[0].name}")
+            for table in file.iter_batches(batch_size=step, columns=columns):
+                for name in columns:
+                    if gaps := table.column(name).null_count:
+                        seen = f"{gaps} values are missing in column {shown(name)} of {shown(path.name)}"
+                        raise InvalidInput("data", seen, "Drop or mend those rows first")
+                yield np.column_stack([table.column(name).to_numpy(zero_copy_only=False) for name in columns])
+
+    @staticmethod
+    def _open(path: Path) -> Any:
+        try:
+            import pyarrow.parquet as pq
+        except ImportError:
+            fix = 'Install it: pip install "nbmetrics[cluster]"'
+            raise InvalidInput("data", f"{shown(path.name)} needs pyarrow, which is not installed", fix) from None
+        try:
+            return pq.ParquetFile(path)
+        except Exception as error:  # pyarrow's own errors have no common base
+            raise InvalidInput("data", f"cannot read {shown(path.name)}: {error}", "Give parquet files") from None
+
+
+def _numeric(schema: Any) -> list[str]:
+    """The columns of numbers."""
+    from pyarrow import types
+
+    tests = (types.is_integer, types.is_floating, types.is_boolean)
+    return [field.name for field in schema if any(test(field.type) for test in tests)]
+
+
+def parquet_files(value: Any) -> list[Path]:
+    """The files of a path that is a parquet file, or a folder of nothing else; otherwise none."""
+    if not isinstance(value, (str, os.PathLike)):
+        return []
+    path = Path(value)
+    if path.is_file():
+        return [path] if path.suffix.lower() == PARQUET else []
+    if not path.is_dir():
+        return []
+    found: list[Path] = []
+    for file in path.rglob("*"):
+        if file.name.startswith((".", "_")) or file.is_dir():
+            continue
+        if file.suffix.lower() != PARQUET or len(found) == MOST_PATHS:
+            return []
+        found.append(file)
+    return sorted(found)
+
+
+def source_of(value: Any, columns: Any = None) -> Source | None:
+    """What streams the rows of `value`; None of rows in memory, of an iterator whose items are no batches, and of
+    what holds no rows.
+    """
+    if files := parquet_files(value):
+        named = [columns] if isinstance(columns, str) else columns
+        return Parquet(files, None if named is None else check_names(check_list(named, "columns"), "columns"))
+    if columns is not None:
+        seen = f"are given beside {shown(value)}"
+        raise InvalidInput("columns", seen, "They choose from a parquet file, or a folder of them")
+    if isinstance(value, np.memmap):
+        return Mapped(value, "a memory-mapped file") if value.ndim == 2 else None
+    if is_array(value) or isinstance(value, (str, bytes, os.PathLike, type)) or hasattr(value, "state_dict"):
+        return None
+    if all(hasattr(value, name) for name in ("shape", "dtype", "chunks", "__getitem__")):
+        return _lazy(value) if len(value.shape) == 2 else None
+    if hasattr(value, "dataset") and hasattr(value, "batch_size") and isinstance(value, Iterable):
+        return Loader(value)
+    if is_batch_function(value):
+        return Again(value, "the function")
+    if hasattr(value, "__array__") or not isinstance(value, Iterable):
+        return None
+    if isinstance(value, Once):
+        return value
+    in_memory = (list, tuple, deque, Set, Mapping, MappingView, range)
+    return None if isinstance(value, (Iterator, *in_memory)) else Again(lambda: value, f"the {type(value).__name__}")
+
+
+def _lazy(array: Any) -> Source:
+    return (
+        Chunked(array)
+        if hasattr(array, "numblocks")
+        else Sliced(array, f"a {type(array).__module__.split('.')[0]} array")
+    )
+
+
+def peeked(items: Iterator[Any]) -> Once | Iterator[Any]:
+    """An iterator as a stream where what it gives first is a batch; else the iterator, with that first item again."""
+    for first in items:
+        whole = chain([first], items)
+        is_batch = getattr(first, "ndim", 0) == 2
+        return Once(whole) if is_batch else whole
+    return items
+
+
+def is_batch_function(value: Any) -> bool:
+    """Whether a value is a function that is called without arguments, and not with two, as generators are."""
+    if not callable(value) or isinstance(value, type) or hasattr(value, "state_dict"):
+        return False
+    try:
+        known = signature(value)
+    except (TypeError, ValueError):
+        return False
+    return _binds(known) and not _binds(known, None, None)
+
+
+def _binds(known: Signature, *arguments: Any) -> bool:
+    try:
+        known.bind(*arguments)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,289 @@
+"""Rows that come in batches: checked as they come, counted, and cut into blocks of any size.
+
+What they come from is in sources.py; a metric says by `Metric.reads` how it reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..arrays import as_rows, memory, to_numpy
+from ..errors import InvalidInput, printable, shown
+from .sources import Mapped, Once, Sliced, Source, peeked, source_of
+
+# An iterable that has given so many batches is taken for an endless one.
+MOST_BATCHES = 10_000_000
+# Rows that are kept of the first batch, to tell about how large all of them are.
+HEAD = 256
+# Parts of `set_memory_limit` that a block of `arrays.memory` is.
+PARTS = 8
+AGAIN = "Give a function that returns them again, such as nm.Client(lambda: batches()), or rows"
+SOURCES = "an iterable of batches (n, d), a function that returns one, an np.memmap, a dask or zarr array, or parquet"
+
+
+class Stream:
+    """Rows that are read batch by batch and are never in memory together.
+
+    Parameters
+    ----------
+    source : an iterable of batches of rows (n, d), which is read once; a function without arguments that returns one,
+        which is called for every pass; a memory-mapped `.npy` file (`np.memmap`), a dask or zarr array (n, d), a
+        parquet file, a folder of them, or a torch `DataLoader`, whose batches may be (x, labels)
+    columns : of parquet, which columns are the features, by default all of numbers
+
+    Attributes
+    ----------
+    dim, columns : the number of features, and what parquet calls them
+    size : the number of rows; None until a source that does not say was read to its end
+    is_repeatable : whether it can be read more than once
+    who : whose rows it is, for messages
+
+    A client or generator takes a source itself; `Stream` names columns, and gives the batches to code of your own.
+    Batches become NumPy arrays. Raises InvalidInput that names the batch, counted from 1, where it holds NaN or
+    infinity, is no array of `dim` columns, or could not be made; and where a pass gives another number of rows than the
+    one before.
+
+    Examples
+    --------
+    >>> stream = nm.Stream(lambda: (np.full((n, 2), n) for n in (3, 1)))
+    >>> stream.dim, stream.is_repeatable, stream.count()
+    (2, True, 4)
+    >>> [batch.shape for batch in stream.batches(rows=2)]
+    [(2, 2), (2, 2)]
+    """
+
+    def __init__(self, source: Any, *, columns: Any = None) -> None:
+        if isinstance(source, Iterator):
+            source = peeked(source)
+        found = source if isinstance(source, Source) else source_of(source, columns)
+        if found is None:
+            raise InvalidInput("source", f"got {shown(source)}", f"Give {SOURCES}")
+        self._source, self._is_spent = found, False
+        self.who = "data"
+        self.size, self.columns, self.is_repeatable = found.size, found.columns, found.is_repeatable
+        if self.size == 0:
+            raise InvalidInput("data", f"{found.what} has no rows", "Give at least one row")
+        self._first: Any = None
+        self._rest: Iterator[np.ndarray] | None = None
+        self._dim: int | None = None
+        first = self._begun()
+        self._dim = self.dim = int(first.shape[1])
+        self.head = np.array(first[:HEAD])
+
+    def _begun(self) -> np.ndarray:
+        """The first batch that has rows; of an iterator it stays the first one to come."""
+        batches = self._checked(None)
+        first = next(batches)
+        if self.is_repeatable:
+            batches.close()
+        else:
+            self._first, self._rest = first, batches
+        return first
+
+    @property
+    def what(self) -> str:
+        """The source in words."""
+        return self._source.what
+
+    @property
+    def nbytes(self) -> int | None:
+        """Bytes of all rows in float64, or None where nobody knows how many there are."""
+        return None if self.size is None else 8 * self.size * self.dim
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the rows can be had as a map of a file, without reading them."""
+        return isinstance(self._source, Mapped) and self._source.array.dtype in (np.float32, np.float64)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the rows are a memory-mapped file."""
+        return isinstance(self._source, Mapped)
+
+    def batches(self, rows: int | None = None) -> Iterator[np.ndarray]:
+        """The rows from the first to the last: batches as they come, or blocks of `rows` rows, the last one shorter."""
+        self.check_unread()
+        found: Iterator[np.ndarray] = self._checked(rows) if self.is_repeatable else self._once()
+        return self._told(found if rows is None else cut(found, rows))
+
+    def _told(self, found: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+        """The batches; what is wrong with one of them is told by whose it is."""
+        try:
+            yield from found
+        except InvalidInput as error:
+            raise of_whom(error, self.who) from error.__cause__
+
+    def _once(self) -> Iterator[np.ndarray]:
+        """All batches of an iterator, of which the first was read."""
+        self._is_spent, first, rest = True, self._first, self._rest
+        self._first = self._rest = None
+        assert rest is not None
+        return _joined(first, rest)
+
+    @property
+    def is_sliceable(self) -> bool:
+        """Whether rows can be read from any place."""
+        return isinstance(self._source, Sliced)
+
+    def batches_from(self, start: int, rows: int) -> Iterator[np.ndarray]:
+        """The rows from `start` on, in blocks of `rows`, where `is_sliceable`."""
+        assert isinstance(self._source, Sliced) and self.size is not None
+        places = range(start, self.size, rows)
+        read = self._source.read
+        batches = (self._batch(read(a, a + rows), f"rows from {a + 1:,}") for a in places)
+        return self._told(batch for batch in batches if batch is not None)
+
+    def check_unread(self) -> None:
+        """Refuse an iterator that was read, as it gives its batches once."""
+        if self._is_spent:
+            raise BadRows(self.who, "was read already, and an iterator gives its batches once", AGAIN)
+
+    def _checked(self, rows: int | None) -> Generator[np.ndarray, None, None]:
+        """Batches with at least one row, as NumPy arrays of one width; their rows are counted at the end."""
+        count = 0
+        for number, item in self._numbered(rows):
+            if (batch := self._batch(item, f"batch {number}")) is not None:
+                count += len(batch)
+                yield batch
+        if not count:
+            raise InvalidInput("data", f"{self.what} gave no rows", "Give at least one row")
+        if self.size is not None and count != self.size:
+            seen = f"{self.what} gave {count:,} rows, and {self.size:,} before"
+            raise InvalidInput("data", seen, "Give the same rows at every pass")
+        self.size = count
+
+    def _numbered(self, rows: int | None) -> Iterator[tuple[int, Any]]:
+        number = 0
+        try:
+            for number, item in enumerate(self._source.parts(rows), 1):
+                if number > MOST_BATCHES:
+                    seen = f"{self.what} gives more than {MOST_BATCHES:,} batches"
+                    raise InvalidInput("data", seen, "Give one that ends sooner")
+                yield number, item
+        except (InvalidInput, GeneratorExit, MemoryError):
+            raise
+        except Exception as error:  # of the user's own code, or of a file
+            seen = f"raised {type(error).__name__}: {printable(str(error), 300)}"
+            raise InvalidInput(f"batch {number + 1}", seen, "Mend what makes the batches") from error
+
+    def _batch(self, item: Any, argument: str) -> np.ndarray | None:
+        """What came as a batch, or None where it has no rows."""
+        if getattr(item, "ndim", 0) == 2 and item.shape[0] == 0:
+            return None
+        return to_numpy(as_rows(item, argument, dim=self._dim))
+
+    def count(self) -> int:
+        """The number of rows, by a pass where nobody knows it; InvalidInput of an iterator that was not read."""
+        if self.size is None:
+            if not self.is_repeatable:
+                raise BadRows(self.who, f"{self.what} does not say how many rows it has until it was read", AGAIN)
+            for _ in self.batches():
+                pass
+        assert self.size is not None
+        return self.size
+
+    def take(self, positions: np.ndarray) -> np.ndarray:
+        """The rows at these positions, in their order, by one pass."""
+        order = np.argsort(positions, kind="stable")
+        wanted, found, start = np.asarray(positions)[order], [], 0
+        for batch in self.batches():
+            first, last = np.searchsorted(wanted, [start, start + len(batch)])
+            found.append(batch[wanted[first:last] - start])
+            start += len(batch)
+        rows = np.empty((len(positions), self.dim), dtype=np.result_type(*found))
+        rows[order] = np.concatenate(found)
+        return rows
+
+    @property
+    def fits(self) -> bool:
+        """Whether the rows may be held together; not those of an iterator, which come once."""
+        return self.is_repeatable and 8 * self.count() * self.dim <= limit()
+
+    def check_fits(self) -> None:
+        """Refuse rows that are too many for the memory limit, before they are read."""
+        if not self.is_mapped and 8 * self.count() * self.dim > limit():
+            raise InvalidInput(self.who, too_large(8 * self.count() * self.dim), ROOM)
+
+    def collect(self) -> np.ndarray:
+        """All rows together, (n, d): a map of the file where there is one, else only within the memory limit."""
+        if self.is_mapped:
+            assert isinstance(self._source, Mapped)
+            return np.asarray(self._source.array)
+        if self.is_repeatable:
+            self.check_fits()
+        found, held = [], 0
+        for batch in self.batches():
+            held += 8 * batch.size
+            if held > limit():
+                raise InvalidInput(self.who, f"{self.what} has more rows than {limit() / 2**20:,.0f} MB hold", ROOM)
+            found.append(batch)
+        return np.concatenate(found)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if not self.is_repeatable:
+            raise InvalidInput("data", "an iterator cannot be sent to another process", AGAIN)
+        return vars(self)
+
+    def __repr__(self) -> str:
+        rows = "rows" if self.size is None else f"{self.size:,} rows"
+        return f"Stream({self.what}: {rows}, dim={self.dim})"
+
+
+class BadRows(InvalidInput):
+    """What is wrong with the rows of a stream: nothing can be scored with them, so `evaluate` raises it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BadRows, (self.argument, self.seen, self.fix)
+
+
+def of_whom(error: InvalidInput, who: str) -> BadRows:
+    """A complaint about the rows of a stream, as one about whose they are."""
+    is_part = error.argument.startswith(("batch ", "rows from "))
+    is_told = error.argument == who or error.argument.startswith(f"{who}, ")
+    return BadRows(error.argument if is_told else f"{who}, {error.argument}" if is_part else who, error.seen, error.fix)
+
+
+ROOM = "Leave such metrics out, give fewer rows, or allow more: nm.set_memory_limit(megabytes)"
+
+
+def limit() -> float:
+    """Bytes that `set_memory_limit` allows."""
+    return PARTS * memory.block_bytes
+
+
+def too_large(nbytes: float) -> str:
+    """How many bytes rows take, in words, beside what is allowed."""
+    return f"all its rows take {nbytes:,.0f} bytes, and the memory limit is {limit():,.0f}"
+
+
+def cut(batches: Iterable[np.ndarray], rows: int) -> Iterator[np.ndarray]:
+    """The same rows in blocks of `rows`, the last one shorter; whatever the batches, the blocks are the same."""
+    waiting: list[np.ndarray] = []
+    held = 0
+    for batch in batches:
+        while held + len(batch) >= rows:
+            head, batch = batch[: rows - held], batch[rows - held :]
+            yield head if not waiting else np.concatenate([*waiting, head])
+            waiting, held = [], 0
+        if len(batch):
+            waiting.append(batch)
+            held += len(batch)
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def _joined(first: np.ndarray, rest: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+    yield first
+    del first
+    yield from rest
+
+
+def as_stream(value: Any) -> Stream | None:
+    """A stream where `value` is one or what makes one; None of rows in memory, and of anything else."""
+    if isinstance(value, Stream):
+        return value
+    source = value if isinstance(value, Once) else source_of(value)
+    return None if source is None else Stream(source)

@@ -1,0 +1,255 @@
+"""Streams: what they come from, how they are cut, counted and refused; their summaries are those of the rows."""
+
+import importlib
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nbmetrics as nm
+from nbmetrics.metrics import FID, KID, Sample, folding
+from nbmetrics.summaries import stream as streams
+
+RNG = np.random.default_rng(20261123)
+ROWS = 3.0 + RNG.normal(size=(60, 4)) @ RNG.normal(size=(4, 4))
+
+
+def need(name):
+    return pytest.importorskip(name, reason=f"{name} is not installed")
+
+
+def as_npy(rows, folder):
+    np.save(folder / "rows.npy", rows)
+    return np.load(folder / "rows.npy", mmap_mode="r")
+
+
+def as_parquet(rows, folder):
+    need("pyarrow")
+    pd.DataFrame(rows, columns=list("dcba")).to_parquet(folder / "rows.parquet", row_group_size=17)
+    return folder / "rows.parquet"
+
+
+def as_parquet_folder(rows, folder):
+    need("pyarrow")
+    for k, part in enumerate(np.array_split(rows, 3)):
+        frame = pd.DataFrame(part, columns=list("dcba")).assign(who="text")
+        (folder / f"day={k}").mkdir()
+        frame.to_parquet(folder / f"day={k}" / "part.parquet")
+    return folder
+
+
+def as_loader(rows, folder):
+    data = need("torch.utils.data")
+    torch = importlib.import_module("torch")
+    labelled = data.TensorDataset(torch.from_numpy(rows), torch.arange(len(rows)))
+    return data.DataLoader(labelled, batch_size=7)
+
+
+SOURCES = {
+    "iterator": lambda rows, folder: iter(np.array_split(rows, 5)),
+    "iterator of frames": lambda rows, folder: (pd.DataFrame(part) for part in np.array_split(rows, 5)),
+    "function": lambda rows, folder: lambda: np.array_split(rows, 5),
+    "function of one array": lambda rows, folder: lambda: rows,
+    "generator function": lambda rows, folder: lambda: (part for part in np.array_split(rows, 5)),
+    "memory map": as_npy,
+    "part of a memory map": lambda rows, folder: as_npy(np.concatenate([rows, rows]), folder)[30:90],
+    "dask": lambda rows, folder: need("dask.array").from_array(rows, chunks=(11, 2)),
+    "dask of unknown length": lambda rows, folder: (x := need("dask.array").from_array(rows, chunks=(11, 4)))[
+        x[:, 0] < 99
+    ],
+    "zarr": lambda rows, folder: need("zarr").array(rows, chunks=(13, 4)),
+    "parquet": as_parquet,
+    "parquet folder": as_parquet_folder,
+    "loader": as_loader,
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_every_source_gives_its_rows(kind, tmp_path):
+    stream = nm.Stream(SOURCES[kind](ROWS, tmp_path))
+    expected = np.roll(ROWS, -30, axis=0) if kind.startswith("part of") else ROWS
+    assert stream.dim == 4
+    blocks = list(stream.batches(rows=8))
+    assert [len(block) for block in blocks] == [8] * 7 + [4]
+    np.testing.assert_array_equal(np.concatenate(blocks), expected)
+    assert stream.size == 60
+    if stream.is_repeatable:
+        np.testing.assert_array_equal(stream.collect(), expected)
+        np.testing.assert_array_equal(stream.take(np.array([41, 3, 59, 0])), expected[[41, 3, 59, 0]])
+    else:
+        with pytest.raises(nm.InvalidInput, match=r"read already.*function"):
+            next(stream.batches())
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of 8 rows, as if a few rows were many."""
+    monkeypatch.setattr(folding, "block_rows", lambda dim: 8)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@settings(max_examples=25, deadline=None, database=None)
+@given(
+    d=st.sampled_from([1, 3, 70]),
+    cuts=st.lists(st.integers(0, 97), max_size=30),
+    seed=st.integers(0, 99),
+    offset=st.sampled_from([0.0, 1e3]),
+    is_sorted=st.booleans(),
+)
+def test_batches_of_any_size_in_any_order_give_the_summary_of_the_rows(d, cuts, seed, offset, is_sorted):
+    rng = np.random.default_rng(seed)
+    rows = offset + np.repeat([[0.0], [5.0]], [40, 57], axis=0) + rng.standard_normal((97, d))
+    shuffled = rows if is_sorted else rng.permutation(rows)
+    stream = nm.Stream(iter(np.split(shuffled, sorted(cuts))))
+    moments, whole = FID().summarize(Sample(stream=stream)), FID().summarize(Sample(rows=rows))
+    scale = whole.trace
+    np.testing.assert_allclose(moments.cov, whole.cov, rtol=0, atol=1e-12 * scale)
+    np.testing.assert_allclose(moments.mean, whole.mean, rtol=1e-14, atol=1e-12)
+    assert moments.count == 97
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_the_embedding_of_a_stream_is_that_of_its_rows(offset):
+    rows, other = offset + RNG.normal(size=(2, 300, 3))
+    sides = Sample(rows=rows), Sample(rows=other)
+    kid = KID().resolve(sides)
+    summaries = [kid.summarize(Sample(stream=nm.Stream(iter(np.array_split(s.rows, 23))))) for s in sides]
+    expected = [kid.summarize(s) for s in sides]
+    for made, whole in zip(summaries, expected, strict=True):
+        np.testing.assert_allclose(made.parts[0].content.vector, whole.parts[0].content.vector, rtol=1e-12, atol=1e-12)
+        assert made.parts[0].diagonal == pytest.approx(whole.parts[0].diagonal, rel=1e-12)
+    assert kid.distance(*summaries) == pytest.approx(kid.distance(*expected), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [nm.RBF(2.0), nm.RBF("median"), nm.Polynomial(2), lambda x, y: (x @ y.T) ** 2])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_pairs_of_streams_are_pairs_of_rows(kernel, offset, tmp_path, monkeypatch):
+    rows, other = offset + RNG.normal(size=(90, 3)), offset + 0.3 + RNG.normal(size=(70, 3))
+    monkeypatch.setattr(streams.memory, "block_bytes", 300.0)  # held: 25 rows; passing: 3
+    shuffles = np.random.default_rng(0)
+    parties = {
+        "function": (lambda: np.array_split(rows, 4), lambda: np.array_split(other, 9)),
+        "another order at each pass": (lambda: np.array_split(shuffles.permutation(rows), 4), other),
+        "map": (as_npy(rows, tmp_path), nm.Generator(lambda: [other])),
+        "law": (lambda: np.array_split(rows, 4), nm.Gaussian(offset + np.ones(3))),
+    }
+    metric = KID(kernel)
+    for real, generated in parties.values():
+        if isinstance(generated, nm.Gaussian) and not metric.has_closed_form(generated):
+            continue
+        clients = {"a": real, "b": other[:40]}
+        scores = nm.evaluate(clients, {"g": generated}, metric, progress=False).table
+        law = generated if isinstance(generated, nm.Gaussian) else other
+        expected = nm.evaluate({"a": rows, "b": other[:40]}, {"g": law}, metric, progress=False).table
+        scale = 1.0 if isinstance(kernel, nm.RBF) else float(np.mean((rows @ rows.T) ** 2))
+        np.testing.assert_allclose(scores[["avg", "all"]], expected[["avg", "all"]], rtol=1e-9, atol=1e-12 * scale)
+
+
+BAD = {
+    "NaN": (lambda: [ROWS, np.full((2, 4), np.nan)], r"batch 2: 8 values are NaN"),
+    "another width": (lambda: [ROWS, ROWS[:, :2]], r"batch 2: has 2 features where 4"),
+    "nothing": (lambda: [], r"gave no rows"),
+    "empty batches": (lambda: [ROWS[:0]], r"gave no rows"),
+    "scalars": (lambda: [1.0, 2.0], r"batch 1: .*shape \(\)"),
+    "texts": (lambda: ["a"], r"batch 1"),
+    "images": (lambda: [np.zeros((2, 8, 8))], r"batch 1: .*nm\.extract"),
+    "no iterable": (lambda: 3, r"returned 3"),
+    "an error": (lambda: (ROWS[: 1 // (2 - k)] for k in range(9)), r"batch 3: raised ZeroDivisionError"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+@pytest.mark.parametrize("is_client", [True, False])
+def test_bad_batches_are_told_by_whose_they_are_and_their_number(what, is_client):
+    make, told = BAD[what]
+    parties = ({"x": make}, {"g": ROWS}) if is_client else ({"c": ROWS}, {"x": make})
+    with pytest.raises(nm.InvalidInput, match=rf"(client|generator) 'x'.*{told}"):
+        nm.evaluate(*parties, "fid", progress=False)
+
+
+def test_a_pass_with_other_rows_is_told():
+    lengths = itertools.chain([9, 9, 8], itertools.repeat(9))
+    client = nm.Client(lambda: [RNG.normal(size=(next(lengths), 2))], name="x")
+    with pytest.raises(nm.InvalidInput, match=r"client 'x': .*gave 8 rows, and 9 before"):
+        nm.evaluate([client, RNG.normal(size=(9, 2))], [RNG.normal(size=(9, 2))], nm.metrics.KID(nm.RBF()))
+    spent = iter([ROWS])
+    with pytest.raises(nm.InvalidInput, match=r"iterator that it had returned before.*new one"):
+        nm.evaluate({"x": lambda: spent}, [ROWS], "fid")
+    monkey = nm.Stream(iter([ROWS] * 5))
+    streams.MOST_BATCHES, most = 3, streams.MOST_BATCHES
+    try:
+        with pytest.raises(nm.InvalidInput, match=r"more than 3 batches"):
+            list(monkey.batches())
+    finally:
+        streams.MOST_BATCHES = most
+
+
+def test_what_a_metric_needs_is_said_before_anything_is_read(monkeypatch):
+    read = []
+
+    def batches():
+        for part in np.array_split(ROWS, 6):
+            read.append(len(part))
+            yield part
+
+    for metric, needs in {"precision": "all rows together", "cmmd": "several times"}.items():
+        read.clear()
+        client = nm.Client(batches(), name="x")
+        with pytest.raises(nm.InvalidInput, match=rf"client 'x': is an iterator.*needs.*{needs}.*function"):
+            nm.evaluate([client], [ROWS], ["fid", metric], progress=False)
+        assert len(read) == 1  # the first batch says how wide the rows are
+        scores = nm.evaluate({"x": batches}, [ROWS + 0.1], ["fid", metric], progress=False).table
+        expected = nm.evaluate({"x": ROWS}, [ROWS + 0.1], ["fid", metric], progress=False).table
+        pd.testing.assert_frame_equal(scores, expected, rtol=1e-12)
+    with pytest.raises(nm.InvalidInput, match=r"uncertainty needs all rows"):
+        nm.evaluate([nm.Client(batches())], [ROWS], "fid", uncertainty=nm.Influence())
+    monkeypatch.setattr(streams.memory, "block_bytes", 100.0)
+    array = need("dask.array").from_array(ROWS, chunks=(10, 4))
+    with pytest.raises(nm.InvalidInput, match=r"client 'x': .*1,920 bytes.*800.*set_memory_limit"):
+        nm.evaluate({"x": array}, [ROWS], ["fid", "recall"], progress=False)
+    with pytest.raises(nm.InvalidInput, match=r"1,920 bytes"):
+        nm.Client(array).rows  # noqa: B018
+
+
+def test_a_federation_of_iterators_is_weighed_by_the_rows_they_had():
+    clients = {"a": iter(np.array_split(ROWS, 7)), "b": iter([ROWS[:20]])}
+    federation = nm.Federation(clients)
+    with pytest.raises(nm.InvalidInput, match=r"client 'a': .*how many rows"):
+        federation.weights  # noqa: B018
+    scores = nm.evaluate(federation, {"g": iter([ROWS])}, progress=False)
+    assert scores.weights == (0.75, 0.25) == federation.weights
+    expected = nm.evaluate({"a": ROWS, "b": ROWS[:20]}, {"g": ROWS}, progress=False)
+    pd.testing.assert_frame_equal(scores.table, expected.table, rtol=1e-12)
+    pd.testing.assert_frame_equal(scores.ledger, expected.ledger)
+    with pytest.raises(nm.InvalidInput, match=r"client 'a': was read already"):
+        nm.evaluate(federation, [ROWS], progress=False)
+
+
+def test_a_stream_crosses_to_another_process_unless_it_comes_once(tmp_path):
+    pickle = need("cloudpickle")
+    for stream in (nm.Stream(lambda: [ROWS]), nm.Stream(as_npy(ROWS, tmp_path))):
+        there = pickle.loads(pickle.dumps(FID())).summarize(Sample(stream=pickle.loads(pickle.dumps(stream))))
+        assert there.trace == FID().summarize(Sample(rows=ROWS)).trace
+    with pytest.raises(nm.InvalidInput, match=r"another process"):
+        pickle.dumps(nm.Stream(iter([ROWS])))
+
+
+def test_columns_of_parquet_are_chosen_and_missing_values_told(tmp_path):
+    path = as_parquet(ROWS, tmp_path)
+    np.testing.assert_array_equal(nm.Stream(path, columns=["a", "d"]).collect(), ROWS[:, [3, 0]])
+    assert nm.Client(path).columns == ("d", "c", "b", "a")
+    with pytest.raises(nm.InvalidInput, match=r"columns: \['e'\] are not in"):
+        nm.Stream(path, columns=["a", "e"])
+    with pytest.raises(nm.InvalidInput, match=r"columns: .*parquet"):
+        nm.Stream(lambda: [ROWS], columns=["a"])
+    with pytest.raises(nm.InvalidInput, match=r"same columns in the same order"):
+        nm.evaluate({"a": path}, [pd.DataFrame(ROWS, columns=list("abcd"))], "fid")
+    frame = pd.DataFrame(ROWS, columns=list("dcba")).astype({"c": "Float64"})
+    frame.loc[3, "c"] = pd.NA
+    frame.to_parquet(path)
+    with pytest.raises(nm.InvalidInput, match=r"data: 1 values are missing in column 'c'"):
+        nm.Client(path)
