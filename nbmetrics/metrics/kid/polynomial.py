@@ -125,12 +125,12 @@ class Polynomial(Kernel):
 
     def content(self, sample: Sample) -> tuple[Any, float, float]:
         rows, count, diagonal = super().content(sample)
-        if isinstance(rows, Gaussian) or not self._has_embedding(sample.dim):
+        if isinstance(rows, Gaussian) or not self.has_embedding(sample.dim):
             return rows, count, diagonal
         is_smaller = embedding.length(sample.dim + 1) <= rows.shape[0] * sample.dim
         return (self.embed(rows) if is_smaller else rows), count, diagonal
 
-    def _has_embedding(self, d: int) -> bool:
+    def has_embedding(self, d: int) -> bool:
         return self.is_cubic and d <= WIDEST_EMBEDDING
 
     def coordinates(self, rows: Array) -> tuple[Array, Array]:
@@ -198,7 +198,7 @@ class Polynomial(Kernel):
         return Embedding(vector)
 
     def _can_embed(self, parts: Sequence[Any]) -> bool:
-        return all(isinstance(p.content, Embedding) or self._has_embedding(_dim(p.content)) for p in parts)
+        return all(isinstance(p.content, Embedding) or self.has_embedding(_dim(p.content)) for p in parts)
 
     def _mean(self, a: Any, b: Any) -> float:
         if isinstance(a, Embedding) or isinstance(b, Embedding):
@@ -207,7 +207,7 @@ class Polynomial(Kernel):
 
     def _row_means(self, rows: Array, content: Any) -> np.ndarray:
         d = rows.shape[1]
-        if not isinstance(content, (Embedding, Gaussian)) and self._has_embedding(d):
+        if not isinstance(content, (Embedding, Gaussian)) and self.has_embedding(d):
             n, m = rows.shape[0], content.shape[0]
             content = self.embed(content) if n * m > (n + m) * embedding.pairs_worth(d + 1) else content
         if not isinstance(content, Embedding):
