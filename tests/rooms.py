@@ -30,6 +30,7 @@ ROOMS = [
     "theory",
     "features",
     "training",
+    "cluster",
     "experiments",
     "labs/toolkit",
     "labs/plane",

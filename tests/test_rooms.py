@@ -31,6 +31,8 @@ ALLOWED = {
     "traitlets": WIDGETS,
     "torch": {"features", "training"},
     "matplotlib": {"figures"},
+    "dask": {"cluster"},
+    "distributed": {"cluster"},
 }
 LAZILY_ALLOWED = {("arrays", "torch")}
 # The critic is a network, and so is what is trained on digits; each figure.py draws one thing.

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidInput, check_choice, shown
+from ..errors import InvalidInput, check_choice
+from ..late import late
 from .filling import Filling
 from .result import Result
 from .scores import Scores
@@ -72,20 +73,23 @@ def evaluate(
     1      wide    fid  1.172  0.000  1.172
     """
     if cluster is not None:
-        raise InvalidInput("cluster", f"got {shown(cluster)}, and this version computes on one machine", "Leave it out")
+        settings: dict[str, Any] = {"samples": samples, "seed": seed, "uncertainty": uncertainty, "progress": progress}
+        found: Scores = late("cluster").evaluate(federation, generators, metrics, **settings, cluster=cluster)
+        return found
     filling = Filling(federation, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress)
     filling.add_all(generators)
     clients, names = len(filling.names), filling.generators
-    with _bar(progress, len(filling.metrics) * (clients + len(names) * (clients + 1))) as bar:
-        results = filling.fill(bar.update)
-    _check_any(results, filling.weights)
+    with bar(progress, len(filling.metrics) * (clients + len(names) * (clients + 1))) as shown:
+        results = filling.fill(shown.update)
+    check_any(results, filling.weights)
     if filling.design is not None and not isinstance(filling.design, Influence):
         for line in (caution for result in results for caution in result.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
     return filling.scored(results)
 
 
-def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
+def bar(progress: str | bool, steps: int) -> tqdm[Any]:
+    """The bar of an evaluation of so many steps."""
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
     from tqdm.auto import tqdm
@@ -93,7 +97,7 @@ def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
     return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
 
 
-def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
+def check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
     """Refuse a table in which nothing would stand, or only all of what has no avg for a lone row, with the reason."""
     refused = [pair for result in results for row in result.terms for pair in row if isinstance(pair, InvalidInput)]
     whole = [r for r in results if not any(isinstance(s, Lone) and w for s, w in zip(r.real, weights, strict=True))]

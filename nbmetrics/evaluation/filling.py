@@ -243,7 +243,7 @@ class Filling:
         results = []
         for metric, clients in self.clients.items():
             self._summarize(metric, tell)
-            columns = [self._summarized(name, metric) for name in self.generators]
+            columns = [self.summarized(name, metric) for name in self.generators]
             results.append(clients.result(columns, self.design))
         return tuple(self._filled(result, tell) for result in results)
 
@@ -259,7 +259,7 @@ class Filling:
             tell()
         return replace(result, terms=tuple(terms))
 
-    def _summarized(self, name: str, metric: str) -> Column:
+    def summarized(self, name: str, metric: str) -> Column:
         """The generator with its summary, which its scores are made from."""
         column = self._column(name, metric)
         self._only(metric, column)
@@ -271,7 +271,7 @@ class Filling:
     def _tried(self, name: str, metric: str) -> Column:
         """The same, with what is wrong with the generator in the place of its summary."""
         try:
-            return self._summarized(name, metric)
+            return self.summarized(name, metric)
         except InvalidInput as error:
             return self._keep(metric, name, self._column(name, metric), summary=error, answers=None)
 

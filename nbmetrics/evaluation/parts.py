@@ -98,7 +98,7 @@ class Clients:
     """
 
     def __init__(self, metric: Metric[Any], drawn: ClientSamples, refusal: InvalidInput | None = None) -> None:
-        self.metric, self.names, self._refusal = metric, drawn.names, refusal
+        self.metric, self.names, self.refusal = metric, drawn.names, refusal
         self._drawn = drawn
         self.is_prepared = False
         self._pool: tuple[tuple[float, ...], Any] | None = None
@@ -134,7 +134,7 @@ class Clients:
 
     def _summaries(self, tell: Callable[[], Any]) -> Iterator[Any]:
         for position, sample in enumerate(self.samples):
-            yield self._refusal or self._drawn.summary(position, self.metric, sample)
+            yield self.refusal or self._drawn.summary(position, self.metric, sample)
             tell()
 
     def prepare(self) -> None:
@@ -180,7 +180,7 @@ class Clients:
             return
         check_resampled(self.metric)
         enough = [sample for g in generators if not too_few(sample := g.whole(self.metric), "")]
-        if enough and not self._refusal and not refusal_of(*self.few(design)):
+        if enough and not self.refusal and not refusal_of(*self.few(design)):
             check_sizes(self.metric, [*self.samples, *enough])
 
     def few(self, design: Design) -> list[InvalidInput | None]:
@@ -195,8 +195,8 @@ class Clients:
 
     def summary_of(self, column: Column, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
         """The summary of a generator, and those of its answers to each client where it gave some."""
-        if self._refusal:
-            return self._refusal, None
+        if self.refusal:
+            return self.refusal, None
         who = f"generator {column.samples.name!r}"
         samples = column.samples.answers(self.metric)
         if samples is None:
@@ -255,7 +255,7 @@ class Clients:
             tuple(column.terms for column in columns),
             tuple(column.answers for column in columns),
             None if design is None else self._replicas(columns, design, position),
-            () if self._refusal else tuple(self.metric.cautions(self.samples, known)),
+            () if self.refusal else tuple(self.metric.cautions(self.samples, known)),
             self.span,
             self.samples,
             drawn,
@@ -379,15 +379,21 @@ def settled(
     Where the clients' rows do not let it be fixed, the metric as it is, and why. Streams of which some metric needs
     more than they can give are refused before anything is read.
     """
+    found = wanted(metrics)
+    check_streams([(f"client {client.name!r}", client.stream) for client in federation], found, design)
+    seen_by = [[client.to_sample(reads_of(metric, client.dim, design)) for client in federation] for metric in found]
+    return [_resolved(metric, samples) for metric, samples in zip(found, seen_by, strict=True)]
+
+
+def wanted(metrics: Any) -> list[Metric[Any]]:
+    """Metrics by name or object, one or several."""
     is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
     listed = [metrics] if is_one else check_list(metrics, "metrics")
     if not listed:
         raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
-    wanted = [metric_of(item) for item in listed]
-    check_names([m.name for m in wanted], "metrics")
-    check_streams([(f"client {client.name!r}", client.stream) for client in federation], wanted, design)
-    seen_by = [[client.to_sample(reads_of(metric, client.dim, design)) for client in federation] for metric in wanted]
-    return [_resolved(metric, samples) for metric, samples in zip(wanted, seen_by, strict=True)]
+    found = [metric_of(item) for item in listed]
+    check_names([m.name for m in found], "metrics")
+    return found
 
 
 def _resolved(metric: Metric[Any], samples: Sequence[Sample]) -> tuple[Metric[Any], InvalidInput | None]:

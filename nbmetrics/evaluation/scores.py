@@ -22,7 +22,7 @@ from . import decisions, export, words
 from .display import as_html, as_text
 from .heterogeneity import check_dealt, gap_caution, heterogeneity
 from .result import Result, Values
-from .standing import part_of
+from .standing import Away, part_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -368,6 +368,8 @@ class Scores:
 def _size(summary: Any) -> int:
     """Bytes: as the summary says, 8 a number, or what it takes to write it down."""
     summary = part_of(summary)
+    if isinstance(summary, Away):
+        return summary.nbytes
     if refusal_of(summary):  # nothing is sent
         return 0
     if (said := getattr(summary, "nbytes", None)) is not None:

@@ -35,6 +35,23 @@ class Lone(InvalidInput):
         return Lone, (InvalidInput(self.argument, self.seen, self.fix), self.part)
 
 
+class Away(InvalidInput):
+    """In the place of a summary that stayed where it was made: the score stands, the summary cannot be pooled anew.
+
+    Attributes
+    ----------
+    nbytes, count : of the summary, and of its rows where it says so
+    """
+
+    def __init__(self, label: str, nbytes: int, count: float | None = None) -> None:
+        fix = "Evaluate again under these weights, or allow more by nm.set_memory_limit(megabytes)"
+        super().__init__("cluster", f"kept the clients' summaries of {label}, which are too large to send", fix)
+        self.label, self.nbytes, self.count = label, nbytes, count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Away, (self.label, self.nbytes, self.count)
+
+
 def part_of(summary: Any) -> Any:
     """What a client adds to the pool: its summary, or that of its few rows; or why nothing."""
     return summary.part if isinstance(summary, Lone) else summary

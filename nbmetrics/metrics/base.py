@@ -128,6 +128,10 @@ class Metric(ABC, Generic[S]):
     def rest(self, summary: S) -> None:
         """Free what was computed of a summary, is large, and can be computed again."""
 
+    def merger(self, dim: int) -> Callable[[Sequence[S], Sequence[float]], S] | None:
+        """What pools pools of `dim` features to one hardly larger, in a tree; None where a pool holds all its parts."""
+        return None
+
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> Sequence[str]:
         """Lines on what these samples are too few, or too unlike, for; `generators` without those that answered."""
         return ()
@@ -358,13 +362,10 @@ def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
     """A metric from its name, or from an object with the three functions."""
     if isinstance(item, str):
         return _REGISTRY[check_choice(item, _REGISTRY, argument)]()
-    if isinstance(item, type):
-        item = item()
+    item = item() if isinstance(item, type) else item
     if isinstance(item, Metric):
         return item
     missing = [f for f in ("name", "summarize", "pool", "terms") if not hasattr(item, f)]
-    if missing == ["name"] and callable(item.terms):
-        missing = []
-    if missing:
+    if missing and not (missing == ["name"] and callable(item.terms)):
         raise InvalidInput(argument, f"{shown(item)} has no {', '.join(missing)}", "Give a name or a Metric")
     return Adapted(item)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from ..arrays import LARGEST, Array, align, as_rows, check_frames, namespace
@@ -74,6 +74,10 @@ class Conditional(Metric[JointMoments]):
     def pool(self, summaries: Sequence[JointMoments], weights: Sequence[float]) -> JointMoments:
         """Joint moments of the pooled pairs."""
         return JointMoments.pool(summaries, weights)
+
+    def merger(self, dim: int) -> Callable[[Sequence[JointMoments], Sequence[float]], JointMoments]:
+        """Moments of mixtures are those of their mixture."""
+        return JointMoments.pool
 
     def has_closed_form(self, distribution: Distribution) -> bool:
         return self.condition_dim is not None and has_moments(distribution)

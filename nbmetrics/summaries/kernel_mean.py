@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -34,8 +37,8 @@ class KernelPart:
         self.lean = kernel.lean(content)
         self.table: np.ndarray | None = None
         self.position = 0
-        self._key = object()  # by which others remember their mean with this part, without keeping it alive
-        self._means: dict[object, float] = {}
+        self._key = uuid4().bytes  # by which others remember their mean with this part, without keeping it alive
+        self._means: dict[bytes, float] = {}
 
     def mean_with(self, other: KernelPart) -> float:
         """E k(X, Y) over this part and the other, self-pairs included."""
@@ -48,6 +51,13 @@ class KernelPart:
     def remember(self, other: KernelPart, mean: float) -> None:
         """Keep the mean with the other part, for both; it goes when the other part does."""
         other._means[self._key] = mean
+
+    def light(self) -> KernelPart:
+        """This part without what it holds, in a mean that holds the embedding of all its parts."""
+        own = self.mean_with(self)
+        part = copy(self)
+        part.content, part.table, part._means = None, None, {self._key: own}
+        return part
 
     @property
     def nbytes(self) -> int:
@@ -76,8 +86,30 @@ class KernelMean:
         shares = tuple(w * v for mean, w in zip(means, weights, strict=True) for v in mean.weights)
         return cls(parts, shares)
 
+    @classmethod
+    def merged(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
+        """The kernel mean of the mixture as one embedding, with no more of each part than its numbers."""
+        held: list[tuple[Any, float]] = []
+        for mean, w in zip(means, weights, strict=True):
+            parts = zip(mean.parts, mean.weights, strict=True)
+            merged = [(SimpleNamespace(content=mean._embedding), 1.0)] if mean.is_merged else parts
+            held += [(part, w * v) for part, v in merged]
+        pooled = cls.pool(means, weights)
+        light = tuple(part if part.content is None else part.light() for part in pooled.parts)
+        found = cls(light, pooled.weights)
+        vars(found)["_embedding"] = light[0].kernel.pooled(*zip(*held, strict=True))
+        return found
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether it is one embedding, and its parts hold nothing."""
+        return self.parts[0].content is None
+
     def mean_with(self, other: KernelMean) -> float:
         """E k(X, Y), X from this mixture and Y from the other."""
+        if self.is_merged:
+            kernel, mine = self.parts[0].kernel, self._embedding
+            return math.fsum(v * kernel.mean(mine, q.content) for q, v in zip(other.parts, other.weights, strict=True))
         return math.fsum(
             w * v * p.mean_with(q)
             for p, w in zip(self.parts, self.weights, strict=True)
@@ -152,4 +184,4 @@ class KernelMean:
     @property
     def nbytes(self) -> int:
         """Bytes to send it: rows, embeddings or the parameters of exact laws."""
-        return sum(part.nbytes for part in self.parts)
+        return sum(part.nbytes for part in self.parts) + (self._embedding.nbytes if self.is_merged else 0)

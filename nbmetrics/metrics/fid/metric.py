@@ -11,7 +11,7 @@ cheap where a client has fewer rows than features, and right for singular covari
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -92,6 +92,10 @@ class FID(Metric[Moments]):
     def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:
         """Moments of the pooled data, (μ̂, Ĉ)."""
         return Moments.pool(summaries, weights)
+
+    def merger(self, dim: int) -> Callable[[Sequence[Moments], Sequence[float]], Moments]:
+        """Moments of mixtures are those of their mixture."""
+        return Moments.pool
 
     def terms(self, real: Moments, generated: Moments) -> dict[str, float]:
         """`mean` = ‖μ − μ_G‖² and `covariance` = Tr C + Tr C_G − 2 Tr (C C_G)^{1/2}, both ≥ 0."""

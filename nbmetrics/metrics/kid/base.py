@@ -137,9 +137,9 @@ class Kernel:
         """E k(x_a, Y), Y over the mixture of the parts, for each row x_a, (n,) float64."""
         return self.finite(lambda: batches.row_means(self, rows, parts, weights))
 
-    def has_embedding(self, d: int) -> bool:
-        """Whether means over rows of d features may be made by embeddings of them."""
-        return False
+    def embed(self, content: Any) -> Any:
+        """The mean embedding of what a part holds."""
+        raise NotImplementedError
 
     def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         """Whether means of all parts with all others cost less by embeddings than by pairs of rows."""

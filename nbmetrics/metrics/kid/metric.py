@@ -10,13 +10,14 @@ The mean embedding is linear in the law, so KID-avg − KID-all is the same for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...distributions import Distribution
 from ...errors import check_names
+from ...summaries.kernel_mean import KernelMean
 from ..base import Metric, Sample, Terms, score_pair
 from ..folding import summarized_once
 from ..steps import Pieces, whole
@@ -93,6 +94,10 @@ class KID(Metric[Any]):
     def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
         """The summary of the pooled data."""
         return self.estimator.pool(summaries, weights)
+
+    def merger(self, dim: int) -> Callable[[Sequence[Any], Sequence[float]], Any] | None:
+        """Of embeddings, where the kernel has them and all pairs count."""
+        return KernelMean.merged if isinstance(self.estimator, AllPairs) and self.kernel.has_embedding(dim) else None
 
     def terms(self, real: Any, generated: Any) -> dict[str, float]:
         """`real` = E k(X, X′), `generated` = E k(Y, Y′) and `cross` = −2 E k(X, Y).

@@ -1,0 +1,213 @@
+"""The workers as this room uses them: tasks that know whose data they are about, errors in words, a timeout everywhere.
+
+Tasks are pure: Dask does one again when its worker dies, and tries one that raised twice more. A run ends when no
+task has finished for so long as the setting of Dask `nbmetrics.timeout` says (10 minutes).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import queue
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import InvalidInput, shown
+
+# Seconds that a task is meant to take: Dask takes 2 ms for each. At most so many clients in one.
+PACE, MOST = 0.3, 256
+RETRIES = 2
+# Seconds after which an answer of the scheduler is not waited for, where it only makes a message better.
+PATIENCE = 5.0
+# Clients that a message names.
+NAMED = 3
+TIMEOUT = "10 minutes"
+
+
+class Crew:
+    """A client of Dask, and the tasks that this evaluation gave it."""
+
+    def __init__(self, client: Any) -> None:
+        import dask
+        from dask.utils import parse_timedelta
+
+        self.client = client
+        self.timeout = float(parse_timedelta(dask.config.get("nbmetrics.timeout", TIMEOUT)))
+        self.address = client.scheduler.address
+        self._about: dict[str, tuple[str, Sequence[str]]] = {}
+        self.tasks = 0
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        if not workers:
+            raise InvalidInput("cluster", f"{self.address} has no workers", "Start some: cluster.scale(2)")
+        self.threads = sum(worker["nthreads"] for worker in workers)
+        self.memory = min(worker["memory_limit"] or math.inf for worker in workers)
+
+    def submit(self, function: Callable[..., Any], *args: Any, about: str, who: Sequence[str] = ()) -> Any:
+        """A future of function(*args); `about` and `who` say what fails, and whose data it is about."""
+        future = self.client.submit(function, *args, pure=False, retries=RETRIES)
+        self._about[future.key] = about, who
+        self.tasks += 1
+        return future
+
+    def batched(
+        self,
+        function: Callable[..., Any],
+        parties: Sequence[tuple[str, Sequence[Any], Any]],
+        *shared: Any,
+        about: str,
+    ) -> list[Any]:
+        """Futures of function(payloads, *shared, *data) over some parties each: (name, what makes their data, payload).
+
+        One party a thread shows how long one takes; the others go in groups that take about `PACE` seconds.
+        """
+        first = [self._group(function, [party], shared, about) for party in parties[: self.threads]]
+        left, each = parties[self.threads :], 1
+        if left:
+            took = [self.result(self.submit(_seconds, future, about=about)) for future in first]
+            even = math.ceil(len(left) / self.threads)
+            each = max(1, min(int(PACE * len(took) / max(sum(took), 1e-9)) + 1, MOST, even))
+        groups = [left[start : start + each] for start in range(0, len(left), each)]
+        return first + [self._group(function, group, shared, about) for group in groups]
+
+    def _group(self, function: Callable[..., Any], group: Sequence[Any], shared: Sequence[Any], about: str) -> Any:
+        from distributed import Future
+
+        data = [part for _, parts, _ in group for part in parts]
+        futures = [part if isinstance(part, Future) else self.client.compute(part, retries=RETRIES) for part in data]
+        names, payloads = [name for name, _, _ in group], [payload for _, _, payload in group]
+        return self.submit(function, payloads, *shared, *futures, about=about, who=names)
+
+    def size_of(self, future: Any) -> int:
+        """How many clients a future is about."""
+        return len(self._about[future.key][1])
+
+    def finished(self, futures: Iterable[Any]) -> Iterator[Any]:
+        """Futures as they finish; InvalidInput where one fails, or none has for too long."""
+        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        left = {future.key: future for future in futures}
+        for future in left.values():
+            future.add_done_callback(done.put)
+        last = time.monotonic()
+        while left:
+            try:
+                future = done.get(timeout=0.5)
+            except queue.Empty:
+                if self.client.status == "closed" or time.monotonic() - last > self.timeout:
+                    raise self._stuck(left) from None
+                continue
+            if future.status != "finished":
+                raise self._failed(future)
+            last = time.monotonic()
+            left.pop(future.key)
+            yield future
+
+    def result(self, future: Any) -> Any:
+        """What a future gives, waited for."""
+        return self.results([future])[0]
+
+    def results(self, futures: Sequence[Any]) -> list[Any]:
+        """What futures give, in order."""
+        for _ in self.finished(futures):
+            pass
+        try:
+            return [future.result(timeout=self.timeout) for future in futures]
+        except InvalidInput:
+            raise
+        except Exception as error:  # a worker died with the result, or the scheduler did
+            raise self._gone(error) from error
+
+    def _who(self, keys: Iterable[str]) -> str:
+        names = [name for key in keys for name in self._about.get(key, ("", ()))[1]]
+        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+        said = ", ".join(f"client {name!r}" for name in names[:NAMED]) + more
+        return f" of {said}" if names else ""
+
+    def _failed(self, future: Any) -> InvalidInput:
+        """Why a future failed, with the names of its clients."""
+        from distributed import KilledWorker
+
+        what = f"{self._about.get(future.key, ('the work', ()))[0]}{self._who([future.key])}"
+        if future.status != "error":
+            seen = f"{what} was lost: the scheduler at {self.address} is gone, or data that only a dead worker held"
+            return InvalidInput("cluster", seen, "Start again, with data that workers can make again")
+        error = future.exception(timeout=self.timeout)
+        if isinstance(error, InvalidInput):
+            return error
+        if isinstance(error, KilledWorker):
+            seen = f"{what} killed its worker again and again, most likely for want of memory"
+            return InvalidInput("cluster", seen, "Give workers more memory, or more clients with fewer rows each")
+        seen = f"{what} raised {type(error).__name__}: {error}"
+        return InvalidInput("cluster", seen, "The workers need the same versions of nbmetrics and of what it uses")
+
+    def _stuck(self, left: dict[str, Any]) -> InvalidInput:
+        """That nothing finishes any more, with the names of the clients whose tasks were begun."""
+        if self.client.status != "running":
+            return self._gone(f"it is {self.client.status}", left)
+        try:
+            began = self.client.sync(self.client.scheduler.processing, workers=None, callback_timeout=PATIENCE)
+        except Exception as error:
+            return self._gone(error, left)
+        keys = [key for keys in began.values() for key in keys if key in left]
+        key = next(iter(keys or left))
+        seen = f"{self._about[key][0]}{self._who(keys or left)} has not finished in {self.timeout:g} seconds"
+        fix = 'Look at the workers, or wait longer: dask.config.set({"nbmetrics.timeout": "1 hour"})'
+        return InvalidInput("cluster", seen, fix)
+
+    def _gone(self, error: Any, left: Iterable[str] = ()) -> InvalidInput:
+        seen = f"the scheduler at {self.address} does not answer ({shown(error)})"
+        waiting = f"; not finished: {self._about[next(iter(left))][0]}{self._who(left)}" if left else ""
+        return InvalidInput("cluster", seen + waiting, "Start the cluster again")
+
+
+def _seconds(found: Any) -> float:
+    return float(found[0])
+
+
+def check_installed() -> None:
+    """Refuse where Dask is not installed."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise InvalidInput(
+            "cluster", "needs Dask, which is not installed", 'Run: pip install "nbmetrics[cluster]"'
+        ) from None
+
+
+@contextmanager
+def hired(cluster: Any) -> Iterator[Crew]:
+    """The workers of a `dask.distributed.Client`, or of a small cluster on this machine where `cluster` is "local"."""
+    from distributed import Client
+
+    if isinstance(cluster, str) and cluster == "local":
+        with _local() as client:
+            yield Crew(client)
+        return
+    if not isinstance(cluster, Client):
+        fix = 'Give a dask.distributed.Client, or "local" to try it on this machine'
+        raise InvalidInput("cluster", f"got {shown(cluster)}", fix)
+    if cluster.asynchronous or cluster.status != "running":
+        seen = "is an asynchronous client" if cluster.asynchronous else f"is a client that is {cluster.status}"
+        raise InvalidInput("cluster", seen, "Give one that is connected: dask.distributed.Client(address)")
+    yield Crew(cluster)
+
+
+@contextmanager
+def _local() -> Iterator[Any]:
+    """One worker a core, in processes; gone afterwards, with its files."""
+    from distributed import Client, LocalCluster
+
+    with tempfile.TemporaryDirectory(prefix="nbmetrics-") as folder:
+        settings: dict[str, Any] = {"local_directory": folder, "dashboard_address": None}
+        try:
+            cluster = LocalCluster(
+                n_workers=os.cpu_count() or 1, threads_per_worker=1, silence_logs=logging.CRITICAL, **settings
+            )
+        except RuntimeError as error:
+            fix = 'In a script the call must stand under if __name__ == "__main__":, as Dask starts it anew in workers'
+            raise InvalidInput("cluster", f"no worker started ({error})", fix) from None
+        with cluster, Client(cluster) as client:
+            yield client

@@ -1,0 +1,149 @@
+"""What tasks do: some clients to a `Node` next to their data, and nodes to one node, level by level.
+
+    leaf    rows → summaries → terms with every generator, and the pool of these clients
+    joined  nodes → one node: pools of pools
+
+Both are pure. A summary stays behind where all of them would be too large to send; a pool travels.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from ..errors import InvalidInput, refusal_of
+from ..evaluation.result import Terms, scored_pool, whole_terms
+from ..evaluation.standing import Away, client_summary, part_of, pool
+from ..metrics.base import Metric, Sample
+from .sources import rows_of
+
+FAN_IN = 8
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What every task of an evaluation needs: settled metrics, and the generators' summaries under each.
+
+    `most` : bytes that the summaries of all `clients` may have together to be sent
+    """
+
+    metrics: dict[str, Metric[Any]]
+    generators: dict[str, list[Any]]
+    dim: int
+    clients: int
+    most: float
+
+
+class Party(NamedTuple):
+    """One client in a task: its place, weight, and what it is made of."""
+
+    position: int
+    name: str
+    weight: float
+    samples: dict[str, Sample] | None
+    function: Callable[[], Any] | None
+    parts: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """What is known of some clients: of each, and of all of them pooled.
+
+    Attributes
+    ----------
+    positions, weight : whose they are, and the sum of their weights
+    terms : by metric, one list a generator, one entry a client
+    summaries : by metric, or `Away`
+    pooled : by metric, or why there is none, or None where their weights are 0 or the metric has no tree
+    """
+
+    positions: list[int]
+    weight: float
+    terms: dict[str, list[list[Terms]]] = field(default_factory=dict)
+    summaries: dict[str, list[Any]] = field(default_factory=dict)
+    pooled: dict[str, Any] = field(default_factory=dict)
+
+
+def leaf(parties: Sequence[Party], kit: Kit, *data: Any) -> tuple[float, Node]:
+    """Seconds, and the node of some clients; `data` are what futures held, client by client."""
+    start, rest = time.perf_counter(), list(data)
+    summaries: dict[str, list[Any]] = {name: [] for name in kit.metrics}
+    for party in parties:
+        samples = party.samples
+        if samples is None:
+            rows = rows_of(party.name, party.function, [rest.pop(0) for _ in range(party.parts)])
+            samples = dict.fromkeys(kit.metrics, Sample(rows=rows))
+        for name, metric in kit.metrics.items():
+            summaries[name].append(client_summary(metric, samples[name], f"client {party.name!r}"))
+        samples = rows = None  # before those of the next are made
+    weights = [party.weight for party in parties]
+    terms, pooled = {}, {}
+    for name, metric in kit.metrics.items():
+        terms[name] = [list(row) for row in whole_terms(metric, summaries[name], kit.generators[name])]
+        pooled[name] = _pooled(metric, kit.dim, summaries[name], weights)
+    kept = {name: _sent(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
+    return time.perf_counter() - start, Node([p.position for p in parties], sum(weights), terms, kept, pooled)
+
+
+def joined(kit: Kit, *found: tuple[float, Node]) -> tuple[float, Node]:
+    """One node of several."""
+    start, nodes = time.perf_counter(), [node for _, node in found]
+    terms, summaries, pooled = {}, {}, {}
+    for name, metric in kit.metrics.items():
+        rows = zip(*(node.terms[name] for node in nodes), strict=True)
+        terms[name] = [[term for part in row for term in part] for row in rows]
+        summaries[name] = [summary for node in nodes for summary in node.summaries[name]]
+        pools = [node.pooled[name] for node in nodes]
+        pooled[name] = _pooled(metric, kit.dim, pools, [0.0 if p is None else n.weight for p, n in zip(pools, nodes)])
+    positions = [position for node in nodes for position in node.positions]
+    return time.perf_counter() - start, Node(positions, sum(n.weight for n in nodes), terms, summaries, pooled)
+
+
+def _pooled(metric: Metric[Any], dim: int, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
+    """The pool of those with a weight, whose sum need not be 1; or why there is none."""
+    merge = metric.merger(dim)
+    parts = [(part_of(summary), weight) for summary, weight in zip(summaries, weights, strict=True) if weight]
+    if merge is None or not parts:
+        return None
+    if refusal := refusal_of(*(part for part, _ in parts)):
+        return refusal
+    total = sum(weight for _, weight in parts)
+    try:
+        return merge([part for part, _ in parts], [weight / total for _, weight in parts])
+    except InvalidInput as error:
+        return error
+
+
+def _sent(metric: Metric[Any], summaries: Sequence[Any], kit: Kit) -> list[Any]:
+    """The summaries, or what stays of them where all clients together would be too many bytes."""
+    sizes = [0 if refusal_of(s) else int(getattr(s, "nbytes", 0)) for s in summaries]
+    if sum(sizes) / len(sizes) * kit.clients * len(kit.metrics) <= kit.most:
+        return list(summaries)
+    pairs = zip(summaries, sizes, strict=True)
+    return [s if refusal_of(s) else Away(metric.label, size, getattr(s, "count", None)) for s, size in pairs]
+
+
+def against_all(
+    kit: Kit, name: str, weights: Sequence[float], generator: int, *found: tuple[float, Node]
+) -> tuple[Terms, float]:
+    """The terms of all clients pooled with one generator, and the gap that their numbers of rows would make."""
+    metric, nodes = kit.metrics[name], [node for _, node in found]
+    places = [position for node in nodes for position in node.positions]
+    every = [summary for node in nodes for summary in node.summaries[name]]
+    summaries = [summary for _, summary in sorted(zip(places, every, strict=True), key=lambda pair: pair[0])]
+    together = nodes[0].pooled[name] if len(nodes) == 1 else None
+    try:
+        together = pool(metric, summaries, weights) if together is None else only(summaries, weights) or together
+    except InvalidInput as error:
+        together = error
+    known = [SimpleNamespace(count=s.count) if isinstance(s, Away) else s for s in summaries]
+    return scored_pool(metric, known, weights, together, kit.generators[name][generator])
+
+
+def only(summaries: Sequence[Any], weights: Sequence[float]) -> InvalidInput | None:
+    """Why a lone client of few rows makes no pool, see `standing.pool`."""
+    counted = [summary for summary, weight in zip(summaries, weights, strict=True) if weight]
+    return refusal_of(counted[0]) if len(counted) == 1 and not isinstance(counted[0], Away) else None
