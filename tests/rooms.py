@@ -30,6 +30,7 @@ ROOMS = [
     "theory",
     "features",
     "training",
+    "federated",
     "experiments",
     "labs/toolkit",
     "labs/plane",

@@ -78,7 +78,7 @@ def evaluate(
     clients, names = len(filling.names), filling.generators
     with _bar(progress, len(filling.metrics) * (clients + len(names) * (clients + 1))) as bar:
         results = filling.fill(bar.update)
-    _check_any(results, filling.weights)
+    check_any(results, filling.weights)
     if filling.design is not None and not isinstance(filling.design, Influence):
         for line in (caution for result in results for caution in result.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
@@ -93,7 +93,7 @@ def _bar(progress: str | bool, steps: int) -> tqdm[Any]:
     return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
 
 
-def _check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
+def check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
     """Refuse a table in which nothing would stand, or only all of what has no avg for a lone row, with the reason."""
     refused = [pair for result in results for row in result.terms for pair in row if isinstance(pair, InvalidInput)]
     whole = [r for r in results if not any(isinstance(s, Lone) and w for s, w in zip(r.real, weights, strict=True))]

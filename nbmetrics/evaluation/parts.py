@@ -357,14 +357,20 @@ def settled(metrics: Any, federation: Federation) -> list[tuple[Metric[Any], Inv
 
     Where the clients' rows do not let it be fixed, the metric as it is, and why.
     """
-    is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
-    listed = [metrics] if is_one else check_list(metrics, "metrics")
-    if not listed:
-        raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
-    wanted = [metric_of(item) for item in listed]
-    check_names([m.name for m in wanted], "metrics")
+    wanted = listed(metrics)
     samples = [client.to_sample() for client in federation]
     return [_resolved(metric, samples) for metric in wanted]
+
+
+def listed(metrics: Any) -> list[Metric[Any]]:
+    """Metrics by name or object, one or several, of different names."""
+    is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
+    items = [metrics] if is_one else check_list(metrics, "metrics")
+    if not items:
+        raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
+    wanted = [metric_of(item) for item in items]
+    check_names([m.name for m in wanted], "metrics")
+    return wanted
 
 
 def _resolved(metric: Metric[Any], samples: Sequence[Sample]) -> tuple[Metric[Any], InvalidInput | None]:

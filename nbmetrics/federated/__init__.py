@@ -1,0 +1,15 @@
+"""Scores where the rows stay with the clients: what each reveals, what it costs, and what noise hides.
+
+    sent = nm.federated.client_summary(rows, ("fid", "kid"))          # at each client: bytes
+    scores = nm.federated.aggregate([sent, …], None, generators)      # at the server: as nm.evaluate on the rows
+
+wire.py     the bytes: a header in JSON, and the numbers       reveal.py   what is revealed for each metric
+client.py   rows to bytes                                      server.py   bytes to scores
+ledger.py   bytes up and down, `scores.ledger`
+"""
+
+from .client import client_summary
+from .ledger import ledger
+from .server import aggregate
+
+__all__ = ["aggregate", "client_summary", "ledger"]
