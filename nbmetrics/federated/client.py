@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from ..errors import InvalidInput
+from ..errors import InvalidInput, shown
 from ..evaluation.parts import listed
 from ..federation import Client
 from ..metrics import Metric, Sample
-from .reveal import REVEALS, arrays_of, kind_of, says
+from .noisy import noisy_sections
+from .privacy import Privacy
+from .reveal import REVEALS, Thrift, arrays_of, kind_of, says
 from .wire import Section, write
 
 ROWS = "Leave the metric out, take KID with nm.RandomFeatures, or say reveal_rows=True, which sends every row"
 
 
-def client_summary(rows: Any, metrics: Any = ("fid", "kid"), *, reveal_rows: bool = False) -> bytes:
+def client_summary(
+    rows: Any,
+    metrics: Any = ("fid", "kid"),
+    *,
+    precision: str = "float64",
+    rank: int | None = None,
+    privacy: Privacy | None = None,
+    reveal_rows: bool = False,
+) -> bytes:
     """What a client has to reveal for some metrics, as bytes; `nm.federated.aggregate` makes scores of many.
 
     Parameters
     ----------
     rows : (n, d) rows, a `Client` (with test rows and condition), or a Gaussian
     metrics : names or `Metric` objects, the same here and there
+    precision : "float64", or "float32" for half the bytes and numbers to 6e-8
+    rank : for FID, how many directions of the covariance are sent, the largest; of the others one variance. The scores
+        say how far that may move them
+    privacy : `nm.federated.Privacy(epsilon, delta, clip)`: noise that hides every single row
     reveal_rows : whether a metric that needs every row gets them; refused otherwise
 
     Returns
     -------
     bytes: a header in JSON and the numbers, read without pickle. FID takes mean and covariance; KID with the cubic
     kernel (up to 128 features) the moments up to order 3; KID(nm.RandomFeatures(…)) as many numbers as you say.
-    None of this is private by itself: see docs/federated.md.
+    None of this hides a row by itself: see docs/federated.md.
 
     Raises
     ------
@@ -45,12 +59,19 @@ def client_summary(rows: Any, metrics: Any = ("fid", "kid"), *, reveal_rows: boo
     0         g    fid  1.159  0.657  0.502
     """
     client = rows if isinstance(rows, Client) else Client(rows)
-    sample = client.to_sample()
-    sections = [section_of(metric, sample, reveal_rows) for metric in listed(metrics)]
-    return write(sample.dim, sections)
+    sample, wanted = client.to_sample(), listed(metrics)
+    thrift = Thrift.of(precision, rank)
+    if privacy is None:
+        return write(sample.dim, [section_of(metric, sample, thrift, reveal_rows) for metric in wanted])
+    if not isinstance(privacy, Privacy):
+        raise InvalidInput("privacy", f"got {shown(privacy)}", "Give nm.federated.Privacy(epsilon, delta, clip)")
+    if rank is not None:
+        raise InvalidInput("rank", "is given with privacy, and noise fills all directions", "Leave one of them out")
+    sections = noisy_sections(wanted, sample, privacy)
+    return write(sample.dim, [replace(section, type=thrift.type) for section in sections])
 
 
-def section_of(metric: Metric[Any], sample: Sample, reveal_rows: bool = False) -> Section:
+def section_of(metric: Metric[Any], sample: Sample, thrift: Thrift, reveal_rows: bool = False) -> Section:
     """What a client reveals for one metric."""
     kind = kind_of(metric, sample.dim)
     if kind in ("rows", "own"):
@@ -58,7 +79,6 @@ def section_of(metric: Metric[Any], sample: Sample, reveal_rows: bool = False) -
             raise InvalidInput("metrics", f"{metric.label} needs {REVEALS['rows']} of a client", ROWS)
         if sample.rows is None:
             raise InvalidInput("rows", f"is a law, and {metric.label} needs rows", "Give rows")
-    arrays = arrays_of("rows" if kind == "own" else kind, metric, sample)
-    is_single = kind in ("rows", "own") and all(a.dtype == np.float32 for a in arrays.values())
-    count = np.inf if sample.rows is None else sample.rows.shape[0]
-    return Section(metric.name, says(metric), kind, count, arrays, "<f4" if is_single else "<f8")
+    arrays, notes = arrays_of(kind, metric, sample, thrift)
+    count = math.inf if sample.rows is None else sample.rows.shape[0]
+    return Section(metric.name, says(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)

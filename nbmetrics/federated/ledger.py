@@ -13,7 +13,7 @@ from ..evaluation.result import Result
 from ..evaluation.scores import Scores
 from ..evaluation.standing import part_of
 from ..metrics import Metric, Sample
-from .reveal import REVEALS, blank, kind_of, says
+from .reveal import REVEALS, Thrift, blank, kind_of, says
 from .wire import Section, size
 
 COLUMNS = ["client", "metric", "aggregate", "bytes", "bytes_down", "reveals"]
@@ -21,16 +21,29 @@ COLUMNS = ["client", "metric", "aggregate", "bytes", "bytes_down", "reveals"]
 NUMBER = 8
 
 
-def ledger(scores: Scores) -> pd.DataFrame:
-    """What each client sends and receives, see `Scores.ledger`."""
+def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = None) -> pd.DataFrame:
+    """What each client sends and receives, see `Scores.ledger`, where numbers or directions are saved on.
+
+    Parameters
+    ----------
+    scores : of `evaluate`
+    precision, rank : as for `client_summary`
+
+    Examples
+    --------
+    >>> scores = nm.evaluate([np.eye(64)], {"g": nm.Gaussian([0.0] * 64)}, "fid")
+    >>> nm.federated.ledger(scores, precision="float32", rank=8)["bytes"].tolist()
+    [8, 2437]
+    """
+    thrift = Thrift.of(precision, rank)
     rows: list[tuple[Any, ...]] = []
     for result in map(scores.result, scores.metrics):
         own = [summary for summary, answers in zip(result.generated, _answers(result), strict=True) if answers is None]
         samples = [s for s, answers in zip(result.generators, _answers(result), strict=True) if answers is None]
-        down = sum(_bytes(result.metric, s, sample)[0] for s, sample in zip(own, samples, strict=True))
+        down = sum(_bytes(result.metric, s, sample, thrift)[0] for s, sample in zip(own, samples, strict=True))
         for c, client in enumerate(scores.names):
-            sent, reveals = _bytes(result.metric, result.real[c], result.clients[c])
-            answered = sum(_bytes(result.metric, a[c], None)[0] for a in _answers(result) if a is not None)
+            sent, reveals = _bytes(result.metric, result.real[c], result.clients[c], thrift)
+            answered = sum(_bytes(result.metric, a[c], None, thrift)[0] for a in _answers(result) if a is not None)
             for_avg = 0 if result.metric.is_conditional else answered
             values = NUMBER * len(scores.generators)
             rows.append((client, result.name, "avg", values + for_avg, down, "one number a generator"))
@@ -42,7 +55,7 @@ def _answers(result: Result) -> tuple[Any, ...]:
     return result.answers or (None,) * len(result.generated)
 
 
-def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None) -> tuple[int, str]:
+def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thrift) -> tuple[int, str]:
     """The length of what `client_summary` writes for one metric, and what that tells."""
     summary = part_of(summary)
     if refusal_of(summary):  # nothing is sent
@@ -53,10 +66,9 @@ def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None) -> tuple[in
     if kind == "own" or (kind == "rows" and (sample is None or sample.rows is None)):
         return _size(summary), REVEALS["own"]
     assert sample is not None
-    arrays = blank(kind, summary, sample)
-    is_single = kind == "rows" and all(a.dtype == np.float32 for a in arrays.values())
+    arrays, notes = blank(kind, summary, sample, thrift)
     count = np.inf if sample.rows is None else sample.rows.shape[0]
-    section = Section(metric.name, says(metric), kind, count, arrays, "<f4" if is_single else "<f8")
+    section = Section(metric.name, says(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
     return size(sample.dim, [section]), REVEALS[kind]
 
 

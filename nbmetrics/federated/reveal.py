@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from ..arrays import to_numpy
 from ..distributions import Gaussian
-from ..errors import InvalidInput
+from ..errors import InvalidInput, check_choice, check_count
 from ..metrics import AMScore, Sample
 from ..metrics.alone import Alone
 from ..metrics.base import Adapted
@@ -43,6 +44,8 @@ from .wire import AGAIN, Section
 EPS = float(np.finfo(np.float64).eps)
 # What each kind tells, in the words of a ledger.
 REVEALS = {
+    "noisy moments": "mean and covariance, with noise",
+    "noisy features": "mean of random features, with noise",
     "moments": "mean and covariance",
     "thirds": "moments up to order 3",
     "features": "mean of random features",
@@ -80,40 +83,68 @@ def says(metric: Any) -> str:
     return str(metric.convention)
 
 
-def arrays_of(kind: str, metric: Any, sample: Sample) -> Arrays:
-    """What a client reveals of its sample."""
+@dataclass(frozen=True)
+class Thrift:
+    """What is left away to send less.
+
+    Attributes
+    ----------
+    type : of numbers, "<f8" or "<f4"
+    rank : how many directions of a covariance are sent, or None for all
+    """
+
+    type: str = "<f8"
+    rank: int | None = None
+
+    @classmethod
+    def of(cls, precision: str, rank: int | None) -> Thrift:
+        """From what a user said."""
+        name = check_choice(precision, ("float64", "float32"), "precision")
+        return cls("<f4" if name == "float32" else "<f8", None if rank is None else check_count(rank, "rank"))
+
+    def type_of(self, kind: str, arrays: Arrays) -> str:
+        """Of the numbers of a section: rows of float32 need no more."""
+        is_single = kind in ("rows", "own") and all(array.dtype == np.float32 for array in arrays.values())
+        return "<f4" if is_single else self.type
+
+
+def arrays_of(kind: str, metric: Any, sample: Sample, thrift: Thrift) -> tuple[Arrays, dict[str, float]]:
+    """What a client reveals of its sample, and the notes beside it."""
     if kind == "nothing":
-        return {}
-    if kind == "rows":
+        return {}, {}
+    if kind in ("rows", "own"):
         parts = {"rows": sample.rows, "test": sample.test, "condition": sample.condition}
-        return {name: to_numpy(part) for name, part in parts.items() if part is not None}
+        return {name: to_numpy(part) for name, part in parts.items() if part is not None}, {}
     if kind == "thirds":
-        return of_thirds(_thirds(metric, sample))
+        made = _thirds(metric, sample)
+        numbers = {"mean": made.mean, "second": made.second, "third": made.third}
+        return {**numbers, "diagonal": np.array([made.diagonal])}, {}
     summary = metric.lone(sample) if kind == "moments" and _is_lone(sample) else metric.summarize(sample)
-    return arrays_of_summary(kind, summary)
+    return arrays_of_summary(kind, summary, thrift)
 
 
-def arrays_of_summary(kind: str, summary: Any) -> Arrays:
+def arrays_of_summary(kind: str, summary: Any, thrift: Thrift) -> tuple[Arrays, dict[str, float]]:
     """The same of a metric's own summary, of the kinds that are one."""
     if kind == "moments":
-        return of_moments(summary)
+        is_cut = thrift.rank is not None and thrift.rank < len(summary.mean)
+        return of_low_rank(summary, cast(int, thrift.rank)) if is_cut else (of_moments(summary), {})
     if kind == "classes":
-        return {"marginal": summary.marginal, "clarity": summary.clarity}
+        return {"marginal": summary.marginal, "clarity": summary.clarity}, {}
     if len(summary.parts) > 1:
         raise InvalidInput("rows", "is a mixture", "Give rows")
     (part,) = summary.parts
-    return {"mean": part.content.vector, "diagonal": np.array([part.diagonal])}
+    return {"mean": part.content.vector, "diagonal": np.array([part.diagonal])}, {}
 
 
-def blank(kind: str, summary: Any, sample: Sample) -> Arrays:
-    """Arrays of the shapes of `arrays_of`, from a summary that is at hand; their numbers are read for moments alone."""
+def blank(kind: str, summary: Any, sample: Sample, thrift: Thrift) -> tuple[Arrays, dict[str, float]]:
+    """As `arrays_of` in shapes and notes, from a summary that is at hand."""
     if kind == "thirds":
         d = sample.dim
         shapes = {"mean": d, "second": math.comb(d + 1, 2), "third": math.comb(d + 2, 3), "diagonal": 1}
-        return {name: np.broadcast_to(0.0, (size,)) for name, size in shapes.items()}
+        return {name: np.broadcast_to(0.0, (size,)) for name, size in shapes.items()}, {}
     if kind in ("nothing", "rows"):
-        return arrays_of(kind, None, sample)
-    return arrays_of_summary(kind, summary)
+        return arrays_of(kind, None, sample, thrift)
+    return arrays_of_summary(kind, summary, thrift)
 
 
 def _is_lone(sample: Sample) -> bool:
@@ -128,10 +159,6 @@ def _thirds(metric: Any, sample: Sample) -> ThirdMoments:
     raise InvalidInput("rows", f"is a {type(sample.law).__name__}", "Give rows, or a Gaussian")
 
 
-def of_thirds(made: ThirdMoments) -> Arrays:
-    return {"mean": made.mean, "second": made.second, "third": made.third, "diagonal": np.array([made.diagonal])}
-
-
 def of_moments(made: Moments) -> Arrays:
     """The mean, and of the covariance a triangle or, where that is smaller, its factor in row echelon form."""
     mean = to_numpy(made.mean)
@@ -139,6 +166,22 @@ def of_moments(made: Moments) -> Arrays:
         return {"mean": mean, "covariance": to_numpy(made.dense)[np.triu_indices(mean.size)]}
     factor = canonical(to_numpy(made.root))
     return {"mean": mean, "factor": factor[np.triu_indices(len(factor), m=mean.size)]}
+
+
+def of_low_rank(made: Moments, rank: int) -> tuple[Arrays, dict[str, float]]:
+    """The mean and the `rank` largest directions of the covariance; of the others their mean variance.
+
+    `rest` is that variance, `lost` the distance √Σ(√λ_i − √rest)² of what is sent from the covariance: no √FID of this
+    client is off by more, as √FID is Wasserstein's distance between Gaussians, and so keeps the triangle inequality.
+    """
+    values, vectors = np.linalg.eigh(to_numpy(made.cov))
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    others = values[rank:]
+    rest = float(others.mean()) if len(others) else 0.0
+    lost = float(np.linalg.norm(np.sqrt(others) - math.sqrt(rest)))
+    factor = canonical(np.sqrt(values[:rank])[:, None] * vectors[:, :rank].T)
+    arrays = {"mean": to_numpy(made.mean), "factor": factor[np.triu_indices(len(factor), m=len(values))]}
+    return arrays, {"rest": rest, "lost": lost}
 
 
 def canonical(root: np.ndarray) -> np.ndarray:
@@ -207,6 +250,9 @@ def _moments(section: Section, dim: int) -> Moments:
     _expect(arrays, {"mean": (dim,), "factor": (rank * dim - math.comb(rank, 2),)})
     factor = np.zeros((rank, dim))
     factor[np.triu_indices(rank, m=dim)] = arrays["factor"]
+    if rest := max(section.notes.get("rest", 0.0), 0.0):
+        basis = np.linalg.qr(factor.T)[0]
+        return Moments(section.count, arrays["mean"], None, factor.T @ factor + rest * (np.eye(dim) - basis @ basis.T))
     return Moments(section.count, arrays["mean"], factor, None)
 
 

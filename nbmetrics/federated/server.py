@@ -7,7 +7,7 @@ Flow: every summary is read, and checked against the others → the metrics are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +17,13 @@ from ..distributions import Gaussian
 from ..errors import InvalidInput, check_list, check_named_weights, check_names, shown
 from ..evaluation.evaluate import check_any
 from ..evaluation.filling import Filling
-from ..evaluation.parts import listed
+from ..evaluation.parts import Clients, listed
+from ..evaluation.result import Result
 from ..evaluation.scores import Scores
 from ..evaluation.standing import Lone, client_summary
 from ..federation import Client, Federation
 from ..metrics import Metric, Sample
+from .noisy import NoisyFID, NoisyMoments, noisy_mean
 from .reveal import kind_of, says, summary_of
 from .wire import AGAIN, Section, read
 
@@ -57,31 +59,61 @@ def aggregate(
     InvalidInput
         For bytes that are no summary, naming the client; for summaries that do not belong together; as `evaluate`.
     """
-    named = _named(summaries)
-    found = {name: read(data, f"client {name!r}") for name, data in named.items()}
-    dim = _one_dim({name: d for name, (d, _) in found.items()})
-    wanted = listed(metrics)
-    sections = {m.name: [_section(m, name, part, dim) for name, (_, part) in found.items()] for m in wanted}
-    federation = Federation([_stand_in(name, part, dim) for name, (_, part) in found.items()])
+    found = {name: read(data, f"client {name!r}") for name, data in _named(summaries).items()}
+    dim, wanted = _one_dim({name: d for name, (d, _) in found.items()}), listed(metrics)
+    sections = {m.name: {name: _section(m, name, part, dim) for name, (_, part) in found.items()} for m in wanted}
     counts = {name: next(iter(part.values())).count for name, (_, part) in found.items()}
+    federation = Federation([_stand_in(name, part, dim) for name, (_, part) in found.items()])
     federation = federation.with_weights(_weights(weights, counts))
     filling = Filling(federation, wanted, samples=samples, seed=seed, progress=False)
     laws = tuple(client.to_sample() for client in federation)
-    for metric, clients in filling.clients.items():
-        made = [
-            _summary(clients.metric, name, section, dim) for name, section in zip(found, sections[metric], strict=True)
-        ]
-        clients.samples, clients.summaries = tuple(s for s, _ in made), tuple(s for _, s in made)
+    for clients in filling.clients.values():
+        _fill_in(clients, sections[clients.metric.name], dim)
     filling.add_all(generators)
-    filled = filling.fill()
-    check_any(filled, filling.weights)
+    results = filling.fill()
+    check_any(results, filling.weights)
     # nobody may take the stand-ins for rows
-    results = [replace(result, clients=laws, span=_span(counts.values())) for result in filled]
-    drawn = (
-        "laws exact where a closed form exists, else 10,000 rows drawn" if samples is None else f"{samples} rows drawn"
-    )
-    note = f"from summaries of {len(found)} clients; {drawn}; seed {seed}"
-    return Scores(filling.names, filling.weights, filling.generators, results, note)
+    results = tuple(replace(result, clients=laws, span=_span(counts.values())) for result in results)
+    results = tuple(_cautioned(r, [*sections[r.name].values()], filling.weights) for r in results)
+    every = [section for part in sections.values() for section in part.values()]
+    note = f"from summaries of {len(found)} clients; laws exact where a closed form exists; seed {seed}"
+    return Scores(filling.names, filling.weights, filling.generators, results, note + _promise(every))
+
+
+def _fill_in(clients: Clients, sections: Mapping[str, Section], dim: int) -> None:
+    """Give the clients their summaries, and what stands for their rows where these are counted."""
+    if any(section.kind == "noisy moments" for section in sections.values()):
+        clients.metric = NoisyFID()
+    made = [_summary(clients.metric, name, section, dim) for name, section in sections.items()]
+    clients.samples, clients.summaries = tuple(s for s, _ in made), tuple(s for _, s in made)
+
+
+def _cautioned(result: Result, sections: Sequence[Section], weights: Sequence[float]) -> Result:
+    """With how far the scores may be off, where directions were left out."""
+    lost = [max(section.notes.get("lost", 0.0), 0.0) for section in sections]
+    if not any(lost):
+        return result
+    of_all = math.sqrt(math.fsum(a * x * x for a, x in zip(shares_of_pool(sections, weights), lost, strict=True)))
+    line = f"{result.label}: some directions were left out: √{result.label} of a client is off by at most"
+    return replace(result, cautions=(*result.cautions, f"{line} {max(lost):.3g}, of all by {of_all:.3g}."))
+
+
+def shares_of_pool(sections: Sequence[Section], weights: Sequence[float]) -> list[float]:
+    """What the covariance of each client counts in that of all: λ (1 − 1/n) / (1 − Σ λ²/n)."""
+    pairs = [(section.count, w) for section, w in zip(sections, weights, strict=True)]
+    kept = 1.0 - math.fsum(w * w / n for n, w in pairs)
+    return [w * (1.0 - 1.0 / n) / kept if kept > 0.0 else 0.0 for n, w in pairs]
+
+
+def _promise(sections: Sequence[Section]) -> str:
+    """What noise promises, in words: the weakest of the clients, as their rows are disjoint."""
+    noisy = [section for section in sections if section.kind.startswith("noisy ")]
+    if not noisy:
+        return ""
+    epsilon, delta = (max(s.notes.get(key, math.inf) for s in noisy) for key in ("epsilon", "delta"))
+    bare = len({s.kind for s in sections}) > len({s.kind for s in noisy})
+    beside = ", beside summaries without noise" if bare else ""
+    return f"; noise protects each row: ε = {epsilon:g}, δ = {delta:g} for all its metrics, one row replaced{beside}"
 
 
 def _named(summaries: Any) -> dict[str, Any]:
@@ -114,7 +146,7 @@ def _section(metric: Metric[Any], name: str, sections: Mapping[str, Section], di
         seen = f"client {name!r} has none for {metric.name}, but for {', '.join(map(shown, sections))}"
         raise InvalidInput("summaries", seen, SAME)
     section = sections[metric.name]
-    if section.kind != kind_of(metric, dim):
+    if section.kind.removeprefix("noisy ") != kind_of(metric, dim):
         raise InvalidInput("summaries", f"client {name!r} reveals {section.kind!r} for {metric.name}", SAME)
     if section.says != says(metric):
         seen = f"client {name!r} made {metric.name} by {section.says!r}, and here it is {says(metric)!r}"
@@ -157,7 +189,7 @@ def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tupl
     """What stands for the rows where they are counted, and the summary."""
     who = f"client {name!r}"
     try:
-        made = summary_of(metric, section, dim)
+        made = _summary_of(metric, section, dim)
     except InvalidInput as error:
         raise InvalidInput(f"{who}, {metric.name}", f"{error.argument} {error.seen}", AGAIN) from None
     if isinstance(made, Sample):
@@ -169,6 +201,12 @@ def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tupl
         refused = client_summary(metric, Sample(rows=np.zeros((int(section.count), dim))), who)
         made = Lone(refused, made) if isinstance(refused, Lone) else made
     return counted, made
+
+
+def _summary_of(metric: Metric[Any], section: Section, dim: int) -> Any:
+    if section.kind == "noisy moments":
+        return NoisyMoments.of(section, dim)
+    return noisy_mean(metric, section) if section.kind == "noisy features" else summary_of(metric, section, dim)
 
 
 def _span(counts: Iterable[float]) -> str:
