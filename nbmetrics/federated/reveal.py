@@ -175,7 +175,8 @@ def of_low_rank(made: Moments, rank: int) -> tuple[Arrays, dict[str, float]]:
     client is off by more, as √FID is Wasserstein's distance between Gaussians, and so keeps the triangle inequality.
     """
     values, vectors = np.linalg.eigh(to_numpy(made.cov))
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    values = np.where(values > len(values) * EPS * values[-1], values, 0.0)[::-1]
+    vectors = vectors[:, ::-1]
     others = values[rank:]
     rest = float(others.mean()) if len(others) else 0.0
     lost = float(np.linalg.norm(np.sqrt(others) - math.sqrt(rest)))
