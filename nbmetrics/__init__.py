@@ -28,6 +28,7 @@ _ROOMS = {
     "metrics.kid.cmmd": ["cmmd"],
     "metrics.fld": ["fld", "fld_gap", "memorization_scores", "quality_scores"],
     "metrics.kid.kernels": ["Polynomial", "RBF"],
+    "metrics.kid.features": ["RandomFeatures"],
     "metrics.kid.estimators": ["Subsets"],
     "evaluation.uncertainty": ["Influence", "Bootstrap", "Jackknife", "BiasWarning"],
     "federation": ["Client", "Generator", "Federation", "UnreadWarning"],
@@ -44,7 +45,7 @@ _ROOMS = {
     "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
-_MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training")
+_MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training", "federated")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-ROOMS = ("features", "training", "cluster")
+ROOMS = ("features", "training", "cluster", "federated")
 
 
 def late(room: str) -> ModuleType:

@@ -31,6 +31,7 @@ ROOMS = [
     "features",
     "training",
     "cluster",
+    "federated",
     "experiments",
     "labs/toolkit",
     "labs/plane",

@@ -15,7 +15,7 @@ from ..arrays import memory
 from ..errors import InvalidInput, check_choice
 from ..evaluation.evaluate import bar, check_any
 from ..evaluation.filling import Filling
-from ..evaluation.parts import wanted
+from ..evaluation.parts import listed
 from ..evaluation.result import Result, all_terms
 from ..evaluation.scores import Scores
 from ..federation import as_generators
@@ -47,12 +47,12 @@ def evaluate(
         raise InvalidInput("uncertainty", seen, "Leave it or cluster out")
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
-    listed, made = wanted(metrics), as_generators(generators)
+    wanted, made = listed(metrics), as_generators(generators)
     with hired(cluster) as crew:
         given, sources = parties_of(federation, crew)
         if given.is_conditional:
             raise InvalidInput("cluster", "does not score clients with a condition", "Leave it out")
-        filling = Filling(given, listed, samples=samples, seed=seed, progress=progress)
+        filling = Filling(given, wanted, samples=samples, seed=seed, progress=progress)
         filling.add_all(made)
         clients, metrics_, count = len(filling.names), len(filling.metrics), len(filling.generators)
         with bar(progress, metrics_ * (clients * (1 + count) + count)) as shown:

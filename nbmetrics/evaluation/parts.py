@@ -379,21 +379,21 @@ def settled(
     Where the clients' rows do not let it be fixed, the metric as it is, and why. Streams of which some metric needs
     more than they can give are refused before anything is read.
     """
-    found = wanted(metrics)
+    found = listed(metrics)
     check_streams([(f"client {client.name!r}", client.stream) for client in federation], found, design)
     seen_by = [[client.to_sample(reads_of(metric, client.dim, design)) for client in federation] for metric in found]
     return [_resolved(metric, samples) for metric, samples in zip(found, seen_by, strict=True)]
 
 
-def wanted(metrics: Any) -> list[Metric[Any]]:
-    """Metrics by name or object, one or several."""
+def listed(metrics: Any) -> list[Metric[Any]]:
+    """Metrics by name or object, one or several, of different names."""
     is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
-    listed = [metrics] if is_one else check_list(metrics, "metrics")
-    if not listed:
+    items = [metrics] if is_one else check_list(metrics, "metrics")
+    if not items:
         raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
-    found = [metric_of(item) for item in listed]
-    check_names([m.name for m in found], "metrics")
-    return found
+    wanted = [metric_of(item) for item in items]
+    check_names([m.name for m in wanted], "metrics")
+    return wanted
 
 
 def _resolved(metric: Metric[Any], samples: Sequence[Sample]) -> tuple[Metric[Any], InvalidInput | None]:

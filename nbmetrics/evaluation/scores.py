@@ -6,7 +6,6 @@ avg = Σ λ_i D(S_i, S_G)      all = D(pool(S_i), S_G)      gap = avg − all
 from __future__ import annotations
 
 import math
-import pickle
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..errors import check_choice, check_named_weights, refusal_of
+from ..errors import check_choice, check_named_weights
 from ..files import checked_path, write
+from ..late import late
 from ..orders import places
 from . import decisions, export, words
 from .display import as_html, as_text
 from .heterogeneity import check_dealt, gap_caution, heterogeneity
 from .result import Result, Values
-from .standing import Away, part_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +35,7 @@ class Scores:
     ----------
     table : DataFrame generator, metric, avg, all, gap
     clients : DataFrame generator, client, metric, value
-    ledger : DataFrame client, metric, aggregate, bytes: what each client sends for each aggregate
+    ledger : DataFrame client, metric, aggregate, bytes, …: what each client sends for each aggregate
     """
 
     def __init__(
@@ -281,18 +280,22 @@ class Scores:
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        """Bytes each client sends: for avg its score of each generator, for all its summary.
+        """What each client sends and receives: client, metric, aggregate, bytes, bytes_down, reveals.
 
-        Summaries of what generators answered to its condition come on top wherever they are pooled.
+        For *avg* the summary of each generator comes down (`bytes_down`) and one number a generator goes up (`bytes`);
+        for *all* the client's summary goes up, once for all generators, of the size that `nm.federated.client_summary`
+        makes, and avg can be had from it too. `reveals` says in words what that tells. Summaries of what generators
+        answered to its condition come on top wherever they are pooled.
+
+        Examples
+        --------
+        >>> scores = nm.evaluate([np.eye(8)], {"g": nm.Gaussian([0.0] * 8)}, "fid")
+        >>> scores.ledger[["aggregate", "bytes", "reveals"]]
+          aggregate  bytes                 reveals
+        0       avg      8  one number a generator
+        1       all    583     mean and covariance
         """
-        rows = []
-        for result in self._results:
-            for c, (client, summary) in enumerate(zip(self.names, result.real, strict=True)):
-                answered = sum(_size(answers[c]) for answers in result.answers if answers is not None)
-                pooled_for_avg = 0 if result.metric.is_conditional else answered
-                rows.append((client, result.name, "avg", 8 * len(self.generators) + pooled_for_avg))
-                rows.append((client, result.name, "all", _size(summary) + answered))
-        return self._noted(pd.DataFrame(rows, columns=["client", "metric", "aggregate", "bytes"]))
+        return self._noted(late("federated").ledger(self))
 
     def plot(self, kind: str = "scatter", *, metric: str | None = None, ax: Axes | None = None) -> Figure:
         """A Figure of every metric, a panel each, or of one `metric`.
@@ -363,17 +366,3 @@ class Scores:
 
     def _repr_html_(self) -> str:
         return as_html(self)
-
-
-def _size(summary: Any) -> int:
-    """Bytes: as the summary says, 8 a number, or what it takes to write it down."""
-    summary = part_of(summary)
-    if isinstance(summary, Away):
-        return summary.nbytes
-    if refusal_of(summary):  # nothing is sent
-        return 0
-    if (said := getattr(summary, "nbytes", None)) is not None:
-        return int(said)
-    if isinstance(summary, tuple | list):
-        return sum(map(_size, summary))
-    return 8 if isinstance(summary, int | float) else len(pickle.dumps(summary))

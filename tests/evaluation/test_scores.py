@@ -188,14 +188,22 @@ def test_other_weights_equal_an_evaluation_under_those_weights():
 def test_ledger_counts_what_each_client_sends():
     rng = np.random.default_rng(5)
     clients = {"a": rng.normal(size=(9, 20)), "b": rng.normal(size=(200, 20))}
-    ledger = nm.evaluate(clients, [rng.normal(size=(30, 20))] * 3, progress=False).ledger
-    assert ledger.columns.tolist() == ["client", "metric", "aggregate", "bytes"]
-    sent = ledger.set_index(["client", "metric", "aggregate"])["bytes"]
-    assert (sent.xs("avg", level="aggregate") == 3 * 8).all()
-    assert sent["a", "fid", "all"] == 8 * (20 + 8 * 20 + 1)
-    assert sent["b", "fid", "all"] == 8 * (20 + 210 + 1)
-    assert sent["a", "kid", "all"] == 8 + clients["a"].nbytes
-    assert sent["b", "kid", "all"] == 8 + 8 * math.comb(23, 3)
+    metrics = ["fid", "kid", nm.metrics.Precision(3)]
+    ledger = nm.evaluate(clients, [rng.normal(size=(30, 20))] * 3, metrics, progress=False).ledger
+    assert ledger.columns.tolist() == ["client", "metric", "aggregate", "bytes", "bytes_down", "reveals"]
+    known = ledger.set_index(["client", "metric", "aggregate"])
+    assert (known["bytes"].xs("avg", level="aggregate") == 3 * 8).all()
+    numbers = {"fid": {"a": 20 + 8 * 20 - 28, "b": 20 + 210}, "kid": dict.fromkeys("ab", math.comb(23, 3))}
+    numbers["precision"] = {name: rows.size for name, rows in clients.items()}
+    for (client, metric), row in known.xs("all", level="aggregate").iterrows():
+        assert 8 * numbers[metric][client] < row["bytes"] < 8 * numbers[metric][client] + 400
+        sent = nm.federated.client_summary(
+            clients[client], metrics[known.index.levels[1].get_loc(metric)], reveal_rows=True
+        )
+        assert row["bytes"] == len(sent) and row["bytes_down"] == 0
+        assert (row["reveals"] == "every row") == (metric == "precision")
+    down = 3 * len(nm.federated.client_summary(rng.normal(size=(30, 20)), "fid"))
+    assert known.loc[("a", "fid", "avg"), "bytes_down"] == down
 
 
 def test_every_table_carries_its_conventions():

@@ -1,0 +1,18 @@
+"""Scores where the rows stay with the clients: what each reveals, what it costs, and what noise hides.
+
+    sent = nm.federated.client_summary(rows, ("fid", "kid"))          # at each client: bytes
+    scores = nm.federated.aggregate([sent, …], None, generators)      # at the server: as nm.evaluate on the rows
+
+wire.py     the bytes: a header in JSON, and the numbers       reveal.py   what is revealed for each metric
+client.py   rows to bytes                                      server.py   bytes to scores
+privacy.py  (ε, δ): sensitivities, noise, exact accounts       noisy.py    summaries with noise, and FID of them
+ledger.py   bytes up and down, `scores.ledger`                 flower.py   the same functions in Flower
+"""
+
+from . import flower
+from .client import client_summary
+from .ledger import ledger
+from .privacy import Privacy, noise_multiplier, spent
+from .server import aggregate
+
+__all__ = ["Privacy", "aggregate", "client_summary", "flower", "ledger", "noise_multiplier", "spent"]

@@ -1,0 +1,131 @@
+"""Evaluation in Flower (flwr): what its clients return, and what its server makes of that. Flower is imported nowhere.
+
+Flower averages what clients return, weighed by their rows: the mean of their scores is score-avg, and no mean of scores
+is score-all. Summaries go along as bytes, which Flower passes on, and score-all is made of them:
+
+    class Hospital(flwr.client.NumPyClient):
+        def evaluate(self, parameters, config):
+            return nm.federated.flower.evaluation(self.rows, generator_of(parameters), ("fid", "kid"))
+
+    strategy = flwr.server.strategy.FedAvg(
+        evaluate_metrics_aggregation_fn=nm.federated.flower.Aggregation(lambda: {"now": generator}, ("fid", "kid"))
+    )
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..errors import InvalidInput, check_list, check_number, shown
+from ..evaluation.evaluate import evaluate
+from ..evaluation.parts import listed
+from ..evaluation.scores import Scores
+from ..federation import Client
+from ..metrics import Metric
+from .client import client_summary
+from .server import aggregate
+
+# Where the bytes lie among a client's metrics.
+KEY = "nbmetrics"
+Found = Iterable[tuple[int, Mapping[str, Any]]]
+
+
+def evaluation(
+    rows: Any,
+    generated: Any,
+    metrics: Any = ("fid", "kid"),
+    *,
+    samples: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> tuple[float, int, dict[str, Any]]:
+    """What a Flower client's `evaluate` returns: (loss, number of rows, metrics).
+
+    Parameters
+    ----------
+    rows : the client's, or a `Client`
+    generated : what is scored, made of the parameters received: rows, a law, or a function (n, rng) -> rows
+    metrics, samples, seed : as for `evaluate`
+    options : of `client_summary`. With `privacy` no score is returned, as a score of the bare rows would not be
+        private: the loss is 0, and the server makes all scores of the summary
+
+    Returns
+    -------
+    the loss is the score by the first metric, so that Flower's own mean of losses is score-avg; in the metrics each
+    score is under its name, and the client's summary under "nbmetrics", as bytes
+
+    Examples
+    --------
+    >>> loss, n, told = nm.federated.flower.evaluation(np.eye(3), nm.Gaussian([0.0, 0.0, 0.0], 0.5), "fid")
+    >>> n, sorted(told), round(loss - told["fid"], 9)
+    (3, ['fid', 'nbmetrics'], 0.0)
+    """
+    client = rows if isinstance(rows, Client) else Client(rows)
+    wanted = listed(metrics)
+    sent = client_summary(client, wanted, **options)
+    if options.get("privacy") is not None:
+        return 0.0, client.size, {KEY: sent}
+    scores = evaluate([client], {"generated": generated}, wanted, samples=samples, seed=seed, progress=False)
+    told = {metric.name: float(scores.values(metric.name).avg[0]) for metric in wanted}
+    return told[wanted[0].name], client.size, {**told, KEY: sent}
+
+
+class Aggregation:
+    """A Flower server's `evaluate_metrics_aggregation_fn`: score-avg and score-all of what clients returned.
+
+    Parameters
+    ----------
+    generators : as for `evaluate`, or a function without arguments that gives those of the present round
+    metrics, samples, seed : as the clients have them
+
+    Attributes
+    ----------
+    scores : list of `Scores`, one for each time it was called
+
+    Called with Flower's list of (number of rows, metrics) it gives "fid_avg", "fid_all", … (of several generators
+    "<name> fid_avg", …), and "fid_mean", Flower's weighted mean of the scores that clients sent: equal to "fid_avg".
+
+    Examples
+    --------
+    >>> hospitals, generator = [np.eye(3), 2 * np.eye(3)], nm.Gaussian([0.0, 0.0, 0.0], 0.5)
+    >>> told = [nm.federated.flower.evaluation(rows, generator, "fid")[1:] for rows in hospitals]
+    >>> made = nm.federated.flower.Aggregation({"g": generator}, "fid")(told)
+    >>> round(made["fid_mean"] - made["fid_avg"], 9), made["fid_all"] < made["fid_avg"]
+    (0.0, True)
+    """
+
+    def __init__(
+        self, generators: Any, metrics: Any = ("fid", "kid"), *, samples: int | None = None, seed: int = 0
+    ) -> None:
+        self._generators, self._metrics = generators, metrics
+        self._settings: dict[str, Any] = {"samples": samples, "seed": seed}
+        self.scores: list[Scores] = []
+
+    def __call__(self, results: Found) -> dict[str, float]:
+        """The scores of one round; InvalidInput for a client that sent no summary."""
+        found = [(check_number(n, "results", minimum=0), told) for n, told in check_list(results, "results")]
+        for k, (_, told) in enumerate(found, 1):
+            if KEY not in told:
+                seen = f"client {k} returned {shown(sorted(told))}, without {KEY!r}"
+                raise InvalidInput("results", seen, "Let clients return what nm.federated.flower.evaluation gives")
+        generators = self._generators() if _is_call(self._generators) else self._generators
+        wanted, counts = listed(self._metrics), [n for n, _ in found]
+        scores = aggregate([told[KEY] for _, told in found], counts, generators, wanted, **self._settings)
+        self.scores.append(scores)
+        means = {f"{m.name}_mean": _mean(m, found) for m in wanted if all(m.name in told for _, told in found)}
+        for metric in scores.metrics:
+            values = scores.values(metric)
+            for g, name in enumerate(scores.generators):
+                who = "" if len(scores.generators) == 1 else f"{name} "
+                means |= {f"{who}{metric}_avg": float(values.avg[g]), f"{who}{metric}_all": float(values.all[g])}
+        return means
+
+
+def _is_call(generators: Any) -> bool:
+    return isinstance(generators, Callable) and not hasattr(generators, "sample")  # type: ignore[arg-type]
+
+
+def _mean(metric: Metric[Any], found: list[tuple[float, Mapping[str, Any]]]) -> float:
+    """Flower's weighted mean."""
+    return sum(n * float(told[metric.name]) for n, told in found) / sum(n for n, _ in found)

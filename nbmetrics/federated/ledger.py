@@ -1,0 +1,83 @@
+"""What it costs to know: bytes up and down for each client, metric and aggregate, as they would be sent."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import refusal_of
+from ..evaluation.result import Result
+from ..evaluation.scores import Scores
+from ..evaluation.standing import Away, part_of
+from ..metrics import Metric, Sample
+from .reveal import REVEALS, Thrift, blank, kind_of, says
+from .wire import Section, size
+
+COLUMNS = ["client", "metric", "aggregate", "bytes", "bytes_down", "reveals"]
+# Of a score.
+NUMBER = 8
+
+
+def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = None) -> pd.DataFrame:
+    """What each client sends and receives, see `Scores.ledger`, where numbers or directions are saved on.
+
+    Parameters
+    ----------
+    scores : of `evaluate`
+    precision, rank : as for `client_summary`
+
+    Examples
+    --------
+    >>> scores = nm.evaluate([np.eye(64)], {"g": nm.Gaussian([0.0] * 64)}, "fid")
+    >>> nm.federated.ledger(scores, precision="float32", rank=8)["bytes"].tolist()
+    [8, 2437]
+    """
+    thrift = Thrift.of(precision, rank)
+    rows: list[tuple[Any, ...]] = []
+    for result in map(scores.result, scores.metrics):
+        own = [summary for summary, answers in zip(result.generated, _answers(result), strict=True) if answers is None]
+        samples = [s for s, answers in zip(result.generators, _answers(result), strict=True) if answers is None]
+        down = sum(_bytes(result.metric, s, sample, thrift)[0] for s, sample in zip(own, samples, strict=True))
+        for c, client in enumerate(scores.names):
+            sent, reveals = _bytes(result.metric, result.real[c], result.clients[c], thrift)
+            answered = sum(_bytes(result.metric, a[c], None, thrift)[0] for a in _answers(result) if a is not None)
+            for_avg = 0 if result.metric.is_conditional else answered
+            values = NUMBER * len(scores.generators)
+            rows.append((client, result.name, "avg", values + for_avg, down, "one number a generator"))
+            rows.append((client, result.name, "all", sent + answered, 0, reveals))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _answers(result: Result) -> tuple[Any, ...]:
+    return result.answers or (None,) * len(result.generated)
+
+
+def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thrift) -> tuple[int, str]:
+    """The length of what `client_summary` writes for one metric, and what that tells."""
+    summary = part_of(summary)
+    if refusal_of(summary) and not isinstance(summary, Away):  # nothing is sent
+        return 0, REVEALS["nothing"]
+    kind = "own" if sample is None else kind_of(metric, sample.dim)
+    if isinstance(summary, Away):
+        return summary.nbytes, REVEALS[kind]
+    if kind == "nothing":
+        return 0, REVEALS[kind]
+    if kind == "own" or (kind == "rows" and (sample is None or sample.rows is None)):
+        return _size(summary), REVEALS["own"]
+    assert sample is not None
+    arrays, notes = blank(kind, summary, sample, thrift)
+    count = np.inf if sample.rows is None else sample.rows.shape[0]
+    section = Section(metric.name, says(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
+    return size(sample.dim, [section]), REVEALS[kind]
+
+
+def _size(summary: Any) -> int:
+    """Bytes of a summary of which no format is known: as it says, 8 a number, or what it takes to write it down."""
+    if (said := getattr(summary, "nbytes", None)) is not None:
+        return int(said)
+    if isinstance(summary, tuple | list):
+        return sum(map(_size, summary))
+    return NUMBER if isinstance(summary, int | float) else len(pickle.dumps(summary))

@@ -1,0 +1,182 @@
+"""Summaries with noise: what a client sends under `Privacy`, and FID of what arrives.
+
+Means and second moments pool as they are, noise and all, and only what is scored is made a covariance: the noise of
+many clients averages out before negative eigenvalues are cut off, which FID-avg has to do client by client.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..metrics import Metric, Sample
+from ..metrics.base import Terms
+from ..metrics.fid.metric import FID
+from ..metrics.kid.embedding import Embedding
+from ..metrics.kid.features import RandomFeatures
+from ..summaries.kernel_mean import KernelMean, KernelPart
+from ..summaries.moments import Moments
+from .privacy import FEATURES, MOMENTS, Normals, Privacy, centre_of, clipped_moments, unfolded
+from .reveal import kind_of, says
+from .wire import AGAIN, Section
+
+BOUNDED = "Take 'fid' with a clip, or KID(nm.RandomFeatures(nm.RBF(sigma), 1024)), or leave privacy out"
+
+
+def noisy_sections(metrics: Sequence[Metric[Any]], sample: Sample, privacy: Privacy) -> list[Section]:
+    """What a client reveals for these metrics, its (ε, δ) spent on all of them together."""
+    kinds = [_check_bounded(metric, sample) for metric in metrics]
+    releases = sum(kind != "nothing" for kind in kinds)
+    z, normals = privacy.multiplier(max(releases, 1)), privacy.stream()
+    pairs = zip(metrics, kinds, strict=True)
+    return [noisy_section(metric, kind, sample, privacy, z, normals) for metric, kind in pairs]
+
+
+def _check_bounded(metric: Any, sample: Sample) -> str:
+    """The kind of its summary, where one row moves it a bounded way only."""
+    kind = kind_of(metric, sample.dim)
+    if sample.rows is None:
+        raise InvalidInput("rows", "is a law, which has no rows to protect", "Leave privacy out")
+    if kind == "features" and metric.kernel.is_bounded and metric.estimator.unbiased:
+        return kind
+    if kind not in ("moments", "nothing"):
+        seen = f"{metric.label} of {metric.convention!r} has no summary that one row moves a bounded way only"
+        raise InvalidInput("metrics", seen, BOUNDED)
+    return kind
+
+
+def noisy_section(
+    metric: Any, kind: str, sample: Sample, privacy: Privacy, multiplier: float, normals: Normals
+) -> Section:
+    """One release, its noise `multiplier` times its sensitivity; `sigma` in its notes is that of each number."""
+    rows: Any = sample.rows
+    n, d = rows.shape
+    if kind == "nothing":
+        return Section(metric.name, says(metric), kind, n, {})
+    notes = {"epsilon": privacy.epsilon, "delta": privacy.delta}
+    if kind == "features":
+        scale, sigma = math.sqrt(metric.kernel.kernel.scale), multiplier * math.sqrt(FEATURES) / n
+        mean = metric.kernel.embed(rows).vector / scale
+        arrays = {"mean": scale * (mean + sigma * normals.draw(mean.size))}
+        return Section(metric.name, says(metric), "noisy features", n, arrays, notes={**notes, "sigma": scale * sigma})
+    mean, second = clipped_moments(rows, privacy)
+    sigma = multiplier * math.sqrt(MOMENTS) / n
+    noise = sigma * normals.draw(mean.size + second.size)
+    arrays = {"mean": mean + noise[:d], "second": second + noise[d:], "centre": centre_of(privacy, d)}
+    notes = {**notes, "clip": float(privacy.clip or 0.0), "sigma": sigma}
+    return Section(metric.name, says(metric), "noisy moments", n, arrays, notes=notes)
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMoments:
+    """Mean and second moment about a public centre, with noise.
+
+    Attributes
+    ----------
+    count : rows that made it
+    mean, second : (d,) and (d, d), of x − c
+    centre : (d,) c
+    variance : of the noise in each number of the mean
+    """
+
+    count: float
+    mean: np.ndarray
+    second: np.ndarray
+    centre: np.ndarray
+    variance: float
+
+    @classmethod
+    def of(cls, section: Section, dim: int) -> NoisyMoments:
+        """From what a client sent."""
+        notes, arrays = section.notes, section.arrays
+        sizes = {"mean": (dim,), "second": (math.comb(dim + 1, 2),), "centre": (dim,)}
+        if {k: a.shape for k, a in arrays.items()} != sizes or not {"clip", "sigma"} <= set(notes):
+            raise InvalidInput("arrays", f"are {sorted(arrays)} of another size", AGAIN)
+        c = notes["clip"]
+        second = c * c * unfolded(arrays["second"], dim)
+        return cls(section.count, c * arrays["mean"], second, arrays["centre"], (c * notes["sigma"]) ** 2)
+
+    @classmethod
+    def pool(cls, parts: Sequence[NoisyMoments], weights: Sequence[float]) -> NoisyMoments:
+        """Of the mixture: all of it is linear."""
+        if any(not np.array_equal(part.centre, parts[0].centre) for part in parts):
+            raise InvalidInput("privacy", "has another centre at some client", "Let all clients clip about one point")
+        pairs = list(zip(parts, weights, strict=True))
+        mean, second = sum(w * p.mean for p, w in pairs), sum(w * p.second for p, w in pairs)
+        lost, variance = (math.fsum(w * w * x for x, w in zip(xs, weights, strict=True)) for xs in _scalars(parts))
+        return cls(1.0 / lost, np.asarray(mean), np.asarray(second), parts[0].centre, variance)
+
+    @cached_property
+    def repaired(self) -> Moments:
+        """Moments whose covariance has no negative eigenvalue; those that noise made negative are 0.
+
+        Before that the covariance is unbiased: the noise of the mean is taken off its square. After it the trace is too
+        large by what was cut off.
+        """
+        spread = self.second - np.outer(self.mean, self.mean) + self.variance * np.eye(len(self.mean))
+        values, vectors = np.linalg.eigh(spread * (1.0 if self.count <= 1 else self.count / (self.count - 1)))
+        kept = values > 0.0
+        root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+        return Moments(self.count, self.mean + self.centre, None, root.T @ root)
+
+
+def _scalars(parts: Sequence[NoisyMoments]) -> tuple[list[float], list[float]]:
+    return [1.0 / part.count for part in parts], [part.variance for part in parts]
+
+
+class NoisyFID(FID):
+    """FID of clients whose moments have noise."""
+
+    has_pulls = False
+
+    def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
+        """Noisy moments pool as they are; all clients must send them."""
+        noisy = [isinstance(s, NoisyMoments) for s in summaries]
+        if not any(noisy):
+            return super().pool(summaries, weights)
+        if not all(noisy):
+            raise InvalidInput("privacy", "is there at some clients and not at others", "Let all add noise, or none")
+        return NoisyMoments.pool(summaries, weights)
+
+    def all_terms(self, real: Sequence[Any], generated: Sequence[Moments]) -> Iterable[Iterable[Terms]]:
+        return super().all_terms([_repaired(s) for s in real], generated)
+
+    def terms(self, real: Any, generated: Moments) -> dict[str, float]:
+        """Those of FID on the repaired moments."""
+        return super().terms(_repaired(real), generated)
+
+    def size_gap(self, *args: Any) -> float:
+        """Unknown: noise makes a gap too."""
+        return 0.0
+
+    def slopes(self, clients: Sequence[Any], *args: Any) -> np.ndarray:  # type: ignore[override]
+        """Unknown."""
+        return np.full(len(clients), np.nan)
+
+    def scale(self, summary: Any) -> float:
+        return _repaired(summary).trace
+
+    @property
+    def convention(self) -> str:
+        return f"{super().convention}; of moments with noise, negative eigenvalues cut off"
+
+
+def _repaired(summary: Any) -> Moments:
+    return summary.repaired if isinstance(summary, NoisyMoments) else summary
+
+
+def noisy_mean(metric: Any, section: Section) -> KernelMean:
+    """The kernel mean of random features with noise, whose square is taken off where pairs of a row with itself are."""
+    kernel: RandomFeatures = metric.kernel
+    arrays, notes = section.arrays, section.notes
+    if {name: array.shape for name, array in arrays.items()} != {"mean": (kernel.count,)}:
+        raise InvalidInput("arrays", f"are {sorted(arrays)} of another size", AGAIN)
+    noise = section.count * kernel.count * notes.get("sigma", 0.0) ** 2
+    part = KernelPart(kernel, Embedding(arrays["mean"]), section.count, kernel.kernel.scale + noise)
+    return KernelMean((part,), (1.0,))

@@ -1,0 +1,186 @@
+"""Differential privacy for what a client sends: Gaussian noise on bounded summaries, and exact accounts of it.
+
+Neighbours: two clients' data are neighbours when one row of one client is replaced by another (replace-one). The number
+of rows n, the clip and the centre are public. Then (ε, δ) bounds what anybody learns of any single row, whatever else
+they know of the others.
+
+Sensitivity Δ, how far a release moves when one row x is replaced by x′, in Euclidean length:
+
+* mean of random Fourier features: ‖φ(x)‖ = 1, so Δ = 2/n.
+* mean and second moment of rows clipped to norm C about a centre c: with u = (x − c)/C, ‖u‖ ≤ 1, the release is the
+  mean of (u, uuᵀ), a matrix by its triangle with √2 times what is off the diagonal (an isometry for Frobenius norms).
+  Δ = √4.5/n. Proof: let t = cos of the angle between u and v, r = ‖u‖, s = ‖v‖. Then ‖u − v‖² + ‖uuᵀ − vvᵀ‖² =
+  r² + s² − 2rst + r⁴ + s⁴ − 2r²s²t². Changing the sign of t > 0 makes it larger, so let t = −q, q in [0, 1]. The
+  derivative in r, 2r + 2sq + 4r³ − 4rs²q², is concave in p = sq in [0, 1] and not negative at its ends p = 0 and p = 1
+  (4r³ − 2r + 2 > 0), so it is never negative: r = 1, and likewise s = 1. Left is 4 + 2q − 2q², at most 4.5, at q = ½.
+
+Noise of standard deviation z Δ in every number makes a release Gaussian-DP with μ = 1/z; m releases on the same rows
+compose to μ√m exactly, and releases of different clients, whose rows are disjoint, to the largest μ of them (Dong, Roth
+& Su 2022). δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2) (Balle & Wang 2018). What is made of a release, its repair to a
+covariance included, costs nothing more.
+
+Floating-point noise is not real noise: its low digits have been used to break such mechanisms (Mironov 2012; Jin et al.
+2022, "Are we there yet?"). It hides rows from analysts, not from an adversary who reads the last bits of every number.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtri
+
+from ..arrays import as_rows, to_float64, to_numpy
+from ..errors import InvalidInput, check_count, check_list, check_number
+
+# Of the squares of Δ n.
+MOMENTS, FEATURES = 4.5, 4.0
+LEAST_DELTA, MOST_DELTA = 1e-30, 0.5
+LEAST_EPSILON, MOST_EPSILON = 1e-3, 1e3
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """(ε, δ)-differential privacy of every row of a client, for all that one call of `client_summary` sends.
+
+    Parameters
+    ----------
+    epsilon, delta : the bound: whatever is concluded from what is sent has, with one row replaced, a probability at
+        most e^ε times as large plus δ. δ well below 1/n
+    clip : norm C to which rows are clipped about `centre`, for FID; not chosen by looking at the rows
+    centre : (d,) public point, the same for all clients; 0 by default
+    seed : None draws noise from the operating system, as a release has to; a number repeats it, for tests alone
+
+    Neighbours replace one row; numbers of rows are public. The proofs, and what floating-point noise does not
+    hide, stand in `nbmetrics/federated/privacy.py`.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(5000, 4))
+    >>> private = nm.federated.Privacy(epsilon=2, delta=1e-6, clip=4.0, seed=0)
+    >>> sent = nm.federated.client_summary(rows, "fid", privacy=private)
+    >>> float(nm.federated.aggregate([sent], None, {"g": nm.Gaussian([0.0] * 4)}, "fid").table["all"][0]) < 0.2
+    True
+    """
+
+    epsilon: float
+    delta: float = 1e-5
+    clip: float | None = None
+    centre: Any = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        checked = {
+            "epsilon": check_number(self.epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON),
+            "delta": check_number(self.delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA),
+            "clip": None if self.clip is None else check_number(self.clip, "clip", minimum=1e-12, maximum=1e12),
+            "centre": None if self.centre is None else to_numpy(to_float64(as_rows([self.centre], "centre")))[0],
+            "seed": None if self.seed is None else check_count(self.seed, "seed", minimum=0),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def multiplier(self, releases: int) -> float:
+        """z of each of so many releases: noise of z times their sensitivity spends ε and δ on all together."""
+        return noise_multiplier(self.epsilon, self.delta, releases)
+
+    def stream(self) -> Normals:
+        """Where the noise of one call comes from."""
+        return Normals(self.seed)
+
+
+class Normals:
+    """Standard normals: from the operating system where the seed is None, and repeatable otherwise."""
+
+    def __init__(self, seed: int | None) -> None:
+        self._rng = None if seed is None else np.random.default_rng(seed)
+
+    def draw(self, count: int) -> np.ndarray:
+        """(count,), by the inverse of Φ at 53 bits of the system's own generator."""
+        if self._rng is not None:
+            return self._rng.standard_normal(count)
+        bits = np.frombuffer(os.urandom(8 * count), dtype=np.uint64) >> np.uint64(11)
+        return np.asarray(ndtri((bits + 0.5) * 2.0**-53))
+
+
+def spent(noise_multipliers: Any, delta: float) -> float:
+    """ε of Gaussian mechanisms on the same rows, one after the other; exact.
+
+    Parameters
+    ----------
+    noise_multipliers : z of each, its noise's standard deviation over its sensitivity; a number or a list
+    delta : δ, from 1e-30 to 0.5
+
+    Examples
+    --------
+    >>> round(nm.federated.spent([4.0] * 50, 1e-5), 6)
+    8.595866
+    """
+    given = noise_multipliers if isinstance(noise_multipliers, Iterable) else [noise_multipliers]
+    values = [
+        check_number(z, "noise_multipliers", minimum=1e-3, maximum=1e9) for z in check_list(given, "noise_multipliers")
+    ]
+    if not values:
+        raise InvalidInput("noise_multipliers", "is empty", "Give one for each release")
+    goal = math.log(check_number(delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA))
+    mu = math.sqrt(math.fsum(z**-2 for z in values))
+    if log_delta(0.0, mu) <= goal:
+        return 0.0
+    most = mu * (mu + math.sqrt(-2.0 * goal) + 2.0)
+    return float(brentq(lambda e: log_delta(e, mu) - goal, 0.0, most, xtol=1e-13, rtol=1e-14))
+
+
+def noise_multiplier(epsilon: float, delta: float, releases: int = 1) -> float:
+    """z with which so many Gaussian mechanisms on the same rows spend (ε, δ) together; the inverse of `spent`.
+
+    >>> round(nm.federated.noise_multiplier(8.595866, 1e-5, 50), 4)
+    4.0
+    """
+    check_number(epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON)
+    goal = math.log(check_number(delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA))
+    count = check_count(releases, "releases", maximum=10**6)
+    z = brentq(lambda x: log_delta(epsilon, math.exp(-x)) - goal, math.log(1e-4), math.log(1e8), xtol=1e-14)
+    return math.exp(z) * math.sqrt(count) * (1.0 + 1e-9)  # rounding may not spend more
+
+
+def log_delta(epsilon: float, mu: float) -> float:
+    """log δ(ε) of Gaussian-DP μ."""
+    high = float(log_ndtr(mu / 2.0 - epsilon / mu))
+    low = float(log_ndtr(-mu / 2.0 - epsilon / mu)) + epsilon
+    return high + math.log1p(-min(math.exp(low - high), 1.0 - 1e-16))
+
+
+def clipped_moments(rows: Any, privacy: Privacy) -> tuple[np.ndarray, np.ndarray]:
+    """The means of u and of uuᵀ, the latter as an isometric triangle; u = (x − c)/C clipped to the unit ball."""
+    if privacy.clip is None:
+        raise InvalidInput("privacy", "has no clip, which bounds what one row does to FID", "Say Privacy(…, clip=C)")
+    x = to_numpy(to_float64(rows))
+    centre = centre_of(privacy, x.shape[1])
+    u = (x - centre) / privacy.clip
+    u /= np.maximum(np.linalg.norm(u, axis=1), 1.0)[:, None]
+    return u.mean(axis=0), isometric(u.T @ u / len(u))
+
+
+def centre_of(privacy: Privacy, dim: int) -> np.ndarray:
+    centre = np.zeros(dim) if privacy.centre is None else privacy.centre
+    if len(centre) != dim:
+        raise InvalidInput("centre", f"has {len(centre)} numbers for {dim} features", "Give one each")
+    return np.asarray(centre)
+
+
+def isometric(matrix: np.ndarray) -> np.ndarray:
+    """The upper triangle, √2 times what is off the diagonal: lengths are Frobenius norms."""
+    d = len(matrix)
+    return np.asarray((matrix * np.where(np.eye(d, dtype=bool), 1.0, math.sqrt(2.0)))[np.triu_indices(d)])
+
+
+def unfolded(triangle: np.ndarray, d: int) -> np.ndarray:
+    """The symmetric (d, d) matrix of `isometric`."""
+    upper = np.zeros((d, d))
+    upper[np.triu_indices(d)] = triangle
+    return np.asarray(np.diag(np.diagonal(upper)) + (np.triu(upper, 1) + np.triu(upper, 1).T) / math.sqrt(2.0))

@@ -1,0 +1,216 @@
+"""What the server runs: the clients' bytes and its generators become the scores that `evaluate` gives.
+
+Flow: every summary is read, and checked against the others → the metrics are settled on the clients' means and spreads
+→ summaries under them → the scores, by the same `Filling` as `evaluate`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..distributions import Gaussian
+from ..errors import InvalidInput, check_list, check_named_weights, check_names, shown
+from ..evaluation.evaluate import check_any
+from ..evaluation.filling import Filling
+from ..evaluation.parts import Clients, listed
+from ..evaluation.result import Result
+from ..evaluation.scores import Scores
+from ..evaluation.standing import Lone, client_summary
+from ..federation import Client, Federation
+from ..metrics import Metric, Sample
+from .noisy import NoisyFID, NoisyMoments, noisy_mean
+from .reveal import kind_of, says, summary_of
+from .wire import AGAIN, Section, read
+
+SAME = "Let all clients and the server name the same metrics, with the same settings"
+# The rows of a stand-in are counted, never made: beyond this there are enough for any caution.
+ENOUGH = 10**7
+
+
+def aggregate(
+    summaries: Any,
+    weights: Any,
+    generators: Any,
+    metrics: Any = ("fid", "kid"),
+    *,
+    samples: int | None = None,
+    seed: int = 0,
+) -> Scores:
+    """The scores of generators on clients of which only summaries are here, as `evaluate` gives them on the rows.
+
+    Parameters
+    ----------
+    summaries : what `client_summary` made, a list of bytes or a dict name -> bytes
+    weights : λ of the clients, a sequence or a dict by name; None for their shares of the rows (equal for laws)
+    generators, metrics, samples, seed : as for `evaluate`; metrics as the clients named them. Generators are rows, laws
+        or functions (n, rng) -> rows, and are here
+
+    Returns
+    -------
+    Scores; with float64 summaries equal to those of `evaluate` to rounding
+
+    Raises
+    ------
+    InvalidInput
+        For bytes that are no summary, naming the client; for summaries that do not belong together; as `evaluate`.
+    """
+    found = {name: read(data, f"client {name!r}") for name, data in _named(summaries).items()}
+    dim, wanted = _one_dim({name: d for name, (d, _) in found.items()}), listed(metrics)
+    sections = {m.name: {name: _section(m, name, part, dim) for name, (_, part) in found.items()} for m in wanted}
+    counts = {name: next(iter(part.values())).count for name, (_, part) in found.items()}
+    federation = Federation([_stand_in(name, part, dim) for name, (_, part) in found.items()])
+    federation = federation.with_weights(_weights(weights, counts))
+    filling = Filling(federation, wanted, samples=samples, seed=seed, progress=False)
+    laws = tuple(client.to_sample() for client in federation)
+    for clients in filling.clients.values():
+        _fill_in(clients, sections[clients.metric.name], dim)
+    filling.add_all(generators)
+    results = filling.fill()
+    check_any(results, filling.weights)
+    # nobody may take the stand-ins for rows
+    results = tuple(replace(result, clients=laws, span=_span(counts.values())) for result in results)
+    results = tuple(_cautioned(r, [*sections[r.name].values()], filling.weights) for r in results)
+    every = [section for part in sections.values() for section in part.values()]
+    note = f"from summaries of {len(found)} clients; laws exact where a closed form exists; seed {seed}"
+    return Scores(filling.names, filling.weights, filling.generators, results, note + _promise(every))
+
+
+def _fill_in(clients: Clients, sections: Mapping[str, Section], dim: int) -> None:
+    """Give the clients their summaries, and what stands for their rows where these are counted."""
+    if any(section.kind == "noisy moments" for section in sections.values()):
+        clients.metric = NoisyFID()
+    made = [_summary(clients.metric, name, section, dim) for name, section in sections.items()]
+    clients.samples, clients.summaries = tuple(s for s, _ in made), tuple(s for _, s in made)
+
+
+def _cautioned(result: Result, sections: Sequence[Section], weights: Sequence[float]) -> Result:
+    """With how far the scores may be off, where directions were left out."""
+    lost = [max(section.notes.get("lost", 0.0), 0.0) for section in sections]
+    if not any(lost):
+        return result
+    of_all = math.sqrt(math.fsum(a * x * x for a, x in zip(shares_of_pool(sections, weights), lost, strict=True)))
+    line = f"{result.label}: some directions were left out: √{result.label} of a client is off by at most"
+    return replace(result, cautions=(*result.cautions, f"{line} {max(lost):.3g}, of all by {of_all:.3g}."))
+
+
+def shares_of_pool(sections: Sequence[Section], weights: Sequence[float]) -> list[float]:
+    """What the covariance of each client counts in that of all: λ (1 − 1/n) / (1 − Σ λ²/n)."""
+    pairs = [(section.count, w) for section, w in zip(sections, weights, strict=True)]
+    kept = 1.0 - math.fsum(w * w / n for n, w in pairs)
+    return [w * (1.0 - 1.0 / n) / kept if kept > 0.0 else 0.0 for n, w in pairs]
+
+
+def _promise(sections: Sequence[Section]) -> str:
+    """What noise promises, in words: the weakest of the clients, as their rows are disjoint."""
+    noisy = [section for section in sections if section.kind.startswith("noisy ")]
+    if not noisy:
+        return ""
+    epsilon, delta = (max(s.notes.get(key, math.inf) for s in noisy) for key in ("epsilon", "delta"))
+    bare = len({s.kind for s in sections}) > len({s.kind for s in noisy})
+    beside = ", beside summaries without noise" if bare else ""
+    return f"; noise protects each row: ε = {epsilon:g}, δ = {delta:g} for all its metrics, one row replaced{beside}"
+
+
+def _named(summaries: Any) -> dict[str, Any]:
+    if isinstance(summaries, Mapping):
+        check_names(list(summaries), "summaries")
+        named = dict(summaries)
+    elif isinstance(summaries, bytes | bytearray | str):
+        raise InvalidInput("summaries", f"is one {type(summaries).__name__}", "Give a list, one for each client")
+    else:
+        named = {f"Client {k}": data for k, data in enumerate(check_list(summaries, "summaries"), 1)}
+    if not named:
+        raise InvalidInput("summaries", "is empty", "Give at least one client")
+    return named
+
+
+def _one_dim(dims: Mapping[str, int]) -> int:
+    first, *rest = dims
+    for name in rest:
+        if dims[name] != dims[first]:
+            seen = f"{name!r} has {dims[name]} features, {first!r} has {dims[first]}"
+            raise InvalidInput("summaries", seen, "Give every client the same features")
+    return dims[first]
+
+
+def _section(metric: Metric[Any], name: str, sections: Mapping[str, Section], dim: int) -> Section:
+    """The client's section for a metric, which must mean the same here and there."""
+    if not sections:
+        raise InvalidInput(f"client {name!r}", "reveals nothing", AGAIN)
+    if metric.name not in sections:
+        seen = f"client {name!r} has none for {metric.name}, but for {', '.join(map(shown, sections))}"
+        raise InvalidInput("summaries", seen, SAME)
+    section = sections[metric.name]
+    if section.kind.removeprefix("noisy ") != kind_of(metric, dim):
+        raise InvalidInput("summaries", f"client {name!r} reveals {section.kind!r} for {metric.name}", SAME)
+    if section.says != says(metric):
+        seen = f"client {name!r} made {metric.name} by {section.says!r}, and here it is {says(metric)!r}"
+        raise InvalidInput("summaries", seen, SAME)
+    return section
+
+
+def _weights(weights: Any, counts: Mapping[str, float]) -> tuple[float, ...]:
+    if weights is not None:
+        return check_named_weights(weights, tuple(counts))
+    exact = [math.isinf(count) for count in counts.values()]
+    if any(exact) and not all(exact):
+        raise InvalidInput("weights", "are missing, and some clients are laws and others rows", "Give one for each")
+    return check_named_weights([1.0 if math.isinf(c) else c for c in counts.values()], tuple(counts))
+
+
+def _stand_in(name: str, sections: Mapping[str, Section], dim: int) -> Client:
+    """A law with about the mean and spread of the client, on which metrics are settled as on its rows."""
+    for section in sections.values():
+        arrays, mean = section.arrays, section.arrays.get("mean", np.zeros(0))
+        if section.kind in ("moments", "thirds") and mean.shape == (dim,):
+            return Client(Gaussian(mean, _trace(arrays, dim) / dim), name=name, weight=1.0)
+        rows = arrays.get("rows")
+        if rows is not None and rows.shape == (section.count, dim):
+            return Client(rows, test=arrays.get("test"), condition=arrays.get("condition"), name=name, weight=1.0)
+    return Client(Gaussian(np.zeros(dim)), name=name, weight=1.0)
+
+
+def _trace(arrays: Mapping[str, np.ndarray], dim: int) -> float:
+    """That of the covariance, from a triangle of it or a factor."""
+    triangle = arrays.get("covariance", arrays.get("second"))
+    if triangle is None:
+        return float(np.sum(arrays.get("factor", np.zeros(1)) ** 2))
+    if triangle.shape != (math.comb(dim + 1, 2),):
+        return 0.0  # refused later
+    return float(np.abs(triangle[np.cumsum(np.r_[0, np.arange(dim, 1, -1)])]).sum())
+
+
+def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tuple[Sample, Any]:
+    """What stands for the rows where they are counted, and the summary."""
+    who = f"client {name!r}"
+    try:
+        made = _summary_of(metric, section, dim)
+    except InvalidInput as error:
+        raise InvalidInput(f"{who}, {metric.name}", f"{error.argument} {error.seen}", AGAIN) from None
+    if isinstance(made, Sample):
+        return made, client_summary(metric, made, who)
+    if math.isinf(section.count):
+        return Sample(distribution=Gaussian(np.zeros(dim))), made
+    counted = Sample(rows=np.broadcast_to(0.0, (int(min(section.count, ENOUGH)), dim)))
+    if section.count < metric.min_rows:
+        refused = client_summary(metric, Sample(rows=np.zeros((int(section.count), dim))), who)
+        made = Lone(refused, made) if isinstance(refused, Lone) else made
+    return counted, made
+
+
+def _summary_of(metric: Metric[Any], section: Section, dim: int) -> Any:
+    if section.kind == "noisy moments":
+        return NoisyMoments.of(section, dim)
+    return noisy_mean(metric, section) if section.kind == "noisy features" else summary_of(metric, section, dim)
+
+
+def _span(counts: Iterable[float]) -> str:
+    rows = [int(n) for n in counts if n < math.inf]
+    if not rows:
+        return "exact clients"
+    return f"{min(rows):,} to " * (min(rows) < max(rows)) + f"{max(rows):,} rows a client"

@@ -1,0 +1,156 @@
+"""The bytes that a client sends: a header that says what follows, and the numbers. Neither pickle nor compression.
+
+    8 bytes   "NBMETSM" and the version of the format, 1
+    4 bytes   length of the header, little-endian
+    header    JSON: {"dim": d, "sections": [{"metric", "says", "kind", "count", "type", "arrays": [[name, shape], …]}]}
+    numbers   every array of every section, one after the other, little-endian, as "type" says ("<f8" or "<f4")
+
+What is read is of strangers: before anything is allocated the shapes must add up to the bytes that are there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput, check_choice, check_count, check_number, shown
+
+MAGIC = b"NBMETSM\x01"
+START = len(MAGIC) + 4
+TYPES = ("<f8", "<f4")
+LONGEST_HEADER, MOST_SECTIONS, MOST_ARRAYS, MOST_AXES = 1 << 20, 1000, 8, 2
+WIDEST, MOST_ROWS, LARGEST = 1_000_000, 10**15, 1e100
+AGAIN = "Send what nm.federated.client_summary made, unchanged"
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """What a client reveals for one metric.
+
+    Attributes
+    ----------
+    metric, says : its name and its convention, which both sides must share
+    kind : what the arrays are, see `reveal`
+    count : rows behind it, infinity of an exact law
+    arrays : name -> array of at most two axes
+    type : of the numbers on the wire, "<f8" or "<f4"
+    notes : further numbers of the header, such as a bound on the error of what was left out
+    """
+
+    metric: str
+    says: str
+    kind: str
+    count: float
+    arrays: Mapping[str, np.ndarray]
+    type: str = "<f8"
+    notes: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """Its part of the header."""
+        count = None if math.isinf(self.count) else int(self.count)
+        arrays = [[name, list(array.shape)] for name, array in self.arrays.items()]
+        notes = {"notes": dict(self.notes)} if self.notes else {}
+        head = {"metric": self.metric, "says": self.says, "kind": self.kind, "count": count, "type": self.type}
+        return {**head, **notes, "arrays": arrays}
+
+
+def size(dim: int, sections: Sequence[Section]) -> int:
+    """How many bytes `write` gives, from the shapes alone."""
+    numbers = sum(math.prod(a.shape) * int(s.type[-1]) for s in sections for a in s.arrays.values())
+    return START + len(_header(dim, sections)) + numbers
+
+
+def write(dim: int, sections: Sequence[Section]) -> bytes:
+    """The sections as bytes."""
+    header = _header(dim, sections)
+    numbers = [np.ascontiguousarray(a, dtype=s.type).tobytes() for s in sections for a in s.arrays.values()]
+    return b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *numbers])
+
+
+def _header(dim: int, sections: Sequence[Section]) -> bytes:
+    head = {"dim": dim, "sections": [section.head for section in sections]}
+    return json.dumps(head, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode()
+
+
+def read(data: Any, who: str) -> tuple[int, dict[str, Section]]:
+    """The dimension and the sections by metric; InvalidInput, about `who`, for anything that `write` does not make."""
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InvalidInput(who, f"is {type(data).__name__}", f"Give bytes. {AGAIN}")
+    data = bytes(data)
+    try:
+        return _read(data)
+    except InvalidInput as error:
+        raise InvalidInput(who, f"{error.argument} {error.seen}", AGAIN) from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
+        raise InvalidInput(who, f"has a header that cannot be read ({type(error).__name__})", AGAIN) from None
+
+
+def _read(data: bytes) -> tuple[int, dict[str, Section]]:
+    if data[: len(MAGIC) - 1] != MAGIC[:-1]:
+        raise InvalidInput("summary", f"begins with {shown(data[:8])}, and is no client summary", AGAIN)
+    if data[: len(MAGIC)] != MAGIC:
+        raise InvalidInput("summary", f"is of version {data[len(MAGIC) - 1 : len(MAGIC)].hex()}, and this is 01", AGAIN)
+    length = int.from_bytes(data[len(MAGIC) : START], "little")
+    if len(data) < START or length > min(LONGEST_HEADER, len(data) - START):
+        raise InvalidInput("summary", f"is cut short, or its header of {length:,} bytes is too long", AGAIN)
+    head = json.loads(data[START : START + length].decode())
+    dim = check_count(_whole(head["dim"]), "dim", maximum=WIDEST)
+    listed = _list(head["sections"], "sections", MOST_SECTIONS)
+    found, position = {}, START + length
+    shapes = [_shapes(item["arrays"]) for item in listed]
+    types = [check_choice(item["type"], TYPES, "type") for item in listed]
+    promised = sum(math.prod(shape) * int(t[-1]) for part, t in zip(shapes, types, strict=True) for _, shape in part)
+    if promised != len(data) - position:
+        there = f"{len(data) - position:,} bytes of numbers, and promises {promised:,}"
+        raise InvalidInput("summary", f"has {there}", AGAIN)
+    for item, part, kind_of in zip(listed, shapes, types, strict=True):
+        arrays = {}
+        for name, shape in part:
+            count = math.prod(shape)
+            values = np.frombuffer(data, dtype=kind_of, count=count, offset=position).astype(np.float64)
+            position += count * int(kind_of[-1])
+            if not (np.abs(values) <= LARGEST).all():  # NaN is not
+                raise InvalidInput(name, f"has numbers that are not finite, or beyond {LARGEST:g}", AGAIN)
+            arrays[name] = values.reshape(shape)
+        section = _section(item, arrays, kind_of)
+        if section.metric in found:
+            raise InvalidInput("sections", f"has {shown(section.metric)} twice", AGAIN)
+        found[section.metric] = section
+    return dim, found
+
+
+def _section(item: Any, arrays: dict[str, np.ndarray], kind_of: str) -> Section:
+    metric, said, kind = (item[key] for key in ("metric", "says", "kind"))
+    if not all(isinstance(text, str) for text in (metric, said, kind)):
+        raise TypeError
+    count = math.inf if item["count"] is None else check_count(_whole(item["count"]), "count", maximum=MOST_ROWS)
+    notes = item.get("notes", {})
+    if not isinstance(notes, dict) or len(notes) > MOST_ARRAYS:
+        raise TypeError
+    checked = {str(k): check_number(v, str(k), minimum=-LARGEST, maximum=LARGEST) for k, v in notes.items()}
+    return Section(metric, said, kind, count, arrays, kind_of, checked)
+
+
+def _shapes(items: Any) -> list[tuple[str, tuple[int, ...]]]:
+    pairs = [(name, _list(shape, "shape", MOST_AXES)) for name, shape in _list(items, "arrays", MOST_ARRAYS)]
+    if not all(isinstance(name, str) for name, _ in pairs) or len(dict(pairs)) < len(pairs):
+        raise TypeError
+    return [(n, tuple(check_count(_whole(k), n, minimum=0, maximum=MOST_ROWS) for k in shape)) for n, shape in pairs]
+
+
+def _list(items: Any, name: str, most: int) -> list[Any]:
+    if not isinstance(items, list) or len(items) > most:
+        raise InvalidInput(name, f"is {shown(items)}", AGAIN)
+    return items
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:  # a bool is none
+        raise TypeError
+    return value

@@ -1,0 +1,182 @@
+"""Bytes of clients and the scores made of them: equal to evaluate() on the rows, and nothing else is believed."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.federated import wire
+
+RNG = np.random.default_rng(3)
+
+
+def parties(d, offset=0.0, sizes=(40, 9, 150)):
+    rng = np.random.default_rng([7, d])
+    clients = [offset + rng.normal(k / 3, 1 + k / 5, size=(n, d)) for k, n in enumerate(sizes)]
+    drawn = {"rows": offset + rng.normal(size=(60, d)), "law": nm.Gaussian(np.full(d, offset + 0.2))}
+    return clients, {**drawn, "function": lambda n, rng: offset + 1.2 * rng.normal(size=(n, d))}
+
+
+def both(clients, generators, metrics, weights=None, samples=300, **options):
+    """The scores of evaluate and of the clients' summaries, (generators · metrics, 2) and all of evaluate's."""
+    federation = nm.Federation(clients)
+    federation = federation if weights is None else federation.with_weights(weights)
+    there = nm.evaluate(federation, generators, metrics, samples=samples, progress=False)
+    sent = [nm.federated.client_summary(rows, metrics, **options) for rows in clients]
+    here = nm.federated.aggregate(sent, weights, generators, metrics, samples=samples)
+    return here, there
+
+
+@pytest.mark.parametrize(("d", "offset"), [(1, 0.0), (2, 0.0), (3, 300.0), (20, 0.0), (70, 0.0)])
+def test_scores_of_summaries_are_those_of_the_rows(d, offset):
+    features = nm.metrics.KID(nm.RandomFeatures(nm.RBF(2.0), 64), name="kid_features")
+    clients, generators = parties(d, offset)
+    for weights in (None, [3, 1, 2]):
+        here, there = both(clients, generators, ["fid", "kid", features], weights)
+        np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(here.clients["value"], there.clients["value"], rtol=1e-12, atol=1e-12)
+    assert here.cautions == there.cautions
+    assert here.names == there.names and here.weights == there.weights
+
+
+def test_metrics_that_need_rows_say_so_and_get_them_on_demand():
+    clients, generators = parties(3)
+    clients = [nm.Client(rows, test=rows[::3] + 0.1) for rows in clients]
+    metrics = ["auth_pct", "recall", "fid_infinity", "vendi", nm.metrics.KID(nm.RBF(), name="kid_rbf")]
+    for name in ("fld", "recall", "w1", "fid_infinity", metrics[-1]):
+        with pytest.raises(nm.InvalidInput, match=r"needs every row of a client.*reveal_rows=True"):
+            nm.federated.client_summary(clients[0], name)
+    here, there = both(clients, {"rows": generators["rows"]}, metrics, reveal_rows=True)
+    np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12)
+
+
+def test_laws_and_a_single_row_are_clients_too():
+    generators = {"g": nm.Gaussian([0.5, 0.0])}
+    laws = [nm.Gaussian([0, 1], [[2, 1], [1, 1]]), nm.Gaussian([3, 1], 0)]
+    here, there = both(laws, generators, ["fid", "kid"], samples=None)
+    np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12)
+    with_one = [RNG.normal(size=(9, 2)), RNG.normal(size=(8, 2)), np.ones((1, 2))]
+    here, there = both(with_one, generators, ["fid", "kid"], [1, 1, 0])
+    np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12)
+    assert here.cautions == there.cautions
+    sent = [nm.federated.client_summary(rows) for rows in with_one]
+    with pytest.raises(nm.InvalidInput, match="'Client 3', fid, rows: has 1 row"):
+        nm.federated.aggregate(sent, None, generators)
+
+
+def test_moments_of_few_rows_do_not_carry_the_rows():
+    """The factor that the package computes with gives the rows back; what is sent depends on the covariance alone."""
+    rows = RNG.normal(size=(6, 10))
+    turn = np.linalg.qr(np.c_[np.ones(6), RNG.normal(size=(6, 5))])[0]
+    spin = np.linalg.qr(RNG.normal(size=(5, 5)))[0]
+    mixing = turn @ np.block([[np.eye(1), np.zeros((1, 5))], [np.zeros((5, 1)), spin]]) @ turn.T  # keeps mean and cov
+    others = mixing @ rows
+    assert np.abs(others - rows).max() > 0.5
+    np.testing.assert_allclose(np.cov(others.T), np.cov(rows.T), atol=1e-12)
+    first, second = (wire.read(nm.federated.client_summary(x, "fid"), "c")[1]["fid"].arrays for x in (rows, others))
+    for name, array in first.items():
+        np.testing.assert_allclose(array, second[name], atol=1e-12)
+    kept = [nm.metrics.FID().summarize(nm.metrics.Sample(rows=x)).root for x in (rows, others)]
+    assert np.abs(kept[0] - kept[1]).max() > 0.1  # so the claim is one
+
+
+def header(data):
+    length = int.from_bytes(data[8:12], "little")
+    return json.loads(data[12 : 12 + length]), data[12 + length :]
+
+
+def rebuilt(head, numbers):
+    text = json.dumps(head).encode()
+    return wire.MAGIC + len(text).to_bytes(4, "little") + text + numbers
+
+
+def changed(**changes):
+    """A summary of which the header of the first section says something else."""
+    head, numbers = header(GOOD)
+    head["sections"][0].update(changes)
+    return rebuilt(head, numbers)
+
+
+GOOD = nm.federated.client_summary(RNG.normal(size=(30, 4)), "fid")
+DEEP = b"[" * 100_000
+BAD = {
+    "a text": "NBMETSM",
+    "nothing": b"",
+    "a pickle": b"\x80\x04\x95" + bytes(40),
+    "a zip": b"PK\x03\x04" + bytes(40),
+    "another version": GOOD[:7] + b"\x02" + GOOD[8:],
+    "cut": GOOD[:-1],
+    "longer": GOOD + b"\0",
+    "cut in the header": GOOD[:40],
+    "a header of 4 GB": wire.MAGIC + b"\xff" * 4 + GOOD[12:],
+    "no JSON": wire.MAGIC + (4).to_bytes(4, "little") + b"\xff\xfe{}",
+    "deep JSON": wire.MAGIC + len(DEEP).to_bytes(4, "little") + DEEP,
+    "a list": rebuilt([], b""),
+    "no sections": rebuilt({"dim": 4, "sections": []}, b""),
+    "1e12 numbers": changed(arrays=[["mean", [10**12]]]),
+    "10**30 numbers": changed(arrays=[["mean", [10**15, 10**15]]]),
+    "negative lengths": changed(arrays=[["mean", [-4]], ["factor", [18]]]),
+    "a length of True": changed(arrays=[["mean", [True]], ["factor", [13]]]),
+    "other shapes": changed(arrays=[["mean", [5]], ["factor", [9]]]),
+    "other names": changed(arrays=[["mean", [4]], ["facto", [10]]]),
+    "one name twice": changed(arrays=[["mean", [4]], ["mean", [10]]]),
+    "a covariance that is none": changed(arrays=[["mean", [4]], ["covariance", [10]]])[:-80] + (-np.ones(10)).tobytes(),
+    "pickled objects": changed(type="|O"),
+    "another kind": changed(kind="rows"),
+    "another metric": changed(metric="kid"),
+    "a metric that is a number": changed(metric=3),
+    "a count of 1e300": changed(count=10**300),
+    "a count of a half": changed(count=0.5),
+    "a count of NaN": changed(count=math.nan),
+    "notes that are none": changed(notes=[1]),
+    "NaN": GOOD[:-8] + np.array([np.nan]).tobytes(),
+    "infinity": GOOD[:-8] + np.array([np.inf]).tobytes(),
+    "1e200": GOOD[:-8] + np.array([1e200]).tobytes(),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_hostile_bytes_are_refused_by_the_clients_name(case):
+    with pytest.raises(nm.InvalidInput, match="eve"):
+        nm.federated.aggregate({"adam": GOOD, "eve": BAD[case]}, [1, 1], {"g": np.zeros((3, 4))}, "fid")
+
+
+def test_flipped_bytes_are_read_or_refused():
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(300):
+        data = bytearray(GOOD)
+        for place in rng.integers(len(data), size=rng.integers(1, 4)):
+            data[place] = rng.integers(256)
+        try:
+            scores = nm.federated.aggregate([GOOD, bytes(data)], [1, 1], {"g": nm.Gaussian([0.0] * 4)}, "fid")
+            assert np.isfinite(scores.table["all"]).all()
+        except nm.InvalidInput:
+            refused += 1
+    assert 100 < refused < 300
+
+
+def test_summaries_that_do_not_belong_together_are_refused():
+    rows, generators = RNG.normal(size=(30, 4)), {"g": nm.Gaussian([0.0] * 4)}
+    wide = nm.federated.client_summary(RNG.normal(size=(30, 5)), "fid")
+    with pytest.raises(nm.InvalidInput, match="'Client 2' has 5 features, 'Client 1' has 4"):
+        nm.federated.aggregate([GOOD, wide], None, generators, "fid")
+    with pytest.raises(nm.InvalidInput, match="'Client 1' has none for kid, but for 'fid'"):
+        nm.federated.aggregate([GOOD], None, generators, "kid")
+    steep = nm.federated.client_summary(rows, nm.metrics.KID(nm.Polynomial(3, gamma=2)))
+    with pytest.raises(nm.InvalidInput, match=r"'Client 1' made kid by .*γ = 2.* here it is .*γ = 1/d"):
+        nm.federated.aggregate([steep], None, generators, "kid")
+    law = nm.federated.client_summary(nm.Gaussian([0.0] * 4), "fid")
+    with pytest.raises(nm.InvalidInput, match="some clients are laws"):
+        nm.federated.aggregate([GOOD, law], None, generators, "fid")
+    with pytest.raises(nm.InvalidInput, match="is one bytes"):
+        nm.federated.aggregate(GOOD, None, generators, "fid")
+    with pytest.raises(nm.InvalidInput, match="is empty"):
+        nm.federated.aggregate([], None, generators, "fid")
+
+
+def test_rows_that_are_not_here_are_asked_for_in_vain():
+    scores = nm.federated.aggregate([GOOD, GOOD], None, {"g": RNG.normal(size=(40, 4))}, "fid")
+    with pytest.raises(nm.InvalidInput):
+        scores.heterogeneity("fid")
