@@ -7,12 +7,24 @@ wire.py     the bytes: a header in JSON, and the numbers       reveal.py   what 
 client.py   rows to bytes                                      server.py   bytes to scores
 privacy.py  (ε, δ): sensitivities, noise, exact accounts       noisy.py    summaries with noise, and FID of them
 ledger.py   bytes up and down, `scores.ledger`                 flower.py   the same functions in Flower
+survival.py at which ε the order of generators survives        figure.py   its picture
 """
+
+from typing import Any
 
 from . import flower
 from .client import client_summary
 from .ledger import ledger
 from .privacy import Privacy, noise_multiplier, spent
 from .server import aggregate
+from .survival import rank_survival
 
-__all__ = ["Privacy", "aggregate", "client_summary", "flower", "ledger", "noise_multiplier", "spent"]
+__all__ = ["Privacy", "aggregate", "client_summary", "flower", "ledger", "noise_multiplier", "plot_survival"]
+__all__ += ["rank_survival", "spent"]
+
+
+def plot_survival(table: Any) -> Any:
+    """The curve of `rank_survival` as a matplotlib Figure, see `nbmetrics/federated/figure.py`."""
+    from .figure import plot_survival as plot
+
+    return plot(table)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InvalidInput
 from ..metrics import Metric, Sample
 from ..metrics.base import Terms
@@ -31,14 +32,12 @@ BOUNDED = "Take 'fid' with a clip, or KID(nm.RandomFeatures(nm.RBF(sigma), 1024)
 
 def noisy_sections(metrics: Sequence[Metric[Any]], sample: Sample, privacy: Privacy) -> list[Section]:
     """What a client reveals for these metrics, its (ε, δ) spent on all of them together."""
-    kinds = [_check_bounded(metric, sample) for metric in metrics]
-    releases = sum(kind != "nothing" for kind in kinds)
-    z, normals = privacy.multiplier(max(releases, 1)), privacy.stream()
-    pairs = zip(metrics, kinds, strict=True)
-    return [noisy_section(metric, kind, sample, privacy, z, normals) for metric, kind in pairs]
+    sections = [bounded(metric, sample, privacy) for metric in metrics]
+    z, normals = privacy.multiplier(max(1, sum(bool(s.arrays) for s in sections))), privacy.stream()
+    return [with_noise(section, z, normals) for section in sections]
 
 
-def _check_bounded(metric: Any, sample: Sample) -> str:
+def check_bounded(metric: Any, sample: Sample) -> str:
     """The kind of its summary, where one row moves it a bounded way only."""
     kind = kind_of(metric, sample.dim)
     if sample.rows is None:
@@ -51,26 +50,34 @@ def _check_bounded(metric: Any, sample: Sample) -> str:
     return kind
 
 
-def noisy_section(
-    metric: Any, kind: str, sample: Sample, privacy: Privacy, multiplier: float, normals: Normals
-) -> Section:
-    """One release, its noise `multiplier` times its sensitivity; `sigma` in its notes is that of each number."""
-    rows: Any = sample.rows
+def bounded(metric: Any, sample: Sample, privacy: Privacy) -> Section:
+    """What noise is added to; `sigma` in its notes is its sensitivity, the noise of multiplier 1."""
+    kind, rows = check_bounded(metric, sample), cast(Array, sample.rows)
     n, d = rows.shape
     if kind == "nothing":
         return Section(metric.name, says(metric), kind, n, {})
     notes = {"epsilon": privacy.epsilon, "delta": privacy.delta}
     if kind == "features":
-        scale, sigma = math.sqrt(metric.kernel.kernel.scale), multiplier * math.sqrt(FEATURES) / n
-        mean = metric.kernel.embed(rows).vector / scale
-        arrays = {"mean": scale * (mean + sigma * normals.draw(mean.size))}
-        return Section(metric.name, says(metric), "noisy features", n, arrays, notes={**notes, "sigma": scale * sigma})
+        notes["sigma"] = math.sqrt(FEATURES * metric.kernel.kernel.scale) / n
+        return Section(
+            metric.name, says(metric), f"noisy {kind}", n, {"mean": metric.kernel.embed(rows).vector}, "<f8", notes
+        )
     mean, second = clipped_moments(rows, privacy)
-    sigma = multiplier * math.sqrt(MOMENTS) / n
-    noise = sigma * normals.draw(mean.size + second.size)
-    arrays = {"mean": mean + noise[:d], "second": second + noise[d:], "centre": centre_of(privacy, d)}
-    notes = {**notes, "clip": float(privacy.clip or 0.0), "sigma": sigma}
-    return Section(metric.name, says(metric), "noisy moments", n, arrays, notes=notes)
+    notes |= {"clip": cast(float, privacy.clip), "sigma": math.sqrt(MOMENTS) / n}
+    arrays = {"mean": mean, "second": second, "centre": centre_of(privacy, d)}
+    return Section(metric.name, says(metric), f"noisy {kind}", n, arrays, "<f8", notes)
+
+
+def with_noise(section: Section, multiplier: float, normals: Normals) -> Section:
+    """A release: noise of `multiplier` times the sensitivity in all numbers but the centre's, which is public."""
+    if not section.arrays:
+        return section
+    sigma = multiplier * section.notes["sigma"]
+    noised = {
+        name: array if name == "centre" else array + sigma * normals.draw(array.size)
+        for name, array in section.arrays.items()
+    }
+    return replace(section, arrays=noised, notes={**section.notes, "sigma": sigma})
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +114,7 @@ class NoisyMoments:
         """Of the mixture: all of it is linear."""
         if any(not np.array_equal(part.centre, parts[0].centre) for part in parts):
             raise InvalidInput("privacy", "has another centre at some client", "Let all clients clip about one point")
-        pairs = list(zip(parts, weights, strict=True))
+        pairs = [pair for pair in zip(parts, weights, strict=True) if pair[1]]
         mean, second = sum(w * p.mean for p, w in pairs), sum(w * p.second for p, w in pairs)
         lost, variance = (math.fsum(w * w * x for x, w in zip(xs, weights, strict=True)) for xs in _scalars(parts))
         return cls(1.0 / lost, np.asarray(mean), np.asarray(second), parts[0].centre, variance)

@@ -97,7 +97,7 @@ class Privacy:
 class Normals:
     """Standard normals: from the operating system where the seed is None, and repeatable otherwise."""
 
-    def __init__(self, seed: int | None) -> None:
+    def __init__(self, seed: int | list[int] | None) -> None:
         self._rng = None if seed is None else np.random.default_rng(seed)
 
     def draw(self, count: int) -> np.ndarray:

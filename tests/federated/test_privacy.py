@@ -92,10 +92,9 @@ def attack(metric, worst, other, sigma_factor, runs=1_000):
     given, rest = Privacy(EPSILON, DELTA, clip=1.0, seed=5), np.zeros((4, 2))
     one, two = (nm.metrics.Sample(rows=np.vstack([rest, row])) for row in (worst, other))
     z, normals = sigma_factor * given.multiplier(1), Normals(5)
-    kind = noisy._check_bounded(metric, one)
 
     def numbers(sample, multiplier, source):
-        section = noisy.noisy_section(metric, kind, sample, given, multiplier, source)
+        section = noisy.with_noise(noisy.bounded(metric, sample, given), multiplier, source)
         return np.concatenate([section.arrays[n] for n in ("mean", "second") if n in section.arrays])
 
     class Silent:

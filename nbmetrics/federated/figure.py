@@ -1,0 +1,43 @@
+"""The curve of `rank_survival` as a matplotlib Figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InvalidInput
+from ..figures.drawing import caption, curve, label, legend, panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NEEDED = {"epsilon", "metric", "aggregate", "agreement", "best_kept"}
+
+
+def plot_survival(table: pd.DataFrame) -> Figure:
+    """Kendall's τ and how often the best stays the best, against ε; one row of panels a metric.
+
+    `table` is what `rank_survival` returned. The dotted line is what clipping alone leaves.
+    """
+    if not isinstance(table, pd.DataFrame) or not set(table) >= NEEDED or table.empty:
+        raise InvalidInput("table", "is not what rank_survival returned", "Give nm.federated.rank_survival(…)")
+    metrics = list(dict.fromkeys(table["metric"]))
+    figure, axes = panels(2 * len(metrics), rows=len(metrics))
+    for k, metric in enumerate(metrics):
+        for ax, column in zip(axes[2 * k : 2 * k + 2], ("agreement", "best_kept"), strict=True):
+            for part in ("avg", "all"):
+                rows = table[(table["metric"] == metric) & (table["aggregate"] == part)].sort_values("epsilon")
+                swept, clipped = rows[np.isfinite(rows["epsilon"])], rows[~np.isfinite(rows["epsilon"])]
+                curve(ax, swept["epsilon"], swept[column], part, part, best=None)
+                for value in clipped[column]:
+                    ax.axhline(value, linestyle=":", linewidth=1.0, color="0.5", label="clipped, without noise")
+            ax.set_xscale("log")
+            ax.set_xlabel("ε, of all metrics together")
+            ax.set_ylabel("Kendall’s τ with the true order" if column == "agreement" else "share: best stays best")
+            ax.set_ylim(-1.05 if column == "agreement" else -0.05, 1.05)
+            ax.set_title(label(metric), fontsize=10)
+    legend(figure, *axes)
+    table.attrs.setdefault("title", "Order of generators under noise")
+    return caption(figure, table)
