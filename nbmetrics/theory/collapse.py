@@ -8,7 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import as_rows, to_numpy
+from ..errors import InvalidInput
 from .aggregates import as_federation, moments_of, root_trace
+
+# Of T: what is left of a difference of clients by rounding.
+ROUNDING = 1e-12
 
 
 class Collapse(NamedTuple):
@@ -16,7 +20,7 @@ class Collapse(NamedTuple):
 
     before : FID-avg of a perfect generator, 2 T (1 − r); its FID-all is 0
     after : FID-avg of what it collapsed to; of one point also its FID-all, T (1 + q)
-    ratio : after / before; below 1 FID-avg calls the collapse an improvement
+    ratio : after / before; below 1 FID-avg calls the collapse an improvement; infinite where all clients are alike
     q : ‖m − μ̂‖² / T, how far from the pooled mean it collapsed
     r : Σ λ_i Tr (C_i^½ Ĉ C_i^½)^½ / T, how much of the pool's variance the clients have inside
     T : Tr Ĉ
@@ -38,6 +42,7 @@ def collapse(federation: Any, target: Any) -> Collapse:
     and the point is near the pooled mean. A random point of the data has q = 1 on average, so it
     raises FID-avg, 1 / (1 − r) times on average.
     Moments of the rows given count as those of laws (of `target` with ddof 0).
+    Raises InvalidInput for clients without moments or all of one point, and a target of other columns.
 
     Examples
     --------
@@ -53,6 +58,8 @@ def collapse(federation: Any, target: Any) -> Collapse:
     parts = [(w, np.vstack([root, m - mean])) for w, (m, root) in zip(weights, moments, strict=True)]
     pool = np.concatenate([math.sqrt(w) * part for w, part in parts])
     total = float(np.sum(pool**2))
+    if not total > 0:
+        raise InvalidInput("federation", "has clients that do not vary", "Give rows or laws that differ")
     left = (rows - rows.mean(axis=0)) / math.sqrt(len(rows))
 
     def inside(root: np.ndarray) -> float:
@@ -60,4 +67,5 @@ def collapse(federation: Any, target: Any) -> Collapse:
 
     r, q = inside(pool) / total, float(np.sum((rows.mean(axis=0) - mean) ** 2)) / total
     before, after = 2 * total * (1 - r), total * (1 + q) + float(np.sum(left**2)) - 2 * inside(left)
-    return Collapse(before, after, after / before, q, r, total)
+    ratio = after / before if before > ROUNDING * total else math.inf
+    return Collapse(before, after, ratio, q, r, total)

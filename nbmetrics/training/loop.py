@@ -73,7 +73,8 @@ def trained(plan: Plan, data: Any, start: Trained | None, monitor: Any, folder: 
             now = replace(now, rounds=now.rounds + 1, steps=now.steps + plan.local_steps, state=state)
             if monitor is not None:
                 named = zip(model.losses, (losses @ weights)[:, 0].tolist(), strict=True)
-                monitor.log(now.steps, _source(now, monitor), **dict(named))
+                hand_over = getattr(monitor, "keep", monitor.log) if now.rounds == plan.rounds else monitor.log
+                hand_over(now.steps, _source(now, monitor), **dict(named))
             if folder is not None and now.rounds in kept:
                 now.save(folder / name_of(now.rounds))
             bar.update()

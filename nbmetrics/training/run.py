@@ -57,7 +57,8 @@ def train(
     seed : of weights, batches and noise
     monitor : an `nm.Monitor`, or any object with `log(step, source, **losses)`, called after each round with the steps
         behind the model, the `sample` of that round's model (its `images` where `monitor.federation` has an extractor),
-        and the mean losses of the round. Training's bits are the same with and without it
+        and the mean losses of the round, after the last one by `keep` where it has that. Training's bits are the same
+        with and without it
     checkpoints : a folder for the models of ten rounds spread evenly; a run that was interrupted goes on from the
         newest, with the bits that it would have had
     device : "auto", "cpu", "cuda", … Noise and batches are drawn on the CPU, so a seed means the same on every device

@@ -153,34 +153,6 @@ def test_the_samples_are_digits_of_17_grey_levels_and_small():
     assert sizes[0] <= 600_000 and sizes[1] <= 900_000 and sum(sizes) <= 1_500_000
 
 
-# The law
-
-
-def test_the_law_is_that_of_exact_scores():
-    clients = [nm.Gaussian([-1.0, 0.0], [[0.3, 0.1], [0.1, 0.2]]), nm.Gaussian([1.0, 0.5], [0.1, 0.4])]
-    federation = nm.Federation(clients).with_weights([0.7, 0.3])
-    rng = np.random.default_rng(0)
-    for rows in (rng.normal(size=(1, 2)), rng.normal(size=(50, 2))):
-        found = nm.theory.collapse(federation, rows)
-        moments = nm.Gaussian(rows.mean(axis=0), np.atleast_2d(np.cov(rows.T, ddof=0)) if len(rows) > 1 else 0.0)
-        avg = nm.evaluate(federation, {"left": moments}, "fid", progress=False).table["avg"][0]
-        assert found.after == pytest.approx(avg, rel=1e-9)
-        if len(rows) == 1:
-            assert found.after == pytest.approx(found.T * (1 + found.q), rel=1e-12)
-            assert found.ratio == pytest.approx((1 + found.q) / (2 * (1 - found.r)), rel=1e-12)
-            assert (found.ratio < 1) == (found.q < 1 - 2 * found.r)
-    mean = np.array([-0.4, 0.15])
-    pool = 0.7 * np.array([[0.3, 0.1], [0.1, 0.2]]) + 0.3 * np.diag([0.1, 0.4]) + 0.21 * np.outer([2, 0.5], [2, 0.5])
-    perfect = nm.evaluate(federation, {"perfect": nm.Gaussian(mean, pool)}, "fid", progress=False).table
-    assert found.before == pytest.approx(perfect["avg"][0], rel=1e-9) and perfect["all"][0] < 1e-9
-
-
-def test_a_random_point_of_the_data_has_q_of_1_on_average():
-    rows = np.random.default_rng(0).normal(size=(200, 2)) + 3 * np.repeat(np.eye(2), 100, axis=0)
-    found = [nm.theory.collapse([rows[:100], rows[100:]], row).q for row in rows]
-    assert np.mean(found) == pytest.approx(1, abs=0.01)  # client covariances have ddof 1
-
-
 @pytest.mark.parametrize(
     ("act", "argument"),
     [

@@ -12,6 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -22,6 +23,7 @@ from ..toolkit.lab import Lab
 from ..toolkit.saved import OF_MONITOR
 from . import recording as engine
 from .beside import Beside
+from .callbacks import HuggingFaceCallback, LightningCallback
 from .history import History
 from .packed import metrics_of, packed
 from .run import Run
@@ -282,6 +284,32 @@ class Monitor(Lab):
     def compared(self) -> list[str]:
         """Whose best checkpoint is better, this run's or that of the run beside it, a sentence a metric."""
         return [] if self._beside is None else list(self._beside.words(self._record.history).values())
+
+    def lightning(self, source: Any, every: int = 1) -> LightningCallback:
+        """A callback for PyTorch Lightning: `Trainer(callbacks=[monitor.lightning(module.generator)])`.
+
+        Logs `source`, as for `log`, and what the module logged (`callback_metrics`) every so many steps of the trainer
+        (`global_step`), of which those are scored that 5 % of the time pay for; the last step always is. Of several
+        processes only the first logs.
+
+        Raises InvalidInput for what cannot be a generator of these clients.
+        """
+        return LightningCallback(self._record, source, every)
+
+    def hugging_face(self, source: Any, every: int = 1) -> HuggingFaceCallback:
+        """A callback for Hugging Face's `transformers.Trainer(callbacks=[monitor.hugging_face(model.generator)])`.
+
+        As `lightning`; losses come when the trainer logs them (`logging_steps`).
+        """
+        return HuggingFaceCallback(self._record, source, every)
+
+    def to_tensorboard(self, folder: Any) -> Path:
+        """Write scores, losses and alarms as TensorBoard's files into a new folder, and return it.
+
+        Of scores avg, all, gap and those of the first 100 clients. Raises InvalidInput where tensorboard is not
+        installed, and for a folder that is not empty or cannot be written.
+        """
+        return self._record.to_tensorboard(folder)
 
     def plot(self) -> Figure:
         """Each metric's avg and all under the weights on show, the gap below, losses, and alarms at their steps."""

@@ -143,16 +143,22 @@ class Recording(Run):
 
     def log(self, step: int, source: Any = None, **losses: Any) -> bool:
         """See `nm.Monitor.log`."""
-        return self._log(step, source, losses)
+        return self.hand_over(step, source, losses)
 
     def keep(self, step: int, source: Any = None, **losses: Any) -> bool:
         """See `nm.Monitor.keep`."""
-        return self._log(step, source, losses, is_kept=True)
+        return self.hand_over(step, source, losses, is_kept=True)
 
-    def _log(self, step: int, source: Any, losses: dict[str, Any], is_kept: bool = False) -> bool:
+    def check(self, source: Any) -> None:
+        """Refuse what can be seen to be no generator of these clients."""
         if self._sampler is None:
             raise InvalidInput("monitor", "was opened to be read", "To go on: nm.Monitor(federation, path=…)")
+        self._sampler.check(source)
+
+    def hand_over(self, step: int, source: Any, losses: dict[str, Any], is_kept: bool = False) -> bool:
+        """`log`, or `keep`, with the losses as a dict, whatever their names."""
         now = time.monotonic()
+        self.check(None)
         step = check_count(step, "step", minimum=0, maximum=LAST_STEP)
         check_names(list(losses), "losses")
         if len(losses) > MOST_LOSSES:
@@ -166,7 +172,7 @@ class Recording(Run):
         late = self.pulse.beat(step, now)
         drawn = None
         if source is not None and (is_kept or self._is_due(now)):
-            self._sampler.check(source)
+            self.check(source)
             self.budget.use(now)
             drawn = self._drawn(step, source)
             if self._warm:  # the first draw loads what others find

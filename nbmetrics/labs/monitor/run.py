@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -113,6 +114,12 @@ class Run:
         from .figure import monitored
 
         return monitored(self.history, self.alarms)
+
+    def to_tensorboard(self, folder: Any) -> Path:
+        """See `nm.Monitor.to_tensorboard`."""
+        from .export import to_tensorboard
+
+        return to_tensorboard(self.history, [rules.Alarm(*row) for row in self.alarms.to_numpy().tolist()], folder)
 
     def __repr__(self) -> str:
         return "\n".join([f"{type(self).__name__} of {len(self.history.points):,} steps", *self.words])
