@@ -154,6 +154,7 @@ function some(step) {
 function steadied(drawn, rounding) {
   const { values } = drawn;
   const first = values.find(Number.isFinite) ?? 0;
+  if (values.every((value) => value === first)) return drawn;
   const isStill = values.every(
     (value) => !Number.isFinite(value) || Math.abs(value - first) <= rounding * Math.max(1, Math.abs(first)),
   );

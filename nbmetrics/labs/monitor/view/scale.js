@@ -65,15 +65,15 @@ export function stepTicks(steps, most) {
 }
 
 /**
- * The `d` of a line, broken where a value is no finite number.
+ * The `d` of a line, broken where a value is no finite number. Of a column only what is drawn is brought to pixels.
  * @param {ArrayLike<number>} steps @param {ArrayLike<number>} values @param {(step: number) => number} atX @param {(value: number) => number} atY
  */
 export function lineOf(steps, values, atX, atY) {
   const parts = /** @type {string[]} */ ([]);
   let [column, first, least, most, last] = [NaN, NaN, NaN, NaN, NaN];
   let pen = "M";
-  const put = (/** @type {number} */ y) => {
-    parts.push(`${pen}${column} ${Math.round(10 * y) / 10}`);
+  const put = (/** @type {number} */ value) => {
+    parts.push(`${pen}${column} ${Math.round(10 * atY(value)) / 10}`);
     pen = "L";
   };
   const flush = () => {
@@ -85,8 +85,8 @@ export function lineOf(steps, values, atX, atY) {
     column = NaN;
   };
   for (let i = 0; i < steps.length; i++) {
-    const y = atY(values[i]);
-    if (!Number.isFinite(y)) {
+    const value = values[i];
+    if (!Number.isFinite(value)) {
       flush();
       pen = "M";
       continue;
@@ -94,11 +94,11 @@ export function lineOf(steps, values, atX, atY) {
     const x = Math.round(atX(steps[i]));
     if (x !== column) {
       flush();
-      [column, first, least, most] = [x, y, y, y];
+      [column, first, least, most] = [x, value, value, value];
     }
-    last = y;
-    if (y < least) least = y;
-    if (y > most) most = y;
+    last = value;
+    if (value < least) least = value;
+    if (value > most) most = value;
   }
   flush();
   return parts.join("");
