@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from tests.browser.frontends import end_sessions, open_notebook, open_voila, watched
-from tests.browser.labs import LABS, MOST_UNLIKE, assert_python_has_the_same_numbers, group, handle, settle, shown
+from tests.browser.labs import (
+    LABS,
+    MOST_UNLIKE,
+    TWO_OF_LABS,
+    assert_python_has_the_same_numbers,
+    group,
+    handle,
+    settle,
+    shown,
+)
 from tests.browser.page import centre, drag, painted
 
 VIEWPORT = {"width": 1280, "height": 900}
@@ -126,7 +135,7 @@ PIXELS_A_POINT = """canvases => canvases.map(
 
 
 @pytest.mark.parametrize("where", ["plain_page", pytest.param("jupyterlab", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("lab", TWO_OF_LABS)
 def test_a_finger_drags_at_two_pixels_a_point_and_nothing_leaves_a_narrow_column(request, where, lab, look):
     case = LABS[lab]
     page = request.getfixturevalue(f"in_{where}_by_finger")(case.source)

@@ -114,8 +114,9 @@ def gaps_of(history: History) -> dict[str, Any]:
     k = len(history.names)
     for facts in (facts for facts in metrics_of(history) if facts.kind == "kid" and k <= MOST_TABLED):
         where = [(segment, segment.position(facts.name)) for segment in history.segments]
-        tables = [history.array(segment.frames.get(f"gap {place}")) for segment, place in where if place >= 0]
-        first = tables[0]
+        begun = [(segment, place) for segment, place in where if place >= 0 and segment.frames]  # others scored nothing
+        tables = [history.array(segment.frames.get(f"gap {place}")) for segment, place in begun]
+        first = tables[0] if tables else None
         if first is None or first.shape != (k, k + 2):
             continue
         if all(table is not None and np.array_equal(table, first) for table in tables):

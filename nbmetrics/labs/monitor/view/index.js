@@ -7,6 +7,7 @@
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
+import { themeOf } from "../../toolkit/view/ink.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
 import { AlarmList } from "./alarmlist.js";
@@ -67,11 +68,14 @@ function monitorView(store, signal) {
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {unknown} */ (store.scene));
     const numbers = /** @type {Numbers} */ (/** @type {unknown} */ (store.numbers));
-    for (const part of [headline, scrubber, figures, legend, losses, scores, alarms, samples, weights, ...choices])
+    const theme = themeOf(body); // read before anything is written, or the browser lays the page out twice
+    for (const part of [headline, scrubber, figures, legend, losses, scores, alarms, weights, ...choices])
       part.paint(scene, numbers);
+    samples.paint(theme, numbers);
     strip.paint(
       scene,
       numbers,
+      theme,
       numbers.history.lines.find(({ facts }) => facts.name === scene.metric),
     );
     table.paint(isTable, () => clientRows(run(), numbers));

@@ -47,7 +47,8 @@ export class MetricFigure {
         ...curvesOf(line, "", bandsOf(line), judged?.[stored.name]?.sets),
       ];
       const gaps = [...(beside ? gapOf(beside, "nbm-step-other") : []), ...gapOf(line, "", bandsOf(line)[2])];
-      this.drawn = { keys, scores, gaps: facts.kind === "kid" ? gaps.map(steadied) : gaps };
+      const rounding = line.gap === stored.gap ? 1e-9 : 1e-6; // under other weights, that of single precision
+      this.drawn = { keys, scores, gaps: facts.kind === "kid" ? gaps.map((one) => steadied(one, rounding)) : gaps };
     }
     const told = alarms.map((alarm) => alarm.step);
     this.scores.paint(steps, this.drawn.scores, told, step, keys);
@@ -149,12 +150,13 @@ function some(step) {
   return step === null ? [] : [step];
 }
 
-/** What is constant by theorem is drawn as that: its rounding is no picture. @param {Drawn} drawn @returns {Drawn} */
-function steadied(drawn) {
+/** What is constant by theorem is drawn as that: its rounding is no picture. @param {Drawn} drawn @param {number} rounding @returns {Drawn} */
+function steadied(drawn, rounding) {
   const { values } = drawn;
   const first = values.find(Number.isFinite) ?? 0;
+  if (values.every((value) => value === first)) return drawn;
   const isStill = values.every(
-    (value) => !Number.isFinite(value) || Math.abs(value - first) <= 1e-9 * Math.max(1, Math.abs(first)),
+    (value) => !Number.isFinite(value) || Math.abs(value - first) <= rounding * Math.max(1, Math.abs(first)),
   );
   return isStill ? { ...drawn, values: values.map((value) => (Number.isFinite(value) ? first : value)) } : drawn;
 }

@@ -97,7 +97,11 @@ function lineOf(stored, run, shares, given, judged) {
       : judged?.all
         ? placed(stored.steps, doubles(judged.steps ?? ""), doubles(judged.all))
         : null;
-  const gap = given ? stored.gap : packed ? avg.map(() => constant) : all && avg.map((value, i) => value - all[i]);
+  const gap = given
+    ? stored.gap
+    : packed
+      ? new Float64Array(avg.length).fill(constant)
+      : all && avg.map((value, i) => value - all[i]);
   const best = { avg: bestOf(stored.steps, avg, facts), all: all && bestOf(stored.steps, all, facts) };
   const errors = given ? stored.errors : judged?.errors ? placedRows(stored.steps, judged) : null;
   return { stored, facts, avg, all, gap, errors, isFirstOrder: !given && judged?.kind === "first order", best };

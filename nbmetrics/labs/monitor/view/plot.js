@@ -8,6 +8,7 @@
 import { Plot, resizeChildren } from "../../toolkit/view/chart.js";
 import { setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { bandOf, heightScale, lineOf, lonely, marksOf, stepScale, stepTicks } from "./scale.js";
+import { stepText } from "./words.js";
 
 /**
  * @typedef {{name: string, style: string, steps: Float64Array, values: Float64Array, bests?: number[], sets?: number[],
@@ -86,9 +87,7 @@ export class StepPlot {
       drawn.flatMap(({ band }) => band ?? []),
     );
     this.atY = heights.at;
-    plot.paintX(this.hasAxis ? stepTicks(steps, plot.mostTicks) : [], scale.at, this.height - 5, (value) =>
-      value.toLocaleString("en"),
-    );
+    plot.paintX(this.hasAxis ? stepTicks(steps, plot.mostTicks) : [], scale.at, this.height - 5, stepText);
     plot.paintY(heights.ticks, heights.at);
     resizeChildren(this.lines, drawn.length, () => svg("g", {}, [svg("path"), svg("g")])).forEach((node, i) => {
       const { style, steps: at, values } = drawn[i];

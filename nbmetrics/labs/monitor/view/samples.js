@@ -2,10 +2,11 @@
  * What the generator made at the kept step that is nearest to the one on show: points of a plane, or small pictures.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Scene } from "./types.js"
+ * @import { Theme } from "../../toolkit/view/ink.js"
+ * @import { Numbers } from "./types.js"
  */
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
-import { colourOf, themeOf } from "../../toolkit/view/ink.js";
+import { colourOf } from "../../toolkit/view/ink.js";
 import { bytesOf, nearest, singles } from "./history.js";
 import { stepText } from "./words.js";
 
@@ -23,13 +24,12 @@ export class Samples {
     this.root = el("section", { class: "nbm-step-card", "aria-label": "Samples" }, [this.words, this.canvas]);
   }
 
-  /** @param {Scene} _scene @param {Numbers} numbers */
-  paint(_scene, { step }) {
+  /** @param {Theme} theme @param {Numbers} numbers */
+  paint(theme, { step }) {
     const kept = /** @type {Kept} */ (this.store.model.get("samples"));
     this.root.hidden = !kept?.steps?.length || step === null;
     if (this.root.hidden || step === null) return;
     const place = nearest(Float64Array.from(kept.steps), step);
-    const theme = themeOf(this.root);
     const key = `${kept.steps[place]} ${kept.low} ${kept.high} ${theme.back} ${theme.text}`;
     if (key === this.shown) return;
     this.shown = key;

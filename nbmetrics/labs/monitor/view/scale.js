@@ -22,15 +22,29 @@ export function extentOf(series) {
   return low <= high ? [low, high, low > 0] : [0, 1, false];
 }
 
+// Widths of a band that its middle is taken from.
+const TAKEN = 500;
+
+/** The middle one of a band's widths. @param {Band} band */
+function middleOf({ low, high }) {
+  const stride = Math.ceil(low.length / TAKEN);
+  const widths = Array.from({ length: Math.ceil(low.length / stride) }, (_, k) => high[k * stride] - low[k * stride]);
+  const known = widths.filter(Number.isFinite).sort((a, b) => a - b);
+  return known.length ? known[known.length >> 1] : 0;
+}
+
 /** Of scores, with room for their bands. @param {ArrayLike<number>[]} series @param {[number, number]} pixels from the bottom @param {number} most parts @param {Band[]} [bands] @returns {Scale} */
 export function heightScale(series, pixels, most, bands = []) {
-  const [low, scored, isPositive] = extentOf(series);
-  const high = extentOf([[scored], ...bands.map((band) => band.high)])[1];
-  if (!isPositive || scored / low <= LOG_RATIO) {
-    const range = calmRange(null, extentOf([[low], ...bands.map((band) => band.low)])[0], high);
+  const [least, largest, isPositive] = extentOf(series);
+  const isLog = isPositive && largest / least > LOG_RATIO;
+  const room = Math.max(largest - least, ...bands.map(middleOf)); // a few wide bands must not flatten the lines
+  const high = Math.min(largest + room, extentOf([[largest], ...bands.map((band) => band.high)])[1]);
+  if (!isLog) {
+    const low = Math.max(least - room, extentOf([[least], ...bands.map((band) => band.low)])[0]);
+    const range = calmRange(null, low, high);
     return { at: linear(range, pixels).at, ticks: ticksOf(range, roundStep(range[1] - range[0], most)), isLog: false };
   }
-  const range = /** @type {[number, number]} */ ([Math.log10(low), Math.log10(high)]);
+  const range = /** @type {[number, number]} */ ([Math.log10(least), Math.log10(high)]);
   const { at } = linear(range, pixels);
   const stride = Math.max(1, Math.ceil((range[1] - range[0]) / most));
   const powers = ticksOf([Math.ceil(range[0]), Math.floor(range[1])], stride);
@@ -51,15 +65,15 @@ export function stepTicks(steps, most) {
 }
 
 /**
- * The `d` of a line, broken where a value is no finite number.
+ * The `d` of a line, broken where a value is no finite number. Of a column only what is drawn is brought to pixels.
  * @param {ArrayLike<number>} steps @param {ArrayLike<number>} values @param {(step: number) => number} atX @param {(value: number) => number} atY
  */
 export function lineOf(steps, values, atX, atY) {
   const parts = /** @type {string[]} */ ([]);
   let [column, first, least, most, last] = [NaN, NaN, NaN, NaN, NaN];
   let pen = "M";
-  const put = (/** @type {number} */ y) => {
-    parts.push(`${pen}${column} ${y.toFixed(1)}`);
+  const put = (/** @type {number} */ value) => {
+    parts.push(`${pen}${column} ${Math.round(10 * atY(value)) / 10}`);
     pen = "L";
   };
   const flush = () => {
@@ -71,20 +85,20 @@ export function lineOf(steps, values, atX, atY) {
     column = NaN;
   };
   for (let i = 0; i < steps.length; i++) {
-    const y = atY(values[i]);
-    if (!Number.isFinite(y)) {
+    const value = values[i];
+    if (!Number.isFinite(value)) {
       flush();
       pen = "M";
       continue;
     }
-    const x = Math.round(2 * atX(steps[i])) / 2;
+    const x = Math.round(atX(steps[i]));
     if (x !== column) {
       flush();
-      [column, first, least, most] = [x, y, y, y];
+      [column, first, least, most] = [x, value, value, value];
     }
-    last = y;
-    if (y < least) least = y;
-    if (y > most) most = y;
+    last = value;
+    if (value < least) least = value;
+    if (value > most) most = value;
   }
   flush();
   return parts.join("");

@@ -8,7 +8,7 @@
  * @import { Line, Numbers, Run, Scene } from "./types.js"
  */
 import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
-import { colourAt, themeOf } from "../../toolkit/view/ink.js";
+import { colourAt } from "../../toolkit/view/ink.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { nearest } from "./history.js";
 import { columnsOf, farthest, regretsOf } from "./regrets.js";
@@ -49,12 +49,11 @@ export class Strip {
       this.store.preview(/** @type {any} */ ({ ...this.store.scene, client }), "");
   }
 
-  /** @param {Scene} scene @param {Numbers} numbers @param {Line | undefined} line */
-  paint(scene, { steps, step }, line) {
+  /** @param {Scene} scene @param {Numbers} numbers @param {Theme} theme @param {Line | undefined} line */
+  paint(scene, { steps, step }, theme, line) {
     this.root.hidden = !line?.stored.steps.length;
     if (!line || this.root.hidden || !this.width) return;
     const { clients } = /** @type {Run} */ (this.store.model.get("run"));
-    const theme = themeOf(this.root);
     const keys = [line.stored, this.width, theme.back, scene.client, steps[0], steps[steps.length - 1]];
     if (keys.some((key, i) => key !== this.keys[i])) {
       this.keys = keys;

@@ -5,9 +5,11 @@
  */
 import { shownNumber } from "../../toolkit/view/numbers.js";
 
+const STEPS = new Intl.NumberFormat("en");
+
 /** @param {number} step */
 export function stepText(step) {
-  return step.toLocaleString("en");
+  return STEPS.format(step);
 }
 
 /** @param {number} score */
