@@ -151,13 +151,13 @@ def _parties(result: Result, scores: Readable) -> Parties:
             raise InvalidInput("metric", seen, "Evaluate rows of outputs, and clients without condition")
     counted = [(n, c, w) for n, c, w in zip(scores.names, result.clients, scores.weights, strict=True) if w > 0]
     for name, client, _ in counted:
-        if client.rows is None:
+        if client.distribution is not None:
             seen = f"client {name!r} is an exact law, which has no rows to shuffle, and no bias"
             raise InvalidInput("metric", seen, "Read scores.table, whose gap is exact, or evaluate(…, samples=1_000)")
     if len(counted) < 2:
         seen = f"there is {len(counted)} client with a weight, so there is nobody to deal its rows to"
         raise InvalidInput("metric", seen, "Give two clients or more")
-    rows = [to_numpy(to_float64(client.rows)) for _, client, _ in counted]
+    rows = [to_numpy(to_float64(client.together())) for _, client, _ in counted]
     return Parties(np.concatenate(rows), tuple(len(x) for x in rows), tuple(w for *_, w in counted))
 
 
@@ -208,7 +208,7 @@ def _strata(summaries: Sequence[Any], samples: Sequence[Sample | None]) -> list[
     """Moments beside the rows they came from."""
     strata = []
     for summary, sample in zip(summaries, samples, strict=True):
-        rows = None if sample is None else sample.rows
+        rows = None if sample is None else sample.together()
         strata.append(summary if isinstance(summary, Strata) else FID().strata(summary, rows))
     return strata
 

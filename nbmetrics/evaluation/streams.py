@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import InvalidInput
 from ..metrics import Metric, Sample
 from ..metrics.folding import summarized_once
-from ..summaries.stream import AGAIN, ROOM, Stream, limit, of_whom, too_large
+from ..summaries.stream import AGAIN, BadRows, Stream
 from .standing import client_summary
 
 
@@ -19,30 +19,21 @@ def reads_of(metric: Metric[Any], dim: int, design: Any) -> str:
     return "rows" if design is not None else metric.reads(dim)
 
 
-def check_streams(
-    parties: Iterable[tuple[str, Stream | None]], metrics: Sequence[Metric[Any]], design: Any, held: float = 0.0
-) -> float:
-    """Refuse streams of which some metric needs more than there is, before they are read.
-
-    Gives the bytes of the rows that will be held together, `held` included.
-    """
+def check_streams(parties: Iterable[tuple[str, Stream | None]], metrics: Sequence[Metric[Any]], design: Any) -> None:
+    """Refuse streams of which some metric needs more than there is, before they are read."""
     for who, stream in ((who, stream) for who, stream in parties if stream is not None):
         stream.who = who
-        try:
-            stream.check_unread()
-            demanding = [m for m in metrics if reads_of(m, stream.dim, design) != "once"]
-            if demanding and not stream.is_repeatable:
-                seen = f"is an iterator, whose batches come once, and {_why(demanding[0], stream.dim, design)}"
-                raise InvalidInput(who, seen, AGAIN)
-            needy = [m for m in demanding if reads_of(m, stream.dim, design) == "rows"]
-            if needy and not stream.is_mapped:
-                held += (own := 8.0 * stream.count() * stream.dim)
-                if held > limit():
-                    more = "" if held == own else f"; with those of the others {held / 1e6:,.0f} MB"
-                    raise InvalidInput(who, f"{_why(needy[0], stream.dim, design)}: {too_large(own)}{more}", ROOM)
-        except InvalidInput as error:
-            raise of_whom(error, who) from error.__cause__
-    return held
+        stream.check_unread()
+        demanding = [m for m in metrics if reads_of(m, stream.dim, design) != "once"]
+        if demanding and not stream.is_repeatable:
+            seen = f"is an iterator, whose batches come once, and {_why(demanding[0], stream.dim, design)}"
+            raise InvalidInput(who, seen, AGAIN)
+        needy = [m for m in demanding if reads_of(m, stream.dim, design) == "rows"]
+        if needy:
+            try:
+                stream.check_fits()
+            except BadRows as error:
+                raise InvalidInput(who, f"{_why(needy[0], stream.dim, design)}: {error.seen}", error.fix) from None
 
 
 def _why(metric: Metric[Any], dim: int, design: Any) -> str:
@@ -71,7 +62,7 @@ class Reading:
 
     def summary(self, metric: Metric[Any], sample: Sample) -> Any:
         """What `summarize` gives, or why the rows give nothing; raised where a batch is bad."""
-        if self.reads(metric) == "once":
+        if sample.stream is not None and self.reads(metric) == "once":
             self.read()
             return self._found[metric.name]
         return client_summary(metric, sample, self._who)

@@ -164,7 +164,7 @@ def checked_map(stream: Stream, argument: str) -> Stream:
 
 def streamed_for(stream: Stream | None, reads: str) -> Stream | None:
     """The stream where a metric that reads it so is given it, and not its rows: see `Metric.reads`."""
-    if stream is None or reads == "rows" or (reads == "again" and stream.fits):
+    if stream is None or reads == "rows" or ((reads == "again" or stream.is_mapped) and stream.fits):
         return None
     return stream
 

@@ -38,6 +38,8 @@ class Sample:
         """A sample from rows, a distribution, or anything with `to_sample`, such as a client."""
         if hasattr(data, "to_sample"):
             data = data.to_sample()
+        if isinstance(data, Stream):
+            data = data.collect()
         law = data.distribution if isinstance(data, Sample) else as_law(data, argument)
         if law is None:
             rows = as_rows(data.rows if isinstance(data, Sample) else data, argument, dim=dim, min_rows=min_rows)
@@ -67,6 +69,10 @@ class Sample:
         if self.stream is not None:
             return self.stream.size
         return None if self.rows is None else int(self.rows.shape[0])
+
+    def together(self) -> Array | None:
+        """The rows, those of a stream put together within the memory limit; None of a law."""
+        return self.rows if self.stream is None else self.stream.collect()
 
     @property
     def law(self) -> Distribution:

@@ -84,16 +84,14 @@ class Loader(Again):
     """A torch DataLoader: of a batch (x, y) the rows are x."""
 
     def __init__(self, loader: Any) -> None:
-        sized = getattr(loader, "drop_last", False) is False and getattr(loader, "sampler", None) is not None
-        is_whole = sized and hasattr(loader.dataset, "__len__") and hasattr(loader.sampler, "__len__")
-        super().__init__(lambda: loader, "a loader", len(loader.sampler) if is_whole else None)
+        super().__init__(lambda: loader, "a loader")  # a sampler or collate_fn of its own may give any number of rows
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         return (part[0] if isinstance(part, (list, tuple)) and part else part for part in super().parts(rows))
 
 
 class Sliced(Source):
-    """An array that is read slice by slice: a memory map, zarr, HDF5."""
+    """An array that is read slice by slice: a memory map, zarr."""
 
     def __init__(self, array: Any, what: str) -> None:
         self.array, self.what, self.size = array, what, int(array.shape[0])

@@ -6,11 +6,13 @@ What they come from is in sources.py; a metric says by `Metric.reads` how it rea
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
+from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..arrays import as_rows, memory, to_numpy
+from ..arrays import as_rows, column_names, memory, to_numpy
 from ..errors import InvalidInput, printable, shown
 from .sources import Mapped, Once, Sliced, Source, peeked, source_of
 
@@ -20,6 +22,9 @@ MOST_BATCHES = 10_000_000
 HEAD = 256
 # Parts of `set_memory_limit` that a block of `arrays.memory` is.
 PARTS = 8
+# Bytes that are set aside for the rows of streams.
+_reserved: WeakKeyDictionary[Stream, int] = WeakKeyDictionary()
+_lock = Lock()
 AGAIN = "Give a function that returns them again, such as nm.Client(lambda: batches()), or rows"
 SOURCES = "an iterable of batches (n, d), a function that returns one, an np.memmap, a dask or zarr array, or parquet"
 
@@ -173,6 +178,11 @@ class Stream:
         """What came as a batch, or None where it has no rows."""
         if getattr(item, "ndim", 0) == 2 and item.shape[0] == 0:
             return None
+        if (columns := column_names(item)) is not None:
+            self.columns = self.columns or columns
+            if columns != self.columns:
+                seen = f"has columns {shown(list(columns))} where {shown(list(self.columns))} were before"
+                raise InvalidInput(argument, seen, "Give the same columns in the same order: frame[first.columns]")
         return to_numpy(as_rows(item, argument, dim=self._dim))
 
     def count(self) -> int:
@@ -199,13 +209,24 @@ class Stream:
 
     @property
     def fits(self) -> bool:
-        """Whether the rows may be held together; not those of an iterator, which come once."""
-        return self.is_repeatable and 8 * self.count() * self.dim <= limit()
+        """Whether memory is set aside for all rows together; not for an iterator, whose rows come once."""
+        return self.is_repeatable and self._reserve(8 * self.count() * self.dim)
+
+    def _reserve(self, nbytes: int) -> bool:
+        """Set memory aside for the rows, for as long as the stream lives, where the limit leaves so much."""
+        with _lock:
+            if nbytes > _reserved.get(self, 0) and sum(_reserved.values()) + nbytes - _reserved.get(self, 0) > limit():
+                return False
+            _reserved[self] = nbytes
+        return True
 
     def check_fits(self) -> None:
-        """Refuse rows that are too many for the memory limit, before they are read."""
-        if not self.is_mapped and 8 * self.count() * self.dim > limit():
-            raise InvalidInput(self.who, too_large(8 * self.count() * self.dim), ROOM)
+        """Refuse rows that are too many to be held together, before they are read."""
+        if not self.is_mapped and not self.fits:
+            own, others = 8 * self.count() * self.dim, int(sum(_reserved.values()))
+            beside = f", of which others have {others:,}" if others else ""
+            seen = f"all its rows take {own:,} bytes, and the memory limit is {limit():,.0f}{beside}"
+            raise BadRows(self.who, seen, ROOM)
 
     def collect(self) -> np.ndarray:
         """All rows together, (n, d): a map of the file where there is one, else only within the memory limit."""
@@ -217,9 +238,9 @@ class Stream:
         found, held = [], 0
         for batch in self.batches():
             held += 8 * batch.size
-            if held > limit():
-                raise InvalidInput(self.who, f"{self.what} has more rows than {limit() / 2**20:,.0f} MB hold", ROOM)
             found.append(batch)
+            if not self.is_repeatable and not self._reserve(held):
+                raise BadRows(self.who, f"{self.what} has more rows than the memory limit, {limit():,.0f} bytes", ROOM)
         return np.concatenate(found)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -252,11 +273,6 @@ ROOM = "Leave such metrics out, give fewer rows, or allow more: nm.set_memory_li
 def limit() -> float:
     """Bytes that `set_memory_limit` allows."""
     return PARTS * memory.block_bytes
-
-
-def too_large(nbytes: float) -> str:
-    """How many bytes rows take, in words, beside what is allowed."""
-    return f"all its rows take {nbytes:,.0f} bytes, and the memory limit is {limit():,.0f}"
 
 
 def cut(batches: Iterable[np.ndarray], rows: int) -> Iterator[np.ndarray]:

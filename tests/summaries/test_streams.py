@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -253,3 +254,82 @@ def test_columns_of_parquet_are_chosen_and_missing_values_told(tmp_path):
     frame.to_parquet(path)
     with pytest.raises(nm.InvalidInput, match=r"data: 1 values are missing in column 'c'"):
         nm.Client(path)
+
+
+PARTIES = {
+    "a parquet folder": (as_parquet_folder, lambda rows, folder: rows),
+    "a .npy path and dask": (
+        lambda rows, folder: as_npy(rows, folder) is not None and folder / "rows.npy",
+        lambda rows, folder: need("dask.array").from_array(rows, chunks=(11, 2)),
+    ),
+    "zarr and a loader": (lambda rows, folder: need("zarr").array(rows, chunks=(13, 4)), as_loader),
+}
+
+
+@pytest.mark.parametrize("which", PARTIES)
+def test_evaluate_takes_what_rows_lie_in(which, tmp_path):
+    real, made = (make(rows, tmp_path) for make, rows in zip(PARTIES[which], (ROWS, 0.3 + ROWS), strict=True))
+    names = tuple("dcba") if which == "a parquet folder" else None
+    made = pd.DataFrame(made, columns=names) if names else made
+    scores = nm.evaluate({"x": real}, {"g": made}, ["fid", "kid", "recall"], progress=False)
+    expected = nm.evaluate({"x": ROWS}, {"g": 0.3 + ROWS}, ["fid", "kid", "recall"], progress=False)
+    pd.testing.assert_frame_equal(scores.table, expected.table, rtol=1e-12)
+    assert scores.conventions == expected.conventions
+
+
+def test_rows_beyond_the_limit_are_scored_within_it(monkeypatch):
+    da = need("dask.array")
+    monkeypatch.setattr(streams.memory, "block_bytes", 2**17)  # as by a limit of 1 MB
+
+    def lazy(seed):
+        return da.random.default_rng(seed).standard_normal((24_000, 16), chunks=(1_000, 16))
+
+    nm.evaluate({"x": lazy(2)[:300]}, {"g": lazy(3)[:300]}, progress=False)  # imports what is entered late
+    tracemalloc.start()
+    try:
+        table = nm.evaluate({"x": lazy(0)}, {"g": lazy(1)}, progress=False).table
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * 2**20 < lazy(0).nbytes  # chunks of 128 kB are the user's own
+    rows = np.asarray(lazy(0)), np.asarray(lazy(1))
+    np.testing.assert_allclose(table["all"], [nm.fid(*rows), nm.kid(*rows)], rtol=1e-10, atol=1e-13)
+
+
+def test_several_streams_share_the_limit(monkeypatch):
+    monkeypatch.setattr(streams.memory, "block_bytes", 500.0)  # 4,000 bytes: two streams of 1,920
+    clients = {name: (lambda: np.array_split(ROWS, 3)) for name in "abc"}
+    with pytest.raises(
+        nm.InvalidInput, match=r"client 'c': Recall needs .*1,920 bytes.*4,000, of which others have 3,840"
+    ):
+        nm.evaluate(clients, [ROWS], "recall", progress=False)
+    table = nm.evaluate(clients, [ROWS + 1.0], "cmmd", progress=False).table
+    assert table["all"][0] == pytest.approx(nm.cmmd(ROWS, ROWS + 1.0), rel=1e-9)  # one by pairs, two as rows
+
+
+def test_what_looks_at_rows_puts_a_stream_together():
+    federation = nm.Federation({"a": lambda: np.array_split(ROWS, 3), "b": iter([ROWS[:20], ROWS[20:30]])})
+    assert federation["b"].rows.shape == (30, 4)
+    assert federation.weights == (2 / 3, 1 / 3)
+    assert federation.split(test=0.5)["a"].test.shape == (30, 4)
+    assert federation.merge("both", ["a", "b"])["both"].size == 90
+    assert nm.fid(nm.Stream(lambda: [ROWS]), ROWS) == pytest.approx(0.0, abs=1e-12)
+    client = nm.Client(lambda: np.array_split(ROWS, 3), condition=ROWS[:, :1], labels=["a", "b"] * 30)
+    assert client.condition.shape == (60, 1) and client.size == 60
+
+
+def test_frames_with_other_columns_are_told():
+    frames = [pd.DataFrame(ROWS, columns=list("abcd")), pd.DataFrame(ROWS, columns=list("abdc"))]
+    with pytest.raises(nm.InvalidInput, match=r"client 'x', batch 2: has columns .*same order"):
+        nm.evaluate({"x": lambda: frames}, [ROWS], "fid", progress=False)
+
+
+def test_the_gap_by_chance_is_asked_of_rows_that_fit(monkeypatch):
+    clients = {"a": lambda: np.array_split(ROWS, 3), "b": lambda: [ROWS[:30] + 1.0]}
+    scores = nm.evaluate(clients, {"g": lambda: [ROWS]}, "fid", progress=False)
+    rows = nm.evaluate({"a": ROWS, "b": ROWS[:30] + 1.0}, {"g": ROWS}, "fid", progress=False)
+    pd.testing.assert_frame_equal(scores.heterogeneity("fid"), rows.heterogeneity("fid"), rtol=1e-9)
+    again = nm.evaluate(clients, {"g": lambda: [ROWS]}, "fid", progress=False)
+    monkeypatch.setattr(streams.memory, "block_bytes", 100.0)
+    with pytest.raises(nm.InvalidInput, match=r"client 'a': all its rows take 1,920 bytes"):
+        again.heterogeneity("fid")
