@@ -10,6 +10,7 @@ import yaml
 from tests import ROOT, flow_figure, rooms, rooms_figure
 
 PAGES = ("architecture", "install", "labs", "metrics", "speed", "streams", "training")
+PAGES = ("architecture", "federated", "install", "labs", "metrics", "speed", "training")
 GUIDES = ("README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in PAGES), "CHANGELOG.md")
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")

@@ -293,7 +293,7 @@ class Scores:
         >>> scores.ledger[["aggregate", "bytes", "reveals"]]
           aggregate  bytes                 reveals
         0       avg      8  one number a generator
-        1       all    583     mean and covariance
+        1       all    540     mean and covariance
         """
         return self._noted(late("federated").ledger(self))
 

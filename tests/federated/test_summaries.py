@@ -82,6 +82,20 @@ def test_moments_of_few_rows_do_not_carry_the_rows():
     assert np.abs(kept[0] - kept[1]).max() > 0.1  # so the claim is one
 
 
+def test_a_covariance_of_few_rows_tells_who_is_a_member():
+    """So docs/federated.md says, and nobody shall believe a small summary private."""
+    rows, strangers = RNG.normal(size=(2, 8, 20))
+    _, sections = wire.read(nm.federated.client_summary(rows, "fid"), "c")
+    mean, factor = sections["fid"].arrays["mean"], np.zeros((7, 20))
+    factor[np.triu_indices(7, m=20)] = sections["fid"].arrays["factor"]
+    basis = np.linalg.qr(factor.T)[0]
+
+    def off(x):
+        return np.linalg.norm((x - mean) - (x - mean) @ basis @ basis.T, axis=1)
+
+    assert off(rows).max() < 1e-9 and off(strangers).min() > 0.5
+
+
 def header(data):
     length = int.from_bytes(data[8:12], "little")
     return json.loads(data[12 : 12 + length]), data[12 + length :]
