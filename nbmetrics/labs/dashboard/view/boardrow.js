@@ -29,17 +29,15 @@ export class BoardRow {
     this.root = el("tr", {}, [this.head, ...this.cells.map(({ root }) => root)]);
   }
 
-  /** @param {number} g @param {string} name @param {Cells} cells @param {Look} look @param {boolean} isWhole or the numbers by avg and all and their dots alone, of a row that stays that generator's */
+  /** @param {number} g @param {string} name @param {Cells} cells @param {Look} look @param {boolean} isWhole or the numbers by avg and all alone, of a row that stays that generator's */
   paint(g, name, cells, { drawn, room, far }, isWhole) {
     const isNew = g !== this.g;
     if (isNew) setAttributes(this.root, { "data-generator": g });
     this.g = g;
     this.paintName(name, room);
     for (const cell of this.cells) if (isWhole || isNew || cell.whisker) cell.paint(cells[cell.name], far);
-    for (const { name: part, column, spans, scale, leader } of drawn) {
-      const whisker = this.cells[column - 1].whisker;
-      whisker?.paint(spans[g], scale, spans[leader].value, g === leader, cells[part].isOld, isWhole || isNew);
-    }
+    for (const { name: part, column, spans, scale, leader } of drawn)
+      this.cells[column - 1].whisker?.paint(spans[g], scale, spans[leader].value, g === leader, cells[part].isOld);
   }
 
   /** @param {string} name @param {number} room */

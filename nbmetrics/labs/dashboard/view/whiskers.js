@@ -76,16 +76,14 @@ export class Whisker {
     this.isOdd = false;
   }
 
-  /** @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader @param {boolean} [isAwaited] the number is not known yet, which no mark says @param {boolean} [isWhole] or the dot alone */
-  paint(span, scale, best, isLeader, isAwaited = false, isWhole = true) {
+  /** @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader @param {boolean} [isAwaited] the number is not known yet, which no mark says */
+  paint(span, scale, best, isLeader, isAwaited = false) {
     const hasPlace = Number.isFinite(span.value);
+    const x = place(scale.at(best));
+    this.draw(0, Number.isFinite(best) ? `${x},0 ${x},${HEIGHT}` : "");
+    this.draw(1, hasPlace ? across(scale, span.low, span.high) : "");
+    this.draw(2, hasPlace && !isLeader ? across(scale, span.nearest, span.farthest) : "");
     this.draw(3, isAwaited && Number.isNaN(span.value) ? "" : markOf(span.value, scale));
-    if (isWhole || this.isOdd === hasPlace) {
-      const x = place(scale.at(best));
-      this.draw(0, Number.isFinite(best) ? `${x},0 ${x},${HEIGHT}` : "");
-      this.draw(1, hasPlace ? across(scale, span.low, span.high) : "");
-      this.draw(2, hasPlace && !isLeader ? across(scale, span.nearest, span.farthest) : "");
-    }
     if (this.isOdd === !hasPlace) return;
     this.isOdd = !hasPlace;
     this.parts[3].classList.toggle("nbm-dashboard-odd", this.isOdd);
