@@ -273,7 +273,7 @@ def test_replicates_come_in_pieces_that_can_be_stopped_between_and_are_the_same(
 
 
 def test_noise_comes_in_pieces_and_a_generator_that_comes_between_them_is_scored_first(monkeypatch):
-    """Without a moment a step, every block of rows and every client is a step of its own; the noise is that of the whole."""
+    """Without a moment a step, each block of rows and each client is a step; the noise is that of the whole."""
     real, made = rows(13, clients=3)
     metrics = ("fid", nm.metrics.KID(nm.RBF(2.0)))
     wanted = nm.evaluate(real, made, metrics, uncertainty=nm.Influence(), progress=False)

@@ -5,7 +5,7 @@ import { numbersOf } from "../../nbmetrics/labs/dashboard/view/numbers.js";
 import { briefly, crossings, placesOf, placeTexts, sorted, tiers } from "../../nbmetrics/labs/dashboard/view/places.js";
 import { leads } from "../../nbmetrics/labs/dashboard/view/ranges.js";
 import { rowsOf, scoreText } from "../../nbmetrics/labs/dashboard/view/rows.js";
-import { paintWhisker, Scale, spansOf } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
+import { Scale, spansOf, Whisker } from "../../nbmetrics/labs/dashboard/view/whiskers.js";
 
 /** Noise of equal size, independent between generators, so that a difference of a few sizes is real. */
 const noiseOf = (count, size) => Array.from({ length: count }, (_, g) =>
@@ -103,8 +103,9 @@ test("an all that is refused is NaN once all is known, and only then has the cro
   };
   assert.deepEqual(["", "FID of B"].map((doing) => allOf(doing).text), ["NaN", "…"]);
   const marksOf = (isAwaited) => {
-    const marks = Array.from({ length: 4 }, () => ({ getAttribute: () => null, setAttribute(_, text) { this.text = text; } }));
-    paintWhisker({ children: marks }, { value: NaN, low: NaN, high: NaN, nearest: NaN, farthest: NaN }, new Scale(), 1, false, isAwaited);
+    const marks = Array.from({ length: 4 }, () => ({ text: "", setAttribute(_, text) { this.text = text; } }));
+    const whisker = Object.assign(Object.create(Whisker.prototype), { parts: marks, points: ["", "", "", ""], isOdd: true });
+    whisker.paint({ value: NaN, low: NaN, high: NaN, nearest: NaN, farthest: NaN }, new Scale(), 1, false, isAwaited);
     return marks[3].text;
   };
   assert.equal(marksOf(allOf("FID of B").isOld), "");

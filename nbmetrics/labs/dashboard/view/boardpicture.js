@@ -9,7 +9,7 @@ import { el, svg } from "../../toolkit/view/dom.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { crossings, rangeText, sorted, tiers } from "./places.js";
 import { partsOf } from "./rows.js";
-import { makeWhisker, paintWhisker, WHISKER } from "./whiskers.js";
+import { WHISKER, Whisker } from "./whiskers.js";
 
 const [NAME, LINES, ROW, HEAD, LARGER] = [200, 90, 26, 24, 1.5];
 const WIDE = LARGER * WHISKER.width;
@@ -44,10 +44,10 @@ export function boardPicture({ generators }, shown, drawn) {
 
 /** @param {number} x @param {number} y @param {Drawn} drawn @param {number} g */
 function whiskerAt(x, y, { spans, scale, leader }, g) {
-  const whisker = makeWhisker();
-  paintWhisker(whisker, spans[g], scale, spans[leader].value, g === leader);
+  const whisker = new Whisker();
+  whisker.paint(spans[g], scale, spans[leader].value, g === leader);
   const at = `translate(${x} ${y - (LARGER * WHISKER.height) / 2}) scale(${LARGER})`;
-  return svg("g", { class: "nbm-dashboard-whisker", transform: at }, [...whisker.children]);
+  return svg("g", { class: "nbm-dashboard-whisker", transform: at }, whisker.parts);
 }
 
 /** @param {Shown} shown @param {number[][]} orders @param {(row: number) => number} middle */

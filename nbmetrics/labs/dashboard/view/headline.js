@@ -42,11 +42,13 @@ export class Headline {
     this.meanings[1].hidden = shown.facts.pooled === false;
     setText(this.main, headline);
     setText(this.why, [...rest, ...doing].join(" "));
-    this.paintOthers(Object.values(metrics).filter((other) => other !== shown));
   }
 
-  /** @param {import("./types.js").Shown[]} others */
-  paintOthers(others) {
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paintOthers({ metric }, { metrics }) {
+    const others = Object.keys(metrics)
+      .filter((name) => name !== metric)
+      .map((name) => metrics[name]);
     this.others.hidden = !others.length;
     resizeChildren(this.others, others.length, () => this.makeOther()).forEach((button, k) => {
       const { facts, verdict, isNear } = others[k];

@@ -23,6 +23,9 @@ import { whySceneRefused } from "./shape.js";
 import { viewPictures } from "./viewpictures.js";
 import { Weights } from "./weights.js";
 
+// Milliseconds in which nothing moved.
+const PAUSE = 120;
+
 export default lab("Dashboard", numbersOf, dashboardView, {
   traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips", "clients_strip"],
   kind: BoardStore,
@@ -68,7 +71,7 @@ function dashboardView(store, signal) {
       shown.replace(last, body);
       if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
     }
-    shown.paint(scene, /** @type {Numbers} */ (/** @type {any} */ (store.numbers)));
+    shown.paint(scene, /** @type {Numbers} */ (/** @type {any} */ (store.numbers)), Boolean(store.before));
     regroup.paint();
   };
   return {
@@ -77,7 +80,11 @@ function dashboardView(store, signal) {
   };
 }
 
-/** What shows the clients at hand, and is made anew for others. */
+/**
+ * What shows the clients at hand, and is made anew for others. In a drag the verdict, the numbers by avg and all, the
+ * order and the weight that is dragged follow in every frame; the rest takes turns of two or three frames, and follows in
+ * a pause.
+ */
 class Views {
   /** @param {BoardStore} store @param {AbortSignal} signal @param {Regroup} regroup */
   constructor(store, signal, regroup) {
@@ -90,7 +97,10 @@ class Views {
     this.heat = new HeatMap(store, own);
     this.weights = new Weights(store, own);
     this.decisions = new Decisions(store, own);
-    this.parts = [this.headline, this.leaderboard, this.heat, this.weights, this.decisions];
+    this.turn = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.rest = undefined;
+    own.addEventListener("abort", () => clearTimeout(this.rest));
     this.cards = [this.leaderboard.root, this.weights.root, this.heat.root, this.decisions.root];
     this.weights.head.after(regroup.root);
   }
@@ -103,9 +113,23 @@ class Views {
     body.replaceChildren(...this.cards);
   }
 
-  /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, numbers) {
-    for (const part of this.parts) part.paint(scene, numbers);
+  /** @param {Scene} scene @param {Numbers} numbers @param {boolean} isDragged */
+  paint(scene, numbers, isDragged) {
+    const turns = [
+      () => this.leaderboard.paintRibbon(scene, numbers),
+      () => this.decisions.paint(scene, numbers),
+      () => this.headline.paintOthers(scene, numbers),
+    ];
+    const paintAll = (/** @type {number | undefined} */ turn = undefined) => {
+      for (const part of [this.headline, this.heat]) part.paint(scene, numbers);
+      for (const part of [this.leaderboard, this.weights]) part.paint(scene, numbers, turn);
+      for (const paint of turn === undefined ? turns : [turns[turn % turns.length]]) paint();
+    };
+    clearTimeout(this.rest);
+    if (!isDragged) return paintAll();
+    this.turn += 1;
+    paintAll(this.turn);
+    this.rest = setTimeout(() => paintAll(), PAUSE);
   }
 }
 

@@ -5,16 +5,16 @@
  * @import { Store } from "../../toolkit/view/store.js"
  * @import { Numbers, Scene, Shown } from "./types.js"
  */
-import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
+import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, scroller, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
-import { shortened } from "../../toolkit/view/names.js";
 import { boardPicture } from "./boardpicture.js";
+import { BoardRow } from "./boardrow.js";
 import { scoreOf } from "./numbers.js";
 import { choose, sorted } from "./places.js";
 import { Ribbon } from "./ribbon.js";
 import { legendOf, partsOf, plainTable, rowsOf, savedTable } from "./rows.js";
 import { ClientStrip, paintStrip } from "./strips.js";
-import { makeWhisker, paintWhisker, Scale, spansOf } from "./whiskers.js";
+import { Scale, spansOf } from "./whiskers.js";
 
 /** Heads of the columns, by what stands in them. */
 const HEADS = {
@@ -30,12 +30,10 @@ const SORTS = /** @type {const} */ (["avg", "all", "worst"]);
 // Pixels of the leaderboard where it is narrow, and those that a name may take, of letters of such a size.
 const NARROW = 700;
 const NAME = { wide: 116, narrow: 76 };
-const FONT = 12;
 const FAR = {
   saved: "Not known for these weights: needs a notebook",
   live: "Not known for these weights yet: Python is computing",
 };
-const DRAWN = { avg: "avg", all: "all" };
 
 /** @typedef {{name: "avg" | "all", column: number, scale: Scale, spans: import("./whiskers.js").Span[], leader: number}} Drawn  of a column */
 
@@ -51,6 +49,8 @@ export class Leaderboard {
     this.shown = undefined;
     this.width = 900;
     this.body = el("tbody");
+    /** @type {BoardRow[]} */
+    this.rows = [];
     this.heads = COLUMNS.map((name) => el("th", { scope: "col", class: `nbm-dashboard-${name}` }, [HEADS[name]]));
     this.clients = new ClientStrip();
     this.table = el("table", { class: "nbm-scores nbm-dashboard-board", "aria-label": "Leaderboard" }, [
@@ -90,8 +90,8 @@ export class Leaderboard {
     return button;
   }
 
-  /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, numbers) {
+  /** @param {Scene} scene @param {Numbers} numbers @param {number} [turn] of a frame of a drag, in which every other row has its turn; the numbers have theirs in each */
+  paint(scene, numbers, turn) {
     const shown = numbers.metrics[scene.metric];
     if (!shown) return;
     setAttributes(this.table, { "data-rev": scene.rev });
@@ -99,16 +99,41 @@ export class Leaderboard {
     const rows = rowsOf(scene, numbers, shown);
     const drawn = partsOf(shown).map((part) => this.fitted(part, shown));
     this.shown = { scene, shown, drawn };
-    this.clients.paint(this.strips);
+    const { strips } = this;
+    this.clients.paint(strips);
     this.root.classList.toggle("nbm-dashboard-pictured", !this.clients.note.hidden);
     this.focused = Math.min(this.focused, rows.length - 1);
-    resizeChildren(this.body, rows.length, () => this.makeRow()).forEach((node, at) => {
-      this.paintRow(node, rows[at], drawn, at);
+    while (this.rows.length > rows.length) this.rows.pop()?.root.remove();
+    while (this.rows.length < rows.length) this.rows.push(this.makeRow());
+    const look = {
+      drawn,
+      room: this.width < NARROW ? NAME.narrow : NAME.wide,
+      far: FAR[this.store.saved ? "saved" : "live"],
+    };
+    this.rows.forEach((row, at) => {
+      const { g, name, isChosen, cells } = rows[at];
+      paintStrip(row.head, strips.generators?.[name], name);
+      row.paint(g, name, cells, look, turn === undefined || at % 2 === turn % 2);
+      row.mark(isChosen, at === this.focused);
     });
     const logs = drawn.filter(({ scale }) => scale.isLog).map(({ name }) => name);
     setText(this.legend, legendOf(numbers, shown, logs));
-    this.ribbon.paint(scene, shown);
     this.numbers.paint(this.isFull, () => plainTable(scene, numbers, shown));
+  }
+
+  /** The ribbon beside the rows. @param {Scene} scene @param {Numbers} numbers */
+  paintRibbon(scene, { metrics }) {
+    const shown = metrics[scene.metric];
+    if (shown) this.ribbon.paint(scene, shown);
+  }
+
+  makeRow() {
+    const { signal } = this;
+    const row = new BoardRow(COLUMNS);
+    row.root.addEventListener("click", () => choose(this.store, row.g), { signal });
+    row.button.addEventListener("focus", () => this.focus(this.rows.indexOf(row)), { signal });
+    this.body.append(row.root);
+    return row;
   }
 
   /** @param {Scene} scene @param {Shown} shown */
@@ -157,49 +182,6 @@ export class Leaderboard {
       table: savedTable(scene, shown),
       done: () => paper.remove(),
     };
-  }
-
-  makeRow() {
-    const { signal } = this;
-    const button = el("button", { type: "button", class: "nbm-dashboard-name" }, [
-      el("span"),
-      el("span", { class: "nbm-dashboard-unseen" }),
-    ]);
-    const cells = COLUMNS.map((name) => {
-      const number = el("div", { class: "nbm-dashboard-number" }, [el("span"), el("small")]);
-      return el("td", { class: `nbm-dashboard-${name}` }, name in DRAWN ? [number, makeWhisker()] : [number]);
-    });
-    const row = el("tr", {}, [el("th", { scope: "row" }, [button]), ...cells]);
-    row.addEventListener("click", () => choose(this.store, Number(row.dataset.generator)), { signal });
-    button.addEventListener("focus", () => this.focus([...this.body.rows].indexOf(row)), { signal });
-    return row;
-  }
-
-  /** @param {HTMLTableRowElement} row @param {import("./rows.js").Row} content @param {Drawn[]} drawn @param {number} at */
-  paintRow(row, { g, name, isChosen, cells }, drawn, at) {
-    const button = /** @type {HTMLElement} */ (row.cells[0].children[0]);
-    setAttributes(row, { "data-generator": g });
-    row.classList.toggle("nbm-selected", isChosen);
-    paintStrip(row.cells[0], this.strips.generators?.[name], name);
-    const short = shortened(name, this.width < NARROW ? NAME.narrow : NAME.wide, FONT);
-    const [seen, whole] = button.children;
-    setText(seen, short);
-    setText(whole, short === name ? "" : name);
-    setAttributes(seen, { "aria-hidden": String(short !== name) });
-    setAttributes(button, { "aria-pressed": String(isChosen), tabindex: at === this.focused ? 0 : -1, title: name });
-    COLUMNS.forEach((column, k) => {
-      const cell = row.cells[k + 1];
-      const { text, small, value, isOld, isFar, title = "" } = cells[column];
-      const [main, more] = cell.children[0].children;
-      setText(main, text);
-      setText(more, small);
-      setAttributes(cell, { title: isFar ? (this.store.saved ? FAR.saved : FAR.live) : title });
-      if (value !== undefined) setAttributes(cell, { "data-value": value, "data-current": String(!isOld) });
-    });
-    for (const { name: part, column, spans, scale, leader } of drawn) {
-      const whisker = row.cells[column].children[1];
-      paintWhisker(whisker, spans[g], scale, spans[leader].value, g === leader, cells[part].isOld);
-    }
   }
 
   /** Up and down go from row to row. @param {KeyboardEvent} event */

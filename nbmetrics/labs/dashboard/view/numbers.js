@@ -36,8 +36,19 @@ export function numbersOf(scene, model) {
   const result = sameClients(answer, board) ? answer : {}; // of the clients before
   const draws = model.get("draws") ?? {};
   const given = { board, scene, shares, result, draws, moved: movedFrom(shares, result) };
-  const metrics = board.metrics.map((facts) => [facts.name, shownOf(facts, given)]);
-  return { shares, clients, metrics: Object.fromEntries(metrics), filled, answer: result };
+  const metrics = {};
+  for (const facts of board.metrics) lazily(metrics, facts.name, () => shownOf(facts, given));
+  return { shares, clients, metrics, filled, answer: result };
+}
+
+/** A property that is computed when it is first asked for. @param {any} object @param {string} name @param {() => any} make */
+function lazily(object, name, make) {
+  const get = () => {
+    const value = make();
+    Object.defineProperty(object, name, { value, enumerable: true });
+    return value;
+  };
+  Object.defineProperty(object, name, { get, enumerable: true, configurable: true });
 }
 
 /** λ: weights divided by their sum. @param {number[]} weights */

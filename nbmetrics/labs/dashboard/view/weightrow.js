@@ -91,6 +91,10 @@ export class WeightRow {
     setAttributes(this.input, { "aria-keyshortcuts": "Enter H" });
   }
 
+  get isActive() {
+    return this.input === document.activeElement;
+  }
+
   /** @param {RowState} state */
   paint({ share, say, length, isHeld, isFree, most, counts }) {
     if (most !== this.most) {

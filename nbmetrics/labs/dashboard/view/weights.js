@@ -91,8 +91,8 @@ export class Weights {
     return this.store.model.get("board").clients ?? [];
   }
 
-  /** @param {Scene} scene @param {Numbers} numbers */
-  paint(scene, numbers) {
+  /** @param {Scene} scene @param {Numbers} numbers @param {number} [turn] of a frame of a drag, in which every other row has its turn, and the one that is dragged has it in each */
+  paint(scene, numbers, turn) {
     const { clients, shares, metrics } = numbers;
     const shown = metrics[scene.metric];
     if (!shown) return;
@@ -104,7 +104,8 @@ export class Weights {
     const isDragged = Boolean(this.store.before);
     if (!isDragged) this.rest(scene, this.now);
     this.list.classList.toggle("nbm-weights-moving", isDragged);
-    for (const i of this.inView) this.paintRow(i);
+    for (const i of this.inView)
+      if (turn === undefined || i % 2 === turn % 2 || this.rows[i].isActive) this.paintRow(i);
     clearTimeout(this.timer);
     if (!isDragged) {
       this.paintTracks();

@@ -5,11 +5,11 @@
  * @import { Aggregate } from "./verdict.js"
  */
 import { calmRange, linear } from "../../toolkit/view/chart.js";
-import { setAttributes, svg } from "../../toolkit/view/dom.js";
+import { svg } from "../../toolkit/view/dom.js";
 
 export const WHISKER = { width: 108, height: 11 };
 const { width: WIDTH, height: HEIGHT } = WHISKER;
-const [PAD, DOT] = [5, 3.2];
+const PAD = 5;
 const MIDDLE = HEIGHT / 2;
 const NORMAL = 1.959964;
 // Beyond this ratio small numbers would all lie at one end.
@@ -57,24 +57,44 @@ export class Scale {
   }
 }
 
-export function makeWhisker() {
-  return svg("svg", { class: "nbm-dashboard-whisker", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" }, [
-    svg("polyline", { class: "nbm-dashboard-best" }),
-    svg("polyline", { class: "nbm-dashboard-interval" }),
-    svg("polyline", { class: "nbm-dashboard-paired" }),
-    svg("polyline", { class: "nbm-dashboard-dot" }),
-  ]);
-}
+/** Of polylines: points cost no style, as `d` of a path does. */
+export class Whisker {
+  constructor() {
+    this.parts = [
+      svg("polyline", { class: "nbm-dashboard-best" }),
+      svg("polyline", { class: "nbm-dashboard-interval" }),
+      svg("polyline", { class: "nbm-dashboard-paired" }),
+      svg("polyline", { class: "nbm-dashboard-dot", "stroke-linecap": "round" }),
+    ];
+    this.root = svg(
+      "svg",
+      { class: "nbm-dashboard-whisker", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" },
+      this.parts,
+    );
+    /** What is drawn of each, so that a frame asks the page nothing. */
+    this.points = ["", "", "", ""];
+    this.isOdd = false;
+  }
 
-/** Of polylines: points cost no style, as `d` of a path does. @param {Element} whisker @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader @param {boolean} [isAwaited] the number is not known yet, which no mark says */
-export function paintWhisker(whisker, span, scale, best, isLeader, isAwaited = false) {
-  const [line, interval, paired, dot] = whisker.children;
-  const hasPlace = Number.isFinite(span.value);
-  const x = place(scale.at(best));
-  setAttributes(line, { points: Number.isFinite(best) ? `${x},0 ${x},${HEIGHT}` : "" });
-  setAttributes(interval, { points: hasPlace ? across(scale, span.low, span.high) : "" });
-  setAttributes(paired, { points: hasPlace && !isLeader ? across(scale, span.nearest, span.farthest) : "" });
-  setAttributes(dot, { points: isAwaited && Number.isNaN(span.value) ? "" : markOf(span.value, scale) });
+  /** @param {Span} span @param {Scale} scale @param {number} best the leader's number @param {boolean} isLeader @param {boolean} [isAwaited] the number is not known yet, which no mark says */
+  paint(span, scale, best, isLeader, isAwaited = false) {
+    const hasPlace = Number.isFinite(span.value);
+    const x = place(scale.at(best));
+    this.draw(0, Number.isFinite(best) ? `${x},0 ${x},${HEIGHT}` : "");
+    this.draw(1, hasPlace ? across(scale, span.low, span.high) : "");
+    this.draw(2, hasPlace && !isLeader ? across(scale, span.nearest, span.farthest) : "");
+    this.draw(3, isAwaited && Number.isNaN(span.value) ? "" : markOf(span.value, scale));
+    if (this.isOdd === !hasPlace) return;
+    this.isOdd = !hasPlace;
+    this.parts[3].classList.toggle("nbm-dashboard-odd", this.isOdd);
+  }
+
+  /** @param {number} k @param {string} points */
+  draw(k, points) {
+    if (this.points[k] === points) return;
+    this.points[k] = points;
+    this.parts[k].setAttribute("points", points);
+  }
 }
 
 /** @param {Scale} scale @param {number} from @param {number} to */
@@ -87,8 +107,8 @@ function markOf(value, scale) {
   if (Number.isNaN(value)) return "2,2.5 8,8.5 5,5.5 8,2.5 2,8.5 5,5.5";
   const points = value === Infinity ? ARROW : value === -Infinity ? ARROW.map(([x, y]) => [WIDTH - x, y]) : null;
   if (points) return points.join(" ");
-  const x = scale.at(value);
-  return ROUND.map(([right, down]) => `${place(x + right)},${down}`).join(" ");
+  const x = place(scale.at(value));
+  return `${x},${MIDDLE} ${x}1,${MIDDLE}`; // so short a line that its round ends are a dot
 }
 
 /** @param {number} x */
@@ -102,9 +122,3 @@ const ARROW = [
   [WIDTH - 5, HEIGHT - 2],
   [WIDTH - 1, MIDDLE],
 ];
-
-/** A circle, as far as anyone sees. @type {[number, string][]} */
-const ROUND = Array.from({ length: 16 }, (_, n) => {
-  const angle = (Math.PI * n) / 8;
-  return [DOT * Math.cos(angle), place(MIDDLE + DOT * Math.sin(angle))];
-});
