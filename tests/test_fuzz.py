@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
-from tests import fuzz_metrics
+from tests import fuzz_metrics, fuzz_monitor
 from tests.fuzz_checks import anything, client, column, federation, law, mixture, number, numbers, rows, rows_of_two
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
@@ -27,6 +27,7 @@ FEW = {"draws": 2, "subsets": 2}
 # Each takes three sets of rows, of which the first is the strangest; the first word is the public name it tries.
 ON_ROWS = {
     **fuzz_metrics.ON_ROWS,
+    **fuzz_monitor.ON_ROWS,
     "fid": (lambda a, b, c: nm.fid(a, b), number),
     "fid of a law": (lambda a, b, c: nm.fid(nm.Gaussian([0.0] * c.shape[1]), a), number),
     "fid_infinity": (lambda a, b, c: nm.fid_infinity(a, b), number),
@@ -101,6 +102,7 @@ def scores(generators=None, metrics=("fid", "kid"), federation=PAIR, **options):
 # Each takes one setting, and uses what it made.
 ON_SETTINGS = {
     **fuzz_metrics.ON_SETTINGS,
+    **fuzz_monitor.ON_SETTINGS,
     "Bootstrap": lambda v: scores(uncertainty=nm.Bootstrap(v)),
     "Bootstrap seed": lambda v: scores(uncertainty=nm.Bootstrap(20, v)),
     "Bootstrap level": lambda v: scores(uncertainty=nm.Bootstrap(20, 0, v)),
@@ -180,9 +182,8 @@ ELSEWHERE = {
     "lessons": "nothing to pass",
     "collect_answers": "of text alone, hostile text included: labs/playground/test_answers",
     "figures": "drawn from the tables of experiments: test_figures",
-    "training": "training/test_train and test_files",
     **dict.fromkeys(
-        ["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor"],
+        ["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard"],
         "test_fuzz_labs",
     ),
 }

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from ...federation import Generator
 
 # Images that a function is asked for at once.
 AT_ONCE = 64
+# Items that are taken of an iterator.
+MOST = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +96,7 @@ class Sampler:
             return
         if isinstance(source, (str, os.PathLike)):
             raise InvalidInput("source", f"got {shown(source)}", "Give rows, images, or what makes them")
-        shape = getattr(source, "shape", None)
-        if shape is None:
-            shape = np.shape(source)
+        shape = _shape_of(source)
         if len(shape) == 2 and not self._of_images and (shape[1] != self._dim or shape[0] < 1):
             raise InvalidInput("source", f"has shape {tuple(shape)}", f"Give rows (n, {self._dim}), n of 2 or more")
         if len(shape) != 2 and not self._of_images:
@@ -123,11 +124,11 @@ class Sampler:
 
     def _asked(self, function: Callable[..., Any], rng: np.random.Generator) -> Any:
         if not self._of_images:
-            return _own(function(self.samples, rng))
+            return _own(function(self.samples, rng), self.samples)
         parts: list[Any] = []
         for start in range(0, self.samples, AT_ONCE):
             count = min(AT_ONCE, self.samples - start)
-            parts.append(_own(function(count, rng.spawn(1)[0])))
+            parts.append(_own(function(count, rng.spawn(1)[0]), count))
         if all(map(is_array, parts)):
             torch = sys.modules.get("torch")
             whole: Any = torch.cat(parts) if torch and torch.is_tensor(parts[0]) else np.concatenate(parts)
@@ -135,10 +136,19 @@ class Sampler:
         return [item for part in parts for item in part]
 
 
-def _own(rows: Any) -> Any:
-    """A copy that nothing changes later: of a tensor on its device, without waiting."""
+def _shape_of(source: Any) -> tuple[int, ...]:
+    """() of what has none."""
+    shape = getattr(source, "shape", None)
+    try:
+        return tuple(np.shape(source) if shape is None else shape)
+    except (TypeError, ValueError):  # rows of several lengths
+        return ()
+
+
+def _own(rows: Any, most: int = MOST) -> Any:
+    """A copy that nothing changes later: of a tensor on its device, without waiting; of an iterator, one too many."""
     if hasattr(rows, "detach"):
         return rows.detach().clone()
     if isinstance(rows, np.ndarray):
         return rows.copy()
-    return rows.copy() if hasattr(rows, "to_numpy") else list(rows)
+    return rows.copy() if hasattr(rows, "to_numpy") else list(islice(rows, most + 1))

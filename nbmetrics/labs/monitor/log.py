@@ -1,10 +1,11 @@
-"""A run as a folder that outlives what writes it: `steps.jsonl`, `rows.bin` and `meta.json`.
+"""A run as a folder that outlives what writes it: `steps.jsonl`, `rows.bin`, `meta.json` and `pending.bin`.
 
     steps.jsonl   one event a line: crc32 of the rest in 8 hexadecimal digits, a space, JSON, the end of the line
     rows.bin      arrays in frames (see frames.py), written before the line that names their places
     meta.json     what this folder is, written once
+    pending.bin   lines that are not yet in the log (see pending.py)
 
-Both files are only ever appended to, each line by one `write`: what kills the process takes at most the line under
+The first two are only ever appended to, each line by one `write`: what kills the process takes at most the line under
 way. NaN and infinities, which JSON has not, are the strings "nan", "inf" and "-inf". A reader leaves out what is
 damaged, and says so; a writer puts the torn end of a line aside (`steps.jsonl.torn`) before it goes on. Nothing in a
 folder is trusted.
@@ -29,6 +30,7 @@ from ...errors import InvalidInput, shown
 from ...files import write
 from . import frames
 from .frames import Place
+from .pending import Pending, pending_lines
 
 STEPS, ROWS, META, TORN = "steps.jsonl", "rows.bin", "meta.json", "steps.jsonl.torn"
 FORMAT, VERSION = "nbmetrics run", 1
@@ -132,7 +134,8 @@ class Reader:
         self.tell(f"line {number}: {why}")
 
     def events(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Number and event of each good line."""
+        """Number and event of each good line, those that were pending last."""
+        number = 0
         with open(self.folder / STEPS, "rb") as file:
             for number, (line, is_whole) in enumerate(_lines(file), 1):
                 if number > MOST_LINES:
@@ -144,6 +147,7 @@ class Reader:
                 except ValueError as error:
                     if line:  # an empty one ends what was torn before
                         self.skip(number, error)
+        yield from ((number + place, event) for place, event in enumerate(_pending(self.folder), 1))
 
     def array(self, place: Place) -> np.ndarray:
         """What lies at a place of `rows.bin`; ValueError, with the reason, where it is damaged."""
@@ -158,6 +162,15 @@ class Reader:
     def __del__(self) -> None:
         if getattr(self, "_rows", None) is not None:
             os.close(self._rows)  # type: ignore[arg-type]
+
+
+def _pending(folder: Path) -> Iterator[dict[str, Any]]:
+    """The events that may not have come into the log."""
+    for line in pending_lines(folder):
+        try:
+            yield event_of(line)
+        except ValueError:  # partly written over
+            continue
 
 
 def _lines(file: Any) -> Iterator[tuple[bytes, bool]]:
@@ -203,6 +216,7 @@ class Writer:
 
     def __init__(self, path: Any) -> None:
         self._steps = self._rows = -1
+        self.pending: Pending | None = None
         self.folder = folder_of(path)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -210,6 +224,9 @@ class Writer:
             self._steps = os.open(self.folder / STEPS, flags, 0o666)
             self._lock()
             self.torn = self._put_torn_end_aside()
+            if lost := list(_pending(self.folder)):
+                _write_whole(self._steps, b"".join(map(line_of, lost)))
+            self.pending = Pending(self.folder)
             self._rows = os.open(self.folder / ROWS, flags, 0o666)
             if not (self.folder / META).exists():
                 made = {"format": FORMAT, "version": VERSION, "made": time.strftime("%Y-%m-%d %H:%M:%S")}
@@ -283,6 +300,8 @@ class Writer:
             if descriptor >= 0:
                 os.close(descriptor)
         self._steps = self._rows = -1
+        if self.pending is not None:
+            self.pending.close()
 
     __del__ = close
 

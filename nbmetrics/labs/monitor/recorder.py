@@ -21,7 +21,7 @@ from .budget import Budget
 from .drawing import Drawn
 from .events import MOST_REASONS, Point, Segment
 from .frames import LARGEST_FRAME
-from .log import Writer
+from .log import Writer, line_of
 from .scoring import Scored, Scoring
 
 LONGEST_TROUBLE = 500
@@ -37,7 +37,7 @@ LONGEST_QUEUE = 1_000
 class Handed:
     """What the loop gave at one step; `drawn` is None where there are only losses; `is_kept` : gives way to none.
 
-    `late` : see `Point`.
+    `late` : see `Point`; `line` : what it is in the log without its scores.
     """
 
     step: int
@@ -46,6 +46,7 @@ class Handed:
     drawn: Drawn | None
     is_kept: bool = False
     late: float = 0.0
+    line: bytes = b""
 
 
 class Troubles:
@@ -114,6 +115,7 @@ class Recorder:
         with self._ready:
             if self.is_closed:
                 return
+            handed = self._kept(handed)
             if self.keep_all:
                 self._ready.wait_for(lambda: len(self._queue) < LONGEST_QUEUE or self.is_closed)
             elif handed.drawn is not None:
@@ -130,6 +132,18 @@ class Recorder:
             # to wake the worker for each loss would cost the loop
             if self._is_urgent or len(self._queue) == 1:
                 self._ready.notify_all()
+
+    def _kept(self, handed: Handed) -> Handed:
+        """The same, once it is pending; what a tensor holds is not known yet."""
+        if self._segment is None or self._writer.pending is None:
+            return handed
+        losses = {name: float(value) for name, value in handed.losses.items() if isinstance(value, (int, float))}
+        try:
+            line = line_of(Point(self._segment, handed.step, handed.time, losses, late=handed.late).to_json({}))
+        except (ValueError, OverflowError):  # it is too long for a line, which the worker tells
+            return handed
+        self._writer.pending.add(line)
+        return replace(handed, line=line)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until all that was handed over is scored and written, or so many seconds; whether it is."""
@@ -201,6 +215,9 @@ class Recorder:
         if (drawn := handed[-1].drawn) is not None:
             points[-1], arrays = self._scored(points[-1], drawn)
         places = self._write(lambda places: [point.to_json(places) for point in points], arrays)
+        if self._writer.pending is not None and not self._unwritten:
+            with self._ready:
+                self._writer.pending.keep(waiting.line for waiting in self._queue)
         points[-1] = replace(points[-1], frames={**arrays, **places})
         self._tell(points)
 

@@ -111,6 +111,7 @@ class Recording(Run):
         )
         self._segments.append(Segment.of(scoring.names, scoring.weights, scoring.described(), number))
         self._history = None
+        self._recorder.begin()
         if writer.torn:
             self._recorder.troubles.tell(f"the last line was torn ({writer.torn:,} bytes) and is put aside")
         _writing[self.path] = self

@@ -17,6 +17,7 @@ import pytest
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import frames, log
 from nbmetrics.labs.monitor.history import read
+from nbmetrics.labs.monitor.pending import PENDING
 from tests import ROOT
 from tests.waiting import until
 
@@ -77,6 +78,30 @@ def test_a_killed_writer_loses_nothing_that_was_written(tmp_path):
             assert all((a == event["step"]).all() for a, event in zip(arrays, found, strict=True))
             log.Writer(folder).append({"event": "more"})  # and another goes on
             assert events(folder) == [*found, {"event": "more"}]
+
+
+def test_what_was_not_yet_written_is_read_and_the_next_writer_writes_it(tmp_path):
+    writer = log.Writer(tmp_path)
+    writer.append({"step": 0})
+    lines = [log.line_of({"step": step, "text": "x" * step}) for step in range(1, 40)]
+    for line in lines:
+        writer.pending.add(line)
+    writer.pending.keep(lines[20:])  # the others are in the log by now
+    assert [event["step"] for event in events(tmp_path)] == [0, *range(21, 40)]
+    held = (tmp_path / PENDING).read_bytes()
+    (tmp_path / PENDING).write_bytes(held[:9] + b"?" + held[10:].replace(b'"step":30', b'"step":31'))
+    writer._steps = os.close(writer._steps) or -1  # as one that was killed: its lock is gone
+    reader = log.Reader(tmp_path)
+    expected = [0, *range(22, 30), *range(31, 40)]
+    assert [event["step"] for _, event in reader.events()] == expected and not reader.skipped
+    again = log.Writer(tmp_path)
+    again.append({"step": 99})
+    assert [event["step"] for event in events(tmp_path)] == [*expected, 99]
+    for _ in range(3_000):  # more than there is room for: the log has them all the same
+        again.pending.add(b"x" * 100 + b"\n")
+    again.pending.keep([])
+    again.close()
+    assert not (tmp_path / PENDING).exists()
 
 
 def test_nothing_is_lost_on_a_full_disk_but_what_did_not_fit(tmp_path):

@@ -245,6 +245,30 @@ def test_the_newest_waits_and_older_ones_give_way_unless_all_are_kept(monitored)
         assert monitor.cost.dropped == 6 - len(expected)
 
 
+def test_losses_are_kept_before_the_worker_writes_them_while_it_scores(monitored, tmp_path):
+    monitor, go, busy = monitored(clients(), "fid", path=tmp_path), threading.Event(), threading.Event()
+    score = monitor._recorder._scoring.score
+
+    def slow(*given, **more):
+        busy.set()
+        assert go.wait(60)
+        return score(*given, **more)
+
+    monitor._recorder._scoring.score = slow
+    monitor.log(0, rows_of(0), loss=0.5)
+    assert busy.wait(60)
+    for step in range(1, 4):
+        monitor.log(step, loss=float(step), other=math.nan)
+    killed = Recording.open(tmp_path)  # what a process that is killed now leaves
+    assert killed.losses["step"].tolist() == [0, 1, 2, 3] and killed.losses["loss"].tolist() == [0.5, 1.0, 2.0, 3.0]
+    go.set()
+    assert monitor.wait(60)
+    monitor.close()
+    opened_again = Recording.open(tmp_path)
+    assert opened_again.losses["step"].tolist() == [0, 1, 2, 3] and opened_again.table["step"].tolist() == [0]
+    assert len(opened_again.history.logged) == 4 and not opened_again.troubles
+
+
 def test_a_full_disk_is_told_and_nothing_is_lost(monitored, tmp_path):
     monitor = logged(monitored(clients(), "fid", path=tmp_path, keep_all=True), range(2))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
