@@ -162,13 +162,30 @@ def test_two_displays_and_a_saved_page_say_the_same(shown, tmp_path, browser):
     step(root).press("PageDown")
     assert at(second) == at(root) == 2600
     np.testing.assert_array_equal(cells(second), cells(root))
+    now_python(
+        page,
+        f"""other = nm.Monitor(clients, keep_all=True, samples=50)
+for step in range(40):
+    other.log(100 * step, lambda n, rng: rng.normal(step / 20, 1, (n, 2)))
+other.wait()
+lab.compare(other, {EVIL!r})
+lab.wait()""",
+    )
+    until(page, lambda: len(rows(root)), lambda found: found == 4)
+    other = page.python.names["other"]
+    np.testing.assert_allclose(cells(root)[2:], table_at(other, 2600), rtol=1e-6)
+    expect(root.get_by_text(lab_of(page).compared[0])).to_be_visible()
+    expect(step(root)).to_have_attribute("max", "3900")
+    expect(root.get_by_role("img", name=re.compile("; Other run: avg ")).first).to_be_visible()
+    other.close()
     lab_of(page).export_html(tmp_path / "run.html")
     saved = browser.new_page()
     saved.goto((tmp_path / "run.html").as_uri())
     alone = saved.get_by_role("group", name="Monitor", exact=True)
     np.testing.assert_array_equal(cells(alone), cells(root))
     alone.get_by_role("slider", name="north weight", exact=True).fill("0.5")
-    other = lab_of(page).with_weights([0.5, 0.25, 0.25])
-    np.testing.assert_allclose(rows(alone)[1], table_at(other, 2600)[1], rtol=1e-6)
+    for place, run in ((1, lab_of(page)), (3, other)):
+        moved = run.with_weights([0.5, 0.25, 0.25])
+        np.testing.assert_allclose(rows(alone)[place], table_at(moved, 2600)[1], rtol=1e-6)
     assert page.locator("img").count() == saved.locator("img").count() == 0, "names are text"
     saved.close()

@@ -6,6 +6,7 @@ import { packed, unpacked } from "../../nbmetrics/labs/toolkit/view/share.js";
 import correlation from "../../nbmetrics/labs/correlation/view/index.js";
 import dashboard from "../../nbmetrics/labs/dashboard/view/index.js";
 import memorization from "../../nbmetrics/labs/memorization/view/index.js";
+import monitor from "../../nbmetrics/labs/monitor/view/index.js";
 import playground from "../../nbmetrics/labs/playground/view/index.js";
 import twins from "../../nbmetrics/labs/twins/view/index.js";
 
@@ -15,6 +16,7 @@ const WIDGETS = {
   TwinsLab: twins(),
   MemorizationLab: memorization(),
   Dashboard: dashboard(),
+  Monitor: monitor(),
 };
 
 test("a scene comes back as it was, but for its revision", async () => {

@@ -37,9 +37,11 @@ export class Samples {
     setText(this.words, said);
     setAttributes(this.canvas, { "aria-label": `${said}: ${kept.side ? "pictures" : "points of a plane"}` });
     const pen = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+    const greys = kept.side ? bytesOf(kept.rows[place]) : null;
+    const rows = greys ? Math.max(1, Math.ceil(greys.length / kept.side ** 2 / COLUMNS)) : COLUMNS;
+    this.canvas.height = (2 * SIDE * rows) / COLUMNS; // which wipes it, too
     pen.setTransform(2, 0, 0, 2, 0, 0);
-    pen.clearRect(0, 0, SIDE, SIDE);
-    if (kept.side) drawPictures(pen, bytesOf(kept.rows[place]), kept.side);
+    if (greys) drawPictures(pen, greys, kept.side);
     else drawPoints(pen, singles(kept.rows[place]), kept, theme.quiet, colourOf(theme.text).join(" "));
   }
 }
