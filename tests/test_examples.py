@@ -9,6 +9,7 @@ import nbmetrics as nm
 
 SHOWN = {
     "Gaussian": nm.Gaussian,
+    "Client": nm.Client,
     "Federation": nm.Federation,
     "Federation.by_id": nm.Federation.by_id,
     "Federation.describe": nm.Federation.describe,
