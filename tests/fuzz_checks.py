@@ -23,6 +23,12 @@ def rows_of_two(value):
     rows((len(value), 2), value)
 
 
+def rows_of_stream(value):
+    found = list(value.batches())
+    assert value.size == sum(map(len, found)) and all(part.shape[1] == value.dim for part in found)
+    assert all(np.isfinite(part).all() for part in found)
+
+
 def column(value, given_rows):
     rows((len(given_rows),), value)
 

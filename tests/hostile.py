@@ -159,6 +159,7 @@ CONTAINERS = {
     "ragged list": lambda x: Given([row[: 1 + k % 2] for k, row in enumerate(x.tolist())]),
     "list of batches": lambda x: Given(_halves(x), [x]),
     "generator of batches": lambda x: Given((part for part in _halves(x)), [x]),
+    "function of batches": lambda x: Given(lambda: _halves(x), [x]),
     "iterator of rows": lambda x: Given(iter(x), [x]),
     "endless": lambda x: Given(itertools.cycle(x.tolist() or [[0.0]])),
     "DataFrame": lambda x: Given(frame := pd.DataFrame(x), [frame.to_numpy()]),

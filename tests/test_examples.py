@@ -10,6 +10,7 @@ import nbmetrics as nm
 SHOWN = {
     "Gaussian": nm.Gaussian,
     "RandomFeatures": nm.RandomFeatures,
+    "Client": nm.Client,
     "Federation": nm.Federation,
     "Federation.by_id": nm.Federation.by_id,
     "Federation.describe": nm.Federation.describe,

@@ -14,7 +14,19 @@ from hypothesis import strategies as st
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
 from tests import fuzz_metrics, fuzz_monitor
-from tests.fuzz_checks import anything, client, column, federation, law, mixture, number, numbers, rows, rows_of_two
+from tests.fuzz_checks import (
+    anything,
+    client,
+    column,
+    federation,
+    law,
+    mixture,
+    number,
+    numbers,
+    rows,
+    rows_of_stream,
+    rows_of_two,
+)
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
 
@@ -65,6 +77,8 @@ ON_ROWS = {
     "KernelDensity": (lambda a, b, c: law(nm.KernelDensity(a, 0.5)), anything),
     "KernelDensity density": (lambda a, b, c: column(nm.KernelDensity(a, 1e-3).log_prob(b), b), anything),
     "TwoMoons": (lambda a, b, c: nm.fid(nm.TwoMoons(), a), number),
+    "Stream": (lambda a, b, c: rows_of_stream(nm.Stream(a)), anything),
+    "Stream scored": (lambda a, b, c: nm.evaluate([lambda: [b, b]], [nm.Stream(a)], progress=False).table, anything),
     "Client": (lambda a, b, c: nm.Client(a), client),
     "Client with test rows": (lambda a, b, c: nm.Client(b, test=a), client),
     "Client with a condition": (lambda a, b, c: nm.Client(b, condition=a), client),
@@ -103,6 +117,8 @@ def scores(generators=None, metrics=("fid", "kid"), federation=PAIR, **options):
 ON_SETTINGS = {
     **fuzz_metrics.ON_SETTINGS,
     **fuzz_monitor.ON_SETTINGS,
+    "Stream columns": lambda v: rows_of_stream(nm.Stream(lambda: [A], columns=v)),
+    "Stream blocks": lambda v: list(nm.Stream(lambda: [A, A]).batches(rows=v)),
     "Bootstrap": lambda v: scores(uncertainty=nm.Bootstrap(v)),
     "Bootstrap seed": lambda v: scores(uncertainty=nm.Bootstrap(20, v)),
     "Bootstrap level": lambda v: scores(uncertainty=nm.Bootstrap(20, 0, v)),

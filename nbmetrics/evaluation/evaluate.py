@@ -42,7 +42,10 @@ def evaluate(
     ----------
     federation, generators, metrics : `Federation` (or clients that make one), list or dict of generators, and
         names or `Metric` objects. Generators of images (folders, zips, `nm.images(…)`, arrays, functions) go through
-        the federation's extractor: `nm.evaluate(nm.Federation.from_folder("hospitals/"), {"a": "samples_a/"})`
+        the federation's extractor: `nm.evaluate(nm.Federation.from_folder("hospitals/"), {"a": "samples_a/"})`.
+        Rows may be streamed, see `Client` and `nm.Stream`: FID, and KID of up to 128 features, read them once, KID
+        and CMMD of rows that do not fit several times; other metrics put them together within `nm.set_memory_limit`.
+        What a stream cannot give is refused before it is read, and so is a batch with NaN, by name and number
     samples : None for exact values where a metric has a closed form for the distributions given, and 10,000
         rows otherwise; a number to draw that many rows on each side always (the clients share theirs in
         proportion to their weights). Rows given as data are used as they are.

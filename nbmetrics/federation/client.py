@@ -36,6 +36,12 @@ class Client:
     name : how tables and views call it
     extractor : what makes rows of images: a name, an object or a function, as `nm.extract` takes it; beside rows,
         what they were made with, so that generators of images can be scored
+
+    Examples
+    --------
+    >>> halves = nm.Client(lambda: ([[0.0], [1.0]], [[2.0]]), name="halves")  # two batches, read when they are needed
+    >>> halves.dim, halves.size
+    (1, 3)
     """
 
     def __init__(

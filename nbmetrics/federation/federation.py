@@ -52,7 +52,8 @@ class Federation(Dealt):
 
     Attributes
     ----------
-    clients, names, weights, dim : what it is made of; Σ weights = 1
+    clients, names, weights, dim : what it is made of; Σ weights = 1. Where a client is an iterator of batches and none
+        gives a weight, they are known once `evaluate` has read it
     extraction : how its images became rows, and those of generators will, or None; it stays with the clients
     report : DataFrame client, file, read, reason: every file that was found where images were asked for
 

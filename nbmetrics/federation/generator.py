@@ -34,7 +34,8 @@ class Generator:
 
     Parameters
     ----------
-    source : (m, d) rows already generated, a distribution, a function `(n, rng) -> rows`, or a
+    source : (m, d) rows already generated, rows that are streamed as those of a `Client` may be (a function without
+        arguments returns batches), a distribution, a function `(n, rng) -> rows`, or a
         `torch.nn.Module` with `latent_dim` (fed standard normal latents in evaluation mode, and left as it was; calls
         from several threads take turns); where the clients carry a condition, a function `(x, rng) -> ŷ` that returns
         one row for each row of x, shape (n, dx).

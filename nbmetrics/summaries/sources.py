@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import PASSING_BYTES, is_array
+from ..arrays import PASSING_BYTES, is_array, memory
 from ..errors import InvalidInput, check_list, check_names, shown
 
 PARQUET = ".parquet"
@@ -100,7 +100,7 @@ class Sliced(Source):
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         row = int(self.array.shape[1]) * self.array.dtype.itemsize
-        step = max(1, int(PASSING_BYTES // max(row, 1))) if rows is None or self._chunk > 1 else rows
+        step = _passing(row) if rows is None or self._chunk > 1 else rows
         step = self._chunk * max(1, step // self._chunk)
         return (self.read(a, min(a + step, int(self.array.shape[0]))) for a in range(0, int(self.array.shape[0]), step))
 
@@ -153,7 +153,7 @@ class Parquet(Source):
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         columns = list(self.columns or ())
-        step = max(1, int(PASSING_BYTES // (8 * len(columns))))
+        step = _passing(8 * len(columns))
         for path in self._paths:
             file = self._open(path)
             if missing := [name for name in columns if name not in file.schema_arrow.names]:
@@ -177,6 +177,11 @@ class Parquet(Source):
             return pq.ParquetFile(path)
         except Exception as error:  # pyarrow's own errors have no common base
             raise InvalidInput("data", f"cannot read {shown(path.name)}: {error}", "Give parquet files") from None
+
+
+def _passing(row_bytes: int) -> int:
+    """Rows of a batch that is read, looked at and left."""
+    return max(1, int(min(PASSING_BYTES, memory.block_bytes) // max(row_bytes, 1)))
 
 
 def _numeric(schema: Any) -> list[str]:

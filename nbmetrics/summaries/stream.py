@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..arrays import as_rows, column_names, memory, to_numpy
-from ..errors import InvalidInput, printable, shown
+from ..errors import InvalidInput, check_count, printable, shown
 from .sources import Mapped, Once, Sliced, Source, peeked, source_of
 
 # An iterable that has given so many batches is taken for an endless one.
@@ -110,6 +110,7 @@ class Stream:
 
     def batches(self, rows: int | None = None) -> Iterator[np.ndarray]:
         """The rows from the first to the last: batches as they come, or blocks of `rows` rows, the last one shorter."""
+        rows = None if rows is None else check_count(rows, "rows")
         self.check_unread()
         found: Iterator[np.ndarray] = self._checked(rows) if self.is_repeatable else self._once()
         return self._told(found if rows is None else cut(found, rows))

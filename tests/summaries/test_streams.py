@@ -296,6 +296,23 @@ def test_rows_beyond_the_limit_are_scored_within_it(monkeypatch):
     np.testing.assert_allclose(table["all"], [nm.fid(*rows), nm.kid(*rows)], rtol=1e-10, atol=1e-13)
 
 
+def test_pairs_of_rows_in_files_are_scored_within_the_limit(tmp_path, monkeypatch):
+    rows = [RNG.normal(size=(n, 200)).astype(np.float32) + k for k, n in enumerate((3_000, 700))]
+    for name, part in zip("ab", rows, strict=True):
+        np.save(tmp_path / f"{name}.npy", part)
+    expected = nm.kid(*rows)
+    monkeypatch.setattr(streams.memory, "block_bytes", 2**17)  # as by a limit of 1 MB
+    tracemalloc.start()
+    try:
+        clients = {"x": tmp_path / "a.npy"}
+        table = nm.evaluate(clients, {"g": nm.Generator(tmp_path / "b.npy")}, "kid", progress=False).table
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.5 * 2**20 < rows[0].nbytes
+    assert table["all"][0] == pytest.approx(expected, rel=1e-9)
+
+
 def test_several_streams_share_the_limit(monkeypatch):
     monkeypatch.setattr(streams.memory, "block_bytes", 500.0)  # 4,000 bytes: two streams of 1,920
     clients = {name: (lambda: np.array_split(ROWS, 3)) for name in "abc"}
@@ -333,3 +350,42 @@ def test_the_gap_by_chance_is_asked_of_rows_that_fit(monkeypatch):
     monkeypatch.setattr(streams.memory, "block_bytes", 100.0)
     with pytest.raises(nm.InvalidInput, match=r"client 'a': all its rows take 1,920 bytes"):
         again.heterogeneity("fid")
+
+
+class Largest:
+    """The largest value, by blocks."""
+
+    name = "largest"
+
+    def reads(self, dim):
+        return "once"
+
+    def fold(self, dim):
+        return self
+
+    def __init__(self):
+        self.sizes, self.found = [], -np.inf
+
+    def take(self, rows):
+        self.sizes.append(len(rows))
+        self.found = max(self.found, rows.max())
+
+    def end(self):
+        return self.found
+
+    def summarize(self, sample):
+        return sample.rows.max()
+
+    def pool(self, summaries, weights):
+        return max(summaries)
+
+    def terms(self, real, generated):
+        return {"difference": float(real - generated)}
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_metric_of_the_users_own_takes_blocks():
+    metric = Largest()
+    scores = nm.evaluate({"x": iter(np.array_split(ROWS, 9))}, {"g": ROWS - 1.0}, ["fid", metric], progress=False)
+    assert metric.sizes == [8] * 7 + [4]
+    assert scores.clients["value"].tolist()[1] == pytest.approx(1.0)

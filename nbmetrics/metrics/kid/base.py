@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...arrays import Array, align, each_pair, namespace, row_blocks, to_float64, to_numpy, total
+from ...arrays import Array, align, each_pair, memory, namespace, row_blocks, to_float64, to_numpy, total
 from ...distributions import Distribution, Empirical, Gaussian, HasMoments, parts_of
 from ...errors import InvalidInput
 from ..base import Sample
@@ -120,7 +120,7 @@ class Kernel:
             block = self.block(p, q) if single else self.block(to_float64(p), to_float64(q))
             sums.append((1.0 if diagonal or x is not y else 2.0) * total(block))
 
-        each_pair(x, y, STEP, visit)
+        each_pair(x, y, min(STEP, math.isqrt(int(memory.block_bytes / 8))), visit)
         return math.fsum(sums)
 
     def row_means(self, rows: Array, content: Any) -> np.ndarray:

@@ -69,13 +69,13 @@ class Streamed:
         """Of the rows, which a client would have to reveal."""
         return self.count * self.dim * (4 if self.is_single else 8)
 
-    def rows_in(self, part: float) -> int:
-        """Rows of a block that takes this part of `memory.block_bytes`."""
-        return max(1, int(part * memory.block_bytes // ((4 if self.is_single else 8) * self.dim)))
+    def rows_in(self, part: float, single: bool = False) -> int:
+        """Rows of a block that takes this part of `memory.block_bytes`, in float32 where `single`."""
+        return max(1, int(part * memory.block_bytes // ((4 if single else 8) * self.dim)))
 
-    def blocks(self, part: float) -> Iterator[np.ndarray]:
+    def blocks(self, part: float, single: bool = False) -> Iterator[np.ndarray]:
         """All rows in blocks of that size."""
-        return self.stream.batches(self.rows_in(part))
+        return self.stream.batches(self.rows_in(part, single))
 
 
 def streamed(kernel: Any, stream: Stream) -> tuple[Streamed, float, float]:
@@ -106,17 +106,18 @@ def streamed_mean(kernel: Any, a: Any, b: Any) -> float:
     prepare = (lambda block: block.astype(np.float32, copy=False)) if single else to_float64
     if a is b and a.stream.is_sliceable:
         total = _own_pairs(kernel, a, single, prepare)
+    elif rows is not None:  # in memory, and converted tile by tile
+        total = math.fsum(kernel.pair_sum(prepare(x), rows, single) for x in a.blocks(PASSING, single))
     else:
-        passing = (lambda: [rows]) if rows is not None else (lambda: b.blocks(PASSING))
-        held = a.blocks(PASSING if rows is not None else HELD)
-        total = math.fsum(kernel.pair_sum(x, prepare(y), single) for x in map(prepare, held) for y in passing())
+        held = map(prepare, a.blocks(HELD, single))
+        total = math.fsum(kernel.pair_sum(x, prepare(y), single) for x in held for y in b.blocks(PASSING, single))
     return total / (a.count * m)
 
 
 def _own_pairs(kernel: Any, a: Streamed, single: bool, prepare: Any) -> float:
     """Σ k over all pairs of rows of a stream that can be read from any place: each pair of two rows once."""
-    sums, start, step = [], 0, a.rows_in(PASSING)
-    for held in map(prepare, a.blocks(HELD)):
+    sums, start, step = [], 0, a.rows_in(PASSING, single)
+    for held in map(prepare, a.blocks(HELD, single)):
         sums.append(kernel.pair_sum(held, held, single))
         start += len(held)
         sums += [2.0 * kernel.pair_sum(held, prepare(block), single) for block in a.stream.batches_from(start, step)]
