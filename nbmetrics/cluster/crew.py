@@ -15,11 +15,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
 from ..errors import InvalidInput, shown
 
 # Seconds that a task is meant to take: Dask takes 2 ms for each. At most so many clients in one.
 PACE, MOST = 0.3, 256
+# Clients a thread in the first tasks, by which the sizes of the others are chosen.
+TRIED = 3
 RETRIES = 2
 # Seconds after which an answer of the scheduler is not waited for, where it only makes a message better.
 PATIENCE = 5.0
@@ -39,6 +42,7 @@ class Crew:
         self.timeout = float(parse_timedelta(dask.config.get("nbmetrics.timeout", TIMEOUT)))
         self.address = client.scheduler.address
         self._about: dict[str, tuple[str, Sequence[str]]] = {}
+        self._futures: WeakSet[Any] = WeakSet()
         self.tasks = 0
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         if not workers:
@@ -50,8 +54,14 @@ class Crew:
         """A future of function(*args); `about` and `who` say what fails, and whose data it is about."""
         future = self.client.submit(function, *args, pure=False, retries=RETRIES)
         self._about[future.key] = about, who
+        self._futures.add(future)
         self.tasks += 1
         return future
+
+    def release(self) -> None:
+        """Let go of every task, so that those not begun never are, whoever still holds a future."""
+        for future in list(self._futures):
+            future.release()
 
     def batched(
         self,
@@ -62,12 +72,17 @@ class Crew:
     ) -> list[Any]:
         """Futures of function(payloads, *shared, *data) over some parties each: (name, what makes their data, payload).
 
-        One party a thread shows how long one takes; the others go in groups that take about `PACE` seconds.
+        `TRIED` parties a thread show how long one takes; the others go in groups that take about `PACE` seconds.
+        The result of the function begins with the seconds that its last party took: the first pays for imports.
         """
-        first = [self._group(function, [party], shared, about) for party in parties[: self.threads]]
-        left, each = parties[self.threads :], 1
+        step = max(1, min(TRIED, len(parties) // self.threads))
+        tried = parties[: step * self.threads]
+        first = [self._group(function, tried[k : k + step], shared, about) for k in range(0, len(tried), step)]
+        left, each = parties[len(tried) :], 1
         if left:
-            took = [self.result(self.submit(_seconds, future, about=about)) for future in first]
+            for _ in self.finished(first):
+                pass
+            took = self.results([self.submit(_seconds, future, about=about) for future in first])
             even = math.ceil(len(left) / self.threads)
             each = max(1, min(int(PACE * len(took) / max(sum(took), 1e-9)) + 1, MOST, even))
         groups = [left[start : start + each] for start in range(0, len(left), each)]
@@ -78,6 +93,7 @@ class Crew:
 
         data = [part for _, parts, _ in group for part in parts]
         futures = [part if isinstance(part, Future) else self.client.compute(part, retries=RETRIES) for part in data]
+        self._futures.update(future for future, part in zip(futures, data, strict=True) if future is not part)
         names, payloads = [name for name, _, _ in group], [payload for _, _, payload in group]
         return self.submit(function, payloads, *shared, *futures, about=about, who=names)
 
@@ -99,15 +115,14 @@ class Crew:
                 if self.client.status == "closed" or time.monotonic() - last > self.timeout:
                     raise self._stuck(left) from None
                 continue
+            if future.status in ("lost", "pending"):  # with its worker, and made again
+                future.add_done_callback(done.put)
+                continue
             if future.status != "finished":
                 raise self._failed(future)
             last = time.monotonic()
             left.pop(future.key)
             yield future
-
-    def result(self, future: Any) -> Any:
-        """What a future gives, waited for."""
-        return self.results([future])[0]
 
     def results(self, futures: Sequence[Any]) -> list[Any]:
         """What futures give, in order."""
@@ -141,7 +156,7 @@ class Crew:
             seen = f"{what} killed its worker again and again, most likely for want of memory"
             return InvalidInput("cluster", seen, "Give workers more memory, or more clients with fewer rows each")
         seen = f"{what} raised {type(error).__name__}: {error}"
-        return InvalidInput("cluster", seen, "The workers need the same versions of nbmetrics and of what it uses")
+        return InvalidInput("cluster", seen, "Mend what raised it; workers need the versions of packages that are here")
 
     def _stuck(self, left: dict[str, Any]) -> InvalidInput:
         """That nothing finishes any more, with the names of the clients whose tasks were begun."""
@@ -183,8 +198,8 @@ def hired(cluster: Any) -> Iterator[Crew]:
     from distributed import Client
 
     if isinstance(cluster, str) and cluster == "local":
-        with _local() as client:
-            yield Crew(client)
+        with _local() as client, _crew(client) as crew:
+            yield crew
         return
     if not isinstance(cluster, Client):
         fix = 'Give a dask.distributed.Client, or "local" to try it on this machine'
@@ -192,20 +207,32 @@ def hired(cluster: Any) -> Iterator[Crew]:
     if cluster.asynchronous or cluster.status != "running":
         seen = "is an asynchronous client" if cluster.asynchronous else f"is a client that is {cluster.status}"
         raise InvalidInput("cluster", seen, "Give one that is connected: dask.distributed.Client(address)")
-    yield Crew(cluster)
+    with _crew(cluster) as crew:
+        yield crew
+
+
+@contextmanager
+def _crew(client: Any) -> Iterator[Crew]:
+    crew = Crew(client)
+    try:
+        yield crew
+    finally:
+        crew.release()
 
 
 @contextmanager
 def _local() -> Iterator[Any]:
     """One worker a core, in processes; gone afterwards, with its files."""
+    import dask
     from distributed import Client, LocalCluster
 
-    with tempfile.TemporaryDirectory(prefix="nbmetrics-") as folder:
-        settings: dict[str, Any] = {"local_directory": folder, "dashboard_address": None}
+    with (
+        tempfile.TemporaryDirectory(prefix="nbmetrics-") as folder,
+        dask.config.set({"temporary-directory": folder}),  # of the scheduler, too
+    ):
+        settings: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
         try:
-            cluster = LocalCluster(
-                n_workers=os.cpu_count() or 1, threads_per_worker=1, silence_logs=logging.CRITICAL, **settings
-            )
+            cluster = LocalCluster(n_workers=os.cpu_count() or 1, silence_logs=logging.CRITICAL, **settings)
         except RuntimeError as error:
             fix = 'In a script the call must stand under if __name__ == "__main__":, as Dask starts it anew in workers'
             raise InvalidInput("cluster", f"no worker started ({error})", fix) from None

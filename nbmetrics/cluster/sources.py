@@ -7,7 +7,7 @@ rows → a federation in which `Elsewhere` stands for rows that never come here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array, is_array, to_float64, to_numpy
 from ..distributions import Distribution
-from ..errors import InvalidInput, check_list, check_names, shown
+from ..errors import InvalidInput, check_list, check_names, refusal_of, shown
 from ..federation import Client, Federation
 from ..federation.generator import MOST_PARTIES
 from .crew import Crew
@@ -60,7 +60,7 @@ class Elsewhere:
 
     def _refusal(self) -> InvalidInput:
         seen = f"needs the rows of client {self.name!r}, which are on the cluster"
-        return InvalidInput("cluster", seen, "Leave it out, or give the client's rows")
+        return InvalidInput("cluster", seen, "Leave cluster out, or give the rows themselves")
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,6 @@ class Source:
     name: str
     futures: tuple[Any, ...] = ()
     function: Callable[[], Any] | None = None
-
-
-class Failure(InvalidInput):
-    """What a client's own data or function is wrong about; a result, not an error, so that nobody tries it again."""
 
 
 def rows_of(name: str, function: Callable[[], Any] | None, data: Sequence[Any]) -> Array:
@@ -93,14 +89,17 @@ def rows_of(name: str, function: Callable[[], Any] | None, data: Sequence[Any]) 
 
 
 def look(clients: Sequence[tuple[str, Any, int]], share: int, *data: Any) -> tuple[float, list[Any]]:
-    """Seconds, and an `Elsewhere` or what is wrong for each client: (name, function, how many of `data` are its)."""
-    start, rest = time.perf_counter(), list(data)
-    found: list[Any] = []
+    """Seconds of the last, and for each client (name, function, how many of `data` are its) an `Elsewhere`.
+
+    Or what is wrong with it, as a result and no error, which Dask would try again.
+    """
+    found, rest = list[Any](), list(data)
     for name, function, count in clients:
+        start = time.perf_counter()
         try:
             rows = rows_of(name, function, [rest.pop(0) for _ in range(count)])
         except InvalidInput as error:
-            found.append(Failure(error.argument, error.seen, error.fix))
+            found.append(error)
             continue
         n, d = rows.shape
         step = -(-n // share)
@@ -169,12 +168,13 @@ def _source(name: str, item: Any) -> Source | None:
     return Source(name, function=item)
 
 
-def _looked(sources: Sequence[Source], share: int, crew: Crew) -> Iterator[Elsewhere]:
+def _looked(sources: Sequence[Source], share: int, crew: Crew) -> list[Elsewhere]:
     """What the first look finds, in order; the first that is wrong is raised."""
     given = [(s.name, s.futures, (s.name, s.function, len(s.futures))) for s in sources]
     futures = crew.batched(look, given, share, about="a first look at the rows")
-    found = [item for part in crew.results(futures) for item in part[1]]
-    for item in found:
-        if isinstance(item, InvalidInput):
-            raise InvalidInput(item.argument, item.seen, item.fix)
-    return iter(found)
+    found = {}
+    for future in crew.finished(futures):
+        ((_, found[future.key]),) = crew.results([future])
+        if (wrong := refusal_of(*found[future.key])) is not None:
+            raise wrong
+    return [item for future in futures for item in found[future.key]]

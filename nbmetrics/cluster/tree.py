@@ -68,11 +68,11 @@ class Node:
 
 
 def leaf(parties: Sequence[Party], kit: Kit, *data: Any) -> tuple[float, Node]:
-    """Seconds, and the node of some clients; `data` are what futures held, client by client."""
-    start, rest = time.perf_counter(), list(data)
+    """Seconds of the last, and the node of some clients; `data` are what futures held, client by client."""
+    rest = list(data)
     summaries: dict[str, list[Any]] = {name: [] for name in kit.metrics}
     for party in parties:
-        samples = party.samples
+        start, samples = time.perf_counter(), party.samples
         if samples is None:
             rows = rows_of(party.name, party.function, [rest.pop(0) for _ in range(party.parts)])
             samples = dict.fromkeys(kit.metrics, Sample(rows=rows))

@@ -48,3 +48,39 @@ def as_given(kind, client):
 def test_every_kind_of_client_gives_the_local_scores(kind, dask_client, local):
     generators = {**made.generators(), "law": LAW}
     assert_same(nm.evaluate(as_given(kind, dask_client), generators, cluster=dask_client), local)
+
+
+def test_what_sees_all_rows_at_once_is_scored_there_too(dask_client):
+    clients = nm.Federation({name: made.rows(k) for k, name in enumerate(made.NAMES[:5])}).split(test=0.5)
+    metrics = [nm.metrics.KID(nm.RBF("median"), name="rbf"), "precision", "fld", nm.metrics.MFID(condition_dim=1)]
+    scores, local = (nm.evaluate(clients, made.generators(), metrics, cluster=c) for c in (dask_client, None))
+    assert_same(scores, local)
+
+
+def test_few_rows_laws_and_weights_of_zero_mean_what_they_mean_locally(dask_client):
+    clients = [
+        nm.Client(made.rows(0), name="a", weight=2),
+        nm.Client(made.rows(1)[:1], name="one row", weight=0),
+        nm.Client(nm.Gaussian(np.zeros(made.DIM)), name="law", weight=0.5),
+        nm.Client(made.rows(3), name="unused", weight=0),
+    ]
+    scores, local = (nm.evaluate(clients, made.generators(), cluster=c) for c in (dask_client, None))
+    assert_same(scores, local)
+
+
+def test_summaries_too_large_to_send_stay_and_say_so(dask_client, local, monkeypatch):
+    monkeypatch.setattr("nbmetrics.arrays.memory.block_bytes", 100.0)
+    scores = nm.evaluate(made.functions(), {**made.generators(), "law": LAW}, cluster=dask_client)
+    np.testing.assert_allclose(scores.table[["avg", "all"]], local.table[["avg", "all"]], rtol=0, atol=1e-9)
+    assert_frame_equal(scores.ledger, local.ledger)
+    assert scores.size_gap("fid") == pytest.approx(local.size_gap("fid"), rel=1e-9)
+    other = scores.with_weights(range(1, 21))
+    assert other.table["avg"].notna().all() and other.table["all"].isna().all()
+    assert any("too large to send" in line for line in other.cautions)
+
+
+def test_far_features_are_centred_as_locally(dask_client):
+    far = {name: rows + 1e6 for name, rows in ROWS.items()}
+    given = {name: (lambda k=k: made.rows(k) + 1e6) for k, name in enumerate(made.NAMES)}
+    generators = {name: rows + 1e6 for name, rows in made.generators().items()}
+    assert_same(nm.evaluate(given, generators, "kid", cluster=dask_client), nm.evaluate(far, generators, "kid"))
