@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
-from tests import fuzz_metrics
+from tests import fuzz_federated, fuzz_metrics
 from tests.fuzz_checks import anything, client, column, federation, law, mixture, number, numbers, rows, rows_of_two
 from tests.fuzzing import Tally, examples, unmoved
 from tests.hostile import CONTAINERS, SETTINGS, VALUES
@@ -26,6 +26,7 @@ SMALL = np.zeros((3, 4, 4), np.uint8)
 FEW = {"draws": 2, "subsets": 2}
 # Each takes three sets of rows, of which the first is the strangest; the first word is the public name it tries.
 ON_ROWS = {
+    **fuzz_federated.ON_ROWS,
     **fuzz_metrics.ON_ROWS,
     "fid": (lambda a, b, c: nm.fid(a, b), number),
     "fid of a law": (lambda a, b, c: nm.fid(nm.Gaussian([0.0] * c.shape[1]), a), number),
@@ -100,6 +101,7 @@ def scores(generators=None, metrics=("fid", "kid"), federation=PAIR, **options):
 
 # Each takes one setting, and uses what it made.
 ON_SETTINGS = {
+    **fuzz_federated.ON_SETTINGS,
     **fuzz_metrics.ON_SETTINGS,
     "Bootstrap": lambda v: scores(uncertainty=nm.Bootstrap(v)),
     "Bootstrap seed": lambda v: scores(uncertainty=nm.Bootstrap(20, v)),
