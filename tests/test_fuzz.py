@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics.metrics.base import _REGISTRY
-from tests import fuzz_metrics, fuzz_monitor
+from tests import fuzz_federated, fuzz_metrics, fuzz_monitor
 from tests.fuzz_checks import (
     anything,
     client,
@@ -38,6 +38,7 @@ SMALL = np.zeros((3, 4, 4), np.uint8)
 FEW = {"draws": 2, "subsets": 2}
 # Each takes three sets of rows, of which the first is the strangest; the first word is the public name it tries.
 ON_ROWS = {
+    **fuzz_federated.ON_ROWS,
     **fuzz_metrics.ON_ROWS,
     **fuzz_monitor.ON_ROWS,
     "fid": (lambda a, b, c: nm.fid(a, b), number),
@@ -115,6 +116,7 @@ def scores(generators=None, metrics=("fid", "kid"), federation=PAIR, **options):
 
 # Each takes one setting, and uses what it made.
 ON_SETTINGS = {
+    **fuzz_federated.ON_SETTINGS,
     **fuzz_metrics.ON_SETTINGS,
     **fuzz_monitor.ON_SETTINGS,
     "Stream columns": lambda v: rows_of_stream(nm.Stream(lambda: [A], columns=v)),

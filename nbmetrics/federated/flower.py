@@ -104,11 +104,7 @@ class Aggregation:
 
     def __call__(self, results: Found) -> dict[str, float]:
         """The scores of one round; InvalidInput for a client that sent no summary."""
-        found = [(check_number(n, "results", minimum=0), told) for n, told in check_list(results, "results")]
-        for k, (_, told) in enumerate(found, 1):
-            if KEY not in told:
-                seen = f"client {k} returned {shown(sorted(told))}, without {KEY!r}"
-                raise InvalidInput("results", seen, "Let clients return what nm.federated.flower.evaluation gives")
+        found = [_checked(k, item) for k, item in enumerate(check_list(results, "results"), 1)]
         generators = self._generators() if _is_call(self._generators) else self._generators
         wanted, counts = listed(self._metrics), [n for n, _ in found]
         scores = aggregate([told[KEY] for _, told in found], counts, generators, wanted, **self._settings)
@@ -120,6 +116,16 @@ class Aggregation:
                 who = "" if len(scores.generators) == 1 else f"{name} "
                 means |= {f"{who}{metric}_avg": float(values.avg[g]), f"{who}{metric}_all": float(values.all[g])}
         return means
+
+
+def _checked(k: int, item: Any) -> tuple[float, Mapping[str, Any]]:
+    """What one client returned: its number of rows, and its metrics with a summary."""
+    fix = "Let clients return what nm.federated.flower.evaluation gives"
+    if not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[1], Mapping):
+        raise InvalidInput("results", f"client {k} returned {shown(item)}", fix)
+    if KEY not in item[1]:
+        raise InvalidInput("results", f"client {k} returned {shown(list(item[1]))}, without {KEY!r}", fix)
+    return check_number(item[0], "results", minimum=0), item[1]
 
 
 def _is_call(generators: Any) -> bool:

@@ -141,10 +141,10 @@ def noise_multiplier(epsilon: float, delta: float, releases: int = 1) -> float:
     >>> round(nm.federated.noise_multiplier(8.595866, 1e-5, 50), 4)
     4.0
     """
-    check_number(epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON)
+    bound = check_number(epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON)
     goal = math.log(check_number(delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA))
     count = check_count(releases, "releases", maximum=10**6)
-    z = brentq(lambda x: log_delta(epsilon, math.exp(-x)) - goal, math.log(1e-4), math.log(1e8), xtol=1e-14)
+    z = brentq(lambda x: log_delta(bound, math.exp(-x)) - goal, math.log(1e-4), math.log(1e8), xtol=1e-14)
     return math.exp(z) * math.sqrt(count) * (1.0 + 1e-9)  # rounding may not spend more
 
 

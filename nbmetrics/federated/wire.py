@@ -68,9 +68,21 @@ def size(dim: int, sections: Sequence[Section]) -> int:
 
 def write(dim: int, sections: Sequence[Section]) -> bytes:
     """The sections as bytes."""
+    for section in sections:
+        _check_range(section)
     header = _header(dim, sections)
     numbers = [np.ascontiguousarray(a, dtype=s.type).tobytes() for s in sections for a in s.arrays.values()]
     return b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *numbers])
+
+
+def _check_range(section: Section) -> None:
+    """Refuse numbers that their type, or the reader, cannot hold."""
+    least, most = (1e-30, 1e38) if section.type == "<f4" else (0.0, LARGEST)
+    for array in section.arrays.values():
+        size = float(np.abs(array).max(initial=0.0))
+        if size > most or 0.0 < size < least:
+            seen = f"has numbers of magnitude {size:.3g} for {section.metric}"
+            raise InvalidInput("rows", seen, "Rescale the features, or leave precision at float64")
 
 
 def _header(dim: int, sections: Sequence[Section]) -> bytes:

@@ -1,5 +1,6 @@
 """Bytes of clients and the scores made of them: equal to evaluate() on the rows, and nothing else is believed."""
 
+import itertools
 import json
 import math
 
@@ -94,6 +95,30 @@ def test_a_covariance_of_few_rows_tells_who_is_a_member():
         return np.linalg.norm((x - mean) - (x - mean) @ basis @ basis.T, axis=1)
 
     assert off(rows).max() < 1e-9 and off(strangers).min() > 0.5
+
+
+def test_third_moments_of_few_rows_give_the_rows_back():
+    """By eigenvectors: the moments are those of Σ z⊗z⊗z, z = (1, x), whose components are unique (Jennrich)."""
+    d, n = 9, 7
+    rows = RNG.normal(size=(n, d))
+    sent = wire.read(nm.federated.client_summary(rows, "kid"), "c")[1]["kid"].arrays
+    third = np.empty((d, d, d))
+    for p in ("ijk", "ikj", "jik", "jki", "kij", "kji"):
+        index = dict(zip("ijk", np.array(list(itertools.combinations_with_replacement(range(d), 3))).T, strict=True))
+        third[tuple(index[letter] for letter in p)] = sent["third"]
+    cov = np.zeros((d, d))
+    cov[np.triu_indices(d)] = sent["second"]
+    cov += np.triu(cov, 1).T
+    one, two = RNG.normal(size=(2, d))
+    # slices of the tensor of z = (1, y), y about the mean: E zzᵀ (1 + a·y)
+    slices = []
+    for a in (one, two):
+        corner, side = 1.0, cov @ a
+        slices.append(np.block([[np.array([[corner]]), side[None]], [side[:, None], cov + third @ a]]))
+    values, vectors = np.linalg.eig(slices[0] @ np.linalg.pinv(slices[1], rcond=1e-9))
+    found = vectors[:, np.argsort(-np.abs(values))[:n]].real.T
+    found = sent["mean"] + found[:, 1:] / found[:, :1]
+    assert np.abs(found[:, None] - rows).max(axis=2).min(axis=0).max() < 1e-5
 
 
 def header(data):
