@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
@@ -209,3 +210,25 @@ def test_the_exercise_of_your_own_images_tells_right_from_wrong(capsys):
     names["check"]({"fid": " Larger ", "fid_infinity": "same", "kid": "smaller"})
     verdicts = re.findall(r"You: (.*)\.", capsys.readouterr().out)
     assert verdicts[-3:] == ["right", "right", "not 'smaller'"]
+
+
+def test_beyond_one_machine_says_what_is_written(ran):
+    said = text_of(ran("11_beyond_one_machine"))
+    apart = [float(x) for x in re.findall(r"differ by (\S+) at most", said)]
+    has_dask = importlib.util.find_spec("distributed") is not None
+    assert len(apart) == 2 + has_dask and max(apart) < 1e-10
+    assert has_dask or "No cluster here." in said
+    assert "avg prefers narrow, all prefers wide" in said and "KID: avg and all order the generators alike" in said
+    survives = re.findall(r"^(\S+) rows, FID-(\w+): the best model stays the best from ε = (\S+)$", said, re.MULTILINE)
+    assert [row[:2] for row in survives] == [(n, part) for n in ("5,000", "200") for part in ("all", "avg")]
+    many, few = ([float(row[2]) for row in survives if row[0] == n] for n in ("5,000", "200"))
+    assert max(many) <= 0.3 and min(few) >= 3
+
+
+def test_the_exercise_of_beyond_one_machine_tells_right_from_wrong(capsys):
+    check = names_of("11_beyond_one_machine", "import numpy as np", "def can_stay")["check"]
+    check(17_152, {"KID", "fid "}, "Half")
+    check(8 * (64 + 64 * 64), {"fid"}, "a quarter")
+    right, wrong = np.split(np.array(capsys.readouterr().out.splitlines()[3:]), [3])
+    assert [line[2:8].strip(": ") for line in right] == ["right"] * 3
+    assert "symmetric" in wrong[0] and "missing {'kid'}" in wrong[1] and "not quite" in wrong[2]
