@@ -280,3 +280,15 @@ def test_a_metric_of_the_users_own_takes_blocks():
     scores = nm.evaluate({"x": iter(np.array_split(ROWS, 9))}, {"g": ROWS - 1.0}, ["fid", metric], progress=False)
     assert metric.sizes == [8] * 7 + [4]
     assert scores.clients["value"].tolist()[1] == pytest.approx(1.0)
+
+
+def test_one_pass_serves_all_metrics_that_one_pass_serves():
+    calls = {"client": 0, "generator": 0}
+
+    def batches(who):
+        calls[who] += 1
+        return np.array_split(ROWS, 5)
+
+    clients, generators = {"x": lambda: batches("client")}, {"g": lambda: batches("generator")}
+    nm.evaluate(clients, generators, ["fid", "kid"], progress=False)
+    assert calls == {"client": 2, "generator": 2}  # how wide they are, and the pass
