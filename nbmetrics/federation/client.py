@@ -99,7 +99,10 @@ class Client:
     def rows(self) -> Array | None:
         """(n, d), or None of a distribution; of a stream all together, InvalidInput where the memory limit forbids."""
         assert self.stream is not None
-        return self.stream.collect()
+        rows = self.stream.collect()
+        if not self.stream.is_repeatable:
+            self.stream = None  # what it gave is here, and comes no more
+        return rows
 
     @property
     def dim(self) -> int:
@@ -159,7 +162,7 @@ def law_or_rows(data: Any, argument: str) -> Any:
 
 def checked_map(stream: Stream, argument: str) -> Stream:
     """The stream; a file that is mapped was read to its end, so that bad rows are told at once."""
-    if stream.is_file:
+    if stream.is_file and not stream.was_read:
         try:
             for _ in stream.batches():
                 pass

@@ -33,12 +33,14 @@ class Source:
     size : rows, or None where the source does not say
     columns : what its features are called, or None
     is_repeatable : whether `parts` can be called again
+    is_fresh : whether every batch is an array of its own
     """
 
     what = "an iterable of batches"
     size: int | None = None
     columns: tuple[str, ...] | None = None
     is_repeatable = True
+    is_fresh = True
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         """The batches; of `rows` rows where the source can be cut anywhere, and that is asked for."""
@@ -49,6 +51,7 @@ class Once(Source):
     """An iterator of batches, which gives them once."""
 
     is_repeatable = False
+    is_fresh = False
 
     def __init__(self, batches: Iterator[Any]) -> None:
         self._batches: Iterator[Any] | None = batches
@@ -61,6 +64,8 @@ class Once(Source):
 
 class Again(Source):
     """A function that returns an iterable of batches, or an object that can be iterated again, such as a loader."""
+
+    is_fresh = False
 
     def __init__(self, make: Callable[[], Any], what: str, size: int | None = None) -> None:
         self._make, self.what, self.size = make, what, size
@@ -236,7 +241,17 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
     if isinstance(value, Once):
         return value
     in_memory = (list, tuple, deque, Set, Mapping, MappingView, range)
-    return None if isinstance(value, (Iterator, *in_memory)) else Again(lambda: value, f"the {type(value).__name__}")
+    if isinstance(value, (Iterator, *in_memory)) or not _gives_batches(value):
+        return None
+    return Again(lambda: value, f"the {type(value).__name__}")
+
+
+def _gives_batches(value: Iterable[Any]) -> bool:
+    """Whether what comes first is a batch; an iterable that raises is for who takes it as rows to tell."""
+    try:
+        return getattr(next(iter(value), None), "ndim", 0) == 2
+    except Exception:
+        return False
 
 
 def _lazy(array: Any) -> Source:

@@ -43,7 +43,7 @@ class Stream:
     ----------
     dim, columns : the number of features, and what parquet calls them
     size : the number of rows; None until a source that does not say was read to its end
-    is_repeatable : whether it can be read more than once
+    is_repeatable, was_read : whether it can be read more than once, and whether it was read to its end
     who : whose rows it is, for messages
 
     A client or generator takes a source itself; `Stream` names columns, and gives the batches to code of your own.
@@ -67,6 +67,7 @@ class Stream:
         if found is None:
             raise InvalidInput("source", f"got {shown(source)}", f"Give {SOURCES}")
         self._source, self._is_spent = found, False
+        self.was_read = False
         self.who = "data"
         self.size, self.columns, self.is_repeatable = found.size, found.columns, found.is_repeatable
         if self.size == 0:
@@ -147,6 +148,11 @@ class Stream:
         if self._is_spent:
             raise BadRows(self.who, "was read already, and an iterator gives its batches once", AGAIN)
 
+    def check_repeatable(self) -> None:
+        """Refuse an iterator where one pass is not enough."""
+        if not self.is_repeatable:
+            raise BadRows(self.who, "is an iterator, whose batches come once, and they are needed several times", AGAIN)
+
     def _checked(self, rows: int | None) -> Generator[np.ndarray, None, None]:
         """Batches with at least one row, as NumPy arrays of one width; their rows are counted at the end."""
         count = 0
@@ -159,7 +165,7 @@ class Stream:
         if self.size is not None and count != self.size:
             seen = f"{self.what} gave {count:,} rows, and {self.size:,} before"
             raise InvalidInput("data", seen, "Give the same rows at every pass")
-        self.size = count
+        self.size, self.was_read = count, True
 
     def _numbered(self, rows: int | None) -> Iterator[tuple[int, Any]]:
         number = 0
@@ -184,7 +190,8 @@ class Stream:
             if columns != self.columns:
                 seen = f"has columns {shown(list(columns))} where {shown(list(self.columns))} were before"
                 raise InvalidInput(argument, seen, "Give the same columns in the same order: frame[first.columns]")
-        return to_numpy(as_rows(item, argument, dim=self._dim))
+        rows = to_numpy(as_rows(item, argument, dim=self._dim))
+        return rows if self._source.is_fresh else np.array(rows)  # whoever makes batches may fill one array again
 
     def count(self) -> int:
         """The number of rows, by a pass where nobody knows it; InvalidInput of an iterator that was not read."""

@@ -44,6 +44,7 @@ class AllPairs:
 
     def summarize(self, sample: Sample) -> KernelMean:
         if sample.stream is not None:
+            sample.stream.check_repeatable()
             return KernelMean((KernelPart(self.kernel, *streamed(self.kernel, sample.stream)),), (1.0,))
         if sample.rows is None and (parts := parts_of(sample.distribution)):
             means = [self.summarize(type(sample)(distribution=part)) for _, part in parts]
