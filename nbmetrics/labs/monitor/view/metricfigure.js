@@ -41,12 +41,13 @@ export class MetricFigure {
     const keys = [line, steps, beside, client, alarms, judged];
     if (keys.some((key, i) => key !== this.drawn.keys[i])) {
       const own = who < 0 ? [] : [column(stored.clients, who, run.clients.length)];
+      const bands = bandsOf(line);
       const scores = [
         ...(beside ? curvesOf(beside, "nbm-step-other") : []),
         ...own.map((values) => ({ name: client, style: "nbm-step-one", steps: stored.steps, values })),
-        ...curvesOf(line, "", bandsOf(line), judged?.[stored.name]?.sets),
+        ...curvesOf(line, "", bands, judged?.[stored.name]?.sets),
       ];
-      const gaps = [...(beside ? gapOf(beside, "nbm-step-other") : []), ...gapOf(line, "", bandsOf(line)[2])];
+      const gaps = [...(beside ? gapOf(beside, "nbm-step-other") : []), ...gapOf(line, "", bands[2])];
       const rounding = line.gap === stored.gap ? 1e-9 : 1e-6; // under other weights, that of single precision
       this.drawn = { keys, scores, gaps: facts.kind === "kid" ? gaps.map((one) => steadied(one, rounding)) : gaps };
     }
@@ -93,15 +94,33 @@ export class MetricFigure {
   }
 }
 
-/** Of avg, all and gap: what 95 % of the noise lies within, null where none is known. @param {Line} line @returns {(Band | null)[]} */
+/** @type {WeakMap<Float64Array, {errors: Float32Array, band: Band | null}>} */
+const kept = new WeakMap();
+
+/** Of avg, all and gap: what 95 % of the noise lies within, null where none is known; the same as long as they are. @param {Line} line @returns {(Band | null)[]} */
 function bandsOf({ avg, all, gap, errors, facts }) {
   const floor = facts.kind === "fid" ? 0 : -Infinity; // below it there are no scores
   return [avg, all, gap].map((values, c) => {
-    const reach = values && errors ? Float64Array.from(values, (_, i) => REACH * errors[3 * i + c]) : null;
-    if (!values || !reach || reach.every(Number.isNaN)) return null;
-    const low = values.map((value, i) => value - reach[i]);
-    return { low: c < 2 ? low.map((value) => Math.max(floor, value)) : low, high: values.map((v, i) => v + reach[i]) };
+    if (!values || !errors) return null;
+    const known = kept.get(values);
+    if (known?.errors === errors) return known.band;
+    const band = bandAround(values, errors, c, c < 2 ? floor : -Infinity);
+    kept.set(values, { errors, band });
+    return band;
   });
+}
+
+/** @param {Float64Array} values @param {Float32Array} errors of avg, all and gap @param {number} c which of them @param {number} floor @returns {Band | null} */
+function bandAround(values, errors, c, floor) {
+  const [low, high] = [new Float64Array(values.length), new Float64Array(values.length)];
+  let isKnown = false;
+  for (let i = 0; i < values.length; i++) {
+    const reach = REACH * errors[3 * i + c];
+    low[i] = Math.max(floor, values[i] - reach);
+    high[i] = values[i] + reach;
+    isKnown ||= !Number.isNaN(reach);
+  }
+  return isKnown ? { low, high } : null;
 }
 
 /** avg and all of a run. @param {Line} line @param {string} style @param {(Band | null)[]} bands @param {{avg: number[], all: number[]} | null} [sets] @returns {Drawn[]} */
