@@ -21,7 +21,7 @@ import scipy
 import nbmetrics as nm
 from nbmetrics.metrics import FID, Sample
 
-from . import extraction, federated, fld, growth, neighbors, peers, wanted
+from . import extraction, federated, fld, growth, neighbors, peers, wanted, watching
 from .laws import LAWS, MILD, features
 
 ROUNDS = 2
@@ -200,6 +200,7 @@ def main() -> None:
         federated.gemm_lines(),
         wanted.inception_lines(),
         extraction.lines(),
+        watching.lines(),
     ):
         lines.extend(told(part))
     for law in asked.laws:

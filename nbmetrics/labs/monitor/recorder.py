@@ -21,7 +21,7 @@ from .budget import Budget
 from .drawing import Drawn
 from .events import MOST_REASONS, Point, Segment
 from .frames import LARGEST_FRAME
-from .log import Writer, line_of
+from .log import Writer
 from .scoring import Scored, Scoring
 
 LONGEST_TROUBLE = 500
@@ -115,7 +115,8 @@ class Recorder:
         with self._ready:
             if self.is_closed:
                 return
-            handed = self._kept(handed)
+            if self._writer.pending is not None:
+                self._writer.pending.add(handed.line)
             if self.keep_all:
                 self._ready.wait_for(lambda: len(self._queue) < LONGEST_QUEUE or self.is_closed)
             elif handed.drawn is not None:
@@ -132,18 +133,6 @@ class Recorder:
             # to wake the worker for each loss would cost the loop
             if self._is_urgent or len(self._queue) == 1:
                 self._ready.notify_all()
-
-    def _kept(self, handed: Handed) -> Handed:
-        """The same, once it is pending; what a tensor holds is not known yet."""
-        if self._segment is None or self._writer.pending is None:
-            return handed
-        losses = {name: float(value) for name, value in handed.losses.items() if isinstance(value, (int, float))}
-        try:
-            line = line_of(Point(self._segment, handed.step, handed.time, losses, late=handed.late).to_json({}))
-        except (ValueError, OverflowError):  # it is too long for a line, which the worker tells
-            return handed
-        self._writer.pending.add(line)
-        return replace(handed, line=line)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until all that was handed over is scored and written, or so many seconds; whether it is."""

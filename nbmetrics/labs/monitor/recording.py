@@ -24,7 +24,7 @@ from .budget import Budget
 from .drawing import Sampler
 from .events import LAST_STEP, MOST_LOSSES, Point, Segment
 from .history import History, read
-from .log import Reader, Writer, folder_of
+from .log import Reader, Writer, folder_of, losses_line
 from .pulse import Pulse
 from .recorder import Handed, Recorder
 from .run import Run
@@ -179,7 +179,9 @@ class Recording(Run):
             if self._warm:  # the first draw loads what others find
                 self.budget.draw = time.monotonic() - now
             self._warm = True
-        self._recorder.put(Handed(step, time.time(), kept, drawn, is_kept, late))
+        at = time.time()
+        line = losses_line(step, at, kept, late)
+        self._recorder.put(Handed(step, at, kept, drawn, is_kept, late, line))
         self.budget.spend("loop", time.monotonic() - now)
         return drawn is not None
 

@@ -16,6 +16,7 @@ import pytest
 
 from nbmetrics import InvalidInput
 from nbmetrics.labs.monitor import frames, log
+from nbmetrics.labs.monitor.events import Point, Segment
 from nbmetrics.labs.monitor.history import read
 from nbmetrics.labs.monitor.pending import PENDING
 from tests import ROOT
@@ -78,6 +79,15 @@ def test_a_killed_writer_loses_nothing_that_was_written(tmp_path):
             assert all((a == event["step"]).all() for a, event in zip(arrays, found, strict=True))
             log.Writer(folder).append({"event": "more"})  # and another goes on
             assert events(folder) == [*found, {"event": "more"}]
+
+
+@pytest.mark.parametrize("late", [0.0, 61.5])
+def test_the_quick_line_of_losses_is_the_line_of_their_event(late):
+    losses = {"d": 0.1, 'naïve \u2028 "g"': math.nan, "up": math.inf, "down": -math.inf, "count": 3}
+    segment = Segment.of(["a"], [1.0], [], 0)
+    plain = {name: float(value) for name, value in losses.items()}
+    event = Point(segment, 7, 1.5, plain, late=late).to_json({})
+    assert log.losses_line(7, 1.5, {**losses, "tensor": object()}, late) == log.line_of(event)
 
 
 def test_what_was_not_yet_written_is_read_and_the_next_writer_writes_it(tmp_path):
