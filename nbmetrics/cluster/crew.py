@@ -74,7 +74,11 @@ class Crew:
 
         `TRIED` parties a thread show how long one takes; the others go in groups that take about `PACE` seconds.
         The result of the function begins with the seconds that its last party took: the first pays for imports.
+        Who has data on a worker is alone in a task, which goes to the data.
         """
+        there = [party for party in parties if party[1]]
+        alone = [self._group(function, [party], shared, about) for party in there]
+        parties = [party for party in parties if not party[1]]
         step = max(1, min(TRIED, len(parties) // self.threads))
         tried = parties[: step * self.threads]
         first = [self._group(function, tried[k : k + step], shared, about) for k in range(0, len(tried), step)]
@@ -86,7 +90,7 @@ class Crew:
             even = math.ceil(len(left) / self.threads)
             each = max(1, min(int(PACE * len(took) / max(sum(took), 1e-9)) + 1, MOST, even))
         groups = [left[start : start + each] for start in range(0, len(left), each)]
-        return first + [self._group(function, group, shared, about) for group in groups]
+        return alone + first + [self._group(function, group, shared, about) for group in groups]
 
     def _group(self, function: Callable[..., Any], group: Sequence[Any], shared: Sequence[Any], about: str) -> Any:
         from distributed import Future
@@ -228,7 +232,8 @@ def _local() -> Iterator[Any]:
 
     with (
         tempfile.TemporaryDirectory(prefix="nbmetrics-") as folder,
-        dask.config.set({"temporary-directory": folder}),  # of the scheduler, too
+        # of the scheduler, too; and on a busy machine an answer may take more than Dask's half minute
+        dask.config.set({"temporary-directory": folder, "distributed.comm.timeouts.tcp": TIMEOUT}),
     ):
         settings: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
         try:

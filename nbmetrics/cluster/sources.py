@@ -169,7 +169,7 @@ def _source(name: str, item: Any) -> Source | None:
 
 
 def _looked(sources: Sequence[Source], share: int, crew: Crew) -> list[Elsewhere]:
-    """What the first look finds, in order; the first that is wrong is raised."""
+    """What the first look finds; the first that is found wrong is raised."""
     given = [(s.name, s.futures, (s.name, s.function, len(s.futures))) for s in sources]
     futures = crew.batched(look, given, share, about="a first look at the rows")
     found = {}
