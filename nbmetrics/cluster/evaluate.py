@@ -20,7 +20,8 @@ from ..evaluation.result import Result, all_terms
 from ..evaluation.scores import Scores
 from ..federation import as_generators
 from ..metrics.base import Metric
-from .crew import Crew, check_installed, hired
+from .crew import Crew
+from .hire import check_installed, hired
 from .sources import Source, parties_of
 from .tree import FAN_IN, Kit, Node, Party, against_all, joined, leaf, only
 

@@ -51,7 +51,7 @@ def measure(clients, args, workers):
     """Scores of so many clients, and the seconds of processors that they took."""
     from distributed import Client, LocalCluster
 
-    settings = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "memory_limit": args.memory}
+    settings = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL, "memory_limit": args.memory}
     with (
         tempfile.TemporaryDirectory() as folder,
         dask.config.set({"distributed.comm.timeouts.tcp": "10 minutes"}),  # the machine may be shared
