@@ -17,6 +17,8 @@ from ..errors import InvalidInput, shown
 
 # Seconds that a task is meant to take: Dask takes 2 ms for each. At most so many clients in one.
 PACE, MOST = 0.3, 256
+# Groups a thread at least, as clients differ.
+EVEN = 4
 # Clients a thread in the first tasks, by which the sizes of the others are chosen.
 TRIED = 3
 RETRIES = 2
@@ -69,7 +71,7 @@ class Crew:
         """Futures of function(payloads, *shared, *data) over some parties each: (name, what makes their data, payload).
 
         `TRIED` parties a thread show how long one takes; the others go in groups that take about `PACE` seconds.
-        The result of the function begins with the seconds that its last party took: the first pays for imports.
+        The result begins with the seconds of a processor that its last party took, as the first pays for imports.
         Who has data on a worker is alone in a task, which goes to the data.
         """
         there = [party for party in parties if party[1]]
@@ -83,7 +85,7 @@ class Crew:
             for _ in self.finished(first):
                 pass
             took = self.results([self.submit(_seconds, future, about=about) for future in first])
-            even = math.ceil(len(left) / self.threads)
+            even = math.ceil(len(left) / (EVEN * self.threads))
             each = max(1, min(int(PACE * len(took) / max(sum(took), 1e-9)) + 1, MOST, even))
         groups = [left[start : start + each] for start in range(0, len(left), each)]
         return alone + first + [self._group(function, group, shared, about) for group in groups]

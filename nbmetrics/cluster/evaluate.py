@@ -94,7 +94,7 @@ def _scored(
         _check_fits(filling, list(metrics), crew)
     columns = {name: [filling.summarized(g, name) for g in filling.generators] for name in metrics}
     summaries = {name: [column.summary for column in columns[name]] for name in metrics}
-    most = min(8 * memory.block_bytes, SHARE * crew.memory) if in_tree else float("inf")
+    most = memory.block_bytes if in_tree else float("inf")
     kit = Kit(metrics, summaries, filling.federation.dim, len(weights), most)
     held = crew.submit(_kept, kit, about="sending the generators")
     leaves = crew.batched(leaf, _parties(filling, metrics, sources), held, about=f"scoring {', '.join(metrics)}")
