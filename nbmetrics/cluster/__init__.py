@@ -1,6 +1,7 @@
 """`evaluate` on a cluster of Dask: summaries next to the data, pooled in a tree; entered only when asked for.
 
 crew       the cluster as this room uses it: tasks that name their clients, errors in words, a timeout everywhere
+hire       whose workers they are; a small cluster on this machine
 sources    what a client may be (rows, a future, a function …), and a first look at it
 tree       what a task does: summarize some clients, score them, pool them; pools of pools up to one
 evaluate   the flow from clients to `Scores`

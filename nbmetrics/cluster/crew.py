@@ -6,14 +6,10 @@ task has finished for so long as the setting of Dask `nbmetrics.timeout` says (1
 
 from __future__ import annotations
 
-import logging
 import math
-import os
 import queue
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
 
@@ -21,6 +17,8 @@ from ..errors import InvalidInput, shown
 
 # Seconds that a task is meant to take: Dask takes 2 ms for each. At most so many clients in one.
 PACE, MOST = 0.3, 256
+# Groups a thread at least, as clients differ.
+EVEN = 4
 # Clients a thread in the first tasks, by which the sizes of the others are chosen.
 TRIED = 3
 RETRIES = 2
@@ -73,8 +71,12 @@ class Crew:
         """Futures of function(payloads, *shared, *data) over some parties each: (name, what makes their data, payload).
 
         `TRIED` parties a thread show how long one takes; the others go in groups that take about `PACE` seconds.
-        The result of the function begins with the seconds that its last party took: the first pays for imports.
+        The result begins with the seconds of a processor that its last party took, as the first pays for imports.
+        Who has data on a worker is alone in a task, which goes to the data.
         """
+        there = [party for party in parties if party[1]]
+        alone = [self._group(function, [party], shared, about) for party in there]
+        parties = [party for party in parties if not party[1]]
         step = max(1, min(TRIED, len(parties) // self.threads))
         tried = parties[: step * self.threads]
         first = [self._group(function, tried[k : k + step], shared, about) for k in range(0, len(tried), step)]
@@ -83,10 +85,10 @@ class Crew:
             for _ in self.finished(first):
                 pass
             took = self.results([self.submit(_seconds, future, about=about) for future in first])
-            even = math.ceil(len(left) / self.threads)
+            even = math.ceil(len(left) / (EVEN * self.threads))
             each = max(1, min(int(PACE * len(took) / max(sum(took), 1e-9)) + 1, MOST, even))
         groups = [left[start : start + each] for start in range(0, len(left), each)]
-        return first + [self._group(function, group, shared, about) for group in groups]
+        return alone + first + [self._group(function, group, shared, about) for group in groups]
 
     def _group(self, function: Callable[..., Any], group: Sequence[Any], shared: Sequence[Any], about: str) -> Any:
         from distributed import Future
@@ -180,61 +182,3 @@ class Crew:
 
 def _seconds(found: Any) -> float:
     return float(found[0])
-
-
-def check_installed() -> None:
-    """Refuse where Dask is not installed."""
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise InvalidInput(
-            "cluster", "needs Dask, which is not installed", 'Run: pip install "nbmetrics[cluster]"'
-        ) from None
-
-
-@contextmanager
-def hired(cluster: Any) -> Iterator[Crew]:
-    """The workers of a `dask.distributed.Client`, or of a small cluster on this machine where `cluster` is "local"."""
-    from distributed import Client
-
-    if isinstance(cluster, str) and cluster == "local":
-        with _local() as client, _crew(client) as crew:
-            yield crew
-        return
-    if not isinstance(cluster, Client):
-        fix = 'Give a dask.distributed.Client, or "local" to try it on this machine'
-        raise InvalidInput("cluster", f"got {shown(cluster)}", fix)
-    if cluster.asynchronous or cluster.status != "running":
-        seen = "is an asynchronous client" if cluster.asynchronous else f"is a client that is {cluster.status}"
-        raise InvalidInput("cluster", seen, "Give one that is connected: dask.distributed.Client(address)")
-    with _crew(cluster) as crew:
-        yield crew
-
-
-@contextmanager
-def _crew(client: Any) -> Iterator[Crew]:
-    crew = Crew(client)
-    try:
-        yield crew
-    finally:
-        crew.release()
-
-
-@contextmanager
-def _local() -> Iterator[Any]:
-    """One worker a core, in processes; gone afterwards, with its files."""
-    import dask
-    from distributed import Client, LocalCluster
-
-    with (
-        tempfile.TemporaryDirectory(prefix="nbmetrics-") as folder,
-        dask.config.set({"temporary-directory": folder}),  # of the scheduler, too
-    ):
-        settings: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
-        try:
-            cluster = LocalCluster(n_workers=os.cpu_count() or 1, silence_logs=logging.CRITICAL, **settings)
-        except RuntimeError as error:
-            fix = 'In a script the call must stand under if __name__ == "__main__":, as Dask starts it anew in workers'
-            raise InvalidInput("cluster", f"no worker started ({error})", fix) from None
-        with cluster, Client(cluster) as client:
-            yield client

@@ -20,7 +20,8 @@ from ..evaluation.result import Result, all_terms
 from ..evaluation.scores import Scores
 from ..federation import as_generators
 from ..metrics.base import Metric
-from .crew import Crew, check_installed, hired
+from .crew import Crew
+from .hire import check_installed, hired
 from .sources import Source, parties_of
 from .tree import FAN_IN, Kit, Node, Party, against_all, joined, leaf, only
 
@@ -93,7 +94,7 @@ def _scored(
         _check_fits(filling, list(metrics), crew)
     columns = {name: [filling.summarized(g, name) for g in filling.generators] for name in metrics}
     summaries = {name: [column.summary for column in columns[name]] for name in metrics}
-    most = min(8 * memory.block_bytes, SHARE * crew.memory) if in_tree else float("inf")
+    most = memory.block_bytes if in_tree else float("inf")
     kit = Kit(metrics, summaries, filling.federation.dim, len(weights), most)
     held = crew.submit(_kept, kit, about="sending the generators")
     leaves = crew.batched(leaf, _parties(filling, metrics, sources), held, about=f"scoring {', '.join(metrics)}")

@@ -68,11 +68,11 @@ class Node:
 
 
 def leaf(parties: Sequence[Party], kit: Kit, *data: Any) -> tuple[float, Node]:
-    """Seconds of the last, and the node of some clients; `data` are what futures held, client by client."""
+    """Processor seconds of the last, and the node of some clients; `data` are what futures held, client by client."""
     rest = list(data)
     summaries: dict[str, list[Any]] = {name: [] for name in kit.metrics}
     for party in parties:
-        start, samples = time.perf_counter(), party.samples
+        start, samples = time.thread_time(), party.samples
         if samples is None:
             rows = rows_of(party.name, party.function, [rest.pop(0) for _ in range(party.parts)])
             samples = dict.fromkeys(kit.metrics, Sample(rows=rows))
@@ -85,12 +85,12 @@ def leaf(parties: Sequence[Party], kit: Kit, *data: Any) -> tuple[float, Node]:
         terms[name] = [list(row) for row in whole_terms(metric, summaries[name], kit.generators[name])]
         pooled[name] = _pooled(metric, kit.dim, summaries[name], weights)
     kept = {name: _sent(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
-    return time.perf_counter() - start, Node([p.position for p in parties], sum(weights), terms, kept, pooled)
+    return time.thread_time() - start, Node([p.position for p in parties], sum(weights), terms, kept, pooled)
 
 
 def joined(kit: Kit, *found: tuple[float, Node]) -> tuple[float, Node]:
     """One node of several."""
-    start, nodes = time.perf_counter(), [node for _, node in found]
+    start, nodes = time.thread_time(), [node for _, node in found]
     terms, summaries, pooled = {}, {}, {}
     for name, metric in kit.metrics.items():
         rows = zip(*(node.terms[name] for node in nodes), strict=True)
@@ -99,7 +99,7 @@ def joined(kit: Kit, *found: tuple[float, Node]) -> tuple[float, Node]:
         pools = [node.pooled[name] for node in nodes]
         pooled[name] = _pooled(metric, kit.dim, pools, [0.0 if p is None else n.weight for p, n in zip(pools, nodes)])
     positions = [position for node in nodes for position in node.positions]
-    return time.perf_counter() - start, Node(positions, sum(n.weight for n in nodes), terms, summaries, pooled)
+    return time.thread_time() - start, Node(positions, sum(n.weight for n in nodes), terms, summaries, pooled)
 
 
 def _pooled(metric: Metric[Any], dim: int, summaries: Sequence[Any], weights: Sequence[float]) -> Any:

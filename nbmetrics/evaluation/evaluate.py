@@ -53,7 +53,9 @@ def evaluate(
     uncertainty : `nm.Influence()` for intervals (columns `*_corrected`, `*_low`, `*_high`) and `scores.flips(metric)`;
         or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact laws do not vary
     progress : "auto" shows a bar after a second; True or False
-    cluster : None; this version computes on one machine alone
+    cluster : a `dask.distributed.Client`, or "local" for workers on this machine: the same tables, computed next to the
+        data. Clients may then also be futures, `dask.delayed` or `dask.array` rows, or functions without arguments,
+        which make the rows on a worker: docs/cluster.md. None computes here
 
     Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
     each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,

@@ -13,6 +13,7 @@ import threading
 import time
 from functools import partial
 
+import dask
 import numpy as np
 import psutil
 
@@ -47,12 +48,13 @@ class Watch(threading.Thread):
 
 
 def measure(clients, args, workers):
-    """Scores of so many clients, and seconds: by the clock, and of the workers' processors."""
+    """Scores of so many clients, and the seconds of processors that they took."""
     from distributed import Client, LocalCluster
 
-    settings = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "memory_limit": args.memory}
+    settings = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL, "memory_limit": args.memory}
     with (
         tempfile.TemporaryDirectory() as folder,
+        dask.config.set({"distributed.comm.timeouts.tcp": "10 minutes"}),  # the machine may be shared
         LocalCluster(n_workers=workers, threads_per_worker=1, local_directory=folder, **settings) as cluster,
         Client(cluster) as client,
     ):
@@ -70,7 +72,7 @@ def measure(clients, args, workers):
     print(f"{clients} clients, {workers} workers, load {load:.1f}: {took:.1f} s by the clock")
     print(f"  of processors: {user:.1f} s by the workers, {own:.1f} s by client and scheduler")
     print(f"  peak of a worker by tenths of the time, MiB: {watch.tenths()}", flush=True)
-    return scores, took, user
+    return scores, user + own
 
 
 def main():
@@ -86,13 +88,13 @@ def main():
     log.setLevel("INFO")
     log.propagate = False
     if args.grow:
-        took = [measure(k, args, args.workers[0])[1] for k in args.grow]
-        slope, offset = np.polyfit(args.grow, took, 1)
-        off = np.abs(np.polyval([slope, offset], args.grow) / took - 1).max()
-        print(f"seconds = {offset:.2f} + {1e3 * slope:.3f} ms a client, off by at most {off:.0%}")
+        used = [measure(k, args, args.workers[0])[1] for k in args.grow]
+        slope, offset = np.polyfit(args.grow, used, 1)
+        off = np.abs(np.polyval([slope, offset], args.grow) / used - 1).max()
+        print(f"seconds of processors = {offset:.2f} + {1e3 * slope:.3f} ms a client, off by at most {off:.0%}")
         return
     for workers in args.workers:
-        scores, _, _ = measure(args.clients, args, workers)
+        scores, _ = measure(args.clients, args, workers)
     some = {f"c{k}": rows(k, args.rows, args.dim) for k in range(min(args.same, args.clients))}
     local = nm.evaluate(some, generators(args.dim))
     found = scores.clients[scores.clients["client"].isin(list(some))]["value"].to_numpy()

@@ -11,7 +11,7 @@ pytest.importorskip("distributed", reason='needs Dask: pip install "nbmetrics[cl
 def dask_client(tmp_path_factory):
     from distributed import Client, LocalCluster
 
-    settings = {"dashboard_address": None, "local_directory": str(tmp_path_factory.mktemp("dask"))}
+    settings = {"dashboard_address": "127.0.0.1:0", "local_directory": str(tmp_path_factory.mktemp("dask"))}
     with (
         LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit="1GB", silence_logs=logging.CRITICAL, **settings

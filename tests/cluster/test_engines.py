@@ -42,7 +42,9 @@ def test_spark(documented, expected):
     assert found == pytest.approx(expected)
 
 
-def test_ray(documented, expected):
+def test_ray(documented, expected, monkeypatch):
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # or it would write a token into the home
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     ray = pytest.importorskip("ray", reason="needs ray")
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
