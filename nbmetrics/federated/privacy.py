@@ -42,6 +42,7 @@ from ..errors import InvalidInput, check_count, check_list, check_number
 MOMENTS, FEATURES = 4.5, 4.0
 LEAST_DELTA, MOST_DELTA = 1e-30, 0.5
 LEAST_EPSILON, MOST_EPSILON = 1e-3, 1e3
+LEAST_CLIP, MOST_CLIP = 1e-12, 1e12
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ class Privacy:
         checked = {
             "epsilon": check_number(self.epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON),
             "delta": check_number(self.delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA),
-            "clip": None if self.clip is None else check_number(self.clip, "clip", minimum=1e-12, maximum=1e12),
+            "clip": None
+            if self.clip is None
+            else check_number(self.clip, "clip", minimum=LEAST_CLIP, maximum=MOST_CLIP),
             "centre": None if self.centre is None else to_numpy(to_float64(as_rows([self.centre], "centre")))[0],
             "seed": None if self.seed is None else check_count(self.seed, "seed", minimum=0),
         }

@@ -73,10 +73,12 @@ def aggregate(
     results = filling.fill()
     check_any(results, filling.weights)
     # nobody may take the stand-ins for rows
-    results = tuple(replace(result, clients=laws, span=_span(counts.values())) for result in results)
-    results = tuple(_cautioned(r, [*sections[r.name].values()], filling.weights) for r in results)
+    span, sent = _span(counts.values()), {name: tuple(part.values()) for name, part in sections.items()}
+    results = tuple(replace(r, clients=laws, span=span, sent=sent[r.name]) for r in results)
+    results = tuple(_cautioned(result, filling.weights) for result in results)
     every = [section for part in sections.values() for section in part.values()]
-    note = f"from summaries of {len(found)} clients; laws exact where a closed form exists; seed {seed}"
+    who = f"{len(found)} client{'s' * (len(found) > 1)}"
+    note = f"from summaries of {who}; laws exact where a closed form exists; seed {seed}"
     return Scores(filling.names, filling.weights, filling.generators, results, note + _promise(every))
 
 
@@ -88,12 +90,12 @@ def _fill_in(clients: Clients, sections: Mapping[str, Section], dim: int) -> Non
     clients.samples, clients.summaries = tuple(s for s, _ in made), tuple(s for _, s in made)
 
 
-def _cautioned(result: Result, sections: Sequence[Section], weights: Sequence[float]) -> Result:
+def _cautioned(result: Result, weights: Sequence[float]) -> Result:
     """With how far the scores may be off, where directions were left out."""
-    lost = [max(section.notes.get("lost", 0.0), 0.0) for section in sections]
+    lost = [max(section.notes.get("lost", 0.0), 0.0) for section in result.sent]
     if not any(lost):
         return result
-    of_all = math.sqrt(math.fsum(a * x * x for a, x in zip(shares_of_pool(sections, weights), lost, strict=True)))
+    of_all = math.sqrt(math.fsum(a * x * x for a, x in zip(shares_of_pool(result.sent, weights), lost, strict=True)))
     line = f"{result.label}: some directions were left out: √{result.label} of a client is off by at most"
     return replace(result, cautions=(*result.cautions, f"{line} {max(lost):.3g}, of all by {of_all:.3g}."))
 
@@ -204,6 +206,8 @@ def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tupl
 
 
 def _summary_of(metric: Metric[Any], section: Section, dim: int) -> Any:
+    if section.kind.startswith("noisy ") and math.isinf(section.count):
+        raise InvalidInput("count", "is missing, and noise is added to rows", AGAIN)
     if section.kind == "noisy moments":
         return NoisyMoments.of(section, dim)
     return noisy_mean(metric, section) if section.kind == "noisy features" else summary_of(metric, section, dim)

@@ -75,7 +75,13 @@ def test_the_ledger_of_thrift_is_what_is_sent():
         ledger = nm.federated.ledger(made, **options).query("aggregate == 'all'")
         sent = [len(nm.federated.client_summary(x, m, **options)) for m in metrics for x in CLIENTS]
         assert ledger["bytes"].tolist() == sent
+        parts = [nm.federated.client_summary(x, metrics, **options) for x in CLIENTS]
+        there = nm.federated.aggregate(parts, None, GENERATORS, metrics).ledger.query("aggregate == 'all'")
+        assert there["bytes"].tolist() == sent and there["reveals"].tolist() == ledger["reveals"].tolist()
     assert nm.federated.ledger(made).equals(made.ledger)
+    private = nm.federated.client_summary(CLIENTS[0], "fid", privacy=nm.federated.Privacy(1.0, clip=3.0))
+    noised = nm.federated.aggregate([private], None, GENERATORS, "fid").ledger.iloc[1]
+    assert noised["bytes"] == len(private) and noised["reveals"] == "mean and covariance, with noise"
 
 
 REFUSED = {
