@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 
 from ..arrays import as_rows, to_float64, to_numpy
@@ -134,6 +133,8 @@ def spent(noise_multipliers: Any, delta: float) -> float:
     mu = math.sqrt(math.fsum(z**-2 for z in values))
     if log_delta(0.0, mu) <= goal:
         return 0.0
+    from scipy.optimize import brentq
+
     most = mu * (mu + math.sqrt(-2.0 * goal) + 2.0)
     return float(brentq(lambda e: log_delta(e, mu) - goal, 0.0, most, xtol=1e-13, rtol=1e-14))
 
@@ -147,6 +148,8 @@ def noise_multiplier(epsilon: float, delta: float, releases: int = 1) -> float:
     bound = check_number(epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON)
     goal = math.log(check_number(delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA))
     count = check_count(releases, "releases", maximum=10**6)
+    from scipy.optimize import brentq
+
     z = brentq(lambda x: log_delta(bound, math.exp(-x)) - goal, math.log(1e-4), math.log(1e8), xtol=1e-14)
     return math.exp(z) * math.sqrt(count) * (1.0 + 1e-9)  # rounding may not spend more
 

@@ -28,7 +28,7 @@ from ..metrics.alone import Alone
 from ..metrics.base import Adapted
 from ..metrics.conditional import Conditional
 from ..metrics.fid.metric import FID
-from ..metrics.inception_score import Classes
+from ..metrics.inception_score import LOOSE, Classes
 from ..metrics.kid.centred import CentredPolynomial
 from ..metrics.kid.cmmd import CMMD
 from ..metrics.kid.embedding import Embedding
@@ -216,8 +216,7 @@ def summary_of(metric: Any, section: Section, dim: int) -> Any:
     if section.kind == "moments":
         return _moments(section, dim)
     if section.kind == "classes":
-        _expect(arrays, {"marginal": (metric_splits(arrays), dim), "clarity": (metric_splits(arrays),)})
-        return Classes(arrays["marginal"], arrays["clarity"], section.count)
+        return _classes(section, dim)
     if section.kind == "features":
         _expect(arrays, {"mean": (metric.kernel.count,), "diagonal": (1,)})
         return _kernel_mean(metric, Embedding(arrays["mean"]), section.count, float(arrays["diagonal"][0]))
@@ -233,8 +232,12 @@ def _kernel_mean(metric: Any, mean: Embedding, count: float, diagonal: float) ->
     return KernelMean((KernelPart(metric.kernel, mean, count, diagonal),), (1.0,))
 
 
-def metric_splits(arrays: Arrays) -> int:
-    return len(arrays["clarity"]) if "clarity" in arrays and arrays["clarity"].ndim else 0
+def _classes(section: Section, dim: int) -> Classes:
+    marginal, clarity = (section.arrays.get(name, np.zeros((0, 0))) for name in ("marginal", "clarity"))
+    _expect(section.arrays, {"marginal": (max(len(clarity), 1), dim), "clarity": (len(clarity),)})
+    if (marginal < 0).any() or (np.abs(marginal.sum(axis=1) - 1.0) > LOOSE).any() or (clarity > 0).any():
+        raise InvalidInput("marginal", "are no class probabilities", AGAIN)
+    return Classes(marginal, clarity, section.count)
 
 
 def _moments(section: Section, dim: int) -> Moments:
