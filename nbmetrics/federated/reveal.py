@@ -210,6 +210,8 @@ def summary_of(metric: Any, section: Section, dim: int) -> Any:
     """
     arrays = section.arrays
     if section.kind in ("rows", "own"):
+        if len(arrays.get("rows", ())) != section.count:
+            raise InvalidInput("rows", f"are not the {section.count} that are counted", AGAIN)
         return _sample(arrays, dim)
     if section.kind == "nothing":  # any will do, of class probabilities too
         return metric.summarize(Sample(rows=np.full((max(metric.min_rows, 2), dim), 1.0 / dim)))

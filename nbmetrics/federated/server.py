@@ -170,7 +170,10 @@ def _stand_in(name: str, sections: Mapping[str, Section], dim: int) -> Client:
             return Client(Gaussian(mean, _trace(arrays, dim) / dim), name=name, weight=1.0)
         rows = arrays.get("rows")
         if rows is not None and rows.shape == (section.count, dim):
-            return Client(rows, test=arrays.get("test"), condition=arrays.get("condition"), name=name, weight=1.0)
+            try:
+                return Client(rows, test=arrays.get("test"), condition=arrays.get("condition"), name=name, weight=1.0)
+            except InvalidInput as error:
+                raise error.of(f"client {name!r}") from None
     return Client(Gaussian(np.zeros(dim)), name=name, weight=1.0)
 
 
