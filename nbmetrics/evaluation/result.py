@@ -82,7 +82,7 @@ class Result:
     A generator that answered the clients' conditions has one summary for each client in `answers` (None for the
     others); pooled with the weights they are its summary in `generated`. In the place of a summary that there is not
     stands the reason. `clients` and `generators` are what was summarised (a generator that only answered conditions
-    has None). `attempts` are pooled scores that are known.
+    has None). `attempts` are pooled scores that are known. `sent` is what came of each client where its rows did not.
     """
 
     metric: Metric[Any]
@@ -95,6 +95,7 @@ class Result:
     span: str = ""
     clients: tuple[Sample, ...] = ()
     generators: tuple[Sample | None, ...] = ()
+    sent: tuple[Any, ...] = ()
     attempts: Mapping[tuple[str, tuple[float, ...]], Any] = field(default_factory=dict)
 
     @property

@@ -42,13 +42,21 @@ def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = Non
         samples = [s for s, answers in zip(result.generators, _answers(result), strict=True) if answers is None]
         down = sum(_bytes(result.metric, s, sample, thrift)[0] for s, sample in zip(own, samples, strict=True))
         for c, client in enumerate(scores.names):
-            sent, reveals = _bytes(result.metric, result.real[c], result.clients[c], thrift)
+            sent, reveals = _sent(result, c, thrift)
             answered = sum(_bytes(result.metric, a[c], None, thrift)[0] for a in _answers(result) if a is not None)
             for_avg = 0 if result.metric.is_conditional else answered
             values = NUMBER * len(scores.generators)
             rows.append((client, result.name, "avg", values + for_avg, down, "one number a generator"))
             rows.append((client, result.name, "all", sent + answered, 0, reveals))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _sent(result: Result, c: int, thrift: Thrift) -> tuple[int, str]:
+    """Bytes of what client c sends for *all*, and what that tells; of what it sent, where only that is here."""
+    if not result.sent:
+        return _bytes(result.metric, result.real[c], result.clients[c], thrift)
+    section: Section = result.sent[c]
+    return (size(result.clients[c].dim, [section]) if section.arrays else 0), REVEALS[section.kind]
 
 
 def _answers(result: Result) -> tuple[Any, ...]:

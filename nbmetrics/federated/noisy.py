@@ -23,10 +23,12 @@ from ..metrics.kid.embedding import Embedding
 from ..metrics.kid.features import RandomFeatures
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
-from .privacy import FEATURES, MOMENTS, Normals, Privacy, centre_of, clipped_moments, unfolded
+from .privacy import FEATURES, LEAST_CLIP, MOMENTS, MOST_CLIP, Normals, Privacy, centre_of, clipped_moments, unfolded
 from .reveal import kind_of, says
 from .wire import AGAIN, Section
 
+# Of means of rows in the unit ball with noise, and of its deviation.
+MOST = 1e9
 BOUNDED = "Take 'fid' with a clip, or KID(nm.RandomFeatures(nm.RBF(sigma), 1024)), or leave privacy out"
 
 
@@ -106,6 +108,9 @@ class NoisyMoments:
         if {k: a.shape for k, a in arrays.items()} != sizes or not {"clip", "sigma"} <= set(notes):
             raise InvalidInput("arrays", f"are {sorted(arrays)} of another size", AGAIN)
         c = notes["clip"]
+        sizes_of = [float(np.abs(arrays[name]).max()) for name in ("mean", "second")] + [notes["sigma"]]
+        if not (LEAST_CLIP <= c <= MOST_CLIP and min(sizes_of) >= 0.0 and max(sizes_of) <= MOST):
+            raise InvalidInput("arrays", "are beyond what clipping and noise leave", AGAIN)
         second = c * c * unfolded(arrays["second"], dim)
         return cls(section.count, c * arrays["mean"], second, arrays["centre"], (c * notes["sigma"]) ** 2)
 

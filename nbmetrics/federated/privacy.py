@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 
 from ..arrays import as_rows, to_float64, to_numpy
@@ -42,6 +41,7 @@ from ..errors import InvalidInput, check_count, check_list, check_number
 MOMENTS, FEATURES = 4.5, 4.0
 LEAST_DELTA, MOST_DELTA = 1e-30, 0.5
 LEAST_EPSILON, MOST_EPSILON = 1e-3, 1e3
+LEAST_CLIP, MOST_CLIP = 1e-12, 1e12
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ class Privacy:
         checked = {
             "epsilon": check_number(self.epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON),
             "delta": check_number(self.delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA),
-            "clip": None if self.clip is None else check_number(self.clip, "clip", minimum=1e-12, maximum=1e12),
+            "clip": None
+            if self.clip is None
+            else check_number(self.clip, "clip", minimum=LEAST_CLIP, maximum=MOST_CLIP),
             "centre": None if self.centre is None else to_numpy(to_float64(as_rows([self.centre], "centre")))[0],
             "seed": None if self.seed is None else check_count(self.seed, "seed", minimum=0),
         }
@@ -131,6 +133,8 @@ def spent(noise_multipliers: Any, delta: float) -> float:
     mu = math.sqrt(math.fsum(z**-2 for z in values))
     if log_delta(0.0, mu) <= goal:
         return 0.0
+    from scipy.optimize import brentq
+
     most = mu * (mu + math.sqrt(-2.0 * goal) + 2.0)
     return float(brentq(lambda e: log_delta(e, mu) - goal, 0.0, most, xtol=1e-13, rtol=1e-14))
 
@@ -144,6 +148,8 @@ def noise_multiplier(epsilon: float, delta: float, releases: int = 1) -> float:
     bound = check_number(epsilon, "epsilon", minimum=LEAST_EPSILON, maximum=MOST_EPSILON)
     goal = math.log(check_number(delta, "delta", minimum=LEAST_DELTA, maximum=MOST_DELTA))
     count = check_count(releases, "releases", maximum=10**6)
+    from scipy.optimize import brentq
+
     z = brentq(lambda x: log_delta(bound, math.exp(-x)) - goal, math.log(1e-4), math.log(1e8), xtol=1e-14)
     return math.exp(z) * math.sqrt(count) * (1.0 + 1e-9)  # rounding may not spend more
 

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arrays import to_numpy
+from ..arrays import LARGEST, to_numpy
 from ..distributions import Gaussian
 from ..errors import InvalidInput, check_choice, check_count
 from ..metrics import AMScore, Sample
@@ -28,7 +28,7 @@ from ..metrics.alone import Alone
 from ..metrics.base import Adapted
 from ..metrics.conditional import Conditional
 from ..metrics.fid.metric import FID
-from ..metrics.inception_score import Classes
+from ..metrics.inception_score import LOOSE, Classes
 from ..metrics.kid.centred import CentredPolynomial
 from ..metrics.kid.cmmd import CMMD
 from ..metrics.kid.embedding import Embedding
@@ -61,7 +61,7 @@ def kind_of(metric: Any, dim: int) -> str:
     """The least that the metric can be computed from, for rows of `dim` features; "own": a metric of the user's."""
     if isinstance(metric, Alone):
         return "nothing"
-    if type(metric) is FID:
+    if isinstance(metric, FID) and type(metric).__module__.startswith("nbmetrics."):
         return "moments"
     if type(metric) is AMScore:
         return "classes"
@@ -130,10 +130,9 @@ def arrays_of_summary(kind: str, summary: Any, thrift: Thrift) -> tuple[Arrays, 
         return of_low_rank(summary, cast(int, thrift.rank)) if is_cut else (of_moments(summary), {})
     if kind == "classes":
         return {"marginal": summary.marginal, "clarity": summary.clarity}, {}
-    if len(summary.parts) > 1:
-        raise InvalidInput("rows", "is a mixture", "Give rows")
-    (part,) = summary.parts
-    return {"mean": part.content.vector, "diagonal": np.array([part.diagonal])}, {}
+    pairs = list(zip(summary.weights, summary.parts, strict=True))
+    mean = np.sum([w * part.content.vector for w, part in pairs], axis=0)
+    return {"mean": mean, "diagonal": np.array([math.fsum(w * part.diagonal for w, part in pairs)])}, {}
 
 
 def blank(kind: str, summary: Any, sample: Sample, thrift: Thrift) -> tuple[Arrays, dict[str, float]]:
@@ -211,14 +210,15 @@ def summary_of(metric: Any, section: Section, dim: int) -> Any:
     """
     arrays = section.arrays
     if section.kind in ("rows", "own"):
+        if len(arrays.get("rows", ())) != section.count:
+            raise InvalidInput("rows", f"are not the {section.count} that are counted", AGAIN)
         return _sample(arrays, dim)
     if section.kind == "nothing":  # any will do, of class probabilities too
         return metric.summarize(Sample(rows=np.full((max(metric.min_rows, 2), dim), 1.0 / dim)))
     if section.kind == "moments":
         return _moments(section, dim)
     if section.kind == "classes":
-        _expect(arrays, {"marginal": (metric_splits(arrays), dim), "clarity": (metric_splits(arrays),)})
-        return Classes(arrays["marginal"], arrays["clarity"], section.count)
+        return _classes(section, dim)
     if section.kind == "features":
         _expect(arrays, {"mean": (metric.kernel.count,), "diagonal": (1,)})
         return _kernel_mean(metric, Embedding(arrays["mean"]), section.count, float(arrays["diagonal"][0]))
@@ -234,12 +234,19 @@ def _kernel_mean(metric: Any, mean: Embedding, count: float, diagonal: float) ->
     return KernelMean((KernelPart(metric.kernel, mean, count, diagonal),), (1.0,))
 
 
-def metric_splits(arrays: Arrays) -> int:
-    return len(arrays["clarity"]) if "clarity" in arrays and arrays["clarity"].ndim else 0
+def _classes(section: Section, dim: int) -> Classes:
+    marginal, clarity = (section.arrays.get(name, np.zeros((0, 0))) for name in ("marginal", "clarity"))
+    _expect(section.arrays, {"marginal": (max(len(clarity), 1), dim), "clarity": (len(clarity),)})
+    if (marginal < 0).any() or (np.abs(marginal.sum(axis=1) - 1.0) > LOOSE).any() or (clarity > 0).any():
+        raise InvalidInput("marginal", "are no class probabilities", AGAIN)
+    return Classes(marginal, clarity, section.count)
 
 
 def _moments(section: Section, dim: int) -> Moments:
     arrays, triangle = section.arrays, math.comb(dim + 1, 2)
+    for name, most in (("mean", LARGEST), ("factor", LARGEST), ("covariance", LARGEST**2)):
+        if name in arrays and float(np.abs(arrays[name]).max(initial=0.0)) > most:
+            raise InvalidInput(name, f"has numbers beyond {most:g}", AGAIN)
     if "covariance" in arrays:
         _expect(arrays, {"mean": (dim,), "covariance": (triangle,)})
         matrix = np.zeros((dim, dim))

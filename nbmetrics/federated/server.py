@@ -73,10 +73,12 @@ def aggregate(
     results = filling.fill()
     check_any(results, filling.weights)
     # nobody may take the stand-ins for rows
-    results = tuple(replace(result, clients=laws, span=_span(counts.values())) for result in results)
-    results = tuple(_cautioned(r, [*sections[r.name].values()], filling.weights) for r in results)
+    span, sent = _span(counts.values()), {name: tuple(part.values()) for name, part in sections.items()}
+    results = tuple(replace(r, clients=laws, span=span, sent=sent[r.name]) for r in results)
+    results = tuple(map(_cautioned, results))
     every = [section for part in sections.values() for section in part.values()]
-    note = f"from summaries of {len(found)} clients; laws exact where a closed form exists; seed {seed}"
+    who = f"{len(found)} client{'s' * (len(found) > 1)}"
+    note = f"from summaries of {who}; laws exact where a closed form exists; seed {seed}"
     return Scores(filling.names, filling.weights, filling.generators, results, note + _promise(every))
 
 
@@ -88,21 +90,18 @@ def _fill_in(clients: Clients, sections: Mapping[str, Section], dim: int) -> Non
     clients.samples, clients.summaries = tuple(s for s, _ in made), tuple(s for _, s in made)
 
 
-def _cautioned(result: Result, sections: Sequence[Section], weights: Sequence[float]) -> Result:
-    """With how far the scores may be off, where directions were left out."""
-    lost = [max(section.notes.get("lost", 0.0), 0.0) for section in sections]
-    if not any(lost):
+def _cautioned(result: Result) -> Result:
+    """With how far the scores may be off, where directions were left out.
+
+    The covariances count Σ λ (1 − 1/n) / (1 − Σ λ²/n) ≤ 1 in that of all, so that under no weights the root of the
+    pooled score is off by more than that of a client may be.
+    """
+    lost = max(section.notes.get("lost", 0.0) for section in result.sent)
+    if lost <= 0.0:
         return result
-    of_all = math.sqrt(math.fsum(a * x * x for a, x in zip(shares_of_pool(sections, weights), lost, strict=True)))
-    line = f"{result.label}: some directions were left out: √{result.label} of a client is off by at most"
-    return replace(result, cautions=(*result.cautions, f"{line} {max(lost):.3g}, of all by {of_all:.3g}."))
-
-
-def shares_of_pool(sections: Sequence[Section], weights: Sequence[float]) -> list[float]:
-    """What the covariance of each client counts in that of all: λ (1 − 1/n) / (1 − Σ λ²/n)."""
-    pairs = [(section.count, w) for section, w in zip(sections, weights, strict=True)]
-    kept = 1.0 - math.fsum(w * w / n for n, w in pairs)
-    return [w * (1.0 - 1.0 / n) / kept if kept > 0.0 else 0.0 for n, w in pairs]
+    name, most = result.label, f"{lost * 1.006:.3g}"  # rounded, and no smaller
+    line = f"{name}: directions were left out: √{name}, of a client or of all, is off by at most {most}."
+    return replace(result, cautions=(*result.cautions, line))
 
 
 def _promise(sections: Sequence[Section]) -> str:
@@ -171,7 +170,10 @@ def _stand_in(name: str, sections: Mapping[str, Section], dim: int) -> Client:
             return Client(Gaussian(mean, _trace(arrays, dim) / dim), name=name, weight=1.0)
         rows = arrays.get("rows")
         if rows is not None and rows.shape == (section.count, dim):
-            return Client(rows, test=arrays.get("test"), condition=arrays.get("condition"), name=name, weight=1.0)
+            try:
+                return Client(rows, test=arrays.get("test"), condition=arrays.get("condition"), name=name, weight=1.0)
+            except InvalidInput as error:
+                raise error.of(f"client {name!r}") from None
     return Client(Gaussian(np.zeros(dim)), name=name, weight=1.0)
 
 
@@ -204,6 +206,8 @@ def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tupl
 
 
 def _summary_of(metric: Metric[Any], section: Section, dim: int) -> Any:
+    if section.kind.startswith("noisy ") and math.isinf(section.count):
+        raise InvalidInput("count", "is missing, and noise is added to rows", AGAIN)
     if section.kind == "noisy moments":
         return NoisyMoments.of(section, dim)
     return noisy_mean(metric, section) if section.kind == "noisy features" else summary_of(metric, section, dim)

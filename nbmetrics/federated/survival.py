@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau
 
 from ..errors import InvalidInput, check_count, check_list, check_number
 from ..evaluation.evaluate import evaluate
@@ -110,6 +109,8 @@ def rank_survival(
 
 def _compared(epsilon: float, exact: Scores, runs: Sequence[Scores]) -> list[tuple[Any, ...]]:
     """One row for each metric and aggregate."""
+    from scipy.stats import kendalltau
+
     rows = []
     for metric in exact.metrics:
         for part in ("avg", "all"):

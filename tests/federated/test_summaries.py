@@ -196,6 +196,36 @@ def test_flipped_bytes_are_read_or_refused():
     assert 100 < refused < 300
 
 
+EXTREMES = [1e99, -1e99, 1e60, -1e30, 1e10, 1e-300, 0.0, -1.0, 5e-324]
+
+
+@pytest.mark.parametrize("what", ["plain", "few rows", "noise", "rank", "rows"])
+def test_extreme_numbers_are_scored_or_refused_with_a_reason(what):
+    rng, few = np.random.default_rng(1), nm.metrics.KID(nm.RandomFeatures(nm.RBF(), 8), name="few")
+    metrics = {"noise": ["fid", few], "rank": ["fid"], "rows": ["recall"]}.get(what, ["fid", "kid", few])
+    options = {"noise": {"privacy": nm.federated.Privacy(1.0, clip=2.0)}, "rank": {"rank": 2}}.get(what, {})
+    rows = RNG.normal(size=(3 if what == "few rows" else 30, 4))
+    good = nm.federated.client_summary(rows, metrics, reveal_rows=what == "rows", **options)
+    generators, found = {"g": nm.Gaussian([0.0] * 4), "r": RNG.normal(size=(9, 4))}, []
+    for _ in range(15):
+        head, numbers = header(good)
+        numbers = np.frombuffer(numbers).copy()
+        numbers[rng.integers(len(numbers), size=rng.integers(1, 5))] = rng.choice(EXTREMES)
+        for section in head["sections"]:
+            section["count"] = [section["count"], 1, 2, 10**15, None][rng.integers(5)]
+            for note in section.get("notes", {}):
+                section["notes"][note] = [section["notes"][note], 0, -1.0, 1e99, 5][rng.integers(5)]
+        try:
+            bad = rebuilt(head, numbers.tobytes())
+            scores = nm.federated.aggregate([good, bad], [1, 2], generators, metrics, samples=20)
+            refused = any(" no value" in line for line in scores.cautions)
+            assert refused or np.isfinite(scores.table[["avg", "all"]].to_numpy()).all()
+            found.append("refused" if refused else "scored")
+        except nm.InvalidInput:
+            found.append("refused")
+    assert "refused" in found
+
+
 def test_summaries_that_do_not_belong_together_are_refused():
     rows, generators = RNG.normal(size=(30, 4)), {"g": nm.Gaussian([0.0] * 4)}
     wide = nm.federated.client_summary(RNG.normal(size=(30, 5)), "fid")

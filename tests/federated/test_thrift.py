@@ -43,9 +43,9 @@ def test_fewer_directions_move_no_score_beyond_the_bound(rank, weights):
     off = np.abs(np.sqrt(values(made)) - np.sqrt(values(exact)))
     lost = [wire.read(nm.federated.client_summary(x, "fid", rank=rank), "c")[1]["fid"].notes["lost"] for x in CLIENTS]
     (line,) = [line for line in made.cautions if "directions were left out" in line]
-    worst, of_all = map(float, re.search(r"at most ([\d.e-]+), of all by ([\d.e-]+)\.", line).groups())
-    assert (off[:, :-1] <= np.array(lost) + 1e-9).all() and worst == pytest.approx(max(lost), rel=1e-2)
-    assert (off[:, -1] <= of_all * 1.005).all() and of_all < 1.2 * worst
+    worst = float(re.search(r"at most ([\d.e-]+)\.", line)[1])
+    assert (off[:, :-1] <= np.array(lost) + 1e-9).all() and max(lost) <= worst <= 1.02 * max(lost)
+    assert (off[:, -1] <= worst).all()
     assert off.max() > 1e-6  # something was left out
 
 
@@ -75,7 +75,13 @@ def test_the_ledger_of_thrift_is_what_is_sent():
         ledger = nm.federated.ledger(made, **options).query("aggregate == 'all'")
         sent = [len(nm.federated.client_summary(x, m, **options)) for m in metrics for x in CLIENTS]
         assert ledger["bytes"].tolist() == sent
+        parts = [nm.federated.client_summary(x, metrics, **options) for x in CLIENTS]
+        there = nm.federated.aggregate(parts, None, GENERATORS, metrics).ledger.query("aggregate == 'all'")
+        assert there["bytes"].tolist() == sent and there["reveals"].tolist() == ledger["reveals"].tolist()
     assert nm.federated.ledger(made).equals(made.ledger)
+    private = nm.federated.client_summary(CLIENTS[0], "fid", privacy=nm.federated.Privacy(1.0, clip=3.0))
+    noised = nm.federated.aggregate([private], None, GENERATORS, "fid").ledger.iloc[1]
+    assert noised["bytes"] == len(private) and noised["reveals"] == "mean and covariance, with noise"
 
 
 REFUSED = {

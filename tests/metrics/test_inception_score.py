@@ -132,7 +132,11 @@ def test_bootstraps_cover_what_varies():
     table = scores.table
     assert (table["all_low"] < table["all_high"]).all() and (table["all_low"] >= [1.0, 0.0]).all()
     assert abs(table["gap_low"][0]) < 1e-12 and abs(table["gap_high"][0]) < 1e-12  # avg = all in each replicate
-    assert (scores.ledger.query("metric == 'am_score' and aggregate == 'all'")["bytes"] == 8 * 8).all()
+    sent = [nm.federated.client_summary(P[a : a + 30], "am_score") for a in (0, 30)]
+    ledger = scores.ledger.query("metric == 'am_score' and aggregate == 'all'")
+    assert ledger["bytes"].tolist() == [len(data) for data in sent]
+    again = nm.federated.aggregate(sent, None, {"g": P[43:]}, "am_score").table
+    np.testing.assert_allclose(again[["avg", "all"]], table.loc[[1], ["avg", "all"]], rtol=1e-12)
 
 
 def test_a_class_that_is_never_made_has_no_am_score():

@@ -80,8 +80,12 @@ class ThirdMoments:
 
         With k_m the kernel about the mean m, k(x, x) = k_m(x, x) + 2 k(x, m) − k(m, m).
         """
-        at_mean = kernel.features(self.mean[None])[0]
-        return self.diagonal + 2.0 * float(made.vector @ at_mean) - float(at_mean @ at_mean)
+
+        def diagonal() -> float:
+            at_mean = kernel.features(self.mean[None])[0]
+            return self.diagonal + 2.0 * float(made.vector @ at_mean) - float(at_mean @ at_mean)
+
+        return float(kernel.finite(diagonal))
 
 
 def _linear(kernel: Polynomial, d: int) -> np.ndarray:
