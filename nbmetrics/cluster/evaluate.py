@@ -15,9 +15,9 @@ from ..arrays import memory
 from ..errors import InvalidInput, check_choice
 from ..evaluation.evaluate import bar, check_any
 from ..evaluation.filling import Filling
-from ..evaluation.parts import listed
 from ..evaluation.result import Result, all_terms
 from ..evaluation.scores import Scores
+from ..evaluation.wanted import listed
 from ..federation import as_generators
 from ..metrics.base import Metric
 from .crew import Crew

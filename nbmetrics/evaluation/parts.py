@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, check_list, check_names, refusal_of
-from ..federation import Federation
-from ..metrics import Metric, Sample, metric_of
+from ..errors import InvalidInput, refusal_of
+from ..metrics import Metric, Sample
 from ..metrics.base import Terms
 from ..metrics.strata import Strata
 from .ahead import Ahead
@@ -24,8 +23,7 @@ from .influence import Influences
 from .replicas import Replicas, check_resampled, check_sizes, too_few
 from .result import UNKNOWN, Result, pair_terms, pooled_or_refused, scored_pool, value_of, whole_terms
 from .sampling import ClientSamples, GeneratorSamples
-from .standing import Standing, is_of_call, part_of, pool, summarized
-from .streams import check_streams, reads_of
+from .standing import Standing, part_of, pool, summarized
 from .uncertainty import Design, Influence
 
 # Of the noise of a score.
@@ -369,37 +367,3 @@ def check_sure(every: Iterable[Clients], design: Design) -> None:
     few = [refusal for clients in every for refusal in clients.few(design)]
     if (first := refusal_of(*few)) and all(few):
         raise first
-
-
-def settled(
-    metrics: Any, federation: Federation, design: Design | None = None
-) -> list[tuple[Metric[Any], InvalidInput | None]]:
-    """Metrics by name or object, with what depends on the data fixed once for all clients.
-
-    Where the clients' rows do not let it be fixed, the metric as it is, and why. Streams of which some metric needs
-    more than they can give are refused before anything is read.
-    """
-    found = listed(metrics)
-    check_streams([(f"client {client.name!r}", client.stream) for client in federation], found, design)
-    seen_by = [[client.to_sample(reads_of(metric, client.dim, design)) for client in federation] for metric in found]
-    return [_resolved(metric, samples) for metric, samples in zip(found, seen_by, strict=True)]
-
-
-def listed(metrics: Any) -> list[Metric[Any]]:
-    """Metrics by name or object, one or several, of different names."""
-    is_one = isinstance(metrics, (str, type)) or not isinstance(metrics, Iterable)
-    items = [metrics] if is_one else check_list(metrics, "metrics")
-    if not items:
-        raise InvalidInput("metrics", "is empty", "Give at least one, such as 'fid'")
-    wanted = [metric_of(item) for item in items]
-    check_names([m.name for m in wanted], "metrics")
-    return wanted
-
-
-def _resolved(metric: Metric[Any], samples: Sequence[Sample]) -> tuple[Metric[Any], InvalidInput | None]:
-    try:
-        return metric.resolve(samples), None
-    except InvalidInput as error:
-        if is_of_call(error):
-            raise
-        return metric, error.of(metric.name)

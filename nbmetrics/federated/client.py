@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidInput, shown
-from ..evaluation.parts import listed
+from ..evaluation.wanted import listed
 from ..federation import Client
 from ..metrics import Metric, Sample
 from .noisy import noisy_sections

@@ -17,10 +17,11 @@ from ..distributions import Gaussian
 from ..errors import InvalidInput, check_list, check_named_weights, check_names, shown
 from ..evaluation.evaluate import check_any
 from ..evaluation.filling import Filling
-from ..evaluation.parts import Clients, listed
+from ..evaluation.parts import Clients
 from ..evaluation.result import Result
 from ..evaluation.scores import Scores
 from ..evaluation.standing import Lone, client_summary
+from ..evaluation.wanted import listed
 from ..federation import Client, Federation
 from ..metrics import Metric, Sample
 from .noisy import NoisyFID, NoisyMoments, noisy_mean

@@ -14,8 +14,8 @@ import pandas as pd
 
 from ..errors import InvalidInput, check_count, check_list, check_number
 from ..evaluation.evaluate import evaluate
-from ..evaluation.parts import listed
 from ..evaluation.scores import Scores
+from ..evaluation.wanted import listed
 from ..federation import Federation, as_generators
 from ..metrics import KID
 from ..metrics.kid.features import RandomFeatures

@@ -17,9 +17,10 @@ from ...distributions import has_moments
 from ...errors import InvalidInput, check_count, refusal_of
 from ...evaluation.draws import Made, Multipliers
 from ...evaluation.kid_gap import kid_gap_parts
-from ...evaluation.parts import Clients, Column, settled
+from ...evaluation.parts import Clients, Column
 from ...evaluation.result import value_of
 from ...evaluation.sampling import ClientSamples, GeneratorSamples
+from ...evaluation.wanted import settled
 from ...federation import Federation, Generator
 from ...metrics.base import Sample
 from ...metrics.fid.metric import FID
