@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..evaluation.result import Result
 from ..evaluation.scores import Scores
 from ..evaluation.standing import Away, part_of
 from ..metrics import Metric, Sample
+from ..summaries.moments import SMALL
 from .reveal import REVEALS, Thrift, blank, kind_of, says
 from .wire import Section, size
 
@@ -69,17 +71,31 @@ def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thr
     if refusal_of(summary) and not isinstance(summary, Away):  # nothing is sent
         return 0, REVEALS["nothing"]
     kind = "own" if sample is None else kind_of(metric, sample.dim)
-    if isinstance(summary, Away):
-        return summary.nbytes, REVEALS[kind]
     if kind == "nothing":
         return 0, REVEALS[kind]
     if kind == "own" or (kind == "rows" and (sample is None or sample.rows is None)):
         return _size(summary), REVEALS["own"]
     assert sample is not None
-    arrays, notes = blank(kind, summary, sample, thrift)
-    count = np.inf if sample.rows is None else sample.rows.shape[0]
+    is_away = isinstance(summary, Away) and kind != "thirds"
+    arrays, notes = _away(summary, sample.dim) if is_away else blank(kind, summary, sample, thrift)
+    count = _count(summary, sample)
     section = Section(metric.name, says(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
     return size(sample.dim, [section]), REVEALS[kind]
+
+
+def _away(summary: Away, dim: int) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """As `blank`, of a summary that stayed on a cluster: the numbers that it has, of few rows more than are sent."""
+    rest = max(summary.nbytes // NUMBER - 1 - dim, 0)
+    other = "covariance" if (summary.count or 0) > dim > SMALL else "factor"
+    return {"mean": np.broadcast_to(0.0, (dim,)), other: np.broadcast_to(0.0, (rest,))}, {}
+
+
+def _count(summary: Any, sample: Sample) -> float:
+    """Of the rows; infinity of a law."""
+    if sample.rows is not None:
+        return int(sample.rows.shape[0])
+    known = getattr(summary, "count", None) if sample.stream is None else sample.stream.size
+    return math.inf if known is None else known
 
 
 def _size(summary: Any) -> int:
