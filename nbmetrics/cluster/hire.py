@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from typing import Any
 
 from ..errors import InvalidInput, shown
 from .crew import TIMEOUT, Crew
+
+# Workers of a cluster that is only for trying.
+MOST = 8
 
 
 def check_installed() -> None:
@@ -53,7 +57,7 @@ def _crew(client: Any) -> Iterator[Crew]:
 
 @contextmanager
 def _local() -> Iterator[Any]:
-    """One worker a core, in processes; gone afterwards, with its files."""
+    """One worker a core, `MOST` at most, in processes; gone afterwards, with its files."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -62,9 +66,10 @@ def _local() -> Iterator[Any]:
         # of the scheduler, too; and on a busy machine an answer may take more than Dask's half minute
         dask.config.set({"temporary-directory": folder, "distributed.comm.timeouts.tcp": TIMEOUT}),
     ):
+        vars(sys.modules["__main__"]).setdefault("__spec__", None)  # IPython's %reset takes it, and new processes ask
         settings: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
         try:
-            cluster = LocalCluster(n_workers=os.cpu_count() or 1, silence_logs=logging.CRITICAL, **settings)
+            cluster = LocalCluster(n_workers=min(os.cpu_count() or 1, MOST), silence_logs=logging.CRITICAL, **settings)
         except RuntimeError as error:
             fix = 'In a script the call must stand under if __name__ == "__main__":, as Dask starts it anew in workers'
             raise InvalidInput("cluster", f"no worker started ({error})", fix) from None

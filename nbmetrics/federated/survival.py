@@ -113,11 +113,11 @@ def _compared(epsilon: float, exact: Scores, runs: Sequence[Scores]) -> list[tup
 
     rows = []
     for metric in exact.metrics:
-        for part in ("avg", "all"):
-            true = getattr(exact.losses(metric), part)
-            drawn = np.array([getattr(scores.losses(metric), part) for scores in runs])
-            agreement = np.mean([kendalltau(true, found).statistic for found in drawn]) if len(true) > 1 else math.nan
-            kept = np.mean([np.argmin(found) == np.argmin(true) for found in drawn])
+        losses = [scores.losses(metric) for scores in (exact, *runs)]
+        for part, found in (("avg", [own.avg for own in losses]), ("all", [own.all for own in losses])):
+            true, drawn = found[0], np.array(found[1:])
+            agreement = np.mean([kendalltau(true, one).statistic for one in drawn]) if len(true) > 1 else math.nan
+            kept = np.mean([np.argmin(one) == np.argmin(true) for one in drawn])
             rows.append((epsilon, metric, part, float(agreement), float(kept), float(np.mean(np.abs(drawn - true)))))
     return rows
 

@@ -92,9 +92,9 @@ def test_laws_beside_rows_in_one_pool_are_bilinear():
 def work(clients, rows, d, generators, made, monkeypatch):
     """Pairs of rows that a kernel is taken of, and rows that are embedded or at which a polynomial is taken."""
     pairs, features = [], []
-    block, contracted, witness = Polynomial.block, Polynomial._sum_of_features, Polynomial._row_means
+    block, contracted, witness = Polynomial.block, Polynomial.sum_of_features, Polynomial._row_means
     monkeypatch.setattr(Polynomial, "block", lambda s, x, y: pairs.append(len(x) * len(y)) or block(s, x, y))
-    monkeypatch.setattr(Polynomial, "_sum_of_features", lambda s, x, w: features.append(len(x)) or contracted(s, x, w))
+    monkeypatch.setattr(Polynomial, "sum_of_features", lambda s, x, w: features.append(len(x)) or contracted(s, x, w))
     monkeypatch.setattr(Polynomial, "_row_means", lambda s, x, c: features.append(len(x)) or witness(s, x, c))
     scores = nm.evaluate(
         [RNG.normal(size=(rows, d)) for _ in range(clients)],

@@ -104,7 +104,7 @@ class RandomFeatures(Kernel):
 
     def content(self, sample: Sample) -> tuple[Any, float, float]:
         is_law = isinstance(sample.distribution, Empirical)
-        rows: Any = getattr(sample.distribution, "rows", None) if is_law else sample.rows
+        rows: Any = sample.distribution.rows if isinstance(sample.distribution, Empirical) else sample.rows
         made = self.finite(lambda: self.embed(rows).vector)
         return Embedding(made), math.inf if is_law else rows.shape[0], self.finite(lambda: self.diagonal(rows))
 
