@@ -23,6 +23,14 @@ test("a line of many steps keeps the extremes of every column of pixels", () => 
   assert.ok(points.every(([x], i) => !i || x >= points[i - 1][0]));
 });
 
+test("rounding does not fill a plot, and what is more does", () => {
+  const height = (gap) => {
+    const { at } = heightScale([Float64Array.of(20.2, 20.2 + gap)], [100, 0], 5);
+    return Math.abs(at(20.2 + gap) - at(20.2));
+  };
+  assert.ok(height(4e-15) < 1e-6 && height(1e-9) > 50);
+});
+
 test("a line breaks where there is no number, and the edge has a mark for it", () => {
   const [steps, values] = [Float64Array.of(0, 10, 20, 30, 40), Float64Array.of(1, NaN, 3, Infinity, -Infinity)];
   assert.equal(lineOf(steps, values, (s) => s, (v) => v), "M0 1M20 3");

@@ -6,6 +6,8 @@ import { calmRange, linear, roundStep, ticksOf } from "../../toolkit/view/chart.
 
 // Scores are on a logarithmic axis where the largest is more than so many times the least.
 const LOG_RATIO = 50;
+// Of a score: less than it is no difference, and is not to fill a plot.
+const ROUNDING = 1e-11;
 
 /** @typedef {{low: Float64Array, high: Float64Array}} Band */
 /** @typedef {{at: (value: number) => number, ticks: number[], isLog: boolean}} Scale */
@@ -41,7 +43,7 @@ export function heightScale(series, pixels, most, bands = []) {
   const high = Math.min(largest + room, extentOf([[largest], ...bands.map((band) => band.high)])[1]);
   if (!isLog) {
     const low = Math.max(least - room, extentOf([[least], ...bands.map((band) => band.low)])[0]);
-    const range = calmRange(null, low, high);
+    const range = calmRange(null, high - low > ROUNDING * Math.abs(high) ? low : high, high);
     return { at: linear(range, pixels).at, ticks: ticksOf(range, roundStep(range[1] - range[0], most)), isLog: false };
   }
   const range = /** @type {[number, number]} */ ([Math.log10(least), Math.log10(high)]);
