@@ -37,8 +37,11 @@ def test_the_page_is_told_every_step_once_in_order(lab, monkeypatch):
     monkeypatch.setattr("nbmetrics.labs.monitor.lab.FEW", 3)
     log(lab, range(0, 20, 2), loss=1.0)
     assert lab.wait(60)
-    log(lab, [20, 21], loss=2.0)
-    assert lab.wait(60)
+    for step in (20, 21, 22):  # where the last ones before fill what is recent, one of these makes all of them past
+        log(lab, [step], loss=2.0)
+        assert lab.wait(60)
+        if lab.recent:
+            break
     assert lab.recent["of"] == lab.past["id"], "what is new goes on where the past ends"
     log(lab, [7], loss=3.0)  # between those that are past: all of it is told anew
     assert lab.wait(60)
