@@ -154,7 +154,8 @@ def _could_be_chance(sides: list[History], lines: list[Line], part: str, behind:
     if all(point.count == 0 for line in lines for point in line.points):
         return False  # laws: exact
     steps = [(loss, side, place) for side in (0, 1) for place, loss in enumerate(losses[side]) if np.isfinite(loss)]
-    steps = sorted(steps)[:MOST_COMPARED]
+    steps.sort()
+    steps = [*steps[:MOST_COMPARED], *[step for step in steps[MOST_COMPARED:] if step[1] == behind][:1]]
     found = [noise(sides[side], lines[side], place, part) for _, side, place in steps]
     draws = [drawn for drawn in found if drawn is not None]
     if len(draws) < len(found) or len({len(drawn) for drawn in draws}) != 1:

@@ -46,6 +46,13 @@ def test_whose_best_is_better_is_said_with_chance_over_all_steps_of_both(run):
     assert "as well as" in words(near, run([0.4, 0.02, 0.4], seed=0))["fid"]
 
 
+def test_a_run_behind_more_steps_than_are_compared_is_not_worse_for_that(run, monkeypatch):
+    monkeypatch.setattr("nbmetrics.labs.monitor.beside.MOST_COMPARED", 2)
+    many, one = run([0.12, 0.125, 0.13, 0.135]), run([0.04])
+    assert all(said.endswith("could be chance.") for said in words(many, one).values())
+    assert "more than chance" in words(many, run([2.0]))["fid"]
+
+
 def test_runs_alike_in_truth_are_seldom_told_apart():
     """Fresh clients and rows; at 95 % about one pair in twenty."""
     apart = []
