@@ -58,7 +58,9 @@ def best_set(history: History, line: Line, part: str) -> list[int]:
     """The steps that are not worse than any other by more than chance; InvalidInput where the noise is not known."""
     losses = line.facts.losses(getattr(line, part))
     order = np.argsort(np.where(np.isfinite(losses), losses, np.inf), kind="stable")
-    places = [int(p) for p in order[:MOST_COMPARED] if np.isfinite(losses[p])]
+    rivals = [place for other in PARTS if (place := best(line, other).place) is not None]  # a sentence asks for them
+    first = [*order[:MOST_COMPARED], *(p for p in order[MOST_COMPARED:] if p in rivals)]
+    places = [int(p) for p in first if np.isfinite(losses[p])]
     if not places:
         return []
     if all(line.points[place].count == 0 for place in places):  # laws: exact, so no chance
