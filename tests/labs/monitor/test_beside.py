@@ -118,3 +118,14 @@ def test_a_page_has_both_runs_under_the_same_weights_and_follows_both(run, opene
     assert lab.wait(60) and lab.beside["name"] == "third"
     lab.compare(None)
     assert lab.wait(60) and lab.beside == {} and "beside" not in lab.result and lab.compared == []
+
+
+def test_what_avg_and_all_would_keep_does_not_depend_on_how_many_steps_are_compared(opened, monkeypatch):
+    made = opened(partial(Recording, CLIENTS, "fid", keep_all=True, samples=200))
+    for step, width in enumerate((1.1, 1.105, 1.11, 1.115)):
+        made.log(step, lambda n, rng, width=width: rng.normal(0.1, width, (n, 1)))
+    assert made.wait(60)
+    (said,) = made.words
+    assert "could be chance" in said
+    monkeypatch.setattr("nbmetrics.labs.monitor.best.MOST_COMPARED", 1)
+    assert made.with_weights(made.history.weights).words == [said]
