@@ -15,11 +15,16 @@ start := notebooks/00_start_here.ipynb
 comma := ,
 bin := .venv/bin
 lab_ready := .venv/.ready-lab
+docs_ready := .venv/.ready-docs
+release_ready := .venv/.ready-release
+site_ready := .venv/.ready-site
 test_ready := .venv/.ready-test-$(subst $(comma),+,$(strip $(EXTRAS)))
 test_extras := lab,test$(if $(strip $(EXTRAS)),$(comma)$(strip $(EXTRAS)))
+# What codespell reads.
+prose := README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff Makefile nbmetrics docs notebooks tests website binder
 pip := $(bin)/python -m pip --disable-pip-version-check --quiet install $(PIP_ARGS) -c constraints.txt
 npm_ready := tests/js/node_modules/.ready
-biome := tests/js/node_modules/.bin/biome check --config-path=tests/js --error-on-warnings nbmetrics/labs
+biome := tests/js/node_modules/.bin/biome check --config-path=tests/js --error-on-warnings nbmetrics/labs website
 # A file of tests stays in one process: it shares its tables and its notebooks; tests/conftest.py orders them.
 pytest := $(bin)/python -m pytest -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder
 # All tests, each with all of its inputs: `make test-all`, or ALL=1 for a part of it.
@@ -27,19 +32,22 @@ ifdef ALL
 pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
-.PHONY: help lab test test-all check lint lint-js format bench fuzz pictures clean
+.PHONY: help lab site docs release-check test test-all check lint lint-js format bench fuzz pictures clean
 .PHONY: test-python test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
+	@echo "make site     the site, plain files for any static host, into site/   (SITE_ARGS=--no-notebooks is quicker)"
 	@echo "make check    lint, types, and the tests of what changed since the branch main   (BASE=main), under a minute"
 	@echo "make test     lint, types, and the tests that can run here   (EXTRAS= leaves torch and friends out)"
 	@echo "              parts of it: test-python  test-browser  test-js  test-js-types"
 	@echo "make test-all the same with the slow tests and all of their inputs: half an hour"
-	@echo "make lint     ruff, mypy, and biome for the pages' JavaScript and CSS"
+	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
 	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
 	@echo "make fuzz     hostile input to everything, more of it than in the tests; writes docs/fuzz.md   (FUZZ=20 times)"
+	@echo "make docs     the guides and the API reference as a site in docs/_build"
+	@echo "make release-check  wheel and sdist, built, installed in a bare environment and tried"
 	@echo "make pictures  those of the README, the guides and notebook 00, of the present labs; wants a Chromium"
 	@echo "make clean    remove .venv, caches and build output"
 	@echo "PYTHON=python3.12 names the Python that .venv is made from; PIP_ARGS=... is passed to pip."
@@ -55,10 +63,19 @@ $(lab_ready): pyproject.toml constraints.txt | $(bin)/python
 	@$(pip) -e '.[lab]'
 	@touch $@
 
+$(site_ready): pyproject.toml constraints.txt | $(bin)/python
+	@echo "Setting up .venv for the site (the first time takes a minute) ..."
+	@$(pip) -e '.[lab,site]'
+	@touch $@ $(lab_ready)
+
 $(test_ready): pyproject.toml constraints.txt | $(bin)/python
 	@echo "Setting up .venv with [$(test_extras)] (the first time takes minutes) ..."
 	@$(pip) -e '.[$(test_extras)]'
 	@touch $@ $(lab_ready)
+
+$(docs_ready) $(release_ready): .venv/.ready-%: pyproject.toml constraints.txt | $(bin)/python
+	@$(pip) -e '.[$*]'
+	@touch $@
 
 # JUPYTER_CONFIG_PATH adds our server config to the user's own instead of replacing it.
 lab: $(lab_ready)
@@ -68,6 +85,9 @@ lab: $(lab_ready)
 	if [ "$$BROWSER" = none ]; then set -- "$$@" --no-browser; unset BROWSER; fi; \
 	if [ "$$(id -u)" = 0 ]; then set -- "$$@" --allow-root; fi; \
 	exec $(bin)/python -m jupyterlab "$$@"
+
+site: $(site_ready)
+	@$(bin)/python -m website $(SITE_ARGS)
 
 # Every stage runs whatever the others said; pytest comes last, so its summary is what one sees.
 test check: $(test_ready)
@@ -116,6 +136,7 @@ lint: $(test_ready)
 	$(bin)/ruff check . || failed=1; \
 	$(bin)/ruff format --check . || failed=1; \
 	$(bin)/mypy || failed=1; \
+	$(bin)/codespell $(prose) || failed=1; \
 	$(MAKE) --no-print-directory lint-js || failed=1; \
 	exit $$failed
 
@@ -143,7 +164,13 @@ fuzz: $(test_ready)
 pictures: $(test_ready)
 	@$(bin)/python -m tests.pictures
 
+docs: $(docs_ready)
+	@$(bin)/python -m sphinx -q -n -W --keep-going -b html docs docs/_build && echo "docs/_build/index.html"
+
+release-check: $(release_ready)
+	@$(bin)/python -m tests.release
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/js/node_modules tests/browser/shots
-	find nbmetrics notebooks tests binder -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf .venv build dist site docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/js/node_modules tests/browser/shots
+	find nbmetrics notebooks tests website binder docs -name __pycache__ -prune -exec rm -rf {} +
 	find notebooks -name .ipynb_checkpoints -prune -exec rm -rf {} +

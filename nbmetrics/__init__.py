@@ -42,7 +42,7 @@ _ROOMS = {
     "scene": ["Scene"],
     "labs.playground.lessons": ["lessons"],
     "labs.playground.answers": ["collect_answers"],
-    "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor"],
+    "labs": ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor", "PrivacyLab"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 _MODULES = ("metrics", "scene", "theory", "experiments", "figures", "datasets", "training", "federated")
@@ -62,4 +62,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

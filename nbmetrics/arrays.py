@@ -45,6 +45,10 @@ def set_memory_limit(megabytes: float) -> None:
     """Let later computations hold about this much beside their inputs and results (512 MB by default).
 
     Blocks become smaller, or larger; results stay the same to rounding. Raises InvalidInput below 16 MB.
+
+    Examples
+    --------
+    >>> nm.set_memory_limit(512)
     """
     memory.block_bytes = check_number(megabytes, "megabytes", minimum=16) * 2**20 / 8
 
@@ -308,7 +312,9 @@ def mean_rows(rows: Array) -> Array:
 
 def triangular(a: Array) -> Array:
     """R of a QR decomposition: RᵀR = aᵀa without squaring the condition number."""
-    return namespace(a).linalg.qr(a, mode="reduced")[1]
+    if is_torch_array(a):
+        return sys.modules["torch"].linalg.qr(a, mode="r")[1]
+    return np.linalg.qr(a, mode="r")  # the other factor, which nobody needs, would cost as much again
 
 
 def svdvals(a: Array) -> Array:

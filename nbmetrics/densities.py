@@ -28,6 +28,12 @@ class KernelDensity:
     ------
     InvalidInput
         For bad rows, or a bandwidth beyond these limits.
+
+    Examples
+    --------
+    >>> law = nm.KernelDensity([[0.0], [2.0]], bandwidth=0.5)
+    >>> law.mean.tolist(), law.cov.tolist(), law.log_prob([[1.0]]).round(3).tolist()
+    ([1.0], [[1.25]], [-2.226])
     """
 
     def __init__(self, rows: Any, bandwidth: float) -> None:
@@ -81,6 +87,11 @@ class TwoMoons:
 
     The upper moon is (cos t, sin t), the lower (1 − cos t, ½ − sin t), t even on [0, π]. Mean and covariance are
     those of the curves; there is no `log_prob`.
+
+    Examples
+    --------
+    >>> nm.TwoMoons(noise=0.05).sample(1000, np.random.default_rng(0)).shape
+    (1000, 2)
     """
 
     dim = 2

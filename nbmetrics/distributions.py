@@ -72,10 +72,10 @@ def as_law(value: Any, argument: str) -> Any:
 
     The mean and covariance of a user's own law, where it has them, are checked as a Gaussian's are.
     """
-    if not isinstance(value, Distribution):
-        return None
     if isinstance(value, (Gaussian, Mixture, Empirical)):
         return value
+    if not isinstance(value, Distribution):
+        return None
     if not isinstance(value.dim, (int, np.integer)) or value.dim < 1:
         raise InvalidInput(argument, f"has dim {shown(value.dim)}", "It is the number of features, 1 or more")
     try:
@@ -220,6 +220,12 @@ class Mixture:
     ----------
     components : sequence of distributions
     weights : one non-negative number each, divided by their sum; equal by default
+
+    Examples
+    --------
+    >>> law = nm.Mixture([nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])], [3, 1])
+    >>> law.mean.tolist(), law.cov.tolist()
+    ([-0.5, 0.0], [[1.75, 0.0], [0.0, 1.0]])
     """
 
     def __init__(self, components: Sequence[Any], weights: Any = None) -> None:
@@ -276,6 +282,12 @@ class Empirical:
     """A finite population: each row of `rows`, shape (n, d), with probability 1/n.
 
     Moments use ddof 0 and kernel means include self-pairs (the V-statistic), as for any exact law.
+
+    Examples
+    --------
+    >>> law = nm.Empirical([[0.0], [2.0]])
+    >>> law.mean.tolist(), law.cov.tolist(), nm.fid(law, nm.Gaussian(1.0))
+    ([1.0], [[1.0]], 0.0)
     """
 
     def __init__(self, rows: Any) -> None:

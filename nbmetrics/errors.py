@@ -34,6 +34,14 @@ class InvalidInput(ValueError):
     ----------
     argument : str
         The name of the argument as the caller knows it.
+
+    Examples
+    --------
+    >>> try:
+    ...     nm.fid([[0.0]], [[1.0], [2.0]])
+    ... except nm.InvalidInput as why:
+    ...     print(why)
+    real: has 1 row. Give more rows: at least 2 are needed
     """
 
     def __init__(self, argument: str, seen: str, fix: str) -> None:

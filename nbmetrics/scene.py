@@ -6,3 +6,7 @@ from .labs.playground.scene import Scene, presets
 from .labs.toolkit.history import History, State
 
 __all__ = ["Bumps", "Copycat", "History", "Item", "Scene", "State", "Truncated", "presets"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,10 +13,12 @@ from tests import ROOT
 ALWAYS = ["tests/test_rooms.py"]
 # What is tested elsewhere than its name says.
 ELSEWHERE = {
-    "README.md": "tests/test_readme.py",
-    "notebooks": "tests/test_notebooks.py",
-    "binder": "tests/test_binder.py",
-    "binder/jupyter_server_config.py": "tests/test_server_config.py",
+    "README.md": ["tests/test_readme.py"],
+    "docs/teaching.md": ["tests/test_teaching.py"],
+    "notebooks": [f"tests/test_{about}.py" for about in ("boxes", "exercises", "notebooks", "teaching")],
+    "website": ["tests/test_website.py"],
+    "binder": ["tests/test_binder.py"],
+    "binder/jupyter_server_config.py": ["tests/test_server_config.py"],
 }
 
 
@@ -40,7 +42,7 @@ def tests_of(path):
     path = PurePosixPath(path)
     for place in (path, *path.parents):
         if str(place) in ELSEWHERE:
-            return [ELSEWHERE[str(place)]]
+            return ELSEWHERE[str(place)]
     if path.parts[:2] == ("tests", "browser"):
         return []
     if path.parts[0] == "tests" and path.suffix == ".py":

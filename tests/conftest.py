@@ -29,7 +29,7 @@ def pytest_configure(config):
 
 
 # The servers and the page of JupyterLab take half a minute of a processor to start.
-JUPYTERLAB = re.compile(r"\[[^\]]*jupyterlab|test_(frontends|reopened)\.py")
+JUPYTERLAB = re.compile(r"\[[^\]]*jupyterlab|test_(frontends|reopened|saved_notebook)\.py")
 
 
 # All notebooks share a kernel and so a process, for a minute.
@@ -46,7 +46,12 @@ def is_long(item):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """JupyterLab first, then other browser tests and the notebooks: what takes longest must not begin last."""
+    """JupyterLab first, then other browser tests and the notebooks: what takes longest must not begin last.
+
+    What a test proves of a place goes into the report of its run, for tests/places.py.
+    """
+    for item in items:
+        item.user_properties += [(f"place {mark.args[0]}", mark.kwargs) for mark in item.iter_markers("place")]
     items.sort(key=lambda item: (not is_in_jupyterlab(item.nodeid), not is_long(item)))
 
 
@@ -109,3 +114,12 @@ def memo_lab(opened):
     import nbmetrics as nm
 
     return partial(opened, nm.MemorizationLab)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The folder of a site with two labs and all lessons; notebooks, figures and docs take longer."""
+    from website.build import build
+
+    labs = ["Playground", "TwinsLab"]
+    return build(tmp_path_factory.mktemp("built") / "site", only=labs, notebooks=False, figures=False, docs=False)

@@ -41,6 +41,7 @@ ROOMS = [
     "labs/memorization",
     "labs/dashboard",
     "labs/monitor",
+    "labs/privacy",
     "labs",
     "scene",
     "cli",

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import ROOT
+from tests.binder_proof import LIMIT, prove
 
 HEAVY = {"torch", "torchvision", "torch-fidelity", "torchmetrics", "pytorch-fid", "clean-fid", "prdc"}
 
@@ -71,3 +72,13 @@ def test_repo2docker_reads_binder():
     assert 'pip install --no-cache-dir -r "binder/requirements.txt"' in ran.stdout
     assert "RUN ./binder/postBuild" in ran.stdout
     assert not re.search(r"\btorch", ran.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(os.name != "posix", reason="postBuild is a shell script; run it on Linux or macOS")
+def test_an_environment_of_binder_alone_runs_every_notebook(tmp_path):
+    runs = prove(tmp_path)
+    assert len(runs) == len(list((ROOT / "notebooks").glob("*.ipynb")))
+    assert {one.name: one.failure for one in runs if one.failure} == {}
+    assert max(one.peak for one in runs) < LIMIT

@@ -24,7 +24,11 @@ from tests.changed import ALWAYS, ELSEWHERE, changed, selected
         ("nbmetrics/labs/toolkit/view/dom.js", ["tests/labs/toolkit"]),
         ("nbmetrics/federation/client.py", ["tests/test_federation.py"]),
         ("nbmetrics/errors.py", []),
-        ("notebooks/07_theorems.ipynb", ["tests/test_notebooks.py"]),
+        (
+            "notebooks/07_theorems.ipynb",
+            [f"tests/test_{about}.py" for about in ("boxes", "exercises", "notebooks", "teaching")],
+        ),
+        ("docs/teaching.md", ["tests/test_teaching.py"]),
         ("tests/labs/toolkit/test_saved.py", ["tests/labs/toolkit/test_saved.py"]),
         ("tests/labs/toolkit/common.py", ["tests/labs/toolkit"]),
         ("tests/metrics/test_removed.py", []),
@@ -43,7 +47,7 @@ def test_nothing_is_named_twice():
 
 
 def test_what_is_named_is_there():
-    assert all((ROOT / path).exists() for pair in ELSEWHERE.items() for path in pair)
+    assert all((ROOT / path).exists() for place, tests in ELSEWHERE.items() for path in (place, *tests))
 
 
 def test_without_the_branch_it_is_what_differs_from_the_last_commit():

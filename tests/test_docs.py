@@ -4,21 +4,25 @@ import re
 from functools import reduce
 from importlib import import_module
 
+import nbformat
 import pytest
 import yaml
 
 from tests import ROOT, flow_figure, rooms, rooms_figure
 
-PAGES = ("architecture", "install", "labs", "metrics", "speed", "streams", "training")
-PAGES = ("architecture", "federated", "install", "labs", "metrics", "speed", "training")
-GUIDES = ("README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in PAGES), "CHANGELOG.md")
+DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
+GUIDES = ("README.md", "CONTRIBUTING.md", "notebooks/README.md", *DOCS, "CHANGELOG.md")
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 TARGETS = set(" ".join(re.findall(r"^([a-z][\w -]*):(?!=)", MAKEFILE, re.MULTILINE)).split())
 # A picture is drawn again when a room has grown or shrunk by more than this.
 STALE = 0.25, 60
 # What the recipes of CONTRIBUTING.md make, and the reader's own files.
-MADE = re.compile(r"(nbmetrics/labs/)?apart/.*|view/index.js|.*\bspread\.py|test_apart\.py|apart\.html|lab\.html")
+MADE = re.compile(
+    r"(nbmetrics/labs/)?apart/.*|view/index.js|.*\bspread\.py|test_apart\.py|(apart|lab|lesson)\.html"
+    r"|hospitals/|~/\.cache/.*|turin_parquet/|site/.*|lessons/|(index|teachers|class|gallery)\.html|labs/\w+\.html"
+)
 
 
 def linked(text, folder):
@@ -34,7 +38,8 @@ def mentioned(text):
 
 def is_there(path):
     """Whether a file or folder of the package, the tests or the notebooks ends like this."""
-    within = (found for folder in ("nbmetrics", "tests", "notebooks") for found in (ROOT / folder).rglob("*"))
+    rooms = ("nbmetrics", "tests", "notebooks", "website")
+    within = (found for room in rooms for found in (ROOT / room).rglob("*"))
     return (ROOT / path).exists() or any(f"/{found.as_posix()}".endswith(f"/{path.rstrip('/')}") for found in within)
 
 
@@ -52,7 +57,7 @@ def test_every_guide_is_linked_from_the_readme_or_a_guide_that_is():
         page = left.pop()
         reached.add(page)
         left += {path for path in linked(page.read_text("utf-8"), page.parent) if path.suffix == ".md"} - reached
-    assert {*(ROOT / "docs").glob("*.md"), ROOT / "CONTRIBUTING.md"} <= reached
+    assert {ROOT / path for path in GUIDES} - {ROOT / "CHANGELOG.md"} <= reached
 
 
 def anchors(text):
@@ -61,12 +66,32 @@ def anchors(text):
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def missed(text, page):
+    """The paths and headings that a text links to, and that are not there."""
+    paths = [str(path) for path in linked(text, page.parent) if not path.exists()]
+    for path, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", text):
+        target = (page.parent / path).resolve() if path else page
+        found = anchors(target.read_text("utf-8") if path else text) if target.exists() else set()
+        paths += [] if anchor in found else [f"{path}#{anchor}"]
+    return paths
+
+
 @pytest.mark.parametrize("guide", GUIDES)
 def test_every_heading_that_a_guide_links_to_exists(guide):
-    page = ROOT / guide
-    for path, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text("utf-8")):
-        target = (page.parent / path).resolve() if path else page
-        assert anchor in anchors(target.read_text("utf-8")), f"{guide} links to #{anchor} of {path}"
+    assert missed((ROOT / guide).read_text("utf-8"), ROOT / guide) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_file_and_heading_that_a_notebook_links_to_exists(path):
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert missed(text, path) == []
+
+
+def test_links_to_what_is_not_there_are_missed():
+    page = ROOT / "docs/labs.md"
+    text = "# Here\n[a](#here) [b](#there) [c](speed.md#growth) [d](speed.md#no) [e](no.md#x) [f](https://e.org/#x)"
+    assert missed(text, page) == ["#there", "speed.md#no", "no.md#x"]
 
 
 def test_paths_are_read_and_missed():
@@ -144,7 +169,8 @@ def commands():
 def test_the_workflow_calls_make_targets_that_exist():
     called = [(job, target) for job, run in commands() for target in re.findall(r"\bmake ([a-z][\w-]*)", run)]
     assert {target for _, target in called} <= TARGETS
-    assert {target for _, target in called} >= {"test-python", "test-browser", "test-js", "lint", "test-all"}
+    wanted = {"test-python", "test-browser", "test-js", "lint", "test-all", "docs", "release-check"}
+    assert {target for _, target in called} >= wanted
 
 
 def test_the_workflow_covers_what_the_package_promises():

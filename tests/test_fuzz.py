@@ -201,7 +201,7 @@ ELSEWHERE = {
     "collect_answers": "of text alone, hostile text included: labs/playground/test_answers",
     "figures": "drawn from the tables of experiments: test_figures",
     **dict.fromkeys(
-        ["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard"],
+        ["Scene", "Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "PrivacyLab"],
         "test_fuzz_labs",
     ),
 }

@@ -22,7 +22,7 @@ from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.fuzzing import Tally, examples, unmoved
 from tests.labs.inside import send
 from tests.labs.toolkit.common import compared, watched
-from tests.labs.toolkit.test_bounds import COMPARISON, EXAMPLES, GENERATORS, PLAYED, WATCHED
+from tests.labs.toolkit.test_bounds import COMPARISON, EXAMPLES, GENERATORS, NOISED, PLAYED, WATCHED
 from tests.labs.toolkit.test_bounds import numbers as paths_of_numbers
 from tests.waiting import until
 
@@ -33,6 +33,7 @@ LABS = {
     "MemorizationLab": (lambda: nm.MemorizationLab(points=20), {**EXAMPLES[3][1], "lesson": None, "points": 20}),
     "Dashboard": (compared, COMPARISON),
     "Monitor": (watched, WATCHED),
+    "PrivacyLab": (nm.PrivacyLab, NOISED),
 }
 LESSONS = [example for parse, example in EXAMPLES if parse == Lesson.parse]
 MOST_POINTS = 60  # of MemorizationLab: of more, an answer takes seconds
@@ -174,6 +175,8 @@ def shape_of(lab, scene, found):
             assert len(found["weights"]) == len(scene.weights)
         case "Monitor":
             assert len(found["weights"]) == len(scene.weights) and set(found["lines"]) == {"fid", "kid"}
+        case "PrivacyLab":
+            assert len(found["shown"]) == len(found["places"]) == 4 and len(found["drawn"]) == 20
         case "MemorizationLab":
             assert len(found["memorization"]) == len(found["nearest"]) == scene.points
 

@@ -12,6 +12,13 @@ from tests.drawn_images import drawn, save
 
 README = (ROOT / "README.md").read_text("utf-8")
 METRICS = (ROOT / "docs/metrics.md").read_text("utf-8")
+# Pages of which the blocks follow one another and run as they stand.
+RUN = (
+    "README.md",
+    "docs/metrics.md",
+    "docs/index.md",
+    *(f"docs/howto/{p.name}" for p in (ROOT / "docs/howto").glob("*.md")),
+)
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 LONGEST = 900  # words
 SCREEN = 24  # lines of text that one sees before one scrolls
@@ -21,8 +28,8 @@ def block_with(words):
     return next(block for block in PYTHON.findall(METRICS) if words in block)
 
 
-@pytest.mark.parametrize("text", [README, METRICS], ids=["README", "metrics"])
-def test_every_python_block_runs(text, tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", RUN)
+def test_every_python_block_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for k, folder in enumerate(("hospitals/north", "hospitals/south", "ddpm", "gan")):
         save(tmp_path / folder, drawn(30, k, (8, 8)))
@@ -31,8 +38,8 @@ def test_every_python_block_runs(text, tmp_path, monkeypatch):
     names = {"real_rows": rows, "more_rows": rows + 2, "generated_rows": rows + 1}
     names |= {"rows_a": rows, "rows_b": rows + 2, "made": rows + 1, "others": rows[::2]}
     names["dataset"] = nm.images(drawn(100, 9, (8, 8)), labels=np.arange(100) % 5)
-    blocks = PYTHON.findall(text)
-    assert blocks
+    blocks = PYTHON.findall((ROOT / page).read_text("utf-8"))
+    assert blocks or page == "docs/howto/add_a_lab.md"
     for block in blocks:
         exec(block, names)
         names |= {"clients": [rows, rows + 1], "generators": {"g": rows + 2}}
@@ -79,6 +86,21 @@ def test_avg_and_all_prefer_what_the_guide_says():
     exec(block_with("avg prefers narrow, all prefers wide").split("nm.fid(")[0], names)
     found = names["scores"].inversions("fid").iloc[0]
     assert (found["avg_prefers"], found["all_prefers"]) == ("narrow", "wide")
+
+
+def test_a_federated_score_is_what_its_page_says():
+    page = (ROOT / "docs/howto/read_a_federated_score.md").read_text("utf-8")
+    names = {}
+    exec(PYTHON.findall(page)[0], names)
+    scores = names["scores"]
+    shown = [line.removeprefix("# ") for line in page.splitlines() if line.startswith("# ") and "   " in line]
+    assert shown == scores.table.round(1).to_string().replace("-0.0", "0.0").splitlines()
+    assert scores.inversions("fid")["avg_prefers"].tolist() == ["narrow"]
+    assert scores.ranks("kid")[["avg", "all"]].to_numpy().tolist() == [[2, 2], [1, 1]]
+    found = scores.heterogeneity("fid").set_index("generator").loc["narrow"]
+    assert "here 0.1 of `narrow`'s 2.6" in page and found.round(1)[["shuffled", "gap"]].tolist() == [0.1, 2.6]
+    told = scores.ledger.groupby(["metric", "aggregate"])["reveals"].first()
+    assert (told["fid", "avg"], told["fid", "all"]) == ("one number a generator", "mean and covariance")
 
 
 def test_the_metric_of_the_guide_gives_what_it_says():

@@ -4,6 +4,8 @@ crew       the cluster as this room uses it: tasks that name their clients, erro
 hire       whose workers they are; a small cluster on this machine
 sources    what a client may be (rows, a future, a function …), and a first look at it
 tree       what a task does: summarize some clients, score them, pool them; pools of pools up to one
+leaves     where every way of scoring begins, and how its end becomes a result
+pairs      metrics whose pool follows from numbers of every two clients: blocks of pairs as tasks
 evaluate   the flow from clients to `Scores`
 """
 

@@ -10,6 +10,7 @@ import math
 import queue
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 from weakref import WeakSet
 
@@ -24,6 +25,8 @@ TRIED = 3
 RETRIES = 2
 # Seconds after which an answer of the scheduler is not waited for, where it only makes a message better.
 PATIENCE = 5.0
+# Seconds for a first worker to come.
+STARTING = 30.0
 # Clients that a message names.
 NAMED = 3
 TIMEOUT = "10 minutes"
@@ -42,15 +45,22 @@ class Crew:
         self._about: dict[str, tuple[str, Sequence[str]]] = {}
         self._futures: WeakSet[Any] = WeakSet()
         self.tasks = 0
+        with suppress(TimeoutError):  # one that died is being started again
+            client.wait_for_workers(1, timeout=min(self.timeout, STARTING))
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         if not workers:
             raise InvalidInput("cluster", f"{self.address} has no workers", "Start some: cluster.scale(2)")
         self.threads = sum(worker["nthreads"] for worker in workers)
         self.memory = min(worker["memory_limit"] or math.inf for worker in workers)
 
-    def submit(self, function: Callable[..., Any], *args: Any, about: str, who: Sequence[str] = ()) -> Any:
-        """A future of function(*args); `about` and `who` say what fails, and whose data it is about."""
-        future = self.client.submit(function, *args, pure=False, retries=RETRIES)
+    def submit(
+        self, function: Callable[..., Any], *args: Any, about: str, who: Sequence[str] = (), priority: int = 0
+    ) -> Any:
+        """A future of function(*args); `about` and `who` say what fails, and whose data it is about.
+
+        Of tasks that could begin, those of the highest `priority` do.
+        """
+        future = self.client.submit(function, *args, pure=False, retries=RETRIES, priority=priority)
         self._about[future.key] = about, who
         self._futures.add(future)
         self.tasks += 1
@@ -99,9 +109,9 @@ class Crew:
         names, payloads = [name for name, _, _ in group], [payload for _, _, payload in group]
         return self.submit(function, payloads, *shared, *futures, about=about, who=names)
 
-    def size_of(self, future: Any) -> int:
-        """How many clients a future is about."""
-        return len(self._about[future.key][1])
+    def names_of(self, future: Any) -> Sequence[str]:
+        """The clients that a future is about."""
+        return self._about[future.key][1]
 
     def finished(self, futures: Iterable[Any]) -> Iterator[Any]:
         """Futures as they finish; InvalidInput where one fails, or none has for too long."""

@@ -1,14 +1,15 @@
 """What a client may be on a cluster: rows or a law here, a future or array there, or a function that makes the rows.
 
 Flow: `parties_of` takes what the user gave → a first look at what is not here, next to the data: size, NaN, a few
-rows → a federation in which `Elsewhere` stands for rows that never come here. Workers call `rows_of`.
+rows → a federation in which `Elsewhere` stands for rows that never come here. Workers call `client_of`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..distributions import Distribution
 from ..errors import InvalidInput, check_list, check_names, refusal_of, shown
 from ..federation import Client, Federation
 from ..federation.generator import MOST_PARTIES
+from ..summaries.stream import Stream
 from .crew import Crew
 
 # Rows that all clients together show at a first look, as `metrics.kid.base.some_rows` takes them, and of each at least.
@@ -33,7 +35,7 @@ class Elsewhere:
     ----------
     name : of the client
     shape, dtype : of its rows
-    step, some : every step-th row
+    step, some : a few rows, about every step-th
     """
 
     name: str
@@ -58,6 +60,9 @@ class Elsewhere:
     def __array__(self, *args: Any, **settings: Any) -> np.ndarray:
         raise self._refusal()
 
+    def __array_namespace__(self, *args: Any, **settings: Any) -> Any:
+        raise self._refusal()
+
     def _refusal(self) -> InvalidInput:
         seen = f"needs the rows of client {self.name!r}, which are on the cluster"
         return InvalidInput("cluster", seen, "Leave cluster out, or give the rows themselves")
@@ -72,20 +77,38 @@ class Source:
     function: Callable[[], Any] | None = None
 
 
-def rows_of(name: str, function: Callable[[], Any] | None, data: Sequence[Any]) -> Array:
-    """The rows of one client, made or put together where this is called; InvalidInput that names it."""
+def client_of(name: str, function: Callable[[], Any] | None, data: Sequence[Any]) -> Client:
+    """One client, its rows or stream made where this is called; InvalidInput that names it."""
     who = f"client {name!r}"
     try:
-        made = Client(function() if function is not None else data[0] if len(data) == 1 else list(data))
+        made = Client(function() if function is not None else data[0] if len(data) == 1 else iter(data))
         if made.distribution is not None:
             seen = f"its data gave {shown(made.distribution)}"
             raise InvalidInput("data", seen, "Give a law as it is, not made on a worker")
-        return made.rows
     except InvalidInput as error:
         raise error.of(who) from None
     except Exception as error:
         seen = f"its data raised {type(error).__name__}: {error}"
         raise InvalidInput(who, seen, "Mend what makes or reads them") from error
+    if made.stream is not None:
+        made.stream.who = who
+    return made
+
+
+class Some:
+    """A few rows of batches that go by, evenly apart: every `step`-th, `most` of them at most."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.step, self.count = most, 1, 0
+        self.rows: Any = None
+
+    def take(self, batch: Array) -> None:
+        """Look at a batch (n, d)."""
+        fresh = np.array(to_numpy(to_float64(batch[-self.count % self.step :: self.step, :])))
+        self.rows = fresh if self.rows is None else np.concatenate([self.rows, fresh])
+        self.count += batch.shape[0]
+        while len(self.rows) > self.most:
+            self.rows, self.step = np.array(self.rows[::2]), 2 * self.step
 
 
 def look(clients: Sequence[tuple[str, Any, int]], share: int, *data: Any) -> tuple[float, list[Any]]:
@@ -97,15 +120,20 @@ def look(clients: Sequence[tuple[str, Any, int]], share: int, *data: Any) -> tup
     for name, function, count in clients:
         start = time.thread_time()
         try:
-            rows = rows_of(name, function, [rest.pop(0) for _ in range(count)])
+            found.append(_seen(name, client_of(name, function, [rest.pop(0) for _ in range(count)]), share))
         except InvalidInput as error:
             found.append(error)
-            continue
-        n, d = rows.shape
-        step = -(-n // share)
-        some = np.array(to_numpy(to_float64(rows[::step, :])))
-        found.append(Elsewhere(name, (n, d), to_numpy(rows[:1]).dtype, step, some))
     return time.thread_time() - start, found
+
+
+def _seen(name: str, client: Client, share: int) -> Elsewhere:
+    """One client at a first look, batch by batch where it is a stream."""
+    some = Some(share)
+    batch: Any = None
+    for batch in [client.rows] if client.stream is None else client.stream.batches():
+        some.take(batch)
+    shape = some.count, int(batch.shape[1])
+    return Elsewhere(name, shape, to_numpy(batch[:1]).dtype, -(-some.count // share), some.rows)
 
 
 def parties_of(given: Any, crew: Crew) -> tuple[Federation, list[Source]]:
@@ -142,10 +170,12 @@ def _source(name: str, item: Any) -> Source | None:
     """What is on the cluster, or is made there; None for what is here."""
     from dask import is_dask_collection
     from dask.delayed import Delayed
-    from distributed import Future
+    from distributed import Future, futures_of
 
-    if isinstance(item, Client) and (stream := getattr(item, "stream", None)) is not None:
-        return Source(name, function=stream.collect)
+    if isinstance(item, Client) and item.stream is not None:
+        item.stream.who = f"client {name!r}"
+        item.stream.check_repeatable()
+        return Source(name, function=partial(_itself, item.stream))
     if isinstance(item, Future):
         return Source(name, (item,))
     if is_dask_collection(item):
@@ -154,7 +184,9 @@ def _source(name: str, item: Any) -> Source | None:
         if getattr(item, "ndim", 0) != 2 or len(item.chunks[1]) > 1:
             seen = f"client {name!r} is {shown(item)}"
             raise InvalidInput("clients", seen, "Give a dask.array of rows (n, d), in blocks of whole rows")
-        return Source(name, tuple(item.to_delayed().ravel()))
+        if futures_of(item):
+            return Source(name, tuple(item.to_delayed().ravel()))
+        return Source(name, function=partial(_blocks, item))
     is_function = callable(item) and not isinstance(item, (Distribution, Client)) and not hasattr(item, "state_dict")
     if not is_function:
         return None
@@ -166,6 +198,17 @@ def _source(name: str, item: Any) -> Source | None:
     except ValueError:  # built in, without a signature
         pass
     return Source(name, function=item)
+
+
+def _itself(stream: Stream) -> Stream:
+    stream.progress = False
+    return stream
+
+
+def _blocks(array: Any) -> Iterator[np.ndarray]:
+    """The blocks of a dask array, one after the other, made in the task that asks."""
+    for position in range(array.numblocks[0]):
+        yield np.asarray(array.blocks[position].compute(scheduler="synchronous"))
 
 
 def _looked(sources: Sequence[Source], share: int, crew: Crew) -> list[Elsewhere]:

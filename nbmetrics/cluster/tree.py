@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from ..errors import InvalidInput, refusal_of
 from ..evaluation.result import Terms, scored_pool, whole_terms
 from ..evaluation.standing import Away, client_summary, part_of, pool
+from ..evaluation.streams import Reading
 from ..metrics.base import Metric, Sample
-from .sources import rows_of
+from .sources import client_of
 
 FAN_IN = 8
 
@@ -38,7 +39,7 @@ class Kit:
 
 
 class Party(NamedTuple):
-    """One client in a task: its place, weight, and what it is made of."""
+    """One client in a task: its place, weight, what it is made of, and the shape of its rows at the first look."""
 
     position: int
     name: str
@@ -46,6 +47,7 @@ class Party(NamedTuple):
     samples: dict[str, Sample] | None
     function: Callable[[], Any] | None
     parts: int
+    shape: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,10 @@ def leaf(parties: Sequence[Party], kit: Kit, *data: Any) -> tuple[float, Node]:
     rest = list(data)
     summaries: dict[str, list[Any]] = {name: [] for name in kit.metrics}
     for party in parties:
-        start, samples = time.thread_time(), party.samples
-        if samples is None:
-            rows = rows_of(party.name, party.function, [rest.pop(0) for _ in range(party.parts)])
-            samples = dict.fromkeys(kit.metrics, Sample(rows=rows))
-        for name, metric in kit.metrics.items():
-            summaries[name].append(client_summary(metric, samples[name], f"client {party.name!r}"))
-        samples = rows = None  # before those of the next are made
+        start = time.thread_time()
+        found = _summarized(party, kit, [rest.pop(0) for _ in range(party.parts)])
+        for name, summary in found.items():
+            summaries[name].append(summary)
     weights = [party.weight for party in parties]
     terms, pooled = {}, {}
     for name, metric in kit.metrics.items():
@@ -86,6 +85,28 @@ def leaf(parties: Sequence[Party], kit: Kit, *data: Any) -> tuple[float, Node]:
         pooled[name] = _pooled(metric, kit.dim, summaries[name], weights)
     kept = {name: _sent(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
     return time.thread_time() - start, Node([p.position for p in parties], sum(weights), terms, kept, pooled)
+
+
+def _summarized(party: Party, kit: Kit, data: Sequence[Any]) -> dict[str, Any]:
+    """What one client reveals under each metric; batches go by where all metrics read them once."""
+    who, samples = f"client {party.name!r}", party.samples
+    if samples is None:
+        made = client_of(party.name, party.function, data)
+        if made.stream is not None and all(metric.reads(made.dim) == "once" for metric in kit.metrics.values()):
+            reading, sample = Reading(made.stream, who, list(kit.metrics.values())), Sample(stream=made.stream)
+            found = {name: reading.summary(metric, sample) for name, metric in kit.metrics.items()}
+            _check_same(party, made.stream.size, made.dim)
+            return found
+        _check_same(party, made.size, made.dim)
+        samples = dict.fromkeys(kit.metrics, Sample(rows=made.rows))
+    return {name: client_summary(metric, samples[name], who) for name, metric in kit.metrics.items()}
+
+
+def _check_same(party: Party, count: int | None, dim: int) -> None:
+    """Refuse rows unlike those of the first look: weights and other metrics are of these."""
+    if party.shape is not None and count is not None and (count, dim) != party.shape:
+        seen = f"gave rows of shape {(count, dim)}, and of shape {party.shape} at a first look"
+        raise InvalidInput(f"client {party.name!r}", seen, "Give what makes the same rows each time, such as by a seed")
 
 
 def joined(kit: Kit, *found: tuple[float, Node]) -> tuple[float, Node]:

@@ -22,8 +22,17 @@ SOURCES = {
 
 
 def published(name: str) -> pd.DataFrame:
-    """A published table as printed: "cifar100_on_federated_cifar10", "twin_generators_ffhq", "fld_models" or
-    "cfid_celeba_edges2shoes". `attrs["source"]` says which paper and table."""
+    """A published table as printed, a DataFrame; `attrs["source"]` says which paper and table.
+
+    Parameters
+    ----------
+    name : "cifar100_on_federated_cifar10", "twin_generators_ffhq", "fld_models" or "cfid_celeba_edges2shoes"
+
+    Examples
+    --------
+    >>> nm.datasets.published("fld_models").attrs["source"]
+    'Feature Likelihood Divergence (Jiralerspong et al.), Tables 1 and 2'
+    """
     table = _read(check_choice(name, SOURCES, "name"))
     table.attrs["source"] = SOURCES[name]
     return table
@@ -40,7 +49,14 @@ def _read(name: str) -> pd.DataFrame:
 
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
-    """scikit-learn's 1,797 handwritten digits: rows (n, 64) of 8 × 8 pixels scaled to [0, 1], and labels (n,)."""
+    """scikit-learn's 1,797 handwritten digits: rows (n, 64) of 8 × 8 pixels scaled to [0, 1], and labels (n,).
+
+    Examples
+    --------
+    >>> rows, labels = nm.datasets.digits()
+    >>> rows.shape, labels.shape
+    ((1797, 64), (1797,))
+    """
     from sklearn.datasets import load_digits
 
     rows, labels = load_digits(return_X_y=True)
@@ -48,6 +64,17 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 def digit_images() -> tuple[np.ndarray, np.ndarray]:
-    """The digits as images: (1797, 8, 8) uint8, their values x of 0 to 16 as round(255 x / 16), and labels (1797,)."""
+    """The digits as images: (1797, 8, 8) uint8, their values x of 0 to 16 as round(255 x / 16), and labels (1797,).
+
+    Examples
+    --------
+    >>> images, labels = nm.datasets.digit_images()
+    >>> images.shape, images.dtype, int(images.max())
+    ((1797, 8, 8), dtype('uint8'), 255)
+    """
     rows, labels = digits()
     return np.round(255 * rows).astype(np.uint8).reshape(-1, 8, 8), labels
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

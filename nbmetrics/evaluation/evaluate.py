@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidInput, check_choice
+from ..federation import Federation, as_generators
 from ..late import late
 from .filling import Filling
 from .result import Result
 from .scores import Scores
 from .standing import Lone
+from .streams import reading_shown
 from .uncertainty import BiasWarning, Influence
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def evaluate(
     seed : of everything drawn
     uncertainty : `nm.Influence()` for intervals (columns `*_corrected`, `*_low`, `*_high`) and `scores.flips(metric)`;
         or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact laws do not vary
-    progress : "auto" shows a bar after a second; True or False
+    progress : "auto" shows a bar after a second, and one of the rows for each stream that is read; True or False
     cluster : a `dask.distributed.Client`, or "local" for workers on this machine: the same tables, computed next to the
         data. Clients may then also be futures, `dask.delayed` or `dask.array` rows, or functions without arguments,
         which make the rows on a worker: docs/cluster.md. None computes here
@@ -81,11 +83,15 @@ def evaluate(
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "uncertainty": uncertainty, "progress": progress}
         found: Scores = late("cluster").evaluate(federation, generators, metrics, **settings, cluster=cluster)
         return found
-    filling = Filling(federation, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress)
-    filling.add_all(generators)
-    clients, names = len(filling.names), filling.generators
-    with bar(progress, len(filling.metrics) * (clients + len(names) * (clients + 1))) as shown:
-        results = filling.fill(shown.update)
+    _check_progress(progress)
+    given = federation if isinstance(federation, Federation) else Federation(federation)
+    made = as_generators(generators)
+    with reading_shown([*(client.stream for client in given), *(g.source for g in made)], progress):
+        filling = Filling(given, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress)
+        filling.add_all(made)
+        clients, names = len(filling.names), filling.generators
+        with bar(progress, len(filling.metrics) * (clients + len(names) * (clients + 1))) as shown:
+            results = filling.fill(shown.update)
     check_any(results, filling.weights)
     if filling.design is not None and not isinstance(filling.design, Influence):
         for line in (caution for result in results for caution in result.cautions):
@@ -95,11 +101,15 @@ def evaluate(
 
 def bar(progress: str | bool, steps: int) -> tqdm[Any]:
     """The bar of an evaluation of so many steps."""
-    if not isinstance(progress, bool):
-        check_choice(progress, ("auto",), "progress")
+    _check_progress(progress)
     from tqdm.auto import tqdm
 
     return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
+
+
+def _check_progress(progress: Any) -> None:
+    if not isinstance(progress, bool):
+        check_choice(progress, ("auto",), "progress")
 
 
 def check_any(results: Sequence[Result], weights: Sequence[float]) -> None:

@@ -152,13 +152,24 @@ def _parties(result: Result, scores: Readable) -> Parties:
     counted = [(n, c, w) for n, c, w in zip(scores.names, result.clients, scores.weights, strict=True) if w > 0]
     for name, client, _ in counted:
         if client.distribution is not None:
-            seen = f"client {name!r} is an exact law, which has no rows to shuffle, and no bias"
-            raise InvalidInput("metric", seen, "Read scores.table, whose gap is exact, or evaluate(…, samples=1_000)")
+            raise _without_rows(name, result, scores)
     if len(counted) < 2:
         seen = f"there is {len(counted)} client with a weight, so there is nobody to deal its rows to"
         raise InvalidInput("metric", seen, "Give two clients or more")
     rows = [to_numpy(to_float64(client.together())) for _, client, _ in counted]
     return Parties(np.concatenate(rows), tuple(len(x) for x in rows), tuple(w for *_, w in counted))
+
+
+def _without_rows(name: str, result: Result, scores: Readable) -> InvalidInput:
+    """Why the rows of a client that has none here cannot be dealt: they stayed with it, or it is a law."""
+    if any(math.isfinite(section.count) for section in result.sent):
+        seen = f"client {name!r} sent a summary, and the rows that would be dealt stayed with it"
+        is_known = any(result.size_gaps(scores.weights))
+        fix = f"Set scores.size_gap({result.name!r}) beside the gap" if is_known else "Evaluate where the rows are"
+    else:
+        seen = f"client {name!r} is an exact law, which has no rows to shuffle, and no bias"
+        fix = "Read scores.table, whose gap is exact, or evaluate(…, samples=1_000)"
+    return InvalidInput("metric", seen, fix)
 
 
 def fid_gaps(parties: Parties, deals: np.ndarray, generators: Sequence[Moments]) -> Iterator[tuple[np.ndarray, float]]:
@@ -300,7 +311,8 @@ def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[s
     plain = "" if result.replicas is None else "plain "  # the table shows the corrected one first
     of_which = "of which" if expected[worst] <= gaps[worst] else "and"
     clients = f"{result.span}, {result.clients[0].dim} features"
+    tested = "" if result.sent else f": see scores.heterogeneity('{result.name}')"
     return [
         f"{plain}{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, {of_which} about {expected[worst]:.3g} "
-        f"would be there if all clients were alike ({clients}){others}: see scores.heterogeneity('{result.name}')"
+        f"would be there if all clients were alike ({clients}){others}{tested}"
     ]

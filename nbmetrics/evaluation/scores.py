@@ -36,6 +36,14 @@ class Scores:
     table : DataFrame generator, metric, avg, all, gap
     clients : DataFrame generator, client, metric, value
     ledger : DataFrame client, metric, aggregate, bytes, …: what each client sends for each aggregate
+
+    Examples
+    --------
+    >>> clients = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])]
+    >>> scores = nm.evaluate(clients, {"wide": nm.Gaussian([0, 0], [2, 1])}, "fid")
+    >>> print(scores.table.round(3))
+      generator metric    avg  all    gap
+    0      wide    fid  1.172  0.0  1.172
     """
 
     def __init__(
@@ -236,8 +244,8 @@ class Scores:
         Raises
         ------
         InvalidInput
-            For another metric, a client that is an exact law, answers to a condition, fewer than two clients, or too
-            many deals.
+            For another metric, a client that is an exact law or whose rows are not here, answers to a condition, fewer
+            than two clients, or too many deals.
 
         Examples
         --------

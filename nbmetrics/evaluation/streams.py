@@ -4,7 +4,8 @@ stream serves all metrics that one pass serves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InvalidInput
@@ -34,6 +35,20 @@ def check_streams(parties: Iterable[tuple[str, Stream | None]], metrics: Sequenc
                 stream.check_fits()
             except BadRows as error:
                 raise InvalidInput(who, f"{_why(needy[0], stream.dim, design)}: {error.seen}", error.fix) from None
+
+
+@contextmanager
+def reading_shown(parties: Sequence[Any], progress: str | bool) -> Iterator[None]:
+    """Let the passes of those that are streams show a bar meanwhile, see `Stream.progress`."""
+    streams = [party for party in parties if isinstance(party, Stream)]
+    before = [stream.progress for stream in streams]
+    try:
+        for stream in streams:
+            stream.progress = progress
+        yield
+    finally:
+        for stream, old in zip(streams, before, strict=True):
+            stream.progress = old
 
 
 def _why(metric: Metric[Any], dim: int, design: Any) -> str:

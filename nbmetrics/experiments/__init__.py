@@ -40,6 +40,11 @@ def catalogue() -> _Any:
     Columns paper, item, function (of `nm.experiments`, or of `nm.theory` as "theory.kid_gap_identity"; "" for none),
     id (of the experiment, such as "E1"), covered ("yes": the same design and range; "partly"; "no"), differs (the data,
     network or range that is another one, what is wrong as printed, or why there is nothing).
+
+    Examples
+    --------
+    >>> sorted(nm.experiments.catalogue()["covered"].unique())
+    ['no', 'partly', 'yes']
     """
     from ..datasets import covered
 
@@ -50,7 +55,13 @@ def catalogue() -> _Any:
 
 
 def titles() -> _Any:
-    """All experiments: a DataFrame id, name, title, source, in the order of their ids."""
+    """All experiments: a DataFrame id, name, title, source, in the order of their ids.
+
+    Examples
+    --------
+    >>> nm.experiments.titles().loc[0, ["id", "name"]].tolist()
+    ['E1', 'gaussian_toy']
+    """
     import pandas as pd
 
     rows = [(run.row, name, run.title, run.source) for name in _HOME for run in [__getattr__(name)]]
@@ -68,4 +79,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted(__all__)

@@ -156,6 +156,14 @@ def order_summary(table: pd.DataFrame) -> pd.DataFrame:
     ------
     InvalidInput
         For fewer than 2 rows, no such pair of columns, or a score that is no finite number.
+
+    Examples
+    --------
+    >>> table = nm.experiments.published("cifar100_on_federated_cifar10")
+    >>> nm.experiments.order_summary(table)
+      metric  inversions  pairs  kendall_tau    gap_sd  gap_range
+    0    fid         136   4950     0.943877  5.427790      23.40
+    1    kid          81   4950     0.957888  0.002168       0.01
     """
     from scipy.stats import kendalltau
 

@@ -7,7 +7,8 @@ wire.py     the bytes: a header in JSON, and the numbers       reveal.py   what 
 client.py   rows to bytes                                      server.py   bytes to scores
 privacy.py  (ε, δ): sensitivities, noise, exact accounts       noisy.py    summaries with noise, and FID of them
 ledger.py   bytes up and down, `scores.ledger`                 flower.py   the same functions in Flower
-survival.py at which ε the order of generators survives        figure.py   its picture
+study.py    the same summaries noised again and again          survival.py at which ε the order survives
+figure.py   its picture
 """
 
 from typing import Any
@@ -28,3 +29,7 @@ def plot_survival(table: Any) -> Any:
     from .figure import plot_survival as plot
 
     return plot(table)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,18 +8,19 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput
-from ..figures.drawing import caption, curve, label, legend, panels
+from ..figures.drawing import AGGREGATES, caption, curve, label, legend, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NEEDED = {"epsilon", "metric", "aggregate", "agreement", "best_kept"}
+NEEDED = {"epsilon", "metric", "aggregate", "agreement", "best_kept", "best_low", "best_high"}
 
 
 def plot_survival(table: pd.DataFrame) -> Figure:
     """Kendall's τ and how often the best stays the best, against ε; one row of panels a metric.
 
-    `table` is what `rank_survival` returned. The dotted line is what clipping alone leaves.
+    `table` is what `rank_survival` returned. The dotted line is what clipping alone leaves; bands are the 95 %
+    intervals of the table, at each ε by itself.
     """
     if not isinstance(table, pd.DataFrame) or not set(table) >= NEEDED or table.empty:
         raise InvalidInput("table", "is not what rank_survival returned", "Give nm.federated.rank_survival(…)")
@@ -31,6 +32,9 @@ def plot_survival(table: pd.DataFrame) -> Figure:
                 rows = table[(table["metric"] == metric) & (table["aggregate"] == part)].sort_values("epsilon")
                 swept, clipped = rows[np.isfinite(rows["epsilon"])], rows[~np.isfinite(rows["epsilon"])]
                 curve(ax, swept["epsilon"], swept[column], part, part, best=None)
+                if column == "best_kept":
+                    look = {"color": AGGREGATES[part]["color"], "alpha": 0.12, "linewidth": 0}
+                    ax.fill_between(swept["epsilon"], swept["best_low"], swept["best_high"], **look)
                 for value in clipped[column]:
                     ax.axhline(value, linestyle=":", linewidth=1.0, color="0.5", label="clipped, without noise")
             ax.set_xscale("log")

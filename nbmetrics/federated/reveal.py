@@ -141,9 +141,17 @@ def blank(kind: str, summary: Any, sample: Sample, thrift: Thrift) -> tuple[Arra
         d = sample.dim
         shapes = {"mean": d, "second": math.comb(d + 1, 2), "third": math.comb(d + 2, 3), "diagonal": 1}
         return {name: np.broadcast_to(0.0, (size,)) for name, size in shapes.items()}, {}
-    if kind in ("nothing", "rows"):
-        return arrays_of(kind, None, sample, thrift)
+    if kind == "nothing":
+        return {}, {}
+    if kind == "rows":  # which may be on a cluster
+        parts = {"rows": sample.rows, "test": sample.test, "condition": sample.condition}
+        return {name: _blank_rows(part) for name, part in parts.items() if part is not None}, {}
     return arrays_of_summary(kind, summary, thrift)
+
+
+def _blank_rows(rows: Any) -> np.ndarray:
+    kind = rows.dtype if isinstance(rows.dtype, np.dtype) else to_numpy(rows[:1]).dtype
+    return np.broadcast_to(np.zeros((), dtype=kind), tuple(rows.shape))
 
 
 def _is_lone(sample: Sample) -> bool:

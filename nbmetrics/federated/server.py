@@ -59,6 +59,14 @@ def aggregate(
     ------
     InvalidInput
         For bytes that are no summary, naming the client; for summaries that do not belong together; as `evaluate`.
+
+    Examples
+    --------
+    >>> clients = np.random.default_rng(0).normal(size=(2, 100, 3))
+    >>> sent = [nm.federated.client_summary(rows, "fid") for rows in clients]
+    >>> scores = nm.federated.aggregate(sent, None, {"g": nm.Gaussian([0, 0, 0])}, "fid")
+    >>> bool(np.isclose(scores.table["all"][0], nm.fid(np.concatenate(clients), nm.Gaussian([0, 0, 0]))))
+    True
     """
     found = {name: read(data, f"client {name!r}") for name, data in _named(summaries).items()}
     dim, wanted = _one_dim({name: d for name, (d, _) in found.items()}), listed(metrics)

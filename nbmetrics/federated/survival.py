@@ -11,22 +11,29 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
-from ..errors import InvalidInput, check_count, check_list, check_number
-from ..evaluation.evaluate import evaluate
-from ..evaluation.scores import Scores
-from ..evaluation.wanted import listed
-from ..federation import Federation, as_generators
-from ..metrics import KID
-from ..metrics.kid.features import RandomFeatures
-from .noisy import bounded, with_noise
-from .privacy import Normals, Privacy
-from .server import aggregate
-from .wire import write
+from .study import EPSILONS, PARTS, NoiseStudy, noise_study
 
-EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 # The share of the runs in which the best generator stays the best, from which ranks are said to survive.
 KEPT = 0.95
+COLUMNS = ["epsilon", "metric", "aggregate", "agreement", "best_kept", "error", "best_low", "best_high"]
+
+
+def wilson(count: Any, draws: int, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of Wilson's interval for a chance that showed itself `count` times in so many independent draws.
+
+    Wilson, E. B. (1927), Probable inference, the law of succession, and statistical inference.
+
+    >>> low, high = wilson(12, 20)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.387, 0.781)
+    """
+    z = float(ndtri(0.5 + level / 2.0))
+    share = np.asarray(count, dtype=float) / draws
+    middle = (share + z * z / (2 * draws)) / (1 + z * z / draws)
+    reach = z / (1 + z * z / draws) * np.sqrt(share * (1 - share) / draws + z * z / (4 * draws * draws))
+    return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
 
 
 def rank_survival(
@@ -51,7 +58,7 @@ def rank_survival(
     metrics : "fid" and KID of random features; by default both, the features 1,024 of `nm.RBF()`
     clip, delta, centre : see `Privacy`; δ and each ε hold for all metrics together
     epsilons : from small to large
-    repeats : draws of the noise
+    repeats : draws of the noise; the same at every ε, only scaled, so that neighbouring ε are not independent
     samples, seed : as for `evaluate`, and of the noise
 
     Returns
@@ -62,6 +69,8 @@ def rank_survival(
     - agreement: mean Kendall's τ with the order without clipping and noise
     - best_kept: share of the draws in which the best generator stays the best
     - error: mean |score − score without clipping and noise|, over generators and draws
+    - best_low, best_high: Wilson's 95 % interval for best_kept at this ε, as draws are few; both are best_kept where
+      nothing is drawn
 
     `attrs["survives"]` has, by metric and aggregate, the smallest ε from which on best_kept is at least 0.95, or None.
 
@@ -74,51 +83,39 @@ def rank_survival(
     >>> curve.attrs["survives"]["fid", "all"]
     10.0
     """
-    federation = federation if isinstance(federation, Federation) else Federation(federation)
-    wanted = listed(("fid", KID(RandomFeatures(count=1024))) if metrics is None else metrics)
-    made, count = as_generators(generators), check_count(repeats, "repeats", maximum=10_000)
-    known = sorted(check_number(e, "epsilons") for e in check_list(epsilons, "epsilons", 1_000))
-    budgets = [Privacy(e, delta, clip, centre) for e in known]
-    if not budgets:
-        raise InvalidInput("epsilons", "is empty", "Give at least one")
-    exact = evaluate(federation, made, wanted, samples=samples, seed=seed, progress=False)
-    known_to = [[bounded(m, client.to_sample(), budgets[0]) for m in wanted] for client in federation]
-    releases = max(1, sum(bool(section.arrays) for section in known_to[0]))
-    streams = [Normals([check_count(seed, "seed", minimum=0), c]) for c in range(len(federation))]
+    options: dict[str, Any] = {"clip": clip, "epsilons": epsilons, "delta": delta, "centre": centre, "repeats": repeats}
+    return survival_table(noise_study(federation, generators, metrics, **options, samples=samples, seed=seed))
 
-    def draws(multiplier: float, count: int) -> list[Scores]:
-        """All draws as one federation, each with the weights of its own clients: generators are summarised once."""
-        sent = [
-            write(federation.dim, [with_noise(section, multiplier, normals) for section in sections])
-            for _ in range(count)
-            for sections, normals in zip(known_to, streams, strict=True)
-        ]
-        scores = aggregate(sent, np.ones(len(sent)), made, wanted, samples=samples, seed=seed)
-        own = np.kron(np.eye(count), federation.weights)
-        return [scores.with_weights(weights) for weights in own]
 
+def survival_table(study: NoiseStudy) -> pd.DataFrame:
+    """The table of `rank_survival`."""
     rows = []
-    for budget in budgets:
-        rows += _compared(budget.epsilon, exact, draws(budget.multiplier(releases), count))
-    rows += _compared(math.inf, exact, draws(0.0, 1))
-    frame = pd.DataFrame(rows, columns=["epsilon", "metric", "aggregate", "agreement", "best_kept", "error"])
+    for epsilon, drawn in zip(study.epsilons, study.drawn, strict=True):
+        rows += _compared(epsilon, study, drawn)
+    rows += _compared(math.inf, study, study.clipped[None])
+    frame = pd.DataFrame(rows, columns=COLUMNS)
     frame.attrs["survives"] = {key: _survives(part) for key, part in frame.groupby(["metric", "aggregate"])}
-    frame.attrs["title"] = f"Order of {len(made)} generators under noise: {len(federation)} clients, δ = {delta:g}"
+    clients, delta = len(study.rows), study.delta
+    names = f"{len(study.generators)} generators under noise: {clients} client{'s' * (clients > 1)}"
+    frame.attrs["title"] = f"Order of {names}, δ = {delta:g}"
     return frame
 
 
-def _compared(epsilon: float, exact: Scores, runs: Sequence[Scores]) -> list[tuple[Any, ...]]:
-    """One row for each metric and aggregate."""
+def _compared(epsilon: float, study: NoiseStudy, scores: np.ndarray) -> list[tuple[Any, ...]]:
+    """One row for each metric and aggregate; `scores` are (draws, metrics, 2, generators)."""
     from scipy.stats import kendalltau
 
+    exact, losses = study.losses(study.exact), study.losses(scores)
     rows = []
-    for metric in exact.metrics:
-        losses = [scores.losses(metric) for scores in (exact, *runs)]
-        for part, found in (("avg", [own.avg for own in losses]), ("all", [own.all for own in losses])):
-            true, drawn = found[0], np.array(found[1:])
+    for m, metric in enumerate(study.metrics):
+        for p, part in enumerate(PARTS):
+            true, drawn = exact[m, p], losses[:, m, p]
             agreement = np.mean([kendalltau(true, one).statistic for one in drawn]) if len(true) > 1 else math.nan
-            kept = np.mean([np.argmin(one) == np.argmin(true) for one in drawn])
-            rows.append((epsilon, metric, part, float(agreement), float(kept), float(np.mean(np.abs(drawn - true)))))
+            count = int((drawn.argmin(axis=1) == true.argmin()).sum())
+            kept = count / len(drawn)
+            low, high = wilson(count, len(drawn)) if math.isfinite(epsilon) else (kept, kept)
+            error = float(np.mean(np.abs(drawn - true)))
+            rows.append((epsilon, metric.name, part, float(agreement), kept, error, float(low), float(high)))
     return rows
 
 

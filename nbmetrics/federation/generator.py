@@ -48,6 +48,12 @@ class Generator:
     columns : what its features are called, by default as a data frame says
     extraction : of rows, or of a function that gives rows, what made them out of images, such as
         `federation.extraction`
+
+    Examples
+    --------
+    >>> shifted = nm.Generator(lambda n, rng: rng.normal(1, 1, size=(n, 2)), name="shifted")
+    >>> nm.evaluate([nm.Gaussian([0, 0])], [shifted], "fid", samples=500).generators
+    ('shifted',)
     """
 
     source: Any

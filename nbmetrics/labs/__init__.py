@@ -12,6 +12,7 @@ _HOME = {
     "MemorizationLab": "memorization",
     "Monitor": "monitor",
     "Playground": "playground",
+    "PrivacyLab": "privacy",
     "TwinsLab": "twins",
 }
 
@@ -27,4 +28,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted(__all__)

@@ -24,3 +24,7 @@ register({"am_score": AMScore})
 __all__ = ["CFID", "CT", "FID", "FLD", "JFID", "KID", "MFID", "RFID", "W1", "AuthPct", "Coverage", "Density"]
 __all__ += ["AMScore", "CMMD", "FIDInfinity", "InceptionScore", "MiFID", "RKE", "RRKE", "Vendi"]
 __all__ += ["LogLikelihood", "Metric", "Precision", "Recall", "Sample", "metric_of", "register"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

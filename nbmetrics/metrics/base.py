@@ -132,6 +132,10 @@ class Metric(ABC, Generic[S]):
         """What pools pools of `dim` features to one hardly larger, in a tree; None where a pool holds all its parts."""
         return None
 
+    def by_pairs(self, dim: int) -> Any:
+        """What makes the pool from numbers of every two clients, whose rows stay apart, see `kid.pairs`; or None."""
+        return None
+
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> Sequence[str]:
         """Lines on what these samples are too few, or too unlike, for; `generators` without those that answered."""
         return ()
@@ -359,7 +363,13 @@ def register(names: Mapping[str, Callable[[], Metric[Any]]]) -> None:
 
 
 def metric_of(item: Any, argument: str = "metrics") -> Metric[Any]:
-    """A metric from its name, or from an object with the three functions."""
+    """A metric from its name, or from an object with the three functions.
+
+    Examples
+    --------
+    >>> nm.metrics.metric_of("fid").label
+    'FID'
+    """
     if isinstance(item, str):
         return _REGISTRY[check_choice(item, _REGISTRY, argument)]()
     item = item() if isinstance(item, type) else item

@@ -268,6 +268,12 @@ def rfid(x: Any, y: Any, y_hat: Any) -> float:
     """RFID: FID of (x, y) against (x, ŷ) (Soloveitchik et al., eq. 16).
 
     Arguments and errors as for `cfid`. Returns a float ≥ 0 in squared units of x and y; lower is better.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(500, 1))
+    >>> nm.rfid(x, x, -x) > 1, nm.mfid(x, x, -x) < 0.1  # the wrong way round: only the pairs tell
+    (True, True)
     """
     return _between(RFID(), x, y, y_hat)
 
@@ -276,6 +282,12 @@ def mfid(x: Any, y: Any, y_hat: Any) -> float:
     """MFID: FID of y against ŷ (Soloveitchik et al., eq. 14); x does not matter, and is checked only.
 
     Arguments and errors as for `cfid`. Returns a float ≥ 0 in squared units of y; lower is better.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(500, 1))
+    >>> round(nm.mfid(x, x, x + 2), 6)  # the means are 2 apart
+    4.0
     """
     return _between(MFID(), x, y, y_hat)
 
@@ -284,6 +296,14 @@ def jfid(x: Any, y: Any, y_hat: Any, alpha: float) -> float:
     """JFID: FID of (αx, y) against (αx, ŷ), α ≥ 0: MFID at 0, RFID at 1 (Soloveitchik et al., section III-B).
 
     Other arguments and errors as for `cfid`. Returns a float ≥ 0; lower is better.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(500, 1))
+    >>> bool(np.isclose(nm.jfid(x, x, -x, 1), nm.rfid(x, x, -x)))
+    True
+    >>> bool(np.isclose(nm.jfid(x, x, -x, 0), nm.mfid(x, x, -x)))
+    True
     """
     return _between(JFID(alpha), x, y, y_hat)
 

@@ -30,7 +30,7 @@ def critic_distance(x: Any, y: Any, x_weights: Any, y_weights: Any, seed: int) -
     try:
         import torch
     except ImportError:
-        fix = "Run: pip install nbmetrics[images], or use W1('sliced')"
+        fix = """Run: pip install "nbmetrics[images]", or use W1('sliced')"""
         raise InvalidInput("method", "'critic' needs torch, which is not installed", fix) from None
     rows = [torch.as_tensor(to_numpy(z)) for z in (x, y)]
     weights = [torch.as_tensor(to_numpy(w)) for w in (x_weights, y_weights)]

@@ -235,6 +235,13 @@ def fld_gap(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     ------
     InvalidInput
         As `fld`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> train, test, fresh = rng.normal(size=(3, 200, 16))
+    >>> nm.fld_gap(train, test, train + 0.01) < nm.fld_gap(train, test, fresh)
+    True
     """
     check_count(seed, "seed", minimum=0)
     real, generated = _checked(train, test, generated)
@@ -258,6 +265,14 @@ def memorization_scores(train: Any, test: Any, generated: Any) -> Array:
     ------
     InvalidInput
         As `fld`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> train, test, fresh = rng.normal(size=(3, 200, 16))
+    >>> generated = np.concatenate([fresh[:99], train[:1]])  # the last one is a copy
+    >>> int(np.argmax(nm.memorization_scores(train, test, generated)))
+    99
     """
     real, generated = _checked(train, test, generated)
     return real.fitted(generated).peaks()
@@ -278,6 +293,14 @@ def quality_scores(train: Any, test: Any, generated: Any) -> Array:
     ------
     InvalidInput
         As `fld`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> train, test, fresh = rng.normal(size=(3, 200, 16))
+    >>> generated = np.concatenate([fresh[:99], [[9.0] * 16]])  # the last one is far off
+    >>> int(np.argmin(nm.quality_scores(train, test, generated)))
+    99
     """
     real, generated = _checked(train, test, generated)
     return real.held_out.at(generated)

@@ -25,6 +25,13 @@ class LogLikelihood(Metric["DensityParts"]):
         Gaussian generator it is exact for every real law with `.mean` and `.cov`
 
     Higher is better, any sign. LL-avg = LL-all identically. The generator needs a density, `.log_prob`.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(100, 2))
+    >>> laws = {"narrow": nm.Gaussian([0, 0], 0.1), "right": nm.Gaussian([0, 0])}
+    >>> nm.evaluate([rows], laws, "log_likelihood").ranks("log_likelihood")["avg"].tolist()
+    [2, 1]
     """
 
     name = "log_likelihood"

@@ -13,8 +13,21 @@ from uuid import uuid4
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, is_array
 from ..distributions import Distribution
+
+
+@dataclass(frozen=True)
+class Absent:
+    """In the place of rows that stayed elsewhere.
+
+    Attributes
+    ----------
+    nbytes, dim : of what there was
+    """
+
+    nbytes: int
+    dim: int
 
 
 class KernelPart:
@@ -57,6 +70,15 @@ class KernelPart:
         own = self.mean_with(self)
         part = copy(self)
         part.content, part.table, part._means = None, None, {self._key: own}
+        return part
+
+    def apart(self, others: Sequence[KernelPart]) -> KernelPart:
+        """This part without its rows, with its means with itself, where that is known, and with the others."""
+        part = copy(self)
+        if is_array(self.content):
+            part.content = Absent(self.nbytes - 8, int(self.content.shape[1]))
+        own = {self._key: self._means[self._key]} if self._key in self._means else {}
+        part._means, part.table = {**own, **{other._key: self.mean_with(other) for other in others}}, None
         return part
 
     @property

@@ -117,13 +117,26 @@ class Sliced(Source):
 class Mapped(Sliced):
     """A memory-mapped file, opened for every slice, so that what was read leaves the memory of this process."""
 
-    def read(self, start: int, stop: int) -> np.ndarray:
+    def _place(self) -> tuple[Any, ...] | None:
+        """What opens the file again; None of a part of a map, or one with changes that no file has."""
         array = self.array
         if not isinstance(array.base, mmap.mmap) or array.filename is None or array.mode == "c":
-            return super().read(start, stop)  # a part of a map, or one with changes that no file has
+            return None
         order = "C" if array.flags.c_contiguous else "F"
-        again = np.memmap(array.filename, array.dtype, "r", array.offset, array.shape, order)  # type: ignore[call-overload]
-        return np.array(again[start:stop])
+        return array.filename, array.dtype, "r", array.offset, array.shape, order
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        place = self._place()
+        return super().read(start, stop) if place is None else np.array(np.memmap(*place)[start:stop])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows, where another process may open the file."""
+        return {**vars(self), "array": self._place() or self.array}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if isinstance(self.array, tuple):
+            self.array = np.memmap(*self.array)
 
 
 class Chunked(Source):

@@ -45,6 +45,7 @@ class Stream:
     size : the number of rows; None until a source that does not say was read to its end
     is_repeatable, was_read : whether it can be read more than once, and whether it was read to its end
     who : whose rows it is, for messages
+    progress : whether a pass shows a bar of rows: False, True, or "auto" where it takes more than a second
 
     A client or generator takes a source itself; `Stream` names columns, and gives the batches to code of your own.
     Batches become NumPy arrays. Raises InvalidInput that names the batch, counted from 1, where it holds NaN or
@@ -69,6 +70,7 @@ class Stream:
         self._source, self._is_spent = found, False
         self.was_read = False
         self.who = "data"
+        self.progress: str | bool = False
         self.size, self.columns, self.is_repeatable = found.size, found.columns, found.is_repeatable
         if self.size == 0:
             raise InvalidInput("data", f"{found.what} has no rows", "Give at least one row")
@@ -117,9 +119,18 @@ class Stream:
         return self._told(found if rows is None else cut(found, rows))
 
     def _told(self, found: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-        """The batches; what is wrong with one of them is told by whose it is."""
+        """The batches; what is wrong with one of them is told by whose it is, and a bar how far they are."""
         try:
-            yield from found
+            if self.progress is False:
+                yield from found
+                return
+            from tqdm.auto import tqdm
+
+            about: dict[str, Any] = {"desc": f"reading {self.who}", "unit": " rows", "unit_scale": True}
+            with tqdm(total=self.size, leave=False, delay=float(self.progress == "auto"), **about) as bar:
+                for batch in found:
+                    yield batch
+                    bar.update(len(batch))
         except InvalidInput as error:
             raise of_whom(error, self.who) from error.__cause__
 

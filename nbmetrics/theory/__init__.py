@@ -5,6 +5,9 @@ Five claims are wrong as printed. Two are at the root: FID-avg is not the FID to
 (`fid_avg_bound`), and the papers' twin generators do not score alike (`printed_twin`; `twin` mends them). Three follow
 from these: the gap's constant (`printed_gap`; `fid_gap_identity` mends it), an order (`printed_order`) and a bound
 (`printed_twin_bound`).
+
+Numbers are those of Wang et al., arXiv 2310.11714: Theorem 1 is KID's, Theorem 2 FID's. Their submission, which has
+them the other way round, is named where it is meant.
 """
 
 from .aggregates import (
@@ -27,3 +30,7 @@ __all__ = ["AvgBound", "Collapse", "ConditionalOrder", "Minimizers", "NoTwin", "
 __all__ += ["barycenter_residual", "collapse", "conditional_order", "convexity", "fid_all_identity", "fid_avg_bound"]
 __all__ += ["fid_gap_identity", "kid_gap", "kid_gap_identity", "linearity", "minimizers", "printed_gap"]
 __all__ += ["printed_order", "printed_twin", "printed_twin_bound", "twin", "twin_differences"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

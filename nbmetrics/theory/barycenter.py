@@ -44,7 +44,7 @@ class Minimizers(NamedTuple):
 
 
 def barycenter(federation: Any, *, iterations: int = 1_000) -> Gaussian:
-    """X̃ = N(μ̂, C̃), the law that minimises FID-avg (Theorem 1.2).
+    """X̃ = N(μ̂, C̃), the law that minimises FID-avg (Theorem 2.2).
 
     C̃ solves C̃ = Σ λ_i (C̃^{1/2} C_i C̃^{1/2})^{1/2}; see `barycenter_residual`. In factors C = RᵀR the fixed point is
     R ← Σ λ_i Q_i R_i with Q_i the rotation of R_i nearest to R, so no inverse is needed and singular covariances are
@@ -120,6 +120,13 @@ def barycenter_residual(federation: Any, law: Gaussian) -> float:
     float ≥ 0, and 0 (to rounding) for the barycenter. Where C is positive definite, 0 proves that the law is the
     barycenter, as FID-avg is convex in C. Where C is singular, 0 proves nothing: the equation does not see directions
     in which C has no variance, so that N(μ̂, 0) solves it for any clients. Compare FID-avg then.
+
+    Examples
+    --------
+    >>> clients = [nm.Gaussian([0.0], 1.0), nm.Gaussian([0.0], 9.0)]
+    >>> best = nm.theory.barycenter(clients)
+    >>> nm.theory.barycenter_residual(clients, best) < 1e-9, best.cov.round(6).tolist()  # ((1 + 3) / 2)²
+    (True, [[4.0]])
     """
     clients = as_federation(federation)
     if not isinstance(law, Gaussian) or law.dim != clients.dim:
@@ -136,9 +143,16 @@ def barycenter_residual(federation: Any, law: Gaussian) -> float:
 
 
 def fid_avg_bound(federation: Any, generator: Any) -> AvgBound:
-    """Theorem 1.2, corrected: FID-avg(G) ≤ FID(X̃, G) + Σ λ_i FID(X̃, X_i), with equality where covariances commute.
+    """Theorem 2.2, corrected: FID-avg(G) ≤ FID(X̃, G) + Σ λ_i FID(X̃, X_i), with equality where covariances commute.
 
     The papers print an equality. Parameters as in `fid_all_identity`.
+
+    Examples
+    --------
+    >>> clients = [nm.Gaussian([0, 0], [[2, 1], [1, 1]]), nm.Gaussian([0, 0], [1, 3])]
+    >>> found = nm.theory.fid_avg_bound(clients, nm.Gaussian([0, 0]))
+    >>> found.avg < found.bound
+    True
     """
     clients = as_federation(federation)
     real, summary = summaries(FID(), clients, generator)
@@ -149,5 +163,13 @@ def fid_avg_bound(federation: Any, generator: Any) -> AvgBound:
 
 
 def minimizers(federation: Any) -> Minimizers:
-    """The best generators there can be: the barycenter by FID-avg, N(μ̂, Ĉ) by FID-all (Theorem 1)."""
+    """The best generators there can be: the barycenter by FID-avg, N(μ̂, Ĉ) by FID-all (Theorem 2).
+
+    Examples
+    --------
+    >>> clients = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])]
+    >>> best = nm.theory.minimizers(clients)
+    >>> best.of_avg.cov.round(6).tolist(), best.of_all.cov.round(6).tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0], [0.0, 1.0]])
+    """
     return Minimizers(barycenter(federation), pooled_gaussian(federation))

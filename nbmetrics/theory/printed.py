@@ -1,4 +1,4 @@
-"""Three claims that follow from Theorem 1.2 and Proposition 1 as the papers print them, and fail with them.
+"""Three claims that follow from Theorem 2.2 and Proposition 1 as the papers print them, and fail with them.
 
 Each function returns both sides, so that a counter-example is one call; its docstring says what is true instead.
 """
@@ -46,8 +46,8 @@ def printed_gap(federation: Any, generator: Any) -> Sides:
 def printed_order(federation: Any, first: Any, second: Any) -> Sides:
     """FID-avg(first) − FID-avg(second) (left) and FID(X̃, first) − FID(X̃, second) (right), X̃ the barycenter.
 
-    The submission says that FID "changes monotonically with FID(X̃, G)", which would give both sides one sign; its
-    equality (Theorem 1.2) would make them equal. Where covariances do not commute, FID-avg and FID(X̃, ·) order some
+    The submission says that FID "changes monotonically with FID(X̃, G)", which would give both sides one sign; the
+    equality of Theorem 2.2 would make them equal. Where covariances do not commute, FID-avg and FID(X̃, ·) order some
     pairs of generators differently: 9 to 15 of 435 pairs of random 4 × 4 ones. The sentence names FID-all, whose
     order differs from that by FID(X̃, ·) far more often, and already on the papers' own toy (v = 1 against v = 2).
     What is true: X̃ itself has the lowest FID-avg.

@@ -230,7 +230,15 @@ def printed_twin(federation: Any) -> Twin:
 
 
 def twin_differences(federation: Any, pair: Twin) -> np.ndarray:
-    """FID(client, second) − FID(client, first) for each client, (k,): 0 for twins."""
+    """FID(client, second) − FID(client, first) for each client, (k,): 0 for twins.
+
+    Examples
+    --------
+    >>> clients = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])]
+    >>> twins = nm.theory.twin(clients)
+    >>> bool(np.abs(nm.theory.twin_differences(clients, twins)).max() < 1e-9)
+    True
+    """
     if not isinstance(pair, Twin):
         raise InvalidInput("pair", f"is {shown(pair)}", "Give the Twin that theory.twin or theory.printed_twin returns")
     laws = [Gaussian.factored(*moments) for moments in moments_of(as_federation(federation))]

@@ -14,3 +14,7 @@ from .run import load, train
 from .trained import Trained, as_images
 
 __all__ = ["Trained", "as_images", "load", "train"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,6 +1,8 @@
 """FID and KID of many clients whose rows are made by the workers of a small cluster: time, memory, equality.
 
-    python -m tests.benchmarks.cluster --clients 1000 --rows 10000 --dim 64 --workers 2
+    python -m tests.benchmarks.cluster big                              # 1,000 × 10,000 × 64 on two workers, then one
+    python -m tests.benchmarks.cluster --clients 100 --workers 2 1      # less of it
+    python -m tests.benchmarks.cluster --clients 10 --rows 1000000 --batches 100   # streamed within the workers
     python -m tests.benchmarks.cluster --grow 1250 2500 5000 10000      # time against the number of clients
 
 `--same 20` compares the scores of the first clients with those computed in memory.
@@ -25,14 +27,26 @@ def rows(k, n, dim):
     return rng.standard_normal((n, dim)) * rng.uniform(0.5, 1.5, dim) + rng.normal(0.0, 0.3, dim)
 
 
+def batches(k, n, dim, count):
+    """Rows of a client in batches, each made when its turn comes."""
+    for j, part in enumerate(np.array_split(np.arange(n), count)):
+        yield rows(10**6 * j + k, len(part), dim)
+
+
 def generators(dim, count=5):
     return {
         f"g{j}": np.random.default_rng([8, j]).normal(0.05 * j, 1.0 + 0.05 * j, (10_000, dim)) for j in range(count)
     }
 
 
+def used(processes):
+    """Seconds of processors, (user, system); the latter are page faults of fresh memory, mostly."""
+    times = [process.cpu_times() for process in processes]
+    return np.array([sum(t.user for t in times), sum(t.system for t in times)])
+
+
 class Watch(threading.Thread):
-    """The memory of processes, the largest of them each half second."""
+    """The memory of processes, each half second."""
 
     def __init__(self, processes):
         super().__init__(daemon=True)
@@ -40,15 +54,19 @@ class Watch(threading.Thread):
 
     def run(self):
         while not self.ended.wait(0.5):
-            self.seen.append(max(process.memory_info().rss for process in self.processes) / 2**20)
+            self.seen.append([process.memory_info().rss / 2**20 for process in self.processes])
 
     def tenths(self):
-        """The peak in each tenth of the time, MiB."""
-        return [round(max(part)) for part in np.array_split(self.seen, 10) if len(part)]
+        """The peak of the largest in each tenth of the time, MiB."""
+        return [round(np.max(part)) for part in np.array_split(np.array(self.seen), 10) if len(part)]
+
+    def peaks(self):
+        """The peak of each, MiB."""
+        return [round(peak) for peak in np.max(self.seen, axis=0)]
 
 
 def measure(clients, args, workers):
-    """Scores of so many clients, and the seconds of processors that they took."""
+    """Scores of so many clients, seconds by the clock, and of processors."""
     from distributed import Client, LocalCluster
 
     settings = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL, "memory_limit": args.memory}
@@ -59,46 +77,70 @@ def measure(clients, args, workers):
         Client(cluster) as client,
     ):
         processes = [psutil.Process(worker.process.pid) for worker in cluster.workers.values()]
-        before = sum(p.cpu_times().user for p in processes)
+        before, mine = used(processes), used([psutil.Process()])
         watch = Watch(processes)
         watch.start()
-        start, own = time.perf_counter(), time.process_time()
-        given = {f"c{k}": partial(rows, k, args.rows, args.dim) for k in range(clients)}
-        scores = nm.evaluate(given, generators(args.dim), cluster=client, progress=False)
-        took, own = time.perf_counter() - start, time.process_time() - own
+        start = time.perf_counter()
+        scores = nm.evaluate(given(clients, args), generators(args.dim), cluster=client, progress=False)
+        took, mine = time.perf_counter() - start, used([psutil.Process()]) - mine
         watch.ended.set()
-        user = sum(p.cpu_times().user for p in processes) - before
-    load = psutil.getloadavg()[0]
-    print(f"{clients} clients, {workers} workers, load {load:.1f}: {took:.1f} s by the clock")
-    print(f"  of processors: {user:.1f} s by the workers, {own:.1f} s by client and scheduler")
-    print(f"  peak of a worker by tenths of the time, MiB: {watch.tenths()}", flush=True)
-    return scores, user + own
+        theirs = used(processes) - before
+    share = theirs.sum() / (workers * took)
+    print(f"{clients} clients, {workers} workers, load {psutil.getloadavg()[0]:.1f}: {took:.1f} s by the clock")
+    print(
+        f"  of processors, user + system: {theirs[0]:.1f} + {theirs[1]:.1f} s by the workers ({share:.0%} of the time)"
+    )
+    print(f"  and {mine[0]:.1f} + {mine[1]:.1f} s by client and scheduler")
+    print(
+        f"  peak of each worker {watch.peaks()} MiB, of the largest by tenths of the time {watch.tenths()}", flush=True
+    )
+    return scores, took, theirs.sum() + mine.sum()
+
+
+def given(clients, args):
+    """Clients as functions that workers call."""
+    if args.batches > 1:
+        return {f"c{k}": partial(batches, k, args.rows, args.dim, args.batches) for k in range(clients)}
+    return {f"c{k}": partial(rows, k, args.rows, args.dim) for k in range(clients)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, default in (("clients", 100), ("rows", 10_000), ("dim", 64), ("same", 20)):
+    parser.add_argument("what", nargs="?", choices=["big"], help="1,000 clients, on two workers and then on one")
+    for name, default in (("clients", None), ("rows", 10_000), ("dim", 64), ("same", 20), ("batches", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--workers", type=int, nargs="+", default=[2])
+    parser.add_argument("--workers", type=int, nargs="+")
     parser.add_argument("--grow", type=int, nargs="+", default=[])
     parser.add_argument("--memory", default="1GB")
     args = parser.parse_args()
+    args.clients = args.clients or (1_000 if args.what else 100)
+    args.workers = args.workers or ([2, 1] if args.what else [2])
     log = logging.getLogger("nbmetrics.cluster")
     log.addHandler(logging.StreamHandler())
     log.setLevel("INFO")
     log.propagate = False
     if args.grow:
-        used = [measure(k, args, args.workers[0])[1] for k in args.grow]
-        slope, offset = np.polyfit(args.grow, used, 1)
-        off = np.abs(np.polyval([slope, offset], args.grow) / used - 1).max()
+        spent = [measure(k, args, args.workers[0])[2] for k in args.grow]
+        slope, offset = np.polyfit(args.grow, spent, 1)
+        off = np.abs(np.polyval([slope, offset], args.grow) / spent - 1).max()
         print(f"seconds of processors = {offset:.2f} + {1e3 * slope:.3f} ms a client, off by at most {off:.0%}")
         return
+    clock = {}
     for workers in args.workers:
-        scores, _ = measure(args.clients, args, workers)
-    some = {f"c{k}": rows(k, args.rows, args.dim) for k in range(min(args.same, args.clients))}
-    local = nm.evaluate(some, generators(args.dim))
-    found = scores.clients[scores.clients["client"].isin(list(some))]["value"].to_numpy()
-    print(f"off from memory by at most {np.abs(found - local.clients['value'].to_numpy()).max():.1e}")
+        scores, clock[workers], _ = measure(args.clients, args, workers)
+    if len(clock) > 1:
+        print(f"{args.workers[0]} workers were {clock[args.workers[-1]] / clock[args.workers[0]]:.2f} times as fast")
+    count = min(args.same, args.clients)
+    if count:
+        some = given(count, args)
+        some = some if args.batches > 1 else {name: make() for name, make in some.items()}
+        local = nm.evaluate(some, generators(args.dim))
+        found = scores.clients[scores.clients["client"].isin(list(some))]["value"].to_numpy()
+        off = np.abs(found - local.clients["value"].to_numpy()).max()
+        print(f"scores of {count} clients are off those from memory by at most {off:.1e}")
+        found, _, _ = measure(count, args, args.workers[0])
+        off = np.abs((found.table[["avg", "all"]] - local.table[["avg", "all"]]).to_numpy()).max()
+        print(f"avg and all of these alone are off by at most {off:.1e}")
 
 
 if __name__ == "__main__":

@@ -161,6 +161,7 @@ def open_notebook(context, server, name, *sources, path="/notebooks/{}"):
 def open_voila(context, server, name, *sources):
     write_notebook(server, name, sources)
     page = watched(context.new_page())
+    page.set_default_timeout(120_000)  # it starts a kernel and runs the notebook first
     page.goto(f"{server.url}/voila/render/{name}")
     return page
 

@@ -158,6 +158,12 @@ STATES = {
         ("by KID", choose("Metric", "kid")),
         *END,
     ],
+    "PrivacyLab": [
+        *DRAG,
+        ("by KID", choose("Metric", "kid")),
+        ("by avg", choose("Aggregate", "avg")),
+        *END,
+    ],
     "MemorizationLab": [
         *DRAG,
         ("with a point chosen", pick),
@@ -187,6 +193,7 @@ LIVE = {
         "with the generators to attach",
     },
     "Monitor": set(),
+    "PrivacyLab": set(),
     "MemorizationLab": {state for state, _ in STATES["MemorizationLab"]},
 }
 # One of them for each state, in turn; all four of each at length.
@@ -251,7 +258,7 @@ def live(run_cells, tall, theme):
     return open_lab
 
 
-@pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab", "Dashboard", "Monitor"])
+@pytest.mark.parametrize("lab", ["Playground", "CorrelationLab", "TwinsLab", "Dashboard", "Monitor", "PrivacyLab"])
 def test_no_serious_violations_in_a_saved_page(saved, lab):
     case, states = LABS[lab], [(s, bring) for s, bring in STATES[lab] if s not in LIVE[lab]]
     page, root = saved.open(case.new(), height=2400, bypass_csp=True)  # axe is one more script

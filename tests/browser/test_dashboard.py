@@ -11,7 +11,9 @@ from nbmetrics.labs.dashboard.lab import Dashboard
 from nbmetrics.labs.dashboard.ranges import leads
 from nbmetrics.labs.dashboard.verdict import percent
 from tests.browser.page import painted, press
+from tests.labs.inside import scene_of, study_of
 from tests.labs.toolkit.common import NAMES
+from website import examples
 
 # Of each row: the name, and text and number of each column by its class.
 ROWS = """table => [...table.tBodies[0].rows].map(row => ({
@@ -65,13 +67,13 @@ def weight(root, name):
 
 
 def assert_numbers_are_pythons(root, lab, shares, metric, parts):
-    known = lab._study.known(metric, tuple(shares))
+    known = study_of(lab).known(metric, tuple(shares))
     losses = {"avg": known.avg_centres, "all": known.all_centres}
     draws = {"avg": known.avg_draws, "all": known.all_draws}
     shown = rows_of(root)
-    assert [row["name"] for row in shown] == [lab._study.generators[g] for g in np.argsort(losses["avg"])]
+    assert [row["name"] for row in shown] == [study_of(lab).generators[g] for g in np.argsort(losses["avg"])]
     for row in shown:
-        g = lab._study.generators.index(row["name"])
+        g = study_of(lab).generators.index(row["name"])
         for part in parts:
             ranges = leads(losses[part], draws[part])
             assert row["cells"][part]["value"] == pytest.approx(losses[part][g], rel=1e-9)
@@ -82,7 +84,7 @@ def assert_numbers_are_pythons(root, lab, shares, metric, parts):
         centres = known.facts.centres[g]
         worst = row["cells"]["worst"]
         assert worst["value"] == pytest.approx(centres.max(), rel=1e-9)
-        assert worst["text"].endswith(lab._study.names[int(centres.argmax())])
+        assert worst["text"].endswith(study_of(lab).names[int(centres.argmax())])
 
 
 def test_verdict_and_leaderboard_are_pythons_under_any_weights(saved, disagreeing):
@@ -93,7 +95,7 @@ def test_verdict_and_leaderboard_are_pythons_under_any_weights(saved, disagreein
     expect(heading(root)).to_have_text(said[0])
     expect(root.get_by_text("Merge, drop or split clients")).to_be_hidden()  # which Python does
     expect(root.locator(".nbm-dashboard-why")).to_have_text(" ".join(said[1:-1]))
-    assert_numbers_are_pythons(root, lab, lab._scene.shares, "fid", ("avg", "all"))
+    assert_numbers_are_pythons(root, lab, scene_of(lab).shares, "fid", ("avg", "all"))
     table = lab.table[lab.table["metric"] == "fid"].set_index("generator")
     for row in rows_of(root):
         assert f"plain {table['avg'][row['name']]:.4g}" in row["cells"]["avg"]["text"]
@@ -181,7 +183,7 @@ def test_edges(saved, case):
     _page, root = saved.open(lab)
     expect(heading(root)).to_have_text(said[0])
     shown = rows_of(root)
-    known = lab._study.known("fid", lab._scene.shares)
+    known = study_of(lab).known("fid", scene_of(lab).shares)
     order = np.argsort(known.avg_centres, kind="stable")
     assert [row["name"] for row in shown] == [list(generators)[g] for g in order]
     if case == "identical":
@@ -190,7 +192,7 @@ def test_edges(saved, case):
         expect(root.get_by_role("columnheader", name="gap")).to_be_hidden()
     if case == "few rows":
         assert any(known.facts.few) and not np.isnan(known.avg_centres).any()
-        counts = np.array(list(lab._scene.shares)) * known.facts.counts
+        counts = np.array(list(scene_of(lab).shares)) * known.facts.counts
         plain = (known.facts.values[:, :2] @ counts[:2]) / counts.sum()
         centres = known.facts.centres[:, :2]
         for row in shown:
@@ -198,9 +200,23 @@ def test_edges(saved, case):
             assert f"plain {plain[g]:.3f}" in row["cells"]["avg"]["text"] or not known.facts.is_corrected
             assert row["cells"]["gap"]["text"] == "–"
             assert row["cells"]["worst"]["value"] == pytest.approx(centres[g].max(), rel=1e-9)
-        share = percent(lab._scene.shares[2])
+        share = percent(scene_of(lab).shares[2])
         expect(root.locator(".nbm-dashboard-legend")).to_contain_text(f"leave out c (4 rows), {share} of the weight")
         assert [row["cells"]["avg"]["value"] for row in shown] == pytest.approx(sorted(known.avg_centres), rel=1e-9)
     if case == "laws":
         expect(root.locator(".nbm-dashboard-legend")).to_contain_text("Exact")
+    lab.close()
+
+
+# What says only the beginning of its text.
+CUT = """nodes => nodes
+  .filter(node => getComputedStyle(node).overflowX === "hidden" && node.scrollWidth > node.clientWidth)
+  .map(node => node.textContent)"""
+
+
+def test_no_score_is_cut_off(saved):
+    """A number whose end is missing reads as another."""
+    lab = examples.dashboard()
+    _page, root = saved.open(lab, width=1200)
+    assert root.locator(".nbm-dashboard-board td *").evaluate_all(CUT) == []
     lab.close()

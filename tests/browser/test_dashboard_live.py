@@ -13,6 +13,7 @@ import nbmetrics as nm
 from tests.browser.conftest import PLAIN
 from tests.browser.labs import LABS, group, handle, settle, shown
 from tests.browser.page import drag, opened, painted, run_code, until
+from tests.labs.inside import scene_of
 from tests.labs.toolkit.common import NAMES
 
 CASE = LABS["Dashboard"]
@@ -241,7 +242,7 @@ def test_who_wins_by_all_is_computed_when_it_is_chosen_and_for_kid_it_is_who_win
     drag(page, point, -60, 20)
     settle(root)
     table = nm.evaluate(page.python.names["federation"], page.python.names["generators"], "fid")
-    table = table.with_weights(lab._scene.shares).table.set_index("generator")["all"]
+    table = table.with_weights(scene_of(lab).shares).table.set_index("generator")["all"]
     expect(root.locator(".nbm-triangle-region.nbm-first")).to_have_attribute("data-winner", table.idxmin())
     root.get_by_label("Metric", exact=True).select_option("kid")
     expect(note).to_have_text("Who wins by KID avg; by all it is the same, as always with KID.")

@@ -15,6 +15,7 @@ from nbmetrics.labs.dashboard.regions import regions, regret
 from nbmetrics.labs.dashboard.settle import settle, settle_sentence
 from nbmetrics.labs.dashboard.verdict import percent
 from tests.browser.page import drag, painted, press
+from tests.labs.inside import mixture_of, scene_of, study_of, winners_of
 
 ROWS = {"north": 220, "south": 160, "east": 90, "west": 70, "few": 10}
 DIM = 6
@@ -34,9 +35,9 @@ def lab():
     }
     lab = nm.Dashboard(clients, generators, ("fid", "kid"))
     lab.wait()
-    lab._mixture.now(lab._scene)
+    mixture_of(lab).now(scene_of(lab))
     lab.scene = {**lab.scene, "groups": [0, 1, 2, 1, 1]}
-    lab._winners.now(lab._scene)
+    winners_of(lab).now(scene_of(lab))
     yield lab
     lab.close()
 
@@ -68,7 +69,7 @@ def parts_of(root, i):
 
 def decided(lab, weights, metric="fid"):
     """What a decision sees: the clients with rows enough, and their weights."""
-    known = lab._study.known(metric, tuple(weights))
+    known = study_of(lab).known(metric, tuple(weights))
     counts = known.facts.counts
     return known, counts, weights[counts] / weights[counts].sum()
 
@@ -77,13 +78,13 @@ def assert_decisions_are_pythons(root, lab, metric="fid"):
     now = shares(root)
     known, counts, own = decided(lab, now, metric)
     centres, names = known.facts.centres[:, counts], [n for n, c in zip(ROWS, counts, strict=True) if c]
-    sentence = certificate_sentence(certificate(centres, own), lab._study.generators, names)
+    sentence = certificate_sentence(certificate(centres, own), study_of(lab).generators, names)
     expect(card(root, "How firm is the winner by avg?")).to_contain_text(sentence)
     lined = np.where(counts, known.facts.centres, 0.0)
     for i in range(len(ROWS)):
         wanted = breakpoints(lined, now, i)
         shown = parts_of(root, i)
-        assert [winner for _, winner in shown] == [lab._study.generators[g] for _, _, g in wanted]
+        assert [winner for _, winner in shown] == [study_of(lab).generators[g] for _, _, g in wanted]
         assert [at for at, _ in shown] == pytest.approx([at for at, _, _ in wanted], abs=1e-9)
     lost = regret(known.facts.centres)[known.avg_centres.argmin()]
     for name, value, mark in root.locator(".nbm-regret-row").evaluate_all(BARS):
@@ -152,7 +153,7 @@ def test_held_bars_stay_and_the_certificates_weights_dethrone(saved, lab):
     held.click()
     now = shares(root)
     _, counts, own = decided(lab, now)
-    found = certificate(lab._study.facts("fid").centres[:, counts], own)
+    found = certificate(study_of(lab).facts("fid").centres[:, counts], own)
     press(root, "Try these weights")
     known, *_ = decided(lab, shares(root))
     assert known.avg_centres.argmin() == found.rival
@@ -163,7 +164,7 @@ def assert_winners_by_all_are_pythons(page, root, lab):
     """By keys and by mouse, at the weights on show and where the point goes next; other proportions need Python."""
     by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
     point = root.get_by_role("slider", name="weights of three groups", exact=True)
-    result, names = lab.scores.result("fid"), lab._study.generators
+    result, names = lab.scores.result("fid"), study_of(lab).generators
 
     def assert_first_is_pythons():
         painted(page)
@@ -204,13 +205,13 @@ def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
     for group in range(3):
         own = groups == group
         np.testing.assert_allclose(moved[own] / moved[own].sum(), start[own] / start[own].sum(), atol=1e-9)
-    facts = lab._study.facts("fid")
+    facts = study_of(lab).facts("fid")
     polygons = regions(np.where(facts.counts, facts.centres, 0.0), groups, moved)
     corners = np.array([[14, 196], [246, 196], [130, -4]])
     paths = "nodes => Object.fromEntries(nodes.map(node => [node.dataset.winner, node.children[0].getAttribute('d')]))"
     shown = root.locator(".nbm-triangle-region").evaluate_all(paths)
-    assert set(shown) == {name for name, p in zip(lab._study.generators, polygons, strict=True) if len(p)}
-    for name, polygon in zip(lab._study.generators, polygons, strict=True):
+    assert set(shown) == {name for name, p in zip(study_of(lab).generators, polygons, strict=True) if len(p)}
+    for name, polygon in zip(study_of(lab).generators, polygons, strict=True):
         if len(polygon):
             points = [[float(x) for x in point.split()] for point in re.findall(r"[\d.-]+ [\d.-]+", shown[name])]
             np.testing.assert_allclose(points, polygon @ corners, atol=0.06)
@@ -223,7 +224,7 @@ def test_three_groups_move_in_a_triangle_whose_regions_are_pythons(saved, lab):
 
 def assert_mixtures_shares_move(page, mixture, lab):
     """By typing, keys and mouse; their score is Python's of the same shares."""
-    study, names, best = lab._study, lab.mixture["generators"], np.array(lab.mixture["alpha"])
+    study, names, best = study_of(lab), lab.mixture["generators"], np.array(lab.mixture["alpha"])
     means = nm.best_mixture(study.federation, [study._filling.source(name) for name in names]).means
     back = mixture.get_by_role("button", name="Back to the best")
 
@@ -260,13 +261,13 @@ def assert_mixtures_shares_move(page, mixture, lab):
 
 def test_what_python_told_stands_on_the_page(saved, lab):
     page, root = saved.open(lab)
-    answer = lab._study.answer(lab._scene)
+    answer = study_of(lab).answer(scene_of(lab))
     known, *_ = decided(lab, shares(root))
-    name = lab._study.generators[known.avg_centres.argmin()]
+    name = study_of(lab).generators[known.avg_centres.argmin()]
     won = f"{name} is first in {percent(answer['won']['fid'][name][0])}"
     expect(card(root, "How firm is the winner by avg?")).to_contain_text(won)
     told = answer["settle"]["fid"]
-    pair = [lab._study.generators.index(name) for name in told["pair"]]
+    pair = [study_of(lab).generators.index(name) for name in told["pair"]]
     away = apart(known.avg_centres, known.avg_draws, *pair)
     sentence = settle_sentence(
         settle(away, np.array(told["variances"]), np.array(told["sizes"])), *told["pair"], list(ROWS)

@@ -164,7 +164,7 @@ def test_texts_stand_out(opened, scheme):
     assert page.evaluate(CONTRAST) == []
 
 
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("width", [320, 400, 800, 1280, 1920])
 def test_nothing_moves_under_the_pointer_in_a_drag(opened, width):
     page, root = opened(width, 900)
     parts = [root.locator(".nbm-stage"), root.locator(".nbm-ribbon"), root.get_by_role("table", name="Scores")]

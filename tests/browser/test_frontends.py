@@ -1,6 +1,7 @@
 """Every lab in JupyterLab, Notebook 7 and Voila, by finger at two pixels a point, and in a column of 320 px."""
 
 import struct
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -89,14 +90,19 @@ def in_plain_page_by_finger(context, run_in_page):
     return lambda *sources: run_in_page(watched(context(**FINGER).new_page()), *sources)
 
 
-ELSEWHERE = [("notebook", "Playground"), ("voila", "Playground")]
-IN_JUPYTERLAB = [
-    pytest.param("jupyterlab", lab, marks=[] if lab in MOST_UNLIKE else [pytest.mark.slow]) for lab in LABS
+PLACES = {
+    "jupyterlab": pytest.mark.place("JupyterLab", shows="✓", drags="✓", python="✓"),
+    "notebook": pytest.mark.place("Notebook", shows="✓", drags="✓", python="✓"),
+    "voila": pytest.mark.place("Voila", shows="✓", drags="✓", python="✓"),
+}
+QUICK = [*(("jupyterlab", lab) for lab in MOST_UNLIKE), ("notebook", "Playground"), ("voila", "Playground")]
+EVERYWHERE = [
+    pytest.param(*case, marks=[PLACES[case[0]], *([] if case in QUICK else [pytest.mark.slow])])
+    for case in product(PLACES, LABS)
 ]
-OTHERS = [pytest.param(f, lab, marks=pytest.mark.slow) for f, _ in ELSEWHERE for lab in LABS if lab != "Playground"]
 
 
-@pytest.mark.parametrize(("frontend", "lab"), IN_JUPYTERLAB + ELSEWHERE + OTHERS)
+@pytest.mark.parametrize(("frontend", "lab"), EVERYWHERE)
 def test_a_lab_works_in_every_front_end(request, frontend, lab):
     case = LABS[lab]
     page = request.getfixturevalue(f"in_{frontend}")("before = 1", case.source, "after = 1")

@@ -47,11 +47,19 @@ def said(root):
 
 
 FRONTENDS = {"jupyterlab": ("lab_server", "/lab/tree/{}?reset"), "notebook": ("notebook_server", "/notebooks/{}")}
+PLACES = {
+    "jupyterlab": pytest.mark.place("JupyterLab", reopens="✓"),
+    "notebook": pytest.mark.place("Notebook", reopens="✓"),
+}
 OTHERS = [("jupyterlab", lab) for lab in LABS if lab != FIRST] + [("notebook", FIRST)]
 
 
 @pytest.mark.parametrize(
-    ("frontend", "lab"), [("jupyterlab", FIRST), *(pytest.param(*other, marks=pytest.mark.slow) for other in OTHERS)]
+    ("frontend", "lab"),
+    [
+        pytest.param("jupyterlab", FIRST, marks=PLACES["jupyterlab"]),
+        *(pytest.param(*other, marks=[PLACES[other[0]], pytest.mark.slow]) for other in OTHERS),
+    ],
 )
 def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, request, frontend, lab):
     fixture, path = FRONTENDS[frontend]

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import LABS
+from tests.browser.labs import LABS, TWO_OF_LABS, shown
 from tests.browser.page import cells, drag, handle, numbers, painted, press
 from tests.labs.toolkit.common import EVIL, NAMES, evil_lab
 
@@ -35,6 +35,23 @@ def test_dragging_gives_pythons_numbers_with_no_network(saved, preset):
     after = numbers(root)
     assert before != after
     np.testing.assert_allclose(after, python_numbers(root), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.place("A saved page in Chromium", shows="✓", drags="✓")
+@pytest.mark.parametrize("name", TWO_OF_LABS)
+def test_every_lab_moves_by_pointer_and_keys(saved, browser, name, record_property):
+    case = LABS[name]
+    page, root = saved.open(case.new())
+    grip = handle(root, case.handle)
+    first, places = shown(root), [grip.get_attribute("aria-valuetext")]
+    drag(page, grip, -40, -24)
+    places.append(grip.get_attribute("aria-valuetext"))
+    grip.press("ArrowRight")
+    painted(page)
+    places.append(grip.get_attribute("aria-valuetext"))
+    assert len(set(places)) == 3
+    assert name == "MemorizationLab" or shown(root) != first  # whose numbers are Python's
+    record_property("version A saved page in Chromium", browser.version.split(".")[0])
 
 
 @pytest.mark.parametrize("where", ["scene", "presets", "history"])

@@ -163,7 +163,7 @@ def test_a_saved_pages_picture_has_the_words_and_the_scores_too(saved, lab, sche
     data = path.read_bytes()
     width, height = (int.from_bytes(data[k : k + 4], "big") for k in (16, 20))
     drawn = root.locator(
-        ".nbm-stage, .nbm-pair-sheet, .nbm-memo-plane, .nbm-dashboard-board, .nbm-step-plot"
+        ".nbm-stage, .nbm-pair-sheet, .nbm-memo-plane, .nbm-dashboard-board, .nbm-step-plot, .nbm-noise-card"
     ).first.bounding_box()
     assert data.startswith(PNG) and width >= 3 * drawn["width"] and height > 3 * drawn["height"] + 200
 

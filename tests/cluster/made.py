@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+import tracemalloc
 from functools import partial
 from pathlib import Path
 
@@ -27,8 +29,66 @@ def with_nan(k):
     return found
 
 
+def other(file, shape):
+    """Rows; of another shape from the second call on."""
+    path = Path(file)
+    shape = shape if path.exists() else (20, DIM)
+    path.touch()
+    return np.random.default_rng(0).normal(size=shape)
+
+
+def other_batches(file, shape):
+    """The same in batches."""
+    yield from np.array_split(other(file, shape), 3)
+
+
 def raising():
     raise OSError("no such disk")
+
+
+def bad_batches(k):
+    """Batches, the second of which holds NaN."""
+    first, *rest = np.array_split(with_nan(k), 3)
+    yield from (rest[0], first, rest[1])
+
+
+def raising_batches(k):
+    """Batches, and an error after the first."""
+    yield rows(k)
+    raise OSError("no such disk")
+
+
+def frugal(count, most):
+    """Batches of 8 MiB; an error at the end where more than `most` bytes were held together meanwhile."""
+    tracemalloc.start()
+    try:
+        for k in range(count):
+            yield np.random.default_rng(k).normal(size=(2**17, 8))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if peak > most:
+        raise MemoryError(f"{peak:,} bytes were held")
+
+
+def slowly(k, seconds):
+    """Rows, after a while."""
+    time.sleep(seconds)
+    return rows(k)
+
+
+def stopping(k, file):
+    """Rows; the process stops first, when the file with its number is not there yet."""
+    if not Path(file).exists():
+        Path(file).write_text(str(os.getpid()), "utf-8")
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return rows(k)
+
+
+def signalling(k, process, number):
+    """Rows; a signal to another process first."""
+    os.kill(process, number)
+    return slowly(k, 1.0)
 
 
 def killing(k, folder):
@@ -40,6 +100,11 @@ def killing(k, folder):
             continue
         os.kill(os.getpid(), signal.SIGKILL)
     return rows(k)
+
+
+def imported():
+    """Nothing; what tasks need is imported."""
+    import nbmetrics.cluster.tree  # noqa: F401
 
 
 def functions():

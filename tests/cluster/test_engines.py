@@ -36,7 +36,7 @@ def test_pools_of_pools_are_the_pool(documented, expected):
 
 
 def test_spark(documented, expected):
-    pyspark = pytest.importorskip("pyspark", reason="needs pyspark and Java")
+    pyspark = pytest.importorskip("pyspark", reason="needs pyspark (4.3.0 was tried) and Java (17)")
     with pyspark.SparkContext("local[1]", "nbmetrics") as context:
         found = documented["with_spark"](context, CLIENTS, FID().summarize(Sample(rows=GENERATED)))
     assert found == pytest.approx(expected)

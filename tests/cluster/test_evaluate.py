@@ -1,5 +1,8 @@
 """evaluate on a cluster: the numbers, lines and columns of one machine, whatever the clients are."""
 
+import pickle
+from functools import partial
+
 import dask
 import dask.array
 import numpy as np
@@ -50,11 +53,39 @@ def test_every_kind_of_client_gives_the_local_scores(kind, dask_client, local):
     assert_same(nm.evaluate(as_given(kind, dask_client), generators, cluster=dask_client), local)
 
 
+def test_rows_that_stayed_on_the_cluster_are_asked_for_in_vain(dask_client):
+    scores = nm.evaluate(made.functions(), {"law": LAW}, "fid", cluster=dask_client)
+    with pytest.raises(nm.InvalidInput, match=f"needs the rows of client {made.NAMES[0]!r}, which are on the cluster"):
+        scores.heterogeneity("fid")
+
+
 def test_what_sees_all_rows_at_once_is_scored_there_too(dask_client):
     clients = nm.Federation({name: made.rows(k) for k, name in enumerate(made.NAMES[:5])}).split(test=0.5)
     metrics = [nm.metrics.KID(nm.RBF("median"), name="rbf"), "precision", "fld", nm.metrics.MFID(condition_dim=1)]
     scores, local = (nm.evaluate(clients, made.generators(), metrics, cluster=c) for c in (dask_client, None))
     assert_same(scores, local)
+
+
+@pytest.mark.parametrize("kernel", [nm.RBF(2.0), nm.Polynomial(2), nm.RandomFeatures(nm.RBF(2.0), 64)])
+def test_kid_of_any_kernel_is_that_of_pairs_of_clients(kernel, dask_client):
+    clients = ROWS
+    given = made.functions()
+    metrics = [nm.metrics.KID(kernel, name="k"), nm.metrics.CMMD()]
+    scores, local = (
+        nm.evaluate(c, made.generators(), metrics, cluster=d) for c, d in ((given, dask_client), (clients, None))
+    )
+    assert_same(scores, local)
+    assert scores.cautions == local.cautions
+
+
+def test_pairs_of_clients_do_not_need_all_rows_in_one_worker(dask_client, monkeypatch):
+    monkeypatch.setattr("nbmetrics.cluster.leaves.SHARE", 1e-7)
+    monkeypatch.setattr("nbmetrics.cluster.pairs.STACK", 1e-6)
+    kid = nm.metrics.KID(nm.RBF(2.0))
+    scores = nm.evaluate(made.functions(), made.generators(), kid, cluster=dask_client)
+    assert_same(scores, nm.evaluate(ROWS, made.generators(), kid))
+    with pytest.raises(nm.InvalidInput, match="needs all rows in one worker"):
+        nm.evaluate(made.functions(), made.generators(), "precision", cluster=dask_client)
 
 
 def test_few_rows_laws_and_weights_of_zero_mean_what_they_mean_locally(dask_client):
@@ -64,7 +95,8 @@ def test_few_rows_laws_and_weights_of_zero_mean_what_they_mean_locally(dask_clie
         nm.Client(nm.Gaussian(np.zeros(made.DIM)), name="law", weight=0.5),
         nm.Client(made.rows(3), name="unused", weight=0),
     ]
-    scores, local = (nm.evaluate(clients, made.generators(), cluster=c) for c in (dask_client, None))
+    metrics = ["fid", "kid", nm.metrics.KID(nm.RBF(2.0), name="rbf")]
+    scores, local = (nm.evaluate(clients, made.generators(), metrics, cluster=c) for c in (dask_client, None))
     assert_same(scores, local)
 
 
@@ -84,3 +116,29 @@ def test_far_features_are_centred_as_locally(dask_client):
     given = {name: (lambda k=k: made.rows(k) + 1e6) for k, name in enumerate(made.NAMES)}
     generators = {name: rows + 1e6 for name, rows in made.generators().items()}
     assert_same(nm.evaluate(given, generators, "kid", cluster=dask_client), nm.evaluate(far, generators, "kid"))
+
+
+@pytest.mark.slow  # quick: the kind "batches" above, which holds the numbers, not the memory
+def test_batches_go_by_in_a_worker_and_are_not_put_together(dask_client):
+    count, generated = 14, {"g": np.random.default_rng(5).normal(1.0, 1.0, (50, 8))}
+    few = nm.evaluate({"c": partial(made.frugal, count, 70e6)}, generated, "fid", cluster=dask_client)
+    whole = np.concatenate(list(made.frugal(count, np.inf)))
+    assert whole.nbytes > 100e6
+    assert few.table["avg"][0] == pytest.approx(nm.fid(whole, generated["g"]), rel=1e-10)
+    with pytest.raises(nm.InvalidInput, match=r"client 'c'.* bytes were held"):
+        nm.evaluate({"c": partial(made.frugal, count, 5e6)}, generated, "fid", cluster=dask_client)
+
+
+def test_a_file_is_opened_where_it_is_scored(dask_client, tmp_path):
+    for name, rows in ROWS.items():
+        np.save(tmp_path / f"{name}.npy", rows)
+    paths = {name: nm.Client(tmp_path / f"{name}.npy") for name in ROWS}
+    np.save(tmp_path / "large.npy", np.zeros((20_000, made.DIM)))
+    assert len(pickle.dumps(nm.Client(tmp_path / "large.npy").stream)) < 20_000
+    assert_same(nm.evaluate(paths, made.generators(), cluster=dask_client), nm.evaluate(ROWS, made.generators()))
+
+
+def test_an_iterator_is_refused_on_a_cluster(dask_client):
+    clients = {"a": nm.Client(iter([made.rows(1)])), "b": made.rows(2)}
+    with pytest.raises(nm.InvalidInput, match="client 'a': is an iterator"):
+        nm.evaluate(clients, made.generators(), cluster=dask_client)

@@ -22,6 +22,8 @@ def scored(client, **others):
     [
         (made.raising, "client 'odd': its data raised OSError: no such disk"),
         (partial(made.with_nan, 3), "client 'odd', data: 1 values are NaN"),
+        (partial(made.bad_batches, 3), "client 'odd', batch 2: 1 values are NaN"),
+        (partial(made.raising_batches, 3), "client 'odd', batch 2: raised OSError: no such disk"),
         (partial(made.rows, 3, 5), "'odd' has 5 features"),
         (lambda: nm.Gaussian([0.0]), "client 'odd', data: its data gave"),
         (lambda rows: rows, "client 'odd' is a function that needs arguments"),
@@ -30,6 +32,14 @@ def scored(client, **others):
 def test_a_client_that_is_wrong_is_named(dask_client, data, words):
     with pytest.raises(nm.InvalidInput, match=re.escape(words)):
         scored(dask_client, odd=data)
+
+
+@pytest.mark.parametrize("made_by", [made.other, made.other_batches])
+@pytest.mark.parametrize("shape", [(27, 3), (20, 4)])
+def test_rows_unlike_those_of_the_first_look_are_refused(dask_client, tmp_path, made_by, shape):
+    words = f"client 'odd': gave rows of shape {shape}, and of shape (20, 3) at a first look"
+    with pytest.raises(nm.InvalidInput, match=re.escape(words)):
+        nm.evaluate({"odd": partial(made_by, tmp_path / "seen", shape)}, made.generators(), "fid", cluster=dask_client)
 
 
 def test_a_future_that_failed_is_named(dask_client):
@@ -56,6 +66,12 @@ def test_nothing_is_left_on_the_workers(dask_client):
     while (held := dask_client.who_has()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not held
+
+
+def test_clients_with_a_condition_are_refused_before_the_work(dask_client):
+    clients = [nm.Client(made.rows(1), condition=made.rows(1))]
+    with pytest.raises(nm.InvalidInput, match="does not score clients with a condition yet"):
+        nm.evaluate(clients, made.generators(), cluster=dask_client)
 
 
 @pytest.mark.parametrize(

@@ -297,3 +297,12 @@ def test_one_pass_serves_all_metrics_that_one_pass_serves():
     clients, generators = {"x": lambda: batches("client")}, {"g": lambda: batches("generator")}
     nm.evaluate(clients, generators, ["fid", "kid"], progress=False)
     assert calls == {"client": 2, "generator": 2}  # how wide they are, and the pass
+
+
+@pytest.mark.parametrize(("progress", "is_told"), [(True, True), (False, False)])
+def test_a_bar_counts_the_rows_that_are_read(progress, is_told, capsys):
+    nm.evaluate(
+        {"far": lambda: iter(np.array_split(ROWS, 3))}, {"near": lambda: iter([ROWS])}, "fid", progress=progress
+    )
+    said = capsys.readouterr().err
+    assert ("reading client 'far'" in said and "reading generator 'near'" in said and " rows/s" in said) is is_told

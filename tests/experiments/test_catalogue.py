@@ -56,6 +56,16 @@ def test_what_it_names_is_there_and_what_is_not_says_why(listed):
     assert listed["differs"].str.len().gt(8).all() and not listed.duplicated(["paper", "item"]).any()
 
 
+def test_a_theorem_has_the_number_of_the_paper_where_it_is_computed(listed):
+    """Not that of the submission, where FID's comes first."""
+    paper = listed[(listed["paper"] == "Wang et al.") & listed["item"].str.startswith(("Theorem", "Proposition"))]
+    assert len(paper) == 5
+    for row in paper.itertuples():
+        number = re.match(r"\w+ [\d.]+", row.item)[0]
+        assert number in reduce(getattr, row.function.split("."), nm).__doc__
+    assert "Theorem 1 of" in nm.metrics.KID.__doc__ and "Theorem 2 of" in nm.metrics.FID.__doc__
+
+
 def test_every_experiment_is_in_it_under_its_id_and_with_its_source(listed):
     for run in experiments.titles().itertuples():
         rows = listed[listed["function"] == run.name]

@@ -246,6 +246,36 @@ def test_summaries_that_do_not_belong_together_are_refused():
 
 
 def test_rows_that_are_not_here_are_asked_for_in_vain():
-    scores = nm.federated.aggregate([GOOD, GOOD], None, {"g": RNG.normal(size=(40, 4))}, "fid")
-    with pytest.raises(nm.InvalidInput):
+    g, private = {"g": RNG.normal(size=(40, 4))}, nm.federated.Privacy(epsilon=2.0, clip=9.0, seed=0)
+    scores = nm.federated.aggregate([GOOD, GOOD], None, g, "fid")
+    assert not any("heterogeneity" in caution for caution in scores.cautions)
+    assert scores.size_gap("fid") > 0
+    with pytest.raises(nm.InvalidInput, match=r"'Client 1' sent a summary, .* stayed with it.*size_gap\('fid'\)"):
         scores.heterogeneity("fid")
+    noisy = nm.federated.client_summary(RNG.normal(size=(30, 4)), "fid", privacy=private)
+    with pytest.raises(nm.InvalidInput, match=r"stayed with it\. Evaluate where the rows are"):
+        nm.federated.aggregate([noisy, noisy], None, g, "fid").heterogeneity("fid")
+    law = nm.federated.client_summary(nm.Gaussian([0.0] * 4), "fid")
+    with pytest.raises(nm.InvalidInput, match="is an exact law"):
+        nm.federated.aggregate([law, law], None, g, "fid").heterogeneity("fid")
+
+
+@pytest.mark.parametrize("kind", [nm.metrics.MFID, nm.metrics.RFID, nm.metrics.JFID, nm.metrics.CFID])
+def test_metrics_of_pairs_are_those_of_evaluate_where_rows_are_revealed(kind):
+    """Clients with conditions: a generator answers to them, which the server can ask as it has the rows."""
+    metric, rng, clients = kind(), np.random.default_rng(8), {}
+    for k, who in enumerate(("a", "b")):
+        x = rng.normal(k, 1, size=(80, 2))
+        clients[who] = nm.Client(x @ [[1.0], [0.5]] + rng.normal(0, 0.3, size=(80, 1)), condition=x)
+    generators = {
+        "right": lambda x, rng: x @ [[1.0], [0.5]] + rng.normal(0, 0.3, size=(len(x), 1)),
+        "blind": lambda x, rng: rng.normal(0.5, 1.2, size=(len(x), 1)),
+    }
+    for client in clients.values():
+        with pytest.raises(nm.InvalidInput, match="reveal_rows"):
+            nm.federated.client_summary(client, metric)
+    sent = {who: nm.federated.client_summary(client, metric, reveal_rows=True) for who, client in clients.items()}
+    here = nm.federated.aggregate(sent, None, generators, metric).table
+    there = nm.evaluate(clients, generators, metric, progress=False).table
+    np.testing.assert_allclose(here[["avg", "all"]], there[["avg", "all"]], rtol=1e-12)
+    assert (here["all"] > 0).all() and here["all"].is_unique

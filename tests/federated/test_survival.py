@@ -3,8 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 import nbmetrics as nm
+from nbmetrics.federated.noisy import bounded, with_noise
+from nbmetrics.federated.privacy import Normals
+from nbmetrics.federated.study import noise_study
+from nbmetrics.federated.survival import wilson
+from nbmetrics.federated.wire import write
 
 RNG = np.random.default_rng(5)
 CLIENTS = {"a": RNG.normal(0, 1, size=(400, 3)), "b": RNG.normal(1, 1, size=(300, 3))}
@@ -21,7 +27,8 @@ def curve():
 
 
 def test_noise_hides_the_order_and_a_large_epsilon_keeps_it(curve):
-    assert curve.columns.tolist() == ["epsilon", "metric", "aggregate", "agreement", "best_kept", "error"]
+    ends = ["best_low", "best_high"]
+    assert curve.columns.tolist() == ["epsilon", "metric", "aggregate", "agreement", "best_kept", "error", *ends]
     assert len(curve) == 4 * 2 * 2 and sorted(set(curve["epsilon"])) == [0.003, 3.0, 100.0, np.inf]
     known = curve.set_index(["epsilon", "metric", "aggregate"])
     assert (known.loc[100.0, "agreement"] == 1.0).all() and (known.loc[100.0, "best_kept"] == 1.0).all()
@@ -31,11 +38,47 @@ def test_noise_hides_the_order_and_a_large_epsilon_keeps_it(curve):
             errors = [known.loc[(e, metric, part), "error"] for e in (0.003, 3.0, 100.0, np.inf)]
             assert errors == sorted(errors, reverse=True)
             assert curve.attrs["survives"][metric, part] in (3.0, 100.0)
-    # KID-avg and KID-all order alike whatever the noise: Theorem 2 holds of noisy kernel means too
+    # KID-avg and KID-all order alike whatever the noise: Theorem 1 holds of noisy kernel means too
     for epsilon in (0.003, 3.0):
         pair = known.loc[(epsilon, "kid"), "agreement"]
         assert pair["avg"] == pytest.approx(pair["all"])
     assert known.loc[(np.inf, "kid"), "error"].max() < 1e-12  # features are bounded, nothing is clipped
+
+
+def test_every_draw_is_what_a_server_would_score():
+    """The study takes a shorter way than bytes and `aggregate`; the numbers are the same."""
+    metrics, clients = [nm.metrics.FID(), KID_OF_FEATURES], nm.Federation(CLIENTS)
+    options = {"clip": 2.0, "epsilons": [0.3, 5.0], "repeats": 2, "samples": 200}
+    study = noise_study(clients, GENERATORS, metrics, **options)
+    for e, (epsilon, multiplier) in enumerate(zip(study.epsilons, study.multipliers, strict=True)):
+        assert multiplier == pytest.approx(nm.federated.noise_multiplier(epsilon, 1e-5, 2))
+        streams = [Normals([0, c]) for c in range(len(clients))]
+        for r in range(2):
+            sent = []
+            for client, normals in zip(clients, streams, strict=True):
+                private = nm.federated.Privacy(epsilon, 1e-5, 2.0)
+                sections = [bounded(metric, client.to_sample(), private) for metric in metrics]
+                sent.append(write(3, [with_noise(section, multiplier, normals) for section in sections]))
+            scores = nm.federated.aggregate(sent, None, GENERATORS, metrics, samples=200)
+            for m, name in enumerate(("fid", "kid")):
+                np.testing.assert_allclose(study.drawn[e, r, m], scores.values(name)[:2], rtol=1e-12)
+    assert (study.clipped[0] != study.exact[0]).all() and study.rows == (400, 300)
+
+
+def test_few_draws_are_said_with_their_interval(curve):
+    """Wilson's interval against its definition: the chances p whose z-test of the count is not beyond 1.96."""
+    z = scipy.stats.norm.ppf(0.975)
+    for count, draws in ((0, 20), (12, 20), (20, 20), (3, 7)):
+        for p, end in zip(wilson(count, draws), ("low", "high"), strict=True):
+            if (count, end) in ((0, "low"), (draws, "high")):
+                assert p == (end == "high")
+            else:
+                assert abs(count / draws - p) / np.sqrt(p * (1 - p) / draws) == pytest.approx(z)
+    drawn = curve[np.isfinite(curve["epsilon"])]
+    assert (drawn["best_low"] <= drawn["best_kept"]).all() and (drawn["best_kept"] <= drawn["best_high"]).all()
+    assert (drawn["best_high"] - drawn["best_low"]).min() > 0.2  # of 12 draws
+    without = curve[~np.isfinite(curve["epsilon"])]
+    assert (without["best_low"] == without["best_high"]).all()
 
 
 def test_the_order_of_calls_and_the_seed_do_not_matter(curve):

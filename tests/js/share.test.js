@@ -8,6 +8,7 @@ import dashboard from "../../nbmetrics/labs/dashboard/view/index.js";
 import memorization from "../../nbmetrics/labs/memorization/view/index.js";
 import monitor from "../../nbmetrics/labs/monitor/view/index.js";
 import playground from "../../nbmetrics/labs/playground/view/index.js";
+import privacy from "../../nbmetrics/labs/privacy/view/index.js";
 import twins from "../../nbmetrics/labs/twins/view/index.js";
 
 const WIDGETS = {
@@ -17,6 +18,7 @@ const WIDGETS = {
   MemorizationLab: memorization(),
   Dashboard: dashboard(),
   Monitor: monitor(),
+  PrivacyLab: privacy(),
 };
 
 test("a scene comes back as it was, but for its revision", async () => {

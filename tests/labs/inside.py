@@ -49,3 +49,18 @@ def state_kind(lab):
 def accept(lab, scene):
     """Raise where this lab lacks what a scene from elsewhere needs."""
     lab._accept(scene)
+
+
+def study_of(dashboard):
+    """All that a Dashboard knows of its clients as they are regrouped now."""
+    return dashboard._study
+
+
+def mixture_of(dashboard):
+    """What looks for its best mixture; `now(scene)` does so here."""
+    return dashboard._mixture
+
+
+def winners_of(dashboard):
+    """What finds who wins where; `now(scene)` does so here."""
+    return dashboard._winners

@@ -100,13 +100,13 @@ class TestBarycenter:
 
 
 def printed_avg(federation, generator):
-    """Theorem 1.2 as printed: an equality."""
+    """Theorem 2.2 as printed: an equality."""
     both = theory.fid_avg_bound(federation, generator)
     assert both.avg == pytest.approx(both.bound, rel=1e-9)
 
 
 def corrected_avg(federation, generator):
-    """Theorem 1.2 corrected: FID-avg is never the larger side."""
+    """Theorem 2.2 corrected: FID-avg is never the larger side."""
     both = theory.fid_avg_bound(federation, generator)
     assert both.avg <= both.bound * (1 + 1e-9)
 

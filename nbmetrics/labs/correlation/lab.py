@@ -36,6 +36,15 @@ class CorrelationLab(Lab):
     ------
     InvalidInput
         For a number that is out of range, or another metric.
+
+    Examples
+    --------
+    >>> lab = nm.CorrelationLab(rho=0.8, rho_hat=-0.8)
+    >>> lab.scores().table[["metric", "all"]].round(2)
+      metric   all
+    0   mfid  0.00
+    1   rfid  1.60
+    2   cfid  2.56
     """
 
     _esm = modules.module("correlation/view/index.js")

@@ -4,6 +4,7 @@
      "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "distance", "sure", "why", "note"}],
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
      "tree": [[left, right, apart]], "gaps": {metric: {"cross", "own", "n"}},
+     "ledger": what each score costs and reveals, see costs.py, once it is known,
      "filled": {"done", "total", "doing", "stopped", "why"}, "regroup": what was done to the clients, see changes.py}
 
 `values` are plain scores. `centres` are what decisions use, as losses (lower is better): the score without the bias of

@@ -23,6 +23,7 @@ from ...metrics.kid.metric import KID
 from .board import MOST_CLASSES, MOST_NAMED, Facts, facts_of, packed_gap, written
 from .buys import Split
 from .changes import Change
+from .costs import costs
 from .decisions import Known
 from .details import details
 from .likeness import likeness
@@ -60,6 +61,7 @@ class FederationStudy(Study):
         self._strips = Strips(self.federation)
         self._mixer = Mixer()
         self._is_crossed = False
+        self._priced: tuple[str, ...] = ()
         self._p: dict[Weights, float | None] = {}
         self._slopes: dict[tuple[str, str, Weights], np.ndarray | None] = {}
 
@@ -88,10 +90,12 @@ class FederationStudy(Study):
     def add(self, name: str, source: Any) -> None:
         (made,) = as_generators({name: source})
         self._filling.add(_read(made, self.federation))
+        self.ledger, self._priced = (), ()
 
     @at_once
     def remove(self, name: str) -> None:
         self._filling.remove(name)
+        self.ledger, self._priced = (), ()
         self._strips.forget(name)
 
     @property
@@ -134,6 +138,8 @@ class FederationStudy(Study):
             return step
         if not self._is_crossed:
             return Step("KID’s gap under other weights", self._cross)
+        if self._priced != self.generators:
+            return Step("what each score costs and reveals", self._price)
         if self._at not in self._p:
             return Step("whether the clients differ by more than chance", self._test)
         for metric in self.metrics:
@@ -146,6 +152,11 @@ class FederationStudy(Study):
         found = {metric: packed_gap(kid_gap_parts(self._filling.scores.result(metric))) for metric in self.metrics}
         self.gaps = {metric: gap for metric, gap in found.items() if gap is not None}
         self._is_crossed = True
+
+    def _price(self) -> None:
+        priced = self.generators
+        self.ledger = costs(self._filling.scores)
+        self._priced = priced
 
     def _compare(self) -> None:
         self.tree = likeness(self._filling.scores.result(self.metrics[0]).clients)

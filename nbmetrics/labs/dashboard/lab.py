@@ -151,6 +151,7 @@ class Dashboard(Edited):
 
         Examples
         --------
+        >>> import pandas as pd
         >>> table = pd.DataFrame({"a": [0.3, 0.9], "b": [0.4, 0.5]}, index=["north", "south"])
         >>> nm.Dashboard.from_table(table).table["avg"].round(2).tolist()
         [0.6, 0.45]

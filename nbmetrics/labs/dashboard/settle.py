@@ -108,7 +108,7 @@ def settle_sentence(found: Settling, leader: str, rival: str, clients: Sequence[
         return f"More rows would change nothing: {leader} and {rival} are compared exactly."
     now = percent(found.now)
     if found.now <= SETTLED:
-        return f"Settled: P(wrong winner) is {now} for {leader} over {rival}."
+        return f"Little is left to settle by avg: P(wrong winner) is {now} for {leader} over {rival}, taken alone."
     n, best = ROWS.index(found.rows), found.buys[0]
     rows = f"{found.rows:,} more rows from {_source(best, clients)}"
     if best.after[n] > NOTABLE * found.now:

@@ -122,6 +122,8 @@ class Study(ABC):
     tree: Tree | None = None
     # By metric, what makes KID-avg − KID-all under any weights, once that is known.
     gaps: Mapping[str, Any] = {}
+    # See costs.py; empty until it is known of all generators.
+    ledger: Sequence[Mapping[str, Any]] = ()
     # Pictures of the generators and the clients, once there are some; see `pictures`.
     strips: Mapping[str, Any] = {}
     # Features of the rows, 0 where there are none, and whether clients are images.
@@ -182,6 +184,7 @@ class Study(ABC):
             "few": {f.metric.name: list(f.few) for f in facts},
             **({} if self.tree is None else self.tree.to_json()),
             **({} if not self.gaps else {"gaps": self.gaps}),
+            **({} if not self.ledger else {"ledger": self.ledger}),
             "filled": {
                 "done": int(sum(k.sum() for k in known)),
                 "total": sum(k.size for k in known),

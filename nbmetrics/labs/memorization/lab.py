@@ -62,6 +62,12 @@ class MemorizationLab(Lab):
     InvalidInput
         For rows that are no finite numbers or of another width, too few of them, items that do not fit, or a setting
         out of range.
+
+    Examples
+    --------
+    >>> lab = nm.MemorizationLab(data="moons", copied=0.5, points=100)
+    >>> lab.scene["copied"]
+    0.5
     """
 
     _esm = modules.module("memorization/view/index.js")

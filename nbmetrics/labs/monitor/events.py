@@ -29,7 +29,7 @@ class MetricFacts:
 
     Attributes
     ----------
-    kind : "kid" where Theorem 2 holds, "fid", or ""
+    kind : "kid" where Theorem 1 holds, "fid", or ""
     mixes : whether scores of different numbers of rows belong on one line, being unbiased
     """
 

@@ -260,7 +260,7 @@ def errors_of(of_avg: np.ndarray | None, of_all: np.ndarray | None, is_kid: bool
 
 
 def is_kid(clients: Clients) -> bool:
-    """Whether Theorem 2 holds: KID on all pairs, whose gap no generator moves."""
+    """Whether Theorem 1 holds: KID on all pairs, whose gap no generator moves."""
     return isinstance(clients.metric, KID) and isinstance(clients.metric.estimator, AllPairs)
 
 

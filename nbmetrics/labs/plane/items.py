@@ -94,6 +94,7 @@ class Item:
         return [self.x or 0.0, self.y or 0.0], self.width or 0.0, self.height or 0.0, self.angle or 0.0
 
     def to_json(self) -> dict[str, Any]:
+        """A dict of the fields that are set."""
         given = {key: value for key, value in asdict(self).items() if value is not None}
         return given if self.kind != "gaussian" else {key: value for key, value in given.items() if key != "kind"}
 

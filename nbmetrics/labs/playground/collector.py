@@ -10,9 +10,11 @@ from ..toolkit import modules, saved
 
 def page_of(text: str, lessons: Mapping[str, Any]) -> bytes:
     """The page as UTF-8, with `text` pasted already, and with the lessons that it knows the answers of."""
-    return saved.filled(
-        "playground/view/collect.html",
-        modules.module("playground/view/collect.js"),
-        {"text": text, "lessons": lessons},
-        style=modules.style("toolkit/view/chart.css", "playground/view/collect.css"),
-    )
+    return saved.written("playground/view/collect.html", **parts(text, lessons))
+
+
+def parts(text: str, lessons: Mapping[str, Any]) -> dict[str, str]:
+    """What a page needs to collect answers, whatever stands around it."""
+    script = modules.module("playground/view/collect.js")
+    style = modules.style("toolkit/view/chart.css", "playground/view/collect.css")
+    return {**saved.embedded(script, {"text": text, "lessons": lessons}), "style": style}

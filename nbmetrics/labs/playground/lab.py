@@ -22,6 +22,7 @@ from .attach import added, clients_of
 from .lessons import Lesson, shipped
 from .numbers import computed, metrics_of
 from .projection import Projection
+from .remembered import Memory
 from .scene import Scene, presets
 from .teaching import lesson_of
 from .wide import SAVED_WIDE, Kept, is_quick, wide_scene
@@ -101,7 +102,7 @@ class Playground(Lab):
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "view": {"metric": metric}}
         federation = clients_of(federation, plane)
         wide: dict[str, Any] = {}
-        self._kept = Kept()
+        self._kept, self._memory = Kept(), Memory()
         self._projection: Projection | None = None
         if isinstance(federation, Scene):
             start = federation
@@ -281,7 +282,7 @@ class Playground(Lab):
 
     def _computed(self, scene: Scene) -> dict[str, Any]:
         scene = self._held(scene)
-        return computed(scene) if scene.plane is None else self._kept.result(scene)
+        return computed(scene, self._memory) if scene.plane is None else self._kept.result(scene)
 
     def _answered(self, scene: Any) -> dict[str, Any]:
         if self._is_later:  # the constructor asks first, and does not wait for what takes long

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -208,13 +208,12 @@ class Scene:
     def _law(self, item: Item, clients: Federation | None = None) -> Any:
         if item.kind == "data":
             return self.data_of(item)
-        if item.kind == "bumps":
-            return Bumps(*item.ellipse)
         if item.kind == "truncated" and clients is not None:
             return Truncated(clients, item.psi or 0.0)
         if item.kind == "copycat" and clients is not None:
             return Copycat(clients, item.of or "", item.count or 2, seed=self.seed)
-        return Gaussian.ellipse(*item.ellipse)
+        center, *axes = item.ellipse
+        return ellipse(item.name, item.kind == "bumps", tuple(center), *axes)
 
     def data_of(self, item: Item) -> Any:
         """What the lab holds for an item of data; InvalidInput where it holds none, or of another width."""
@@ -227,7 +226,7 @@ class Scene:
         return held
 
     def _rows(self, item: Item, law: Any, stream: int) -> Any:
-        return law if not self.samples or item.kind == "data" else draw(law, self.seed, stream, self.samples)
+        return law if not self.samples or item.kind == "data" else points(law, self.seed, stream, self.samples)
 
     def to_code(self) -> str:
         """Python that rebuilds exactly this scene; rows it was given go by the name `data`."""
@@ -248,9 +247,31 @@ class Scene:
         return "\n".join(lines)
 
 
+# In a drag one item moves: the laws of the others, and their points, are the same objects as before, so that what is
+# remembered of them holds.
+@lru_cache(maxsize=64)
+def points(law: Any, seed: int, stream: int, count: int) -> np.ndarray:
+    """The points that `draw` gives, which nobody can change."""
+    drawn = draw(law, seed, stream, count)
+    drawn.flags.writeable = False
+    return drawn
+
+
+@lru_cache(maxsize=256)
+def ellipse(name: str, is_bumps: bool, center: tuple[float, float], *axes: float) -> Gaussian | Bumps:
+    """The law of the item of that name: one object as long as it is not moved."""
+    return Bumps(center, *axes) if is_bumps else Gaussian.ellipse(center, *axes)
+
+
 @cache
 def presets() -> dict[str, Scene]:
-    """The scenes that come with the package, by name."""
+    """The scenes that come with the package, by name.
+
+    Examples
+    --------
+    >>> list(nm.scene.presets())[:2]
+    ['Narrow or wide', 'Two clients']
+    """
     content = resources.files(__package__).joinpath("presets.json").read_text("utf-8")
     return {name: replace(Scene.parse(scene), preset=name) for name, scene in json.loads(content).items()}
 
@@ -270,7 +291,7 @@ def held(source: Any, who: str) -> Any:
         return as_rows(source.sample(1000, 0), who, dim=2, min_rows=2)
     if callable(source):
         return as_rows(source(1000, np.random.default_rng(0)), f"rows from {who}", dim=2, min_rows=2)
-    return as_rows(source, who, dim=2, min_rows=2)
+    return np.array(to_numpy(as_rows(source, who, dim=2, min_rows=2)))  # the user may change theirs
 
 
 def _item(name: str, source: Any, data: dict[str, Any], weight: float | None = None) -> Item:

@@ -1,17 +1,14 @@
 """Scenes of rows wider than the plane: their items, and their scores, which `evaluate` gives on all features.
 
-Re-weighting, renaming, removing and adding ask `evaluate` again; what it found of rows that are still there (their
-moments and kernel sums, and the scores of each pair) is remembered, so that it only pools again.
+Re-weighting, renaming, removing and adding ask `evaluate` again, which only pools again: see `remembered`.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ...arrays import as_rows, to_numpy
@@ -21,11 +18,12 @@ from ...evaluation.evaluate import evaluate
 from ...evaluation.sampling import DRAWN
 from ...evaluation.scores import Scores
 from ...federation import Client, Federation, Generator, as_generators
-from ...metrics.base import Adapted, Metric, Sample, Terms, metric_of
+from ...metrics.base import Metric, metric_of
 from ..plane.items import MOST, Item, check_reach
 from ..toolkit.fields import BOUNDS
 from .numbers import FROM_ROWS, metrics_of, plain
 from .projection import Projection
+from .remembered import Memory, Remembered
 from .scene import Scene, extracted_of
 
 # Multiplications, about: of more, the constructor does not wait for the scores.
@@ -111,7 +109,6 @@ class Kept:
     """The scores of a lab's wide scenes, and what they were made of."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
         self._memory = Memory()
         self._last: tuple[Any, Scores | None] = (None, None)
 
@@ -121,13 +118,12 @@ class Kept:
 
     def scores(self, scene: Scene) -> Scores:
         """As `evaluate` gives them, of all rows and all features."""
-        with self._lock:
+        with self._memory:
             if not self.has(scene):
-                metrics = [Known(metric, self._memory) for metric in _metrics(scene)]
+                metrics = [Remembered(metric, self._memory) for metric in _metrics(scene)]
                 scores = evaluate(scene.federation, scene.models, metrics, seed=scene.seed, progress=False)
                 scores.cautions  # noqa: B018  # what they ask for is remembered too
                 self._last = _key(scene), scores
-                self._memory.tidy()
             return self._last[1]  # type: ignore[return-value]
 
     def result(self, scene: Scene) -> dict[str, Any]:
@@ -170,77 +166,3 @@ def is_quick(scene: Scene) -> bool:
     rows, dim = sum(counts), scene.dim
     pairs = len(scene.generators) * (len(scene.clients) + 1)
     return float(rows) ** 2 * dim + rows * dim**2 + pairs * float(dim) ** 3 <= QUICK
-
-
-class Memory:
-    """What was computed of sources that are compared by identity, as long as it was asked for lately."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, tuple[Any, Any]] = {}
-        self._asked: set[Any] = set()
-        self._before: set[Any] = set()
-
-    def once(self, what: str, about: Sequence[Any], make: Callable[[], Any]) -> Any:
-        """`make()`, or what it gave before of these very objects, which are kept alive meanwhile."""
-        key = (what, *map(id, about))
-        if key not in self._known:
-            self._known[key] = tuple(about), make()
-        self._asked.add(key)
-        return self._known[key][1]
-
-    def knows(self, what: str, about: Sequence[Any]) -> bool:
-        return (what, *map(id, about)) in self._known
-
-    def tidy(self) -> None:
-        """Forget what neither this nor the last evaluation asked for."""
-        kept = self._asked | self._before
-        self._known = {key: value for key, value in self._known.items() if key in kept}
-        self._asked, self._before = set(), self._asked
-
-
-class Known(Adapted):
-    """A metric that computes each summary, and the terms of each pair of them, once."""
-
-    OWN = frozenset({"resolve", "summarize", "all_terms"})
-
-    def __init__(self, item: Metric[Any], memory: Memory) -> None:
-        super().__init__(item)
-        self.memory = memory
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in Known.OWN:
-            return object.__getattribute__(self, name)
-        return super().__getattribute__(name)
-
-    def resolve(self, clients: Sequence[Sample]) -> Metric[Any]:
-        """This metric settled on these clients; the same object for the same clients, so that it is known again."""
-        sources = [_source(sample) for sample in clients]
-        settled = self.memory.once(f"{self.name} settled", sources, lambda: self.item.resolve(clients))
-        setting = getattr(settled, "kernel", type(settled))  # what clients can change of these metrics
-        return Known(self.memory.once(self.name, [setting], lambda: settled), self.memory)
-
-    def summarize(self, sample: Sample) -> Any:
-        return self.memory.once("summary", [self.item, _source(sample)], lambda: self.item.summarize(sample))
-
-    def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
-        """The terms of every pair: those of generators with an unknown one anew, the others as they were."""
-        unknown = [g for g in generated if not all(self.memory.knows("terms", [r, g]) for r in real)]
-        fresh = [r for r in real if not all(self.memory.knows("terms", [r, g]) for g in unknown)]
-        rows = self.item.all_terms(fresh, unknown) if unknown else ()
-        for g, row in zip(unknown, rows, strict=True):
-            for r, terms in zip(fresh, row, strict=True):
-                self.memory.once("terms", [r, g], partial(_itself, terms))
-        return [[self.memory.once("terms", [r, g], _missing) for r in real] for g in generated]
-
-
-def _itself(value: Any) -> Any:
-    return value
-
-
-def _missing() -> Any:
-    raise KeyError("terms that were just computed")
-
-
-def _source(sample: Sample) -> Any:
-    """What tells a sample from another: its rows, or its law."""
-    return sample.law if sample.rows is None else sample.rows

@@ -56,6 +56,7 @@ class History:
         return cls(*(tuple(map(read, listed(sides[side], f"history.{side}", 0, REMEMBERED))) for side in SIDES))
 
     def to_json(self) -> dict[str, Any]:
+        """The dict that `parse` reads."""
         return {side: [s.to_json() for s in getattr(self, side)] for side in SIDES}
 
     def record(self, before: State) -> History:

@@ -28,6 +28,10 @@ OF_MONITOR = (
     "A saved page: steps and weights move here, and avg and KID follow. FID-all under other weights, bands, and what "
     "is more than chance, need a notebook."
 )
+OF_PRIVACY = (
+    "A saved page: ε, the run, metric and aggregate move here. Other data, another δ or clip, and other runs need a "
+    "notebook."
+)
 OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "
     "another scene, other points and other data need a notebook."
@@ -60,33 +64,39 @@ class Lead:
 
 def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
     """The page as UTF-8; user text is only ever JSON in a script that is not run, or escaped."""
+    return written(
+        "toolkit/view/saved.html",
+        **parts(lab),
+        title=escape(lead.title),
+        author=f'<meta name="author" content="{escape(lead.author)}">\n' if lead.author else "",
+        lead=lead.html,
+        description=escape(description),
+    )
+
+
+def parts(lab: Any) -> dict[str, str]:
+    """What a page needs to show a lab, whatever stands around it: `embedded`, and a style."""
     script = (
         _DEFAULT.sub("const savedLab = ", lab._esm, count=1)
         + modules.module("toolkit/view/saved.js")
         + "\nopenSaved(savedLab);\n"
     )
-    return filled(
-        "toolkit/view/saved.html",
-        script,
-        {**_state(lab), "saved": lab._saved_words},
-        title=escape(lead.title),
-        author=f'<meta name="author" content="{escape(lead.author)}">\n' if lead.author else "",
-        lead=lead.html,
-        description=escape(description),
-        style=lab._css,
-    )
+    return {**embedded(script, {**_state(lab), "saved": lab._saved_words}), "style": lab._css}
 
 
-def filled(page: str, script: str, state: Any, **fields: str) -> bytes:
-    """A page of its own as UTF-8: the one script that its CSP lets run, its state as JSON, and escaped `fields`."""
-    known = {
-        **fields,
+def embedded(script: str, state: Any) -> dict[str, str]:
+    """A page's one script, the hash by which its CSP lets it run, and its state as JSON that nothing in it can end."""
+    return {
         "script": script,
         "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "state": json.dumps(state).replace("<", modules.ESCAPED),
     }
+
+
+def written(page: str, **fields: str) -> bytes:
+    """A page as UTF-8, with the fields in their places; all but `parts` are escaped already."""
     # One pass, so that braces in a user's text are left alone.
-    return _FIELD.sub(lambda found: known[found[1]], modules.source(page)).encode("utf-8", "replace")
+    return _FIELD.sub(lambda found: fields[found[1]], modules.source(page)).encode("utf-8", "replace")
 
 
 def _state(lab: Any) -> dict[str, Any]:

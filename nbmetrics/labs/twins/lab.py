@@ -64,6 +64,14 @@ class TwinsLab(Lab):
     ------
     InvalidInput
         For a client that is not a 2-D Gaussian, or `shared=True` for clients of several shapes.
+
+    Examples
+    --------
+    >>> lab = nm.TwinsLab()
+    >>> lab.scores().table.round(2)
+      generator metric   avg   all   gap
+    0     First    fid  5.53  0.00  5.53
+    1      Twin    fid  5.53  3.06  2.47
     """
 
     _esm = modules.module("twins/view/index.js")

@@ -38,7 +38,7 @@ PRECISION = 1e-11
 
 
 class FID(Metric[Moments]):
-    """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 1 of the papers).
+    """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 2 of Wang et al.).
 
     Range [0, ∞), lower is better; units are squared feature units. Covariances use ddof 1 for rows and are
     exact for distributions with `.mean` and `.cov`. FID-all depends on the clients through (μ̂, Ĉ) only.

@@ -2,7 +2,7 @@
 
     CMMD = 1000 MMD²,  k(x, y) = exp(−‖x − y‖² / 2σ²),  σ = 10
 
-by the V-statistic, as in the authors' code. All that holds of KID holds of it, Theorem 2 too.
+by the V-statistic, as in the authors' code. All that holds of KID holds of it, Theorem 1 too.
 """
 
 from __future__ import annotations

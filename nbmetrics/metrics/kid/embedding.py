@@ -11,6 +11,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -51,9 +52,34 @@ def products(z: Array) -> Array:
     return namespace(z).concat([z[:, i : i + 1] * z[:, i:] for i in range(z.shape[1])], axis=1)
 
 
-def contracted(z: Array, weights: Array) -> Array:
-    """Σ over rows of weight · z_i z_j z_k as a (pairs i ≤ j, w) matrix."""
-    return products(z).T @ (weights[:, None] * z)
+class Contraction:
+    """Σ over rows of weight · z_i z_j z_k as a (pairs i ≤ j, w) matrix, block of rows by block.
+
+    Blocks of NumPy rows write their products to one place: under Dask's allocator settings fresh pages for each block
+    would take longer than the arithmetic.
+    """
+
+    def __init__(self) -> None:
+        self.matrix: Any = 0.0
+        self._products = np.empty((0, 0))
+        self._added = np.empty((0, 0))
+
+    def add(self, z: Array, weights: Array) -> None:
+        """Add a block of rows (n, w); the first one is the longest."""
+        weighed = weights[:, None] * z
+        if not isinstance(z, np.ndarray):
+            self.matrix = self.matrix + products(z).T @ weighed
+            return
+        n, width = z.shape
+        if not self._products.size:
+            self._products = np.empty((n, pairs_worth(width)))
+            self._added = np.empty((pairs_worth(width), width))
+            self.matrix = np.zeros_like(self._added)
+        start = 0
+        for i in range(width):
+            np.multiply(z[:, i : i + 1], z[:, i:], out=self._products[:n, start : start + width - i])
+            start += width - i
+        self.matrix += np.matmul(self._products[:n].T, weighed, out=self._added)
 
 
 def packed(matrix: Array) -> np.ndarray:

@@ -141,7 +141,15 @@ class Subsets:
     seed : of the choice, the same for every client and generator
 
     The spread of the subsets is not an uncertainty of the score; `evaluate(..., uncertainty=...)` gives one.
-    On random subsets the gap between KID-avg and KID-all moves and their orders may differ: Theorem 2 needs all pairs.
+    On random subsets the gap between KID-avg and KID-all moves and their orders may differ: Theorem 1 needs all pairs.
+
+    Examples
+    --------
+    >>> metric = nm.metrics.KID(estimator=nm.Subsets(10, 50))
+    >>> rows = np.random.default_rng(0).normal(size=(200, 4))
+    >>> scores = nm.evaluate([rows[:100], rows[100:]], {"same": rows}, metric)
+    >>> scores.conventions[0]
+    'KID: mean unbiased MMD² of 10 subsets of 50 rows, seed 0, (γ x·y + 1)^3, γ = 1/d; 100 rows a client'
     """
 
     count: int = 100

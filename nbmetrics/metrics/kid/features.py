@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +26,7 @@ from .kernels import RBF, as_kernel
 from .polynomial import Polynomial
 
 MOST = 1_000_000
+USUAL = RBF()
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class RandomFeatures(Kernel):
     True
     """
 
-    kernel: Any = field(default_factory=RBF)
+    kernel: Any = USUAL
     count: int = 1024
     seed: int = 0
 

@@ -25,6 +25,11 @@ class RBF(Kernel):
 
     `sigma="median"` takes the median distance over all clients' rows together, once per evaluation
     (a σ per pair would move the gap between KID-avg and KID-all). CMMD's is `RBF(10, scale=1000)`.
+
+    Examples
+    --------
+    >>> nm.metrics.KID(nm.RBF(2.0), name="kid_rbf").convention
+    'KID rbf: unbiased MMD² on all rows, RBF exp(−‖x−y‖²/2σ²), σ = 2'
     """
 
     sigma: float | str | None = None

@@ -5,7 +5,7 @@ Twin: labs/plane/view/scores.js · held by: tests/labs/plane/test_scores_page.py
     KID = E k(X, X′) + E k(Y, Y′) − 2 E k(X, Y)
 
 unbiased and on all rows, in blocks whose memory does not grow with n·m; exact for Gaussians and mixtures.
-The mean embedding is linear in the law, so KID-avg − KID-all is the same for every generator (Theorem 2).
+The mean embedding is linear in the law, so KID-avg − KID-all is the same for every generator (Theorem 1).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..base import Metric, Sample, Terms, score_pair
 from ..folding import summarized_once
 from ..steps import Pieces, whole
 from ..strata import Pulls, Strata
+from . import pairs
 from .batches import remember_means, tabulate
 from .centred import centred
 from .estimators import AllPairs, as_estimator
@@ -35,7 +36,7 @@ BIASED = 0.1
 
 
 class KID(Metric[Any]):
-    """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 2 of the papers).
+    """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 1 of Wang et al.).
 
     Parameters
     ----------
@@ -98,6 +99,10 @@ class KID(Metric[Any]):
     def merger(self, dim: int) -> Callable[[Sequence[Any], Sequence[float]], Any] | None:
         """Of embeddings, where the kernel has them and all pairs count."""
         return KernelMean.merged if isinstance(self.estimator, AllPairs) and self.kernel.has_embedding(dim) else None
+
+    def by_pairs(self, dim: int) -> Any:
+        """Kernel means of every two clients, where all pairs of rows count."""
+        return pairs if isinstance(self.estimator, AllPairs) else None
 
     def terms(self, real: Any, generated: Any) -> dict[str, float]:
         """`real` = E k(X, X′), `generated` = E k(Y, Y′) and `cross` = −2 E k(X, Y).

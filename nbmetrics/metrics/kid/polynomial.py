@@ -58,6 +58,11 @@ class Polynomial(Kernel):
     """k(x, y) = (γ x·y + coef0)^degree; γ = 1/d unless given. Degree 3 and coef0 1 are KID's.
 
     Closed forms for Gaussians and the finite mean embedding are there for degree 3 with coef0 1.
+
+    Examples
+    --------
+    >>> nm.metrics.KID(nm.Polynomial(degree=2), name="kid_2").convention
+    'KID 2: unbiased MMD² on all rows, (γ x·y + 1)^2, γ = 1/d'
     """
 
     degree: int = 3
@@ -161,13 +166,13 @@ class Polynomial(Kernel):
 
     def sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
         """Σ w_a φ(x_a) of rows."""
-        matrix: Any = 0.0
+        cubic = embedding.Contraction()
         first, often = 0.0, like(weights, rows)
         for block in row_blocks(rows.shape[0], 8 * embedding.pairs_worth(rows.shape[1] + 1), CACHE):
             z, cubes = self.coordinates(rows[block, :])
-            matrix = matrix + embedding.contracted(z, often[block])
+            cubic.add(z, often[block])
             first += total(often[block] * cubes)
-        vector = embedding.packed(matrix)
+        vector = embedding.packed(cubic.matrix)
         vector[0] = first
         return vector
 

@@ -11,6 +11,7 @@ import nbmetrics as nm
 from nbmetrics.labs.dashboard.ranges import apart
 from nbmetrics.labs.dashboard.settle import settle
 from tests.labs.dashboard.islands import islands
+from tests.labs.inside import mixture_of, scene_of, study_of
 
 CLIENTS, GENERATORS = islands(40, narrow=(0, 1.5, 200), wide=(0, 1.7, 150), off=(2, 1, 200))
 
@@ -24,11 +25,11 @@ def lab():
 
 
 def answered(lab):
-    return json.loads(json.dumps(lab._study.answer(lab._scene)))
+    return json.loads(json.dumps(study_of(lab).answer(scene_of(lab))))
 
 
 def test_the_shares_of_weightings_are_those_of_random_ones(lab):
-    centres = lab._study.facts("kid").centres
+    centres = study_of(lab).facts("kid").centres
     best = (np.random.default_rng(5).dirichlet(np.ones(3), 20_000) @ centres.T).argmin(axis=1)
     won = answered(lab)["won"]["kid"]
     for g, name in enumerate(GENERATORS):
@@ -37,7 +38,7 @@ def test_the_shares_of_weightings_are_those_of_random_ones(lab):
 
 
 def test_the_variance_is_that_of_the_leaders_difference_and_falls_with_each_sources_rows(lab):
-    study, shares = lab._study, lab._scene.shares
+    study, shares = study_of(lab), scene_of(lab).shares
     known = study.known("kid", shares)
     found = answered(lab)["settle"]["kid"]
     pair = [list(GENERATORS).index(name) for name in found["pair"]]
@@ -59,7 +60,7 @@ def test_a_clients_part_of_the_variance_is_that_of_its_rows_resampled(lab):
     """Beside a bootstrap of north's rows alone, of KID by nm.kid."""
     found = answered(lab)["settle"]["kid"]
     first, second = (GENERATORS[name] for name in found["pair"])
-    share, rng, north = lab._scene.shares[0], np.random.default_rng(7), CLIENTS["north"]
+    share, rng, north = scene_of(lab).shares[0], np.random.default_rng(7), CLIENTS["north"]
     kid = nm.metrics.KID()
 
     def pulls(rows):
@@ -107,7 +108,7 @@ def test_the_mixture_is_nm_best_mixture_and_other_weights_compute_no_kernel_agai
     alone = np.array(found["by_client"])[:, found["generators"].index(wanted.best_single)]
     np.testing.assert_allclose(alone, wanted.clients["best_single"], rtol=1e-6)
     before = len(seen)
-    lab._mixture.now(type(lab._scene).parse({**lab.scene, "weights": [1, 2, 3]}))
+    mixture_of(lab).now(type(scene_of(lab)).parse({**lab.scene, "weights": [1, 2, 3]}))
     assert len(seen) == before
     weighted = nm.Federation(CLIENTS).with_weights([1, 2, 3])
     assert lab.mixture["score"] == pytest.approx(nm.best_mixture(weighted, GENERATORS).score, rel=1e-6)

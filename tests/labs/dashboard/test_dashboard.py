@@ -9,7 +9,7 @@ import nbmetrics as nm
 from nbmetrics.labs.dashboard import federated
 from nbmetrics.labs.dashboard.scene import DashboardScene
 from tests.labs.dashboard.islands import CLIENTS, GENERATORS
-from tests.labs.inside import answer, scene_of, send
+from tests.labs.inside import answer, scene_of, send, study_of
 
 RNG = np.random.default_rng(4)
 
@@ -46,7 +46,7 @@ def test_the_answer_has_all_for_the_weights_of_its_scene(dashboard):
     weigh(dashboard, [0.5, 0.25, 0.25])
     dashboard.wait()
     scores = nm.evaluate(nm.Federation(CLIENTS).with_weights([2, 1, 1]), GENERATORS)
-    answer = dashboard._study.answer(dashboard._scene)
+    answer = study_of(dashboard).answer(scene_of(dashboard))
     for metric in ("fid", "kid"):
         assert list(answer["all"][metric].values()) == pytest.approx(scores.values(metric).all.tolist(), rel=1e-9)
     assert answer["weights"] == [0.5, 0.25, 0.25] and 0 < answer["p"] <= 1
@@ -55,8 +55,8 @@ def test_the_answer_has_all_for_the_weights_of_its_scene(dashboard):
 def test_the_slopes_are_differences_of_all(dashboard):
     """Along a move that keeps Σλ = 1; a slope is of first order, so the step is small."""
     dashboard.wait()
-    start, step = np.array(dashboard._scene.shares), np.array([1e-4, -1e-4, 0])
-    slopes = dashboard._study.answer(dashboard._scene)["slope"]["fid"]
+    start, step = np.array(scene_of(dashboard).shares), np.array([1e-4, -1e-4, 0])
+    slopes = study_of(dashboard).answer(scene_of(dashboard))["slope"]["fid"]
     ends = [
         nm.evaluate(nm.Federation(CLIENTS).with_weights(start + s), GENERATORS, "fid").values("fid").all
         for s in (step, -step)
@@ -188,12 +188,12 @@ def test_cancel_keeps_what_is_known_and_resume_goes_on(monkeypatch):
     monkeypatch.setattr(federated.FederationStudy, "next_step", counted)
     dashboard = nm.Dashboard(CLIENTS, GENERATORS)
     dashboard._filler.wait(60)
-    filled = dashboard._study.board()["filled"]
+    filled = study_of(dashboard).board()["filled"]
     assert filled["done"] < filled["total"]
     monkeypatch.setattr(federated.FederationStudy, "next_step", next_step)
     dashboard.resume()
     assert dashboard.wait(60)
-    filled = dashboard._study.board()["filled"]
+    filled = study_of(dashboard).board()["filled"]
     assert filled["done"] == filled["total"] == 18
     dashboard.close()
 
@@ -326,7 +326,7 @@ def test_a_client_of_one_row_is_left_out_by_name_and_is_part_of_the_pool():
     clients = {"a": rng.normal(size=(30, 2)), "b": rng.normal(size=(30, 2)), "one": rng.normal(size=(1, 2))}
     lab = nm.Dashboard(clients, {name: rng.normal(far, 1, size=(40, 2)) for name, far in (("g", 0), ("h", 3))})
     assert lab.verdict[0] == "On FID, g wins, by avg and by all."
-    assert 0 < lab._study.p(lab._scene.shares) <= 1
+    assert 0 < study_of(lab).p(scene_of(lab).shares) <= 1
     assert "Enough rows at only 2 of 3 clients: without one." in lab.verdict
     assert lab.board["few"]["kid"][:2] == ["", ""] and "has 1 row" in lab.board["few"]["kid"][2]
     assert lab.board["values"]["fid"]["g"][2] == "nan" and lab.table["avg"].isna().all()

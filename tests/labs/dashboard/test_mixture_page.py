@@ -7,6 +7,7 @@ import pytest
 
 import nbmetrics as nm
 from tests.labs.dashboard.page import said
+from tests.labs.inside import mixture_of, scene_of
 from tests.node import needs_node
 
 SIZES = {"north": 30, "south": 45, "isle": 12}
@@ -49,7 +50,7 @@ def world():
     real = {name: rng.normal(i - 1, 1, (n, 4)) for i, (name, n) in enumerate(SIZES.items())}
     made = {name: rng.normal(0.5 * j - 1, 1.2, (n, 4)) for j, (name, n) in enumerate(COUNT.items())}
     lab = nm.Dashboard(real, made, "kid")
-    lab._mixture.now(type(lab._scene).parse({**lab.scene, "weights": [2, 1, 1]}))
+    mixture_of(lab).now(type(scene_of(lab)).parse({**lab.scene, "weights": [2, 1, 1]}))
     found = json.loads(json.dumps(lab.mixture))
     lab.close()
     return list(real.values()), list(made.values()), found

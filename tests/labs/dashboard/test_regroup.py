@@ -9,7 +9,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.changes import Change
 from nbmetrics.labs.dashboard.studies import KEPT, Studies
-from tests.labs.inside import answer, scene_of, send
+from tests.labs.inside import answer, scene_of, send, study_of
 from tests.labs.toolkit.test_share import packed_bytes
 
 RNG = np.random.default_rng(15)
@@ -55,7 +55,7 @@ def test_scores_are_those_of_evaluate_on_the_same_federation(lab):
 
 def test_undo_and_redo_bring_back_the_same_numbers_and_compute_nothing_again(lab, monkeypatch):
     lab.scene = {**lab.scene, "weights": [0.2, 0.7, 0.1], "held": ["south"], "client": "isle", "generator": "far"}
-    before, study = known_of(lab), lab._study
+    before, study = known_of(lab), study_of(lab)
     lab.regroup(merge={"coast": ["isle", "south"]})
     assert lab.scene["weights"] == pytest.approx([0.2, 0.8]) and lab.scene["groups"] == [0, 1]
     assert (lab.scene["held"], lab.scene["client"], lab.scene["generator"]) == ([], "", "far")
@@ -64,9 +64,9 @@ def test_undo_and_redo_bring_back_the_same_numbers_and_compute_nothing_again(lab
     monkeypatch.setattr(type(study), "after", lambda *_: steps.append("remade"))
     for _ in range(2):
         lab.undo()
-        assert lab._study is study and study.next_step() is None and known_of(lab) == before
+        assert study_of(lab) is study and study.next_step() is None and known_of(lab) == before
         lab.redo()
-        assert lab._study.next_step() is None and known_of(lab) == after
+        assert study_of(lab).next_step() is None and known_of(lab) == after
     assert not steps
 
 
@@ -74,7 +74,7 @@ def test_one_call_does_all_in_order_and_is_one_step_back(lab):
     lab.scene = {**lab.scene, "weights": [0.5, 0.3, 0.2]}
     lab.regroup(split="south", merge={"rest": ["south: 1", "isle"]}, drop=["north"])
     assert [client["name"] for client in lab.board["clients"]] == ["south: 0", "rest"]
-    assert lab._scene.shares == pytest.approx([0.15 / 0.5, 0.35 / 0.5])
+    assert scene_of(lab).shares == pytest.approx([0.15 / 0.5, 0.35 / 0.5])
     assert lab.scores.names == ("south: 0", "rest")
     lab.undo()
     assert lab.scores.names == ("north", "south", "isle") and not lab.scene["regroup"]
@@ -84,7 +84,7 @@ def test_a_class_moves_with_its_rows_and_their_weight(lab):
     lab.regroup(move=(1, "north", "isle"))
     moved = CLIENTS.move_class(1, "north", "isle")
     assert moved.describe()[["n", "share of 1"]].values.tolist() == [[30, 0], [40, 0.5], [50, 0.8]]
-    assert lab._scene.shares == pytest.approx([30 / 120, 40 / 120, 50 / 120]) == moved.weights
+    assert scene_of(lab).shares == pytest.approx([30 / 120, 40 / 120, 50 / 120]) == moved.weights
     assert lab.scores.values("fid").all == pytest.approx(nm.evaluate(CLIENTS, GENERATORS, "fid").values("fid").all)
     given = federation(lambda name: 0.3).move_class("1", "north", "isle")
     assert given.weights == pytest.approx([0.15 / 0.9, 0.3 / 0.9, 0.45 / 0.9])
@@ -193,7 +193,7 @@ def test_a_page_asks_for_it_and_undoes_it_by_itself(lab):
 
 
 def test_a_few_studies_are_kept_and_the_others_made_again(lab):
-    studies = Studies(lab._study)
+    studies = Studies(study_of(lab))
     drops = [(Change("drop", (name,)),) for name in SIZES]
     more = [(Change("split", (name,)),) for name in SIZES]
     first = studies.of(drops[0])
@@ -202,7 +202,7 @@ def test_a_few_studies_are_kept_and_the_others_made_again(lab):
     assert studies.of(drops[0]) is first
     for changes in (*drops[1:], *more):
         studies.of(changes)
-    assert studies.of(drops[0]) is not first and studies.of(()) is lab._study
+    assert studies.of(drops[0]) is not first and studies.of(()) is study_of(lab)
     assert studies.names(drops[0]) == ("south", "isle")
 
 
@@ -223,7 +223,7 @@ def test_a_function_is_not_called_again_for_other_clients():
 
 
 def test_studies_that_take_much_memory_are_fewer(lab, monkeypatch):
-    studies, changes = Studies(lab._study), [(Change("drop", (name,)),) for name in SIZES]
-    monkeypatch.setattr(type(lab._study), "bytes", 0.6e9)
+    studies, changes = Studies(study_of(lab)), [(Change("drop", (name,)),) for name in SIZES]
+    monkeypatch.setattr(type(study_of(lab)), "bytes", 0.6e9)
     kept = [studies.of(one) for one in changes[:2]]
     assert studies.of(changes[1]) is kept[1] and studies.of(changes[0]) is not kept[0]

@@ -13,6 +13,7 @@ from nbmetrics.labs.dashboard.asked import Asked
 from nbmetrics.labs.dashboard.regions import proportions
 from nbmetrics.labs.dashboard.scene import DashboardScene
 from tests.labs.dashboard.page import said
+from tests.labs.inside import scene_of, winners_of
 from tests.node import needs_node
 
 RNG = np.random.default_rng(7)
@@ -33,7 +34,7 @@ def of_laws():
 
 
 def found(lab, **changes):
-    lab._winners.now(type(lab._scene).parse({**lab.scene, **changes}))
+    winners_of(lab).now(type(scene_of(lab)).parse({**lab.scene, **changes}))
     return json.loads(json.dumps(lab.winners))
 
 

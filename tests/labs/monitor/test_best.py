@@ -127,7 +127,7 @@ def test_what_is_clearly_worse_is_not_kept_and_paired_steps_are_told_apart_more_
     for part in ("avg", "all"):
         assert set(paired.best_set("kid")[part]) < set(range(4))
         assert len(paired.best_set("kid")[part]) <= len(apart.best_set("kid")[part])
-    assert paired.best_set("kid")["avg"] == paired.best_set("kid")["all"]  # by Theorem 2
+    assert paired.best_set("kid")["avg"] == paired.best_set("kid")["all"]  # by Theorem 1
 
 
 def test_words_say_whether_avg_and_all_disagree_by_more_than_chance(monitored):

@@ -3,7 +3,7 @@
 import nbmetrics as nm
 from tests import EVIL as IMAGE
 
-LABS = ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor"]
+LABS = ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor", "PrivacyLab"]
 # Those that are of a notebook's own data, and are not made of a share string alone.
 OF_DATA = ("Dashboard", "Monitor")
 # A Dashboard has no example of its own: what its code is run beside, exact laws, so that its numbers come at once.

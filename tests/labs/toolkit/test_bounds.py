@@ -20,6 +20,7 @@ from nbmetrics.labs.monitor.scene import MonitorScene
 from nbmetrics.labs.plane import items, laws
 from nbmetrics.labs.playground import scene as plane
 from nbmetrics.labs.playground.lessons import BEST, CHECKS, Lesson
+from nbmetrics.labs.privacy.scene import PrivacyScene
 from nbmetrics.labs.toolkit import modules
 from nbmetrics.labs.toolkit.fields import BOUNDS, WHOLE
 from nbmetrics.labs.twins.scene import TwinsScene
@@ -78,6 +79,7 @@ COMPARISON = {
     "rev": 1,
 }
 WATCHED = {"metric": "fid", "weights": [1.0, 2.0], "shown": 400, "client": "b", "rev": 1}
+NOISED = {"epsilon": 0.5, "metric": "kid", "aggregate": "avg", "run": 3, "of": "digits", "rev": 1}
 EXAMPLES = [
     (nm.Scene.parse, {**PLAYED, "lesson": PROGRESS}),
     (TwinsScene.parse, {"clients": [CLIENT], "half": 5.0, "rev": 1}),
@@ -86,6 +88,7 @@ EXAMPLES = [
     (nm.Scene.parse, WIDE),
     (DashboardScene.parse, COMPARISON),
     (MonitorScene.parse, WATCHED),
+    (PrivacyScene.parse, NOISED),
     *((Lesson.parse, {**TAUGHT, "predict": one, "check": None}) for one in PREDICTIONS),
     *((Lesson.parse, {**TAUGHT, "predict": None, "check": one}) for one in TASKS),
 ]

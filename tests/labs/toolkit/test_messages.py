@@ -24,6 +24,7 @@ KINDS = {
     "MemorizationLab": (lambda: nm.MemorizationLab(points=20), {"copied": 0.5}),
     "Dashboard": (compared, {"weights": [1.0, 0.5, 0.0]}),
     "Monitor": (watched, {"weights": [1.0, 0.5]}),
+    "PrivacyLab": (lambda: nm.PrivacyLab(), {"epsilon": 0.5}),
 }
 SCENES = [3, None, [], "x", {"strange": 1}, {"rev": 7, "strange": 1}, {"rev": True, "clients": 3}]
 REVS = [10**400, 2**53, BOUNDS["rev"][1], LEAP + 10, -1, 1.5, "1", None]

@@ -12,7 +12,7 @@ from nbmetrics.labs.toolkit import modules
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
-LABS = (nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard, nm.Monitor)
+LABS = (nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard, nm.Monitor, nm.PrivacyLab)
 # Two files of one name, each with an `own` of its own; a name given another; a name that is used by nobody.
 FILES = {
     "a/view/index.js": (
@@ -92,7 +92,9 @@ def test_a_module_has_one_export_and_no_import_left(kind):
     assert not re.search(r"^import\b", kind._esm, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("kind", "most"), [(nm.CorrelationLab, 107_000), (nm.MemorizationLab, 155_000)])
+@pytest.mark.parametrize(
+    ("kind", "most"), [(nm.CorrelationLab, 107_000), (nm.MemorizationLab, 155_000), (nm.PrivacyLab, 90_000)]
+)
 def test_a_page_carries_only_what_it_uses(kind, most):
     assert len(kind._esm) <= most
 
@@ -106,6 +108,7 @@ def test_a_page_carries_only_what_it_uses(kind, most):
         (nm.MemorizationLab, "memorization", {"toolkit"}),
         (nm.Dashboard, "dashboard", {"toolkit"}),
         (nm.Monitor, "monitor", {"toolkit"}),
+        (nm.PrivacyLab, "privacy", {"toolkit"}),
     ],
 )
 def test_no_lab_loads_the_page_of_another(kind, own, others):

@@ -60,7 +60,7 @@ def test_without_the_variable_nothing_is_watched(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "kind", [nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard, nm.Monitor]
+    "kind", [nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard, nm.Monitor, nm.PrivacyLab]
 )
 def test_pages_say_what_they_were_joined_from(kind):
     assert modules.joined_again(kind._esm) == kind._esm and modules.joined_again(kind._css) == kind._css

@@ -40,11 +40,20 @@ def labs():
     watched = recorded()
     watched.scene = {**watched.scene, "weights": [0.5, 2.0, 0.0], "shown": 300, "client": "Client 2", "rev": 1}
     played = [played, lesson, evil_lab()]
-    return [*played, moved(nm.CorrelationLab()), moved(nm.TwinsLab()), memo, lab_of(), chosen, watched]
+    return [
+        *played,
+        moved(nm.CorrelationLab()),
+        moved(nm.TwinsLab()),
+        memo,
+        lab_of(),
+        chosen,
+        watched,
+        moved(nm.PrivacyLab()),
+    ]
 
 
 def state_of(lab):
-    names = ("scene", "history", "presets", "lessons", "data", "base", "board", "run")
+    names = ("scene", "history", "presets", "lessons", "data", "base", "board", "run", "study")
     result = {field: part for field, part in lab.result.items() if field in ("rev", "scores", "of")}
     return {"result": result} | {name: getattr(lab, name) for name in names if hasattr(lab, name)}
 

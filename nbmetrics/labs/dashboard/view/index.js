@@ -12,6 +12,7 @@ import { read } from "../../toolkit/view/written.js";
 import { BoardStore } from "./boardstore.js";
 import { Candidates } from "./candidates.js";
 import { dashboardCode, openingCode } from "./code.js";
+import { Costs } from "./costs.js";
 import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
 import { HeatMap } from "./heat.js";
@@ -55,11 +56,13 @@ function dashboardView(store, signal) {
   });
   const candidates = new Candidates(store, signal, toolbar);
   const progress = new Progress(store, signal);
+  const costs = new Costs(store, signal);
   const body = el("div", { class: "nbm-dashboard" }, shown.cards);
   const paint = () => {
     const scene = /** @type {Scene} */ (/** @type {any} */ (store.scene));
     metric.value = scene.metric;
     progress.paint();
+    costs.paint();
     candidates.paint(scene);
     toolbar.paint(scene);
     setAttributes(body, { "aria-busy": store.isAtHand ? "false" : "true" });
@@ -75,7 +78,16 @@ function dashboardView(store, signal) {
     regroup.paint();
   };
   return {
-    nodes: [shown.headline.root, progress.root, toolbar.root, body, toolbar.status, toolbar.fold, toolbar.codeFold],
+    nodes: [
+      shown.headline.root,
+      progress.root,
+      toolbar.root,
+      body,
+      costs.root,
+      toolbar.status,
+      toolbar.fold,
+      toolbar.codeFold,
+    ],
     paint,
   };
 }

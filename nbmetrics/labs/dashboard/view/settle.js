@@ -67,7 +67,9 @@ export function settle(away, variances, sizes) {
 export function settleSentence({ now, rows, buys }, leader, rival, clients) {
   if (Number.isNaN(now)) return `What would settle ${leader} or ${rival} is not known.`;
   if (!buys.length) return `More rows would change nothing: ${leader} and ${rival} are compared exactly.`;
-  if (now <= SETTLED) return `Settled: P(wrong winner) is ${percent(now)} for ${leader} over ${rival}.`;
+  if (now <= SETTLED) {
+    return `Little is left to settle by avg: P(wrong winner) is ${percent(now)} for ${leader} over ${rival}, taken alone.`;
+  }
   const [n, best] = [ROWS.indexOf(rows), buys[0]];
   const source = best.client === null ? "each of the two generators" : clients[best.client];
   const more = `${rows.toLocaleString("en-US")} more rows from ${source}`;

@@ -13,7 +13,8 @@
  * @typedef {Record<string, Record<string, Written[]>>} Cells  by metric and generator, one a client
  * @typedef {{clients: ClientFacts[], generators: Record<string, {rows?: number}>, metrics: MetricFacts[], values: Cells,
  *   centres: Cells, few?: Record<string, string[]>, regroup?: Change[], leaves?: number[],
- *   tree?: [number, number, number][], gaps?: Record<string, import("../../toolkit/view/kidgap.js").PackedGap>, filled: {done: number, total: number, doing: string, stopped?: boolean, why?: string}}} Board
+ *   tree?: [number, number, number][], ledger?: Cost[], gaps?: Record<string, import("../../toolkit/view/kidgap.js").PackedGap>, filled: {done: number, total: number, doing: string, stopped?: boolean, why?: string}}} Board
+ * @typedef {{metric: string, aggregate: string, up: [number, number], down: [number, number], reveals: string}} Cost  least and most bytes of a client
  * @typedef {{scale: Written[], int8: string}} PackedDraws
  * @typedef {{value: number, client: number}} Worst  -1 where a client that counts has no score
  * @typedef {{facts: MetricFacts, values: Float64Array[], centres: Float64Array[], known: boolean[][],

@@ -125,5 +125,7 @@ function readOf(count, unreadable, isTooMuch) {
 const state = JSON.parse(document.scripts[0].text);
 const refused = whyStateRefused(/** @type {any} */ ({ get: (/** @type {string} */ name) => state[name] }));
 const collector = refused ? null : new Collector(state, new AbortController().signal);
-document.getElementsByTagName("main")[0].append(collector?.root ?? el("p", { class: "nbm", role: "alert" }, [refused]));
+document
+  .getElementsByClassName("lab")[0]
+  .append(collector?.root ?? el("p", { class: "nbm", role: "alert" }, [refused]));
 collector?.paint();

@@ -67,10 +67,9 @@ export class Goals {
     this.next = el("button", { type: "button" }, ["Next goal"]);
     this.next.addEventListener("click", () => (this.isLast ? toLessons() : this.advance()), { signal });
     lockable("presets", this.next);
-    this.root = el("div", { class: "nbm-goal", role: "status", "aria-label": "Goal" }, [
-      el("p", {}, [this.count, " ", this.text]),
-      this.next,
-    ]);
+    // As tall as the longest that it will say, so that reaching a goal moves nothing.
+    this.said = el("p", {}, [el("span", {}, [this.count, " ", this.text])]);
+    this.root = el("div", { class: "nbm-goal", role: "status", "aria-label": "Goal" }, [this.said, this.next]);
   }
 
   get isLast() {
@@ -97,10 +96,9 @@ export class Goals {
     goal.isReached ||= state === "reached" && goal.edits > 0 && !this.store.before;
     const isReached = goal.isReached;
     this.root.classList.toggle("nbm-done", isReached);
-    setText(
-      this.count,
-      isReached ? `✓ Goal ${goal.index + 1} of ${goals.length}.` : `Goal ${goal.index + 1} of ${goals.length}:`,
-    );
+    const which = `Goal ${goal.index + 1} of ${goals.length}`;
+    setText(this.count, isReached ? `✓ ${which}.` : `${which}:`);
+    setAttributes(this.said, { "data-longest": `✓ ${which}. ${why}` });
     setText(this.text, isReached ? why : state === "elsewhere" ? elsewhere : text);
     setText(this.next, this.isLast ? "To the lessons" : isReached ? "Next goal" : "Skip");
     setAttributes(this.next, { "data-reached": String(isReached) });

@@ -42,9 +42,10 @@ class SavedModel {
 
   send() {}
 
-  /** The page as it was written, with the state of now. */
+  /** The page as it was written, with the state of now, and without what leads elsewhere on its site. */
   page() {
     const copy = /** @type {HTMLElement} */ (this.source.cloneNode(true));
+    for (const node of [...copy.querySelectorAll("[data-beside]")]) node.remove();
     // No text in it can end the script element that it stands in.
     copy.getElementsByTagName("script")[0].textContent = JSON.stringify(this.state).replaceAll("<", "\\u003c");
     return `<!doctype html>\n${copy.outerHTML}\n`;
@@ -73,24 +74,24 @@ class SavedModel {
 export async function openSaved(widget) {
   const source = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
   const model = new SavedModel(JSON.parse(document.scripts[0].text), source);
-  const main = document.getElementsByTagName("main")[0];
+  const [place] = document.getElementsByClassName("lab");
   const { signal } = new AbortController();
   const made = widget();
-  const link = new Link(made, model, main);
+  const link = new Link(made, model, place);
   await link.read((opened) => model.start(opened), "The page shows what was saved in it.");
   made.initialize({ model, signal });
-  made.render({ model, el: main, signal });
+  made.render({ model, el: place, signal });
   const follow = () => link.read((opened) => model.open(opened), "The page shows what it showed before.");
   addEventListener("hashchange", follow);
 }
 
 /** What stands behind # in the address of the page. */
 class Link {
-  /** @param {Widget} widget @param {SavedModel} model @param {HTMLElement} main */
-  constructor(widget, model, main) {
+  /** @param {Widget} widget @param {SavedModel} model @param {Element} place */
+  constructor(widget, model, place) {
     this.widget = widget;
     this.model = model;
-    this.main = main;
+    this.place = place;
     this.alert = document.createElement("p");
     this.alert.className = "nbm nbm-refused";
     this.alert.setAttribute("role", "alert");
@@ -107,7 +108,7 @@ class Link {
     } catch (error) {
       const why = error instanceof URIError ? "It is damaged." : /** @type {Error} */ (error).message;
       this.alert.textContent = `The link could not be opened. ${why} ${instead}`;
-      this.main.insertBefore(this.alert, this.main.getElementsByClassName("nbm")[0] ?? null);
+      this.place.insertBefore(this.alert, this.place.getElementsByClassName("nbm")[0] ?? null);
     }
   }
 }

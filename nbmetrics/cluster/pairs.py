@@ -1,0 +1,136 @@
+"""Metrics whose pool follows from numbers of every two clients, such as KID with any kernel: blocks of pairs as tasks.
+
+    leaf      rows → summaries, which stay on their worker → terms with every generator
+    crossed   the leaves of two stacks of clients → numbers of every two clients, one of each stack
+    told      a leaf → what it knows, without the rows
+
+The table of these numbers comes here, and gives *all* under any weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from ..arrays import memory
+from ..errors import InvalidInput, refusal_of
+from ..evaluation.filling import Filling
+from ..evaluation.result import Result
+from ..evaluation.standing import Lone, part_of
+from ..metrics.base import Metric
+from .crew import EVEN, Crew
+from .leaves import begun, result_of
+from .sources import Source
+from .tree import Kit, Node
+
+# Of the memory of a worker: the rows of a stack of clients, and of two of them, beside what they are computed with.
+STACK, BOTH = 0.05, 0.4
+
+
+def has_room(filling: Filling) -> bool:
+    """Whether a table of every two clients is no larger than a block of memory."""
+    return 8.0 * len(filling.names) ** 2 <= memory.block_bytes
+
+
+def scored_by_pairs(
+    filling: Filling, metrics: dict[str, Metric[Any]], sources: Sequence[Source], crew: Crew, tell: Callable[[int], Any]
+) -> dict[str, Result]:
+    """The results of such metrics."""
+    sizes = _bytes(filling, next(iter(metrics)), crew)
+    columns, held, leaves = begun(filling, metrics, sources, crew, math.inf)
+    stacks, about = _stacks(leaves, sizes, crew), f"pairs of clients under {', '.join(metrics)}"
+    known = [crew.submit(told, held, future, about=about, priority=1) for stack in stacks for future in stack]
+    places = list(combinations_with_replacement(range(len(stacks)), 2))
+    blocks = [
+        crew.submit(crossed, held, len(stacks[a]), *stacks[a], *(stacks[b] if b > a else ()), about=about)
+        for a, b in places
+    ]
+    counts, steps = {f.key: len(crew.names_of(f)) for f in leaves}, len(metrics) * (1 + len(filling.generators))
+    for future in crew.finished([*leaves, *known, *blocks]):
+        tell(counts.get(future.key, 0) * steps)
+    found = dict(zip(places, crew.results(blocks), strict=True))
+    nodes, squares = zip(*crew.results(known), strict=True)
+    results = {}
+    for name, metric in metrics.items():
+        pairs = metric.by_pairs(filling.federation.dim)
+        table = [[_block(found, a, b, name) for b in range(len(stacks))] for a in range(len(stacks))]
+        pairs.tabulated(_summaries(nodes, name), np.block(table))
+        pairs.remember([column.summary for column in columns[name]], squares[0][name])
+        results[name] = replace(result_of(filling, name, columns[name], nodes, []), attempts={})
+        tell(len(filling.generators))
+    return results
+
+
+def _bytes(filling: Filling, metric: str, crew: Crew) -> dict[str, float]:
+    """Of each client's rows; refused where two of them are too many for a worker."""
+    samples = zip(filling.names, filling.clients[metric].samples, strict=True)
+    sizes = {name: 0.0 if s.rows is None else 8.0 * s.rows.shape[0] * s.rows.shape[1] for name, s in samples}
+    name = max(sizes, key=lambda name: sizes[name])
+    if 2.0 * sizes[name] > BOTH * crew.memory:
+        seen = (
+            f"{metric} needs the rows of two clients in one worker, and {name!r} alone has {sizes[name] / 1e9:.3g} GB"
+        )
+        raise InvalidInput("cluster", seen, f"Give workers {2.0 * sizes[name] / BOTH / 1e9:.3g} GB of memory each")
+    return sizes
+
+
+def _stacks(leaves: Sequence[Any], sizes: dict[str, float], crew: Crew) -> list[list[Any]]:
+    """Leaves whose pairs are computed together: so few that rows fit, so many that all threads have work."""
+    most = min(STACK * crew.memory, sum(sizes.values()) / math.sqrt(2.0 * EVEN * crew.threads))
+    stacks: list[list[Any]] = []
+    held = 0.0
+    for future in leaves:
+        size = sum(sizes[name] for name in crew.names_of(future))
+        if not stacks or held + size > most:
+            stacks.append([])
+            held = 0.0
+        stacks[-1].append(future)
+        held += size
+    return stacks
+
+
+def _summaries(nodes: Sequence[Node], name: str) -> list[Any]:
+    """What clients add to the pool, node by node, those without left out."""
+    parts = [part_of(summary) for node in nodes for summary in node.summaries[name]]
+    return [part for part in parts if not refusal_of(part)]
+
+
+def _block(found: dict[tuple[int, int], Any], a: int, b: int, name: str) -> np.ndarray:
+    block = found[min(a, b), max(a, b)][name]
+    return np.asarray(block if a <= b else block.T)
+
+
+def crossed(kit: Kit, count: int, *leaves: tuple[float, Node]) -> dict[str, np.ndarray]:
+    """By metric, the numbers of every client of the first `count` leaves with every one of the others, or of these."""
+    nodes, found = [node for _, node in leaves], {}
+    for name, metric in kit.metrics.items():
+        left = _summaries(nodes[:count], name)
+        right = _summaries(nodes[count:], name) if len(nodes) > count else left
+        found[name] = metric.by_pairs(kit.dim).between(left, right)
+    return found
+
+
+def told(kit: Kit, leaf: tuple[float, Node]) -> tuple[Node, dict[str, Any]]:
+    """What is known of a leaf's clients without their rows, and of the generators beside it."""
+    node, summaries, terms, squares = leaf[1], {}, {}, {}
+    for name, metric in kit.metrics.items():
+        pairs, generated = metric.by_pairs(kit.dim), [g for g in kit.generators[name] if not refusal_of(g)]
+        summaries[name] = [_light(pairs, summary, generated) for summary in node.summaries[name]]
+        # a refusal of the client is the same object in its terms, by which messages know whom it names
+        same = {id(old): new for old, new in zip(node.summaries[name], summaries[name], strict=True)}
+        terms[name] = [[same.get(id(pair), pair) for pair in row] for row in node.terms[name]]
+        squares[name] = pairs.squares(kit.generators[name])
+    return replace(node, summaries=summaries, terms=terms), squares
+
+
+def _light(pairs: Any, summary: Any, generated: Sequence[Any]) -> Any:
+    part = part_of(summary)
+    if refusal_of(part):
+        return summary
+    light = pairs.without_rows(part, generated)
+    return Lone(summary, light) if isinstance(summary, Lone) else light

@@ -1,0 +1,167 @@
+"""The same summaries noised again and again, ε by ε: what rank_survival and the PrivacyLab are made of.
+
+Flow: the exact scores, as `evaluate` gives them → every client's bounded summary, once → for each ε noise is added to
+these, `repeats` times, and each time scored for avg and pooled and scored for all.
+
+The draws are the same standard normals at every ε, only scaled: within an ε they are independent of one another, two
+neighbouring ε are not. The study needs the rows and is itself not private: it is made before a release, of public or
+simulated data like those to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput, check_count, check_list, check_number
+from ..evaluation.evaluate import evaluate
+from ..evaluation.result import Result, value_of
+from ..evaluation.scores import Scores
+from ..evaluation.wanted import listed
+from ..federation import Federation, as_generators
+from ..metrics import KID, Metric
+from ..metrics.base import losses
+from ..metrics.kid.features import RandomFeatures
+from .noisy import NoisyFID, NoisyMoments, bounded, noisy_mean, with_noise
+from .privacy import Normals, Privacy
+from .wire import Section
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+PARTS = ("avg", "all")
+MOST_DRAWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseStudy:
+    """Scores without noise, and under noise at each of some ε.
+
+    Attributes
+    ----------
+    epsilons : (e,) from small to large
+    multipliers : (e,) noise's standard deviation over the sensitivity of each release
+    metrics : those of which there are scores, in order; lower is better, or `losses` makes it so
+    generators : their names
+    scores : without clipping and noise
+    exact : (metrics, 2, generators) of avg and all, those of `scores`
+    clipped : the same, clipped and without noise
+    drawn : (e, repeats, metrics, 2, generators), clipped and with noise
+    delta, clip : of the Gaussian mechanism
+    rows : of each client
+    """
+
+    epsilons: tuple[float, ...]
+    multipliers: tuple[float, ...]
+    metrics: tuple[Metric[Any], ...]
+    generators: tuple[str, ...]
+    scores: Scores
+    exact: np.ndarray
+    clipped: np.ndarray
+    drawn: np.ndarray
+    delta: float
+    clip: float
+    rows: tuple[int, ...]
+
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """(…, metrics, 2, generators) as what generators are ranked by, lower is better."""
+        parts = [losses(metric, scores[..., m, :, :]) for m, metric in enumerate(self.metrics)]
+        return np.stack(parts, axis=-3)
+
+    @property
+    def kept(self) -> np.ndarray:
+        """(e, metrics, 2): in how many of the draws the generator that is first without noise is first."""
+        first = self.losses(self.exact).argmin(axis=-1)
+        return np.asarray((self.losses(self.drawn).argmin(axis=-1) == first).sum(axis=1))
+
+
+def noise_study(
+    federation: Any,
+    generators: Any,
+    metrics: Any = None,
+    *,
+    clip: float,
+    epsilons: Sequence[float] = EPSILONS,
+    delta: float = 1e-5,
+    centre: Any = None,
+    repeats: int = 20,
+    samples: int | None = None,
+    seed: int = 0,
+) -> NoiseStudy:
+    """The study of `rank_survival`, draw by draw; arguments as there."""
+    federation = federation if isinstance(federation, Federation) else Federation(federation)
+    wanted = listed(("fid", KID(RandomFeatures(count=1024))) if metrics is None else metrics)
+    made, count = as_generators(generators), check_count(repeats, "repeats", maximum=MOST_DRAWS)
+    known = sorted({check_number(e, "epsilons") for e in check_list(epsilons, "epsilons", 1_000)})
+    budgets = [Privacy(e, delta, clip, centre) for e in known]
+    if not budgets:
+        raise InvalidInput("epsilons", "is empty", "Give at least one")
+    seed = check_count(seed, "seed", minimum=0)
+    sections = [[bounded(m, client.to_sample(), budgets[0]) for m in wanted] for client in federation]
+    exact = evaluate(federation, made, wanted, samples=samples, seed=seed, progress=False)
+    results = [_whole(exact.result(metric.name)) for metric in wanted]
+    releases = max(1, sum(bool(section.arrays) for section in sections[0]))
+    multipliers = [budget.multiplier(releases) for budget in budgets]
+    runs = _Runs(results, sections, federation.weights, seed)
+    return NoiseStudy(
+        epsilons=tuple(known),
+        multipliers=tuple(multipliers),
+        metrics=tuple(result.metric for result in results),
+        generators=exact.generators,
+        scores=exact,
+        exact=np.array([[exact.values(m.name).avg, exact.values(m.name).all] for m in wanted]),
+        clipped=runs.drawn(0.0, 1)[0],
+        drawn=np.stack([runs.drawn(z, count) for z in multipliers]),
+        delta=budgets[0].delta,
+        clip=float(clip),
+        rows=tuple(client.size for client in federation),
+    )
+
+
+def _whole(result: Result) -> Result:
+    """The result of a metric that scores every generator."""
+    for terms in (terms for row in result.terms for terms in row):
+        if isinstance(terms, InvalidInput):
+            raise terms
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """The clients' bounded summaries, and the generators that they are scored against."""
+
+    results: Sequence[Result]
+    sections: Sequence[Sequence[Section]]
+    weights: tuple[float, ...]
+    seed: int
+
+    def drawn(self, multiplier: float, count: int) -> np.ndarray:
+        """(count, metrics, 2, generators), of noise that depends on the client and the draw, and not on ε."""
+        streams = [Normals([self.seed, c]) for c in range(len(self.sections))]
+        return np.array([self._once(multiplier, streams) for _ in range(count)])
+
+    def _once(self, multiplier: float, streams: Sequence[Normals]) -> list[np.ndarray]:
+        sent = [
+            [with_noise(section, multiplier, normals) for section in sections]
+            for sections, normals in zip(self.sections, streams, strict=True)
+        ]
+        return [self._scored(m, [client[m] for client in sent]) for m in range(len(self.results))]
+
+    def _scored(self, m: int, sent: Sequence[Section]) -> np.ndarray:
+        """(2, generators): avg and all."""
+        result = self.results[m]
+        if not sent[0].arrays:  # nothing of a client is in it
+            return np.array([result.average(self.weights), result.pooled(self.weights)])
+        metric, clients = _arrived(result.metric, sent)
+        pooled = metric.pool(clients, self.weights)
+        terms = metric.all_terms([*clients, pooled], result.generated)
+        scores = np.array([[value_of(pair) for pair in row] for row in terms])
+        return np.array([scores[:, :-1] @ self.weights, scores[:, -1]])
+
+
+def _arrived(metric: Metric[Any], sent: Sequence[Section]) -> tuple[Metric[Any], list[Any]]:
+    """What the server makes of the clients' sections, and the metric that scores it."""
+    if sent[0].kind == "noisy moments":
+        return NoisyFID(), [NoisyMoments.of(section, len(section.arrays["mean"])) for section in sent]
+    return metric, [noisy_mean(metric, section) for section in sent]

@@ -1,0 +1,59 @@
+/**
+ * What each score costs and reveals, in a fold: bytes up and down for each client, and what is told. It depends on the
+ * data alone, and is painted when it comes, not in a drag.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Board, Cost } from "./types.js"
+ */
+import { resizeChildren } from "../../toolkit/view/chart.js";
+import { el, scroller, setText } from "../../toolkit/view/dom.js";
+
+const HEAD = "What each score costs and reveals";
+const HEADS = ["Score", "Up, bytes a client", "Down, bytes a client", "What a client reveals"];
+
+export class Costs {
+  /** @param {Store} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    /** @type {Cost[] | undefined} */
+    this.shown = undefined;
+    const heads = HEADS.map((head) => el("th", { scope: "col" }, [head]));
+    this.body = el("tbody");
+    this.note = el("p", { class: "nbm-note" });
+    const table = el("table", { class: "nbm-figures nbm-costs", "aria-label": HEAD }, [
+      el("thead", {}, [el("tr", {}, heads)]),
+      this.body,
+    ]);
+    this.root = el("details", { class: "nbm-fold" }, [
+      el("summary", {}, [HEAD]),
+      scroller(HEAD, table, signal),
+      this.note,
+    ]);
+  }
+
+  paint() {
+    const { ledger, generators } = /** @type {Board} */ (this.store.model.get("board"));
+    this.root.hidden = !ledger;
+    if (!ledger || ledger === this.shown) return;
+    this.shown = ledger;
+    const rows = resizeChildren(this.body, ledger.length, () =>
+      el("tr", {}, [el("th", { scope: "row" }), ...HEADS.slice(1).map(() => el("td"))]),
+    );
+    ledger.forEach(({ metric, aggregate, up, down, reveals }, k) => {
+      [`${metric} ${aggregate}`, bytes(up), bytes(down), reveals].forEach((text, c) =>
+        setText(rows[k].children[c], text),
+      );
+    });
+    const count = Object.keys(generators).length;
+    setText(
+      this.note,
+      `If the rows stayed with the clients: for avg the summaries of ${count === 1 ? "the generator" : `all ${count} generators`} go down and one number each comes up; for all a client’s summary goes up once, and avg can be had from it too. A summary is not private because it is small.`,
+    );
+  }
+}
+
+/** @param {[number, number]} ends */
+function bytes([least, most]) {
+  const [low, high] = [least, most].map((value) => value.toLocaleString("en"));
+  return least === most ? low : `${low} to ${high}`;
+}

@@ -1,0 +1,114 @@
+"""What the answer before knew of what has not changed since: summaries of rows and laws, and the terms of each pair.
+
+In a drag one item moves: `evaluate` is asked again with these metrics, and computes that item alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Self
+
+from ...metrics.base import Adapted, Metric, Sample, Terms, terms_of
+
+
+class Memory:
+    """What was computed of sources that are compared by identity, as long as it was asked for lately.
+
+    One answer is made in `with memory:`. At its end is forgotten what neither it nor the one before asked for. Scores
+    that a user has may be asked later, and by another thread: they find what is known, and leave nothing.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._answering: int | None = None  # the thread
+        self._known: dict[Any, tuple[Any, Any]] = {}
+        self._asked: set[Any] = set()
+        self._before: set[Any] = set()
+
+    def __enter__(self) -> Self:
+        self._lock.acquire()
+        self._answering = threading.get_ident()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._asked:
+            kept = self._asked | self._before
+            self._known = {key: value for key, value in self._known.items() if key in kept}
+            self._asked, self._before = set(), self._asked
+        self._answering = None
+        self._lock.release()
+
+    def once(self, what: str, about: Sequence[Any], make: Callable[[], Any]) -> Any:
+        """`make()`, or what it gave before of these very objects, which are kept alive meanwhile."""
+        key = (what, *map(id, about))
+        found = self._known.get(key) or (tuple(about), make())
+        if self._answering == threading.get_ident():
+            self._known.setdefault(key, found)
+            self._asked.add(key)
+        return found[1]
+
+    def knows(self, what: str, about: Sequence[Any]) -> bool:
+        return (what, *map(id, about)) in self._known
+
+
+class Remembered(Adapted):
+    """A metric that computes each summary, and the terms of each pair of them, once."""
+
+    OWN = frozenset({"resolve", "summarize", "pool", "terms", "distance", "all_terms", "size_gap"})
+
+    def __init__(self, item: Metric[Any], memory: Memory) -> None:
+        super().__init__(item)
+        self.memory = memory
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in Remembered.OWN:
+            return object.__getattribute__(self, name)
+        return super().__getattribute__(name)
+
+    def resolve(self, clients: Sequence[Sample]) -> Metric[Any]:
+        """This metric settled on these clients; the same object for the same clients, so that it is known again."""
+        sources = [_source(sample) for sample in clients]
+        settled = self.memory.once(f"{self.name} settled", sources, lambda: self.item.resolve(clients))
+        setting = getattr(settled, "kernel", type(settled))  # what clients can change of these metrics
+        return Remembered(self.memory.once(self.name, [setting], lambda: settled), self.memory)
+
+    def summarize(self, sample: Sample) -> Any:
+        return self.memory.once("summary", [self.item, _source(sample)], lambda: self.item.summarize(sample))
+
+    def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
+        return self.memory.once(f"pool {[*weights]}", summaries, lambda: self.item.pool(summaries, weights))
+
+    def terms(self, real: Any, generated: Any) -> dict[str, float]:
+        found: dict[str, float] = self.memory.once("terms", [real, generated], lambda: self.item.terms(real, generated))
+        return found
+
+    def distance(self, real: Any, generated: Any) -> float:
+        return float(self.memory.once("distance", [real, generated], lambda: self.item.distance(real, generated)))
+
+    def size_gap(self, clients: Sequence[Any], weights: Sequence[float], pooled: Any, generated: Any) -> float:
+        make = partial(self.item.size_gap, clients, weights, pooled, generated)
+        return float(self.memory.once(f"size gap {[*weights]}", [pooled, generated, *clients], make))
+
+    def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
+        """The terms of every pair: those of generators with an unknown one anew, the others as they were."""
+        unknown = [g for g in generated if not all(self.memory.knows("terms", [r, g]) for r in real)]
+        fresh = [r for r in real if not all(self.memory.knows("terms", [r, g]) for g in unknown)]
+        rows = self.item.all_terms(fresh, unknown) if unknown else ()
+        made = {
+            (id(r), id(g)): terms
+            for g, row in zip(unknown, rows, strict=True)
+            for r, terms in zip(fresh, row, strict=True)
+        }
+        return [[self.memory.once("terms", [r, g], partial(self._made, made, r, g)) for r in real] for g in generated]
+
+    def _made(self, made: dict[tuple[int, int], Terms], real: Any, generated: Any) -> Terms:
+        """Those just made; anew where they were known before, and another thread's answer forgot them."""
+        terms = made.get((id(real), id(generated)))
+        return terms_of(self.item, real, generated) if terms is None else terms
+
+
+def _source(sample: Sample) -> Any:
+    """What tells a sample from another: its rows, or its law."""
+    return sample.law if sample.rows is None else sample.rows

@@ -1,0 +1,1 @@
+"""PrivacyLab: at which ε the ranks survive."""

@@ -1,0 +1,133 @@
+"""The study of a PrivacyLab: the one that comes with it, one of the user's data, and as plain JSON for the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...datasets import digits, trained_samples
+from ...errors import InvalidInput
+from ...federated.noisy import check_bounded
+from ...federated.study import NoiseStudy, noise_study
+from ...federated.survival import wilson
+from ...federation import Federation, as_generators
+from .settings import Settings
+
+# Scores that a page takes, of all ε, runs, metrics, aggregates and generators.
+MOST_SCORES = 100_000
+# Of what comes with the lab: 2 × 2 pixels averaged, in [0, 1], so that no row is farther than 2 from the middle.
+DIM, MIDDLE, FARTHEST = 16, 0.5, 2.0
+CLIENTS, CONCENTRATION = 5, 0.5
+CHECKPOINTS = {
+    "WGAN-GP late": ("wgan-gp", 2000),
+    "WGAN-GP early": ("wgan-gp", 600),
+    "DDPM late": ("ddpm", 1500),
+    "DDPM early": ("ddpm", 600),
+}
+ABOUT = "Handwritten digits of 16 averaged pixels, which clients hold in unequal shares; 500 rows of each generator."
+
+
+def studied(federation: Any, generators: Any, settings: Settings) -> tuple[NoiseStudy, str]:
+    """The study, and "digits" where it is the one that comes with the lab, else "own"."""
+    if federation is None and generators is None:
+        for name in ("clip", "centre", "samples"):
+            if getattr(settings, name) is not None:
+                fix = "Leave it away, or give federation and generators"
+                raise InvalidInput(name, "is for data of your own, and the lab shows its digits", fix)
+        return (_study_of_digits(settings), "own") if settings.others else (_usual_study(), "digits")
+    for name, given in (("federation", federation), ("generators", generators)):
+        if given is None:
+            raise InvalidInput(
+                name, "is missing", "Give federation and generators, or neither for the lab's own digits"
+            )
+    if settings.clip is None:
+        fix = "Give the norm to which rows are clipped, such as clip=4.0, not chosen by looking at them"
+        raise InvalidInput("clip", "is missing", fix)
+    federation = federation if isinstance(federation, Federation) else Federation(federation)
+    return _study(federation, as_generators(generators), settings), "own"
+
+
+@cache
+def _usual_study() -> NoiseStudy:
+    return _study_of_digits(Settings())
+
+
+def _study_of_digits(settings: Settings) -> NoiseStudy:
+    rows, labels = digits()
+    federation = Federation.dirichlet(_averaged(rows), labels, CLIENTS, CONCENTRATION, seed=0)
+    found, made = trained_samples("checkpoints"), {}
+    for name, (model, step) in CHECKPOINTS.items():
+        (place,) = np.flatnonzero((found.model == model) & (found.step == step) & (found.seed == 0))
+        made[name] = _averaged(found.rows[place])
+    bounded = replace(settings, clip=FARTHEST, centre=np.full(DIM, MIDDLE))
+    return _study(federation, as_generators(made), bounded)
+
+
+def _averaged(rows: np.ndarray) -> np.ndarray:
+    """8 × 8 pixels to 4 × 4."""
+    return rows.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, DIM)
+
+
+def _study(federation: Federation, generators: Any, settings: Settings) -> NoiseStudy:
+    metrics = settings.wanted()
+    sample = next(iter(federation)).to_sample()
+    for metric in metrics:
+        if check_bounded(metric, sample) == "nothing":
+            fix = "Take 'fid', 'kid' or KID(nm.RandomFeatures(…))"
+            raise InvalidInput("metrics", f"{metric.label} looks at the generator alone, and noise leaves it", fix)
+    if len(generators) < 2:
+        raise InvalidInput("generators", "is one, which has no rank", "Give two or more")
+    scores = len(settings.epsilons) * settings.repeats * len(metrics) * 2 * len(generators)
+    if scores > MOST_SCORES:
+        fix = "Give fewer repeats, epsilons, metrics or generators"
+        raise InvalidInput("repeats", f"makes {scores:,} scores, and a page takes {MOST_SCORES:,}", fix)
+    assert settings.clip is not None
+    return noise_study(
+        federation,
+        generators,
+        metrics,
+        clip=settings.clip,
+        epsilons=settings.epsilons,
+        delta=settings.delta,
+        centre=settings.centre,
+        repeats=settings.repeats,
+        samples=settings.samples,
+        seed=settings.seed,
+    )
+
+
+def packed(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
+    """The study as the page gets it, scores to seven digits: what page and Python read alike.
+
+    `about` is what it is of, in words; `code` is Python that makes the lab again.
+    """
+    exact, clipped, drawn = map(_brief, (study.exact, study.clipped, study.drawn))
+    study = replace(study, exact=exact, clipped=clipped, drawn=drawn)
+    low, high = wilson(study.kept, study.drawn.shape[1])
+    return {
+        "of": of,
+        "about": about,
+        "code": code,
+        "epsilons": list(study.epsilons),
+        "multipliers": list(study.multipliers),
+        "metrics": [{"name": metric.name, "label": metric.label} for metric in study.metrics],
+        "generators": list(study.generators),
+        "exact": study.exact.tolist(),
+        "clipped": study.clipped.tolist(),
+        "drawn": study.drawn.tolist(),
+        "kept": study.kept.tolist(),
+        "low": _brief(low).tolist(),
+        "high": _brief(high).tolist(),
+        "delta": study.delta,
+        "clip": study.clip,
+        "rows": [min(study.rows), max(study.rows)],
+        "clients": len(study.rows),
+    }
+
+
+def _brief(array: np.ndarray) -> np.ndarray:
+    """Its numbers to seven digits."""
+    return np.array([float(f"{value:.7g}") for value in array.ravel()]).reshape(array.shape)

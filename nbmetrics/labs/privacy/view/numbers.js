@@ -1,0 +1,61 @@
+/**
+ * Twin: labs/privacy/numbers.py · held by: tests/labs/privacy/test_privacy.py
+ *
+ * What the study says of one ε, metric, aggregate and run. No DOM.
+ *
+ * @import { Numbers, Scene, Study } from "./types.js"
+ */
+export const AGGREGATES = ["avg", "all"];
+// The share of the runs from which on, at every larger ε, the first place is said to survive.
+const SURVIVES = 0.95;
+
+/** @param {Scene} scene @param {{get(key: string): any}} model @returns {Numbers} */
+export function numbersOf(scene, model) {
+  const study = /** @type {Study} */ (model.get("study"));
+  const e = nearest(study.epsilons, scene.epsilon);
+  const { m, p } = placesOf(study, scene);
+  const drawn = study.drawn[e].map((run) => run[m][p]);
+  const [exact, shown] = [study.exact[m][p], drawn[scene.run - 1]];
+  const order = ordered(exact);
+  const firsts = drawn.map((run) => ordered(run)[0]);
+  return {
+    place: e,
+    epsilon: study.epsilons[e],
+    multiplier: study.multipliers[e],
+    order,
+    exact,
+    drawn,
+    shown,
+    places: exact.map((_, g) => ordered(shown).indexOf(g) + 1),
+    first: exact.map((_, g) => firsts.filter((first) => first === g).length),
+    kept: study.kept[e][m][p],
+    low: study.low[e][m][p],
+    high: study.high[e][m][p],
+    same: drawn.filter((run) => String(ordered(run)) === String(order)).length,
+    clipped: ordered(study.clipped[m][p])[0],
+    survives: survives(study, m, p),
+  };
+}
+
+/** Of the metric and the aggregate. @param {Study} study @param {Scene} scene */
+export function placesOf({ metrics }, { metric, aggregate }) {
+  return { m: metrics.findIndex(({ name }) => name === metric), p: AGGREGATES.indexOf(aggregate) };
+}
+
+/** The place of the ε that is nearest by its ratio. @param {number[]} epsilons @param {number} epsilon */
+export function nearest(epsilons, epsilon) {
+  const far = epsilons.map((e) => Math.abs(Math.log(e / epsilon)));
+  return far.indexOf(Math.min(...far));
+}
+
+/** The generators from best to worst. @param {number[]} scores */
+export function ordered(scores) {
+  return scores.map((_, g) => g).sort((g, h) => scores[g] - scores[h]);
+}
+
+/** The smallest ε from which on the best generator is first in 95 % of the runs. @param {Study} study @param {number} m @param {number} p */
+export function survives({ epsilons, kept, drawn }, m, p) {
+  const least = SURVIVES * drawn[0].length - 1e-9;
+  const last = kept.map((one) => one[m][p] < least).lastIndexOf(true);
+  return epsilons[last + 1] ?? null;
+}

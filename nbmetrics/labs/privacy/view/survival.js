@@ -1,0 +1,126 @@
+/**
+ * How often the best without noise stays first, against ε: a curve for avg and one for all, each with its 95 % band, and a
+ * marker at the present ε. A press goes to the nearest ε.
+ *
+ * @import { Store } from "../../toolkit/view/store.js"
+ * @import { Numbers, Scene, Study } from "./types.js"
+ */
+import { curve, linear, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
+import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { AGGREGATES, placesOf } from "./numbers.js";
+import { epsilonText } from "./words.js";
+
+const HEIGHT = 250;
+
+export class SurvivalPlot {
+  /** @param {Store} store @param {AbortSignal} signal @param {(x: number) => void} press @param {() => void} release */
+  constructor(store, signal, press, release) {
+    this.store = store;
+    this.plot = new Plot({ left: 34, right: 34, top: 14, bottom: 38 }, { role: "img" });
+    this.bands = AGGREGATES.map((part) => svg("path", { class: `nbm-noise-band nbm-noise-${part}` }));
+    this.curves = AGGREGATES.map((part) => svg("path", { class: `nbm-curve nbm-noise-${part}` }));
+    this.dots = AGGREGATES.map((part) => svg("g", { class: `nbm-noise-dots nbm-noise-${part}` }));
+    this.ends = AGGREGATES.map((part) => svg("text", { class: `nbm-noise-${part} nbm-strong` }, [part]));
+    this.marker = svg("line", { class: "nbm-noise-marker" });
+    this.axis = svg("text", { class: "nbm-quiet", "text-anchor": "middle" }, ["ε (less noise to the right)"]);
+    this.plot.root.append(...this.bands, this.marker, ...this.curves, ...this.dots, ...this.ends, this.axis);
+    this.title = el("h3");
+    this.root = el("section", { class: "nbm-noise-card", "aria-label": "Survival" }, [this.title, this.plot.root]);
+    this.plot.resize(420, HEIGHT);
+    watchSize(this.root, signal, ({ width }) => {
+      if (!width || width === this.plot.width) return;
+      this.plot.resize(width, HEIGHT);
+      store.changed();
+    });
+    this.press(signal, press, release);
+  }
+
+  /** @param {AbortSignal} signal @param {(epsilon: number) => void} press @param {() => void} release */
+  press(signal, press, release) {
+    const { root } = this.plot;
+    let held = -1;
+    const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ call) =>
+      root.addEventListener(name, call, { signal });
+    const show = (/** @type {PointerEvent} */ event) =>
+      press(this.epsilonAt(event.clientX - root.getBoundingClientRect().left));
+    on("pointerdown", (event) => {
+      if (event.button !== 0 || held >= 0) return;
+      held = event.pointerId;
+      event.preventDefault();
+      root.setPointerCapture(held);
+      show(event);
+    });
+    on("pointermove", (event) => event.pointerId === held && show(event));
+    on("pointerup", () => held >= 0 && release());
+    on("pointercancel", () => held >= 0 && this.store.cancel());
+    on("lostpointercapture", () => (held = -1));
+  }
+
+  get study() {
+    return /** @type {Study} */ (this.store.model.get("study"));
+  }
+
+  get across() {
+    const { epsilons } = this.study;
+    return linear([Math.log(epsilons[0]), Math.log(epsilons[epsilons.length - 1])], this.plot.box.x);
+  }
+
+  /** @param {number} x in pixels */
+  epsilonAt(x) {
+    const { epsilons } = this.study;
+    const [from, to] = this.plot.box.x;
+    const share = Math.min(1, Math.max(0, (x - from) / (to - from)));
+    return epsilons[0] * (epsilons[epsilons.length - 1] / epsilons[0]) ** share;
+  }
+
+  /** @param {Scene} scene @param {Numbers} numbers */
+  paint(scene, numbers) {
+    const { plot, study } = this;
+    const { m } = placesOf(study, scene);
+    const runs = numbers.drawn.length;
+    const { label } = study.metrics[m];
+    setText(this.title, `Runs of ${runs} in which the best by ${label} stays first`);
+    const [x, y] = [this.across, linear([0, runs], plot.box.y)];
+    plot.paintY(ticksOf([0, runs], Math.max(1, roundStep(runs, 5))), y.at);
+    plot.paintX(decades(study.epsilons), (value) => x.at(Math.log(value)), HEIGHT - 20, epsilonText);
+    const xs = study.epsilons.map((epsilon) => x.at(Math.log(epsilon)));
+    const kept = AGGREGATES.map((_, p) => study.kept.map((one) => one[m][p]));
+    const levels = kept.map((counts) => y.at(counts[counts.length - 1]));
+    const isOne = Math.abs(levels[0] - levels[1]) < 13;
+    AGGREGATES.forEach((part, p) => {
+      const ys = kept[p].map((count) => y.at(count));
+      const [low, high] = [study.low, study.high].map((ends) => ends.map((one) => y.at(runs * one[m][p])));
+      setAttributes(this.curves[p], { d: curve(xs, ys) });
+      setAttributes(this.bands[p], {
+        d: `${curve(xs, high)}${curve([...xs].reverse(), [...low].reverse()).replace("M", "L")}Z`,
+      });
+      this.bands[p].classList.toggle("nbm-noise-quiet", part !== scene.aggregate);
+      this.paintDots(p, xs, ys, numbers.place);
+      const at = levels[p] + 4 + (isOne ? (p ? 8 : -6) : 0);
+      setAttributes(this.ends[p], { x: plot.box.x[1] + 7, y: at });
+    });
+    const here = xs[numbers.place];
+    setAttributes(this.marker, { x1: here, x2: here, y1: plot.box.y[0], y2: plot.box.y[1] });
+    setAttributes(this.axis, { x: (plot.box.x[0] + plot.box.x[1]) / 2, y: HEIGHT - 3 });
+    const said = AGGREGATES.map((part, p) => `by ${part} ${kept[p][numbers.place]}`).join(", ");
+    const all = `ε ${study.epsilons.map(epsilonText).join(", ")}: by avg ${kept[0].join(", ")}; by all ${kept[1].join(", ")}`;
+    setAttributes(plot.root, {
+      "aria-label": `Runs of ${runs} in which the best by ${label} stays first, at ε = ${epsilonText(numbers.epsilon)}: ${said}. ${all}.`,
+    });
+  }
+
+  /** @param {number} p @param {number[]} xs @param {number[]} ys @param {number} place of the present ε */
+  paintDots(p, xs, ys, place) {
+    resizeChildren(this.dots[p], xs.length, () => svg("circle")).forEach((node, e) =>
+      setAttributes(node, { cx: xs[e], cy: ys[e], r: e === place ? 5.5 : 2.5 }),
+    );
+  }
+}
+
+/** Powers of ten within the grid; its ends where there are fewer than two. @param {number[]} epsilons */
+function decades(epsilons) {
+  const [first, last] = [epsilons[0], epsilons[epsilons.length - 1]];
+  const [low, high] = [Math.ceil(Math.log10(first) - 1e-9), Math.floor(Math.log10(last) + 1e-9)];
+  const found = Array.from({ length: Math.max(0, high - low + 1) }, (_, k) => Number((10 ** (low + k)).toPrecision(6)));
+  return found.length > 1 ? found : [first, last];
+}

@@ -1,0 +1,108 @@
+"""PrivacyLab in a saved page: the slider by keys and pointer, the chart that is pressed, runs, undo, lock, widths."""
+
+import pytest
+from playwright.sync_api import expect
+
+import nbmetrics as nm
+from tests.browser.page import painted, press
+from tests.browser.test_frontends import BEYOND
+
+
+@pytest.fixture(scope="module")
+def lab():
+    lab = nm.PrivacyLab()
+    yield lab
+    lab.close()
+
+
+def headline(root):
+    return root.get_by_role("heading", level=2).first
+
+
+def slider(root, name="ε"):
+    return root.get_by_role("slider", name=name, exact=True)
+
+
+def kept(lab, epsilon, part):
+    study = lab.study
+    return study["kept"][study["epsilons"].index(epsilon)][0][("avg", "all").index(part)]
+
+
+def test_epsilon_moves_by_keys_and_the_chart_follows(saved, lab):
+    page, root = saved.open(lab)
+    expect(headline(root)).to_contain_text(f"At ε = 3 the best by FID-all stays first in {kept(lab, 3.0, 'all')} of 20")
+    chart = root.get_by_role("region", name="Survival").get_by_role("img")
+    marker = root.locator(".nbm-noise-marker")
+    before = float(marker.get_attribute("x1"))
+    slider(root).press("ArrowLeft")
+    expect(slider(root)).to_have_attribute("aria-valuetext", "ε 2")
+    expect(headline(root)).to_contain_text(f"At ε = 2 the best by FID-all stays first in {kept(lab, 2.0, 'all')} of 20")
+    assert float(marker.get_attribute("x1")) < before
+    slider(root).press("End")
+    expect(headline(root)).to_contain_text("At ε = 100 ")
+    root.get_by_label("Aggregate", exact=True).select_option("avg")
+    slider(root).press("Shift+ArrowLeft")
+    expect(headline(root)).to_contain_text(
+        f"At ε = 20 the best by FID-avg stays first in {kept(lab, 20.0, 'avg')} of 20"
+    )
+    said = f"at ε = 20: by avg {kept(lab, 20.0, 'avg')}, by all {kept(lab, 20.0, 'all')}"
+    assert said in chart.get_attribute("aria-label")
+    page.keyboard.press("Control+z")
+    expect(headline(root)).to_contain_text("At ε = 100 ")
+    press(root, "Reset")
+    expect(headline(root)).to_contain_text("At ε = 3 the best by FID-all")
+
+
+def test_a_press_in_the_chart_goes_to_the_nearest_epsilon(saved, lab):
+    page, root = saved.open(lab)
+    chart = root.get_by_role("region", name="Survival").locator("svg")
+    box = chart.bounding_box()
+    page.mouse.click(box["x"] + 36, box["y"] + 100)
+    expect(headline(root)).to_contain_text("At ε = 0.1 ")
+    page.mouse.move(box["x"] + 36, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 36, box["y"] + 100, steps=4)
+    expect(headline(root)).to_contain_text("At ε = 100 ")
+    page.mouse.up()
+    root.get_by_role("button", name="Undo").click()
+    expect(headline(root)).to_contain_text("At ε = 0.1 ")
+
+
+def test_a_run_shows_its_own_order(saved, lab):
+    _, root = saved.open(lab)
+    names, table = lab.study["generators"], root.get_by_role("table", name="Scores")
+    for run in (1, 6):
+        shown = [scores[0][1] for scores in lab.study["drawn"][lab.study["epsilons"].index(3.0)]][run - 1]
+        order = sorted(range(4), key=shown.__getitem__)
+        expect(root).to_contain_text(f"the marks, would show {', '.join(names[g] for g in order)};")
+        rows = table.locator("tbody tr")
+        for row in range(4):
+            g = names.index(rows.nth(row).locator("th span").inner_text())
+            assert rows.nth(row).locator("td").nth(2).get_attribute("data-value") == str(1 + order.index(g))
+        slider(root, "Run").press("Shift+ArrowRight")
+
+
+@pytest.mark.parametrize("width", [320, 400, 1280])
+def test_nothing_leaves_the_page(saved, lab, width, look):
+    page, root = saved.open(lab, width=width)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        painted(page)
+        look(f"privacy-{scheme}-{width}", page, full_page=True)
+    press(root, "Table view")
+    expect(root.get_by_role("table", name="Runs in which the best stays first")).to_be_visible()
+    assert root.evaluate(BEYOND) == []
+
+
+def test_a_locked_lab_keeps_its_epsilon(saved):
+    lab = nm.PrivacyLab()
+    lab.lock("drag", "presets")
+    page, root = saved.open(lab)
+    expect(slider(root)).to_be_disabled()
+    expect(root.get_by_label("Preset", exact=True)).to_be_hidden()
+    box = root.get_by_role("region", name="Survival").locator("svg").bounding_box()
+    page.mouse.click(box["x"] + 36, box["y"] + 100)
+    painted(page)
+    expect(headline(root)).to_contain_text("At ε = 3 ")
+    expect(slider(root, "Run")).to_be_enabled()
+    lab.close()

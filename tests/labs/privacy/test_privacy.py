@@ -1,0 +1,213 @@
+"""PrivacyLab in Python: its study, its words against the draws, code, share, and the page's numbers in Node."""
+
+import json
+import re
+import subprocess
+from itertools import repeat
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from nbmetrics.labs.privacy import study as made
+from nbmetrics.labs.privacy.numbers import headline, nearest, numbers_of
+from nbmetrics.labs.privacy.scene import PrivacyScene
+from tests import ROOT
+from tests.labs.inside import scene_of
+from tests.node import NODE, needs_node
+
+RNG = np.random.default_rng(3)
+CLIENTS = {"a": RNG.normal(0, 1, size=(300, 2)), "b": RNG.normal(1, 1, size=(200, 2))}
+GENERATORS = {
+    "near": nm.Gaussian([0.5, 0.5], 1.3),
+    "off": nm.Gaussian([0.7, 0.5], 1.3),
+    "far": nm.Gaussian([2, 2], 1.0),
+}
+OWN = {"clip": 4.0, "epsilons": [0.05, 1.0, 50.0], "repeats": 6, "seed": 4}
+
+
+@pytest.fixture(scope="module")
+def own():
+    lab = nm.PrivacyLab(CLIENTS, GENERATORS, **OWN)
+    yield lab
+    lab.close()
+
+
+@pytest.fixture(scope="module")
+def lab():
+    lab = nm.PrivacyLab()
+    yield lab
+    lab.close()
+
+
+def scenes(lab):
+    study = lab.study
+    for metric in study["metrics"]:
+        for aggregate in ("avg", "all"):
+            for epsilon, run in ((0.001, 1), (0.7, 2), (3.0, 5), (1000.0, len(study["drawn"][0]))):
+                yield PrivacyScene(epsilon, metric["name"], aggregate, run, study["of"])
+
+
+def test_the_numbers_are_those_of_rank_survival(own):
+    metrics = ["fid", nm.metrics.KID(nm.RandomFeatures(count=1024))]
+    table = nm.federated.rank_survival(CLIENTS, GENERATORS, metrics, **OWN).set_index(
+        ["epsilon", "metric", "aggregate"]
+    )
+    assert own.table.equals(table.reset_index())
+    for scene in scenes(own):
+        found = numbers_of(own.study, scene)
+        row = table.loc[(found["epsilon"], scene.metric, scene.aggregate)]
+        assert found["kept"] / 6 == row["best_kept"] and found["kept"] == found["first"][found["order"][0]]
+        assert [found["low"], found["high"]] == pytest.approx([row["best_low"], row["best_high"]], rel=1e-6)
+        exact = own.scores().values(scene.metric)
+        np.testing.assert_allclose(found["exact"], getattr(exact, scene.aggregate), rtol=1e-6)
+        drawn = np.array(found["drawn"])
+        assert found["shown"] == found["drawn"][scene.run - 1] and sum(found["first"]) == len(drawn) == 6
+        assert np.mean(np.abs(drawn - found["exact"])) == pytest.approx(row["error"], rel=1e-5)
+        ranks = [1 + sum(other < one for other in found["shown"]) for one in found["shown"]]
+        assert found["places"] == ranks
+        same = sum(np.array_equal(np.argsort(run), np.argsort(found["exact"])) for run in drawn)
+        assert found["same"] == same
+        assert found["survives"] == own.table.attrs["survives"][scene.metric, scene.aggregate]
+
+
+def test_the_nearest_epsilon_is_by_ratio():
+    assert [nearest([0.1, 1.0, 100.0], e) for e in (0.001, 0.31, 0.32, 9.9, 10.1, 1000.0)] == [0, 0, 1, 1, 2, 2]
+
+
+def test_the_default_study_is_bounded_without_looking_at_the_rows(lab):
+    """Rows are pixels in [0, 1], and the clip is the farthest that such a row can be from the middle."""
+    corner = np.linalg.norm(np.full(made.DIM, made.MIDDLE))
+    assert lab.study["clip"] == made.FARTHEST == corner
+    np.testing.assert_allclose(lab.study["clipped"], lab.study["exact"], atol=1e-6)
+    assert sum(lab.scores().weights) == pytest.approx(1.0) and lab.study["of"] == "digits"
+
+
+def test_the_guide_has_the_numbers_of_the_lab_as_it_opens(lab):
+    """A run may flip where another machine rounds otherwise, two do not."""
+    found = re.findall(
+        r"^\| ([\d.]+) \| (\d+) \| (\d+) \| (\d+) \|$", (ROOT / "docs/federated.md").read_text("utf-8"), re.M
+    )
+    assert len(found) == 7
+    for epsilon, *counts in found:
+        (avg, both), (kid, same) = lab.study["kept"][lab.study["epsilons"].index(float(epsilon))]
+        assert kid == same and np.abs(np.subtract([avg, both, kid], [int(count) for count in counts])).max() <= 1
+
+
+def test_the_page_is_small_and_says_what_it_shows(lab, tmp_path):
+    text = lab.export_html(tmp_path / "noise.html").read_text("utf-8")
+    assert len(text) < 230_000 and "not private" in text
+    said = f"{lab.result['kept']} of 20 runs; without noise it is {lab.study['generators'][lab.result['order'][0]]}."
+    assert said in lab.snapshot().alt and lab.snapshot().png.startswith(b"\x89PNG")
+
+
+@needs_node
+def test_page_and_python_agree(lab, own, tmp_path):
+    view = made.__file__.rpartition("/")[0] + "/view"
+    cases = [{"study": one.study, "scene": scene.to_json()} for one in (lab, own) for scene in scenes(one)]
+    asked = tmp_path / "asked.json"
+    asked.write_text(json.dumps(cases), "utf-8")
+    script = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ numbersOf }} from "{view}/numbers.js";
+import {{ privacyCode }} from "{view}/code.js";
+import {{ headlineWords }} from "{view}/words.js";
+const found = JSON.parse(readFileSync("{asked}", "utf8")).map(({{ study, scene }}) => {{
+  const numbers = numbersOf(scene, {{ get: () => study }});
+  return {{ numbers, code: privacyCode(scene, study), words: headlineWords(study, scene, numbers) }};
+}});
+console.log(JSON.stringify(found));
+"""
+    page = tmp_path / "page.mjs"
+    page.write_text(script, "utf-8")
+    found = json.loads(subprocess.run([NODE, page], capture_output=True, text=True, check=True).stdout)
+    assert len(found) == len(cases) == 32
+    for case, page in zip(cases, found, strict=True):
+        scene = PrivacyScene.parse(case["scene"])
+        assert page["numbers"] == numbers_of(case["study"], scene)
+        assert page["code"] == scene.to_code(case["study"]["code"])
+        assert page["words"] == headline(case["study"], scene, page["numbers"])
+
+
+@needs_node
+def test_words_where_the_best_survives_in_between_only(own, tmp_path):
+    """Clipping alone may put another first, and then a middling ε keeps the best by luck."""
+    runs = len(own.study["drawn"][0])
+    study = {**own.study, "kept": [[[kept, kept]] * 2 for kept in (0, runs, runs - 2)]}
+    view = made.__file__.rpartition("/")[0] + "/view"
+    page = tmp_path / "page.mjs"
+    page.write_text(
+        f"""
+import {{ numbersOf }} from "{view}/numbers.js";
+import {{ survivalWords }} from "{view}/words.js";
+const study = {json.dumps(study)};
+console.log(survivalWords(study, numbersOf({json.dumps(own.scene)}, {{ get: () => study }})));
+""",
+        "utf-8",
+    )
+    said = subprocess.run([NODE, page], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("Up to ε = 50 there is none from which on it stays first in at least 6 of the 6 runs.")
+
+
+def test_code_and_share_string_rebuild_the_scene(lab, own):
+    lab.scene = {**lab.scene, "epsilon": 20.0, "metric": "kid", "run": 7, "rev": lab.scene["rev"] + 1}
+    names: dict = {}
+    exec(lab.to_code(), names)
+    assert scene_of(names["lab"]).at(0) == scene_of(lab).at(0)
+    again = nm.PrivacyLab.from_share(lab.share())
+    assert scene_of(again).at(0) == scene_of(lab).at(0)
+    lab.undo() if lab.history["past"] else lab.reset()
+    names = {"nm": nm, "federation": CLIENTS, "generators": GENERATORS}
+    exec(own.to_code(), names)
+    assert names["lab"].study == own.study
+    with pytest.raises(nm.InvalidInput, match="not its data"):
+        nm.PrivacyLab.from_share(own.share())
+    with pytest.raises(nm.InvalidInput, match="other data"):
+        lab.from_share(own.share())
+    for one in (again, names["lab"]):
+        one.close()
+
+
+def test_one_and_the_same_metric_object_is_named_in_the_code():
+    kid = nm.metrics.KID(nm.RandomFeatures(nm.RBF(2.0), 64))
+    options = {"clip": 4.0, "epsilons": [1, 10], "repeats": 2, "delta": 1e-6, "centre": [0.5, 0.5]}
+    lab = nm.PrivacyLab(CLIENTS, GENERATORS, kid, **options, samples=np.int64(50))
+    assert "federation, generators, metrics, centre" in lab.to_code() and "delta=1e-06" in lab.to_code()
+    names = {"federation": CLIENTS, "generators": GENERATORS, "metrics": kid, "centre": [0.5, 0.5]}
+    exec(lab.to_code(), names)
+    assert names["lab"].study == lab.study
+    for one in (lab, names["lab"]):
+        one.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "argument"),
+    [
+        ((), {"clip": 3.0}, "clip"),
+        ((), {"samples": 100}, "samples"),
+        ((CLIENTS,), {"clip": 3.0}, "generators"),
+        ((None, GENERATORS), {"clip": 3.0}, "federation"),
+        ((CLIENTS, GENERATORS), {}, "clip"),
+        ((CLIENTS, {"one": nm.Gaussian([0, 0])}), {"clip": 3.0}, "generators"),
+        ((CLIENTS, GENERATORS), {"clip": 3.0, "epsilons": [1.0]}, "epsilons"),
+        ((CLIENTS, GENERATORS), {"clip": 3.0, "epsilons": [1.0, 0.0]}, "epsilons"),
+        ((CLIENTS, GENERATORS), {"clip": 3.0, "epsilons": [1.0, 2000.0]}, "epsilons"),
+        ((CLIENTS, GENERATORS), {"clip": 3.0, "samples": 0}, "samples"),
+        ((CLIENTS, GENERATORS), {"clip": 3.0, "delta": 0.9}, "delta"),
+        ((CLIENTS, GENERATORS), {"clip": -3.0}, "clip"),
+        ((CLIENTS, GENERATORS), {"clip": 3.0, "repeats": 1000, "epsilons": np.geomspace(0.1, 10, 50)}, "repeats"),
+        ((CLIENTS, GENERATORS, "precision"), {"clip": 3.0}, "metrics"),
+        ((CLIENTS, GENERATORS, "vendi"), {"clip": 3.0}, "metrics"),
+        ((CLIENTS, GENERATORS, 3), {"clip": 3.0}, "metric"),
+        ((CLIENTS, GENERATORS, repeat("fid")), {"clip": 3.0}, "metrics"),
+    ],
+)
+def test_bad_input_is_refused_by_name(arguments, options, argument):
+    with pytest.raises(nm.InvalidInput, match=f"^{argument}"):
+        nm.PrivacyLab(*arguments, **options)
+
+
+def test_scenes_that_the_study_lacks_are_refused(lab):
+    for change, said in (({"run": 21}, "run"), ({"metric": "fld"}, "metric"), ({"of": "own"}, "data")):
+        with pytest.raises(nm.InvalidInput, match=said):
+            lab.scene = {**lab.scene, **change, "rev": lab.scene["rev"] + 1}

@@ -1,0 +1,53 @@
+"""The checks of a release: what they compare is what it should be, and they fail where it is not."""
+
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from tests import ROOT, release
+
+
+def test_one_version_everywhere():
+    assert len(set(release.versions().values())) == 1
+
+
+def test_files_that_differ_or_are_missing_are_named():
+    release.same({"a": b"1"}, {"a": b"1"})
+    with pytest.raises(release.Failed, match=r"3 files .*: a, b, c"):
+        release.same({"a": b"1", "b": b"2"}, {"a": b"0", "c": b"3"})
+
+
+def test_a_wheel_is_read_without_its_list_of_checksums(tmp_path):
+    with zipfile.ZipFile(tmp_path / "p.whl", "w") as wheel:
+        wheel.writestr("p/view.js", "let x;")
+        wheel.writestr("p.dist-info/RECORD", "p/view.js,,")
+    assert release.packed(tmp_path / "p.whl") == {"p/view.js": b"let x;"}
+
+
+def test_what_git_tracks_holds_pages_facts_and_data():
+    found = set(release.tracked())
+    assert {"nbmetrics/labs/toolkit/view/lab.js", "nbmetrics/labs/toolkit/bounds.json", "nbmetrics/py.typed"} <= found
+    assert "nbmetrics/features/digits-cnn.npz" in found and not any(path.startswith(".venv") for path in found)
+
+
+def test_every_check_is_run_and_says_what_holds():
+    methods = {name for name in vars(release.Release) if not name.startswith("_")}
+    assert set(release.CHECKS) == methods
+    assert all(getattr(release.Release, name).__doc__ for name in release.CHECKS)
+
+
+def test_a_command_that_fails_fails_the_check(tmp_path):
+    with pytest.raises(release.Failed, match="no such luck"):
+        release.run(sys.executable, "-c", "raise SystemExit('no such luck')", folder=tmp_path)
+
+
+@pytest.mark.slow
+def test_wheel_and_sdist_are_built_installed_and_tried():
+    pytest.importorskip("build", reason="build is not installed: pip install nbmetrics[release]")
+    pytest.importorskip("twine", reason="twine is not installed: pip install nbmetrics[release]")
+    done = subprocess.run([sys.executable, "-m", "tests.release"], cwd=ROOT, capture_output=True, text=True)
+    if "No matching distribution found" in done.stdout or "NewConnectionError" in done.stdout:
+        pytest.skip("pip's index cannot be reached; with a network, make release-check")
+    assert done.returncode == 0, done.stdout

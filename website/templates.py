@@ -1,0 +1,81 @@
+"""A page of the site: its template filled, with the navigation, and what those see who are sent a link to it.
+
+Whatever is put into a template is escaped, but for `Markup`, which is the site's own.
+"""
+
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from .address import binder, urls
+
+FOLDER = Path(__file__).parent / "templates"
+# What a page may do. A lab's page lets run the one script whose hash it names; the others run none.
+CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' blob: data:"
+
+
+@dataclass(frozen=True)
+class Page:
+    """One file of the site.
+
+    Attributes
+    ----------
+    path : in the site, such as "labs/playground.html"
+    title, description : for its head, and for those who get a link to it
+    template : in templates/
+    section : the path of the navigation's entry that it belongs to
+    picture : the path of a picture in the site
+    values : what the template shows
+    """
+
+    path: str
+    title: str
+    description: str
+    template: str
+    section: str = ""
+    picture: str = "images/playground.png"
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def to(self, target: str) -> str:
+        """The relative address of another file of the site; what stands behind # stays."""
+        path, hash_, rest = target.partition("#")
+        return (posixpath.relpath(path, posixpath.dirname(self.path) or ".") if path else "") + hash_ + rest
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def rendered(page: Page, sections: Mapping[str, str], has: Callable[[str], bool]) -> str:
+    """The HTML of a page; `sections` are the navigation's entries, path by name, and `has` says what was written."""
+    own = {key: Markup(page.values[key]) for key in ("script", "state", "style") if key in page.values}
+    csp = f"{CSP}; script-src 'sha256-{page.values['hash']}'" if "hash" in page.values else CSP
+    return (
+        _environment()
+        .get_template(page.template)
+        .render(
+            {"style": "", **page.values, **own},
+            page=page,
+            to=page.to,
+            has=has,
+            sections=sections,
+            csp=csp,
+            site=urls().get("site"),
+            repository=urls().get("repository"),
+            binder=binder,
+            own_style=Markup((FOLDER / "site.css").read_text("utf-8")),
+        )
+    )
