@@ -30,6 +30,11 @@ def both(clients, generators, metrics, weights=None, samples=300, **options):
     return here, there
 
 
+def without_advice(scores):
+    """The cautions of scores, as they read where no rows are that `heterogeneity` could deal."""
+    return [caution.partition(": see scores.heterogeneity(")[0] for caution in scores.cautions]
+
+
 @pytest.mark.parametrize(("d", "offset"), [(1, 0.0), (2, 0.0), (3, 300.0), (20, 0.0), (70, 0.0)])
 def test_scores_of_summaries_are_those_of_the_rows(d, offset):
     features = nm.metrics.KID(nm.RandomFeatures(nm.RBF(2.0), 64), name="kid_features")
@@ -38,7 +43,7 @@ def test_scores_of_summaries_are_those_of_the_rows(d, offset):
         here, there = both(clients, generators, ["fid", "kid", features], weights)
         np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(here.clients["value"], there.clients["value"], rtol=1e-12, atol=1e-12)
-    assert here.cautions == there.cautions
+    assert here.cautions == without_advice(there)
     assert here.names == there.names and here.weights == there.weights
 
 
@@ -61,7 +66,7 @@ def test_laws_and_a_single_row_are_clients_too():
     with_one = [RNG.normal(size=(9, 2)), RNG.normal(size=(8, 2)), np.ones((1, 2))]
     here, there = both(with_one, generators, ["fid", "kid"], [1, 1, 0])
     np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12)
-    assert here.cautions == there.cautions
+    assert here.cautions == without_advice(there)
     sent = [nm.federated.client_summary(rows) for rows in with_one]
     with pytest.raises(nm.InvalidInput, match="'Client 3', fid, rows: has 1 row"):
         nm.federated.aggregate(sent, None, generators)
