@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import LABS, TWO_OF_LABS
+from tests.browser.labs import LABS, TWO_OF_LABS, mostly_slow
 from tests.browser.page import handle, menu_item, numbers, opened, painted, press, told
 
 FOCUSED = "() => document.activeElement.textContent"
@@ -70,7 +70,7 @@ def test_a_press_elsewhere_closes_and_one_menu_is_open_at_a_time(playground_page
 
 
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
-@pytest.mark.parametrize("width", [320, 1280, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("width", mostly_slow([320, 400, 1280], [320]))
 def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
     page, root = saved.open(LABS[lab].new(), width)
     painted(root)
