@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ..errors import InvalidInput
 from ..orders import inverted_pairs, places
 from .result import Readable, Values
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # In the place of a name, where no score says which it is.
 NOBODY = "–"
@@ -18,6 +21,8 @@ NOBODY = "–"
 
 def inversions(scores: Readable, metric: str) -> pd.DataFrame:
     """See `Scores.inversions`."""
+    import pandas as pd
+
     avg, pooled, _ = scores.losses(metric)
     rows = []
     for pair in inverted_pairs(avg, pooled).tolist():
@@ -29,6 +34,8 @@ def inversions(scores: Readable, metric: str) -> pd.DataFrame:
 
 def flips(scores: Readable, metric: str) -> pd.DataFrame:
     """See `Scores.flips`."""
+    import pandas as pd
+
     result, generators = scores.result(metric), scores.generators
     if result.replicas is None:
         raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Influence())")
@@ -70,6 +77,8 @@ def _chosen(scores: Readable, metric: str, corrected: bool) -> tuple[np.ndarray,
 
 def worst(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.worst`."""
+    import pandas as pd
+
     values, (*_, losses) = _chosen(scores, metric, corrected)
     at = [_worst_client(row, scores.weights) for row in losses]
     found = [(math.nan, NOBODY) if c is None else (row[c], scores.names[c]) for row, c in zip(values, at, strict=True)]
@@ -105,6 +114,8 @@ def regrets(losses: np.ndarray) -> np.ndarray:
 
 def regret(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.regret`."""
+    import pandas as pd
+
     values, losses = _chosen(scores, metric, corrected)
     lost, chosen = regrets(losses.by_client), winners(losses, scores.weights)
     own = [_lowest(column) for column in losses.by_client.T]

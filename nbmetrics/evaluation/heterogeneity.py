@@ -16,10 +16,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..arrays import row_blocks, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, refusal_of, shown
@@ -33,6 +32,9 @@ from .influence import Influences
 from .result import Readable, Result, remarked
 from .sampling import shares_of
 from .uncertainty import Ends
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The metrics whose gap can be dealt.
 FIDS = ("fid", "fid_infinity")
@@ -102,6 +104,8 @@ class Parties:
 
 def heterogeneity(result: Result, scores: Readable, shuffles: int, seed: int) -> pd.DataFrame:
     """See `Scores.heterogeneity`."""
+    import pandas as pd
+
     shuffles = check_count(shuffles, "shuffles", maximum=MOST_SHUFFLES)
     seed = check_count(seed, "seed", minimum=0)
     parties = _parties(result, scores)

@@ -11,10 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import pandas as pd
 
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample, Terms, losses, terms_of
@@ -23,6 +22,9 @@ from .influence import Influences
 from .replicas import Replicas
 from .standing import Standing, pool
 from .uncertainty import Ends
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
