@@ -1,4 +1,4 @@
-"""A study of noise: how long it would take is said before it begins, how far it is meanwhile; its short ways are exact."""
+"""A study of noise: how long it would take is said before, how far it is meanwhile; its short ways are exact."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_a_study_of_wide_features_is_refused_before_anything_is_computed(monkeyp
             make(wide, generators, ["fid", KID_OF_FEATURES], **settings, hours=0.79)
     with pytest.raises(pytest.fail.Exception, match="was begun"):
         nm.federated.rank_survival(wide, generators, ["fid", KID_OF_FEATURES], **settings, hours=0.81)
-    with pytest.raises(nm.InvalidInput, match="^hours"):
+    with pytest.raises(nm.InvalidInput, match=r"^hours"):
         nm.federated.rank_survival(CLIENTS, GENERATORS, "fid", clip=4.0, hours=-1)
 
 
