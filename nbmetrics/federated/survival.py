@@ -74,8 +74,9 @@ def rank_survival(
     - agreement: mean Kendall's τ with the order without clipping and noise
     - best_kept: share of the draws in which the best generator stays the best
     - error: mean |score − score without clipping and noise|, over generators and draws
-    - best_low, best_high: Wilson's 95 % interval for best_kept at this ε, as draws are few; both are best_kept where
-      nothing is drawn
+    - best_low, best_high: Wilson's 95 % interval for best_kept at this ε, as draws are few. It holds the chance in
+      95 % of studies on average, with 20 draws in 92 % or more, save chances beyond 6 and 94 %: 84 % at worst. Both are
+      best_kept where nothing is drawn
 
     `attrs["survives"]` has, by metric and aggregate, the smallest ε from which on best_kept is at least 0.95, or None.
 
