@@ -135,6 +135,8 @@ def test_the_picture_draws_every_curve(curve):
     kept = curve.query("metric == 'fid' and aggregate == 'all' and epsilon < 1000").sort_values("epsilon")
     drawn = [np.asarray(line.get_ydata()).tolist() for line in axes[1].lines]
     assert kept["best_kept"].tolist() in drawn
+    (named,) = figure.legends
+    assert sum("95 % interval" in text.get_text() for text in named.get_texts()) == 1
     for bad in (None, curve[["epsilon"]], curve[:0]):
         with pytest.raises(nm.InvalidInput, match="table"):
             nm.federated.plot_survival(bad)
