@@ -13,7 +13,7 @@ from .scene import AGGREGATES as PARTS
 from .scene import PrivacyScene
 
 LONGEST = 24  # letters of a name
-BAND = "95 % interval for the chance, at each ε"
+BAND = "bands: 95 % interval for the chance, at each ε"
 
 
 def privacy_lab(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[str, Any]) -> Drawing:

@@ -39,7 +39,7 @@ export function runWords({ generators }, { run }, { shown, drawn, places, order 
 
 /** What the chart's band is. @param {Study} study @param {Scene} scene */
 export function bandWords({ drawn }, { aggregate }) {
-  return `The band about ${aggregate}: where its chance to stay first may lie, a 95 % interval of the ${drawn[0].length} runs, at each ε by itself.`;
+  return `Band: the chance that the best by ${aggregate} stays first, a 95\u00a0% interval of the ${drawn[0].length} runs at each ε by itself.`;
 }
 
 /** @param {Study} study @param {Numbers} numbers */
