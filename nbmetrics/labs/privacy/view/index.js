@@ -211,7 +211,10 @@ function keptRows(study, scene) {
   const { m } = placesOf(study, scene);
   const heads = [
     "ε",
-    ...AGGREGATES.flatMap((part) => [`${part}: first, of ${study.drawn[0].length}`, `${part}: chance, 95\u00a0% interval`]),
+    ...AGGREGATES.flatMap((part) => [
+      `${part}: first, of ${study.drawn[0].length}`,
+      `${part}: chance, 95\u00a0% interval`,
+    ]),
   ];
   const percent = (/** @type {number} */ share) => Math.round(100 * share);
   const rows = study.epsilons.map((epsilon, e) => [
