@@ -1,6 +1,7 @@
 """The site as files: every link leads somewhere, every page is small, nothing comes from elsewhere."""
 
 import inspect
+import json
 import re
 import shutil
 from html.parser import HTMLParser
@@ -16,6 +17,7 @@ from website.examples import EXAMPLES, OF
 from website.templates import Page, rendered
 
 MOST_BYTES = 1_500_000
+STATE = r'<script type="application/json">(.*?)</script>'
 OPENS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src"}
 
 
@@ -80,6 +82,18 @@ def test_each_preset_of_a_lab_is_a_link_that_opens_it(site, opened):
     shared = [href[1:] for href in read(site / labs.path_of("TwinsLab")).leads if href[0] == "#"]
     scenes = [opened(nm.TwinsLab.from_share, text).scene for text in shared]
     assert [{**scene, "rev": 0} for scene in scenes] == [{**scene, "rev": 0} for scene in lab.presets.values()]
+
+
+def test_a_preset_without_its_numbers_is_no_link(opened):
+    links = {scene["name"] for scene in labs._scenes(opened(nm.MemorizationLab))}
+    assert links == {"Honest", "Copycat", "Half copied", "Noisy copycat", "Collapsed", "Too wide"}
+
+
+def test_a_lesson_leads_on_to_the_next_ones_page_and_the_last_to_none(site):
+    pages = [f"{labs.slug(name)}.html" for name in nm.lessons()["name"]]
+    states = [json.loads(re.search(STATE, (site / "lessons" / page).read_text("utf-8"))[1]) for page in pages]
+    assert [state["onward"] for state in states] == [*pages[1:], ""]
+    assert all(state["locked"] == ["presets"] for state in states)
 
 
 def test_every_lab_of_the_package_has_a_page_and_those_of_data_an_example():
@@ -149,7 +163,7 @@ def test_binder_is_linked_where_the_repository_is_known_and_put_into_words_elsew
 CELLS = [
     (
         "markdown",
-        "# How *wide*?\n\nA $\\hat\\rho^2$ of [this](01_b.ipynb), [that](../docs/none.md) and ![a](images/p.png).",
+        "# How *wide*?\n\nA $\\hat\\rho^2$ of [this](01_b.ipynb), [that](../docs/none.md), [all](README.md) and ![a](images/p.png).",
     ),
     ("code", "print('<b>not bold</b>')"),
     ("code", "import nbmetrics as nm\nlab = nm.TwinsLab('Three on a line')\nlab"),
@@ -173,7 +187,7 @@ def test_a_notebook_is_run_and_written_down(book):
     page, text, out = book
     assert page.title == "How wide?" and page.description.startswith("A ")
     assert 'role="img" aria-label="\\hat\\rho^2"' in text and "<h1>How <em>wide</em>?</h1>" in text
-    assert 'href="01_b.html"' in text and ", that and" in text and 'src="images/p.png"' in text
+    assert 'href="01_b.html"' in text and 'that, <a href="index.html">all</a> and' in text and 'src="images/p.png"' in text
     assert (out / "notebooks/images/p.png").is_file()
     assert (
         "&lt;b&gt;not bold&lt;/b&gt;" in text

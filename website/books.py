@@ -135,6 +135,8 @@ class Written:
         """Where a link of the notebook leads on the site; None where the site lacks it."""
         path, hash_, rest = href.partition("#")
         target = posixpath.normpath(posixpath.join("notebooks", path))
+        if target == "notebooks/README.md":
+            return posixpath.relpath(BOOKS, "notebooks")
         if target.endswith(".ipynb"):
             return posixpath.relpath(target.replace(".ipynb", ".html"), "notebooks")
         html = target.removesuffix(".md") + ".html"

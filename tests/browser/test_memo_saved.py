@@ -84,14 +84,19 @@ def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_cop
     expect(root.get_by_role("button", name="fitted bumps, 1σ")).to_be_visible()
 
 
-def test_presets_of_the_points_that_it_holds_stay_open(saved):
-    lab = nm.MemorizationLab(preset="Half copied")
-    _, root = saved.open(lab)
-    preset = root.get_by_label("Preset")
+def test_presets_of_the_points_that_it_holds_have_their_numbers(saved, memo_lab):
+    _, root = saved.open(memo_lab(preset="Half copied"))
+    preset, cards = root.get_by_label("Preset"), root.locator(".nbm-memo-cards")
+    expect(preset.locator("option", has_text="Digits: honest")).to_be_disabled()
     preset.select_option("Copycat")
     expect(root.locator(".nbm-memo-marks")).to_have_attribute("data-rings", "400")
-    expect(preset.locator("option", has_text="Digits: honest")).to_be_disabled()
-    lab.close()
+    expect(cards).to_have_attribute("data-current", "true")
+    np.testing.assert_allclose(shown(root), list(memo_lab(preset="Copycat").result["cards"].values()))
+    expect(root.get_by_role("heading").first).to_have_text(re.compile("^100\u00a0% copied: .* notice"))
+    handle(root, "Share copied").press("ArrowLeft")
+    expect(cards).to_have_attribute("data-current", "false")
+    root.get_by_role("button", name="Undo").click()
+    expect(cards).to_have_attribute("data-current", "true")
 
 
 def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_copied, look):
