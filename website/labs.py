@@ -12,7 +12,7 @@ from nbmetrics.labs.playground import collector
 from nbmetrics.labs.playground.lessons import shipped
 from nbmetrics.labs.toolkit import saved, share
 
-from .examples import EXAMPLES, OF
+from .examples import EXAMPLES, OF, WITH_CHARTS
 from .pictures import save_png
 from .templates import Page
 
@@ -47,7 +47,7 @@ def lab_pages(names: list[str], out: Path) -> Iterator[Page]:
     """A page for each lab, its picture written beside, and their list; the Playground is the landing page, too."""
     sizes = {}
     for name in names:
-        lab = EXAMPLES.get(name, getattr(nm, name))()
+        lab = (EXAMPLES | WITH_CHARTS).get(name, getattr(nm, name))()
         try:
             page = _lab_page(name, lab)
             snapshot = lab.snapshot()

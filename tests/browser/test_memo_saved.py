@@ -11,6 +11,7 @@ import nbmetrics as nm
 from tests.browser.memo import shown, tab, verdict
 from tests.browser.page import handle, painted, press
 from tests.labs.inside import send
+from website.examples import memorization
 
 NOTED = ".nbm-memo-cards ~ .nbm-note"
 # What a page asks by, for the lab of these tests.
@@ -133,6 +134,24 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     expect(handle(root, "Share copied")).to_have_attribute("aria-valuetext", "25\u00a0%")
     painted(page)
     look("memo-saved-maps", page, full_page=True)
+
+
+def test_the_sites_page_asks_and_reveals_where_metrics_notice(saved, look):
+    lab = memorization()
+    page, root = saved.open(lab)
+    lab.close()
+    tab(root, "Curve")
+    for name in ("FLD notices at", "FID-test notices at"):
+        handle(root, name).press("Enter")
+    root.get_by_role("button", name="Reveal").click()
+    expect(root.locator(".nbm-memo-told")).to_contain_text("FLD notices from")
+    handle(root, "Share copied").press("End")
+    painted(page)
+    expect(root.locator(".nbm-memo-told")).to_contain_text("FLD notices from")
+    look("memo-site-revealed", page, full_page=True)
+    tab(root, "Interactions")
+    expect(root.locator(".nbm-memo-heat")).to_have_count(3)
+    expect(root.locator(".nbm-memo-maps.nbm-memo-old")).to_have_count(0)
 
 
 def test_the_heat_maps_of_a_locked_lab_look_closed(saved, half_copied, look):
