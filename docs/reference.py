@@ -191,7 +191,7 @@ class Names(SphinxPostTransform):
 
 
 def reachable(_app, _page, _template, context, _tree):
-    """What Furo leaves out for those without a pointer or a picture: code and tables that scroll, levels of headings."""
+    """What Furo leaves out for those without a pointer or a picture: scrolled code and tables, levels of headings."""
     for part, lacking in {
         "body": {"<pre>": '<pre tabindex="0">', '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper'},
         "furo_navigation_tree": {'role="heading"': 'role="heading" aria-level="2"'},
