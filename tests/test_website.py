@@ -164,7 +164,7 @@ CELLS = [
     (
         "markdown",
         "# How *wide*?\n\nA $\\hat\\rho^2$ of [this](01_b.ipynb), [all](README.md), [that](../docs/none.md) and "
-        "![a](images/p.png).",
+        "![a](images/p.png).\n\n```python\nx = 1\n```",
     ),
     ("code", "print('<b>not bold</b>')"),
     ("code", "import nbmetrics as nm\nlab = nm.TwinsLab('Three on a line')\nlab"),
@@ -189,7 +189,7 @@ def test_a_notebook_is_run_and_written_down(book):
     assert page.title == "How wide?" and page.description.startswith("A ")
     assert 'role="img" aria-label="\\hat\\rho^2"' in text and "<h1>How <em>wide</em>?</h1>" in text
     assert 'href="01_b.html"' in text and ", that and" in text and 'src="images/p.png"' in text
-    assert '<a href="index.html">all</a>' in text
+    assert '<a href="index.html">all</a>' in text and '<pre class="code" tabindex="0"><code class="language-' in text
     assert (out / "notebooks/images/p.png").is_file()
     assert (
         "&lt;b&gt;not bold&lt;/b&gt;" in text
@@ -197,6 +197,11 @@ def test_a_notebook_is_run_and_written_down(book):
         and "<td>1.5</td>" in text
         and "<th></th>" not in text
     )
+
+
+def test_the_list_of_notebooks_has_their_first_sentences():
+    cell = nbformat.v4.new_markdown_cell("# Title\n\nA $\\hat y$ and a *guess*. There are two:\n\n- one")
+    assert books._opening(nbformat.v4.new_notebook(cells=[cell])) == "A ŷ and a guess."
 
 
 def test_a_lab_in_a_notebook_is_its_picture_and_a_link_that_opens_its_scene(book, opened):
