@@ -77,11 +77,13 @@ def test_every_link_leads_to_a_file_and_every_page_is_small(site):
     assert {site / page for page in pages} <= linked, "every page can be reached"
 
 
-def test_each_preset_of_a_lab_is_a_link_that_opens_it(site, opened):
+def test_each_preset_that_a_page_can_show_is_a_link_that_opens_it(site, opened):
     lab = opened(nm.TwinsLab)
     shared = [href[1:] for href in read(site / labs.path_of("TwinsLab")).leads if href[0] == "#"]
     scenes = [opened(nm.TwinsLab.from_share, text).scene for text in shared]
-    assert [{**scene, "rev": 0} for scene in scenes] == [{**scene, "rev": 0} for scene in lab.presets.values()]
+    starts = {**lab.presets}
+    assert starts.pop("Unequal shapes (numerical)"), "a search by Python, which the page lacks"
+    assert [{**scene, "rev": 0} for scene in scenes] == [{**scene, "rev": 0} for scene in starts.values()]
 
 
 def test_a_preset_without_its_numbers_is_no_link(opened):
