@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..orders import inverted_pairs, places
-from .result import Readable, Values
+from .result import Readable, Result, Values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def flips(scores: Readable, metric: str) -> pd.DataFrame:
 
     result, generators = scores.result(metric), scores.generators
     if result.replicas is None:
-        raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Influence())")
+        raise _unsure("metric", result)
     avg, pooled, _ = scores.losses(metric)
     rows = []
     for pair in itertools.combinations(range(len(generators)), 2):
@@ -49,6 +49,15 @@ def flips(scores: Readable, metric: str) -> pd.DataFrame:
         over = [generators[g] for g in pair if generators[g] != row[0]]
         rows.append((row[0], ", ".join(over), *row[1:]))
     return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"])
+
+
+def _unsure(argument: str, result: Result) -> InvalidInput:
+    """Why scores have no intervals, and where they have some."""
+    way = "nm.evaluate(…, uncertainty=nm.Influence())"
+    if result.sent:
+        seen = f"{result.label} is made of summaries, which have no intervals"
+        return InvalidInput(argument, seen, f"Evaluate where the rows are: {way}")
+    return InvalidInput(argument, f"{result.label} was evaluated without uncertainty", way)
 
 
 def _preferred(generators: tuple[str, ...], pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
@@ -65,8 +74,7 @@ def _chosen(scores: Readable, metric: str, corrected: bool) -> tuple[np.ndarray,
     values, result = scores.values(metric), scores.result(metric)
     if corrected:
         if result.replicas is None:
-            fix = "evaluate(…, uncertainty=nm.Influence())"
-            raise InvalidInput("corrected", f"but {metric} was evaluated without uncertainty", fix)
+            raise _unsure("corrected", result)
         table, clients = (frame[frame["metric"] == metric] for frame in (scores.table, scores.clients))
         by_client = clients["corrected"].to_numpy(float).reshape(values.by_client.shape)
         avg, pooled = (table[f"{part}_corrected"].to_numpy(float) for part in ("avg", "all"))

@@ -261,7 +261,7 @@ class Scores:
         >>> (scores.heterogeneity("fid")["p_kid"] < 0.01).tolist()
         [True]
         """
-        return heterogeneity(self.result(check_dealt(metric, self.metrics)), self, shuffles, seed)
+        return heterogeneity(self.result(check_dealt(metric, self)), self, shuffles, seed)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one law with so many rows would show, (generators,); 0 for exact laws.

@@ -96,6 +96,7 @@ def _study(federation: Federation, generators: Any, settings: Settings) -> Noise
         repeats=settings.repeats,
         samples=settings.samples,
         seed=settings.seed,
+        hours=settings.hours,
     )
 
 

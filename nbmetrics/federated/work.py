@@ -1,0 +1,63 @@
+"""How long a study of noise takes: a small piece of it is timed on this machine before the rest begins.
+
+A run scores every client's release, and their pool, against every generator. Of FID that is an eigendecomposition of
+each and singular values of each pair, which grow like the cube of the features: they are timed for `WIDEST` at most.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..metrics import Metric, Sample
+from .noisy import arrived, bounded, with_noise
+from .privacy import Normals, Privacy
+from .reveal import kind_of
+
+WIDEST = 512
+# The least time of so many counts, as the first one loads libraries.
+TRIES = 3
+
+
+def check_hours(
+    metrics: Sequence[Metric[Any]], dim: int, clients: int, generators: int, epsilons: int, repeats: int, most: float
+) -> None:
+    """Refuse a study that would take more than `most` hours."""
+    releases = epsilons * repeats * (clients + 1)  # the pool is one more
+    hours = releases * sum(seconds_of(metric, dim, generators) for metric in metrics) / 3600.0
+    if hours > most:
+        sizes = f"{clients:,} clients, {generators:,} generators and {dim:,} features"
+        seen = f"would take about {hours:,.2g} hours here: {epsilons:,} ε of {repeats:,} runs, {sizes}"
+        fewer = "fewer repeats, epsilons, clients, generators or, best of all, features (a PCA of public rows first)"
+        raise InvalidInput("repeats", seen, f"Give {fewer}, or allow it by hours=")
+
+
+def seconds_of(metric: Metric[Any], dim: int, generators: int) -> float:
+    """Of one release, scored against all generators."""
+    is_moments = kind_of(metric, dim) == "moments"
+    width = min(dim, WIDEST) if is_moments else 1
+    first, another = timed(metric, width)
+    return (dim / width if is_moments else 1.0) ** 3 * (first + (generators - 1) * another)
+
+
+def timed(metric: Metric[Any], width: int) -> tuple[float, float]:
+    """Seconds of a release of so many features with its score against a generator, and of that against another one."""
+    sample = Sample(rows=np.random.default_rng(0).normal(size=(2 * width + 2, width)))
+    metric = metric.resolve([sample])
+    section, normals = bounded(metric, sample, Privacy(1.0, clip=1.0)), Normals(0)
+    if not section.arrays:  # nothing of a client is in it
+        return 0.0, 0.0
+    (one, two), tries = (metric.summarize(sample) for _ in range(2)), []
+    for _ in range(TRIES):
+        start = time.perf_counter()
+        scored, (client,) = arrived(metric, [with_noise(section, 1.0, normals)])
+        scored.terms(client, one)
+        middle = time.perf_counter()
+        scored.terms(client, two)
+        tries.append((middle - start, time.perf_counter() - middle))
+    first, another = map(min, zip(*tries, strict=True))
+    return first, another
