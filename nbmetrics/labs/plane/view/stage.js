@@ -91,7 +91,7 @@ export class Stage {
    */
   local(event) {
     const box = this.root.getBoundingClientRect();
-    const unit = this.size / (this.root.clientWidth || this.size);
+    const unit = this.size / (this.width || this.size);
     return [unit * (event.clientX - box.x), unit * (event.clientY - box.y)];
   }
 
