@@ -90,8 +90,12 @@ def test_nothing_leaves_the_page(saved, lab, width, look):
         page.emulate_media(color_scheme=scheme)
         painted(page)
         look(f"privacy-{scheme}-{width}", page, full_page=True)
+    expect(root.get_by_role("region", name="Survival")).to_contain_text(
+        "Band: the chance that the best by all stays first"
+    )
     press(root, "Table view")
-    expect(root.get_by_role("table", name="Runs in which the best stays first")).to_be_visible()
+    table = root.get_by_role("table", name="Runs in which the best stays first")
+    expect(table.get_by_role("columnheader", name="all: chance, 95\u00a0% interval")).to_be_visible()
     assert root.evaluate(BEYOND) == []
 
 

@@ -15,6 +15,16 @@ from tests.labs.toolkit.common import EVIL, NAMES, evil_lab
 
 SCHEMES = ("light", "dark")
 
+# After a write, each of them makes the browser lay the page out at once.
+READS = """root => { window.reads = [];
+  for (const name of ["clientWidth", "clientHeight", "scrollWidth", "scrollHeight"]) {
+    const { get } = Object.getOwnPropertyDescriptor(Element.prototype, name);
+    const read = function () {
+      if (root.contains(this)) window.reads.push(`${name} of ${this.getAttribute("class")}`);
+      return get.call(this); };
+    Object.defineProperty(Element.prototype, name, { get: read });
+  } }"""
+
 
 def python_numbers(root):
     """FID and KID by Python for what the page shows, by way of its own Copy code."""
@@ -53,6 +63,15 @@ def test_every_lab_moves_by_pointer_and_keys(saved, browser, name, record_proper
     assert len(set(places)) == 3
     assert name == "MemorizationLab" or shown(root) != first  # whose numbers are Python's
     record_property("version A saved page in Chromium", browser.version.split(".")[0])
+
+
+def test_a_drag_reads_no_sizes_of_what_it_paints(saved):
+    page, root = saved.open(nm.Playground())
+    painted(root)
+    root.evaluate(READS)
+    before = numbers(root)
+    drag(page, handle(root, "Client 2 mean"), 40, -30)
+    assert numbers(root) != before and page.evaluate("window.reads") == []
 
 
 @pytest.mark.parametrize("where", ["scene", "presets", "history"])

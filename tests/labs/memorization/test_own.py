@@ -215,7 +215,7 @@ class TestOwn:
         assert result["cards"]["recall"] is not None and "recall" not in result["missing"]
         assert "4 rows on one side" in result["uncompared"]["recall"]
         few = memo_lab(*(x[:4] for x in sets)).result
-        assert "drop this client" not in str(few["uncompared"]) and "1 rows" not in str(few)
+        assert "leave these out" not in str(few["uncompared"]) and "1 rows" not in str(few)
 
     def test_items_without_rows(self):
         with pytest.raises(nm.InvalidInput, match=r"^items"):
