@@ -101,7 +101,7 @@ def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
 
 
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
-@pytest.mark.parametrize("width", [320, 700, 1280, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("width", mostly_slow([320, 400, 700, 1280], [320, 700]))
 def test_controls_stand_in_the_order_of_their_use_and_what_waits_leaves_no_gap(saved, lab, width):
     _, root = saved.open(LABS[lab].new(), width)
     painted(root)

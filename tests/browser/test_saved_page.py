@@ -57,7 +57,7 @@ def test_every_lab_moves_by_pointer_and_keys(saved, browser, name, record_proper
     first, places = shown(root), [grip.get_attribute("aria-valuetext")]
     drag(page, grip, -40, -24)
     places.append(grip.get_attribute("aria-valuetext"))
-    grip.press("ArrowRight")
+    grip.press("ArrowLeft")
     painted(page)
     places.append(grip.get_attribute("aria-valuetext"))
     assert len(set(places)) == 3

@@ -84,7 +84,7 @@ def test_keys_reach_a_handle_and_move_it(saved, site, name):
     expect(found).not_to_have_attribute("aria-valuetext", before)
 
 
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", mostly_slow([1280, 400], [400]))
 def test_a_lesson_opens_with_its_question_and_leads_to_the_page_of_the_next(saved, site, width, look):
     page = saved.show(site / "lessons/average-against-pooled.html", width)
     root = page.get_by_role("group", name="Playground", exact=True)
