@@ -43,4 +43,5 @@ html_sidebars = {
     + [f"sidebar/{part}.html" for part in ("navigation", "scroll-end")]
 }
 html_title = f"nbmetrics {release}"
+html_static_path, html_css_files = ["_static"], ["own.css"]
 html_copy_source = html_show_sourcelink = False

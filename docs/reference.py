@@ -190,10 +190,21 @@ class Names(SphinxPostTransform):
                 node.replace_self(make_refnode(builder, here, entry.docname, entry.node_id, node.deepcopy(), full))
 
 
+def reachable(_app, _page, _template, context, _tree):
+    """What Furo leaves out for those without a pointer or a picture: scrolled code and tables, levels of headings."""
+    for part, lacking in {
+        "body": {"<pre>": '<pre tabindex="0">', '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper'},
+        "furo_navigation_tree": {'role="heading"': 'role="heading" aria-level="2"'},
+    }.items():
+        for text, whole in lacking.items():
+            context[part] = (context.get(part) or "").replace(text, whole)
+
+
 def setup(app):
     app.add_directive("reference", Reference)
     app.add_post_transform(Names)
     app.connect("autodoc-process-docstring", docstring)
     app.connect("autodoc-process-signature", signature)
     app.connect("source-read", page)
+    app.connect("html-page-context", reachable, priority=900)
     return {"parallel_read_safe": True}

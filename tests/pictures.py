@@ -190,6 +190,7 @@ PICTURES = {
     "dashboard": still("dashboard", of_notebook("12_which_generator", "dashboard")),
     "monitor": still("monitor", of_notebook("09_watching_training", "monitor")),
     "memorization": still("memorization", lambda: nm.MemorizationLab(copied=0.5)),
+    "privacy": still("privacy", nm.PrivacyLab),
 }
 
 

@@ -1,6 +1,7 @@
 """The site as files: every link leads somewhere, every page is small, nothing comes from elsewhere."""
 
 import inspect
+import json
 import re
 import shutil
 from html.parser import HTMLParser
@@ -16,6 +17,7 @@ from website.examples import EXAMPLES, OF
 from website.templates import Page, rendered
 
 MOST_BYTES = 1_500_000
+STATE = r'<script type="application/json">(.*?)</script>'
 OPENS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src"}
 
 
@@ -75,11 +77,25 @@ def test_every_link_leads_to_a_file_and_every_page_is_small(site):
     assert {site / page for page in pages} <= linked, "every page can be reached"
 
 
-def test_each_preset_of_a_lab_is_a_link_that_opens_it(site, opened):
+def test_each_preset_that_a_page_can_show_is_a_link_that_opens_it(site, opened):
     lab = opened(nm.TwinsLab)
     shared = [href[1:] for href in read(site / labs.path_of("TwinsLab")).leads if href[0] == "#"]
     scenes = [opened(nm.TwinsLab.from_share, text).scene for text in shared]
-    assert [{**scene, "rev": 0} for scene in scenes] == [{**scene, "rev": 0} for scene in lab.presets.values()]
+    starts = {**lab.presets}
+    assert starts.pop("Unequal shapes (numerical)"), "a search by Python, which the page lacks"
+    assert [{**scene, "rev": 0} for scene in scenes] == [{**scene, "rev": 0} for scene in starts.values()]
+
+
+def test_a_preset_without_its_numbers_is_no_link(opened):
+    links = {scene["name"] for scene in labs._scenes(opened(nm.MemorizationLab))}
+    assert links == {"Honest", "Copycat", "Half copied", "Noisy copycat", "Collapsed", "Too wide"}
+
+
+def test_a_lesson_leads_on_to_the_next_ones_page_and_the_last_to_none(site):
+    pages = [f"{labs.slug(name)}.html" for name in nm.lessons()["name"]]
+    states = [json.loads(re.search(STATE, (site / "lessons" / page).read_text("utf-8"))[1]) for page in pages]
+    assert [state["onward"] for state in states] == [*pages[1:], ""]
+    assert all(state["locked"] == ["presets"] for state in states)
 
 
 def test_every_lab_of_the_package_has_a_page_and_those_of_data_an_example():
@@ -149,7 +165,8 @@ def test_binder_is_linked_where_the_repository_is_known_and_put_into_words_elsew
 CELLS = [
     (
         "markdown",
-        "# How *wide*?\n\nA $\\hat\\rho^2$ of [this](01_b.ipynb), [that](../docs/none.md) and ![a](images/p.png).",
+        "# How *wide*?\n\nA $\\hat\\rho^2$ of [this](01_b.ipynb), [all](README.md), [that](../docs/none.md) and "
+        "![a](images/p.png).\n\n```python\nx = 1\n```",
     ),
     ("code", "print('<b>not bold</b>')"),
     ("code", "import nbmetrics as nm\nlab = nm.TwinsLab('Three on a line')\nlab"),
@@ -174,6 +191,7 @@ def test_a_notebook_is_run_and_written_down(book):
     assert page.title == "How wide?" and page.description.startswith("A ")
     assert 'role="img" aria-label="\\hat\\rho^2"' in text and "<h1>How <em>wide</em>?</h1>" in text
     assert 'href="01_b.html"' in text and ", that and" in text and 'src="images/p.png"' in text
+    assert '<a href="index.html">all</a>' in text and '<pre class="code" tabindex="0"><code class="language-' in text
     assert (out / "notebooks/images/p.png").is_file()
     assert (
         "&lt;b&gt;not bold&lt;/b&gt;" in text
@@ -181,6 +199,11 @@ def test_a_notebook_is_run_and_written_down(book):
         and "<td>1.5</td>" in text
         and "<th></th>" not in text
     )
+
+
+def test_the_list_of_notebooks_has_their_first_sentences():
+    cell = nbformat.v4.new_markdown_cell("# Title\n\nA $\\hat y$ and a *guess*. There are two:\n\n- one")
+    assert books._opening(nbformat.v4.new_notebook(cells=[cell])) == "A ŷ and a guess."
 
 
 def test_a_lab_in_a_notebook_is_its_picture_and_a_link_that_opens_its_scene(book, opened):

@@ -8,6 +8,7 @@ import posixpath
 import re
 import shutil
 import subprocess
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,9 @@ STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupy
 # Where pandas leaves a table's corner empty, a header names nothing.
 _CORNER = re.compile(r"<th\b[^>]*>\s*</th>")
 _BARE_FIGURE = re.compile(r"<Figure size .*>")
+_HAT = re.compile(r"\\hat\s*\{?(\w)\}?")
+# A last sentence that leads on to what is not here.
+_LEADING_ON = re.compile(r"\s*[^.?!]*:$")
 _MARKUP = re.compile(r"<[^>]+>|[*`]|!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\([^)]*\)")
 
 
@@ -72,10 +76,12 @@ def _title(book: NotebookNode) -> str:
 def _opening(book: NotebookNode) -> str:
     """Its first sentences."""
     paragraphs = book.cells[0].source.split("\n\n")[1:]
-    return _plain(next((text for text in paragraphs if text.strip()), ""))
+    text = _plain(next((text for text in paragraphs if text.strip()), ""))
+    return _LEADING_ON.sub("", text) or text
 
 
 def _plain(text: str) -> str:
+    text = unicodedata.normalize("NFC", _HAT.sub("\\1\u0302", text))
     return " ".join(_MARKUP.sub(lambda found: found[1] or "", text).replace("$", "").split())
 
 
@@ -135,6 +141,8 @@ class Written:
         """Where a link of the notebook leads on the site; None where the site lacks it."""
         path, hash_, rest = href.partition("#")
         target = posixpath.normpath(posixpath.join("notebooks", path))
+        if target == "notebooks/README.md":
+            return posixpath.relpath(BOOKS, "notebooks")
         if target.endswith(".ipynb"):
             return posixpath.relpath(target.replace(".ipynb", ".html"), "notebooks")
         html = target.removesuffix(".md") + ".html"

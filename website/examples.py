@@ -1,4 +1,4 @@
-"""What the labs of one's own data show on the site: digits, and a training that collapsed."""
+"""What labs show on the site beyond what they open with: digits, a training that collapsed, charts of copies."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 import nbmetrics as nm
+from nbmetrics.labs.memorization import charts
+
+# What the page calls the charts of the scene that MemorizationLab opens with.
+CURVE, MAPS = 'copied ["moons",0,0,0,1,400,0]', "interactions moons 400 0"
 
 
 def dashboard() -> Any:
@@ -44,8 +48,18 @@ def monitor() -> Any:
     return watched
 
 
+def memorization() -> Any:
+    """As it opens, with what its tabs Curve and Interactions ask Python for."""
+    lab = nm.MemorizationLab()
+    scene = lab._scene
+    *_, whole = charts.curve(lab._study(scene), scene)
+    lab.curve, lab.interactions = {"key": CURVE, **whole}, {"key": MAPS, **charts.heat_maps(lab._study(scene))}
+    return lab
+
+
 # Of the other labs the page shows what they open with.
 EXAMPLES: dict[str, Callable[[], Any]] = {"Dashboard": dashboard, "Monitor": monitor}
+WITH_CHARTS: dict[str, Callable[[], Any]] = {"MemorizationLab": memorization}
 OF = {
     "Dashboard": "Here it shows ten clients with one handwritten digit each, and four generators.",
     "Monitor": "Here it shows a WGAN-GP on ten clients, whose data become a single class after step 1,200.",

@@ -1,6 +1,7 @@
 """The pages of labs and lessons: each shows the lab itself, with its numbers computed in the page."""
 
 import inspect
+import posixpath
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from nbmetrics.labs.playground import collector
 from nbmetrics.labs.playground.lessons import shipped
 from nbmetrics.labs.toolkit import saved, share
 
-from .examples import EXAMPLES, OF
+from .examples import EXAMPLES, OF, WITH_CHARTS
 from .pictures import save_png
 from .templates import Page
 
@@ -46,7 +47,7 @@ def lab_pages(names: list[str], out: Path) -> Iterator[Page]:
     """A page for each lab, its picture written beside, and their list; the Playground is the landing page, too."""
     sizes = {}
     for name in names:
-        lab = EXAMPLES.get(name, getattr(nm, name))()
+        lab = (EXAMPLES | WITH_CHARTS).get(name, getattr(nm, name))()
         try:
             page = _lab_page(name, lab)
             snapshot = lab.snapshot()
@@ -76,11 +77,11 @@ def _lab_page(name: str, lab: Any) -> Page:
 
 
 def _scenes(lab: Any) -> list[dict[str, str]]:
-    """Links that open the lab's presets, each with its scene behind the # of the address."""
+    """Links that open presets on the lab's page, each with its scene behind the # of the address."""
     kind = type(lab)
     return [
         {"name": name, "hash": f"#{share.packed(kind.__name__, kind._state.parse(scene))}"}
-        for name, scene in lab.presets.items()
+        for name, scene in lab._saved_starts.items()
     ]
 
 
@@ -101,8 +102,10 @@ def lesson_pages() -> Iterator[Page]:
     ]
     for before, lesson, after in zip([None, *lessons], lessons, [*lessons[1:], None]):
         lab = nm.Playground(lesson=lesson["name"])
+        lab.lock("presets")  # the page is about this one
         lab._settle_all()
-        values = {**saved.parts(lab), "lesson": lesson, "before": before, "after": after, "count": len(lessons)}
+        parts = saved.parts(lab, onward=posixpath.basename(after["path"]) if after else "")
+        values = {**parts, "lesson": lesson, "before": before, "after": after, "count": len(lessons)}
         lab.close()
         yield Page(lesson["path"], lesson["name"], lesson["question"], "lesson.html", LESSONS, values=values)
     minutes = f"{sum(row['minutes'] for row in table):g}"

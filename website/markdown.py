@@ -23,7 +23,7 @@ _LETTERS = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
 
 def html_of(text: str, link: Callable[[str], str | None], picture: Callable[[str], str]) -> str:
     """Markdown as HTML; `link` and `picture` say where a relative address leads on the site, None for nowhere."""
-    html = str(_markdown()(text))
+    html = str(_markdown()(text)).replace("<pre>", '<pre class="code" tabindex="0">')
     html = _LINK.sub(lambda found: _linked(found, link), html)
     return _SOURCE.sub(lambda found: f'src="{picture(found[1])}"' if _LOCAL.match(found[1]) else found[0], html)
 

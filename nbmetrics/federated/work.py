@@ -31,17 +31,26 @@ def check_hours(
     hours = releases * sum(seconds_of(metric, dim, generators) for metric in metrics) / 3600.0
     if hours > most:
         sizes = f"{clients:,} clients, {generators:,} generators and {dim:,} features"
-        seen = f"would take about {hours:,.2g} hours here: {epsilons:,} ε of {repeats:,} runs, {sizes}"
-        fewer = "fewer repeats, epsilons, clients, generators or, best of all, features (a PCA of public rows first)"
-        raise InvalidInput("repeats", seen, f"Give {fewer}, or allow it by hours=")
+        told = f"{hours:,.0f}" if hours > 10 else f"{hours:.2g}"
+        seen = f"would take about {told} hours here: {epsilons:,} ε of {repeats:,} runs, {sizes}"
+        narrower = (
+            "; fewer features, by a PCA of public rows, help most" if any(_grows(m, dim) for m in metrics) else ""
+        )
+        fix = f"Give fewer repeats, epsilons, clients or generators{narrower}; or allow it by hours="
+        raise InvalidInput("repeats", seen, fix)
+
+
+def _grows(metric: Metric[Any], dim: int) -> bool:
+    """Whether its time grows with the features."""
+    return kind_of(metric, dim) == "moments"
 
 
 def seconds_of(metric: Metric[Any], dim: int, generators: int) -> float:
     """Of one release, scored against all generators."""
-    is_moments = kind_of(metric, dim) == "moments"
-    width = min(dim, WIDEST) if is_moments else 1
+    grows = _grows(metric, dim)
+    width = min(dim, WIDEST) if grows else 1
     first, another = timed(metric, width)
-    return (dim / width if is_moments else 1.0) ** 3 * (first + (generators - 1) * another)
+    return (dim / width if grows else 1.0) ** 3 * (first + (generators - 1) * another)
 
 
 def timed(metric: Metric[Any], width: int) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import nbmetrics as nm
 from tests.browser.memo import shown, tab, verdict
 from tests.browser.page import handle, painted, press
 from tests.labs.inside import send
+from website.examples import memorization
 
 NOTED = ".nbm-memo-cards ~ .nbm-note"
 # What a page asks by, for the lab of these tests.
@@ -84,14 +85,19 @@ def test_of_a_chosen_point_that_moved_no_saved_neighbour_is_told(saved, half_cop
     expect(root.get_by_role("button", name="fitted bumps, 1σ")).to_be_visible()
 
 
-def test_presets_of_the_points_that_it_holds_stay_open(saved):
-    lab = nm.MemorizationLab(preset="Half copied")
-    _, root = saved.open(lab)
-    preset = root.get_by_label("Preset")
+def test_presets_of_the_points_that_it_holds_have_their_numbers(saved, memo_lab):
+    _, root = saved.open(memo_lab(preset="Half copied"))
+    preset, cards = root.get_by_label("Preset"), root.locator(".nbm-memo-cards")
+    expect(preset.locator("option", has_text="Digits: honest")).to_be_disabled()
     preset.select_option("Copycat")
     expect(root.locator(".nbm-memo-marks")).to_have_attribute("data-rings", "400")
-    expect(preset.locator("option", has_text="Digits: honest")).to_be_disabled()
-    lab.close()
+    expect(cards).to_have_attribute("data-current", "true")
+    np.testing.assert_allclose(shown(root), list(memo_lab(preset="Copycat").result["cards"].values()))
+    expect(root.get_by_role("heading").first).to_have_text(re.compile("^100\u00a0% copied: .* notice"))
+    handle(root, "Share copied").press("ArrowLeft")
+    expect(cards).to_have_attribute("data-current", "false")
+    root.get_by_role("button", name="Undo").click()
+    expect(cards).to_have_attribute("data-current", "true")
 
 
 def test_a_curve_and_maps_that_are_not_there_are_not_asked_about(saved, half_copied, look):
@@ -128,6 +134,24 @@ def test_a_curve_and_maps_that_are_there_go_along(saved, half_copied, look):
     expect(handle(root, "Share copied")).to_have_attribute("aria-valuetext", "25\u00a0%")
     painted(page)
     look("memo-saved-maps", page, full_page=True)
+
+
+def test_the_sites_page_asks_and_reveals_where_metrics_notice(saved, look):
+    lab = memorization()
+    page, root = saved.open(lab)
+    lab.close()
+    tab(root, "Curve")
+    for name in ("FLD notices at", "FID-test notices at"):
+        handle(root, name).press("Enter")
+    root.get_by_role("button", name="Reveal").click()
+    expect(root.locator(".nbm-memo-told")).to_contain_text("FLD notices from")
+    handle(root, "Share copied").press("End")
+    painted(page)
+    expect(root.locator(".nbm-memo-told")).to_contain_text("FLD notices from")
+    look("memo-site-revealed", page, full_page=True)
+    tab(root, "Interactions")
+    expect(root.locator(".nbm-memo-heat")).to_have_count(3)
+    expect(root.locator(".nbm-memo-maps.nbm-memo-old")).to_have_count(0)
 
 
 def test_the_heat_maps_of_a_locked_lab_look_closed(saved, half_copied, look):

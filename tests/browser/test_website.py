@@ -83,6 +83,45 @@ def test_keys_reach_a_handle_and_move_it(saved, site, name):
     expect(found).not_to_have_attribute("aria-valuetext", before)
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_lesson_opens_with_its_question_and_leads_to_the_page_of_the_next(saved, site, width, look):
+    page = saved.show(site / "lessons/average-against-pooled.html", width)
+    root = page.get_by_role("group", name="Playground", exact=True)
+    question, share = root.get_by_role("region", name="Question"), root.get_by_role("button", name="Share")
+    painted(page)
+    look(f"site-lesson-opens-{width}", page)
+    assert question.bounding_box()["y"] < share.bounding_box()["y"]
+    heading = question.get_by_role("heading").bounding_box()
+    assert heading["y"] + heading["height"] < 450, "in the upper half of a screen"
+    root.get_by_role("slider", name="Your guess").press("Enter")
+    root.get_by_role("button", name="Reveal").click()
+    name = page.get_by_role("navigation", name="Other lessons").get_by_role("link").last.inner_text().split("\n")[-1]
+    root.get_by_role("link", name="Next lesson").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name.removeprefix("Next "))
+
+
+def test_a_copy_of_a_lesson_leads_nowhere(saved, site, tmp_path):
+    page = saved.show(site / "lessons/average-against-pooled.html")
+    root = page.get_by_role("group", name="Playground", exact=True)
+    root.get_by_role("slider", name="Your guess").press("Enter")
+    root.get_by_role("button", name="Reveal").click()
+    expect(root.get_by_role("link", name="Next lesson")).to_be_visible()
+    with page.expect_download() as download:
+        press(root, "Save page")
+    download.value.save_as(tmp_path / "copy.html")
+    copy = saved.show(tmp_path / "copy.html")
+    expect(copy.get_by_text("One metric, two winners")).to_be_visible()
+    assert copy.get_by_role("link").count() == 0
+
+
+def test_a_link_to_a_preset_brings_the_lab_into_sight(saved, site):
+    page = saved.show(site / "labs/twinslab.html", 400)
+    link = page.get_by_role("link", name="Three on a line")
+    link.click()
+    root = page.get_by_role("group", name="TwinsLab", exact=True)
+    expect(handle(root, "Client 3 mean")).to_be_in_viewport()
+
+
 def test_a_link_to_a_preset_opens_it_and_undo_comes_back(saved, site):
     page = saved.show(site / "labs/twinslab.html")
     root = page.get_by_role("group", name="TwinsLab", exact=True)

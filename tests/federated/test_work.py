@@ -55,6 +55,8 @@ def test_a_study_of_wide_features_is_refused_before_anything_is_computed(monkeyp
     for make in (nm.federated.rank_survival, nm.PrivacyLab):
         with pytest.raises(nm.InvalidInput, match=said + r" Give .*PCA.* hours="):
             make(wide, generators, ["fid", KID_OF_FEATURES], **settings, hours=0.79)
+    with pytest.raises(nm.InvalidInput, match=r"Give fewer repeats, epsilons, clients or generators; or allow"):
+        nm.federated.rank_survival(wide, generators, KID_OF_FEATURES, **settings, hours=0.0)  # wide rows cost no more
     with pytest.raises(pytest.fail.Exception, match="was begun"):
         nm.federated.rank_survival(wide, generators, ["fid", KID_OF_FEATURES], **settings, hours=0.81)
     with pytest.raises(nm.InvalidInput, match=r"^hours"):

@@ -360,6 +360,18 @@ class MemorizationLab(Lab):
         if self.result["rev"] != scene.rev or not self.result.get("noise"):
             self._write(result={"rev": scene.rev, **self._computed(scene)})
 
+    @property
+    def _saved_starts(self) -> dict[str, Any]:
+        """Of the points on show; none where each has images of its own, or all is the user's."""
+        starts, points = {} if self.pictures or self._own else self.presets, ("data", "points", "seed")
+        return {name: one for name, one in starts.items() if all(one[k] == self.scene[k] for k in points)}
+
+    @property
+    def _saved_answers(self) -> dict[str, Any]:
+        study = self._study(self._scene)
+        starts = {name: self._state.parse(one) for name, one in self._saved_starts.items()}
+        return {n: study.result(study.judged(start), self._noises[study.key]) for n, start in starts.items()}
+
     def _picture(self) -> Drawing:
         from .figure import memorization_lab
 
@@ -372,8 +384,7 @@ class MemorizationLab(Lab):
         scene = self._scene
         cards = self._judged(scene).cards if self._is_known else UNKNOWN["cards"]
         said = [f"{LABELS[name]} {_short(cards[name])}" for name in CARDS]
-        sizes = self._study(scene).base()["sizes"]
-        counts = ", ".join(f"{count} {name}" for name, count in sizes.items())
+        counts = ", ".join(f"{count} {name}" for name, count in self._study(scene).base()["sizes"].items())
         return f"MemorizationLab, {scene.preset or OWN}: {counts} points. {scene.words} {', '.join(said)}."
 
     def close(self) -> None:

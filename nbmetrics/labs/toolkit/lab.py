@@ -350,6 +350,16 @@ class Lab(anywidget.AnyWidget):
     def _settle_all(self) -> None:
         """Have ready what a page shows."""
 
+    @property
+    def _saved_starts(self) -> dict[str, Any]:
+        """The presets that a page without Python shows with their numbers."""
+        return self.presets
+
+    @property
+    def _saved_answers(self) -> dict[str, Any]:
+        """Python's numbers of `_saved_starts`, by name, where the page does not compute them."""
+        return {}
+
     def _picture(self) -> Figure:
         """The present scene drawn by matplotlib."""
         raise NotImplementedError

@@ -33,8 +33,8 @@ OF_PRIVACY = (
     "notebook."
 )
 OF_PYTHON = (
-    "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved; those of "
-    "another scene, other points and other data need a notebook."
+    "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved and of "
+    "presets on the same points; those of other scenes, other points and other data need a notebook."
 )
 LONGEST_LEAD = 5_000  # letters
 
@@ -74,14 +74,18 @@ def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
     )
 
 
-def parts(lab: Any) -> dict[str, str]:
-    """What a page needs to show a lab, whatever stands around it: `embedded`, and a style."""
+def parts(lab: Any, onward: str = "") -> dict[str, str]:
+    """What a page needs to show a lab, whatever stands around it: `embedded`, and a style.
+
+    `onward` is the address of the page to go on to, where the lab has a button for that.
+    """
     script = (
         _DEFAULT.sub("const savedLab = ", lab._esm, count=1)
         + modules.module("toolkit/view/saved.js")
         + "\nopenSaved(savedLab);\n"
     )
-    return {**embedded(script, {**_state(lab), "saved": lab._saved_words}), "style": lab._css}
+    beside = {"saved": lab._saved_words, "kept": lab._saved_answers, "onward": onward}
+    return {**embedded(script, {**_state(lab), **beside}), "style": lab._css}
 
 
 def embedded(script: str, state: Any) -> dict[str, str]:

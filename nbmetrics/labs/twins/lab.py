@@ -166,6 +166,11 @@ class TwinsLab(Lab):
         second = outcome.pair and fids(clients, first, outcome.pair.second)
         return {"first": fids(clients, first, first), "second": second}
 
+    @property
+    def _saved_starts(self) -> dict[str, Any]:
+        """Those that take no search."""
+        return {name: one for name, one in self.presets.items() if _is_closed(self._state.parse(one))}
+
     def snapshot(self) -> Snapshot:
         """The present scene as a picture, PNG and SVG with alt text; waits for a search under way."""
         scene = self._scene
@@ -232,6 +237,15 @@ def _corrected(clients: Federation, progress: Any = None) -> Twin:
     if pair.all_gap <= SAME * np.trace(pair.first.cov):
         raise NoTwin("The clients are all but one: the score of each is FID-all itself, to the last digits.")
     return pair
+
+
+def _is_closed(scene: TwinsScene) -> bool:
+    """Whether the twin, or why there is none, is known without a search."""
+    try:
+        _tried(lambda: _corrected(scene.federation, _give_up))
+    except _Searching:
+        return False
+    return True
 
 
 def _tried(make: Callable[[], Twin]) -> Outcome:

@@ -63,3 +63,11 @@ def test_a_saved_page_holds_all_that_python_knows_of_the_scene_as_it_is_now(memo
     assert state["result"]["rev"] == state["scene"]["rev"] and state["base"] == wanted.base
     assert state["curve"] == {} and other["curve"] == wanted.curve
     assert "are Python’s" in state["saved"]
+
+
+def test_a_saved_page_holds_the_numbers_of_the_presets_on_its_points(memo_lab, tmp_path):
+    lab = memo_lab(points=30, copied=0.5)
+    lab.scene = {**lab.scene, "copied": 1.0, "rev": 1}
+    kept = saved_state(lab.export_html(tmp_path / "page.html"))["kept"]
+    assert list(kept) == ["Your own"] and kept["Your own"]["noise"] == lab.result["noise"]
+    assert kept["Your own"]["cards"] == memo_lab(points=30, copied=0.5).result["cards"] != lab.result["cards"]

@@ -27,7 +27,7 @@ const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "
 const OWN_PANELS = ["cards", "items"];
 const QUESTIONS = {
   made: ["Drag “Share copied” to the right.", "Which card notices first?"],
-  saved: ["Which cards notice?", "The picture follows the sliders, the cards are of the scene that was saved."],
+  saved: ["Which cards notice?", "Choose a preset. The picture follows the sliders, too; new cards need Python."],
   own: ["Is your generator memorizing?", "Look at the cards, then at the items that are most like a training row."],
 };
 

@@ -22,6 +22,8 @@ export class MemoState {
     this.ranked = null;
     /** @type {{variance: number[], wide: Rows2} | null} */
     this.spreadOf = null;
+    /** @type {{scene: MemoScene, answer: MemoAnswer | undefined} | null} */
+    this.keptFor = null;
     /** @type {MemoAnswer | null} */
     this.lastAnswer = null;
     const changed = () => store.changed();
@@ -41,8 +43,21 @@ export class MemoState {
     return this.store.model.get("base");
   }
 
+  /** @returns {MemoAnswer | undefined} what a saved page holds of the scene on show, where that is as a preset */
+  get kept() {
+    const { scene, store } = this;
+    if (!store.saved) return undefined;
+    if (this.keptFor?.scene !== scene) {
+      const presets = /** @type {[string, MemoScene][]} */ (Object.entries(store.model.get("presets")));
+      const [name] = presets.find(([, start]) => settingsKey(start) === settingsKey(scene)) ?? [""];
+      this.keptFor = { scene, answer: store.model.get("kept")?.[name] };
+    }
+    return this.keptFor.answer;
+  }
+
   /** @returns {MemoAnswer} the last one with numbers, current or not */
   get answer() {
+    if (this.kept) return this.kept;
     const result = this.store.model.get("result");
     if (result.cards) this.lastAnswer = result;
     return this.lastAnswer ?? result;
@@ -81,6 +96,7 @@ export class MemoState {
   get isCurrent() {
     const { rev, cards } = this.answer;
     if (!cards) return false;
+    if (this.kept) return true;
     const answered = this.about.get(rev);
     return rev === this.scene.rev || (answered !== undefined && settingsKey(answered) === settingsKey(this.scene));
   }
@@ -151,7 +167,7 @@ export class MemoState {
     if (doing && !lost) return this.progressWords + (waiting ? " It has not said more for a while." : "");
     if (saved)
       return this.isBaseCurrent
-        ? "New numbers need Python: these are of the picture that was saved."
+        ? "New numbers need Python: these are of the picture that was saved. Presets have theirs."
         : "These points need Python: the picture and the numbers are those that were saved.";
     if (this.isRefused)
       return "Python has no numbers of this picture, and says below why: these are of an earlier one.";

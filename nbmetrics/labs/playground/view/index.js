@@ -106,10 +106,9 @@ function playgroundView(store, signal) {
     goals.paint(store.scene);
     wide.paint(store.scene);
   };
-  return {
-    nodes: [toolbar.root, card.root, headline.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold],
-    paint,
-  };
+  // Where no other lesson can be chosen, the question comes first.
+  const top = store.isLocked("presets") ? [card.root, toolbar.root] : [toolbar.root, card.root];
+  return { nodes: [...top, headline.root, columns, toolbar.status, toolbar.fold, toolbar.codeFold], paint };
 }
 
 /** @param {PlaygroundStore} store */

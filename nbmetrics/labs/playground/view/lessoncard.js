@@ -175,6 +175,15 @@ class VerdictLine {
   }
 }
 
+/** On a site each lesson has a page. @param {string | undefined} onward the next one's address @param {() => void} call @param {AbortSignal} signal */
+function nextOf(onward, call, signal) {
+  if (onward) return el("a", { class: "nbm-onward", href: onward }, ["Next lesson"]);
+  const next = el("button", { type: "button" }, ["Next lesson"]);
+  next.addEventListener("click", call, { signal });
+  lockable("presets", next);
+  return next;
+}
+
 /** What Reveal shows: how far the guess was off, what it means, and what to try next. */
 class AnswerPart {
   /** @param {PlaneStore} store @param {() => void} onNext @param {AbortSignal} signal */
@@ -185,9 +194,7 @@ class AnswerPart {
     this.outcome = el("p", { class: "nbm-outcome" });
     this.meaning = el("p", { class: "nbm-meaning" });
     this.tries = el("ul", { class: "nbm-tries" });
-    this.next = el("button", { type: "button" }, ["Next lesson"]);
-    this.next.addEventListener("click", onNext, { signal });
-    lockable("presets", this.next);
+    this.next = nextOf(store.model.get("onward"), onNext, signal);
     this.more = el("div", {}, [el("p", { class: "nbm-now-try" }, ["Now try"]), this.tries]);
     this.root = el("div", { class: "nbm-answer", tabindex: "-1" }, [
       this.outcome,

@@ -47,7 +47,8 @@ class SavedModel {
     const copy = /** @type {HTMLElement} */ (this.source.cloneNode(true));
     for (const node of [...copy.querySelectorAll("[data-beside]")]) node.remove();
     // No text in it can end the script element that it stands in.
-    copy.getElementsByTagName("script")[0].textContent = JSON.stringify(this.state).replaceAll("<", "\\u003c");
+    const state = JSON.stringify({ ...this.state, onward: "" });
+    copy.getElementsByTagName("script")[0].textContent = state.replaceAll("<", "\\u003c");
     return `<!doctype html>\n${copy.outerHTML}\n`;
   }
 
@@ -81,7 +82,10 @@ export async function openSaved(widget) {
   await link.read((opened) => model.start(opened), "The page shows what was saved in it.");
   made.initialize({ model, signal });
   made.render({ model, el: place, signal });
-  const follow = () => link.read((opened) => model.open(opened), "The page shows what it showed before.");
+  const follow = async () => {
+    await link.read((opened) => model.open(opened), "The page shows what it showed before.");
+    place.scrollIntoView(); // the link may stand below it
+  };
   addEventListener("hashchange", follow);
 }
 
