@@ -156,7 +156,9 @@ def _check_magnitude(rows: Array, argument: str) -> None:
     low, high = float(xp.min(lows)), float(xp.max(highs))
     if not (np.isfinite(low) and np.isfinite(high)):
         bad = int(xp.sum(xp.astype(~xp.isfinite(rows), xp.int64)))
-        raise InvalidInput(argument, f"{bad} values are NaN or infinite", "Drop or mend those rows first")
+        raise InvalidInput(
+            argument, f"{bad} value{' is' if bad == 1 else 's are'} NaN or infinite", "Drop or mend those rows first"
+        )
     largest = max(-low, high)
     if largest > LARGEST:
         seen = f"has values of magnitude {largest:.3g}"
