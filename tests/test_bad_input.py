@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import nbmetrics as nm
+from tests.fuzzing import examples
 
 X = np.random.default_rng(20261126).normal(size=(12, 3))
 LAW = nm.Gaussian([0.0, 0.0, 0.0])
@@ -297,7 +298,7 @@ def judged(act):
 KERNELS = [None, nm.Polynomial(2), nm.RBF(), nm.RBF("median"), nm.RBF(1e-3), lambda x, y: x @ y.T]
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=examples(250), deadline=None, derandomize=True)
 @given(hostile(), hostile(), st.sampled_from(KERNELS), st.sampled_from(["biased", "unbiased"]))
 def test_hostile_arrays_give_finite_scores_or_a_refusal(x, y, kernel, estimator):
     for a, b in ((x, y), (x, x)):
@@ -307,7 +308,7 @@ def test_hostile_arrays_give_finite_scores_or_a_refusal(x, y, kernel, estimator)
         assert kid is None or (type(kid) is float and np.isfinite(kid))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(hostile(), hostile(), hostile(), st.lists(st.floats(), min_size=2, max_size=2))
 def test_hostile_federations_give_finite_tables_or_a_refusal(x, y, z, weights):
     table = judged(lambda: nm.evaluate(nm.Federation([x, y]).with_weights(weights), [z], progress=False).table)
@@ -316,7 +317,7 @@ def test_hostile_federations_give_finite_tables_or_a_refusal(x, y, z, weights):
         assert (table.loc[table["metric"] == "fid", ["avg", "all"]] >= 0).all(axis=None)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(hostile(), hostile(), hostile(), st.booleans())
 def test_hostile_gaussians_are_refused_or_scored(mean, cov, rows, square):
     if square and cov.ndim == 2 and cov.dtype.kind == "f":

@@ -211,7 +211,7 @@ def scored_within(lazy):
 
 
 def test_pairs_of_rows_in_files_are_scored_within_the_limit(tmp_path, monkeypatch):
-    rows = [RNG.normal(size=(n, 200)).astype(np.float32) + k for k, n in enumerate((3_000, 700))]
+    rows = [RNG.normal(size=(n, 200)).astype(np.float32) + k for k, n in enumerate((2_400, 300))]
     for name, part in zip("ab", rows, strict=True):
         np.save(tmp_path / f"{name}.npy", part)
     expected = nm.kid(*rows)
