@@ -328,7 +328,7 @@ def test_a_client_of_one_row_is_left_out_by_name_and_is_part_of_the_pool():
     lab = nm.Dashboard(clients, {name: rng.normal(far, 1, size=(40, 2)) for name, far in (("g", 0), ("h", 3))})
     assert lab.verdict[0] == "On FID, g wins, by avg and by all."
     assert 0 < study_of(lab).p(scene_of(lab).shares) <= 1
-    assert "Enough rows at only 2 of 3 clients: without one." in lab.verdict
+    assert "Enough rows at only 2 of 3 clients: avg is decided without one." in lab.verdict
     assert lab.board["few"]["kid"][:2] == ["", ""] and "has 1 row" in lab.board["few"]["kid"][2]
     assert lab.board["values"]["fid"]["g"][2] == "nan" and lab.table["avg"].isna().all()
     lab.scene = {**lab.scene, "weights": [1, 1, 8]}
