@@ -77,14 +77,16 @@ $(docs_ready) $(release_ready): .venv/.ready-%: pyproject.toml constraints.txt |
 	@$(pip) -e '.[$*]'
 	@touch $@
 
-# JUPYTER_CONFIG_PATH adds our server config to the user's own instead of replacing it.
+# JUPYTER_CONFIG_PATH adds our server config to the user's own instead of replacing it. Importing rfc3987_syntax builds a
+# grammar of web addresses, a second of the processor, for a format of jsonschema that no schema of JupyterLab has.
+lab_server := import sys; sys.modules["rfc3987_syntax"] = None; from jupyterlab.labapp import main; main()
 lab: $(lab_ready)
 	@JUPYTER_CONFIG_PATH="$(CURDIR)/binder$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}"; \
 	export JUPYTER_CONFIG_PATH; \
 	set -- --port=$(PORT) --log-level=WARN --LabApp.default_url=/lab/tree/$(start); \
 	if [ "$$BROWSER" = none ]; then set -- "$$@" --no-browser; unset BROWSER; fi; \
 	if [ "$$(id -u)" = 0 ]; then set -- "$$@" --allow-root; fi; \
-	exec $(bin)/python -m jupyterlab "$$@"
+	exec $(bin)/python -c '$(lab_server)' "$$@"
 
 site: $(site_ready)
 	@$(bin)/python -m website $(SITE_ARGS)

@@ -2,7 +2,7 @@
 
     python -m tests.first_minute        prints a line a step
 
-The server is the Makefile's; the page is a new Chromium's, which reads nothing it kept. On a machine that does other
+The page is a new Chromium's, which reads nothing it kept. On a machine that does other
 work the clock says little; the seconds of the processors are those of the server and its kernels, and of the browser.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.request
@@ -25,7 +24,7 @@ from tests.browser.frontends import free_port
 from tests.browser.page import drag, handle, numbers
 
 START = "notebooks/00_start_here.ipynb"
-OPTIONS = ("--log-level=WARN", "--no-browser", "--allow-root", "--IdentityProvider.token=")
+TOKEN = "first-minute"
 
 
 class Watch:
@@ -71,7 +70,7 @@ def measure(server: subprocess.Popen, url: str) -> None:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=QUIET)
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.set_default_timeout(300_000)
-        page.goto(f"{url}/lab/tree/{START}")
+        page.goto(f"{url}/lab/tree/{START}?token={TOKEN}")
         page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
         watch.step("the notebook is there")
         page.locator(".jp-CodeCell .cm-content").first.click()
@@ -96,9 +95,8 @@ if __name__ == "__main__":
         places = {
             name: folder for name in ("JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR")
         }
-        settings = {**os.environ, **places, "JUPYTER_CONFIG_PATH": str(ROOT / "binder"), "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "jupyterlab", f"--port={port}", *OPTIONS]
-        jupyter = subprocess.Popen(command, cwd=ROOT, env=settings)
+        settings = {**os.environ, **places, "JUPYTER_TOKEN": TOKEN, "PYTHONPATH": str(ROOT)}
+        jupyter = subprocess.Popen(["make", "lab", f"PORT={port}", "BROWSER=none"], cwd=ROOT, env=settings)
         try:
             measure(jupyter, f"http://127.0.0.1:{port}")
         finally:

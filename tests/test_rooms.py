@@ -21,6 +21,7 @@ from tests.rooms import (
     page_imported,
     python_files,
     room_of,
+    statements,
 )
 
 WIDGETS = {room for room in ROOMS if room.startswith("labs/")}
@@ -173,6 +174,19 @@ def test_importing_the_package_brings_in_nothing_heavy():
     assert not loaded & {"torch", "matplotlib", "pandas", "anywidget", "scipy", "sklearn"}
 
 
+@pytest.mark.parametrize(
+    ("shown", "heavy"),
+    [
+        ("nbmetrics.Playground()", {"pandas", "matplotlib", "scipy", "sklearn", "torch", "dask"}),
+        ("nbmetrics.Playground()._repr_mimebundle_()", {"pandas", "scipy", "sklearn", "torch", "dask"}),
+    ],
+)
+def test_a_playground_opens_with_no_more_than_it_shows(shown, heavy):
+    loaded = set(in_fresh_python(f"import nbmetrics, sys; {shown}; print(*sys.modules)").split())
+    assert "nbmetrics.labs.playground.lab" in loaded
+    assert not loaded & heavy
+
+
 def test_the_room_of_training_brings_in_no_torch_before_it_trains():
     assert "torch" not in in_fresh_python("import nbmetrics.training, sys; print(*sys.modules)").split()
 
@@ -199,7 +213,7 @@ def docstring_lines(node):
 
 def long_functions(path, most):
     """Those with more lines of code than that: a docstring may be as long as it is useful."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node, _ in statements(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = node.end_lineno - node.lineno + 1 - docstring_lines(node)
             if lines > most:

@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import re
 import runpy
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 
 import nbformat
 import pytest
@@ -85,3 +89,11 @@ def test_a_hook_of_the_users_own_comes_first(contents):
 
     contents.pre_save_hook = without_outputs
     assert kept(contents, "a.ipynb", notebook([LAB], WIDGETS)) == {}
+
+
+def test_make_lab_starts_jupyterlab_without_a_grammar_of_web_addresses():
+    make = re.search("^lab_server := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    code = f"import sys, atexit; atexit.register(lambda: print(*sys.modules)); {make[1]}"
+    said = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True).stdout
+    assert said.startswith(version("jupyterlab"))
+    assert "jsonschema" in said.split() and "lark" not in said.split()

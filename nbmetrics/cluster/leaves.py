@@ -44,8 +44,9 @@ def _parties(filling: Filling, metrics: Any, sources: Sequence[Source]) -> list[
         is_here = not source.futures and source.function is None
         samples = {name: filling.clients[name].samples[position] for name in metrics} if is_here else None
         weight = filling.weights[position]
-        shape = None if is_here or client.rows is None else client.rows.shape
-        party = Party(position, source.name, weight, samples, source.function, len(source.futures), shape)
+        seen = None if is_here or client.rows is None else client.rows
+        look = (None, None) if seen is None else (seen.shape, seen.checksum)
+        party = Party(position, source.name, weight, samples, source.function, len(source.futures), *look)
         found.append((source.name, source.futures, party))
     return found
 

@@ -117,15 +117,12 @@ def crossed(kit: Kit, count: int, *leaves: tuple[float, Node]) -> dict[str, np.n
 
 def told(kit: Kit, leaf: tuple[float, Node]) -> tuple[Node, dict[str, Any]]:
     """What is known of a leaf's clients without their rows, and of the generators beside it."""
-    node, summaries, terms, squares = leaf[1], {}, {}, {}
+    node, summaries, squares = leaf[1], {}, {}
     for name, metric in kit.metrics.items():
         pairs, generated = metric.by_pairs(kit.dim), [g for g in kit.generators[name] if not refusal_of(g)]
         summaries[name] = [_light(pairs, summary, generated) for summary in node.summaries[name]]
-        # a refusal of the client is the same object in its terms, by which messages know whom it names
-        same = {id(old): new for old, new in zip(node.summaries[name], summaries[name], strict=True)}
-        terms[name] = [[same.get(id(pair), pair) for pair in row] for row in node.terms[name]]
         squares[name] = pairs.squares(kit.generators[name])
-    return replace(node, summaries=summaries, terms=terms), squares
+    return replace(node, summaries=summaries), squares
 
 
 def _light(pairs: Any, summary: Any, generated: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ from ..distributions import Distribution
 from ..errors import InvalidInput, check_list, check_names, refusal_of, shown
 from ..federation import Client, Federation
 from ..federation.generator import MOST_PARTIES
-from ..summaries.stream import Stream
+from ..summaries.stream import Stream, checksum
 from .crew import Crew
 
 # Rows that all clients together show at a first look, as `metrics.kid.base.some_rows` takes them, and of each at least.
@@ -36,6 +36,7 @@ class Elsewhere:
     name : of the client
     shape, dtype : of its rows
     step, some : a few rows, about every step-th
+    checksum : of all of them
     """
 
     name: str
@@ -43,6 +44,7 @@ class Elsewhere:
     dtype: Any
     step: int
     some: np.ndarray
+    checksum: int | None = None
     ndim = 2
 
     def __len__(self) -> int:
@@ -133,7 +135,12 @@ def _seen(name: str, client: Client, share: int) -> Elsewhere:
     for batch in [client.rows] if client.stream is None else client.stream.batches():
         some.take(batch)
     shape = some.count, int(batch.shape[1])
-    return Elsewhere(name, shape, to_numpy(batch[:1]).dtype, -(-some.count // share), some.rows)
+    return Elsewhere(name, shape, to_numpy(batch[:1]).dtype, -(-some.count // share), some.rows, checksum_of(client))
+
+
+def checksum_of(client: Client) -> int | None:
+    """Of the rows of a client, or of its stream, which was read."""
+    return checksum(to_numpy(client.rows)) if client.stream is None else client.stream.checksum
 
 
 def parties_of(given: Any, crew: Crew) -> tuple[Federation, list[Source]]:

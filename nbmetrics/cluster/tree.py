@@ -18,8 +18,9 @@ from ..errors import InvalidInput, refusal_of
 from ..evaluation.result import Terms, scored_pool, whole_terms
 from ..evaluation.standing import Away, client_summary, part_of, pool
 from ..evaluation.streams import Reading
+from ..federation import Client
 from ..metrics.base import Metric, Sample
-from .sources import client_of
+from .sources import checksum_of, client_of
 
 FAN_IN = 8
 
@@ -39,7 +40,7 @@ class Kit:
 
 
 class Party(NamedTuple):
-    """One client in a task: its place, weight, what it is made of, and the shape of its rows at the first look."""
+    """One client in a task: its place, weight, what it is made of; shape and checksum of its rows at a first look."""
 
     position: int
     name: str
@@ -48,6 +49,7 @@ class Party(NamedTuple):
     function: Callable[[], Any] | None
     parts: int
     shape: tuple[int, int] | None = None
+    checksum: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,18 +97,26 @@ def _summarized(party: Party, kit: Kit, data: Sequence[Any]) -> dict[str, Any]:
         if made.stream is not None and all(metric.reads(made.dim) == "once" for metric in kit.metrics.values()):
             reading, sample = Reading(made.stream, who, list(kit.metrics.values())), Sample(stream=made.stream)
             found = {name: reading.summary(metric, sample) for name, metric in kit.metrics.items()}
-            _check_same(party, made.stream.size, made.dim)
+            _check_same(party, made)
             return found
-        _check_same(party, made.size, made.dim)
-        samples = dict.fromkeys(kit.metrics, Sample(rows=made.rows))
+        sample = Sample(rows=made.rows)
+        _check_same(party, made)
+        samples = dict.fromkeys(kit.metrics, sample)
     return {name: client_summary(metric, samples[name], who) for name, metric in kit.metrics.items()}
 
 
-def _check_same(party: Party, count: int | None, dim: int) -> None:
+def _check_same(party: Party, made: Client) -> None:
     """Refuse rows unlike those of the first look: weights and other metrics are of these."""
-    if party.shape is not None and count is not None and (count, dim) != party.shape:
-        seen = f"gave rows of shape {(count, dim)}, and of shape {party.shape} at a first look"
-        raise InvalidInput(f"client {party.name!r}", seen, "Give what makes the same rows each time, such as by a seed")
+    if party.shape is None:
+        return
+    shape = made.size, made.dim
+    if shape != party.shape:
+        seen = f"gave rows of shape {shape}, and of shape {party.shape} at a first look"
+    elif checksum_of(made) != party.checksum:
+        seen = f"gave {made.size:,} other rows than at a first look"
+    else:
+        return
+    raise InvalidInput(f"client {party.name!r}", seen, "Give what makes the same rows each time, such as by a seed")
 
 
 def joined(kit: Kit, *found: tuple[float, Node]) -> tuple[float, Node]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ..errors import InvalidInput
 from ..orders import inverted_pairs, places
-from .result import Readable, Values
+from .result import Readable, Result, Values
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # In the place of a name, where no score says which it is.
 NOBODY = "–"
@@ -18,6 +21,8 @@ NOBODY = "–"
 
 def inversions(scores: Readable, metric: str) -> pd.DataFrame:
     """See `Scores.inversions`."""
+    import pandas as pd
+
     avg, pooled, _ = scores.losses(metric)
     rows = []
     for pair in inverted_pairs(avg, pooled).tolist():
@@ -29,9 +34,11 @@ def inversions(scores: Readable, metric: str) -> pd.DataFrame:
 
 def flips(scores: Readable, metric: str) -> pd.DataFrame:
     """See `Scores.flips`."""
+    import pandas as pd
+
     result, generators = scores.result(metric), scores.generators
     if result.replicas is None:
-        raise InvalidInput("metric", "was evaluated without uncertainty", "evaluate(…, uncertainty=nm.Influence())")
+        raise _unsure("metric", result)
     avg, pooled, _ = scores.losses(metric)
     rows = []
     for pair in itertools.combinations(range(len(generators)), 2):
@@ -42,6 +49,15 @@ def flips(scores: Readable, metric: str) -> pd.DataFrame:
         over = [generators[g] for g in pair if generators[g] != row[0]]
         rows.append((row[0], ", ".join(over), *row[1:]))
     return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"])
+
+
+def _unsure(argument: str, result: Result) -> InvalidInput:
+    """Why scores have no intervals, and where they have some."""
+    way = "nm.evaluate(…, uncertainty=nm.Influence())"
+    if result.sent:
+        seen = f"{result.label} is made of summaries, which have no intervals"
+        return InvalidInput(argument, seen, f"Evaluate where the rows are: {way}")
+    return InvalidInput(argument, f"{result.label} was evaluated without uncertainty", way)
 
 
 def _preferred(generators: tuple[str, ...], pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
@@ -58,8 +74,7 @@ def _chosen(scores: Readable, metric: str, corrected: bool) -> tuple[np.ndarray,
     values, result = scores.values(metric), scores.result(metric)
     if corrected:
         if result.replicas is None:
-            fix = "evaluate(…, uncertainty=nm.Influence())"
-            raise InvalidInput("corrected", f"but {metric} was evaluated without uncertainty", fix)
+            raise _unsure("corrected", result)
         table, clients = (frame[frame["metric"] == metric] for frame in (scores.table, scores.clients))
         by_client = clients["corrected"].to_numpy(float).reshape(values.by_client.shape)
         avg, pooled = (table[f"{part}_corrected"].to_numpy(float) for part in ("avg", "all"))
@@ -70,6 +85,8 @@ def _chosen(scores: Readable, metric: str, corrected: bool) -> tuple[np.ndarray,
 
 def worst(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.worst`."""
+    import pandas as pd
+
     values, (*_, losses) = _chosen(scores, metric, corrected)
     at = [_worst_client(row, scores.weights) for row in losses]
     found = [(math.nan, NOBODY) if c is None else (row[c], scores.names[c]) for row, c in zip(values, at, strict=True)]
@@ -105,6 +122,8 @@ def regrets(losses: np.ndarray) -> np.ndarray:
 
 def regret(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.regret`."""
+    import pandas as pd
+
     values, losses = _chosen(scores, metric, corrected)
     lost, chosen = regrets(losses.by_client), winners(losses, scores.weights)
     own = [_lowest(column) for column in losses.by_client.T]

@@ -11,8 +11,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from ..orders import TIE, numeral
 from .result import Readable
 
@@ -50,6 +48,8 @@ def figure(value: float, digits: int = 5) -> str:
 
 def as_text(scores: Readable) -> str:
     """The table, what it says in words, and how it was made."""
+    import pandas as pd
+
     rows = [
         {"generator": row["generator"], "metric": row["metric"], **{part: str(Cell.of(row, part)) for part in PARTS}}
         for row in scores.table.to_dict("records")

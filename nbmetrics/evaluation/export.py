@@ -8,15 +8,17 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..metrics.base import Metric
 from ..orders import places
 from .display import PARTS, Cell
 from .result import Readable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # A spreadsheet takes a cell that begins so for a formula; full-width forms too, in some languages.
 FORMULA = re.compile(r"\s*['=+\-@＝＋－＠]")

@@ -16,10 +16,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..arrays import row_blocks, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, refusal_of, shown
@@ -33,6 +32,9 @@ from .influence import Influences
 from .result import Readable, Result, remarked
 from .sampling import shares_of
 from .uncertainty import Ends
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The metrics whose gap can be dealt.
 FIDS = ("fid", "fid_infinity")
@@ -102,6 +104,8 @@ class Parties:
 
 def heterogeneity(result: Result, scores: Readable, shuffles: int, seed: int) -> pd.DataFrame:
     """See `Scores.heterogeneity`."""
+    import pandas as pd
+
     shuffles = check_count(shuffles, "shuffles", maximum=MOST_SHUFFLES)
     seed = check_count(seed, "seed", minimum=0)
     parties = _parties(result, scores)
@@ -130,9 +134,14 @@ def _smallest(shuffles: int) -> str:
     return f"{shuffles} deals: the smallest possible p is {1.0 / (shuffles + 1):.3g}{fix}"
 
 
-def check_dealt(metric: Any, evaluated: Sequence[str]) -> str:
-    """The FID that was evaluated, or InvalidInput with the way to one."""
-    known = [name for name in evaluated if name in FIDS]
+def check_dealt(metric: Any, scores: Readable) -> str:
+    """The FID that was evaluated, or InvalidInput with the way to one, or that there is none without the rows."""
+    known = [name for name in scores.metrics if name in FIDS]
+    result = scores.result((known or scores.metrics)[0])
+    if result.sent:
+        for name, sample, weight in zip(scores.names, result.clients, scores.weights, strict=True):
+            if weight and sample.distribution is not None:
+                raise _without_rows(name, result, scores)
     if not known:
         fix = "Evaluate 'fid' too; KID's own test is its column p_kid"
         raise InvalidInput("metric", f"got {shown(metric)}, and no FID was evaluated", fix)
@@ -168,7 +177,7 @@ def _without_rows(name: str, result: Result, scores: Readable) -> InvalidInput:
         fix = f"Set scores.size_gap({result.name!r}) beside the gap" if is_known else "Evaluate where the rows are"
     else:
         seen = f"client {name!r} is an exact law, which has no rows to shuffle, and no bias"
-        fix = "Read scores.table, whose gap is exact, or evaluate(…, samples=1_000)"
+        fix = "Read scores.table, whose gap is exact" + ("" if result.sent else ", or evaluate(…, samples=1_000)")
     return InvalidInput("metric", seen, fix)
 
 

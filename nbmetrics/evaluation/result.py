@@ -11,10 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import pandas as pd
 
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample, Terms, losses, terms_of
@@ -23,6 +22,9 @@ from .influence import Influences
 from .replicas import Replicas
 from .standing import Standing, pool
 from .uncertainty import Ends
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENDS = ("corrected", "low", "high")
 EVERYTHING = (-math.inf, math.inf)
@@ -175,14 +177,14 @@ class Result:
 
     def refusals(self, weights: Sequence[float], names: Sequence[str], generators: Sequence[str]) -> list[str]:
         """Why scores are NaN, and intervals where they were asked for: one line each; names of both sides."""
-        parties = {*map(id, self.real), *map(id, self.generated)}  # their refusals name them
+        parties = {str(s) for s in (*self.real, *self.generated) if refusal_of(s)}  # their refusals name them
         pairs = [
-            (pair, "" if id(pair) in parties else f"client {name!r} with generator {generator!r}, ")
+            (pair, "" if _is_of(parties, pair) else f"client {name!r} with generator {generator!r}, ")
             for row, generator in zip(self.terms, generators, strict=True)
             for pair, name in zip(row, names, strict=True)
         ]
         pooled = [
-            (pair, "" if self._has_no_pool(weights) or id(pair) in parties else f"generator {generator!r}, ")
+            (pair, "" if self._has_no_pool(weights) or _is_of(parties, pair) else f"generator {generator!r}, ")
             for pair, generator in zip(self._pooled_terms(weights), generators, strict=True)
         ]
         cells = {"": (pairs, "pairs of client and generator"), " all": (pooled, "generators")}
@@ -201,8 +203,7 @@ class Result:
             lines.append(f"{self.label} has intervals for {seen}: {self.replicas.refusal}")
         asked = (self._attempts.get((f"{part} ends", tuple(weights))) for part in ("avg", "all", "gap", "client"))
         refusal = next((ends for ends in asked if isinstance(ends, InvalidInput)), None)
-        is_told = refusal is None or id(refusal) in parties
-        return lines if is_told else [*lines, f"{self.label} has no intervals: {refusal}"]
+        return lines if _is_of(parties, refusal) else [*lines, f"{self.label} has no intervals: {refusal}"]
 
     def remarks(self, weights: Sequence[float]) -> list[str]:
         """Which scores or intervals are to be read with caution, or are missing for want of rows."""
@@ -302,6 +303,11 @@ def scored_pool(
         return terms, math.nan  # there is no avg
     clients, shares = zip(*(pair for pair in zip(real, weights, strict=True) if not refusal_of(pair[0])), strict=True)
     return terms, metric.size_gap(clients, shares, together, generated)
+
+
+def _is_of(parties: set[str], found: Any) -> bool:
+    """Whether what was found is no refusal, or one that names its party, wherever it was made."""
+    return not isinstance(found, InvalidInput) or str(found) in parties
 
 
 def value_of(terms: Terms) -> float:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..errors import check_choice, check_named_weights
 from ..files import checked_path, write
@@ -24,6 +23,7 @@ from .heterogeneity import check_dealt, gap_caution, heterogeneity
 from .result import Result, Values
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -76,6 +76,8 @@ class Scores:
           generator metric  avg    all    gap
         0         g    fid  1.0  0.048  0.952
         """
+        import pandas as pd
+
         frames = []
         for result in self._results:
             avg, pooled, _ = self.values(result.name)
@@ -118,6 +120,8 @@ class Scores:
     @cached_property
     def clients(self) -> pd.DataFrame:
         """Tidy scores client by client: generator, client, metric, value; with uncertainty corrected, low and high."""
+        import pandas as pd
+
         frames = []
         for result in self._results:
             pairs = [(g, c, result.name) for g in self.generators for c in self.names]
@@ -140,6 +144,8 @@ class Scores:
         0    narrow    1    2
         1      wide    2    1
         """
+        import pandas as pd
+
         avg, pooled, _ = self.losses(metric)
         columns = {"generator": self.generators, "avg": places(avg), "all": places(pooled)}
         return self._noted(pd.DataFrame(columns))
@@ -255,7 +261,7 @@ class Scores:
         >>> (scores.heterogeneity("fid")["p_kid"] < 0.01).tolist()
         [True]
         """
-        return heterogeneity(self.result(check_dealt(metric, self.metrics)), self, shuffles, seed)
+        return heterogeneity(self.result(check_dealt(metric, self)), self, shuffles, seed)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one law with so many rows would show, (generators,); 0 for exact laws.
@@ -355,6 +361,8 @@ class Scores:
 
     def plain_label(self, metric: str) -> str:
         """The label, said to be of the plain scores where the table shows corrected ones first."""
+        if all(r.replicas is None for r in self._results):
+            return self.label(metric)
         rows = self.table[self.table["metric"] == metric]
         parts = [part for part in ("avg", "all") if f"{part}_corrected" in rows]
         same = all(np.allclose(rows[part], rows[f"{part}_corrected"], rtol=1e-9, atol=0) for part in parts)

@@ -16,41 +16,38 @@ from .result import Readable, Values
 def summary(scores: Readable) -> list[str]:
     """A line or two a metric; none of one generator, or where a score is NaN."""
     lines = []
-    pairs = math.comb(len(scores.generators), 2)
     for name in scores.metrics:
         losses, label = scores.losses(name), scores.plain_label(name)
-        if not pairs or np.isnan([*losses.avg, *losses.all]).any():
+        if len(scores.generators) < 2 or np.isnan([*losses.avg, *losses.all]).any():
             continue
-        inverted = scores.inversions(name)
-        if inverted.empty:
-            lines.append(f"{label}: {_agreement(scores.generators, losses)}.")
-        else:
-            worst = inverted.sort_values("avg_margin").iloc[-1]
-            lines.append(
-                f"{label}: avg and all order {len(inverted)} of {pairs} pairs differently; "
-                f"avg prefers {worst['avg_prefers']}, all prefers {worst['all_prefers']}."
-            )
+        order = _inversion(scores.generators, losses.avg, losses.all) or _agreement(scores.generators, losses)
+        lines.append(f"{label}: {order}.")
         if label != scores.label(name):
-            lines += _without_bias(scores, name, pairs)
+            lines += _without_bias(scores, name)
     return lines
 
 
-def _without_bias(scores: Readable, metric: str, pairs: int) -> list[str]:
+def _inversion(generators: tuple[str, ...], avg: np.ndarray, pooled: np.ndarray) -> str:
+    """How many pairs avg and all order differently, and the one that avg tells apart most; nothing where none."""
+    inverted: list[list[int]] = inverted_pairs(avg, pooled).tolist()
+    if not inverted:
+        return ""
+    widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
+    first, second = sorted(widest, key=lambda g: avg[g])
+    count = f"{len(inverted)} of {math.comb(len(generators), 2)} pairs"
+    return f"avg and all order {count} differently; avg prefers {generators[first]}, all prefers {generators[second]}"
+
+
+def _without_bias(scores: Readable, metric: str) -> list[str]:
     """A line where the corrected scores, which the table shows first, invert other pairs than the plain ones."""
     rows, result = scores.table[scores.table["metric"] == metric], scores.result(metric)
     avg, pooled = (result.losses(rows[f"{part}_corrected"].to_numpy()) for part in ("avg", "all"))
     if np.isnan([avg, pooled]).any():
         return []
-    inverted: list[list[int]] = inverted_pairs(avg, pooled).tolist()
-    if inverted == inverted_pairs(*scores.losses(metric)[:2]).tolist():
+    if np.array_equal(inverted_pairs(avg, pooled), inverted_pairs(*scores.losses(metric)[:2])):
         return []
-    order = "the generators alike"
-    if inverted:
-        widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
-        first, second = sorted(widest, key=lambda g: avg[g])
-        order = f"{len(inverted)} of {pairs} pairs differently; avg prefers {scores.generators[first]}, "
-        order += f"all prefers {scores.generators[second]}"
-    told = f"{scores.label(metric)} without the bias of few rows: avg and all order {order}"
+    order = _inversion(scores.generators, avg, pooled) or "avg and all order the generators alike"
+    told = f"{scores.label(metric)} without the bias of few rows: {order}"
     return [f"{told} (how sure: scores.flips('{metric}'))."]
 
 

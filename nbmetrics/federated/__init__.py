@@ -8,7 +8,7 @@ client.py   rows to bytes                                      server.py   bytes
 privacy.py  (ε, δ): sensitivities, noise, exact accounts       noisy.py    summaries with noise, and FID of them
 ledger.py   bytes up and down, `scores.ledger`                 flower.py   the same functions in Flower
 study.py    the same summaries noised again and again          survival.py at which ε the order survives
-figure.py   its picture
+work.py     how long that would take                           figure.py   its picture
 """
 
 from typing import Any

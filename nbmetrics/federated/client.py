@@ -79,6 +79,9 @@ def section_of(metric: Metric[Any], sample: Sample, thrift: Thrift, reveal_rows:
             raise InvalidInput("metrics", f"{metric.label} needs {REVEALS['rows']} of a client", ROWS)
         if sample.rows is None:
             raise InvalidInput("rows", f"is a law, and {metric.label} needs rows", "Give rows")
+        if metric.needs_test and sample.test is None:
+            fix = "Give nm.Client(rows, test=…)"
+            raise InvalidInput("rows", f"have no test rows, which {metric.label} compares with", fix)
     arrays, notes = arrays_of(kind, metric, sample, thrift)
     count = math.inf if sample.rows is None else sample.rows.shape[0]
     return Section(metric.name, says(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)

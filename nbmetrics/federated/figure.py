@@ -34,7 +34,8 @@ def plot_survival(table: pd.DataFrame) -> Figure:
                 curve(ax, swept["epsilon"], swept[column], part, part, best=None)
                 if column == "best_kept":
                     look = {"color": AGGREGATES[part]["color"], "alpha": 0.12, "linewidth": 0}
-                    ax.fill_between(swept["epsilon"], swept["best_low"], swept["best_high"], **look)
+                    band = "bands: 95 % interval for the chance, at each ε"
+                    ax.fill_between(swept["epsilon"], swept["best_low"], swept["best_high"], **look, label=band)
                 for value in clipped[column]:
                     ax.axhline(value, linestyle=":", linewidth=1.0, color="0.5", label="clipped, without noise")
             ax.set_xscale("log")

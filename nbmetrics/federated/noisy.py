@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, cholesky
 from ..errors import InvalidInput
 from ..metrics import Metric, Sample
 from ..metrics.base import Terms
@@ -132,10 +132,13 @@ class NoisyMoments:
         large by what was cut off.
         """
         spread = self.second - np.outer(self.mean, self.mean) + self.variance * np.eye(len(self.mean))
-        values, vectors = np.linalg.eigh(spread * (1.0 if self.count <= 1 else self.count / (self.count - 1)))
+        cov, mean = spread * (1.0 if self.count <= 1 else self.count / (self.count - 1)), self.mean + self.centre
+        if cholesky(cov) is not None:  # nothing to cut off, as it takes a thirtieth of the time to see
+            return Moments(self.count, mean, None, cov)
+        values, vectors = np.linalg.eigh(cov)
         kept = values > 0.0
         root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-        return Moments(self.count, self.mean + self.centre, None, root.T @ root)
+        return Moments(self.count, mean, root[::-1], None)
 
 
 def _scalars(parts: Sequence[NoisyMoments]) -> tuple[list[float], list[float]]:
@@ -157,7 +160,8 @@ class NoisyFID(FID):
         return NoisyMoments.pool(summaries, weights)
 
     def all_terms(self, real: Sequence[Any], generated: Sequence[Moments]) -> Iterable[Iterable[Terms]]:
-        return super().all_terms([_repaired(s) for s in real], generated)
+        """Pair by pair: the factors of all clients stacked would be as large as their covariances."""
+        return Metric.all_terms(self, real, generated)
 
     def terms(self, real: Any, generated: Moments) -> dict[str, float]:
         """Those of FID on the repaired moments."""
@@ -192,3 +196,10 @@ def noisy_mean(metric: Any, section: Section) -> KernelMean:
     noise = section.count * kernel.count * notes.get("sigma", 0.0) ** 2
     part = KernelPart(kernel, Embedding(arrays["mean"]), section.count, kernel.kernel.scale + noise)
     return KernelMean((part,), (1.0,))
+
+
+def arrived(metric: Metric[Any], sent: Sequence[Section]) -> tuple[Metric[Any], list[Any]]:
+    """What the server makes of the clients' sections, and the metric that scores it."""
+    if sent[0].kind == "noisy moments":
+        return NoisyFID(), [NoisyMoments.of(section, len(section.arrays["mean"])) for section in sent]
+    return metric, [noisy_mean(metric, section) for section in sent]

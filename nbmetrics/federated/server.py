@@ -22,7 +22,7 @@ from ..evaluation.result import Result
 from ..evaluation.scores import Scores
 from ..evaluation.standing import Lone, client_summary
 from ..evaluation.wanted import listed
-from ..federation import Client, Federation
+from ..federation import Client, Federation, Generator, as_generators
 from ..metrics import Metric, Sample
 from .noisy import NoisyFID, NoisyMoments, noisy_mean
 from .reveal import kind_of, says, summary_of
@@ -75,10 +75,11 @@ def aggregate(
     federation = Federation([_stand_in(name, part, dim) for name, (_, part) in found.items()])
     federation = federation.with_weights(_weights(weights, counts))
     filling = Filling(federation, wanted, samples=samples, seed=seed, progress=False)
+    made = _of_features(generators)
     laws = tuple(client.to_sample() for client in federation)
     for clients in filling.clients.values():
         _fill_in(clients, sections[clients.metric.name], dim)
-    filling.add_all(generators)
+    filling.add_all(made)
     results = filling.fill()
     check_any(results, filling.weights)
     # nobody may take the stand-ins for rows
@@ -137,6 +138,17 @@ def _named(summaries: Any) -> dict[str, Any]:
     return named
 
 
+def _of_features(generators: Any) -> tuple[Generator, ...]:
+    """The generators; images are refused, as nothing here says how the clients' features were made."""
+    made = as_generators(generators)
+    for generator in made:
+        if generator.is_of_images:
+            seen = "is images, and the clients sent summaries of features"
+            fix = "Give its features: nm.extract(images, extractor) with the clients' extractor"
+            raise InvalidInput(f"generator {generator.name!r}", seen, fix)
+    return made
+
+
 def _one_dim(dims: Mapping[str, int]) -> int:
     first, *rest = dims
     for name in rest:
@@ -156,6 +168,9 @@ def _section(metric: Metric[Any], name: str, sections: Mapping[str, Section], di
     section = sections[metric.name]
     if section.kind.removeprefix("noisy ") != kind_of(metric, dim):
         raise InvalidInput("summaries", f"client {name!r} reveals {section.kind!r} for {metric.name}", SAME)
+    if metric.needs_test and section.kind == "rows" and "test" not in section.arrays:
+        fix = "Let it summarize nm.Client(rows, test=…)"
+        raise InvalidInput("summaries", f"client {name!r} has no test rows, which {metric.label} needs", fix)
     if section.says != says(metric):
         seen = f"client {name!r} made {metric.name} by {section.says!r}, and here it is {says(metric)!r}"
         raise InvalidInput("summaries", seen, SAME)

@@ -10,14 +10,14 @@ simulated data like those to come.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidInput, check_count, check_list, check_number
-from ..evaluation.evaluate import evaluate
+from ..evaluation.evaluate import bar, evaluate
 from ..evaluation.result import Result, value_of
 from ..evaluation.scores import Scores
 from ..evaluation.wanted import listed
@@ -25,9 +25,10 @@ from ..federation import Federation, as_generators
 from ..metrics import KID, Metric
 from ..metrics.base import losses
 from ..metrics.kid.features import RandomFeatures
-from .noisy import NoisyFID, NoisyMoments, bounded, noisy_mean, with_noise
+from .noisy import arrived, bounded, with_noise
 from .privacy import Normals, Privacy
 from .wire import Section
+from .work import check_hours
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 PARTS = ("avg", "all")
@@ -88,6 +89,8 @@ def noise_study(
     repeats: int = 20,
     samples: int | None = None,
     seed: int = 0,
+    hours: float = 1.0,
+    progress: str | bool = "auto",
 ) -> NoiseStudy:
     """The study of `rank_survival`, draw by draw; arguments as there."""
     federation = federation if isinstance(federation, Federation) else Federation(federation)
@@ -97,13 +100,15 @@ def noise_study(
     budgets = [Privacy(e, delta, clip, centre) for e in known]
     if not budgets:
         raise InvalidInput("epsilons", "is empty", "Give at least one")
-    seed = check_count(seed, "seed", minimum=0)
+    seed, most = check_count(seed, "seed", minimum=0), check_number(hours, "hours", minimum=0.0)
+    check_hours(wanted, federation.dim, len(federation), len(made), len(known), count, most)
     sections = [[bounded(m, client.to_sample(), budgets[0]) for m in wanted] for client in federation]
-    exact = evaluate(federation, made, wanted, samples=samples, seed=seed, progress=False)
+    exact = evaluate(federation, made, wanted, samples=samples, seed=seed, progress=progress)
     results = [_whole(exact.result(metric.name)) for metric in wanted]
     releases = max(1, sum(bool(section.arrays) for section in sections[0]))
     multipliers = [budget.multiplier(releases) for budget in budgets]
     runs = _Runs(results, sections, federation.weights, seed)
+    clipped, drawn = runs.all_drawn(multipliers, count, progress)
     return NoiseStudy(
         epsilons=tuple(known),
         multipliers=tuple(multipliers),
@@ -111,8 +116,8 @@ def noise_study(
         generators=exact.generators,
         scores=exact,
         exact=np.array([[exact.values(m.name).avg, exact.values(m.name).all] for m in wanted]),
-        clipped=runs.drawn(0.0, 1)[0],
-        drawn=np.stack([runs.drawn(z, count) for z in multipliers]),
+        clipped=clipped,
+        drawn=drawn,
         delta=budgets[0].delta,
         clip=float(clip),
         rows=tuple(client.size for client in federation),
@@ -136,32 +141,40 @@ class _Runs:
     weights: tuple[float, ...]
     seed: int
 
-    def drawn(self, multiplier: float, count: int) -> np.ndarray:
+    @property
+    def scores(self) -> int:
+        """Scores that one run computes."""
+        with_noise = [result for result, section in zip(self.results, self.sections[0], strict=True) if section.arrays]
+        return (len(self.sections) + 1) * sum(len(result.generated) for result in with_noise)
+
+    def all_drawn(self, multipliers: Sequence[float], count: int, progress: str | bool) -> tuple[np.ndarray, ...]:
+        """(metrics, 2, generators) without noise, and (e, count, metrics, 2, generators) with each multiplier's."""
+        with bar(progress, self.scores * (1 + len(multipliers) * count)) as shown:
+            clipped = self._drawn(0.0, 1, shown.update)[0]
+            return clipped, np.stack([self._drawn(z, count, shown.update) for z in multipliers])
+
+    def _drawn(self, multiplier: float, count: int, tell: Callable[[int], Any]) -> np.ndarray:
         """(count, metrics, 2, generators), of noise that depends on the client and the draw, and not on ε."""
         streams = [Normals([self.seed, c]) for c in range(len(self.sections))]
-        return np.array([self._once(multiplier, streams) for _ in range(count)])
+        return np.array([self._once(multiplier, streams, tell) for _ in range(count)])
 
-    def _once(self, multiplier: float, streams: Sequence[Normals]) -> list[np.ndarray]:
+    def _once(self, multiplier: float, streams: Sequence[Normals], tell: Callable[[int], Any]) -> list[np.ndarray]:
         sent = [
             [with_noise(section, multiplier, normals) for section in sections]
             for sections, normals in zip(self.sections, streams, strict=True)
         ]
-        return [self._scored(m, [client[m] for client in sent]) for m in range(len(self.results))]
+        return [self._scored(m, [client[m] for client in sent], tell) for m in range(len(self.results))]
 
-    def _scored(self, m: int, sent: Sequence[Section]) -> np.ndarray:
+    def _scored(self, m: int, sent: Sequence[Section], tell: Callable[[int], Any]) -> np.ndarray:
         """(2, generators): avg and all."""
         result = self.results[m]
         if not sent[0].arrays:  # nothing of a client is in it
             return np.array([result.average(self.weights), result.pooled(self.weights)])
-        metric, clients = _arrived(result.metric, sent)
-        pooled = metric.pool(clients, self.weights)
-        terms = metric.all_terms([*clients, pooled], result.generated)
-        scores = np.array([[value_of(pair) for pair in row] for row in terms])
+        metric, clients = arrived(result.metric, sent)
+        parts = [*clients, metric.pool(clients, self.weights)]
+        scores = np.empty((len(result.generated), len(parts)))
+        for row, terms in zip(scores, metric.all_terms(parts, result.generated), strict=True):
+            for place, pair in enumerate(terms):
+                row[place] = value_of(pair)
+                tell(1)
         return np.array([scores[:, :-1] @ self.weights, scores[:, -1]])
-
-
-def _arrived(metric: Metric[Any], sent: Sequence[Section]) -> tuple[Metric[Any], list[Any]]:
-    """What the server makes of the clients' sections, and the metric that scores it."""
-    if sent[0].kind == "noisy moments":
-        return NoisyFID(), [NoisyMoments.of(section, len(section.arrays["mean"])) for section in sent]
-    return metric, [noisy_mean(metric, section) for section in sent]

@@ -48,6 +48,8 @@ def rank_survival(
     repeats: int = 20,
     samples: int | None = None,
     seed: int = 0,
+    hours: float = 1.0,
+    progress: str | bool = "auto",
 ) -> pd.DataFrame:
     """How much of the order of generators is left when clients add noise to their summaries, ε by ε.
 
@@ -60,6 +62,9 @@ def rank_survival(
     epsilons : from small to large
     repeats : draws of the noise; the same at every ε, only scaled, so that neighbouring ε are not independent
     samples, seed : as for `evaluate`, and of the noise
+    hours : how long the runs may take. What would take longer is refused before it begins, by a small piece that is
+        timed on this machine. FID's time grows with the cube of the features, and with clients, runs and generators
+    progress : "auto" shows a bar after a second; True or False
 
     Returns
     -------
@@ -69,8 +74,9 @@ def rank_survival(
     - agreement: mean Kendall's τ with the order without clipping and noise
     - best_kept: share of the draws in which the best generator stays the best
     - error: mean |score − score without clipping and noise|, over generators and draws
-    - best_low, best_high: Wilson's 95 % interval for best_kept at this ε, as draws are few; both are best_kept where
-      nothing is drawn
+    - best_low, best_high: Wilson's 95 % interval for best_kept at this ε, as draws are few. It holds the chance in
+      95 % of studies on average, with 20 draws in 92 % or more, save chances beyond 6 and 94 %: 84 % at worst. Both are
+      best_kept where nothing is drawn
 
     `attrs["survives"]` has, by metric and aggregate, the smallest ε from which on best_kept is at least 0.95, or None.
 
@@ -84,7 +90,8 @@ def rank_survival(
     10.0
     """
     options: dict[str, Any] = {"clip": clip, "epsilons": epsilons, "delta": delta, "centre": centre, "repeats": repeats}
-    return survival_table(noise_study(federation, generators, metrics, **options, samples=samples, seed=seed))
+    options |= {"samples": samples, "seed": seed, "hours": hours, "progress": progress}
+    return survival_table(noise_study(federation, generators, metrics, **options))
 
 
 def survival_table(study: NoiseStudy) -> pd.DataFrame:
@@ -103,20 +110,25 @@ def survival_table(study: NoiseStudy) -> pd.DataFrame:
 
 def _compared(epsilon: float, study: NoiseStudy, scores: np.ndarray) -> list[tuple[Any, ...]]:
     """One row for each metric and aggregate; `scores` are (draws, metrics, 2, generators)."""
-    from scipy.stats import kendalltau
-
     exact, losses = study.losses(study.exact), study.losses(scores)
     rows = []
     for m, metric in enumerate(study.metrics):
         for p, part in enumerate(PARTS):
             true, drawn = exact[m, p], losses[:, m, p]
-            agreement = np.mean([kendalltau(true, one).statistic for one in drawn]) if len(true) > 1 else math.nan
+            agreement = np.mean([_tau(true, one) for one in drawn]) if len(true) > 1 else math.nan
             count = int((drawn.argmin(axis=1) == true.argmin()).sum())
             kept = count / len(drawn)
             low, high = wilson(count, len(drawn)) if math.isfinite(epsilon) else (kept, kept)
             error = float(np.mean(np.abs(drawn - true)))
             rows.append((epsilon, metric.name, part, float(agreement), kept, error, float(low), float(high)))
     return rows
+
+
+def _tau(true: np.ndarray, drawn: np.ndarray) -> float:
+    """Kendall's τ-b of two lists of scores; SciPy's takes twenty times as long for so few."""
+    first, second = (np.sign(scores[:, None] - scores) for scores in (true, drawn))
+    pairs = math.sqrt(np.abs(first).sum() * np.abs(second).sum())
+    return float((first * second).sum() / pairs) if pairs else math.nan
 
 
 def _survives(part: pd.DataFrame) -> float | None:

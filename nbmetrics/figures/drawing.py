@@ -8,13 +8,15 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from ..orders import numeral
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # One language of colour, in figures as in pages, and never colour alone: clients are blue, and so is their average,
 # solid; what is pooled, and all, is the colour of the text, dashed; every generator has a hue and a mark of its own;

@@ -231,7 +231,7 @@ _HOOKS = {hook for hook in vars(Metric) if hook[0] != "_"} - {*vars(Adapted), "n
 class RowsMetric(Metric[Rows]):
     """A metric that sees every row; clients are pooled by putting their rows together."""
 
-    fewer = "Give more rows, or drop this client"
+    fewer = "Give more rows, or leave these out"
 
     def summarize(self, sample: Sample) -> Rows:
         """The rows of `sample`, at least `min_rows` of them, with its test rows where it has some."""

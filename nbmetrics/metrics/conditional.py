@@ -56,7 +56,7 @@ class Conditional(Metric[JointMoments]):
         if sample.rows is None:
             return JointMoments.of_distribution(cast(HasMoments, sample.law), self._split(sample))
         if sample.rows.shape[0] < 2:
-            raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
+            raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or leave these out")
         if sample.condition is not None:
             return JointMoments.of_rows(sample.condition, sample.rows)
         dx = self._split(sample)

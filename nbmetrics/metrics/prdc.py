@@ -121,7 +121,7 @@ class _Neighbors(RowsMetric):
     higher_is_better = True
     lowest = 0.0
     copies_matter = True
-    fewer = "Give more rows or a smaller k, or drop this client"
+    fewer = "Give more rows or a smaller k, or leave these out"
 
     def __init__(self, k: int = 5, inclusive: bool = False) -> None:
         self.k = check_count(k, "k")

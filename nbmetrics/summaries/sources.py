@@ -180,7 +180,8 @@ class Parquet(Source):
             for table in file.iter_batches(batch_size=step, columns=columns):
                 for name in columns:
                     if gaps := table.column(name).null_count:
-                        seen = f"{gaps} values are missing in column {shown(name)} of {shown(path.name)}"
+                        count = f"{gaps} value{' is' if gaps == 1 else 's are'}"
+                        seen = f"{count} missing in column {shown(name)} of {shown(path.name)}"
                         raise InvalidInput("data", seen, "Drop or mend those rows first")
                 yield np.column_stack([table.column(name).to_numpy(zero_copy_only=False) for name in columns])
 

@@ -43,14 +43,15 @@ class Stream:
     ----------
     dim, columns : the number of features, and what parquet calls them
     size : the number of rows; None until a source that does not say was read to its end
+    checksum : of the rows, see `checksum`; None until they were read for more than their number
     is_repeatable, was_read : whether it can be read more than once, and whether it was read to its end
     who : whose rows it is, for messages
     progress : whether a pass shows a bar of rows: False, True, or "auto" where it takes more than a second
 
     A client or generator takes a source itself; `Stream` names columns, and gives the batches to code of your own.
     Batches become NumPy arrays. Raises InvalidInput that names the batch, counted from 1, where it holds NaN or
-    infinity, is no array of `dim` columns, or could not be made; and where a pass gives another number of rows than the
-    one before.
+    infinity, is no array of `dim` columns, or could not be made; and where a pass gives other rows than the one before,
+    which may come in another order.
 
     Examples
     --------
@@ -69,6 +70,7 @@ class Stream:
             raise InvalidInput("source", f"got {shown(source)}", f"Give {SOURCES}")
         self._source, self._is_spent = found, False
         self.was_read = False
+        self.checksum: int | None = None
         self.who = "data"
         self.progress: str | bool = False
         self.size, self.columns, self.is_repeatable = found.size, found.columns, found.is_repeatable
@@ -166,17 +168,20 @@ class Stream:
 
     def _checked(self, rows: int | None) -> Generator[np.ndarray, None, None]:
         """Batches with at least one row, as NumPy arrays of one width; their rows are counted at the end."""
-        count = 0
+        count = total = 0
         for number, item in self._numbered(rows):
-            if (batch := self._batch(item, f"batch {number}")) is not None:
-                count += len(batch)
+            where = f"rows from {count + 1:,}" if self.is_file else f"batch {number}"
+            if (batch := self._batch(item, where)) is not None:
+                count, total = count + len(batch), (total + checksum(batch)) % 2**64
                 yield batch
         if not count:
             raise InvalidInput("data", f"{self.what} gave no rows", "Give at least one row")
         if self.size is not None and count != self.size:
             seen = f"{self.what} gave {count:,} rows, and {self.size:,} before"
-            raise InvalidInput("data", seen, "Give the same rows at every pass")
-        self.size, self.was_read = count, True
+            raise InvalidInput("data", seen, SAME)
+        if self.checksum is not None and total != self.checksum:
+            raise InvalidInput("data", f"{self.what} gave other rows than before, as many of them", SAME)
+        self.size, self.checksum, self.was_read = count, total, True
 
     def _numbered(self, rows: int | None) -> Iterator[tuple[int, Any]]:
         number = 0
@@ -211,6 +216,7 @@ class Stream:
                 raise BadRows(self.who, f"{self.what} does not say how many rows it has until it was read", AGAIN)
             for _ in self.batches():
                 pass
+            self.checksum = None  # no score is made of this pass, and the next one may differ
         assert self.size is not None
         return self.size
 
@@ -286,6 +292,21 @@ def of_whom(error: InvalidInput, who: str) -> BadRows:
     return BadRows(error.argument if is_told else f"{who}, {error.argument}" if is_part else who, error.seen, error.fix)
 
 
+def checksum(rows: np.ndarray) -> int:
+    """A number, mod 2⁶⁴, that rows of other values or of columns in another order do not have, but for chance.
+
+    Rows in another order have it, and batches of them add up.
+    """
+    bits = rows.view(f"u{rows.itemsize}") if rows.itemsize <= 8 else rows.astype(np.float64).view(np.uint64)
+    n, d = rows.shape
+    side = max(1, 256 // d)  # rows side by side, as sums over few columns are slow
+    last = n - n % side
+    columns = bits[:last].reshape(-1, side * d).sum(axis=0, dtype=np.uint64).reshape(side, d).sum(axis=0)
+    columns = columns + bits[last:].sum(axis=0, dtype=np.uint64)
+    return int((columns * np.arange(1, 2 * d, 2, dtype=np.uint64)).sum(dtype=np.uint64))
+
+
+SAME = "Give the same rows at every pass, such as by a seed"
 ROOM = "Leave such metrics out, give fewer rows, or allow more: nm.set_memory_limit(megabytes)"
 
 

@@ -95,7 +95,16 @@ def serving(root: Path, command: tuple[str, ...], config: Path | str = SERVER_CO
         wait_for(server, log)
         yield server
     finally:
-        os.killpg(process.pid, signal.SIGTERM)  # the group made here, nothing else
+        end(process)
+
+
+def end(process):
+    """Its whole group, which was made here: asked to go, and after a while made to."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:  # a kernel that is busy holds the server up
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
 
 

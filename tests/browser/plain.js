@@ -58,6 +58,11 @@ class Model {
     return changed.length;
   }
 
+  /** As in Jupyter, what Python took is told back, and is old news of what was written since. */
+  echo(values) {
+    this.put(Object.fromEntries(Object.entries(values).filter(([name]) => !(name in this.unsent))));
+  }
+
   hear(content) {
     for (const call of [...(this.listeners.get("msg:custom") ?? [])]) call(content);
   }
@@ -92,7 +97,12 @@ class Model {
 
 const heard = {
   comm_open: ({ id, data }) => data.state._esm && models.set(id, new Model(id, data.state)),
-  comm_msg: ({ id, data }) => (data.method === "custom" ? models.get(id)?.hear(data.content) : models.get(id)?.put(data.state)),
+  comm_msg: ({ id, data: { method, state, content } }) => {
+    const model = models.get(id);
+    if (method === "custom") model?.hear(content);
+    else if (method === "echo_update") model?.echo(state);
+    else model?.put(state);
+  },
   comm_close: ({ id }) => {
     models.get(id)?.end.abort();
     models.delete(id);

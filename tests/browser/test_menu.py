@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import LABS, TWO_OF_LABS
+from tests.browser.labs import LABS, TWO_OF_LABS, mostly_slow
 from tests.browser.page import handle, menu_item, numbers, opened, painted, press, told
 
 FOCUSED = "() => document.activeElement.textContent"
@@ -12,6 +12,13 @@ FOCUSED = "() => document.activeElement.textContent"
 TOOLBAR = """root => {
   const [lab, bar] = [root, root.querySelector(".nbm-toolbar")].map(n => n.getBoundingClientRect());
   return [bar.x - lab.x, bar.y - lab.y, bar.width, bar.height]; }"""
+
+# The right edge of the toolbar; and of each control its name, left, top, right and whether its place is kept for it.
+CONTROLS = """bar => [bar.getBoundingClientRect().right, [...bar.querySelectorAll("button, select")]
+  .filter(node => node.getClientRects().length).map(node => {
+    const { left, top, right } = node.getBoundingClientRect();
+    const name = node.ariaLabel || node.firstChild.textContent;
+    return [name, left, top, right, getComputedStyle(node).visibility === "hidden"]; })]"""
 
 
 @pytest.fixture
@@ -70,7 +77,7 @@ def test_a_press_elsewhere_closes_and_one_menu_is_open_at_a_time(playground_page
 
 
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
-@pytest.mark.parametrize("width", [320, 1280, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("width", mostly_slow([320, 400, 1280], [320]))
 def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
     page, root = saved.open(LABS[lab].new(), width)
     painted(root)
@@ -91,6 +98,24 @@ def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
     root.get_by_role("button", name="Undo").click()
     expect(root.get_by_role("button", name="Redo")).to_be_visible()
     assert root.evaluate(TOOLBAR) == stays
+
+
+@pytest.mark.parametrize("lab", TWO_OF_LABS)
+@pytest.mark.parametrize("width", mostly_slow([320, 400, 700, 1280], [320, 700]))
+def test_controls_stand_in_the_order_of_their_use_and_what_waits_leaves_no_gap(saved, lab, width):
+    _, root = saved.open(LABS[lab].new(), width)
+    painted(root)
+    bar, controls = root.locator(".nbm-toolbar").evaluate(CONTROLS)
+    names = [name for name, *_ in controls]
+    order = [name for name in ("Add", "Preset", "Undo", "Redo", "Lesson", "Metric", "Share", "More") if name in names]
+    assert [name for name in names if name in order] == order
+    assert controls == sorted(controls, key=lambda control: (control[2], control[1])), "Tab goes as the eye does"
+    rows = {y: [control for control in controls if control[2] == y] for _, _, y, _, _ in controls}
+    for row in rows.values():
+        waits = [is_waiting for *_, is_waiting in row]
+        assert not all(waits), "a row of nothing"
+        if any(waits) and not waits[-1]:
+            assert row[-1][3] == pytest.approx(bar, abs=1), "what comes behind it ends where the lab does"
 
 
 def test_nothing_is_greyed_as_the_lab_opens(saved):

@@ -95,9 +95,11 @@ def test_few_rows_laws_and_weights_of_zero_mean_what_they_mean_locally(dask_clie
         nm.Client(nm.Gaussian(np.zeros(made.DIM)), name="law", weight=0.5),
         nm.Client(made.rows(3), name="unused", weight=0),
     ]
-    metrics = ["fid", "kid", nm.metrics.KID(nm.RBF(2.0), name="rbf")]
-    scores, local = (nm.evaluate(clients, made.generators(), metrics, cluster=c) for c in (dask_client, None))
+    metrics = ["fid", "kid", nm.metrics.KID(nm.RBF(2.0), name="rbf"), "fid_infinity"]
+    generators = {**made.generators(), "one row": made.rows(5)[:1]}
+    scores, local = (nm.evaluate(clients, generators, metrics, cluster=c) for c in (dask_client, None))
     assert_same(scores, local)
+    assert any("generator 'one row', fid, rows: has 1 row" in line for line in local.cautions)
 
 
 def test_summaries_too_large_to_send_stay_and_say_so(dask_client, local, monkeypatch):

@@ -21,8 +21,8 @@ def scored(client, **others):
     ("data", "words"),
     [
         (made.raising, "client 'odd': its data raised OSError: no such disk"),
-        (partial(made.with_nan, 3), "client 'odd', data: 1 values are NaN"),
-        (partial(made.bad_batches, 3), "client 'odd', batch 2: 1 values are NaN"),
+        (partial(made.with_nan, 3), "client 'odd', data: 1 value is NaN or infinite, in row"),
+        (partial(made.bad_batches, 3), "client 'odd', batch 2: 1 value is NaN or infinite, in row"),
         (partial(made.raising_batches, 3), "client 'odd', batch 2: raised OSError: no such disk"),
         (partial(made.rows, 3, 5), "'odd' has 5 features"),
         (lambda: nm.Gaussian([0.0]), "client 'odd', data: its data gave"),
@@ -35,11 +35,13 @@ def test_a_client_that_is_wrong_is_named(dask_client, data, words):
 
 
 @pytest.mark.parametrize("made_by", [made.other, made.other_batches])
-@pytest.mark.parametrize("shape", [(27, 3), (20, 4)])
-def test_rows_unlike_those_of_the_first_look_are_refused(dask_client, tmp_path, made_by, shape):
-    words = f"client 'odd': gave rows of shape {shape}, and of shape (20, 3) at a first look"
-    with pytest.raises(nm.InvalidInput, match=re.escape(words)):
-        nm.evaluate({"odd": partial(made_by, tmp_path / "seen", shape)}, made.generators(), "fid", cluster=dask_client)
+@pytest.mark.parametrize("shape", [(27, 3), (20, 4), (20, 3)])
+@pytest.mark.parametrize("metric", ["fid", "precision"])
+def test_rows_unlike_those_of_the_first_look_are_refused(dask_client, tmp_path, made_by, shape, metric):
+    words = f"rows of shape {shape}, and of shape (20, 3) at" if shape != (20, 3) else "20 other rows than at"
+    clients = {"odd": partial(made_by, tmp_path / "seen", shape)}
+    with pytest.raises(nm.InvalidInput, match=re.escape(f"client 'odd': gave {words} a first look")):
+        nm.evaluate(clients, made.generators(), metric, cluster=dask_client)
 
 
 def test_a_future_that_failed_is_named(dask_client):

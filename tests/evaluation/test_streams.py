@@ -2,6 +2,7 @@
 
 import itertools
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -70,7 +71,7 @@ def test_bad_batches_are_told_by_whose_they_are_and_their_number(what, is_client
 
 def test_a_pass_with_other_rows_is_told():
     lengths = itertools.chain([9, 9, 8], itertools.repeat(9))
-    client = nm.Client(lambda: [RNG.normal(size=(next(lengths), 2))], name="x")
+    client = nm.Client(lambda: [np.ones((next(lengths), 2))], name="x")
     with pytest.raises(nm.InvalidInput, match=r"client 'x': .*gave 8 rows, and 9 before"):
         nm.evaluate([client, RNG.normal(size=(9, 2))], [RNG.normal(size=(9, 2))], nm.metrics.KID(nm.RBF()))
     spent = iter([ROWS])
@@ -83,6 +84,44 @@ def test_a_pass_with_other_rows_is_told():
             list(monkey.batches())
     finally:
         streams.MOST_BATCHES = most
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16, np.longdouble])
+def test_other_values_in_as_many_rows_are_seen_and_another_order_is_not(kind):
+    rows = (3 * np.random.default_rng(1).normal(size=(40, 4))).astype(kind)
+    flipped, changed = rows.copy(), rows.copy()
+    row = np.flatnonzero((rows != rows[:, ::-1]).any(axis=1))[0]
+    flipped[row] = rows[row, ::-1]
+    changed[row, 2] += 1
+    for other in (flipped, changed, rows[::-1], np.asfortranarray(rows)):
+        passes = iter([(rows, 3), (rows, 4), (other, 5)])  # the first is only begun
+        stream = nm.Stream(partial(lambda passes: np.array_split(*next(passes)), passes))
+        assert sum(map(len, stream.batches())) == 40
+        if other is flipped or other is changed:
+            with pytest.raises(nm.InvalidInput, match=r"gave other rows than before, as many .* at every pass"):
+                list(stream.batches())
+        else:
+            assert len(list(stream.batches())) == 5
+
+
+def test_scores_are_not_made_of_passes_that_differ(monkeypatch):
+    """Of the clients and of the generators; a pass that only counts, where another gives the score, may differ."""
+    monkeypatch.setattr("nbmetrics.arrays.memory.block_bytes", 100.0)
+    rng, rows, pair = np.random.default_rng(0), RNG.normal(size=(40, 4)), nm.metrics.KID(nm.RBF(2.0))
+
+    def augmented():
+        yield from np.array_split(rng.normal(size=(40, 4)), 3)
+
+    for parties, who in ((({"x": augmented}, {"g": rows}), "client 'x'"), (({"c": rows}, {"x": augmented}), "'x'")):
+        with pytest.raises(nm.InvalidInput, match=rf"{who}.* other rows than before"):
+            nm.evaluate(*parties, pair, progress=False)
+        assert nm.evaluate(*parties, "fid", progress=False).table["all"].notna().all()
+
+    def shuffled():
+        yield from np.array_split(rng.permutation(rows), 3)
+
+    table, here = (nm.evaluate({"x": c}, {"g": rows[:9]}, pair, progress=False).table for c in (shuffled, rows))
+    np.testing.assert_allclose(table[["avg", "all"]], here[["avg", "all"]], rtol=1e-9)
 
 
 def test_what_a_metric_needs_is_said_before_anything_is_read(monkeypatch):
@@ -172,7 +211,7 @@ def scored_within(lazy):
 
 
 def test_pairs_of_rows_in_files_are_scored_within_the_limit(tmp_path, monkeypatch):
-    rows = [RNG.normal(size=(n, 200)).astype(np.float32) + k for k, n in enumerate((3_000, 700))]
+    rows = [RNG.normal(size=(n, 200)).astype(np.float32) + k for k, n in enumerate((2_400, 300))]
     for name, part in zip("ab", rows, strict=True):
         np.save(tmp_path / f"{name}.npy", part)
     expected = nm.kid(*rows)

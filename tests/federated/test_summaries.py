@@ -261,8 +261,33 @@ def test_rows_that_are_not_here_are_asked_for_in_vain():
     with pytest.raises(nm.InvalidInput, match=r"stayed with it\. Evaluate where the rows are"):
         nm.federated.aggregate([noisy, noisy], None, g, "fid").heterogeneity("fid")
     law = nm.federated.client_summary(nm.Gaussian([0.0] * 4), "fid")
-    with pytest.raises(nm.InvalidInput, match="is an exact law"):
+    with pytest.raises(nm.InvalidInput, match=r"is an exact law, .* whose gap is exact$"):
         nm.federated.aggregate([law, law], None, g, "fid").heterogeneity("fid")
+
+
+def test_advice_on_scores_of_summaries_can_be_followed():
+    """What `aggregate` cannot be asked for is not asked for: intervals, other metrics, rows, an extractor."""
+    rows = RNG.normal(size=(40, 4))
+    sent = [nm.federated.client_summary(rows, "kid")] * 2
+    scores = nm.federated.aggregate(sent, None, {"g": rows[:20], "h": rows}, "kid")
+    for ask in (scores.flips, lambda m: scores.worst(m, corrected=True), lambda m: scores.regret(m, corrected=True)):
+        with pytest.raises(nm.InvalidInput, match=r"summaries.* where the rows are: nm\.evaluate\(…, uncertainty"):
+            ask("kid")
+    for metric in ("kid", "fid"):  # no way to one that was not evaluated, as it would need the rows too
+        with pytest.raises(nm.InvalidInput, match=r"stayed with it\. Evaluate where the rows are$"):
+            scores.heterogeneity(metric)
+    few = nm.federated.aggregate([GOOD], None, {"g": rows[:20], "h": rows}, "fid")
+    assert any(line.endswith("compare equal numbers, or fid_infinity.") for line in few.cautions)
+    with pytest.raises(nm.InvalidInput, match=r"'g': is images, .*nm\.extract"):
+        nm.federated.aggregate([GOOD], None, {"g": np.zeros((3, 8, 8, 3), dtype=np.uint8)}, "fid")
+    for metric in ("fld", "c_t"):
+        with pytest.raises(nm.InvalidInput, match=r"^rows: have no test rows.* nm\.Client\(rows, test=…\)"):
+            nm.federated.client_summary(rows, metric, reveal_rows=True)
+    head, numbers = header(nm.federated.client_summary(nm.Client(rows, test=rows), "fld", reveal_rows=True))
+    (section,) = head["sections"]
+    section["arrays"] = [array for array in section["arrays"] if array[0] != "test"]
+    with pytest.raises(nm.InvalidInput, match="client 'Client 1' has no test rows, which FLD needs"):
+        nm.federated.aggregate([rebuilt(head, numbers[: 8 * rows.size])], None, {"g": rows}, "fld")
 
 
 @pytest.mark.parametrize("kind", [nm.metrics.MFID, nm.metrics.RFID, nm.metrics.JFID, nm.metrics.CFID])

@@ -81,6 +81,37 @@ def test_few_draws_are_said_with_their_interval(curve):
     assert (without["best_low"] == without["best_high"]).all()
 
 
+def test_the_interval_holds_the_chance_as_often_as_it_says_at_each_epsilon():
+    """Where the chance is known: one client, two generators under KID of features, whose difference is then normal.
+
+    Runs share their noise between ε, so that what is kept at one is kept at every larger one, and not within an ε.
+    """
+    kernel, rng, runs = nm.RandomFeatures(nm.RBF(1.0), 16), np.random.default_rng(0), 20
+    rows, near, far = rng.normal(size=(30, 1)), rng.normal(0.3, 1, size=(400, 1)), rng.normal(0.8, 1, size=(400, 1))
+    options = {"clip": 1.0, "epsilons": [0.1, 0.5, 1.0, 1.5], "repeats": 400 * runs}
+    study = noise_study([rows], {"near": near, "far": far}, nm.metrics.KID(kernel), **options)
+    kept = study.drawn[:, :, 0, 1, 0] < study.drawn[:, :, 0, 1, 1]
+    assert (kept[:-1] <= kept[1:]).all()  # a smaller ε keeps no other run
+    apart = kernel.features(near).mean(axis=0) - kernel.features(far).mean(axis=0)
+    deviation = 2.0 * np.array(study.multipliers) * (2.0 / 30) * np.linalg.norm(apart)
+    for p, found in zip(scipy.stats.norm.cdf((study.exact[0, 1] @ [-1, 1]) / deviation), kept, strict=True):
+        assert found.mean() == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / found.size))
+        low, high = wilson(found.reshape(-1, runs).sum(axis=1), runs)
+        low_of, high_of = wilson(np.arange(runs + 1), runs)
+        exact = scipy.stats.binom.pmf(np.arange(runs + 1), runs, p) @ ((low_of <= p) & (p <= high_of))
+        assert 0.92 < exact < 0.98
+        assert np.mean((low <= p) & (p <= high)) == pytest.approx(exact, abs=5 * np.sqrt(exact * (1 - exact) / 400))
+
+
+def test_the_interval_of_20_runs_holds_a_chance_as_often_as_the_guide_says():
+    """In 95 % on average, 92 % or more of 6 to 94 %, and 84 % at worst of a chance nearer to 0 or 1."""
+    p, runs = np.linspace(0, 1, 4001)[1:-1, None], np.arange(21)
+    low, high = wilson(runs, 20)
+    covered = (scipy.stats.binom.pmf(runs, 20, p) * ((low <= p) & (p <= high))).sum(axis=1)
+    assert covered.mean() == pytest.approx(0.95, abs=0.005)
+    assert covered[np.abs(p[:, 0] - 0.5) < 0.44].min() > 0.92 and 0.835 < covered.min() < 0.845
+
+
 def test_the_order_of_calls_and_the_seed_do_not_matter(curve):
     options = {"clip": 6.0, "epsilons": [0.003], "repeats": 4, "samples": 200}
     first, again = (nm.federated.rank_survival(CLIENTS, GENERATORS, "fid", **options) for _ in range(2))
@@ -104,6 +135,8 @@ def test_the_picture_draws_every_curve(curve):
     kept = curve.query("metric == 'fid' and aggregate == 'all' and epsilon < 1000").sort_values("epsilon")
     drawn = [np.asarray(line.get_ydata()).tolist() for line in axes[1].lines]
     assert kept["best_kept"].tolist() in drawn
+    (named,) = figure.legends
+    assert sum("95 % interval" in text.get_text() for text in named.get_texts()) == 1
     for bad in (None, curve[["epsilon"]], curve[:0]):
         with pytest.raises(nm.InvalidInput, match="table"):
             nm.federated.plot_survival(bad)

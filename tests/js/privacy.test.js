@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { numbersOf } from "../../nbmetrics/labs/privacy/view/numbers.js";
-import { conventionWords, survivalWords } from "../../nbmetrics/labs/privacy/view/words.js";
+import { bandWords, conventionWords, survivalWords } from "../../nbmetrics/labs/privacy/view/words.js";
 
 const RUNS = 20;
 
@@ -32,6 +32,12 @@ function said(kept) {
   const scene = { rev: 0, preset: "", of: "own", epsilon: 1, metric: "fid", aggregate: "all", run: 1 };
   return survivalWords(study, numbersOf(scene, { get: () => study }));
 }
+
+test("the band says what it is, and whose", () => {
+  const study = /** @type {any} */ (studyOf([20, 20]));
+  const scene = { rev: 0, preset: "", of: "own", epsilon: 1, metric: "fid", aggregate: "avg", run: 1 };
+  assert.match(bandWords(study, scene), /^Band: the chance that the best by avg stays first, a 95\s% interval of the 20 runs at each ε /);
+});
 
 test("from which ε on the first place is kept", () => {
   assert.match(said([0, 19, 20]), /^From ε = 1 on it stays first in at least 19 of the 20 runs\./);

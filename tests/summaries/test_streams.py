@@ -94,7 +94,7 @@ def test_columns_of_parquet_are_chosen_and_missing_values_told(tmp_path):
     frame = pd.DataFrame(ROWS, columns=list("dcba")).astype({"c": "Float64"})
     frame.loc[3, "c"] = pd.NA
     frame.to_parquet(path)
-    with pytest.raises(nm.InvalidInput, match=r"data: 1 values are missing in column 'c'"):
+    with pytest.raises(nm.InvalidInput, match=r"data: 1 value is missing in column 'c'"):
         nm.Client(path)
 
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import re
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pandas as pd
 
 from ...errors import InvalidInput, check_list, check_names, check_text, printable
 from ...files import checked_path, write
@@ -29,6 +28,7 @@ from .collector import page_of
 from .lessons import Lesson, shipped
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 _FACTS = facts(__package__, "answers.json")
@@ -71,6 +71,8 @@ def unpacked(body: str) -> tuple[str, float, float | None]:
 
 def answer_table(progress: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each lesson that a learner opened, with the string that is handed to a teacher."""
+    import pandas as pd
+
     rows = [(p["name"], p["guess"], p["answer"], _off(p), p["revealed"], packed(p)) for p in progress]
     table = pd.DataFrame(rows, columns=["lesson", "guess", "answer", "off", "revealed", "string"])
     return table.astype({"guess": float, "answer": float, "off": float, "revealed": bool})
@@ -110,10 +112,10 @@ class ClassAnswers:
         sends nothing anywhere. These answers are in it already, without names. An older file of that name is replaced.
         """
         target = checked_path(path, ".html", ".htm")
-        rows = self.table[["lesson", "guess", "answer"]].to_dict("records")
+        columns = (self.table[name] for name in ("lesson", "guess", "answer"))
         strings = [
-            packed({"name": r["lesson"], "guess": r["guess"], "answer": None if pd.isna(r["answer"]) else r["answer"]})
-            for r in rows
+            packed({"name": name, "guess": guess, "answer": None if math.isnan(answer) else answer})
+            for name, guess, answer in zip(*columns, strict=True)
         ]
         asked = {name: one.to_json() for name, one in self.lessons.items() if one.predict}
         return write(target, page_of("\n".join(strings), asked))
@@ -147,6 +149,8 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
 
     An empty page for the projector is `nm.collect_answers().export_html("class.html")`.
     """
+    import pandas as pd
+
     texts = [strings] if isinstance(strings, str) else check_list(strings, "strings", LARGEST)
     text = "\n".join(check_text(_joined(part), "strings", LARGEST) for part in texts)
     if len(text) > LARGEST:

@@ -16,11 +16,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.path import Path
 
 from ...arrays import to_numpy
-from ...distributions import Empirical, Gaussian, Mixture, has_moments
+from ...distributions import Empirical, Gaussian, HasMoments, Mixture, has_moments
 from ...evaluation.scores import Scores
 from ...figures import drawing
 from ...figures.drawing import GENERATORS, Drawing, brief, plain
-from ...orders import numeral
+from ...orders import numeral, places
 from .. import toolkit
 from ..plane.figure import add_ellipse
 from ..toolkit.fields import facts
@@ -101,19 +101,19 @@ def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:
     _names(ax, names, 2 * scene.half / SIDE)
 
 
-def _items(scene: Scene) -> tuple[list[tuple[str, Any, Gaussian, Look]], Gaussian]:
-    """Name, law or rows, Gaussian and look of each item, and the Gaussian of the pooled clients."""
+def _items(scene: Scene) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMoments]:
+    """Name, law or rows, moments and look of each item, and the moments of the pooled clients."""
     federation = scene.federation
     items = [(c.name or "", c.distribution if c.rows is None else c.rows, CLIENT) for c in federation]
     items += [(name, source, look_of(g)) for g, (name, source) in enumerate(scene.sources.items())]
     pooled = federation.pooled()
-    law = _gaussian(pooled.distribution if pooled.rows is None else pooled.rows)
-    return [(name, source, _gaussian(source), look) for name, source, look in items], law
+    law = _moments(pooled.distribution if pooled.rows is None else pooled.rows)
+    return [(name, source, _moments(source), look) for name, source, look in items], law
 
 
-def _shadows(scene: Scene, data: Mapping[str, Any]) -> tuple[list[tuple[str, Any, Gaussian, Look]], Gaussian]:
+def _shadows(scene: Scene, data: Mapping[str, Any]) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMoments]:
     """The same of what is shown of rows wider than the plane."""
-    items = []
+    items: list[tuple[str, Any, HasMoments, Look]] = []
     looks = [
         *((client, CLIENT) for client in scene.clients),
         *((g, look_of(k)) for k, g in enumerate(scene.generators)),
@@ -121,8 +121,8 @@ def _shadows(scene: Scene, data: Mapping[str, Any]) -> tuple[list[tuple[str, Any
     for item, look in looks:
         mean, (a, b, c) = data[item.key]["mean"], data[item.key]["cov"]
         items.append((item.name, np.array(data[item.key]["points"]), Gaussian(mean, [[a, b], [b, c]]), look))
-    pooled = Mixture([whole for _, _, whole, look in items if look is CLIENT], [c.weight for c in scene.clients])
-    return items, Gaussian(pooled.mean, pooled.cov)
+    clients = [whole for _, _, whole, look in items if look is CLIENT]
+    return items, Mixture(clients, [client.weight for client in scene.clients])
 
 
 def look_of(g: int) -> Look:
@@ -140,14 +140,12 @@ def _path_of(shape: str) -> Path:
     return Path([(x, -y) for x, y in [*corners, corners[0]]], closed=True)
 
 
-def _gaussian(source: Any) -> Gaussian:
-    """The Gaussian with the mean and covariance of a law or of rows."""
-    if isinstance(source, Gaussian):
-        return source
-    return Gaussian(source.mean, source.cov) if has_moments(source) else Gaussian.fit(source)
+def _moments(source: Any) -> HasMoments:
+    """What knows the mean and covariance of a law or of rows."""
+    return source if has_moments(source) else Gaussian.fit(source)
 
 
-def _item(ax: Any, source: Any, whole: Gaussian, look: Look) -> None:
+def _item(ax: Any, source: Any, whole: HasMoments, look: Look) -> None:
     marker, colour, dashes = look
     for part in _parts(source):
         if isinstance(part, Gaussian):
@@ -169,14 +167,14 @@ def _parts(source: Any) -> list[Any]:
     return [to_numpy(source.rows if isinstance(source, Empirical) else source)]
 
 
-def _ellipse(ax: Any, law: Gaussian, sigmas: float, **style: Any) -> None:
+def _ellipse(ax: Any, law: HasMoments, sigmas: float, **style: Any) -> None:
     values, axes = np.linalg.eigh(law.cov)
     width, height = sigmas * np.sqrt(np.maximum(values, 0))
     angle = np.degrees(np.arctan2(axes[1, 0], axes[0, 0]))
     add_ellipse(ax, law.mean, width, height, angle, **style)
 
 
-def _names(ax: Any, items: list[tuple[str, Gaussian, Look]], inch: float) -> None:
+def _names(ax: Any, items: list[tuple[str, HasMoments, Look]], inch: float) -> None:
     """Clients' names above their ellipses and generators' below, or where no earlier name is in the way."""
     taken: list[tuple[float, float, float]] = []
     edge = ax.get_ylim()[1]
@@ -218,8 +216,8 @@ def _key(figure: Drawing, ax: Any) -> None:
 
 def _table(ax: Any, scores: Scores) -> float:
     """Draws it, and returns where it ends."""
-    rows = {(row["metric"], row["generator"]): row for row in scores.table.to_dict("records")}
-    places = {(m, row["generator"]): row for m in scores.metrics for row in scores.ranks(m).to_dict("records")}
+    values = {metric: scores.values(metric)[:2] for metric in scores.metrics}
+    ranks = {metric: [places(losses) for losses in scores.losses(metric)[:2]] for metric in scores.metrics}
     height = min(HEIGHT, (SIDE - 1.6) / len(scores.generators))
     ends = {(m, part): NAME + CELL * (2 * i + j + 1) for i, m in enumerate(scores.metrics) for j, part in _PARTS}
     for (metric, part), x in ends.items():
@@ -232,12 +230,12 @@ def _table(ax: Any, scores: Scores) -> float:
         style = {"va": "center", "fontsize": 9.5, "fontweight": "bold", "color": look.colour}
         ax.text(0.24, y, plain(brief(generator, 18)), **style)
         for metric in scores.metrics:
-            own = places[metric, generator]
-            differs = bool(own["avg"] != own["all"])
-            for _, part in _PARTS:
-                place = f"{_ordinal(own[part])}{' ≠' if differs else ''}" if len(scores.generators) > 1 else ""
+            own = [int(column[k]) for column in ranks[metric]]
+            differs = own[0] != own[1]
+            for j, part in _PARTS:
+                place = f"{_ordinal(own[j])}{' ≠' if differs else ''}" if len(scores.generators) > 1 else ""
                 box = (ends[metric, part] - CELL, y - height / 2, CELL, height)
-                _cell(ax, box, _figure(rows[metric, generator][part]), place, differs)
+                _cell(ax, box, _figure(values[metric][j][k]), place, differs)
     return 0.36 + height * len(scores.generators) + 0.22
 
 

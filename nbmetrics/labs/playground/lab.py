@@ -343,8 +343,8 @@ class Playground(Lab):
         if scores is None:
             return f"{where} Clients: {'; '.join(placed)}. Python computes the scores."
         numbers = [
-            f"{row['generator']} {scores.label(row['metric'])}-avg {numeral(row['avg'], '.3f')}, "
-            f"all {numeral(row['all'], '.3f')}"
-            for row in scores.table.to_dict("records")
+            f"{generator} {scores.label(metric)}-avg {numeral(avg, '.3f')}, all {numeral(pooled, '.3f')}"
+            for metric in scores.metrics
+            for generator, avg, pooled, *_ in zip(scores.generators, *scores.values(metric), strict=True)
         ]
         return " ".join([f"{where} Clients: {'; '.join(placed)}. Generators: {'; '.join(numbers)}.", *scores.summary()])

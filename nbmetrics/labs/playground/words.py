@@ -7,25 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from ...evaluation.scores import Scores
+from ...orders import places
 from .scene import METRICS
 
 
 def headline(scores: Scores, metric: str) -> str:
     """What avg and all say of who is best, such as "Average says Narrow. Pooled says Wide." """
-    label = scores.label(metric)
+    label, losses = scores.label(metric), scores.losses(metric)
     if len(scores.generators) == 1:
-        row = scores.table.set_index("metric").loc[metric]
-        return f"{label} averaged: {row['avg']:.3f}. Pooled: {row['all']:.3f}."
-    places = scores.ranks(metric).set_index("generator").loc[list(scores.generators)]
-    best = {part: [str(g) for g, place in places[part].items() if place == 1] for part in ("avg", "all")}
+        avg, pooled, _ = scores.values(metric)
+        return f"{label} averaged: {avg[0]:.3f}. Pooled: {pooled[0]:.3f}."
+    ranks = {"avg": places(losses.avg), "all": places(losses.all)}
+    best = {part: [scores.generators[g] for g in np.flatnonzero(ranks[part] == 1)] for part in ranks}
     lead = f"{label} agrees with itself: " if METRICS.get(metric, {}).get("kernel") else ""
     both = "both" if lead else "Both"
     if best["avg"] != best["all"]:
         return f"Average {_says(best['avg'])}. Pooled {_says(best['all'])}."
     if len(best["avg"]) > 1:
         return f"{lead}{both} {_says(best['avg'], 'see')}."
-    same = (places["avg"] == places["all"]).all()
+    same = (ranks["avg"] == ranks["all"]).all()
     return f"{lead}{both} say {best['avg'][0]}{'.' if same else ', and order the others differently.'}"
 
 

@@ -13,6 +13,7 @@ from .scene import AGGREGATES as PARTS
 from .scene import PrivacyScene
 
 LONGEST = 24  # letters of a name
+BAND = "bands: 95 % interval for the chance, at each ε"
 
 
 def privacy_lab(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[str, Any]) -> Drawing:
@@ -34,9 +35,8 @@ def _survival(ax: Any, study: Mapping[str, Any], m: int, epsilon: float) -> None
     kept, low, high = (np.array(study[name])[:, m] for name in ("kept", "low", "high"))
     runs = len(study["drawn"][0])
     for p, part in enumerate(PARTS):
-        ax.fill_between(
-            study["epsilons"], runs * low[:, p], runs * high[:, p], color=AGGREGATES[part]["color"], alpha=0.12
-        )
+        look = {"color": AGGREGATES[part]["color"], "alpha": 0.12, "label": BAND}
+        ax.fill_between(study["epsilons"], runs * low[:, p], runs * high[:, p], **look)
         ax.plot(study["epsilons"], kept[:, p], label=part, markersize=4, **AGGREGATES[part])
     ax.axvline(epsilon, color=TEXT, linewidth=1, linestyle=":")
     whole_ticks(ax.yaxis)

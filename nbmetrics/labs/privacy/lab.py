@@ -39,6 +39,7 @@ class PrivacyLab(Lab):
     epsilons : the grid that the page moves along, 0.001 to 1,000
     repeats : runs, which are draws of the noise: the same at every ε, only scaled
     samples, seed : as for `nm.evaluate`, and of the noise
+    hours : how long the runs may take, see `nm.federated.rank_survival`; a bar shows how far they are
 
     The study is made when the lab is, of the rows: it is not private itself, and is made before a release, of public or
     simulated data like those to come.
@@ -82,8 +83,9 @@ class PrivacyLab(Lab):
         repeats: int = 20,
         samples: int | None = None,
         seed: int = 0,
+        hours: float = 1.0,
     ) -> None:
-        counts = {"repeats": repeats, "samples": samples, "seed": seed}
+        counts = {"repeats": repeats, "samples": samples, "seed": seed, "hours": hours}
         settings = Settings.of(metrics, clip, delta, epsilons, centre, **counts)
         self._study, of = studied(federation, generators, settings)
         has_data = federation is not None

@@ -29,6 +29,7 @@ class Settings:
     repeats: int = 20
     samples: int | None = None
     seed: int = 0
+    hours: float = 1.0
 
     @classmethod
     def of(cls, metrics: Any, clip: Any, delta: Any, epsilons: Any, centre: Any, **counts: Any) -> Settings:
@@ -43,7 +44,8 @@ class Settings:
         repeats = check_count(counts["repeats"], "repeats", maximum=MOST_RUNS)
         seed = check_count(counts["seed"], "seed", minimum=0)
         samples = None if counts["samples"] is None else check_count(counts["samples"], "samples")
-        made = cls(given, least.clip, least.delta, grid, least.centre, repeats, samples, seed)
+        hours = check_number(counts["hours"], "hours", minimum=0.0)
+        made = cls(given, least.clip, least.delta, grid, least.centre, repeats, samples, seed, hours)
         made.wanted()
         return made
 

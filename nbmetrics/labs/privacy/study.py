@@ -63,7 +63,7 @@ def _study_of_digits(settings: Settings) -> NoiseStudy:
         (place,) = np.flatnonzero((found.model == model) & (found.step == step) & (found.seed == 0))
         made[name] = _averaged(found.rows[place])
     bounded = replace(settings, clip=FARTHEST, centre=np.full(DIM, MIDDLE))
-    return _study(federation, as_generators(made), bounded)
+    return _study(federation, as_generators(made), bounded, progress=False)
 
 
 def _averaged(rows: np.ndarray) -> np.ndarray:
@@ -71,7 +71,7 @@ def _averaged(rows: np.ndarray) -> np.ndarray:
     return rows.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, DIM)
 
 
-def _study(federation: Federation, generators: Any, settings: Settings) -> NoiseStudy:
+def _study(federation: Federation, generators: Any, settings: Settings, progress: str | bool = "auto") -> NoiseStudy:
     metrics = settings.wanted()
     sample = next(iter(federation)).to_sample()
     for metric in metrics:
@@ -96,6 +96,8 @@ def _study(federation: Federation, generators: Any, settings: Settings) -> Noise
         repeats=settings.repeats,
         samples=settings.samples,
         seed=settings.seed,
+        hours=settings.hours,
+        progress=progress,
     )
 
 

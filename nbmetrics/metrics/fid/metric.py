@@ -56,7 +56,7 @@ class FID(Metric[Moments]):
         if sample.rows is None:
             return Moments.of_distribution(cast(HasMoments, sample.law))
         if sample.rows.shape[0] < 2:
-            raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or drop this client")
+            raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or leave these out")
         return Moments.of_rows(sample.rows)
 
     def reads(self, dim: int) -> str:
@@ -164,9 +164,8 @@ class FID(Metric[Moments]):
         sizes = [g.size for g in generators if g.size is not None] or [0]
         if max(sizes) > 1.5 * min(sizes) and min(sizes) < 5 * needed:
             span = f"{min(sizes):,} to {max(sizes):,}"
-            lines += [
-                f"FID: generators have {span} rows, and fewer rows make a plain FID larger: compare fid_infinity."
-            ]
+            unlike = f"generators have {span} rows, and fewer rows make a plain FID larger"
+            lines += [f"FID: {unlike}: compare equal numbers, or fid_infinity."]
         return lines
 
     @property

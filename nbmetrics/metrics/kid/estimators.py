@@ -50,7 +50,7 @@ class AllPairs:
             means = [self.summarize(type(sample)(distribution=part)) for _, part in parts]
             return KernelMean.pool(means, [weight for weight, _ in parts])
         if sample.rows is not None and sample.rows.shape[0] < 2:
-            raise InvalidInput("rows", "has 1 row, and a pair needs 2", "Give more rows, or drop this client")
+            raise InvalidInput("rows", "has 1 row, and a pair needs 2", "Give more rows, or leave these out")
         return self._mean(sample)
 
     def lone(self, sample: Sample) -> KernelMean | None:

@@ -50,7 +50,8 @@ class RBF(Kernel):
 
     def _variance(self, d: int) -> float:
         if isinstance(self.sigma, str):
-            raise InvalidInput("sigma", "'median' is not resolved", "Call kernel.resolve(samples) first")
+            fix = "Give sigma a number, or call kernel.resolve(samples) first"
+            raise InvalidInput("sigma", "'median' is not resolved", fix)
         return float(d) if self.sigma is None else self.sigma**2
 
     def block(self, x: Array, y: Array) -> Array:

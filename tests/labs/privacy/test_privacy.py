@@ -98,6 +98,8 @@ def test_the_page_is_small_and_says_what_it_shows(lab, tmp_path):
     text = lab.export_html(tmp_path / "noise.html").read_text("utf-8")
     assert len(text) < 230_000 and "not private" in text
     said = f"{lab.result['kept']} of 20 runs; without noise it is {lab.study['generators'][lab.result['order'][0]]}."
+    named = [text.get_text() for text in lab._picture().legends[0].get_texts()]
+    assert named == ["bands: 95 % interval for the chance, at each ε", "avg", "all"]
     assert said in lab.snapshot().alt and lab.snapshot().png.startswith(b"\x89PNG")
 
 

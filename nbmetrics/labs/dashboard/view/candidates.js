@@ -22,7 +22,7 @@ export class Candidates {
     forbid(this.none, NOTHING_FITS);
     this.attach.add(this.none, this.variables.root);
     this.remove = toolbar.button("Remove", () => this.removeChosen());
-    toolbar.root.prepend(this.attach.root, this.remove);
+    toolbar.changes.prepend(this.attach.root, this.remove);
     lockable("items", this.attach.root, this.remove);
   }
 

@@ -6,7 +6,7 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
+import { el, keepRoom, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { briefly } from "./places.js";
 
 const MEANINGS = [
@@ -66,15 +66,4 @@ export class Headline {
     button.addEventListener("click", look, { signal });
     return button;
   }
-}
-
-/** A text takes the most room that it had at this width. @param {HTMLElement} node @param {AbortSignal} signal */
-function keepRoom(node, signal) {
-  let [wide, high] = [0, 0];
-  watchSize(node, signal, ({ width, height }) => {
-    const isOther = wide > 0 && width !== wide; // where it may need less, which is seen once it is let go
-    if (!isOther && height <= high) return;
-    [wide, high] = [width, isOther ? 0 : height];
-    node.style.minHeight = isOther ? "" : `${height}px`;
-  });
 }

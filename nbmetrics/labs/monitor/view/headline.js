@@ -6,7 +6,7 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { resizeChildren } from "../../toolkit/view/chart.js";
-import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
+import { el, keepRoom, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { nearest } from "./history.js";
 import { keptWords, scoreText } from "./words.js";
 
@@ -17,6 +17,7 @@ export class Headline {
     this.others = el("div", { class: "nbm-step-others" });
     this.versus = el("p", { class: "nbm-step-versus" });
     this.root = el("div", { class: "nbm-step-head" }, [this.heading, this.versus, this.others]);
+    keepRoom(this.root, signal);
     /** @type {string[]} */
     this.names = [];
     const choose = (/** @type {Event} */ event) => {

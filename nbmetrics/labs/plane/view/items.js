@@ -40,7 +40,7 @@ export class ItemMenu {
     // A menu of one would only be in the way.
     this.root = hasGenerators ? this.menu.root : toolbar.button("Add client", () => this.add("clients"));
     this.remove = toolbar.more.item("Remove", () => removeChosen(store));
-    toolbar.root.prepend(this.root);
+    toolbar.changes.prepend(this.root);
     toolbar.more.list.prepend(this.remove);
     lockable("items", this.root, this.remove);
   }

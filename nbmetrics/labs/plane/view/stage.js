@@ -22,6 +22,7 @@ export class Stage {
     this.store = store;
     this.signal = signal;
     this.size = 480;
+    this.width = 0; // pixels, once the page tells
     this.grid = svg("g", { class: "nbm-grid", "aria-hidden": "true" });
     this.pooled = svg("g", { class: "nbm-pooled", "aria-hidden": "true" }, [svg("ellipse")]);
     this.bodies = svg("g");
@@ -44,7 +45,10 @@ export class Stage {
     this.lastClick = "";
     /** @type {{view: ItemView, handle: Handle, id: number, x: number, y: number, start: Item, moved: boolean} | null} */
     this.drag = null;
-    watchSize(this.root, signal, () => store.changed());
+    watchSize(this.root, signal, ({ width }) => {
+      if (width > 0) this.width = Math.round(width);
+      store.changed();
+    });
     this.root.addEventListener("pointerdown", (event) => this.press(event), { signal });
     this.root.addEventListener("pointermove", (event) => this.move(event), { signal });
     this.root.addEventListener("pointerup", (event) => this.release(event), { signal });
@@ -87,7 +91,7 @@ export class Stage {
    */
   local(event) {
     const box = this.root.getBoundingClientRect();
-    const unit = this.size / (this.root.clientWidth || this.size);
+    const unit = this.size / (this.width || this.size);
     return [unit * (event.clientX - box.x), unit * (event.clientY - box.y)];
   }
 
@@ -187,9 +191,9 @@ export class Stage {
     this.views.find(({ place }) => place.kind === kind && place.index === next)?.focusOn("mean");
   }
 
-  /** One unit a pixel. */
+  /** One unit a pixel. Only the first paint asks for the width: asked after a write, the page lays itself out. */
   fit() {
-    const size = this.root.clientWidth || this.size;
+    const size = this.width || this.root.clientWidth || this.size;
     if (size === this.size && this.root.hasAttribute("viewBox")) return;
     this.size = size;
     setAttributes(this.root, { viewBox: `0 0 ${size} ${size}` });

@@ -17,7 +17,16 @@ import { AGGREGATES, nearest, numbersOf, placesOf } from "./numbers.js";
 import { RunsPlot } from "./runs.js";
 import { whySceneRefused } from "./shape.js";
 import { SurvivalPlot } from "./survival.js";
-import { conventionWords, epsilonText, headlineWords, noiseText, runWords, scoreName, survivalWords } from "./words.js";
+import {
+  bandWords,
+  conventionWords,
+  epsilonText,
+  headlineWords,
+  noiseText,
+  runWords,
+  scoreName,
+  survivalWords,
+} from "./words.js";
 
 export default lab("PrivacyLab", numbersOf, privacyView, { traits: ["study"], refusal: whySceneRefused });
 
@@ -50,7 +59,11 @@ function privacyView(store, signal) {
       isTable = shown;
       store.changed();
     },
-    picture: () => ({ drawing: survival.plot.root, words: [headline.textContent ?? ""], table: scores.table }),
+    picture: () => ({
+      drawing: survival.plot.root,
+      words: [headline.textContent ?? "", bandWords(study(), now())],
+      table: scores.table,
+    }),
     compared: (python) => compared(python, /** @type {any} */ (store.numbers)),
   });
   const side = el("div", { class: "nbm-noise-side" }, [runs.root, run.root, order]);
@@ -198,7 +211,10 @@ function keptRows(study, scene) {
   const { m } = placesOf(study, scene);
   const heads = [
     "ε",
-    ...AGGREGATES.flatMap((part) => [`${part}: first, of ${study.drawn[0].length}`, "95 % interval"]),
+    ...AGGREGATES.flatMap((part) => [
+      `${part}: first, of ${study.drawn[0].length}`,
+      `${part}: chance, 95\u00a0% interval`,
+    ]),
   ];
   const percent = (/** @type {number} */ share) => Math.round(100 * share);
   const rows = study.epsilons.map((epsilon, e) => [

@@ -8,7 +8,7 @@
 import { curve, linear, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { AGGREGATES, placesOf } from "./numbers.js";
-import { epsilonText } from "./words.js";
+import { bandWords, epsilonText } from "./words.js";
 
 const HEIGHT = 250;
 
@@ -25,7 +25,9 @@ export class SurvivalPlot {
     this.axis = svg("text", { class: "nbm-quiet", "text-anchor": "middle" }, ["ε (less noise to the right)"]);
     this.plot.root.append(...this.bands, this.marker, ...this.curves, ...this.dots, ...this.ends, this.axis);
     this.title = el("h3");
-    this.root = el("section", { class: "nbm-noise-card", "aria-label": "Survival" }, [this.title, this.plot.root]);
+    this.band = el("span");
+    const key = el("p", { class: "nbm-note nbm-noise-key" }, [el("i", { "aria-hidden": "true" }), this.band]);
+    this.root = el("section", { class: "nbm-noise-card", "aria-label": "Survival" }, [this.title, this.plot.root, key]);
     this.plot.resize(420, HEIGHT);
     watchSize(this.root, signal, ({ width }) => {
       if (!width || width === this.plot.width) return;
@@ -80,6 +82,8 @@ export class SurvivalPlot {
     const runs = numbers.drawn.length;
     const { label } = study.metrics[m];
     setText(this.title, `Runs of ${runs} in which the best by ${label} stays first`);
+    setText(this.band, bandWords(study, scene));
+    this.root.dataset.aggregate = scene.aggregate;
     const [x, y] = [this.across, linear([0, runs], plot.box.y)];
     plot.paintY(ticksOf([0, runs], Math.max(1, roundStep(runs, 5))), y.at);
     plot.paintX(decades(study.epsilons), (value) => x.at(Math.log(value)), HEIGHT - 20, epsilonText);

@@ -37,6 +37,11 @@ export function runWords({ generators }, { run }, { shown, drawn, places, order 
   return `A release is one run. Run ${run} of ${drawn.length}, the marks, would show ${names.join(", ")}; ${best}.`;
 }
 
+/** What the chart's band is. @param {Study} study @param {Scene} scene */
+export function bandWords({ drawn }, { aggregate }) {
+  return `Band: the chance that the best by ${aggregate} stays first, a 95\u00a0% interval of the ${drawn[0].length} runs at each ε by itself.`;
+}
+
 /** @param {Study} study @param {Numbers} numbers */
 export function noiseText({ delta }, { epsilon, multiplier }) {
   return `ε = ${epsilonText(epsilon)}, δ = ${briefText(delta)}: noise of ${figure(multiplier)} times what one row can move`;

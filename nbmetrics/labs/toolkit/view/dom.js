@@ -67,6 +67,17 @@ export function watchSize(node, signal, tell) {
   signal.addEventListener("abort", () => watch.disconnect());
 }
 
+/** A text takes the most room that it had at this width. @param {HTMLElement} node @param {AbortSignal} signal */
+export function keepRoom(node, signal) {
+  let [wide, high] = [0, 0];
+  watchSize(node, signal, ({ width, height }) => {
+    const isOther = wide > 0 && width !== wide; // where it may need less, which is seen once it is let go
+    if (!isOther && height <= high) return;
+    [wide, high] = [width, isOther ? 0 : height];
+    node.style.minHeight = isOther ? "" : `${height}px`;
+  });
+}
+
 /** One paint per animation frame, however often it is asked for. @param {() => void} paint @param {AbortSignal} signal */
 export function oncePerFrame(paint, signal) {
   let due = 0;

@@ -1,6 +1,7 @@
 /**
- * What the toolbar of every lab has: the presets, the menus Share and More, undo and redo, and the status line. What
- * can do nothing now is not there; undo and redo are last, so that the place that waits for them is no gap.
+ * What the toolbar of every lab has: what changes the scene on the left, with undo and redo, what shows it, shares it
+ * and the rest on the right, and the status line. What can do nothing now is not there; the place that waits for undo
+ * and redo ends the left half, so that it is part of the room between the two.
  *
  * @import { Shared } from "./sharing.js"
  * @import { Store } from "./store.js"
@@ -50,12 +51,10 @@ export class Toolbar {
     this.more.add(this.reset, this.table);
     lockable("presets", this.preset);
     lockable("history", this.undo, this.redo, this.reset);
+    this.changes = group([this.preset, this.undo, this.redo]);
     this.root = el("div", { class: "nbm-toolbar" }, [
-      this.preset,
-      ...(tools.choices ?? []),
-      this.share.menu.root,
-      this.more.root,
-      group([this.undo, this.redo]),
+      this.changes,
+      group([...(tools.choices ?? []), this.share.menu.root, this.more.root]),
       ...(this.share.chooser ? [this.share.chooser.root] : []),
     ]);
     this.status = el("div", { class: "nbm-status", role: "status" });
