@@ -155,10 +155,8 @@ def _check_magnitude(rows: Array, argument: str) -> None:
     lows, highs = xp.min(rows, axis=0), xp.max(rows, axis=0)
     low, high = float(xp.min(lows)), float(xp.max(highs))
     if not (np.isfinite(low) and np.isfinite(high)):
-        bad = int(xp.sum(xp.astype(~xp.isfinite(rows), xp.int64)))
-        raise InvalidInput(
-            argument, f"{bad} value{' is' if bad == 1 else 's are'} NaN or infinite", "Drop or mend those rows first"
-        )
+        n = int(xp.sum(xp.astype(~xp.isfinite(rows), xp.int64)))
+        raise InvalidInput(argument, f"has {n} NaN or infinite value{'s' * (n != 1)}", "Drop or mend those rows first")
     largest = max(-low, high)
     if largest > LARGEST:
         seen = f"has values of magnitude {largest:.3g}"

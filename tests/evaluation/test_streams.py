@@ -48,7 +48,7 @@ def test_pairs_of_streams_are_pairs_of_rows(kernel, offset, tmp_path, monkeypatc
 
 
 BAD = {
-    "NaN": (lambda: [ROWS, np.full((2, 4), np.nan)], r"batch 2: 8 values are NaN"),
+    "NaN": (lambda: [ROWS, np.full((2, 4), np.nan)], r"batch 2: has 8 NaN or infinite values"),
     "another width": (lambda: [ROWS, ROWS[:, :2]], r"batch 2: has 2 features where 4"),
     "nothing": (lambda: [], r"gave no rows"),
     "empty batches": (lambda: [ROWS[:0]], r"gave no rows"),
