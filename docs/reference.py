@@ -29,6 +29,17 @@ ITEM = re.compile(r"(\w[\w*, .]*) : (.*)")
 # Vertical bars, of absolute values, would be substitutions; what is code is left alone.
 BAR = re.compile(r"(`[^`]*`)|\|")
 LINK = re.compile(r"(?<!!)\[([^]]*)\]\(([^)#\s:]+)(#[^)\s]*)?\)")
+# Of the HTML of Sphinx and Furo: focus where code and tables scroll, words for what a tag stands for.
+LACKING = {
+    "body": {
+        "<pre>": '<pre tabindex="0">',
+        '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
+        '<th class="head"><p></p></th>': "<td></td>",
+    },
+    "furo_navigation_tree": {'role="heading"': 'role="heading" aria-level="2"'},
+}
+# A signature of several lines comes as definitions of nothing.
+PARAMETERS = re.compile(r'<dl>(\s*<dd><em class="sig-param">.*?)</dl>', re.DOTALL)
 MEMBERS = (FunctionType, classmethod, staticmethod, property, cached_property)
 
 
@@ -173,6 +184,11 @@ def relative(target, place):
     return Path(os.path.relpath(target, place)).as_posix()
 
 
+def is_within(node, kind):
+    """Whether an ancestor of the node is of that kind."""
+    return node.parent is not None and (isinstance(node.parent, kind) or is_within(node.parent, kind))
+
+
 class Names(SphinxPostTransform):
     """`nm.fid(…)` in a text, and `fid` in the reference, lead to what is said of it there."""
 
@@ -185,19 +201,22 @@ class Names(SphinxPostTransform):
             text = node.astext()
             full = "nbmetrics." + re.match(r"[\w.]*", text.removeprefix("nm."))[0]
             is_meant = text.startswith("nm.") or here.startswith("api/")
-            if is_meant and full in entries and not isinstance(node.parent, nodes.reference | nodes.title):
+            if is_meant and full in entries and not is_within(node, nodes.reference | nodes.title):
                 entry = entries[full]
                 node.replace_self(make_refnode(builder, here, entry.docname, entry.node_id, node.deepcopy(), full))
 
 
 def reachable(_app, _page, _template, context, _tree):
-    """What Furo leaves out for those without a pointer or a picture: scrolled code and tables, levels of headings."""
-    for part, lacking in {
-        "body": {"<pre>": '<pre tabindex="0">', '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper'},
-        "furo_navigation_tree": {'role="heading"': 'role="heading" aria-level="2"'},
-    }.items():
+    """What pages lack for those without a pointer or a picture."""
+    for part, lacking in LACKING.items():
         for text, whole in lacking.items():
             context[part] = (context.get(part) or "").replace(text, whole)
+    context["body"] = PARAMETERS.sub(listed, context["body"])
+
+
+def listed(hit):
+    items = hit[1].replace("<dd>", "<li>").replace("</dd>", "</li>")
+    return f'<ul class="sig-params">{items}</ul>'
 
 
 def setup(app):

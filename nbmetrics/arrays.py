@@ -155,14 +155,14 @@ def _check_magnitude(rows: Array, argument: str) -> None:
     lows, highs = xp.min(rows, axis=0), xp.max(rows, axis=0)
     low, high = float(xp.min(lows)), float(xp.max(highs))
     if not (np.isfinite(low) and np.isfinite(high)):
-        n = int(xp.sum(xp.astype(~xp.isfinite(rows), xp.int64)))
-        raise InvalidInput(argument, f"has {n} NaN or infinite value{'s' * (n != 1)}", "Drop or mend those rows first")
-    largest = max(-low, high)
-    if largest > LARGEST:
-        seen = f"has values of magnitude {largest:.3g}"
-        raise InvalidInput(argument, seen, f"Rescale the features below {LARGEST:g}")
-    spread = float(xp.max(to_float64(highs) - to_float64(lows)))
-    if 0.0 < spread < SMALLEST:
+        bad = xp.reshape(xp.astype(~xp.isfinite(rows), xp.int64), (-1,))
+        count, (row, column) = int(xp.sum(bad)), divmod(int(xp.argmax(bad)), rows.shape[1])
+        which = "1 value is NaN or infinite, in" if count == 1 else f"{count} values are NaN or infinite, the first in"
+        raise InvalidInput(argument, f"{which} row {row}, column {column} (from 0)", "Drop or mend those rows first")
+    if (largest := max(-low, high)) > LARGEST:
+        fix = f"Rescale the features below {LARGEST:g}"
+        raise InvalidInput(argument, f"has values of magnitude {largest:.3g}", fix)
+    if 0.0 < (spread := float(xp.max(to_float64(highs) - to_float64(lows)))) < SMALLEST:
         seen = f"has features that differ by {spread:.3g} at most, too little to be squared"
         raise InvalidInput(argument, seen, f"Rescale the features above {SMALLEST:g}")
 

@@ -149,8 +149,10 @@ def check_named_weights(weights: Any, names: Sequence[str], argument: str = "wei
     if given is not None and list(given) != list(range(len(names))):  # a Series may be numbered only
         lacking, odd = [name for name in names if name not in given], [name for name in given if name not in names]
         if lacking or odd:
-            which = f"lacks {shown(lacking)}" if lacking else f"has {shown(odd)}, which no client is called"
-            raise InvalidInput(argument, which, "Give one for each client, 0 to leave one out")
+            which = [f"lacks {shown(lacking)}"] * bool(lacking) + [
+                f"has {shown(odd)}, which no client is called"
+            ] * bool(odd)
+            raise InvalidInput(argument, " and ".join(which), "Give one for each client, 0 to leave one out")
         weights = [given[name] for name in names]
     elif given is not None:
         weights = list(given.values())

@@ -71,8 +71,12 @@ def page_files():
     return sorted(PACKAGE.rglob("*.js"))
 
 
-def _within(tree, wanted):
-    return {id(inner) for outer in ast.walk(tree) if wanted(outer) for inner in ast.walk(outer)}
+def statements(tree, outer=()):
+    """(statement, those that it stands in) of a file, and of no expression, which are most of a tree."""
+    for part in ("body", "handlers", "cases", "orelse", "finalbody"):
+        for node in getattr(tree, part, ()):
+            yield node, outer
+            yield from statements(node, (*outer, node))
 
 
 def _is_function(node):
@@ -88,8 +92,7 @@ def imported(source, relative):
     relative, tree = Path(relative), ast.parse(source)
     is_package = relative.name == "__init__.py"
     here = ("nbmetrics", *(relative.parent if is_package else relative.with_suffix("")).parts)
-    late, never = _within(tree, _is_function), _within(tree, _is_for_types_only)
-    for node in ast.walk(tree):
+    for node, outer in statements(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -98,7 +101,9 @@ def imported(source, relative):
             names = [f"{prefix}.{alias.name}" for alias in node.names]
         else:
             continue
-        when = "never" if id(node) in never else "late" if id(node) in late else "at once"
+        when = (
+            "never" if any(map(_is_for_types_only, outer)) else "late" if any(map(_is_function, outer)) else "at once"
+        )
         yield from ((node.lineno, name, when) for name in names)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import nbmetrics as nm
+from tests.fuzzing import examples
 
 X = np.random.default_rng(20261126).normal(size=(12, 3))
 LAW = nm.Gaussian([0.0, 0.0, 0.0])
@@ -297,7 +298,7 @@ def judged(act):
 KERNELS = [None, nm.Polynomial(2), nm.RBF(), nm.RBF("median"), nm.RBF(1e-3), lambda x, y: x @ y.T]
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=examples(250), deadline=None, derandomize=True)
 @given(hostile(), hostile(), st.sampled_from(KERNELS), st.sampled_from(["biased", "unbiased"]))
 def test_hostile_arrays_give_finite_scores_or_a_refusal(x, y, kernel, estimator):
     for a, b in ((x, y), (x, x)):
@@ -307,7 +308,7 @@ def test_hostile_arrays_give_finite_scores_or_a_refusal(x, y, kernel, estimator)
         assert kid is None or (type(kid) is float and np.isfinite(kid))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(hostile(), hostile(), hostile(), st.lists(st.floats(), min_size=2, max_size=2))
 def test_hostile_federations_give_finite_tables_or_a_refusal(x, y, z, weights):
     table = judged(lambda: nm.evaluate(nm.Federation([x, y]).with_weights(weights), [z], progress=False).table)
@@ -316,7 +317,7 @@ def test_hostile_federations_give_finite_tables_or_a_refusal(x, y, z, weights):
         assert (table.loc[table["metric"] == "fid", ["avg", "all"]] >= 0).all(axis=None)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(hostile(), hostile(), hostile(), st.booleans())
 def test_hostile_gaussians_are_refused_or_scored(mean, cov, rows, square):
     if square and cov.ndim == 2 and cov.dtype.kind == "f":
@@ -334,3 +335,37 @@ def test_hostile_gaussians_are_refused_or_scored(mean, cov, rows, square):
 def test_kernels_refuse_scales_that_only_overflow(make):
     with pytest.raises(nm.InvalidInput, match=r"sigma|gamma"):
         make()
+
+
+def test_a_value_that_is_no_number_is_told_by_its_place(tmp_path):
+    with pytest.raises(nm.InvalidInput, match=r"1 value is NaN or infinite, in row 4, column 1 \(from 0\)"):
+        nm.Client(holed(np.nan))
+    many = np.concatenate([X, holed(np.inf), holed(np.nan)])
+    with pytest.raises(nm.InvalidInput, match="2 values are NaN or infinite, the first in row 16, column 1"):
+        nm.Client(many)
+    with pytest.raises(nm.InvalidInput, match="data, batch 2: 1 value is NaN or infinite, in row 4"):
+        nm.Client([X, holed(np.nan)])
+    np.save(tmp_path / "rows.npy", holed(np.nan))
+    with pytest.raises(nm.InvalidInput, match="rows from 1: 1 value is NaN or infinite, in row 4"):
+        nm.Client(tmp_path / "rows.npy")
+
+
+def test_a_file_that_is_no_npy_file_is_refused_without_advice_to_unpickle_it(tmp_path):
+    (tmp_path / "rows.csv").write_text("1,2,3\n4,5,6\n")
+    with pytest.raises(nm.InvalidInput, match=r"rows\.csv' holds no array.*pandas\.read_csv") as refused:
+        nm.Client(tmp_path / "rows.csv")
+    assert "pickle" not in str(refused.value)
+    np.savez(tmp_path / "rows.npz", north=X)
+    with pytest.raises(nm.InvalidInput, match=r"holds arrays by name: \['north'\]. Give one: np\.load\(path\)\[name\]"):
+        nm.Client(tmp_path / "rows.npz")
+
+
+def test_weights_by_wrong_names_say_which_are_lacking_and_which_nobody_has():
+    scores = nm.evaluate({"north": X, "south": X + 1}, {"g": X}, "fid", progress=False)
+    with pytest.raises(nm.InvalidInput, match=r"lacks \['south'\] and has \['South'\], which no client is called"):
+        scores.with_weights({"north": 1, "South": 1})
+
+
+def test_a_folder_that_is_not_there_is_told_before_an_extractor_is_asked_for():
+    with pytest.raises(nm.InvalidInput, match="path: got 'nowhere', which is no folder"):
+        nm.Federation.from_folder("nowhere")

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
+from tests.fuzzing import examples
 
 RNG = np.random.default_rng(20261123)
 seeds = st.integers(0, 2**32 - 1)
@@ -119,7 +120,7 @@ def random_law(rng, d):
     return gaussian() if rng.random() < 0.5 else nm.Mixture([gaussian(), gaussian()], rng.uniform(0.01, 1, size=2))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(seeds)
 def test_all_never_exceeds_avg_for_distributions(seed):
     rng = np.random.default_rng(seed)

@@ -92,7 +92,8 @@ def test_rows_enough_for_a_bias_below_one_and_scores_of_different_rows(said):
     assert verdicts(said("03", 640, "B")) == [False, False]
     assert "3.6 from 640 and 2.9 from 800" in said("03", 640, "A")[1]
     assert "features" in said("03", 64, None)[0] and "try fewer" in said("03", 10**9, None)[0]
-    assert "falls like 1/rows" in said("03", 1000, None)[0]
+    assert verdicts(said("03", 1200, None)) == [True, None] and "not twice as many" in said("03", 1200, None)[0]
+    assert verdicts(said("03", 1000, None)) == [False, None] and "falls like 1/rows" in said("03", 1000, None)[0]
 
 
 def test_a_generator_that_only_cfid_sees_through(said):

@@ -21,6 +21,7 @@ from tests.rooms import (
     page_imported,
     python_files,
     room_of,
+    statements,
 )
 
 WIDGETS = {room for room in ROOMS if room.startswith("labs/")}
@@ -212,7 +213,7 @@ def docstring_lines(node):
 
 def long_functions(path, most):
     """Those with more lines of code than that: a docstring may be as long as it is useful."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node, _ in statements(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = node.end_lineno - node.lineno + 1 - docstring_lines(node)
             if lines > most:

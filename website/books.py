@@ -27,15 +27,13 @@ from nbmetrics.labs.toolkit import share
 
 from .examples import EXAMPLES
 from .labs import path_of
-from .markdown import html_of
+from .markdown import html_of, without_corner
 from .pictures import save_png
 from .templates import Page
 
 BOOKS = "notebooks/index.html"
 SECONDS = 600  # for a cell
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
-# Where pandas leaves a table's corner empty, a header names nothing.
-_CORNER = re.compile(r"<th\b[^>]*>\s*</th>")
 _BARE_FIGURE = re.compile(r"<Figure size .*>")
 _HAT = re.compile(r"\\hat\s*\{?(\w)\}?")
 # A last sentence that leads on to what is not here.
@@ -115,7 +113,7 @@ class Written:
         if "image/png" in data:
             return self._saved(output)
         if "text/html" in data:
-            return {"kind": "html", "html": _CORNER.sub("<td></td>", data["text/html"])}
+            return {"kind": "html", "html": without_corner(data["text/html"])}
         return None if VIEW in data else {"kind": "text", "text": data.get("text/plain", "")}
 
     def _saved(self, output: NotebookNode) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import mistune
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
+_CORNER = re.compile(r"<th\b[^>]*>\s*</th>")
 _LINK = re.compile(r'<a href="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
 _SOURCE = re.compile(r'\bsrc="([^"]*)"')
 _LOCAL = re.compile(r"(?![a-z]+:|#|//)", re.I)
@@ -24,8 +25,14 @@ _LETTERS = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
 def html_of(text: str, link: Callable[[str], str | None], picture: Callable[[str], str]) -> str:
     """Markdown as HTML; `link` and `picture` say where a relative address leads on the site, None for nowhere."""
     html = str(_markdown()(text)).replace("<pre>", '<pre class="code" tabindex="0">')
+    html = without_corner(html)
     html = _LINK.sub(lambda found: _linked(found, link), html)
     return _SOURCE.sub(lambda found: f'src="{picture(found[1])}"' if _LOCAL.match(found[1]) else found[0], html)
+
+
+def without_corner(html: str) -> str:
+    """Tables whose corner is empty without a header there, which would name nothing."""
+    return _CORNER.sub("<td></td>", html)
 
 
 def _linked(found: re.Match[str], link: Callable[[str], str | None]) -> str:

@@ -5,6 +5,7 @@ A folder's sub-folders are clients, or its .npy files; a path is generated image
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -99,7 +100,7 @@ def clients_in(path: str) -> tuple[list[Party], list[str]]:
     root = existing("CLIENTS", path)
     if root.suffix.lower() == ZIP and (parties := _in_zip(root)):
         return parties, []
-    if not root.is_dir():
+    if not _check_kind("CLIENTS", root).is_dir():
         return [Party("CLIENTS", root.stem, root)], [f"{root.name} is one client, so avg and all are the same."]
     try:
         entries = sorted((e for e in root.iterdir() if not e.name.startswith(".")), key=lambda e: natural(e.name))
@@ -136,7 +137,9 @@ def _in_zip(root: Path) -> list[Party]:
 
 def generated_at(paths: Sequence[str]) -> list[Party]:
     """A generator for each path of GENERATED, with as much of the path for a name as tells them apart."""
-    found = [existing("GENERATED", path) for path in paths]
+    found = [_check_kind("GENERATED", existing("GENERATED", path)) for path in paths]
+    for path in found:
+        _check_not_many(path)
     parts = [[*path.resolve().parts[:-1], _title(path)] for path in found]
     for length in range(1, max(map(len, parts)) + 1):
         names = ["/".join(part[-length:]) for part in parts]
@@ -171,6 +174,24 @@ def existing(option: str, path: str) -> Path:
     if not is_there:
         raise InvalidInput(option, f"there is no {shown(path)}", "Give a folder, or a .npy file")
     return found
+
+
+def _check_kind(option: str, path: Path) -> Path:
+    """The path, if by its name it can be read: an extractor is not asked for in vain."""
+    if path.is_file() and path.suffix.lower() not in (FEATURES, ZIP) and by_name((path.name,)):
+        fix = "Give a folder or zip of images, or a .npy file of features, as numpy.save writes it"
+        raise InvalidInput(option, f"{shown(str(path))} is no file of images or features by its name", fix)
+    return path
+
+
+def _check_not_many(path: Path) -> None:
+    """Raise where a generator is a folder of files of features, each of which is one."""
+    if not path.is_dir() or not os.access(path, os.R_OK):
+        return
+    rows = sorted(path.glob(f"*{FEATURES}"))
+    if rows and not any(entry.is_dir() or not by_name((entry.name,)) for entry in path.iterdir()):
+        seen = f"{shown(str(path))} holds {len(rows)} .npy {'file' if len(rows) == 1 else 'files'} and no images"
+        raise InvalidInput("GENERATED", seen, f"Name the files, each a generator: {path}/*{FEATURES}")
 
 
 def _loaded(path: Path) -> np.ndarray:

@@ -155,7 +155,8 @@ def law_or_rows(data: Any, argument: str) -> Any:
             widths = {item.shape[1] for item in items}
             if len(widths) > 1:
                 raise InvalidInput(argument, f"has batches of widths {sorted(widths)}", "Give all the same features")
-            return as_rows(concat([as_rows(item, argument) for item in items]), argument)
+            named = ((item, f"{argument}, batch {number}") for number, item in enumerate(items, 1))
+            return as_rows(concat([as_rows(item, name) for item, name in named]), argument)
         data = items
     return as_rows(data, argument)
 
@@ -182,8 +183,19 @@ def opened(data: Any, argument: str) -> Any:
     """The array in a `.npy` file, whose path was given; anything else, folders and zips of images too, as it is."""
     if not isinstance(data, (str, os.PathLike)) or parquet_files(data) or are_images(data):
         return data
+    fix = "Give the path of a .npy or parquet file, or of a folder or zip of images"
     try:
-        return np.load(data, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        fix = "Give the path of a .npy or parquet file, or of a folder or zip of images"
-        raise InvalidInput(argument, f"cannot read {shown(str(data))}: {error}", fix) from None
+        array = np.load(data, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        why = f": {error.strerror}" if error.strerror else ""
+        raise InvalidInput(argument, f"cannot read {shown(str(data))}{why}", fix) from None
+    except (ValueError, EOFError):  # NumPy's own words advise to unpickle what is no .npy file
+        fix += ". Rows of a table or of text: read them first, as with pandas.read_csv"
+        raise InvalidInput(argument, f"{shown(str(data))} holds no array of numbers of a .npy file", fix) from None
+    if not isinstance(array, np.ndarray):
+        with array:
+            names = list(array.files)
+        raise InvalidInput(
+            argument, f"{shown(str(data))} holds arrays by name: {shown(names)}", "Give one: np.load(path)[name]"
+        )
+    return array

@@ -14,7 +14,7 @@ from .. import partition
 from ..arrays import Array, as_rows, column_names, is_array, to_numpy
 from ..errors import check_choice
 from .client import Client
-from .folder import found
+from .folder import check_folder, found
 from .pictures import are_images, extraction_of, images_of, is_data_set, rows_of
 
 FEATURES = "inception-v3-compat"
@@ -205,6 +205,7 @@ class Dealt(ABC):
         `nm.evaluate(federation, {"model a": "samples_a/", "model b": "samples_b/"})`.
         """
         kind = check_choice(labels, ("client", "class"), "labels")
+        check_folder(path)
         extraction = extraction_of(FEATURES if extractor is None else extractor, extract)
         images, parts, classes, reports = found(path, kind)
         data = _Data(images, classes, None, extraction, "path")

@@ -34,10 +34,15 @@ class Found(NamedTuple):
     reports: dict[str, Any]
 
 
-def found(path: Any, labels: str) -> Found:
-    """Who holds which image below a folder, or in a zip; warns of files that were not read."""
+def check_folder(path: Any) -> None:
+    """Raise where this is no folder and no zip, before an extractor is made for it."""
     if not isinstance(path, (str, os.PathLike)) or not are_images(path):
         raise InvalidInput("path", f"got {shown(path)}, which is no folder", "Give a folder of folders of images")
+
+
+def found(path: Any, labels: str) -> Found:
+    """Who holds which image below a folder, or in a zip; warns of files that were not read."""
+    check_folder(path)
     try:
         images = late("features").images(path)
     except InvalidInput as error:

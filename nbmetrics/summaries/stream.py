@@ -170,7 +170,8 @@ class Stream:
         """Batches with at least one row, as NumPy arrays of one width; their rows are counted at the end."""
         count = total = 0
         for number, item in self._numbered(rows):
-            if (batch := self._batch(item, f"batch {number}")) is not None:
+            where = f"rows from {count + 1:,}" if self.is_file else f"batch {number}"
+            if (batch := self._batch(item, where)) is not None:
                 count, total = count + len(batch), (total + checksum(batch)) % 2**64
                 yield batch
         if not count:

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from ipywidgets.widgets.widget import _instances
 from playwright.sync_api import expect
 
 from tests.browser.frontends import (
@@ -80,6 +81,15 @@ def pytest_generate_tests(metafunc):
     both = not marks & {"jupyterlab", "slow"}
     places = [PLAIN, pytest.param(LAB, marks=pytest.mark.slow)] if both else [LAB]
     metafunc.parametrize("place", places, indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def closed_labs():
+    """What a test makes is closed after it: the threads of a lab would go on beside the next test."""
+    before = set(_instances)
+    yield
+    for widget in [_instances[name] for name in _instances.keys() - before]:
+        widget.close()
 
 
 @pytest.fixture(scope="session")

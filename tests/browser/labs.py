@@ -114,7 +114,19 @@ LABS = {
 }
 # For tests that say the same of every lab: the one of closed forms and the one of samples, the others in make test-all.
 MOST_UNLIKE = ("Playground", "MemorizationLab")
-TWO_OF_LABS = [pytest.param(lab, marks=[] if lab in MOST_UNLIKE else [pytest.mark.slow]) for lab in LABS]
+
+
+def mostly_slow(cases, by_default):
+    """All cases of a test, of which the others than those by default are slow; a tuple is of several parameters."""
+    return [
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)), marks=[] if case in by_default else [pytest.mark.slow]
+        )
+        for case in cases
+    ]
+
+
+TWO_OF_LABS = mostly_slow(LABS, MOST_UNLIKE)
 
 TABLE = "table:is([aria-label=Scores], [aria-label=Leaderboard])"
 NUMBERS = f"{TABLE} td[data-value], .nbm-memo-number[data-value]"

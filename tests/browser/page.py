@@ -183,6 +183,11 @@ def tab_to(page, wanted, key="Tab", most=100):
     return reached
 
 
+def assert_no_key_reached_the_notebook(page):
+    """Where there is one: no cell was added."""
+    assert page.evaluate("() => window.__panel?.content.widgets.length ?? 1") == 1
+
+
 def scores(scope):
     return scope.get_by_role("table", name="Scores", exact=True)
 

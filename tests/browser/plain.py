@@ -15,6 +15,7 @@ import json
 import threading
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import comm
 import tornado.httpserver
@@ -187,6 +188,12 @@ class Server:
         page.evaluate("async () => { await window.__open; }")
         page.python = python
         return python
+
+
+def in_notebook(monkeypatch, variables):
+    """As if a notebook had these variables."""
+    shell = SimpleNamespace(user_ns=variables, user_ns_hidden={}, events=SimpleNamespace(trigger=lambda *_: None))
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
 
 
 def own_comms(monkeypatch, python):

@@ -10,6 +10,7 @@ import nbmetrics as nm
 from nbmetrics.labs.dashboard.lab import Dashboard
 from nbmetrics.labs.dashboard.ranges import leads
 from nbmetrics.labs.dashboard.verdict import percent
+from tests.browser.labs import mostly_slow
 from tests.browser.page import painted, press
 from tests.labs.inside import scene_of, study_of
 from tests.labs.toolkit.common import NAMES
@@ -214,9 +215,8 @@ CUT = """nodes => nodes
   .map(node => node.textContent)"""
 
 
-def test_no_score_is_cut_off(saved):
+@pytest.mark.parametrize("is_of_the_site", mostly_slow([False, True], [False]))
+def test_no_score_is_cut_off(saved, disagreeing, is_of_the_site):
     """A number whose end is missing reads as another."""
-    lab = examples.dashboard()
-    _page, root = saved.open(lab, width=1200)
+    _page, root = saved.open(examples.dashboard() if is_of_the_site else disagreeing, width=1200)
     assert root.locator(".nbm-dashboard-board td *").evaluate_all(CUT) == []
-    lab.close()

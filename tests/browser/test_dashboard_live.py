@@ -2,7 +2,6 @@
 
 import math
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import nbmetrics as nm
 from tests.browser.conftest import PLAIN
 from tests.browser.labs import LABS, group, handle, settle, shown
 from tests.browser.page import drag, opened, painted, run_code, until
+from tests.browser.plain import in_notebook
 from tests.labs.inside import scene_of
 from tests.labs.toolkit.common import NAMES
 
@@ -56,12 +56,6 @@ def progress(root):
 
 def weight(root, name):
     return root.get_by_role("slider", name=f"{name} weight", exact=True)
-
-
-def in_notebook(monkeypatch, variables):
-    """As if a notebook had these variables."""
-    shell = SimpleNamespace(user_ns=variables, user_ns_hidden={}, events=SimpleNamespace(trigger=lambda *_: None))
-    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
 
 
 def values_by_avg(root):

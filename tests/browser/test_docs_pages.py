@@ -9,13 +9,14 @@ import pytest
 
 from tests import ROOT
 from tests.browser.conftest import HERE
+from tests.browser.labs import mostly_slow
 from tests.browser.page import painted, tab_to
 
 pytest.importorskip("sphinx", reason="sphinx is not installed: pip install nbmetrics[docs]")
 
 AXE = HERE.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
-# The first page, one of the reference, a guide with tables, and one of the how-to pages; the others are like them.
-PAGES = ["index", "api/distributions", "metrics", "howto/score_my_model"]
+# The first page, pages of the reference, of the guides with tables, and of how to; the others are like them.
+PAGES = ["index", "api/evaluate", "metrics", "cluster", "howto/add_a_metric"]
 MOST_BYTES = 1_500_000
 # Furo's check boxes, by which keys open its menus, stand outside of what axe calls a region.
 RUN = """async () => {
@@ -43,7 +44,7 @@ def docs(tmp_path_factory):
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm install --prefix tests/js")
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", mostly_slow(PAGES, ["index", "metrics"]))
 def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, docs, look, name):
     page = saved.show(docs / f"{name}.html")
     painted(page)
@@ -64,7 +65,7 @@ def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, docs, look, name
 
 def test_on_a_narrow_screen_keys_open_the_menus_and_meet_nothing_unseen(saved, docs):
     page = saved.show(docs / "metrics.html", 320)
-    for menu, inside in (("site navigation", "Score my model"), ("table of contents", "Which one to ship")):
+    for menu, inside in (("site navigation", "Add a metric"), ("table of contents", "Which one to ship")):
         page.evaluate("() => document.activeElement.blur()")
         tab_to(page, f"Toggle {menu} sidebar")
         page.keyboard.press("Space")

@@ -41,7 +41,7 @@ def test_a_saved_page_moves_in_firefox(page, tmp_path, name, record_property):
     places = [page.call(PLACE, handle)]
     page.drag(handle, -40, -24)
     places.append(page.call(PLACE, handle))
-    page.press(handle, "ArrowRight")
+    page.press(handle, "ArrowLeft")
     places.append(page.call(PLACE, handle))
     assert len(set(places)) == 3
     if name != "MemorizationLab":  # whose numbers are Python's: the page marks them as those of the scene before

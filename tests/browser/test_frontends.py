@@ -9,7 +9,6 @@ import pytest
 from tests.browser.frontends import end_sessions, open_notebook, open_voila, watched
 from tests.browser.labs import (
     LABS,
-    MOST_UNLIKE,
     TWO_OF_LABS,
     assert_python_has_the_same_numbers,
     group,
@@ -95,7 +94,7 @@ PLACES = {
     "notebook": pytest.mark.place("Notebook", shows="✓", drags="✓", python="✓"),
     "voila": pytest.mark.place("Voila", shows="✓", drags="✓", python="✓"),
 }
-QUICK = [*(("jupyterlab", lab) for lab in MOST_UNLIKE), ("notebook", "Playground"), ("voila", "Playground")]
+QUICK = list(product(PLACES, ["Playground"]))
 EVERYWHERE = [
     pytest.param(*case, marks=[PLACES[case[0]], *([] if case in QUICK else [pytest.mark.slow])])
     for case in product(PLACES, LABS)

@@ -11,6 +11,7 @@ from tests.browser.page import (
     CONTRAST,
     OVERFLOW,
     answered,
+    assert_no_key_reached_the_notebook,
     drag,
     menu_item,
     painted,
@@ -92,7 +93,6 @@ def test_predict_and_reveal_by_pointer_and_undo_brings_the_question_back(opened)
     assert run_code(page, "print(_j.dumps(lab.lesson))") == "Average against pooled"
 
 
-@pytest.mark.jupyterlab
 def test_predict_and_reveal_by_keyboard_alone(opened):
     page, lab = opened()
     lab.get_by_label("Preset").focus()
@@ -110,7 +110,7 @@ def test_predict_and_reveal_by_keyboard_alone(opened):
     assert page.evaluate("() => document.activeElement.innerText").startswith("FID avg is lowest"), "focus is kept"
     page.keyboard.press("Control+z")
     expect(reveal(lab)).to_be_enabled()
-    assert page.evaluate("() => window.__panel.content.widgets.length") == 1, "no key may reach the notebook"
+    assert_no_key_reached_the_notebook(page)
 
 
 def test_the_bias_of_few_points_is_guessed_on_the_cards_own_axis(opened):
@@ -345,8 +345,6 @@ def test_a_teachers_own_lesson_is_text(opened):
 
 
 LOOKED_AT = ["Average against pooled", "Heterogeneity and gap", "Sample size and bias", "Make them disagree"]
-# One with a flag in the chart and one with an axis of its own; the others at length.
-LOOKS = [pytest.param(name, marks=pytest.mark.slow) if k % 2 else name for k, name in enumerate(LOOKED_AT)]
 
 
 def look(page, lab, shot, name):
@@ -361,8 +359,9 @@ def look(page, lab, shot, name):
         shot(f"{name}-revealed", lab)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tall")
-@pytest.mark.parametrize("lesson", LOOKS)
+@pytest.mark.parametrize("lesson", LOOKED_AT)
 def test_wide(opened, theme, shot, lesson):
     page, lab = opened(lesson)
     for colours in ("light", "dark"):
@@ -375,7 +374,8 @@ def test_wide(opened, theme, shot, lesson):
         lab.get_by_label("Lesson").select_option(lesson)
 
 
-@pytest.mark.parametrize("lesson", LOOKS)
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LOOKED_AT)
 def test_narrow(opened, narrow, theme, shot, lesson):
     page, lab = opened(lesson)
     narrow(400, 2200)

@@ -1,6 +1,7 @@
 """Lessons on pages from disk: the guess in the plane, help for who is stuck, curves drawn in, answers of a class."""
 
 import re
+from itertools import product
 
 import pytest
 from playwright.sync_api import expect
@@ -8,6 +9,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.playground.answers import packed
 from tests import EVIL
+from tests.browser.labs import mostly_slow
 from tests.browser.page import CONTRAST, OVERFLOW, drag, painted, until
 
 PATIENCE = 30_000  # milliseconds at one question before help is offered: lessonhelp.js
@@ -137,8 +139,10 @@ def later(page, milliseconds=PATIENCE + 1000):
     page.clock.run_for(milliseconds)
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("lesson", ["Average against pooled", "Heterogeneity and gap"])
+OF_TWO_WIDTHS = list(product(["Average against pooled", "Heterogeneity and gap"], [1280, 400]))
+
+
+@pytest.mark.parametrize(("lesson", "width"), mostly_slow(OF_TWO_WIDTHS, OF_TWO_WIDTHS[1:3]))
 def test_placing_the_flag_moves_nothing(opened, lesson, width):
     page, root = opened(lesson, width)
     before = [node.bounding_box() for node in (root.locator(".nbm-stage"), button(root, "Reveal"))]
@@ -148,7 +152,7 @@ def test_placing_the_flag_moves_nothing(opened, lesson, width):
     assert [node.bounding_box() for node in (root.locator(".nbm-stage"), button(root, "Reveal"))] == before
 
 
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", mostly_slow([1280, 400], [400]))
 def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
     page, root = saved.open(nm.Playground(), width, alone=True)
     page.clock.install()
@@ -298,8 +302,10 @@ def test_answers_to_a_lesson_that_is_not_known_bring_what_they_found(projector):
         assert page.locator("img").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
+LOOKS = list(product([1280, 400], ["light", "dark"]))
+
+
+@pytest.mark.parametrize(("width", "scheme"), mostly_slow(LOOKS, [(1280, "light"), (400, "dark")]))
 def test_the_collecting_page_looks_right(projector, width, scheme, look):
     answers = nm.collect_answers([string("Weights matter", guess) for guess in GUESSES * 6])
     page, root = projector(answers, width, scheme)

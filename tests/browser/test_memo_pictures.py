@@ -91,6 +91,7 @@ def test_the_saved_picture_has_the_shading_in_it(saved, tmp_path):
     assert np.mean((red > green + 0.05) & (green > blue + 0.05) & (blue > 0.5)) > 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_wide_pictures(opened, theme, shot, colours):
     page, lab = opened("copied=0.3")
@@ -105,6 +106,7 @@ def test_wide_pictures(opened, theme, shot, colours):
         assert page.evaluate(OVERFLOW) == [] and page.evaluate(CONTRAST) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [400, 320])
 def test_narrow_pictures(opened, narrow, theme, shot, width):
     page, lab = opened("points=200, copied=0.3")

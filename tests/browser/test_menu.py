@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import LABS, TWO_OF_LABS
+from tests.browser.labs import LABS, TWO_OF_LABS, mostly_slow
 from tests.browser.page import handle, menu_item, numbers, opened, painted, press, told
 
 FOCUSED = "() => document.activeElement.textContent"
@@ -77,7 +77,7 @@ def test_a_press_elsewhere_closes_and_one_menu_is_open_at_a_time(playground_page
 
 
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
-@pytest.mark.parametrize("width", [320, 1280, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("width", mostly_slow([320, 400, 1280], [320]))
 def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
     page, root = saved.open(LABS[lab].new(), width)
     painted(root)
@@ -101,7 +101,7 @@ def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
 
 
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
-@pytest.mark.parametrize("width", [320, 700, 1280, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("width", mostly_slow([320, 400, 700, 1280], [320, 700]))
 def test_controls_stand_in_the_order_of_their_use_and_what_waits_leaves_no_gap(saved, lab, width):
     _, root = saved.open(LABS[lab].new(), width)
     painted(root)

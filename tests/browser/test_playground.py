@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests import EVIL
 from tests.browser.page import (
+    assert_no_key_reached_the_notebook,
     cells,
     centre,
     drag,
@@ -157,7 +158,7 @@ def test_everything_by_keyboard_alone(playground):
     page.keyboard.press("Enter")
     press(lab, "Remove")
     expect(lab.locator(".nbm-clients .nbm-body")).to_have_count(5)
-    assert page.evaluate("() => window.__panel.content.widgets.length") == 1, "no key may reach the notebook"
+    assert_no_key_reached_the_notebook(page)
 
 
 def test_rename_weights_and_bad_entries(playground):

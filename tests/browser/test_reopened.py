@@ -51,17 +51,17 @@ PLACES = {
     "jupyterlab": pytest.mark.place("JupyterLab", reopens="✓"),
     "notebook": pytest.mark.place("Notebook", reopens="✓"),
 }
-OTHERS = [("jupyterlab", lab) for lab in LABS if lab != FIRST] + [("notebook", FIRST)]
+EVERYWHERE = [*(("jupyterlab", lab) for lab in LABS), ("notebook", FIRST)]
 
 
 @pytest.mark.parametrize(
-    ("frontend", "lab"),
+    ("frontend", "lab", "saves"),
     [
-        pytest.param("jupyterlab", FIRST, marks=PLACES["jupyterlab"]),
-        *(pytest.param(*other, marks=[PLACES[other[0]], pytest.mark.slow]) for other in OTHERS),
+        pytest.param("jupyterlab", FIRST, 1, marks=PLACES["jupyterlab"]),
+        *(pytest.param(*other, 2, marks=[PLACES[other[0]], pytest.mark.slow]) for other in EVERYWHERE),
     ],
 )
-def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, request, frontend, lab):
+def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, request, frontend, lab, saves):
     fixture, path = FRONTENDS[frontend]
     server, case = request.getfixturevalue(fixture), LABS[lab]
     page = open_notebook(context, server, f"reopened-{lab}.ipynb", case.source, path=path)
@@ -69,7 +69,7 @@ def test_a_lab_is_there_again_and_moves_and_outlives_another_save(context, reque
     settle(group(page, case))  # long after JupyterLab would have asked whether it may show news
     expect(page.locator(".Toastify__toast")).to_have_count(0)
     left = shown(group(page, case)), place(group(page, case), case)
-    for _ in range(2):  # saved with its Python, then without
+    for _ in range(saves):  # saved with its Python, then without
         page = next_day(context, server, page)
         root = group(page, case)
         assert (shown(root), place(root, case)) == left

@@ -1,6 +1,7 @@
 """The Playground of rows wider than the plane: on a saved page, where nothing moves, and beside a kernel."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,8 +9,11 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests import EVIL
+from tests.browser.conftest import PLAIN
+from tests.browser.labs import mostly_slow
 from tests.browser.page import CONTRAST, OVERFLOW, cells, numbers, painted, press, run_code, until
 from tests.browser.page import opened as menu
+from tests.browser.plain import in_notebook
 
 D = 40
 WORDS = "Scores: all 40 features. Picture: 2 of 40 dimensions."
@@ -101,8 +105,10 @@ def test_a_refused_score_is_a_dash_with_its_reason(saved):
     expect(root.get_by_text("Precision has not all of its values")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400, 320])
+LOOKS = list(product([1280, 400, 320], ["light", "dark"]))
+
+
+@pytest.mark.parametrize(("width", "scheme"), mostly_slow(LOOKS, [(1280, "light"), (320, "dark")]))
 def test_it_is_readable_at_any_width(saved, scheme, width):
     page, _ = saved.open(lab_of(plane="lda"), width=width, color_scheme=scheme)
     painted(page)
@@ -193,9 +199,10 @@ def test_avg_follows_weights_while_python_is_busy_and_all_waits(run_cells, kerne
     agrees(page, lab)
 
 
-@pytest.mark.jupyterlab
-def test_the_picker_takes_frames_of_this_width_and_says_why_not_others(run_cells):
+@pytest.mark.parametrize("place", [PLAIN], indirect=True)
+def test_the_picker_takes_frames_of_this_width_and_says_why_not_others(run_cells, monkeypatch):
     page, lab = opened(run_cells)
+    in_notebook(monkeypatch, page.python.names)
     picker = menu(lab, "Add").get_by_role("group", name="From the notebook")
     expect(picker.get_by_role("menuitem", name="frame", exact=True)).to_be_visible()
     expect(picker.get_by_role("menuitem", name="flat: 2 features, not 40")).to_have_attribute("aria-disabled", "true")

@@ -64,11 +64,13 @@ def test_without_torch_it_says_what_works(folder, tmp_path):
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "sitecustomize.py").write_text(NO_TORCH, "utf-8")
     path = f"{tmp_path / 'bare'}{os.pathsep}{ROOT}"
-    code, out, err = process("score", "real", "fake", cwd=tmp_path, PYTHONPATH=path)
-    assert (code, out) == (2, "") and err.startswith("error: --extractor: ")
-    assert 'pip install "nbmetrics[images]", or use --extractor pixels or --extractor digits-cnn' in err
-    code, out, _ = process("score", "real", "fake", "--extractor", "pixels", cwd=tmp_path, PYTHONPATH=path)
-    assert code == 0 and "FID" in out
+    both = [["score", "real", "fake"], ["score", "real", "fake", "--extractor", "pixels"]]
+    command = [sys.executable, "-c", f"from nbmetrics.cli import main\nprint(*[main(words) for words in {both}])"]
+    environment = {**os.environ, "PYTHONPATH": path}
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.stdout.startswith("FID") and run.stdout.endswith("\n2 0\n")
+    assert run.stderr.startswith("error: --extractor: ")
+    assert 'pip install "nbmetrics[images]", or use --extractor pixels or --extractor digits-cnn' in run.stderr
 
 
 NO_TORCH = """

@@ -270,6 +270,9 @@ REFUSED = {
     "no name of clients": (("score", "", "wide.npy"), "error: CLIENTS: there is no ''"),
     "no name of generated": (("score", "real", ""), "error: GENERATED: there is no ''"),
     "no generated": (("score", "real", "nowhere"), "error: GENERATED: there is no 'nowhere'"),
+    "a table": (("score", "real", "table.csv"), "GENERATED: 'table.csv' is no file of images or features by its name"),
+    "a table of clients": (("score", "table.csv", "wide.npy"), "CLIENTS: 'table.csv' is no file of images"),
+    "a folder of features": (("score", "real", "real"), "holds 2 .npy files and no images. Name the files"),
     "given twice": (("score", "real", "wide.npy", "./wide.npy"), "is given twice"),
     "both kinds": (("score", ".", "wide.npy"), "sub-folders and 2 .npy files"),
     "unknown metric": ((*WORDS, "--metrics", "fidd"), "Did you mean 'fid'"),
@@ -301,6 +304,7 @@ REFUSED = {
 def test_bad_input_is_refused_before_anything_is_read(features, folder, run, tmp_path, monkeypatch, case):
     folder("pictures", 90, 3)
     (tmp_path / "page.html").mkdir()
+    (tmp_path / "table.csv").write_text("1,2\n3,4\n")
     monkeypatch.setattr(parties.Reader, "federation", lambda *_: pytest.fail("a file was read first"))
     before = sorted(tmp_path.rglob("*"))
     words, said = REFUSED[case]

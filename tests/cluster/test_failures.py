@@ -21,8 +21,8 @@ def scored(client, **others):
     ("data", "words"),
     [
         (made.raising, "client 'odd': its data raised OSError: no such disk"),
-        (partial(made.with_nan, 3), "client 'odd', data: has 1 NaN or infinite value"),
-        (partial(made.bad_batches, 3), "client 'odd', batch 2: has 1 NaN or infinite value"),
+        (partial(made.with_nan, 3), "client 'odd', data: 1 value is NaN or infinite, in row"),
+        (partial(made.bad_batches, 3), "client 'odd', batch 2: 1 value is NaN or infinite, in row"),
         (partial(made.raising_batches, 3), "client 'odd', batch 2: raised OSError: no such disk"),
         (partial(made.rows, 3, 5), "'odd' has 5 features"),
         (lambda: nm.Gaussian([0.0]), "client 'odd', data: its data gave"),

@@ -108,7 +108,7 @@ FID = nm.metrics.FID()
     ("metric", "n", "design", "runs"),
     [
         pytest.param(CUBIC, 50, nm.Bootstrap(200), 120, id="cubic50"),
-        pytest.param(RBF, 50, nm.Bootstrap(200), 120, id="rbf50"),
+        pytest.param(RBF, 50, nm.Bootstrap(200), 120, id="rbf50", marks=pytest.mark.slow),
         pytest.param(CUBIC, 50, nm.Jackknife(50), 120, id="cubic50jack"),
         pytest.param(FID, 20, nm.Bootstrap(200), 30, id="fid20"),
         pytest.param(CUBIC, 50, nm.Bootstrap(200), 500, id="cubic50long", marks=pytest.mark.slow),

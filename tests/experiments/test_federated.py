@@ -12,6 +12,7 @@ from nbmetrics.datasets import digits, published
 from nbmetrics.experiments.base import wide
 from nbmetrics.experiments.orders import order_summary, with_ranks
 from nbmetrics.orders import inverted_pairs
+from tests.slow import slow
 
 X, Y = digits()
 FEW = np.arange(600)  # 60 or so digits of every class
@@ -329,10 +330,12 @@ def test_a_scale_may_be_given_twice():
     ("name", "panels", "x_label", "y_label"),
     [
         ("one_class", 3, "", "FID (squared units; lower is better)"),
-        ("computed", 4, "FID-all (squared units)", "FID-avg (squared units)"),
-        ("limited", 6, "data shrunk by ψ", "FID (squared units)"),
-        ("truncated", 6, "truncation of the generator, ψ", "FID (squared units)"),
-        ("neighbors", 8, "Precision-all", "Precision-avg"),
+        *slow(
+            ("computed", 4, "FID-all (squared units)", "FID-avg (squared units)"),
+            ("limited", 6, "data shrunk by ψ", "FID (squared units)"),
+            ("truncated", 6, "truncation of the generator, ψ", "FID (squared units)"),
+            ("neighbors", 8, "Precision-all", "Precision-avg"),
+        ),
         ("transported", 2, "W1-all (units of the rows)", "W1-avg (units of the rows)"),
     ],
 )

@@ -12,6 +12,7 @@ import nbmetrics as nm
 from nbmetrics.metrics.base import Sample
 from nbmetrics.metrics.fld import fitted_density
 from nbmetrics.summaries.rows import Rows
+from tests.slow import slow
 
 NOVELTY, INTERACTIONS = nm.experiments.novelty, nm.experiments.interactions
 SMALL = (400, 300, 300)
@@ -112,7 +113,7 @@ def check_overfit(table, rise):
     assert below["fld_gap"].iloc[0] < best["fld_gap"] - 50
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, *slow(1)])
 def test_fld_rises_below_the_best_bandwidth_while_fid_stays_within_its_interval(seed):
     check_overfit(nm.experiments.bandwidth_sweep(WIDTHS, sizes=SMALL, seed=seed), rise=50)
 
@@ -127,7 +128,7 @@ def test_the_bandwidth_sweep_at_the_papers_size(seed):
 
 
 def test_fid_of_a_wide_kernel_is_that_of_its_moments():
-    table = nm.experiments.bandwidth_sweep([5.0], sizes=(300, 300, 10_000))
+    table = nm.experiments.bandwidth_sweep([5.0], sizes=(300, 300, 5_000))
     rng = np.random.default_rng(0)
     train, test = nm.TwoMoons().sample(300, rng), nm.TwoMoons().sample(300, rng)
     exact = nm.fid(nm.Gaussian(test.mean(0), np.cov(test.T)), nm.KernelDensity(train, 5.0))
@@ -137,7 +138,7 @@ def test_fid_of_a_wide_kernel_is_that_of_its_moments():
 # --- F10
 
 
-@pytest.mark.parametrize("data", ["moons", "digits"])
+@pytest.mark.parametrize("data", [*slow("moons"), "digits"])
 def test_the_copycat_is_perfect_by_fid_train_and_hopeless_by_fld(data):
     table = copied(data)
     cat, fresh = table.loc["copycat"], table.loc["fresh"]

@@ -24,7 +24,7 @@ def moons(n=250):
 
 @cache
 def novel():
-    return NOVELTY((0.0, 0.5, 0.9, 1.0))
+    return NOVELTY((0.0, 0.5, 1.0))
 
 
 def column(name, transform):

@@ -14,6 +14,7 @@ from nbmetrics.experiments.items import Items, classes_and_copies, halves
 from nbmetrics.experiments.orders import order_summary
 from nbmetrics.features import extract
 from nbmetrics.features.digits import WEIGHTS
+from tests.slow import by_default
 
 PICTURES, LABELS = digit_images()
 RNG = np.random.default_rng(0)
@@ -92,9 +93,14 @@ def test_what_does_not_go_together_is_refused(name, arguments, argument):
 # --- E3
 
 
+@cache
+def of_classes(extractor):
+    return experiments.class_federated(extractor=extractor)
+
+
 @pytest.mark.parametrize("extractor", [None, "digits-cnn"])
 def test_kid_orders_generators_alike_by_avg_and_by_all_and_fid_does_not(extractor):
-    table = experiments.class_federated(extractor=extractor)
+    table = of_classes(extractor)
     summary = order_summary(table).set_index("metric")
     assert summary.loc["kid", "inversions"] == 0 and summary.loc["kid", "gap_range"] < 1e-9
     assert summary.loc["fid", "inversions"] > 3
@@ -140,12 +146,14 @@ def test_of_clients_of_little_variance_on_learned_features_fid_avg_wants_less_va
         assert np.ptp(part["kid_gap"]) < 1e-10
 
 
+@pytest.mark.slow
 def test_precision_on_learned_features_orders_differently_and_recall_never():
     table = experiments.neighbors_federated(extractor="digits-cnn")
     one_class = order_summary(table[table["clients"] == "one class each"]).set_index("metric")
     assert one_class.loc["precision", "inversions"] > 20 and one_class.loc["recall", "inversions"] == 0
 
 
+@pytest.mark.slow
 def test_w1_on_learned_features_prefers_noise_by_avg_and_none_by_all():
     pytest.importorskip("ot", reason="W1 needs POT: pip install nbmetrics[transport]")
     table = experiments.transport_federated(extractor="digits-cnn", noise=(0, 0.15, 0.3))
@@ -205,7 +213,7 @@ def test_whether_fid_inverts_a_pair_depends_on_the_features_and_kid_never_does()
 
 
 def test_on_learned_features_fid_avg_prefers_one_class_and_noise_to_real_rows_of_all_classes():
-    scores = experiments.class_federated(extractor="digits-cnn").set_index("generator")
+    scores = of_classes("digits-cnn").set_index("generator")
     real = scores.loc["noise 0"]
     assert scores.loc["class 8", "fid_avg"] < real["fid_avg"]
     noisy = scores[scores.index.str.startswith("noise")]
@@ -302,7 +310,7 @@ OF_IMAGES = {
 }
 
 
-@pytest.mark.parametrize("name", OF_IMAGES)
+@pytest.mark.parametrize("name", by_default(OF_IMAGES, "transforms", "ranked_samples", "interactions"))
 def test_images_are_cut_into_sets_and_scored_on_features(name):
     run = getattr(experiments, name)
     colour = np.repeat(PICTURES[:240, :, :, None], 3, axis=3)
@@ -344,6 +352,7 @@ def test_on_learned_features_fld_gap_tells_cropped_copies_which_auth_pct_calls_a
     assert copies["auth_pct"] > 75 and copies["c_t"] > 9
 
 
+@pytest.mark.slow
 def test_on_learned_features_imperceptible_changes_cost_fld_less_than_large_ones():
     table = experiments.transforms((0.0, 1.0), extractor="digits-cnn")
     cost = table.pivot(index="transform", columns="share", values="fld").diff(axis=1)[1.0]

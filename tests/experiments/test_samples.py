@@ -12,6 +12,7 @@ from nbmetrics import figures
 from nbmetrics.datasets import digits
 from nbmetrics.errors import InvalidInput
 from nbmetrics.experiments.image_transforms import IMPERCEPTIBLE, LARGE, TRANSFORMS, blur
+from tests.slow import slow
 
 run = nm.experiments
 
@@ -345,10 +346,12 @@ def test_the_most_copies_there_can_be_are_told_as_a_whole_number():
 @pytest.mark.parametrize(
     ("name", "arguments", "labels", "lines"),
     [
-        ("transforms", {"share": (0, 1), "names": ["crop", "posterize"]}, ["FLD", "FID"], [2, 2]),
-        ("diversity", {"classes": (1, 10), "copies": (1, 2), "repeats": 2}, ["FLD", "FLD", "FID", "FID"], None),
+        *slow(
+            ("transforms", {"share": (0, 1), "names": ["crop", "posterize"]}, ["FLD", "FID"], [2, 2]),
+            ("diversity", {"classes": (1, 10), "copies": (1, 2), "repeats": 2}, ["FLD", "FLD", "FID", "FID"], None),
+            ("published_models", {}, [""] * 6, [8, 9, 6] * 2),
+        ),
         ("sample_size", {"test_size": (50, 100), "repeats": 2}, ["FLD", "FID", "KID"], None),
-        ("published_models", {}, [""] * 6, [8, 9, 6] * 2),
         ("timing", {"train_rows": (50, 100), "dim": 2, "others": 100, "repeats": 1}, ["time (s)"], [6]),
     ],
 )

@@ -17,6 +17,7 @@ import nbmetrics as nm
 from nbmetrics.features import cache as module
 from nbmetrics.features.cache import Cache, CacheWarning
 from nbmetrics.features.extract import CHUNK
+from tests.fuzzing import examples
 
 from .counting import IMAGES, chunks, counted, direct, drafts
 
@@ -149,7 +150,7 @@ def test_a_damaged_file_is_computed_again_and_never_trusted(folder, monkeypatch,
     assert counted(IMAGES)[1] == 0
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 10**6), length=st.integers(1, 64), seed=st.integers(0, 99))
 def test_random_damage_never_changes_a_row(folder, place, length, seed):
     few = IMAGES[:40]

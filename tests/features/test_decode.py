@@ -224,14 +224,14 @@ def test_every_opacity_of_every_colour_rounds_to_the_nearest():
 def test_broken_files_are_decoded_or_listed(tmp_path):
     rng, wanted = np.random.default_rng(5), {}
     whole = [saved(pixels(24, 20), kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")]
-    for k in range(300):
+    for k in range(120):
         wanted[f"{k}.png"] = broken(whole[k % len(whole)], rng)
         (tmp_path / f"{k}.png").write_bytes(wanted[f"{k}.png"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow's own, about the files
         read = nm.images(tmp_path)
         again = list(read)
-    assert list(read.report["file"]) == list(wanted) and 30 < len(read) < 270
+    assert list(read.report["file"]) == list(wanted) and 12 < len(read) < 108
     assert (read.report["reason"][~read.report["read"]] != "").all()
     assert all(image.dtype == np.uint8 and image.ndim in (2, 3) for image in again)
 

@@ -8,6 +8,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.features.extractors import extractor_of
 from tests.features.inception import odd_images, torch_or_skip
+from tests.slow import slow
 
 torch = torch_or_skip()
 functional = torch.nn.functional
@@ -127,7 +128,9 @@ def test_weights_of_another_clip_are_refused(name, change, seen):
         extractor_of(name, weights=clip_state(**change), device="cpu")
 
 
-@pytest.mark.parametrize("name", ["clip-vit-b-32", "clip-rn50", "dinov2-vit-s-14", "vgg16", "inception-v3-compat"])
+@pytest.mark.parametrize(
+    "name", ["clip-vit-b-32", "clip-rn50", "dinov2-vit-s-14", *slow("vgg16"), "inception-v3-compat"]
+)
 def test_tensors_of_something_else_are_refused(name):
     with pytest.raises(nm.InvalidInput, match=f"^weights: the state dict does not hold the tensors of {name}"):
         extractor_of(name, weights={"a": torch.zeros(2)}, device="cpu")

@@ -4,6 +4,7 @@ import test from "node:test";
 import { brief, cellsOf, levelOf, scaleOf, wordsOf } from "../../nbmetrics/labs/dashboard/view/cells.js";
 import { groupOf } from "../../nbmetrics/labs/dashboard/view/groups.js";
 import { clientOrder, cut, linesOf, Order } from "../../nbmetrics/labs/dashboard/view/order.js";
+import { othersText } from "../../nbmetrics/labs/dashboard/view/regretcard.js";
 import { colourAt, inkOn, luminance } from "../../nbmetrics/labs/toolkit/view/ink.js";
 
 const FACTS = { name: "m", label: "M", higher: false, best: null };
@@ -151,4 +152,9 @@ test("a group is the mean under the weights, with the span of what it is made of
   assert.equal(of(4).cell(0).is, "unknown");
   assert.equal(of(1, 2, 4).words(0), "2.800 above their bests on average, 2.000 to 4.000, so far");
   assert.deepEqual(of(0, 1, 2).cell(0).span, [1 / 4, 1]);
+});
+
+test("one client that is not shown is one client", () => {
+  assert.equal(othersText(1), "1 more client, who loses less");
+  assert.equal(othersText(7), "7 more clients, who lose less");
 });

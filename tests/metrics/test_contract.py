@@ -157,7 +157,7 @@ def test_every_hook_says_what_it_is():
 def sniffs(source):
     """The lines that ask by name whether a metric or a distribution has something."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"hasattr", "getattr"}:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"hasattr", "getattr"}:
             asked = ast.unparse(node.args[0]).rsplit(".", 1)[-1].lower().lstrip("_")
             if asked in {"m", "kind", "measure", "law", "distribution", "sample"} or "metric" in asked:
                 yield f"{node.lineno} {ast.unparse(node)}"

@@ -11,6 +11,7 @@ from nbmetrics.metrics.fid.spectral import Pair
 from nbmetrics.metrics.strata import Strata
 from nbmetrics.summaries.moments import Moments
 from tests.populations import elliptical, fid, fid_avg_and_all, mixture, normal, rectified
+from tests.slow import by_default
 
 METRIC = nm.metrics.FIDInfinity()
 
@@ -119,7 +120,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", by_default(CASES, "the headline", "perfect", "rectified"))
 def test_the_bias_is_taken_off(case):
     client, generator, n, m, runs = CASES[case]
     true = fid(client, generator)
@@ -140,7 +141,7 @@ FEDERATIONS = {
 }
 
 
-@pytest.mark.parametrize("case", FEDERATIONS)
+@pytest.mark.parametrize("case", by_default(FEDERATIONS, "far apart, 8 features", "rectified, one weighs most"))
 def test_avg_all_and_gap_of_clients_have_no_bias(case):
     laws, sizes, weights = FEDERATIONS[case]
     shares = np.array(sizes if weights is None else np.broadcast_to(weights, 4), dtype=float)

@@ -10,6 +10,7 @@ import nbmetrics as nm
 from nbmetrics.metrics.kid import base as kernel_base
 from nbmetrics.metrics.kid import kernels
 from tests import golden
+from tests.slow import slow
 
 RNG = np.random.default_rng(20261121)
 seeds = st.integers(0, 2**32 - 1)
@@ -139,14 +140,14 @@ def law(seed, d=3):
     return nm.Mixture(parts, rng.uniform(0.1, 1, size=2))
 
 
-@pytest.mark.parametrize("kernel", [nm.Polynomial(), nm.Polynomial(gamma=0.2), nm.RBF(), nm.RBF(0.7)], ids=str)
+@pytest.mark.parametrize("kernel", [nm.Polynomial(), nm.RBF(), *slow(nm.Polynomial(gamma=0.2), nm.RBF(0.7))], ids=str)
 def test_closed_forms_agree_with_monte_carlo(kernel):
-    first, second, draws = law(1), law(2), 100
+    first, second, draws = law(1), law(2), 50
     exact = nm.kid(first, second, kernel)
-    drawn = [nm.kid(first.sample(600, i), second.sample(500, 9000 + i), kernel) for i in range(draws)]
+    drawn = [nm.kid(first.sample(500, i), second.sample(400, 9000 + i), kernel) for i in range(draws)]
     error = np.std(drawn, ddof=1) / np.sqrt(draws)
     assert abs(np.mean(drawn) - exact) < 4 * error
-    assert error < 0.05 * exact
+    assert error < 0.08 * exact
     half = nm.kid(first, second.sample(2000, 0), kernel)  # a law against rows
     assert half == pytest.approx(exact, abs=4 * np.std(drawn))
 

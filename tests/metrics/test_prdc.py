@@ -15,6 +15,7 @@ from nbmetrics.metrics import prdc as neighbors
 from nbmetrics.metrics.nearest import Distinct, kth_between, kth_within
 from nbmetrics.metrics.prdc import PRDC, Coverage, Density, Precision, Recall, prdc
 from tests import golden
+from tests.slow import slow
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=25, deadline=None, derandomize=True)
@@ -124,9 +125,9 @@ def test_prdc_is_the_package(dtype):
 def test_near_duplicates_in_float32_are_told_apart():
     """Jitter far below what a float32 product sees, about rows far from 0."""
     rng = np.random.default_rng(5)
-    centres = (100 + rng.normal(size=(60, 64))).astype(np.float32)
-    real = np.repeat(centres, 8, axis=0) + 1e-4 * rng.normal(size=(480, 64)).astype(np.float32)
-    generated = np.repeat(centres, 7, axis=0) + 1e-4 * rng.normal(size=(420, 64)).astype(np.float32)
+    centres = (100 + rng.normal(size=(30, 64))).astype(np.float32)
+    real = np.repeat(centres, 8, axis=0) + 1e-4 * rng.normal(size=(240, 64)).astype(np.float32)
+    generated = np.repeat(centres, 7, axis=0) + 1e-4 * rng.normal(size=(210, 64)).astype(np.float32)
     close(prdc(real, generated), naive(real, generated))
 
 
@@ -185,7 +186,7 @@ def test_recall_avg_is_recall_all_under_any_weights(weights):
     np.testing.assert_allclose(table["avg"], table["all"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("samples", [50, 101, None])
+@pytest.mark.parametrize("samples", [50, 101, *slow(None)])
 def test_recall_avg_is_recall_all_of_laws_drawn_in_whole_numbers(samples):
     clients = nm.Federation([nm.Gaussian(np.full(2, mean)) for mean in range(3)]).with_weights([0.5, 0.3, 0.2001])
     made = {"g": nm.Gaussian(np.ones(2), 0.1)}

@@ -307,7 +307,8 @@ def _checks(sides: Sequence[Aggregate], about: About) -> list[str]:
             said.append(f"Checked: the clients {how} by more than chance ({_p_text(about.p)}).")
     if about.enough is not None:
         rows = "Enough rows at only" if about.enough < about.clients else "Checked: enough rows at"
-        left = f": without {listed(about.few, range(len(about.few)), NAMED_OF_MORE)}" if about.few else ""
+        whose = "avg is decided without" if len(sides) > 1 else "without"
+        left = f": {whose} {listed(about.few, range(len(about.few)), NAMED_OF_MORE)}" if about.few else ""
         said.append(f"{rows} {about.enough} of {about.clients} clients{left}.")
     return said
 

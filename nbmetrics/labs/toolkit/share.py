@@ -50,7 +50,8 @@ def unpacked(text: Any, lab: str, state: type[State]) -> Any:
         raise InvalidInput(_ARGUMENT, f"is {shown(text)}", "Give the text that lab.share() returned")
     if len(text) > LONGEST:
         raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab makes such a string")
-    found = _FORM.fullmatch("".join(text.split()))  # mail programs break long lines
+    whole = "".join(text.split())  # mail programs break long lines
+    found = _FORM.fullmatch(whole.rpartition("#")[2])  # a link ends in the string
     if not found:
         raise InvalidInput(_ARGUMENT, f"got {shown(text)}", f"It looks like {MARK}.{lab}.eNq1… {_AGAIN}")
     version, maker, body = found.groups()
@@ -100,7 +101,7 @@ class FromShare:
 
     def __get__(self, lab: Any, kind: Any) -> Callable[[str], Any]:
         def from_share(text: str) -> Any:
-            """The lab of a string that `share` returned: a new one, or this one after one edit that can be undone."""
+            """The lab of what `share` or `share_url` gave: a new one, or this one after one edit that can be undone."""
             scene = unpacked(text, kind.__name__, kind._state)
             return kind._opened(scene) if lab is None else lab._loaded(scene)
 

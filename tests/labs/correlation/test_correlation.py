@@ -14,6 +14,7 @@ from nbmetrics.labs.correlation.scene import PRESETS, SCORES, CorrelationScene
 from tests import TESTS
 from tests.labs.inside import module_of, numbers_of, picture_of
 from tests.node import NODE, needs_node
+from tests.slow import by_default
 
 WRONG = {"rho": 0.8, "rho_hat": -0.8}
 
@@ -206,7 +207,7 @@ def test_the_contours_in_the_picture_are_the_metrics():
         assert drawn == pytest.approx(scores, abs=1e-9 * max(1, scale**2))
 
 
-@pytest.mark.parametrize("metric", SCORES)
+@pytest.mark.parametrize("metric", by_default(SCORES, "cfid"))
 def test_the_picture_shows_the_map_with_the_point_and_both_clouds(metric):
     lab = nm.CorrelationLab(0.6, -0.2, 0.5, metric)
     figure = picture_of(lab)

@@ -7,6 +7,7 @@ import nbmetrics as nm
 from tests.labs.dashboard.page import said
 from tests.labs.toolkit.common import COMPARED, NAMES, compared
 from tests.node import needs_node
+from tests.slow import slow
 
 NAMED = [*NAMES, "back\\slash \"\"\" '''", "{x} %s \\u0041", "W" * 300]
 
@@ -44,7 +45,7 @@ def shown_by(code, given):
 
 
 @needs_node
-@pytest.mark.parametrize("make", [rows, table, small])
+@pytest.mark.parametrize("make", [*slow(rows), table, small])
 def test_the_code_of_the_page_and_of_python_show_the_scene_again(make):
     lab, given = make()
     lab.wait()

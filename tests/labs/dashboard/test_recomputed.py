@@ -14,6 +14,7 @@ from tests.labs.dashboard.digits import ALL, SETTINGS, THREE, World, mixed_by
 from tests.labs.dashboard.page import VIEW, said
 from tests.labs.inside import answer, scene_of
 from tests.node import needs_node
+from tests.slow import by_default
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_scores_without_bias_and_with_it(world):
             np.testing.assert_allclose([seen.result["all"][metric][g] for g in ALL], pooled, rtol=1e-7, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", list(SETTINGS)[:3])
+@pytest.mark.parametrize("name", by_default(list(SETTINGS)[:3], "one dominates"))
 def test_what_few_rows_add_to_all_is_what_they_add_in_simulated_federations(world, name):
     """Of the pooled clients no closed form is at hand here, so it is held to a third (and was within a quarter)."""
     seen = world.seen[name]
@@ -278,6 +279,7 @@ def test_the_mixture_of_three_is_the_best_of_a_grid(world):
             np.testing.assert_allclose(by_client @ which - which @ apart @ which / 2, own, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_mixture_of_twenty_is_that_of_another_solver():
     rng = np.random.default_rng(6)
     clients = [rng.normal(mean, 1, (60, 3)) for mean in (-1, 0, 1)]

@@ -59,7 +59,7 @@ CASES = {
             "On FID, Narrow wins, by avg and by all.",
             "Narrow is ahead of Wide: less than 1 in 1,000 that it is the other way.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
-            "Enough rows at only 6 of 10 clients: without a, b, c and 1 more.",
+            "Enough rows at only 6 of 10 clients: avg is decided without a, b, c and 1 more.",
             "FID all of Narrow is below 0 by more than chance: it was perhaps fitted to these very rows.",
         ],
     ),

@@ -63,7 +63,7 @@ def test_losses_are_scores_under_each_weighting(make):
         shown = found(lab, **setting)
         assert shown["doing"] == "" and len(shown["points"]) == len(shown["losses"]) >= 15
         rng = np.random.default_rng(1)
-        for at in rng.choice(len(shown["points"]), 4, replace=False):
+        for at in rng.choice(len(shown["points"]), 2, replace=False):
             point = np.array(shown["points"][at]) / shown["unit"]
             weights = spread(setting["groups"], np.array(setting["weights"], float), point)
             table = scores.with_weights(weights).table

@@ -3,6 +3,7 @@
 import math
 import threading
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from nbmetrics.labs.playground.numbers import FROM_ROWS, MADE, computed
 from nbmetrics.labs.playground.remembered import Memory
 from nbmetrics.metrics import fld, mixture
 from nbmetrics.metrics.fid.metric import FID
+from tests.slow import by_default
 
 RNG = np.random.default_rng(0)
 SOURCES = {"a": nm.Gaussian([-2, 0], [1, 0.5]), "b": nm.Gaussian([2, 1]), "rows": RNG.normal(size=(40, 2))}
@@ -23,6 +25,10 @@ GENERATORS = {
     "smaller": nm.scene.Truncated(CLIENTS, 0.5),
     "copies": nm.scene.Copycat(CLIENTS, "b", 5),
 }
+
+
+# Each metric once, of exact laws or of rows drawn.
+QUICK = [("fid", 0), ("fid", 20), *((name, 0) for name in MADE), *((name, 20) for name in FROM_ROWS)]
 
 
 def scene_of(metric, **settings):
@@ -45,8 +51,7 @@ def drag(scene):
     yield replace(scene, clients=scene.clients[1:], generators=scene.generators[:2])
 
 
-@pytest.mark.parametrize("metric", ["fid", *MADE, *FROM_ROWS])
-@pytest.mark.parametrize("samples", [0, 20])
+@pytest.mark.parametrize(("metric", "samples"), by_default(product(["fid", *MADE, *FROM_ROWS], (0, 20)), *QUICK))
 def test_a_drag_is_answered_as_each_of_its_scenes_alone(metric, samples):
     memory, start = Memory(), scene_of(metric, samples=samples)
     if metric == "fld":  # which takes long
@@ -99,7 +104,7 @@ def test_fld_of_a_generator_that_is_the_clients_is_about_0():
     same = nm.Gaussian([0, 0])
 
     def fld_all(generator):
-        labs = [nm.Playground([same, same], {"g": generator}, metric="fld", seed=seed) for seed in range(4)]
+        labs = [nm.Playground([same, same], {"g": generator}, metric="fld", seed=seed) for seed in range(2)]
         return np.mean([lab.result["scores"]["fld"]["all"] for lab in labs])
 
     assert abs(fld_all(same)) < 6 < 20 < fld_all(nm.Gaussian([1, 0]))

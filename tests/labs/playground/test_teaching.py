@@ -18,6 +18,12 @@ def lab():
     return nm.Playground(CLIENTS, GENERATORS, metric="fld")
 
 
+@pytest.fixture(scope="module")
+def refusing():
+    """One that no test changes."""
+    return nm.Playground(CLIENTS, GENERATORS, metric="fld")
+
+
 def test_a_flag_on_a_parameter_asks_where_the_score_is_lowest(lab):
     lesson = lab.make_lesson(question="At which x?", flag="x", answer="In the middle.")
     assert lesson["predict"] == {
@@ -80,9 +86,9 @@ def test_a_task_with_all_that_a_lesson_may_have():
         ({"name": ""}, "name", "non-empty"),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_would_do(lab, given, argument, words):
+def test_a_wrong_argument_is_named_with_what_would_do(refusing, given, argument, words):
     with pytest.raises(nm.InvalidInput) as caught:
-        lab.make_lesson(**{"question": "Where?", **given})
+        refusing.make_lesson(**{"question": "Where?", **given})
     assert caught.value.argument == argument and words in caught.value.fix
 
 

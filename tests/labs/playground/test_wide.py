@@ -15,6 +15,7 @@ from nbmetrics.summaries.moments import Moments
 from tests.labs.inside import picture_of, scene_of, send, words_of
 from tests.labs.playground.wide_rows import MODELS, RNG, SITES, D, assert_result_is, drawn, lab_of, table, wanted
 from tests.node import NODE, needs_node
+from tests.slow import slow
 from tests.waiting import until
 
 
@@ -25,7 +26,7 @@ def edit(lab, **changes):
     assert "error" not in lab.result, lab.result["error"]["message"]
 
 
-@pytest.mark.parametrize("metric", ["fid", "kid_rbf", "precision", "coverage"])
+@pytest.mark.parametrize("metric", ["fid", *slow("kid_rbf", "precision"), "coverage"])
 def test_the_table_is_that_of_evaluate_on_all_features(metric):
     generators = {**MODELS, "drawn": drawn, "law": nm.Gaussian(np.full(D, 0.2), np.linspace(0.5, 2, D))}
     lab = lab_of(generators=generators, metric=metric)
@@ -196,7 +197,7 @@ def test_a_share_string_opens_in_the_lab_that_holds_the_rows_alone():
 
 
 @needs_node
-@pytest.mark.parametrize("settings", [{}, {"plane": "lda"}, {"plane": (3, 4)}, {"plane": ('c"3', "c4")}])
+@pytest.mark.parametrize("settings", [*slow({}, {"plane": "lda"}, {"plane": (3, 4)}), {"plane": ('c"3', "c4")}])
 def test_code_of_python_and_of_the_page_rebuild_the_lab(settings):
     columns = ['c"3' if k == 3 else f"c{k}" for k in range(D)]
     frames = {name: pd.DataFrame(rows, columns=columns) for name, rows in SITES.items()}

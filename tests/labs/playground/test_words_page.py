@@ -118,7 +118,7 @@ def test_opening_scene_disagrees_and_goes_on_to_in_every_first_drag():
     scene = lab.scene
     for kind in ("clients", "generators"):
         for index, item in enumerate(scene[kind]):
-            for turn in np.linspace(0, 2 * np.pi, 16, endpoint=False):
+            for turn in np.linspace(0, 2 * np.pi, 8, endpoint=False):
                 moved = {**item, "x": item["x"] + np.cos(turn), "y": item["y"] + np.sin(turn)}
                 items = [moved if k == index else other for k, other in enumerate(scene[kind])]
                 after = nm.Scene.parse({**scene, kind: items})

@@ -15,6 +15,7 @@ from nbmetrics.labs.toolkit.fields import BOUNDS
 from nbmetrics.labs.toolkit.lab import LEAP, Worker
 from tests.labs.inside import send
 from tests.labs.toolkit.common import compared, watched
+from tests.slow import by_default
 from tests.waiting import until
 
 KINDS = {
@@ -179,6 +180,7 @@ def replies(lab, monkeypatch, message):
     return sent
 
 
+@pytest.mark.parametrize("lab", by_default(KINDS, "Playground", "Dashboard"), indirect=True)
 def test_a_display_is_given_the_page_and_the_picture_of_the_scene_that_it_shows(lab, monkeypatch):
     shown = {**lab.scene, **KINDS[type(lab).__name__][1], "rev": lab.scene["rev"] + 1}
     (page,) = replies(lab, monkeypatch, {"kind": "page", "ticket": "a 1", "scene": shown})

@@ -18,6 +18,7 @@ from tests.labs.playground.wide_rows import lab_of
 from tests.labs.toolkit.common import LABS, compared, evil_lab, moved, recorded
 from tests.labs.toolkit.test_share import packed_bytes
 from tests.node import NODE, needs_node
+from tests.slow import slow
 
 WRONG = [None, "x", "", 7.5, -1, 10**9, True, [], {}, ["x"], "a\x00b", "n" * 301]
 
@@ -174,7 +175,7 @@ def test_each_side_reads_what_the_other_wrote(made, tmp_path):
 
 
 @needs_node
-@pytest.mark.parametrize("each", [12, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("each", [12, *slow(1)])
 def test_what_python_refuses_the_page_refuses(made, tmp_path, each):
     bad = []
     for lab in made:

@@ -16,10 +16,13 @@ import nbmetrics as nm
 from nbmetrics.figures.drawing import Drawing
 from nbmetrics.labs.playground.figure import add_ellipse
 from nbmetrics.labs.toolkit.fields import BOUNDS
-from tests.labs.toolkit.common import EVIL, VIEW, evil_lab, moved
+from tests.labs.toolkit.common import EVIL, LABS, VIEW, evil_lab, moved
+from tests.slow import by_default
 
 
+@pytest.mark.parametrize("name", by_default(LABS, "Playground", "TwinsLab", "PrivacyLab", "Dashboard"))
 def test_a_snapshot_is_a_picture_with_words(kind, new, tmp_path):
+    """The labs that are slow here draw their picture in their own tests, too."""
     lab = moved(new())
     shot = lab.snapshot()
     pixels = np.asarray(Image.open(io.BytesIO(shot.png)).convert("L"))
@@ -117,15 +120,30 @@ def test_only_pictures_bring_in_matplotlib(tmp_path):
     assert run.stdout.split() == ["False", "True"]
 
 
+@pytest.mark.slow  # starts a kernel; quick: what IPython displays, below
 def test_nbconvert_and_github_show_the_picture(tmp_path):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    from nbconvert import HTMLExporter
-
     cell = nbformat.v4.new_code_cell("import nbmetrics as nm\nlab = nm.Playground()\nlab")
     notebook = nbformat.v4.new_notebook(cells=[cell])
     nbclient.NotebookClient(notebook, timeout=120, store_widget_state=False).execute()
     (output,) = [o for o in notebook.cells[0].outputs if "data" in o]
-    png = output["data"]["image/png"].strip()
     assert VIEW in output["data"] and output["metadata"]["image/png"]["alt"].startswith("Playground")
+    assert picture_by_nbconvert(notebook, output)
+
+
+def test_nbconvert_shows_the_picture_of_what_ipython_displays():
+    nbformat, formatters = pytest.importorskip("nbformat"), pytest.importorskip("IPython.core.formatters")
+    data, metadata = formatters.DisplayFormatter().format(nm.Playground())
+    output = nbformat.v4.new_output("execute_result", data, metadata=metadata, execution_count=1)
+    cell = nbformat.v4.new_code_cell("lab", outputs=[output])
+    assert VIEW in data and metadata["image/png"]["alt"].startswith("Playground")
+    assert picture_by_nbconvert(nbformat.v4.new_notebook(cells=[cell]), output)
+
+
+def picture_by_nbconvert(notebook, output):
+    """Whether the page that nbconvert makes shows the PNG of the output."""
+    from nbconvert import HTMLExporter
+
     html, _ = HTMLExporter().from_notebook_node(notebook)
-    assert f"data:image/png;base64,{png}" in html.replace("\n", "")
+    png = output["data"]["image/png"].strip()
+    return f"data:image/png;base64,{png}" in html.replace("\n", "")

@@ -303,7 +303,7 @@ def expected(scene):
 def test_the_pages_closed_forms_are_pythons(tmp_path):
     rng = np.random.default_rng(11)
     cases = []
-    for trial, construction in itertools.product(range(360), ("corrected", "printed")):
+    for trial, construction in itertools.product(range(180), ("corrected", "printed")):
         scene = TwinsScene.parse({"clients": random_clients(rng, trial), "construction": construction})
         cases.append({"scene": scene.to_json(), "expected": expected(scene)})
     for scene in PRESETS.values():
@@ -315,8 +315,8 @@ def test_the_pages_closed_forms_are_pythons(tmp_path):
     run = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-4000:]
     counts = json.loads(run.stdout.split("compared ")[1].splitlines()[0])
-    assert counts["offset"] > 80 and counts["covariance"] > 30 and counts["printed"] > 80
-    assert counts["search"] > 30 and counts["none"] > 60, counts
+    assert counts["offset"] > 40 and counts["covariance"] > 15 and counts["printed"] > 40
+    assert counts["search"] > 15 and counts["none"] > 30, counts
 
 
 @needs_node

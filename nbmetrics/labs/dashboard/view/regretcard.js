@@ -72,9 +72,14 @@ export class RegretCard {
     paintRows(this.first, this.order.slice(0, FIRST));
     const others = this.order.slice(FIRST);
     this.fold.hidden = !others.length;
-    setText(this.more, `${others.length} more clients, who lose less`);
+    setText(this.more, othersText(others.length));
     if (this.fold.open) paintRows(this.rest, others);
   }
+}
+
+/** The clients that are not shown. @param {number} count */
+export function othersText(count) {
+  return count === 1 ? "1 more client, who loses less" : `${count} more clients, who lose less`;
 }
 
 /** The winners, each once, with what it wins. @param {Shown} shown @returns {Choice[]} */

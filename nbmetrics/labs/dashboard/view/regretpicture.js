@@ -7,7 +7,7 @@ import { svg } from "../../toolkit/view/dom.js";
 import { lines } from "../../toolkit/view/matrixpicture.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { regret } from "./regions.js";
-import { choicesOf, keyOf, lossText, orderByLoss } from "./regretcard.js";
+import { choicesOf, keyOf, lossText, orderByLoss, othersText } from "./regretcard.js";
 
 const [NAME, BARS, NUMBER] = [150, 300, 90];
 const [BAR, GAP, LINE, THICK] = [13, 7, 18, 9];
@@ -43,8 +43,7 @@ export function regretPicture({ generators }, { clients }, shown) {
   });
   const left = order.length - some.length;
   const height = head + row * some.length + (left ? LINE : 0);
-  if (left)
-    nodes.push(svg("text", { x: 0, y: height - 5, class: "nbm-quiet" }, [`${left} more clients, who lose less`]));
+  if (left) nodes.push(svg("text", { x: 0, y: height - 5, class: "nbm-quiet" }, [othersText(left)]));
   const width = NAME + BARS + NUMBER;
   return svg("svg", { class: "nbm-chart", width, height, viewBox: `0 0 ${width} ${height}` }, nodes);
 }

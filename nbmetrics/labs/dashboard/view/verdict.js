@@ -261,7 +261,8 @@ function checks(sides, { p, enough, clients, few }) {
   }
   if (enough === null) return said;
   const rows = enough < clients ? "Enough rows at only" : "Checked: enough rows at";
-  const left = few.length ? `: without ${listed(few, [...few.keys()], NAMED_OF_MORE)}` : "";
+  const whose = sides.length > 1 ? "avg is decided without" : "without";
+  const left = few.length ? `: ${whose} ${listed(few, [...few.keys()], NAMED_OF_MORE)}` : "";
   return [...said, `${rows} ${enough} of ${clients} clients${left}.`];
 }
 
