@@ -11,7 +11,6 @@ from tests import ROOT
 from tests.browser.conftest import HERE
 from tests.browser.labs import mostly_slow
 from tests.browser.page import painted, tab_to
-from tests.slow import by_default
 
 pytest.importorskip("sphinx", reason="sphinx is not installed: pip install nbmetrics[docs]")
 
