@@ -215,6 +215,14 @@ def test_a_lab_in_a_notebook_is_its_picture_and_a_link_that_opens_its_scene(book
     assert {**found.scene, "rev": 0} == {**wanted.scene, "rev": 0}
 
 
+def test_a_scene_whose_numbers_its_page_lacks_is_not_linked(opened):
+    links = {
+        preset: books._hash("MemorizationLab", opened(nm.MemorizationLab, preset=preset, points=points).scene)[:6]
+        for preset, points in (("Copycat", None), ("Half copied", 100))
+    }
+    assert links == {"Copycat": "#nbm1.", "Half copied": ""}
+
+
 def test_a_formula_that_cannot_be_drawn_is_shown_as_it_is_written():
     assert markdown.formula(r"\begin{matrix} <1> \end{matrix}") == r"<code>\begin{matrix} &lt;1&gt; \end{matrix}</code>"
     assert markdown.formula(r"x").count("<path") == 1

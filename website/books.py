@@ -156,11 +156,14 @@ class Written:
 
 
 def _hash(name: str, scene: dict[str, Any]) -> str:
-    """What opens a scene in its lab's page; "" for one of data that only the notebook has."""
+    """What opens a scene in its lab's page; "" for one of data, or with numbers, that only the notebook has."""
     kind = getattr(nm, name)
+    lab, parsed = kind(), kind._state.parse(scene)
+    text = share.packed(name, parsed)
     try:
-        text = share.packed(name, kind._state.parse(scene))
         kind.from_share(text).close()
+        return f"#{text}" if lab._saved_shows(parsed) else ""
     except InvalidInput:
         return ""
-    return f"#{text}"
+    finally:
+        lab.close()

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests.browser.page import press, told
 from tests.labs.toolkit.common import COMPARED, RECORDED, made
+from tests.waiting import until
 
 CORRELATION_SCORES = ("mfid", "rfid", "cfid", "squared_difference")
 
@@ -84,6 +85,7 @@ def watched_rows(lab):
 
 def noised_rows(lab):
     """Of each generator, the best first: the score without noise, that of the run, its place, runs in which first."""
+    until(lambda: lab.result["rev"] == lab.scene["rev"])
     found = lab.result
     return [[found[part][g] for part in ("exact", "shown", "places", "first")] for g in found["order"]]
 

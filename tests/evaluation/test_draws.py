@@ -5,6 +5,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.evaluation.draws import Multipliers, noise, packed, unpacked
+from tests.slow import slow
 
 MANY = 20_000
 ERROR = 4.0 / np.sqrt(2 * MANY)  # of a standard deviation, four of its own
@@ -45,7 +46,7 @@ def test_draws_of_one_party_are_student_t_and_shared(n):
         np.testing.assert_allclose(drawn.var(axis=1), error**2 * (n - 1) / (n - 3), rtol=0.05)
 
 
-@pytest.mark.parametrize("metric", ["fid", "kid"])
+@pytest.mark.parametrize("metric", ["fid", *slow("kid")])
 def test_draws_have_the_variances_of_influence_values(sides, metric, monkeypatch):
     monkeypatch.setattr("nbmetrics.evaluation.draws.Multipliers", Parties)
     scores = nm.evaluate(*sides, metric, uncertainty=nm.Influence(), progress=False)
@@ -64,7 +65,7 @@ def test_draws_have_the_variances_of_influence_values(sides, metric, monkeypatch
     assert abs(drawn.by_client.mean(axis=0)).max() < ERROR * spread.variance["client"].root.max() * 2
 
 
-@pytest.mark.parametrize("metric", ["kid", "precision"])
+@pytest.mark.parametrize("metric", ["kid", *slow("precision")])
 def test_draws_of_the_jackknife_have_its_variances(sides, metric):
     federation, made = sides
     real = nm.Federation(federation.clients[:3]).with_weights([30, 35, 40])

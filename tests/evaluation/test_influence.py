@@ -113,7 +113,7 @@ def test_intervals_of_kid_hold(metric):
     truth = nm.evaluate(laws, {"g": generator}, metric, progress=False).table.iloc[0]
     hits = [
         covered(scores, "kid", (truth["avg"], truth["all"], truth["gap"]))
-        for scores in simulated(laws, [200, 200], {"g": generator}, 400, metric, 80)
+        for scores in simulated(laws, [200, 200], {"g": generator}, 400, metric, 150)
     ]
     share = np.mean(hits, axis=0)
     assert np.all((share > 0.84) & (share < 0.96)), share
@@ -125,7 +125,7 @@ def test_flips_are_as_often_wrong_as_they_say():
     truths = [fid_avg_and_all(laws, [0.5, 0.5], law) for law in (near, far)]
     assert truths[0][0] < truths[1][0]
     said, wrong = [], []
-    for scores in simulated(laws, [60, 60], {"near": near, "far": far}, 240, "fid", 40):
+    for scores in simulated(laws, [60, 60], {"near": near, "far": far}, 240, "fid", 80):
         flips = scores.flips("fid").iloc[0]
         corrected = scores.table["avg_corrected"]
         assert flips["avg_prefers"] in ("near", "far") and 0 <= flips["avg_flip"] <= 0.5

@@ -13,7 +13,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import experiments
 from nbmetrics.experiments.__main__ import main
-from tests.slow import slow
+from tests.slow import by_default, slow
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +198,7 @@ SMALL = {
     "published_conditional": {},
     "kid_estimators": {"n": (8, 16), "draws": 3, "subsets": 2, "size": 4},
 }
+LONG = ("checkpoints", "mode_collapse")  # whose rows of digits are scored however few are drawn
 EXACT = {"likelihood_toy", "published_models", "published_conditional", "correlation_contours", "condition_scale"}
 TAILS = [
     "avg",
@@ -245,7 +246,7 @@ def test_every_column_is_documented(name):
     assert [column for column in columns if not is_told(column, returns)] == []
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", by_default(SMALL, *(name for name in SMALL if name not in LONG)))
 def test_seeds_repeat_and_matter_and_nothing_is_drawn_without_one(name):
     if name in EXACT:
         assert "seed" not in inspect.signature(getattr(experiments, name)).parameters

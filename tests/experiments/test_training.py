@@ -27,6 +27,12 @@ def collapsed():
 
 @pytest.fixture(scope="module")
 def kept():
+    return experiments.checkpoints(rows=100)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """Of all rows."""
     return experiments.checkpoints()
 
 
@@ -100,23 +106,35 @@ def test_the_gap_of_fid_closes_in_a_collapse_and_that_of_kid_never_moves(collaps
             assert after["fid_gap"].iloc[-1] < 0.5 * before["fid_gap"].min()
 
 
-def test_checkpoints_are_never_inverted_by_kid_and_often_by_fid(kept):
+def inverted_by_fid(table):
+    """{clients: pairs of checkpoints that FID inverts}; KID inverts none."""
     inverted = {}
-    for clients, part in kept.groupby("clients", sort=False):
+    for clients, part in table.groupby("clients", sort=False):
         found = order_summary(part.drop(columns=["model", "run", "clients"])).set_index("metric")
         assert found.loc["kid", "inversions"] == 0 and found.loc["fid", "pairs"] == 780
         assert found.loc["kid", "gap_range"] <= 1e-10 * part["kid_avg"].mean()
         assert (part["kid_avg_rank"] == part["kid_all_rank"]).all()
         inverted[clients] = found.loc["fid", "inversions"]
     assert list(inverted) == FEDERATIONS
+    return inverted
+
+
+def test_checkpoints_are_never_inverted_by_kid_and_often_by_fid(kept):
+    assert min(inverted_by_fid(kept).values()) > 10
+
+
+@pytest.mark.slow
+def test_of_all_rows_as_many_pairs_are_inverted_as_the_guide_says(whole):
+    inverted = inverted_by_fid(whole)
     assert inverted["Dirichlet"] < inverted["one class each"] and inverted["variance-limited"] > 400
     told = GUIDE[GUIDE.index("## Checkpoints") :]
     stated = re.search(r"FID inverts (\d+) on .*? (\d+) on .*? (\d+) on .*? and (\d+) on", told, re.DOTALL)
     assert list(map(int, stated.groups())) == pytest.approx(list(inverted.values()), abs=3)
 
 
-def test_the_models_learned(kept):
-    part = kept[kept["clients"] == "one class each"]
+@pytest.mark.slow
+def test_the_models_learned(whole):
+    part = whole[whole["clients"] == "one class each"]
     for _, run in part.groupby(["model", "run"]):
         assert run["kid_all"].iloc[-1] < 0.6 * run["kid_all"].iloc[0]
         assert run["kid_all"].iloc[-1] < 0.15  # fresh digits have 0, untrained models 1.5
@@ -135,7 +153,7 @@ def test_scores_are_those_of_evaluate_on_the_samples(kept):
     pictures = digit_images()[0]
     rows = extract(pictures, "digits-cnn", cache=False, progress=False)
     samples = trained_samples("checkpoints")
-    images = np.round(255 * samples.rows[7]).astype(np.uint8).reshape(-1, 8, 8)
+    images = np.round(255 * samples.rows[7, :100]).astype(np.uint8).reshape(-1, 8, 8)
     features = extract(images, "digits-cnn", cache=False, progress=False)
     wanted = nm.fid(rows, features)
     row = kept[kept["clients"] == "one class each"].iloc[7]

@@ -247,6 +247,7 @@ def script():
     return train_digits
 
 
+@pytest.mark.slow
 def test_training_again_makes_the_same_weights(script):
     import torch
 

@@ -152,7 +152,7 @@ def test_cross_fitted_scores_are_honest_on_fresh_rows_where_those_in_sample_are_
     client = nm.Gaussian(np.zeros(4))
     truth = nm.best_mixture([client], laws).means  # of the laws themselves
     in_sample, cross_fitted, honest = [], [], []
-    for _ in range(25):
+    for _ in range(50):
         made = {f"g{j}": law.sample(60, rng) for j, law in enumerate(laws)}
         real = client.sample(60, rng)
         best = nm.best_mixture([real], made)

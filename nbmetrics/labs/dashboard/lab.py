@@ -305,7 +305,8 @@ class Dashboard(Edited):
         study.wanted = scene.shares
         if self.board.get("regroup", regroup) != regroup:
             self._clients_changed()
-        if self._filler.has_started and not self._filler.is_stopped:
+        is_filling = self._filler.has_started and not self._filler.is_stopped
+        if is_filling and self._study.next_step() is not None:  # its end is told by this, and would wake it again
             self._filler.wake()
             self._filler.wait(SOON)
         return {"regroup": regroup, **study.answer(scene)}

@@ -360,11 +360,11 @@ class MemorizationLab(Lab):
         if self.result["rev"] != scene.rev or not self.result.get("noise"):
             self._write(result={"rev": scene.rev, **self._computed(scene)})
 
-    @property
-    def _saved_starts(self) -> dict[str, Any]:
-        """Of the points on show; none where each has images of its own, or all is the user's."""
-        starts, points = {} if self.pictures or self._own else self.presets, ("data", "points", "seed")
-        return {name: one for name, one in starts.items() if all(one[k] == self.scene[k] for k in points)}
+    def _saved_shows(self, scene: MemorizationScene) -> bool:
+        """Presets of the points on show; not where each has images of its own, or all is the user's."""
+        same = all(getattr(scene, name) == self.scene[name] for name in ("data", "points", "seed"))
+        is_preset = any(self._state.parse(one).bare == scene.bare for one in self.presets.values())
+        return same and is_preset and not self.pictures and self._own is None
 
     @property
     def _saved_answers(self) -> dict[str, Any]:

@@ -353,7 +353,11 @@ class Lab(anywidget.AnyWidget):
     @property
     def _saved_starts(self) -> dict[str, Any]:
         """The presets that a page without Python shows with their numbers."""
-        return self.presets
+        return {name: one for name, one in self.presets.items() if self._saved_shows(self._state.parse(one))}
+
+    def _saved_shows(self, scene: Any) -> bool:
+        """Whether such a page of this lab has the numbers of a scene."""
+        return True
 
     @property
     def _saved_answers(self) -> dict[str, Any]:

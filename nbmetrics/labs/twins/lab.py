@@ -166,10 +166,8 @@ class TwinsLab(Lab):
         second = outcome.pair and fids(clients, first, outcome.pair.second)
         return {"first": fids(clients, first, first), "second": second}
 
-    @property
-    def _saved_starts(self) -> dict[str, Any]:
-        """Those that take no search."""
-        return {name: one for name, one in self.presets.items() if _is_closed(self._state.parse(one))}
+    def _saved_shows(self, scene: TwinsScene) -> bool:
+        return _is_closed(scene)
 
     def snapshot(self) -> Snapshot:
         """The present scene as a picture, PNG and SVG with alt text; waits for a search under way."""

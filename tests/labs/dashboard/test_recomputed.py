@@ -69,6 +69,7 @@ def test_places_worst_clients_and_regret_of_the_scores(world):
                 np.testing.assert_allclose(lost[f"by_{by}"], values[g] - values.min(axis=0), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_clients_are_tested_as_by_other_deals_of_the_rows(world):
     """Those of the digits differ, and the same rows dealt at random do not."""
     rng, shares = np.random.default_rng(4), [seen.shares for seen in world.seen.values()]

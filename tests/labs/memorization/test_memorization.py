@@ -18,6 +18,7 @@ from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import spread_of, study_of
 from tests.labs.inside import answer, picture_of, scene_of, send, words_of
 from tests.metrics.test_fld import DEGENERATE, peers, rows
+from tests.slow import slow
 from tests.waiting import until
 
 PLANTED = 50
@@ -319,6 +320,7 @@ class TestLab:
         assert None not in fld and fld[-1] == max(fld) and fld[0] == pytest.approx(lab.result["cards"]["fld"])
         assert seen[-1] is found and sum(part["key"] == "second" for part in seen) == len(found["values"])
 
+    @pytest.mark.slow
     def test_fid_test_sleeps_through_the_curve_that_wakes_fld(self):
         study = study_of("moons", 400, 0)
         *_, found = curve(study, MemorizationScene())
@@ -382,7 +384,7 @@ class TestLab:
         with pytest.raises(nm.InvalidInput, match=r"^preset.*Copycat"):
             nm.MemorizationLab(preset="Copy cat")
 
-    @pytest.mark.parametrize("name", ["Copycat", "Digits: planted copies"])
+    @pytest.mark.parametrize("name", [*slow("Copycat"), "Digits: planted copies"])
     def test_it_is_drawn_and_described(self, memo_lab, name):
         lab = memo_lab(preset=name)
         assert isinstance(picture_of(lab), Drawing) and picture_of(lab)._repr_png_()[:4] == b"\x89PNG"

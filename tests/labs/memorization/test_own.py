@@ -43,7 +43,7 @@ class TestCalibration:
 
     def test_a_twentieth_of_copies_is_noticed_by_the_gap_all_the_same(self):
         rng = np.random.default_rng(8)
-        for _ in range(2):
+        for _ in range(4):
             train, test, made = rng.standard_normal((3, 200, 8))
             made[:10] = train[:10]
             away = dict(zip(CARDS, departures([train, test, made])))

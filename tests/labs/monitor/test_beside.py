@@ -56,7 +56,7 @@ def test_a_run_behind_more_steps_than_are_compared_is_not_worse_for_that(run, mo
 def test_runs_alike_in_truth_are_seldom_told_apart():
     """Fresh clients and rows; at 95 % about one pair in twenty."""
     apart = []
-    for seed in range(15):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         clients = {name: rng.normal(centre, 0.5, (60, 1)) for name, centre in (("a", -1.0), ("b", 1.0))}
         sides = [Recording(clients, "fid", keep_all=True) for _ in range(2)]

@@ -16,6 +16,7 @@ import nbmetrics as nm
 from nbmetrics.labs.toolkit import share
 from tests.fuzzing import examples
 from tests.labs.toolkit.common import LABS, NAMES, OF_DATA, compared, evil_lab, moved
+from tests.slow import by_default
 
 lengths = st.floats(0, 1e6, allow_subnormal=True)
 places = st.floats(-1e6, 1e6)
@@ -64,6 +65,7 @@ def test_a_shared_string_makes_the_same_lab_again(kind):
     assert again.history == {"past": [], "future": []}
 
 
+@pytest.mark.parametrize("name", by_default(LABS, "Playground", "MemorizationLab", "Monitor"))
 def test_a_shared_string_loaded_into_a_lab_is_one_edit_that_can_be_undone(new):
     text, lab = moved(new()).share(), new()
     before, rev = unnumbered(lab.scene), lab.scene["rev"]
@@ -108,6 +110,7 @@ def test_a_dashboards_string_needs_a_dashboard_of_the_data():
         nm.Dashboard.from_share(compared().share())
 
 
+@pytest.mark.parametrize("name", by_default(LABS, "Playground", "CorrelationLab", "Monitor"))
 def test_a_link_is_an_address_with_the_string_behind_it(new):
     lab = moved(new())
     base = "https://example.org/labs/page.html?x=1"
