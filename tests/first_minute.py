@@ -2,8 +2,8 @@
 
     python -m tests.first_minute        prints a line a step
 
-The page is a new Chromium's, which reads nothing it kept. On a machine that does other
-work the clock says little; the seconds of the processors are those of the server and its kernels, and of the browser.
+The page is a new Chromium's, which reads nothing it kept. On a machine that does other work the clock says little; the
+seconds of the processors are those of the server and its kernels, and of the browser.
 """
 
 from __future__ import annotations
