@@ -65,6 +65,15 @@ def test_a_worker_that_stops_for_longer_than_the_timeout_is_told_with_its_client
     np.testing.assert_allclose(table[["avg", "all"]], local[["avg", "all"]], rtol=0, atol=1e-9)
 
 
+@pytest.fixture
+def interruptible():
+    """Who runs the tests in the background may have them deaf to Ctrl+C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_drops_the_tasks(dask_client):
     odd = partial(made.signalling, 3, os.getpid(), signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
@@ -72,6 +81,7 @@ def test_an_interrupt_drops_the_tasks(dask_client):
     assert until(lambda: is_idle(dask_client))
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_cluster_of_this_call_leaves_no_process_and_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
