@@ -3,12 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests.browser.page import press, told
 from tests.labs.toolkit.common import COMPARED, RECORDED, made
+from tests.slow import by_default
 from tests.waiting import until
 
 CORRELATION_SCORES = ("mfid", "rfid", "cfid", "squared_difference")
@@ -116,19 +116,7 @@ LABS = {
 }
 # For tests that say the same of every lab: the one of closed forms and the one of samples, the others in make test-all.
 MOST_UNLIKE = ("Playground", "MemorizationLab")
-
-
-def mostly_slow(cases, by_default):
-    """All cases of a test, of which the others than those by default are slow; a tuple is of several parameters."""
-    return [
-        pytest.param(
-            *(case if isinstance(case, tuple) else (case,)), marks=[] if case in by_default else [pytest.mark.slow]
-        )
-        for case in cases
-    ]
-
-
-TWO_OF_LABS = mostly_slow(LABS, MOST_UNLIKE)
+TWO_OF_LABS = by_default(LABS, *MOST_UNLIKE)
 
 TABLE = "table:is([aria-label=Scores], [aria-label=Leaderboard])"
 NUMBERS = f"{TABLE} td[data-value], .nbm-memo-number[data-value]"

@@ -10,10 +10,10 @@ import nbmetrics as nm
 from nbmetrics.labs.dashboard.lab import Dashboard
 from nbmetrics.labs.dashboard.ranges import leads
 from nbmetrics.labs.dashboard.verdict import percent
-from tests.browser.labs import mostly_slow
 from tests.browser.page import painted, press
 from tests.labs.inside import scene_of, study_of
 from tests.labs.toolkit.common import NAMES
+from tests.slow import by_default
 from website import examples
 
 # Of each row: the name, and text and number of each column by its class.
@@ -216,7 +216,7 @@ CUT = """nodes => nodes
   .map(node => node.textContent)"""
 
 
-@pytest.mark.parametrize("is_of_the_site", mostly_slow([False, True], [False]))
+@pytest.mark.parametrize("is_of_the_site", by_default([False, True], False))
 def test_no_score_is_cut_off(saved, disagreeing, is_of_the_site):
     """A number whose end is missing reads as another."""
     _page, root = saved.open(examples.dashboard() if is_of_the_site else disagreeing, width=1200)

@@ -9,8 +9,8 @@ import pytest
 
 from tests import ROOT
 from tests.browser.conftest import HERE
-from tests.browser.labs import mostly_slow
 from tests.browser.page import painted, tab_to
+from tests.slow import by_default
 
 pytest.importorskip("sphinx", reason="sphinx is not installed: pip install nbmetrics[docs]")
 
@@ -44,7 +44,7 @@ def docs(tmp_path_factory):
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm install --prefix tests/js")
-@pytest.mark.parametrize("name", mostly_slow(PAGES, ["index", "metrics"]))
+@pytest.mark.parametrize("name", by_default(PAGES, "index", "metrics"))
 def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, docs, look, name):
     page = saved.show(docs / f"{name}.html")
     painted(page)

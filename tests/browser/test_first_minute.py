@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import mostly_slow
 from tests.browser.page import CONTRAST, OVERFLOW, drag, handle, painted
+from tests.slow import by_default
 
-WIDTHS = mostly_slow([320, 400, 800, 1024, 1280, 1920], [320, 1280])
+WIDTHS = by_default([320, 400, 800, 1024, 1280, 1920], 320, 1280)
 BOX = "node => { const { x, y, width, height } = node.getBoundingClientRect(); return [x, y, width, height]; }"
 
 

@@ -6,9 +6,9 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from nbmetrics.labs.memorization.scene import CARDS
-from tests.browser.labs import mostly_slow
 from tests.browser.memo import card, shown, verdict
 from tests.browser.page import OVERFLOW, handle, painted, press
+from tests.slow import by_default
 from tests.waiting import until
 
 LAYERS = ["train", "copies of train", "other generated", "test", "fitted bumps, 1σ"]
@@ -54,7 +54,7 @@ def test_the_headline_is_the_first_heading_and_live(saved, copied):
     expect(heading(root)).to_have_text("Every client scores both alike. Pooled, the twin is 3.056 worse.")
 
 
-@pytest.mark.parametrize("width", mostly_slow([1280, 900, 400, 320], [1280, 320]))
+@pytest.mark.parametrize("width", by_default([1280, 900, 400, 320], 1280, 320))
 def test_a_headline_that_changes_moves_nothing_below_it(saved, width):
     page, root = saved.open(nm.CorrelationLab(), width=width)
     root.get_by_role("button", name="Just show me").click()
@@ -146,7 +146,7 @@ def test_only_copies_and_train_are_shown_until_more_is_asked_for_or_moved(saved,
 WINDOWS = [(1280, 800), (800, 800), (400, 800), (320, 700)]
 
 
-@pytest.mark.parametrize(("width", "height"), mostly_slow(WINDOWS, [(1280, 800), (320, 700)]))
+@pytest.mark.parametrize(("width", "height"), by_default(WINDOWS, (1280, 800), (320, 700)))
 def test_what_a_question_asks_to_move_is_in_sight_of_it(saved, width, height):
     page, root = saved.open(nm.CorrelationLab(), width=width, height=height)
     for _ in range(2):

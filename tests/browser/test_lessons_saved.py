@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.playground.answers import packed
 from tests import EVIL
-from tests.browser.labs import mostly_slow
 from tests.browser.page import CONTRAST, OVERFLOW, drag, painted, until
+from tests.slow import by_default
 
 PATIENCE = 30_000  # milliseconds at one question before help is offered: lessonhelp.js
 CENTRE = "node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }"
@@ -142,7 +142,7 @@ def later(page, milliseconds=PATIENCE + 1000):
 OF_TWO_WIDTHS = list(product(["Average against pooled", "Heterogeneity and gap"], [1280, 400]))
 
 
-@pytest.mark.parametrize(("lesson", "width"), mostly_slow(OF_TWO_WIDTHS, OF_TWO_WIDTHS[1:3]))
+@pytest.mark.parametrize(("lesson", "width"), by_default(OF_TWO_WIDTHS, *OF_TWO_WIDTHS[1:3]))
 def test_placing_the_flag_moves_nothing(opened, lesson, width):
     page, root = opened(lesson, width)
     before = [node.bounding_box() for node in (root.locator(".nbm-stage"), button(root, "Reveal"))]
@@ -152,7 +152,7 @@ def test_placing_the_flag_moves_nothing(opened, lesson, width):
     assert [node.bounding_box() for node in (root.locator(".nbm-stage"), button(root, "Reveal"))] == before
 
 
-@pytest.mark.parametrize("width", mostly_slow([1280, 400], [400]))
+@pytest.mark.parametrize("width", by_default([1280, 400], 400))
 def test_a_hint_comes_after_a_while_and_moves_nothing(saved, width):
     page, root = saved.open(nm.Playground(), width, alone=True)
     page.clock.install()
@@ -305,7 +305,7 @@ def test_answers_to_a_lesson_that_is_not_known_bring_what_they_found(projector):
 LOOKS = list(product([1280, 400], ["light", "dark"]))
 
 
-@pytest.mark.parametrize(("width", "scheme"), mostly_slow(LOOKS, [(1280, "light"), (400, "dark")]))
+@pytest.mark.parametrize(("width", "scheme"), by_default(LOOKS, (1280, "light"), (400, "dark")))
 def test_the_collecting_page_looks_right(projector, width, scheme, look):
     answers = nm.collect_answers([string("Weights matter", guess) for guess in GUESSES * 6])
     page, root = projector(answers, width, scheme)

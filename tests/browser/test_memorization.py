@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import study_of
-from tests.browser.labs import mostly_slow
 from tests.browser.memo import SLOW, card, curve_of, open_with, settle, shown, tab, verdict
 from tests.browser.page import handle, press, run_code
+from tests.slow import by_default
 
 # In every frame: what the slider says, how many copies are ringed, and whether the cards are of that picture.
 RECORD = """() => {
@@ -156,7 +156,7 @@ def test_undo_redo_and_reset_travel_and_looking_leaves_no_step(opened):
 MOONS = [name for name, scene in presets().items() if scene.data == "moons"]
 
 
-@pytest.mark.parametrize("name", mostly_slow(MOONS, ["Copycat"]))
+@pytest.mark.parametrize("name", by_default(MOONS, "Copycat"))
 def test_presets_show_what_they_are_named_for(opened, shot, name):
     page, lab = opened("points=60")
     lab.get_by_label("Preset").select_option(name)

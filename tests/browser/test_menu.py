@@ -4,8 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import LABS, TWO_OF_LABS, mostly_slow
+from tests.browser.labs import LABS, TWO_OF_LABS
 from tests.browser.page import handle, menu_item, numbers, opened, painted, press, told
+from tests.slow import by_default
 
 FOCUSED = "() => document.activeElement.textContent"
 # Where the toolbar is in its lab, however far the page is scrolled.
@@ -77,7 +78,7 @@ def test_a_press_elsewhere_closes_and_one_menu_is_open_at_a_time(playground_page
 
 
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
-@pytest.mark.parametrize("width", mostly_slow([320, 400, 1280], [320]))
+@pytest.mark.parametrize("width", by_default([320, 400, 1280], 320))
 def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
     page, root = saved.open(LABS[lab].new(), width)
     painted(root)
@@ -101,7 +102,7 @@ def test_menus_stay_in_the_lab_and_nothing_moves(saved, lab, width):
 
 
 @pytest.mark.parametrize("lab", TWO_OF_LABS)
-@pytest.mark.parametrize("width", mostly_slow([320, 400, 700, 1280], [320, 700]))
+@pytest.mark.parametrize("width", by_default([320, 400, 700, 1280], 320, 700))
 def test_controls_stand_in_the_order_of_their_use_and_what_waits_leaves_no_gap(saved, lab, width):
     _, root = saved.open(LABS[lab].new(), width)
     painted(root)

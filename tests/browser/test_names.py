@@ -5,11 +5,11 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from nbmetrics.scene import Copycat, Truncated
-from tests.browser.labs import mostly_slow
 from tests.browser.page import handle, painted, press
+from tests.slow import by_default
 
 LONG = ["Universitätsklinikum Hamburg-Eppendorf", "W" * 24, "Städtisches Krankenhaus am Rande der Stadt"]
-WIDTHS = mostly_slow([1280, 400, 320], [1280, 320])
+WIDTHS = by_default([1280, 400, 320], 1280, 320)
 # Boxes of the plane in its pixels: all names, the marks of means, the arrow with its words, and the picture's own size.
 BOXES = """() => {
   const stage = document.querySelector('.nbm-stage');

@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import mostly_slow
 from tests.browser.page import painted, press
 from tests.browser.test_frontends import BEYOND
+from tests.slow import by_default
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_a_run_shows_its_own_order(saved, lab):
         slider(root, "Run").press("Shift+ArrowRight")
 
 
-@pytest.mark.parametrize("width", mostly_slow([320, 400, 1280], [320]))
+@pytest.mark.parametrize("width", by_default([320, 400, 1280], 320))
 def test_nothing_leaves_the_page(saved, lab, width, look):
     page, root = saved.open(lab, width=width)
     for scheme in ("light", "dark"):

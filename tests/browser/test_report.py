@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nbmetrics.cli import main
-from tests.browser.labs import mostly_slow
+from tests.slow import by_default
 
 # How far the page is wider than the window; and of each table how far it scrolls, and where its first column stays.
 MEASURED = """() => [
@@ -17,7 +17,7 @@ MEASURED = """() => [
 ]"""
 
 
-@pytest.mark.parametrize("width", mostly_slow([1280, 400], [400]))
+@pytest.mark.parametrize("width", by_default([1280, 400], 400))
 def test_tables_scroll_and_the_page_does_not(browser, tmp_path, monkeypatch, width):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -8,10 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from tests.browser.labs import LABS, TWO_OF_LABS, mostly_slow, shown
+from tests.browser.labs import LABS, TWO_OF_LABS, shown
 from tests.browser.page import cells, drag, handle, numbers, painted, press
 from tests.browser.test_frontends import BEYOND
 from tests.labs.toolkit.common import EVIL, NAMES, evil_lab
+from tests.slow import by_default
 
 SCHEMES = ("light", "dark")
 
@@ -36,7 +37,7 @@ def python_numbers(root):
     return np.column_stack(parts)
 
 
-@pytest.mark.parametrize("preset", mostly_slow(["Two clients", "Heterogeneous six"], ["Heterogeneous six"]))
+@pytest.mark.parametrize("preset", by_default(["Two clients", "Heterogeneous six"], "Heterogeneous six"))
 def test_dragging_gives_pythons_numbers_with_no_network(saved, preset):
     page, root = saved.open(nm.Playground(preset))
     before = numbers(root)
@@ -181,7 +182,7 @@ def test_save_picture_works_under_the_pages_own_security_policy(saved):
 
 
 @pytest.mark.parametrize("lab", LABS)
-@pytest.mark.parametrize("width", mostly_slow([1280, 400, 320], [320]))
+@pytest.mark.parametrize("width", by_default([1280, 400, 320], 320))
 def test_every_lab_fits_light_and_dark(saved, lab, width, look):
     page, root = saved.open(LABS[lab].new(), width)
     root.get_by_role("slider").first.wait_for()

@@ -9,8 +9,9 @@ from playwright.sync_api import expect
 
 import nbmetrics as nm
 from tests.browser.conftest import HERE
-from tests.browser.labs import LABS, TWO_OF_LABS, group, handle, mostly_slow, shown
+from tests.browser.labs import LABS, TWO_OF_LABS, group, handle, shown
 from tests.browser.page import centre, painted, press, run_code, settle, told
+from tests.slow import by_default
 
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 PNG = b"\x89PNG"
@@ -154,7 +155,7 @@ def test_title_text_and_author_stand_on_top_as_text(saved, look):
 PICTURES = list(zip(LABS, cycle(["light", "dark"]), strict=False))
 
 
-@pytest.mark.parametrize(("lab", "scheme"), mostly_slow(PICTURES, [PICTURES[0], PICTURES[3]]))
+@pytest.mark.parametrize(("lab", "scheme"), by_default(PICTURES, PICTURES[0], PICTURES[3]))
 def test_a_saved_pages_picture_has_the_words_and_the_scores_too(saved, lab, scheme):
     page, root = saved.open(LABS[lab].new(), color_scheme=scheme)
     painted(root)

@@ -7,9 +7,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.labs import mostly_slow
 from tests.browser.page import handle, numbers, painted, press
 from tests.browser.test_axe import AXE
+from tests.slow import by_default
 
 # One of each template, of which two that are like another are tried at length alone.
 PAGES = [
@@ -32,7 +32,7 @@ MOST_TABS = 40
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm install --prefix tests/js")
-@pytest.mark.parametrize("name", mostly_slow(PAGES, [page for page in PAGES if "/index" not in page]))
+@pytest.mark.parametrize("name", by_default(PAGES, *(page for page in PAGES if "/index" not in page)))
 def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, site, look, name):
     page = saved.show(site / name, bypass_csp=True)  # axe is one more script
     page.add_script_tag(path=AXE)
@@ -70,7 +70,7 @@ def test_the_landing_page_drags_at_once(saved, site, record_property):
     assert [source for source in saved.asked if not source.startswith(("data:", "blob:"))] == [page.url]
 
 
-@pytest.mark.parametrize("name", mostly_slow(["index.html", "lessons/where-is-kid.html"], ["index.html"]))
+@pytest.mark.parametrize("name", by_default(["index.html", "lessons/where-is-kid.html"], "index.html"))
 def test_keys_reach_a_handle_and_move_it(saved, site, name):
     page = saved.show(site / name)
     page.get_by_role("group", name="Playground", exact=True).wait_for()
@@ -84,7 +84,7 @@ def test_keys_reach_a_handle_and_move_it(saved, site, name):
     expect(found).not_to_have_attribute("aria-valuetext", before)
 
 
-@pytest.mark.parametrize("width", mostly_slow([1280, 400], [400]))
+@pytest.mark.parametrize("width", by_default([1280, 400], 400))
 def test_a_lesson_opens_with_its_question_and_leads_to_the_page_of_the_next(saved, site, width, look):
     page = saved.show(site / "lessons/average-against-pooled.html", width)
     root = page.get_by_role("group", name="Playground", exact=True)

@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 import nbmetrics as nm
 from tests import EVIL
 from tests.browser.conftest import PLAIN
-from tests.browser.labs import mostly_slow
 from tests.browser.page import CONTRAST, OVERFLOW, cells, numbers, painted, press, run_code, until
 from tests.browser.page import opened as menu
 from tests.browser.plain import in_notebook
+from tests.slow import by_default
 
 D = 40
 WORDS = "Scores: all 40 features. Picture: 2 of 40 dimensions."
@@ -108,7 +108,7 @@ def test_a_refused_score_is_a_dash_with_its_reason(saved):
 LOOKS = list(product([1280, 400, 320], ["light", "dark"]))
 
 
-@pytest.mark.parametrize(("width", "scheme"), mostly_slow(LOOKS, [(1280, "light"), (320, "dark")]))
+@pytest.mark.parametrize(("width", "scheme"), by_default(LOOKS, (1280, "light"), (320, "dark")))
 def test_it_is_readable_at_any_width(saved, scheme, width):
     page, _ = saved.open(lab_of(plane="lda"), width=width, color_scheme=scheme)
     painted(page)
