@@ -10,9 +10,10 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -177,4 +178,5 @@ def open_voila(context, server, name, *sources):
 
 def end_sessions(server):
     for session in server.request("GET", "/api/sessions"):
-        server.request("DELETE", f"/api/sessions/{session['id']}")
+        with suppress(urllib.error.HTTPError):  # it has ended meanwhile
+            server.request("DELETE", f"/api/sessions/{session['id']}")

@@ -36,8 +36,8 @@ def cases(names, default, possible):
     return pytest.mark.parametrize(("place", *names), [*default, *slow], indirect=["place"])
 
 
-# Their sliders stay where they are in many of the moves: test_dashboard_live, and below.
-STEPPED = ("MemorizationLab", "Dashboard", "Monitor")
+# Their sliders stay where they are in many of the moves: test_dashboard_live, test_privacy, and below.
+STEPPED = ("MemorizationLab", "Dashboard", "Monitor", "PrivacyLab")
 # Of a killed kernel by default in test_correlation, of TwinsLab in test_twins.
 MOVED = [(PLAIN, "busy", "Playground")]
 OF_STATES = [(state, lab) for state in STATES for lab in LABS if lab not in STEPPED]
