@@ -9,6 +9,7 @@ import pytest
 
 from tests import ROOT
 from tests.browser.conftest import HERE
+from tests.browser.looks import assert_accessible
 from tests.browser.page import painted, tab_to
 from tests.slow import by_default
 
@@ -51,16 +52,7 @@ def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, docs, look, name
     files = {Path(unquote(urlsplit(url).path)) for url in saved.asked if url.startswith("file:")}
     assert sum(path.stat().st_size for path in files) < MOST_BYTES
     page.add_script_tag(path=AXE)
-    backs = set()
-    for scheme, width in (("light", 1280), ("dark", 320)):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 900})
-        painted(page)
-        look(f"docs-{name.replace('/', '-')}-{scheme}-{width}", page, full_page=True)
-        backs.add(page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
-        assert page.evaluate(RUN) == [], f"{scheme}, {width}"
-        assert page.evaluate(FITS), f"{scheme}, {width}"
-    assert len(backs) == 2
+    assert_accessible(page, RUN, FITS, look, f"docs-{name}")
 
 
 def test_on_a_narrow_screen_keys_open_the_menus_and_meet_nothing_unseen(saved, docs):

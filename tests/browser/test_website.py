@@ -7,6 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.looks import assert_accessible
 from tests.browser.page import handle, numbers, painted, press
 from tests.browser.test_axe import AXE
 from tests.slow import by_default
@@ -28,6 +29,7 @@ RUN = """async () => {
 FRAMES = """() => { window.frames_seen = []; let last = performance.now();
   const frame = now => { window.frames_seen.push(now - last); last = now; requestAnimationFrame(frame); };
   requestAnimationFrame(frame); }"""
+FITS = "() => document.documentElement.scrollWidth <= innerWidth"
 MOST_TABS = 40
 
 
@@ -36,16 +38,7 @@ MOST_TABS = 40
 def test_a_page_is_accessible_and_fits_in_light_and_dark(saved, site, look, name):
     page = saved.show(site / name, bypass_csp=True)  # axe is one more script
     page.add_script_tag(path=AXE)
-    backs = set()
-    for scheme, width in (("light", 1280), ("dark", 320)):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 900})
-        painted(page)
-        backs.add(page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
-        assert page.evaluate(RUN) == [], f"{scheme}, {width}"
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), f"{scheme}, {width}"
-        look(f"site-{name.replace('/', '-')}-{scheme}-{width}", page, full_page=True)
-    assert len(backs) == 2
+    assert_accessible(page, RUN, FITS, look, f"site-{name}")
 
 
 def test_the_landing_page_drags_at_once(saved, site, record_property):
