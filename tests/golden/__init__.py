@@ -1,4 +1,7 @@
-"""Inputs (`*.npz`) and what the field's own implementations return on them (`peers.json`)."""
+"""Inputs (`*.npz`), what the field's own implementations return on them (`peers.json`), what releases wrote (`v*/`).
+
+`python -m tests.golden.make` keeps what the present code writes in a new folder; tests/test_golden.py opens them all.
+"""
 
 import json
 from pathlib import Path

@@ -1,0 +1,60 @@
+"""A page that an earlier release saved opens links of then and of now, or says that a later version made them.
+
+The page has the code of its release, so what is looked for in it is written here, and not taken from this release.
+"""
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+from tests.browser.page import until
+from tests.browser.test_correlation import closed_forms
+from tests.golden import pages
+from tests.golden.release import releases
+
+NUMBERS = "cells => cells.map(cell => Number(cell.dataset.value))"
+
+
+@pytest.fixture(params=releases(), ids=str)
+def kept(request):
+    return request.param
+
+
+@pytest.fixture
+def show(kept, saved):
+    """show(text) -> (numbers, alerts) of the release's page from disk, once it was led to a share string."""
+    path = saved.folder / "kept.html"
+    path.write_text(pages.read(kept, pages.PAGE), "utf-8")
+    page = saved.show(path)
+    cells = page.get_by_role("table", name="Scores", exact=True).locator("td[data-value]")
+    cells.first.wait_for()
+
+    def follow(text, scene):
+        def read():
+            return cells.evaluate_all(NUMBERS), page.get_by_role("alert").all_inner_texts()
+
+        page.evaluate("text => { location.hash = text; }", text)
+        wanted = closed_forms(scene)
+        return until(page, read, lambda found: found[1] or np.allclose(found[0], wanted, rtol=1e-9, atol=1e-9))
+
+    return follow
+
+
+def test_it_opens_as_it_was_saved(kept, show):
+    _, alerts = show("", kept.read("page.json")["scene"])
+    assert not alerts
+
+
+def test_it_opens_links_of_its_release(kept, show):
+    for one in kept.read("shares/CorrelationLab.json")["scenes"]:
+        _, alerts = show(one["text"].rpartition("#")[2], one["scene"])
+        assert not alerts, one["what"]
+
+
+def test_it_opens_links_of_this_release_or_says_that_they_are_newer(show):
+    lab = nm.CorrelationLab(0.1, -0.7, 0.3, "mfid")
+    for scene in [lab.scene, *lab.presets.values(), {**lab.scene, "question": {"step": 3, "answer": "shown"}}]:
+        lab.scene = {**scene, "rev": lab.scene["rev"] + 1}
+        _, alerts = show(lab.share(), lab.scene)
+        assert not alerts or "of version" in alerts[0], alerts
+    lab.close()
