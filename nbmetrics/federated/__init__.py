@@ -3,25 +3,27 @@
     sent = nm.federated.client_summary(rows, ("fid", "kid"))          # at each client: bytes
     scores = nm.federated.aggregate([sent, …], None, generators)      # at the server: as nm.evaluate on the rows
 
-wire.py     the bytes: a header in JSON, and the numbers       reveal.py   what is revealed for each metric
-client.py   rows to bytes                                      server.py   bytes to scores
-privacy.py  (ε, δ): sensitivities, noise, exact accounts       noisy.py    summaries with noise, and FID of them
-ledger.py   bytes up and down, `scores.ledger`                 flower.py   the same functions in Flower
-study.py    the same summaries noised again and again          survival.py at which ε the order survives
-work.py     how long that would take                           figure.py   its picture
+wire.py     the bytes: header, numbers, checksum               reveal.py       what is revealed for each metric
+client.py   rows to bytes                                      server.py       bytes to scores
+privacy.py  (ε, δ): sensitivities, noise, exact accounts       noisy.py        summaries with noise, and FID of them
+ledger.py   bytes up and down, `scores.ledger`                 site_checks.py  one site twice, a site of another scale
+study.py    the same summaries noised again and again          noise_error.py  how far noise moves a difference
+pairs.py    whether noise or rows order two generators         survival.py     at which ε the order survives
+work.py     how long that would take                           figure.py       its picture
+flower.py   the same functions in Flower
 """
 
 from typing import Any
 
 from . import flower
-from .client import client_summary
+from .client import FewRowsWarning, client_summary
 from .ledger import ledger
 from .privacy import Privacy, noise_multiplier, spent
 from .server import aggregate
 from .survival import rank_survival
 
-__all__ = ["Privacy", "aggregate", "client_summary", "flower", "ledger", "noise_multiplier", "plot_survival"]
-__all__ += ["rank_survival", "spent"]
+__all__ = ["FewRowsWarning", "Privacy", "aggregate", "client_summary", "flower", "ledger", "noise_multiplier"]
+__all__ += ["plot_survival", "rank_survival", "spent"]
 
 
 def plot_survival(table: Any) -> Any:

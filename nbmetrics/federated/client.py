@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import InvalidInput, shown
+from ..errors import InvalidInput, caller_level, check_count, shown
 from ..evaluation.wanted import listed
 from ..federation import Client
 from ..metrics import Metric, Sample
@@ -16,12 +18,18 @@ from .reveal import REVEALS, Thrift, arrays_of, kind_of, says
 from .wire import Section, write
 
 ROWS = "Leave the metric out, take KID with nm.RandomFeatures, or say reveal_rows=True, which sends every row"
+MIN_ROWS = 10
+
+
+class FewRowsWarning(UserWarning):
+    """A client has so few rows that they can be rebuilt from what it sends, or recognised in it."""
 
 
 def client_summary(
     rows: Any,
     metrics: Any = ("fid", "kid"),
     *,
+    min_rows: int = MIN_ROWS,
     precision: str = "float64",
     rank: int | None = None,
     privacy: Privacy | None = None,
@@ -33,6 +41,7 @@ def client_summary(
     ----------
     rows : (n, d) rows, a `Client` (with test rows and condition), or a Gaussian
     metrics : names or `Metric` objects, the same here and there
+    min_rows : fewer rows than this are refused, unless noise is added
     precision : "float64", or "float32" for half the bytes and numbers to 6e-8
     rank : for FID, how many directions of the covariance are sent, the largest; of the others one variance. The scores
         say how far that may move them
@@ -42,13 +51,19 @@ def client_summary(
     Returns
     -------
     bytes: a header in JSON and the numbers, read without pickle. FID takes mean and covariance; KID with the cubic
-    kernel (up to 128 features) the moments up to order 3; KID(nm.RandomFeatures(…)) as many numbers as you say.
+    kernel (up to 128 features) the moments up to order 3; KID(nm.RandomFeatures(…)) as many numbers as you say. The
+    last 32 bytes are a checksum (SHA-256), which finds damage, not forgery.
     None of this hides a row by itself: see docs/federated.md.
 
     Raises
     ------
     InvalidInput
-        For bad rows, and for a metric that needs every row, unless `reveal_rows`.
+        For bad rows, for fewer than `min_rows`, and for a metric that needs every row, unless `reveal_rows`.
+
+    Warns
+    -----
+    FewRowsWarning
+        Where the rows can be rebuilt from what is sent without noise, or recognised in it: no more rows than features.
 
     Examples
     --------
@@ -62,6 +77,7 @@ def client_summary(
     sample, wanted = client.to_sample(), listed(metrics)
     thrift = Thrift.of(precision, rank)
     if privacy is None:
+        check_rows(sample, wanted, min_rows)
         return write(sample.dim, [section_of(metric, sample, thrift, reveal_rows) for metric in wanted])
     if not isinstance(privacy, Privacy):
         raise InvalidInput("privacy", f"got {shown(privacy)}", "Give nm.federated.Privacy(epsilon, delta, clip)")
@@ -69,6 +85,39 @@ def client_summary(
         raise InvalidInput("rank", "is given with privacy, and noise fills all directions", "Leave one of them out")
     sections = noisy_sections(wanted, sample, privacy)
     return write(sample.dim, [replace(section, type=thrift.type) for section in sections])
+
+
+def check_rows(sample: Sample, metrics: Sequence[Metric[Any]], min_rows: int) -> None:
+    """Refuse fewer rows than `min_rows`, and warn where rows can be rebuilt from what these metrics reveal."""
+    least, sent = (
+        check_count(min_rows, "min_rows", minimum=0),
+        [m for m in metrics if kind_of(m, sample.dim) != "nothing"],
+    )
+    if sample.rows is None or not sent:
+        return
+    n, d = sample.rows.shape
+    if n < least:
+        seen = f"has {n} row{'s' * (n != 1)}, and a summary without noise wants min_rows={least} or more"
+        fix = "Join them with those of another client, add noise by privacy=, or allow it by a smaller min_rows"
+        raise InvalidInput("rows", seen, fix)
+    if any(can_be_rebuilt(metric, n, d) for metric in sent):
+        text = (
+            f"{n} rows with {d} features: rows can be rebuilt from a summary of so few, or recognised in it. Send more "
+            "rows than features, or add noise by privacy= (docs/federated.md: What is not protected)"
+        )
+        warnings.warn(text, FewRowsWarning, stacklevel=caller_level())
+
+
+def can_be_rebuilt(metric: Any, n: int, d: int) -> bool:
+    """Whether what the metric reveals of n rows with d features may tell them.
+
+    A covariance of n ≤ d rows tells who is a member, and the rows where columns hold few values; third moments give the
+    rows back up to n = d + 1; a mean of random features has as many equations as the rows have numbers.
+    """
+    kind = kind_of(metric, d)
+    if kind == "features":
+        return n * d <= int(metric.kernel.count)
+    return n <= d + 1 if kind == "thirds" else kind == "moments" and n <= d
 
 
 def section_of(metric: Metric[Any], sample: Sample, thrift: Thrift, reveal_rows: bool = False) -> Section:

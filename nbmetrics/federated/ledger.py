@@ -35,7 +35,7 @@ def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = Non
     --------
     >>> scores = nm.evaluate([np.eye(64)], {"g": nm.Gaussian([0.0] * 64)}, "fid")
     >>> nm.federated.ledger(scores, precision="float32", rank=8)["bytes"].tolist()
-    [8, 2457]
+    [8, 2489]
     """
     thrift = Thrift.of(precision, rank)
     rows: list[tuple[Any, ...]] = []

@@ -262,7 +262,7 @@ def _moments(section: Section, dim: int) -> Moments:
         matrix += np.triu(matrix, 1).T
         _check_positive(matrix, section.type)
         return Moments(section.count, arrays["mean"], None, matrix)
-    rank = _rank(arrays.get("factor", np.zeros(0)).size, dim)
+    rank = rank_of(arrays.get("factor", np.zeros(0)).size, dim)
     _expect(arrays, {"mean": (dim,), "factor": (rank * dim - math.comb(rank, 2),)})
     factor = np.zeros((rank, dim))
     factor[np.triu_indices(rank, m=dim)] = arrays["factor"]
@@ -272,8 +272,8 @@ def _moments(section: Section, dim: int) -> Moments:
     return Moments(section.count, arrays["mean"], factor, None)
 
 
-def _rank(size: int, dim: int) -> int:
-    """r of an upper trapezoid (r, dim) of so many numbers; −1 of none."""
+def rank_of(size: int, dim: int) -> int:
+    """r of an upper trapezoid (r, dim) of so many numbers; 0 of none."""
     root = 2 * dim + 1 - math.sqrt(max((2 * dim + 1) ** 2 - 8 * size, 0))
     return max(0, min(dim, round(root / 2)))
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, check_count, check_list, check_number
+from ..errors import InvalidInput, check_count, check_list, check_number, refusal_of
 from ..evaluation.evaluate import bar, evaluate
-from ..evaluation.result import Result, value_of
+from ..evaluation.result import Result, pooled_or_refused, value_of
 from ..evaluation.scores import Scores
 from ..evaluation.wanted import listed
 from ..federation import Federation, as_generators
@@ -26,6 +27,7 @@ from ..metrics import KID, Metric
 from ..metrics.base import losses
 from ..metrics.kid.features import RandomFeatures
 from .noisy import arrived, bounded, with_noise
+from .pairs import PairSurvival, pair_survival
 from .privacy import Normals, Privacy
 from .wire import Section
 from .work import check_hours
@@ -70,11 +72,16 @@ class NoiseStudy:
         parts = [losses(metric, scores[..., m, :, :]) for m, metric in enumerate(self.metrics)]
         return np.stack(parts, axis=-3)
 
-    @property
-    def kept(self) -> np.ndarray:
-        """(e, metrics, 2): in how many of the draws the generator that is first without noise is first."""
-        first = self.losses(self.exact).argmin(axis=-1)
-        return np.asarray((self.losses(self.drawn).argmin(axis=-1) == first).sum(axis=1))
+    @cached_property
+    def pairs(self) -> tuple[tuple[tuple[PairSurvival, ...], ...], ...]:
+        """By ε, metric and aggregate: whether the order of the best generator and its rivals survives."""
+        return tuple(self.compared(drawn) for drawn in self.drawn)
+
+    def compared(self, scores: np.ndarray) -> tuple[tuple[PairSurvival, ...], ...]:
+        """The same of some draws (draws, metrics, 2, generators), by metric and aggregate."""
+        exact, losses = self.losses(self.exact), self.losses(scores)
+        places = range(len(self.metrics))
+        return tuple(tuple(pair_survival(exact[m, p], losses[:, m, p]) for p in range(len(PARTS))) for m in places)
 
 
 def noise_study(
@@ -96,6 +103,8 @@ def noise_study(
     federation = federation if isinstance(federation, Federation) else Federation(federation)
     wanted = listed(("fid", KID(RandomFeatures(count=1024))) if metrics is None else metrics)
     made, count = as_generators(generators), check_count(repeats, "repeats", maximum=MOST_DRAWS)
+    if len(made) < 2:
+        raise InvalidInput("generators", "is one, which has no rank", "Give two or more")
     known = sorted({check_number(e, "epsilons") for e in check_list(epsilons, "epsilons", 1_000)})
     budgets = [Privacy(e, delta, clip, centre) for e in known]
     if not budgets:
@@ -171,10 +180,25 @@ class _Runs:
         if not sent[0].arrays:  # nothing of a client is in it
             return np.array([result.average(self.weights), result.pooled(self.weights)])
         metric, clients = arrived(result.metric, sent)
-        parts = [*clients, metric.pool(clients, self.weights)]
-        scores = np.empty((len(result.generated), len(parts)))
-        for row, terms in zip(scores, metric.all_terms(parts, result.generated), strict=True):
-            for place, pair in enumerate(terms):
-                row[place] = value_of(pair)
-                tell(1)
-        return np.array([scores[:, :-1] @ self.weights, scores[:, -1]])
+        return avg_and_all(metric, clients, result.generated, self.weights, tell)
+
+
+def avg_and_all(
+    metric: Metric[Any],
+    clients: Sequence[Any],
+    generated: Sequence[Any],
+    weights: Sequence[float],
+    tell: Callable[[int], Any] = lambda count: None,
+) -> np.ndarray:
+    """(2, generators): the scores by avg and all of clients' summaries; `tell` is called after each.
+
+    Where the clients cannot be pooled, their scores by all are NaN.
+    """
+    together = pooled_or_refused(metric, clients, weights)
+    parts = clients if refusal_of(together) else [*clients, together]
+    scores = np.full((len(generated), len(clients) + 1), np.nan)
+    for row, terms in zip(scores, metric.all_terms(parts, generated), strict=True):
+        for place, pair in enumerate(terms):
+            row[place] = value_of(pair)
+            tell(1)
+    return np.array([scores[:, :-1] @ weights, scores[:, -1]])

@@ -1,4 +1,4 @@
-"""At which ε do the ranks survive? The same summaries, noised again and again, and how often they order alike.
+"""At which ε do the ranks survive? The same summaries, noised again and again, and whether noise or rows order them.
 
 The study needs the rows: it is made before a release, of public or simulated data like those to come.
 """
@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from .pairs import PairSurvival
 from .study import EPSILONS, PARTS, NoiseStudy, noise_study
 
-# The share of the runs in which the best generator stays the best, from which ranks are said to survive.
-KEPT = 0.95
 COLUMNS = ["epsilon", "metric", "aggregate", "agreement", "best_kept", "error", "best_low", "best_high"]
+COLUMNS += ["rival", "kept", "kept_low", "kept_high", "kept_if_reversed", "reversed_low", "reversed_high"]
+COLUMNS += ["difference", "difference_error", "survives"]
 
 
 def wilson(count: Any, draws: int, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -53,6 +54,9 @@ def rank_survival(
 ) -> pd.DataFrame:
     """How much of the order of generators is left when clients add noise to their summaries, ε by ε.
 
+    Noise may prefer one generator whatever the clients are, so that the best one stays first is no proof: it is also
+    asked whether the opposite order would have been shown, had it been true.
+
     Parameters
     ----------
     federation : clients with rows; or what makes one
@@ -77,8 +81,17 @@ def rank_survival(
     - best_low, best_high: Wilson's 95 % interval for best_kept at this ε, as draws are few. It holds the chance in
       95 % of studies on average, with 20 draws in 92 % or more, save chances beyond 6 and 94 %: 84 % at worst. Both are
       best_kept where nothing is drawn
+    - rival: the generator whose order with the best one survives least; the other columns are about this pair
+    - kept: share of the draws that show this pair in its order without clipping and noise; kept_low, kept_high
+    - kept_if_reversed: share of the draws that would show the opposite order, if that were true and the two were as far
+      apart; reversed_low, reversed_high. It is near 0 where the noise itself prefers the best generator
+    - difference: of the pair's two scores without clipping and noise
+    - difference_error: root mean square of what clipping and noise add to that difference. What they add to both scores
+      alike cancels, so it may be far smaller than `error`
+    - survives: whether best_kept is at least 0.95, and of every pair of the best generator with a rival kept and
+      kept_if_reversed are. Where it is False the noise decides who is first, however often that is the best
 
-    `attrs["survives"]` has, by metric and aggregate, the smallest ε from which on best_kept is at least 0.95, or None.
+    `attrs["survives"]` has, by metric and aggregate, the smallest ε from which on `survives` is True, or None.
 
     Examples
     --------
@@ -110,18 +123,30 @@ def survival_table(study: NoiseStudy) -> pd.DataFrame:
 
 def _compared(epsilon: float, study: NoiseStudy, scores: np.ndarray) -> list[tuple[Any, ...]]:
     """One row for each metric and aggregate; `scores` are (draws, metrics, 2, generators)."""
-    exact, losses = study.losses(study.exact), study.losses(scores)
-    rows = []
+    exact, losses, pairs = study.losses(study.exact), study.losses(scores), study.compared(scores)
+    rows, draws, is_drawn = [], len(scores), math.isfinite(epsilon)
     for m, metric in enumerate(study.metrics):
         for p, part in enumerate(PARTS):
-            true, drawn = exact[m, p], losses[:, m, p]
-            agreement = np.mean([_tau(true, one) for one in drawn]) if len(true) > 1 else math.nan
-            count = int((drawn.argmin(axis=1) == true.argmin()).sum())
-            kept = count / len(drawn)
-            low, high = wilson(count, len(drawn)) if math.isfinite(epsilon) else (kept, kept)
+            true, drawn, pair = exact[m, p], losses[:, m, p], pairs[m][p]
+            agreement = float(np.mean([_tau(true, one) for one in drawn]))
             error = float(np.mean(np.abs(drawn - true)))
-            rows.append((epsilon, metric.name, part, float(agreement), kept, error, float(low), float(high)))
+            best, low, high = _share(pair.first, draws, is_drawn)
+            columns = (agreement, best, error, low, high, study.generators[pair.rival])
+            rows.append((epsilon, metric.name, part, *columns, *_of_pair(pair, draws, is_drawn)))
     return rows
+
+
+def _of_pair(pair: PairSurvival, draws: int, is_drawn: bool) -> tuple[Any, ...]:
+    """The columns about one pair, from kept on."""
+    shares = (_share(count, draws, is_drawn) for count in (pair.kept, pair.kept_if_reversed))
+    return (*(number for share in shares for number in share), pair.difference, pair.error, pair.survives)
+
+
+def _share(count: int, draws: int, is_drawn: bool) -> tuple[float, float, float]:
+    """A share of the draws, and the ends of its interval; of nothing drawn the share itself."""
+    share = count / draws
+    low, high = wilson(count, draws) if is_drawn else (share, share)
+    return share, float(low), float(high)
 
 
 def _tau(true: np.ndarray, drawn: np.ndarray) -> float:
@@ -132,7 +157,7 @@ def _tau(true: np.ndarray, drawn: np.ndarray) -> float:
 
 
 def _survives(part: pd.DataFrame) -> float | None:
-    """The smallest ε from which on the best generator stays the best."""
+    """The smallest ε from which on the order survives."""
     found = part[np.isfinite(part["epsilon"])].sort_values("epsilon", ascending=False)
-    kept = (found["best_kept"] >= KEPT).cumprod().astype(bool)
+    kept = found["survives"].cumprod().astype(bool)
     return float(found["epsilon"][kept].min()) if kept.any() else None

@@ -1,15 +1,19 @@
-"""The bytes that a client sends: a header that says what follows, and the numbers. Neither pickle nor compression.
+"""The bytes that a client sends: a header that says what follows, the numbers, and a checksum. Neither pickle nor zip.
 
-    8 bytes   "NBMETSM" and the version of the format, 1
+    8 bytes   "NBMETSM" and the version of the format, 2
     4 bytes   length of the header, little-endian
     header    JSON: {"dim": d, "sections": [{"metric", "says", "kind", "count", "type", "arrays": [[name, shape], …]}]}
     numbers   every array of every section, one after the other, little-endian, as "type" says ("<f8" or "<f4")
+    32 bytes  SHA-256 of all bytes before it
 
-What is read is of strangers: before anything is allocated the shapes must add up to the bytes that are there.
+The checksum finds damage, not forgery: whoever changes the numbers can compute it anew. Version 1 had none, and is read
+all the same. What is read is of strangers: before anything is allocated the shapes must add up to the bytes that are
+there.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -20,8 +24,10 @@ import numpy as np
 
 from ..errors import InvalidInput, check_choice, check_count, check_number, shown
 
-MAGIC = b"NBMETSM\x01"
+NAME, VERSION = b"NBMETSM", 2
+MAGIC = NAME + bytes([VERSION])
 START = len(MAGIC) + 4
+CHECKSUM = hashlib.sha256().digest_size
 TYPES = ("<f8", "<f4")
 LONGEST_HEADER, MOST_SECTIONS, MOST_ARRAYS, MOST_AXES = 1 << 20, 1000, 8, 2
 WIDEST, MOST_ROWS, LARGEST = 1_000_000, 10**15, 1e100
@@ -63,7 +69,7 @@ class Section:
 def size(dim: int, sections: Sequence[Section]) -> int:
     """How many bytes `write` gives, from the shapes alone."""
     numbers = sum(math.prod(a.shape) * int(s.type[-1]) for s in sections for a in s.arrays.values())
-    return START + len(_header(dim, sections)) + numbers
+    return START + len(_header(dim, sections)) + numbers + CHECKSUM
 
 
 def write(dim: int, sections: Sequence[Section]) -> bytes:
@@ -72,7 +78,17 @@ def write(dim: int, sections: Sequence[Section]) -> bytes:
         _check_range(section)
     header = _header(dim, sections)
     numbers = [np.ascontiguousarray(a, dtype=s.type).tobytes() for s in sections for a in s.arrays.values()]
-    return b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *numbers])
+    return sealed(b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *numbers]))
+
+
+def sealed(body: bytes) -> bytes:
+    """The bytes with their checksum behind them."""
+    return body + hashlib.sha256(body).digest()
+
+
+def has_checksum(data: Any) -> bool:
+    """Whether bytes that `read` accepted were checked for damage: version 1 cannot be."""
+    return bytes(data[len(NAME) : len(MAGIC)]) != b"\x01"
 
 
 def _check_range(section: Section) -> None:
@@ -103,11 +119,23 @@ def read(data: Any, who: str) -> tuple[int, dict[str, Section]]:
         raise InvalidInput(who, f"has a header that cannot be read ({type(error).__name__})", AGAIN) from None
 
 
-def _read(data: bytes) -> tuple[int, dict[str, Section]]:
-    if data[: len(MAGIC) - 1] != MAGIC[:-1]:
+def _body(data: bytes) -> bytes:
+    """The bytes before the checksum, which must be theirs; all bytes of version 1, which has none."""
+    if not data.startswith(NAME):
         raise InvalidInput("summary", f"begins with {shown(data[:8])}, and is no client summary", AGAIN)
-    if data[: len(MAGIC)] != MAGIC:
-        raise InvalidInput("summary", f"is of version {data[len(MAGIC) - 1 : len(MAGIC)].hex()}, and this is 01", AGAIN)
+    version = int.from_bytes(data[len(NAME) : len(MAGIC)], "little")
+    if version == 1:
+        return data
+    if version != VERSION:
+        raise InvalidInput("summary", f"is of version {version}, and versions 1 and {VERSION} can be read", AGAIN)
+    body, checksum = data[:-CHECKSUM], data[-CHECKSUM:]
+    if hashlib.sha256(body).digest() != checksum:
+        raise InvalidInput("summary", "is damaged or cut short: its checksum is not that of its bytes", AGAIN)
+    return body
+
+
+def _read(data: bytes) -> tuple[int, dict[str, Section]]:
+    data = _body(data)
     length = int.from_bytes(data[len(MAGIC) : START], "little")
     if len(data) < START or length > min(LONGEST_HEADER, len(data) - START):
         raise InvalidInput("summary", f"is cut short, or its header of {length:,} bytes is too long", AGAIN)

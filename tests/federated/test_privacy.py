@@ -201,7 +201,7 @@ REFUSED = {
 
 
 def summary(metric="fid", **options):
-    return nm.federated.client_summary(np.zeros((5, 3)), metric, **options)
+    return nm.federated.client_summary(np.zeros((50, 3)), metric, **options)
 
 
 def sketched():

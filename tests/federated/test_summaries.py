@@ -11,6 +11,7 @@ import nbmetrics as nm
 from nbmetrics.federated import wire
 
 RNG = np.random.default_rng(3)
+pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.federated.FewRowsWarning")
 
 
 def parties(d, offset=0.0, sizes=(40, 9, 150)):
@@ -25,9 +26,14 @@ def both(clients, generators, metrics, weights=None, samples=300, **options):
     federation = nm.Federation(clients)
     federation = federation if weights is None else federation.with_weights(weights)
     there = nm.evaluate(federation, generators, metrics, samples=samples, progress=False)
-    sent = [nm.federated.client_summary(rows, metrics, **options) for rows in clients]
+    sent = [nm.federated.client_summary(rows, metrics, min_rows=1, **options) for rows in clients]
     here = nm.federated.aggregate(sent, weights, generators, metrics, samples=samples)
     return here, there
+
+
+def read(rows, metric):
+    """What a client, however small, sends for a metric."""
+    return wire.read(nm.federated.client_summary(rows, metric, min_rows=1), "c")[1][metric]
 
 
 def without_advice(scores):
@@ -67,7 +73,7 @@ def test_laws_and_a_single_row_are_clients_too():
     here, there = both(with_one, generators, ["fid", "kid"], [1, 1, 0])
     np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12)
     assert here.cautions == without_advice(there)
-    sent = [nm.federated.client_summary(rows) for rows in with_one]
+    sent = [nm.federated.client_summary(rows, min_rows=1) for rows in with_one]
     with pytest.raises(nm.InvalidInput, match="'Client 3', fid, rows: has 1 row"):
         nm.federated.aggregate(sent, None, generators)
 
@@ -81,7 +87,7 @@ def test_moments_of_few_rows_do_not_carry_the_rows():
     others = mixing @ rows
     assert np.abs(others - rows).max() > 0.5
     np.testing.assert_allclose(np.cov(others.T), np.cov(rows.T), atol=1e-12)
-    first, second = (wire.read(nm.federated.client_summary(x, "fid"), "c")[1]["fid"].arrays for x in (rows, others))
+    first, second = (read(x, "fid").arrays for x in (rows, others))
     for name, array in first.items():
         np.testing.assert_allclose(array, second[name], atol=1e-12)
     kept = [nm.metrics.FID().summarize(nm.metrics.Sample(rows=x)).root for x in (rows, others)]
@@ -91,9 +97,9 @@ def test_moments_of_few_rows_do_not_carry_the_rows():
 def test_a_covariance_of_few_rows_tells_who_is_a_member():
     """So docs/federated.md says, and nobody shall believe a small summary private."""
     rows, strangers = RNG.normal(size=(2, 8, 20))
-    _, sections = wire.read(nm.federated.client_summary(rows, "fid"), "c")
-    mean, factor = sections["fid"].arrays["mean"], np.zeros((7, 20))
-    factor[np.triu_indices(7, m=20)] = sections["fid"].arrays["factor"]
+    sent = read(rows, "fid").arrays
+    mean, factor = sent["mean"], np.zeros((7, 20))
+    factor[np.triu_indices(7, m=20)] = sent["factor"]
     basis = np.linalg.qr(factor.T)[0]
 
     def off(x):
@@ -106,7 +112,7 @@ def test_third_moments_of_few_rows_give_the_rows_back():
     """By eigenvectors: the moments are those of Σ z⊗z⊗z, z = (1, x), whose components are unique (Jennrich)."""
     d, n = 9, 7
     rows = RNG.normal(size=(n, d))
-    sent = wire.read(nm.federated.client_summary(rows, "kid"), "c")[1]["kid"].arrays
+    sent = read(rows, "kid").arrays
     third = np.empty((d, d, d))
     for p in ("ijk", "ikj", "jik", "jki", "kij", "kji"):
         index = dict(zip("ijk", np.array(list(itertools.combinations_with_replacement(range(d), 3))).T, strict=True))
@@ -127,13 +133,24 @@ def test_third_moments_of_few_rows_give_the_rows_back():
 
 
 def header(data):
+    """The header, and the bytes of numbers."""
     length = int.from_bytes(data[8:12], "little")
-    return json.loads(data[12 : 12 + length]), data[12 + length :]
+    return json.loads(data[12 : 12 + length]), data[12 + length : -wire.CHECKSUM]
 
 
 def rebuilt(head, numbers):
-    text = json.dumps(head).encode()
-    return wire.MAGIC + len(text).to_bytes(4, "little") + text + numbers
+    """A summary whose checksum is right, as a forger makes it."""
+    return framed(json.dumps(head).encode(), numbers)
+
+
+def framed(text, numbers=b""):
+    return wire.sealed(wire.MAGIC + len(text).to_bytes(4, "little") + text + numbers)
+
+
+def numbered(numbers):
+    """A summary that ends with other numbers."""
+    head, there = header(GOOD)
+    return rebuilt(head, there[: -8 * len(numbers)] + np.array(numbers).tobytes())
 
 
 def changed(**changes):
@@ -143,6 +160,13 @@ def changed(**changes):
     return rebuilt(head, numbers)
 
 
+def negative():
+    """A summary whose covariance is none."""
+    head, numbers = header(GOOD)
+    head["sections"][0]["arrays"] = [["mean", [4]], ["covariance", [10]]]
+    return rebuilt(head, numbers[:-80] + (-np.ones(10)).tobytes())
+
+
 GOOD = nm.federated.client_summary(RNG.normal(size=(30, 4)), "fid")
 DEEP = b"[" * 100_000
 BAD = {
@@ -150,13 +174,18 @@ BAD = {
     "nothing": b"",
     "a pickle": b"\x80\x04\x95" + bytes(40),
     "a zip": b"PK\x03\x04" + bytes(40),
-    "another version": GOOD[:7] + b"\x02" + GOOD[8:],
+    "another version": GOOD[:7] + b"\x03" + GOOD[8:],
+    "an older version that it is not": GOOD[:7] + b"\x01" + GOOD[8:],
     "cut": GOOD[:-1],
+    "cut and sealed": wire.sealed(GOOD[: -wire.CHECKSUM - 1]),
     "longer": GOOD + b"\0",
+    "longer and sealed": wire.sealed(GOOD[: -wire.CHECKSUM] + b"\0"),
     "cut in the header": GOOD[:40],
-    "a header of 4 GB": wire.MAGIC + b"\xff" * 4 + GOOD[12:],
-    "no JSON": wire.MAGIC + (4).to_bytes(4, "little") + b"\xff\xfe{}",
-    "deep JSON": wire.MAGIC + len(DEEP).to_bytes(4, "little") + DEEP,
+    "a name alone": wire.MAGIC,
+    "a name alone, sealed": wire.sealed(wire.MAGIC),
+    "a header of 4 GB": wire.sealed(wire.MAGIC + b"\xff" * 4 + GOOD[12 : -wire.CHECKSUM]),
+    "no JSON": framed(b"\xff\xfe{}"),
+    "deep JSON": framed(DEEP),
     "a list": rebuilt([], b""),
     "no sections": rebuilt({"dim": 4, "sections": []}, b""),
     "1e12 numbers": changed(arrays=[["mean", [10**12]]]),
@@ -166,7 +195,7 @@ BAD = {
     "other shapes": changed(arrays=[["mean", [5]], ["factor", [9]]]),
     "other names": changed(arrays=[["mean", [4]], ["facto", [10]]]),
     "one name twice": changed(arrays=[["mean", [4]], ["mean", [10]]]),
-    "a covariance that is none": changed(arrays=[["mean", [4]], ["covariance", [10]]])[:-80] + (-np.ones(10)).tobytes(),
+    "a covariance that is none": negative(),
     "pickled objects": changed(type="|O"),
     "another kind": changed(kind="rows"),
     "another metric": changed(metric="kid"),
@@ -175,9 +204,9 @@ BAD = {
     "a count of a half": changed(count=0.5),
     "a count of NaN": changed(count=math.nan),
     "notes that are none": changed(notes=[1]),
-    "NaN": GOOD[:-8] + np.array([np.nan]).tobytes(),
-    "infinity": GOOD[:-8] + np.array([np.inf]).tobytes(),
-    "1e200": GOOD[:-8] + np.array([1e200]).tobytes(),
+    "NaN": numbered([np.nan]),
+    "infinity": numbered([np.inf]),
+    "1e200": numbered([1e200]),
 }
 
 
@@ -187,14 +216,17 @@ def test_hostile_bytes_are_refused_by_the_clients_name(case):
         nm.federated.aggregate({"adam": GOOD, "eve": BAD[case]}, [1, 1], {"g": np.zeros((3, 4))}, "fid")
 
 
-def test_flipped_bytes_are_read_or_refused():
+def test_forged_bytes_are_read_or_refused():
+    """Other bytes with a checksum of their own: it finds damage, not forgery."""
     rng, refused = np.random.default_rng(0), 0
     for _ in range(300):
-        data = bytearray(GOOD)
+        data = bytearray(GOOD[: -wire.CHECKSUM])
         for place in rng.integers(len(data), size=rng.integers(1, 4)):
             data[place] = rng.integers(256)
         try:
-            scores = nm.federated.aggregate([GOOD, bytes(data)], [1, 1], {"g": nm.Gaussian([0.0] * 4)}, "fid")
+            scores = nm.federated.aggregate(
+                [GOOD, wire.sealed(bytes(data))], [1, 1], {"g": nm.Gaussian([0.0] * 4)}, "fid"
+            )
             assert np.isfinite(scores.table["all"]).all()
         except nm.InvalidInput:
             refused += 1
@@ -210,7 +242,7 @@ def test_extreme_numbers_are_scored_or_refused_with_a_reason(what):
     metrics = {"noise": ["fid", few], "rank": ["fid"], "rows": ["recall"]}.get(what, ["fid", "kid", few])
     options = {"noise": {"privacy": nm.federated.Privacy(1.0, clip=2.0)}, "rank": {"rank": 2}}.get(what, {})
     rows = RNG.normal(size=(3 if what == "few rows" else 30, 4))
-    good = nm.federated.client_summary(rows, metrics, reveal_rows=what == "rows", **options)
+    good = nm.federated.client_summary(rows, metrics, reveal_rows=what == "rows", min_rows=1, **options)
     generators, found = {"g": nm.Gaussian([0.0] * 4), "r": RNG.normal(size=(9, 4))}, []
     for _ in range(15):
         head, numbers = header(good)

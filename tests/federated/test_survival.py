@@ -27,8 +27,9 @@ def curve():
 
 
 def test_noise_hides_the_order_and_a_large_epsilon_keeps_it(curve):
-    ends = ["best_low", "best_high"]
-    assert curve.columns.tolist() == ["epsilon", "metric", "aggregate", "agreement", "best_kept", "error", *ends]
+    names = ["epsilon", "metric", "aggregate", "agreement", "best_kept", "error", "best_low", "best_high", "rival"]
+    names += ["kept", "kept_low", "kept_high", "kept_if_reversed", "reversed_low", "reversed_high"]
+    assert curve.columns.tolist() == [*names, "difference", "difference_error", "survives"]
     assert len(curve) == 4 * 2 * 2 and sorted(set(curve["epsilon"])) == [0.003, 3.0, 100.0, np.inf]
     known = curve.set_index(["epsilon", "metric", "aggregate"])
     assert (known.loc[100.0, "agreement"] == 1.0).all() and (known.loc[100.0, "best_kept"] == 1.0).all()
@@ -149,10 +150,13 @@ REFUSED = {
     "clip": {"clip": -1.0},
     "metrics": {"metrics": "kid"},
     "seed": {"seed": -1},
+    "generators": {"generators": {"one": nm.Gaussian([0.0] * 3)}},
 }
 
 
 @pytest.mark.parametrize("argument", REFUSED)
 def test_bad_settings_are_refused(argument):
     with pytest.raises(nm.InvalidInput, match=argument):
-        nm.federated.rank_survival(CLIENTS, GENERATORS, **{"clip": 6.0, "metrics": "fid", **REFUSED[argument]})
+        nm.federated.rank_survival(
+            CLIENTS, **{"generators": GENERATORS, "clip": 6.0, "metrics": "fid", **REFUSED[argument]}
+        )

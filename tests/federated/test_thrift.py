@@ -7,6 +7,9 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.federated import wire
+from tests import ROOT
+
+pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.federated.FewRowsWarning")
 
 RNG = np.random.default_rng(8)
 SPECTRUM = 0.6 ** np.arange(24)
@@ -63,9 +66,8 @@ def test_all_directions_are_exact_whatever_the_rank():
     for rank in (24, 1000):
         np.testing.assert_allclose(values(scores("fid", rank=rank)), values(scores("fid")), rtol=1e-12)
     few = [CLIENTS[0][:4], CLIENTS[1][:3]]
-    np.testing.assert_allclose(
-        values(scores("fid", clients=few, rank=5)), values(scores("fid", clients=few)), rtol=1e-9, atol=1e-9
-    )
+    low, full = (values(scores("fid", clients=few, min_rows=3, **options)) for options in ({"rank": 5}, {}))
+    np.testing.assert_allclose(low, full, rtol=1e-9, atol=1e-9)
 
 
 def test_the_ledger_of_thrift_is_what_is_sent():
@@ -82,6 +84,20 @@ def test_the_ledger_of_thrift_is_what_is_sent():
     private = nm.federated.client_summary(CLIENTS[0], "fid", privacy=nm.federated.Privacy(1.0, clip=3.0))
     noised = nm.federated.aggregate([private], None, GENERATORS, "fid").ledger.iloc[1]
     assert noised["bytes"] == len(private) and noised["reveals"] == "mean and covariance, with noise"
+
+
+def test_the_guide_has_the_bytes_that_are_sent():
+    """The rank's notes have as many digits as they need, so a few bytes may differ elsewhere."""
+    rng, features = np.random.default_rng(0), nm.metrics.KID(nm.RandomFeatures(nm.RBF(), 1024))
+    table = re.findall(r"^\| (64|128|512) \| (.+) \|$", (ROOT / "docs/federated.md").read_text("utf-8"), re.M)
+    assert [d for d, _ in table] == ["64", "128", "512"]
+    for d, cells in table:
+        stated = [int(cell.replace(",", "")) for cell in cells.split(" | ") if cell != "rows only"]
+        rows, single = rng.normal(size=(2000, int(d))), {"precision": "float32"}
+        wanted = [("fid", {}), ("fid", single), ("fid", {**single, "rank": 32}), ("kid", {}), (features, {})]
+        wanted.append(("precision", {**single, "reveal_rows": True}))
+        sent = [len(nm.federated.client_summary(rows, m, **o)) for m, o in wanted if m != "kid" or d != "512"]
+        assert sent == pytest.approx(stated, abs=3) and (np.abs(np.subtract(sent, stated)) > 0).sum() <= 1
 
 
 REFUSED = {

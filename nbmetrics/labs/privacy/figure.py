@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ...federated.figure import hatch_noise, mark_noise
 from ...figures.drawing import AGGREGATES, TEXT, Drawing, brief, generator_look, legend, panels, plain, whole_ticks
 from .numbers import headline
 from .scene import AGGREGATES as PARTS
 from .scene import PrivacyScene
 
 LONGEST = 24  # letters of a name
+LINE = 110  # letters of the headline's lines
 BAND = "bands: 95 % interval for the chance, at each ε"
+HATCHED = "hatched, open marks: the noise decides"
 
 
 def privacy_lab(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[str, Any]) -> Drawing:
@@ -21,23 +25,27 @@ def privacy_lab(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[
     figure, (left, right) = panels(2, width=5.0, height=3.8)
     m = [metric["name"] for metric in study["metrics"]].index(scene.metric)
     label = plain(study["metrics"][m]["label"])
-    _survival(left, study, m, numbers["epsilon"])
+    _survival(left, study, m, PARTS.index(scene.aggregate), numbers["epsilon"])
     left.set_title(f"Who is first by {label} without noise stays first", fontsize=10)
     _runs(right, study, numbers)
     right.set_xlabel(f"{label}-{scene.aggregate}")
     right.set_title(f"{len(numbers['drawn'])} runs at ε = {numbers['epsilon']:g}; bars: without noise", fontsize=10)
     legend(figure, left)
-    figure.suptitle(plain(headline(study, scene, numbers)), fontsize=11)
+    figure.suptitle(plain(textwrap.fill(headline(study, scene, numbers), LINE)), fontsize=11)
     return figure
 
 
-def _survival(ax: Any, study: Mapping[str, Any], m: int, epsilon: float) -> None:
-    kept, low, high = (np.array(study[name])[:, m] for name in ("kept", "low", "high"))
-    runs = len(study["drawn"][0])
-    for p, part in enumerate(PARTS):
-        look = {"color": AGGREGATES[part]["color"], "alpha": 0.12, "label": BAND}
-        ax.fill_between(study["epsilons"], runs * low[:, p], runs * high[:, p], **look)
-        ax.plot(study["epsilons"], kept[:, p], label=part, markersize=4, **AGGREGATES[part])
+def _survival(ax: Any, study: Mapping[str, Any], m: int, p: int, epsilon: float) -> None:
+    epsilons, runs = study["epsilons"], len(study["drawn"][0])
+    for k, part in enumerate(PARTS):
+        pairs = [pairs[m][k] for pairs in study["pairs"]]
+        low, high = ([runs * pair[end] for pair in pairs] for end in ("low", "high"))
+        ax.fill_between(epsilons, low, high, color=AGGREGATES[part]["color"], alpha=0.12, label=BAND)
+        kept, survives = [pair["kept"] for pair in pairs], [pair["survives"] for pair in pairs]
+        ax.plot(epsilons, kept, label=part, markersize=4, **AGGREGATES[part])
+        mark_noise(ax, epsilons, kept, survives, part)
+        if k == p:
+            hatch_noise(ax, epsilons, survives, HATCHED)
     ax.axvline(epsilon, color=TEXT, linewidth=1, linestyle=":")
     whole_ticks(ax.yaxis)
     ax.set_xscale("log")

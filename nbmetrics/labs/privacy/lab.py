@@ -142,6 +142,6 @@ class PrivacyLab(Lab):
         shown = ", ".join(study["generators"][g] for g in ordered(numbers["shown"]))
         return (
             f"PrivacyLab: {headline(study, scene, numbers)} Run {scene.run} would show the order {shown}. "
-            "The picture has how often the best stays first against ε, and the scores of all runs beside those without "
-            "noise."
+            "The picture has how often the best stays first against ε, hatched where the noise decides, and the scores "
+            "of all runs beside those without noise."
         )

@@ -13,9 +13,6 @@ import numpy as np
 
 from .scene import AGGREGATES, PrivacyScene
 
-# The share of the runs from which on, at every larger ε, the first place is said to survive.
-SURVIVES = 0.95
-
 
 def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
     """Of the nearest ε on the grid.
@@ -25,9 +22,10 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
     - drawn: (runs, generators); shown: those of the run
     - places: of each generator in the run, from 1; first: in how many runs it is first
     - kept, low, high: in how many runs the best without noise is first, and Wilson's 95 % interval for the chance
+    - pair: of the best without noise and its closest rival, see `_of_pair` of study.py
     - same: in how many runs all generators are in the order without noise
-    - clipped: which generator is first clipped and without noise
-    - survives: the smallest ε of the grid from which on kept is at least 95 % of the runs, or None
+    - clipped: which generator is first clipped and without noise; clips: whether clipping alone decides that
+    - survives: the smallest ε of the grid from which on the order survives, or None
     """
     e = nearest(study["epsilons"], scene.epsilon)
     m = [metric["name"] for metric in study["metrics"]].index(scene.metric)
@@ -36,6 +34,7 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
     exact, shown = study["exact"][m][p], drawn[scene.run - 1]
     order = ordered(exact)
     firsts = [ordered(run)[0] for run in drawn]
+    pair = study["pairs"][e][m][p]
     return {
         "place": e,
         "epsilon": study["epsilons"][e],
@@ -46,11 +45,13 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
         "shown": shown,
         "places": [ordered(shown).index(g) + 1 for g in range(len(exact))],
         "first": [firsts.count(g) for g in range(len(exact))],
-        "kept": study["kept"][e][m][p],
-        "low": study["low"][e][m][p],
-        "high": study["high"][e][m][p],
+        "kept": pair["kept"],
+        "low": pair["low"],
+        "high": pair["high"],
+        "pair": pair,
         "same": sum(ordered(run) == order for run in drawn),
         "clipped": ordered(study["clipped"][m][p])[0],
+        "clips": study["clips"][m][p],
         "survives": survives(study, m, p),
     }
 
@@ -66,11 +67,10 @@ def ordered(scores: Sequence[float]) -> list[int]:
 
 
 def survives(study: Mapping[str, Any], m: int, p: int) -> float | None:
-    """The smallest ε from which on the best generator is first in 95 % of the runs, or None."""
-    least = SURVIVES * len(study["drawn"][0])
+    """The smallest ε from which on the order of the best generator and its rivals survives, or None."""
     found = None
-    for epsilon, kept in zip(reversed(study["epsilons"]), reversed(study["kept"]), strict=True):
-        if kept[m][p] < least - 1e-9:
+    for epsilon, pairs in zip(reversed(study["epsilons"]), reversed(study["pairs"]), strict=True):
+        if not pairs[m][p]["survives"]:
             break
         found = epsilon
     return found
@@ -79,8 +79,10 @@ def survives(study: Mapping[str, Any], m: int, p: int) -> float | None:
 def headline(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[str, Any]) -> str:
     """What the lab says at a glance."""
     label = next(metric["label"] for metric in study["metrics"] if metric["name"] == scene.metric)
-    best = study["generators"][numbers["order"][0]]
-    return (
-        f"At ε = {numbers['epsilon']:g} the best by {label}-{scene.aggregate} stays first in {numbers['kept']} of "
-        f"{len(numbers['drawn'])} runs; without noise it is {best}."
-    )
+    pair, score, epsilon = numbers["pair"], f"{label}-{scene.aggregate}", f"{numbers['epsilon']:g}"
+    if pair["survives"]:
+        runs, best = f"{numbers['kept']} of {len(numbers['drawn'])} runs", study["generators"][pair["best"]]
+        return f"At ε = {epsilon} the best by {score} stays first in {runs}; without noise it is {best}."
+    who = "clipping and noise decide" if numbers["clips"] else "the noise decides"
+    sizes = f"± {pair['moved']} on a difference of {pair['apart']}"
+    return f"ε = {epsilon}: at this ε {who} who is first by {score} ({sizes})."

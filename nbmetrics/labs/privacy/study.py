@@ -11,6 +11,7 @@ import numpy as np
 from ...datasets import digits, trained_samples
 from ...errors import InvalidInput
 from ...federated.noisy import check_bounded
+from ...federated.pairs import PairSurvival, two_digits
 from ...federated.study import NoiseStudy, noise_study
 from ...federated.survival import wilson
 from ...federation import Federation, as_generators
@@ -78,8 +79,6 @@ def _study(federation: Federation, generators: Any, settings: Settings, progress
         if check_bounded(metric, sample) == "nothing":
             fix = "Take 'fid', 'kid' or KID(nm.RandomFeatures(…))"
             raise InvalidInput("metrics", f"{metric.label} looks at the generator alone, and noise leaves it", fix)
-    if len(generators) < 2:
-        raise InvalidInput("generators", "is one, which has no rank", "Give two or more")
     scores = len(settings.epsilons) * settings.repeats * len(metrics) * 2 * len(generators)
     if scores > MOST_SCORES:
         fix = "Give fewer repeats, epsilons, metrics or generators"
@@ -107,8 +106,7 @@ def packed(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
     `about` is what it is of, in words; `code` is Python that makes the lab again.
     """
     exact, clipped, drawn = map(_brief, (study.exact, study.clipped, study.drawn))
-    study = replace(study, exact=exact, clipped=clipped, drawn=drawn)
-    low, high = wilson(study.kept, study.drawn.shape[1])
+    study, runs = replace(study, exact=exact, clipped=clipped, drawn=drawn), study.drawn.shape[1]
     return {
         "of": of,
         "about": about,
@@ -120,13 +118,39 @@ def packed(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
         "exact": study.exact.tolist(),
         "clipped": study.clipped.tolist(),
         "drawn": study.drawn.tolist(),
-        "kept": study.kept.tolist(),
-        "low": _brief(low).tolist(),
-        "high": _brief(high).tolist(),
+        "clips": [[not pair.survives for pair in by_part] for by_part in study.compared(study.clipped[None])],
+        "pairs": [[[_of_pair(pair, runs) for pair in by_part] for by_part in by_metric] for by_metric in study.pairs],
         "delta": study.delta,
         "clip": study.clip,
         "rows": [min(study.rows), max(study.rows)],
         "clients": len(study.rows),
+    }
+
+
+def _of_pair(pair: PairSurvival, runs: int) -> dict[str, Any]:
+    """What is said of the best generator and the rival whose order with it survives least, at one ε.
+
+    - best, rival: their positions
+    - kept: in how many runs the best stays first of all; low, high: Wilson's 95 % interval for the chance
+    - kept_if_reversed, reversed_low, reversed_high: the same of the opposite order of the two, had that been true
+    - apart, moved: by how much the two differ, and how far noise and clipping move that, in words
+    - survives: whether the order survives, or noise decides
+    """
+    (low, high), (reversed_low, reversed_high) = (
+        map(float, _brief(np.array(wilson(count, runs)))) for count in (pair.first, pair.kept_if_reversed)
+    )
+    return {
+        "best": pair.best,
+        "rival": pair.rival,
+        "kept": pair.first,
+        "low": low,
+        "high": high,
+        "kept_if_reversed": pair.kept_if_reversed,
+        "reversed_low": reversed_low,
+        "reversed_high": reversed_high,
+        "apart": two_digits(pair.difference),
+        "moved": two_digits(pair.error),
+        "survives": pair.survives,
     }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
+from nbmetrics.federated.pairs import two_digits
 from nbmetrics.labs.privacy import study as made
 from nbmetrics.labs.privacy.numbers import headline, nearest, numbers_of
 from nbmetrics.labs.privacy.scene import PrivacyScene
@@ -57,8 +58,14 @@ def test_the_numbers_are_those_of_rank_survival(own):
     for scene in scenes(own):
         found = numbers_of(own.study, scene)
         row = table.loc[(found["epsilon"], scene.metric, scene.aggregate)]
-        assert found["kept"] / 6 == row["best_kept"] and found["kept"] == found["first"][found["order"][0]]
-        assert [found["low"], found["high"]] == pytest.approx([row["best_low"], row["best_high"]], rel=1e-6)
+        pair, names = found["pair"], own.study["generators"]
+        assert pair["kept"] / 6 == row["best_kept"] and pair["kept"] == found["first"][found["order"][0]]
+        assert [pair["low"], pair["high"]] == pytest.approx([row["best_low"], row["best_high"]], rel=1e-6)
+        assert pair["best"] == found["order"][0] and names[pair["rival"]] == row["rival"]
+        assert pair["kept_if_reversed"] / 6 == row["kept_if_reversed"] and pair["survives"] == row["survives"]
+        ends = [pair["reversed_low"], pair["reversed_high"]]
+        assert ends == pytest.approx([row["reversed_low"], row["reversed_high"]], rel=1e-6)
+        assert [pair["apart"], pair["moved"]] == [two_digits(row["difference"]), two_digits(row["difference_error"])]
         exact = own.scores().values(scene.metric)
         np.testing.assert_allclose(found["exact"], getattr(exact, scene.aggregate), rtol=1e-6)
         drawn = np.array(found["drawn"])
@@ -85,22 +92,55 @@ def test_the_default_study_is_bounded_without_looking_at_the_rows(lab):
 
 def test_the_guide_has_the_numbers_of_the_lab_as_it_opens(lab):
     """A run may flip where another machine rounds otherwise, two do not."""
-    found = re.findall(
-        r"^\| ([\d.]+) \| (\d+) \| (\d+) \| (\d+) \|$", (ROOT / "docs/federated.md").read_text("utf-8"), re.M
-    )
+    text = (ROOT / "docs/federated.md").read_text("utf-8")
+    found = re.findall(r"^\| ([\d.]+) \| (\d+), (\d+) \| (\d+), (\d+) \| (\d+), (\d+) \|$", text, re.M)
     assert len(found) == 7
     for epsilon, *counts in found:
-        (avg, both), (kid, same) = lab.study["kept"][lab.study["epsilons"].index(float(epsilon))]
-        assert kid == same and np.abs(np.subtract([avg, both, kid], [int(count) for count in counts])).max() <= 1
+        fid, kid = lab.study["pairs"][lab.study["epsilons"].index(float(epsilon))]
+        assert kid[0] == kid[1]
+        there = [pair[part] for pair in (*fid, kid[0]) for part in ("kept", "kept_if_reversed")]
+        assert np.abs(np.subtract(there, [int(count) for count in counts])).max() <= 1
 
 
 def test_the_page_is_small_and_says_what_it_shows(lab, tmp_path):
     text = lab.export_html(tmp_path / "noise.html").read_text("utf-8")
     assert len(text) < 230_000 and "not private" in text
-    said = f"{lab.result['kept']} of 20 runs; without noise it is {lab.study['generators'][lab.result['order'][0]]}."
-    named = [text.get_text() for text in lab._picture().legends[0].get_texts()]
-    assert named == ["bands: 95 % interval for the chance, at each ε", "avg", "all"]
-    assert said in lab.snapshot().alt and lab.snapshot().png.startswith(b"\x89PNG")
+    named = {text.get_text() for text in lab._picture().legends[0].get_texts()}
+    hatched = "hatched, open marks: the noise decides"
+    assert named == {"bands: 95 % interval for the chance, at each ε", "avg", "all", hatched}
+    assert headline(lab.study, scene_of(lab), lab.result) in lab.snapshot().alt
+    assert lab.snapshot().png.startswith(b"\x89PNG")
+
+
+def test_the_page_that_opens_says_where_the_noise_decides(lab):
+    """At ε = 3 it decides, at the least noise it does not."""
+    assert "at this ε the noise decides who is first by FID-all (± " in lab._described()
+    scene = PrivacyScene(100.0, "fid", "all")
+    numbers = numbers_of(lab.study, scene)
+    assert numbers["pair"]["survives"] and numbers["survives"] <= 100.0
+    assert "stays first in 20 of 20 runs; without noise it is " in headline(lab.study, scene, numbers)
+    for m in range(2):
+        for p in range(2):
+            for pairs in lab.study["pairs"]:
+                least = min(pairs[m][p]["kept"], pairs[m][p]["kept_if_reversed"])
+                assert not pairs[m][p]["survives"] or least >= 19
+
+
+def test_an_order_that_noise_makes_is_told_apart_from_one_that_clipping_makes():
+    """Three clients, a generator too wide and one too narrow: noise prefers the wide one, a narrow clip the other."""
+    rng = np.random.default_rng(0)
+    clients = {f"s{k}": rng.normal(0, 1, (100, 16)) for k in range(3)}
+    wide, _ = rng.normal(0, 1.15, (2000, 16)), rng.normal(0, 0.87, (2000, 16))
+    generators = {"wide": wide, "narrow": rng.normal(0, 0.80, (2000, 16))}
+    lab = nm.PrivacyLab(clients, generators, "fid", clip=12.0, epsilons=[0.1, 1.0, 30.0])
+    lab.scene = {**lab.scene, "epsilon": 0.1, "rev": lab.scene["rev"] + 1}
+    pair = lab.result["pair"]
+    assert (pair["kept"], pair["kept_if_reversed"], pair["survives"], lab.result["survives"]) == (20, 0, False, None)
+    assert "ε = 0.1: at this ε the noise decides who is first by FID-all (± " in lab._described()
+    clipped = nm.PrivacyLab(clients, generators, "fid", clip=1.5, epsilons=[500.0, 1000.0], repeats=3)
+    assert "at this ε clipping and noise decide who is first" in clipped._described()
+    for one in (lab, clipped):
+        one.close()
 
 
 @needs_node
@@ -134,8 +174,8 @@ console.log(JSON.stringify(found));
 @needs_node
 def test_words_where_the_best_survives_in_between_only(own, tmp_path):
     """Clipping alone may put another first, and then a middling ε keeps the best by luck."""
-    runs = len(own.study["drawn"][0])
-    study = {**own.study, "kept": [[[kept, kept]] * 2 for kept in (0, runs, runs - 2)]}
+    pair = own.study["pairs"][0][0][0]
+    study = {**own.study, "pairs": [[[{**pair, "survives": kept}] * 2] * 2 for kept in (False, True, False)]}
     view = made.__file__.rpartition("/")[0] + "/view"
     page = tmp_path / "page.mjs"
     page.write_text(
@@ -148,7 +188,7 @@ console.log(survivalWords(study, numbersOf({json.dumps(own.scene)}, {{ get: () =
         "utf-8",
     )
     said = subprocess.run([NODE, page], capture_output=True, text=True, check=True).stdout
-    assert said.startswith("Up to ε = 50 there is none from which on it stays first in at least 6 of the 6 runs.")
+    assert said.startswith("Up to ε = 50 the noise decides: there is no ε from which on the order survives.")
 
 
 def test_code_and_share_string_rebuild_the_scene(lab, own):

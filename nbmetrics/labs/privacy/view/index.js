@@ -20,7 +20,9 @@ import { SurvivalPlot } from "./survival.js";
 import {
   bandWords,
   conventionWords,
+  EPSILON_WORDS,
   epsilonText,
+  hatchWords,
   headlineWords,
   noiseText,
   runWords,
@@ -61,7 +63,7 @@ function privacyView(store, signal) {
     },
     picture: () => ({
       drawing: survival.plot.root,
-      words: [headline.textContent ?? "", bandWords(study(), now())],
+      words: [headline.textContent ?? "", bandWords(study(), now()), hatchWords(now())],
       table: scores.table,
     }),
     compared: (python) => compared(python, /** @type {any} */ (store.numbers)),
@@ -105,7 +107,8 @@ function epsilonSlider(store, signal) {
     setText(words, noiseText(study(), numbers));
   };
   const label = el("span", { class: "nbm-noise-symbol", "aria-hidden": "true" }, ["ε"]);
-  return { root: el("div", { class: "nbm-noise-epsilon" }, [label, slider, words]), paint };
+  const note = el("p", { class: "nbm-note" }, [EPSILON_WORDS]);
+  return { root: el("div", { class: "nbm-noise-epsilon" }, [label, slider, words, note]), paint };
 }
 
 /** @param {Store} store @param {AbortSignal} signal */
@@ -214,15 +217,24 @@ function keptRows(study, scene) {
     ...AGGREGATES.flatMap((part) => [
       `${part}: first, of ${study.drawn[0].length}`,
       `${part}: chance, 95\u00a0% interval`,
+      `${part}: if reversed`,
+      `${part}: its 95\u00a0% interval`,
+      `${part}: survives`,
     ]),
   ];
   const percent = (/** @type {number} */ share) => Math.round(100 * share);
   const rows = study.epsilons.map((epsilon, e) => [
     epsilonText(epsilon),
-    ...AGGREGATES.flatMap((_, p) => [
-      String(study.kept[e][m][p]),
-      `${percent(study.low[e][m][p])}–${percent(study.high[e][m][p])} %`,
-    ]),
+    ...AGGREGATES.flatMap((_, p) => {
+      const pair = study.pairs[e][m][p];
+      return [
+        String(pair.kept),
+        `${percent(pair.low)}–${percent(pair.high)} %`,
+        String(pair.kept_if_reversed),
+        `${percent(pair.reversed_low)}–${percent(pair.reversed_high)} %`,
+        pair.survives ? "yes" : "no: noise decides",
+      ];
+    }),
   ]);
   return { heads, rows };
 }

@@ -6,8 +6,6 @@
  * @import { Numbers, Scene, Study } from "./types.js"
  */
 export const AGGREGATES = ["avg", "all"];
-// The share of the runs from which on, at every larger ε, the first place is said to survive.
-const SURVIVES = 0.95;
 
 /** @param {Scene} scene @param {{get(key: string): any}} model @returns {Numbers} */
 export function numbersOf(scene, model) {
@@ -17,6 +15,7 @@ export function numbersOf(scene, model) {
   const drawn = study.drawn[e].map((run) => run[m][p]);
   const [exact, shown] = [study.exact[m][p], drawn[scene.run - 1]];
   const order = ordered(exact);
+  const pair = study.pairs[e][m][p];
   const firsts = drawn.map((run) => ordered(run)[0]);
   return {
     place: e,
@@ -28,11 +27,13 @@ export function numbersOf(scene, model) {
     shown,
     places: exact.map((_, g) => ordered(shown).indexOf(g) + 1),
     first: exact.map((_, g) => firsts.filter((first) => first === g).length),
-    kept: study.kept[e][m][p],
-    low: study.low[e][m][p],
-    high: study.high[e][m][p],
+    kept: pair.kept,
+    low: pair.low,
+    high: pair.high,
+    pair,
     same: drawn.filter((run) => String(ordered(run)) === String(order)).length,
     clipped: ordered(study.clipped[m][p])[0],
+    clips: study.clips[m][p],
     survives: survives(study, m, p),
   };
 }
@@ -53,9 +54,8 @@ export function ordered(scores) {
   return scores.map((_, g) => g).sort((g, h) => scores[g] - scores[h]);
 }
 
-/** The smallest ε from which on the best generator is first in 95 % of the runs. @param {Study} study @param {number} m @param {number} p */
-export function survives({ epsilons, kept, drawn }, m, p) {
-  const least = SURVIVES * drawn[0].length - 1e-9;
-  const last = kept.map((one) => one[m][p] < least).lastIndexOf(true);
+/** The smallest ε from which on the order of the best generator and its rivals survives. @param {Study} study @param {number} m @param {number} p */
+export function survives({ epsilons, pairs }, m, p) {
+  const last = pairs.map((one) => !one[m][p].survives).lastIndexOf(true);
   return epsilons[last + 1] ?? null;
 }

@@ -1,14 +1,15 @@
 /**
  * How often the best without noise stays first, against ε: a curve for avg and one for all, each with its 95 % band, and a
- * marker at the present ε. A press goes to the nearest ε.
+ * marker at the present ε; hatched where noise decides that. A press goes to the nearest ε.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Scene, Study } from "./types.js"
+ * @import { Numbers, Pair, Scene, Study } from "./types.js"
  */
 import { curve, linear, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
+import { lines } from "../../toolkit/view/hatching.js";
 import { AGGREGATES, placesOf } from "./numbers.js";
-import { bandWords, epsilonText } from "./words.js";
+import { bandWords, epsilonText, hatchWords } from "./words.js";
 
 const HEIGHT = 250;
 
@@ -23,11 +24,28 @@ export class SurvivalPlot {
     this.ends = AGGREGATES.map((part) => svg("text", { class: `nbm-noise-${part} nbm-strong` }, [part]));
     this.marker = svg("line", { class: "nbm-noise-marker" });
     this.axis = svg("text", { class: "nbm-quiet", "text-anchor": "middle" }, ["ε (less noise to the right)"]);
-    this.plot.root.append(...this.bands, this.marker, ...this.curves, ...this.dots, ...this.ends, this.axis);
+    this.hatch = svg("g", { class: "nbm-noise-hatch", "aria-hidden": "true" });
+    this.plot.root.append(
+      this.hatch,
+      ...this.bands,
+      this.marker,
+      ...this.curves,
+      ...this.dots,
+      ...this.ends,
+      this.axis,
+    );
     this.title = el("h3");
-    this.band = el("span");
-    const key = el("p", { class: "nbm-note nbm-noise-key" }, [el("i", { "aria-hidden": "true" }), this.band]);
-    this.root = el("section", { class: "nbm-noise-card", "aria-label": "Survival" }, [this.title, this.plot.root, key]);
+    const [band, hatched] = [el("span"), el("span")];
+    this.keys = { band, hatched };
+    const keys = [
+      el("p", { class: "nbm-note nbm-noise-key" }, [el("i", { "aria-hidden": "true" }), band]),
+      el("p", { class: "nbm-note nbm-noise-key" }, [
+        el("i", { class: "nbm-noise-lines", "aria-hidden": "true" }),
+        hatched,
+      ]),
+    ];
+    const parts = [this.title, this.plot.root, ...keys];
+    this.root = el("section", { class: "nbm-noise-card", "aria-label": "Survival" }, parts);
     this.plot.resize(420, HEIGHT);
     watchSize(this.root, signal, ({ width }) => {
       if (!width || width === this.plot.width) return;
@@ -78,28 +96,34 @@ export class SurvivalPlot {
   /** @param {Scene} scene @param {Numbers} numbers */
   paint(scene, numbers) {
     const { plot, study } = this;
-    const { m } = placesOf(study, scene);
+    const { m, p: shown } = placesOf(study, scene);
     const runs = numbers.drawn.length;
     const { label } = study.metrics[m];
     setText(this.title, `Runs of ${runs} in which the best by ${label} stays first`);
-    setText(this.band, bandWords(study, scene));
+    setText(this.keys.band, bandWords(study, scene));
+    setText(this.keys.hatched, hatchWords(scene));
     this.root.dataset.aggregate = scene.aggregate;
     const [x, y] = [this.across, linear([0, runs], plot.box.y)];
     plot.paintY(ticksOf([0, runs], Math.max(1, roundStep(runs, 5))), y.at);
     plot.paintX(decades(study.epsilons), (value) => x.at(Math.log(value)), HEIGHT - 20, epsilonText);
     const xs = study.epsilons.map((epsilon) => x.at(Math.log(epsilon)));
-    const kept = AGGREGATES.map((_, p) => study.kept.map((one) => one[m][p]));
+    const pairs = AGGREGATES.map((_, p) => study.pairs.map((one) => one[m][p]));
+    const kept = pairs.map((one) => one.map((pair) => pair.kept));
+    this.paintHatch(xs, pairs[shown]);
     const levels = kept.map((counts) => y.at(counts[counts.length - 1]));
     const isOne = Math.abs(levels[0] - levels[1]) < 13;
     AGGREGATES.forEach((part, p) => {
       const ys = kept[p].map((count) => y.at(count));
-      const [low, high] = [study.low, study.high].map((ends) => ends.map((one) => y.at(runs * one[m][p])));
+      const [low, high] = [
+        pairs[p].map((pair) => y.at(runs * pair.low)),
+        pairs[p].map((pair) => y.at(runs * pair.high)),
+      ];
       setAttributes(this.curves[p], { d: curve(xs, ys) });
       setAttributes(this.bands[p], {
         d: `${curve(xs, high)}${curve([...xs].reverse(), [...low].reverse()).replace("M", "L")}Z`,
       });
       this.bands[p].classList.toggle("nbm-noise-quiet", part !== scene.aggregate);
-      this.paintDots(p, xs, ys, numbers.place);
+      this.paintDots(p, xs, ys, numbers.place, pairs[p]);
       const at = levels[p] + 4 + (isOne ? (p ? 8 : -6) : 0);
       setAttributes(this.ends[p], { x: plot.box.x[1] + 7, y: at });
     });
@@ -108,17 +132,42 @@ export class SurvivalPlot {
     setAttributes(this.axis, { x: (plot.box.x[0] + plot.box.x[1]) / 2, y: HEIGHT - 3 });
     const said = AGGREGATES.map((part, p) => `by ${part} ${kept[p][numbers.place]}`).join(", ");
     const all = `ε ${study.epsilons.map(epsilonText).join(", ")}: by avg ${kept[0].join(", ")}; by all ${kept[1].join(", ")}`;
+    const ruled = study.epsilons.filter((_, e) => !pairs[shown][e].survives).map(epsilonText);
+    const noise = ruled.length ? ` The noise decides by ${scene.aggregate} at ε ${ruled.join(", ")}.` : "";
     setAttributes(plot.root, {
-      "aria-label": `Runs of ${runs} in which the best by ${label} stays first, at ε = ${epsilonText(numbers.epsilon)}: ${said}. ${all}.`,
+      "aria-label": `Runs of ${runs} in which the best by ${label} stays first, at ε = ${epsilonText(numbers.epsilon)}: ${said}. ${all}.${noise}`,
     });
   }
 
-  /** @param {number} p @param {number[]} xs @param {number[]} ys @param {number} place of the present ε */
-  paintDots(p, xs, ys, place) {
-    resizeChildren(this.dots[p], xs.length, () => svg("circle")).forEach((node, e) =>
-      setAttributes(node, { cx: xs[e], cy: ys[e], r: e === place ? 5.5 : 2.5 }),
-    );
+  /** Over each ε at which noise decides, half-way to its neighbours. @param {number[]} xs @param {Pair[]} pairs */
+  paintHatch(xs, pairs) {
+    const { x, y } = this.plot.box;
+    const key = [xs, y, pairs.map(({ survives }) => survives)].join();
+    if (this.hatch.dataset.key === key) return;
+    this.hatch.dataset.key = key;
+    const edges = [x[0], ...xs.slice(1).map((right, e) => (xs[e] + right) / 2), x[1]];
+    const boxes = runsOf(pairs.map(({ survives }) => !survives)).map(([from, to]) => ({
+      x: edges[from],
+      y: y[1],
+      width: edges[to] - edges[from],
+      height: y[0] - y[1],
+    }));
+    this.hatch.replaceChildren(...boxes.map((box) => lines(box, 1, "currentcolor")));
   }
+
+  /** @param {number} p @param {number[]} xs @param {number[]} ys @param {number} place of the present ε @param {Pair[]} pairs */
+  paintDots(p, xs, ys, place, pairs) {
+    resizeChildren(this.dots[p], xs.length, () => svg("circle")).forEach((node, e) => {
+      setAttributes(node, { cx: xs[e], cy: ys[e], r: e === place ? 5.5 : 2.5 });
+      node.classList.toggle("nbm-noise-open", !pairs[e].survives);
+    });
+  }
+}
+
+/** Where a list is true, as spans [from, to). @param {boolean[]} flags @returns {[number, number][]} */
+function runsOf(flags) {
+  const starts = flags.flatMap((flag, k) => (flag && !flags[k - 1] ? [k] : []));
+  return starts.map((from) => [from, [...flags, false].indexOf(false, from)]);
 }
 
 /** Powers of ten within the grid; its ends where there are fewer than two. @param {number[]} epsilons */

@@ -9,24 +9,33 @@ import { briefText, figure, ordinal, tickText } from "../../toolkit/view/numbers
 import { ordered, placesOf } from "./numbers.js";
 
 /** @param {Study} study @param {Scene} scene @param {Numbers} numbers */
-export function headlineWords(study, scene, { epsilon, kept, drawn, order }) {
-  const name = scoreName(study, scene);
-  const runs = `${kept} of ${drawn.length} runs`;
-  return `At ε = ${epsilonText(epsilon)} the best by ${name} stays first in ${runs}; without noise it is ${study.generators[order[0]]}.`;
+export function headlineWords(study, scene, { epsilon, kept, pair, drawn, clips }) {
+  const score = scoreName(study, scene);
+  if (pair.survives) {
+    const runs = `${kept} of ${drawn.length} runs`;
+    return `At ε = ${epsilonText(epsilon)} the best by ${score} stays first in ${runs}; without noise it is ${study.generators[pair.best]}.`;
+  }
+  const who = clips ? "clipping and noise decide" : "the noise decides";
+  return `ε = ${epsilonText(epsilon)}: at this ε ${who} who is first by ${score} (± ${pair.moved} on a difference of ${pair.apart}).`;
 }
 
-/** The answer over all ε. @param {Study} study @param {Numbers} numbers */
-export function survivalWords(study, { survives, drawn, order, clipped, low, high, same }) {
-  const { epsilons, generators } = study;
-  const least = Math.ceil(0.95 * drawn.length - 1e-9);
-  const kept = `it stays first in at least ${least} of the ${drawn.length} runs.`;
-  const first =
+/** The answer over all ε, and what makes it at the present one. @param {Study} study @param {Numbers} numbers */
+export function survivalWords(
+  { epsilons, generators },
+  { survives, drawn, order, clipped, same, kept, low, high, pair, clips },
+) {
+  const [runs, best, rival] = [drawn.length, generators[pair.best], generators[pair.rival]];
+  const least = Math.ceil(0.95 * runs - 1e-9);
+  const sentences = [
     survives === null
-      ? `Up to ε = ${epsilonText(epsilons[epsilons.length - 1])} there is none from which on ${kept}`
-      : `From ε = ${epsilonText(survives)} on ${kept}`;
-  const reach = `At the present ε its chance to stay first may be ${share(low)} to ${share(high)} (95 % interval of ${drawn.length} runs); all ${generators.length} keep their places in ${same} of ${drawn.length}.`;
-  const bent = clipped === order[0] ? "" : ` Clipping alone, without noise, puts ${generators[clipped]} first.`;
-  return `${first} ${reach}${bent}`;
+      ? `Up to ε = ${epsilonText(epsilons[epsilons.length - 1])} the noise decides: there is no ε from which on the order survives.`
+      : `From ε = ${epsilonText(survives)} on the order survives: at least ${least} of the ${runs} runs show it, and as many would show the opposite order if that were true.`,
+    `At the present ε ${clips ? "clipping and noise move" : "noise moves"} the difference between ${best} and ${rival} by about ± ${pair.moved}, and in truth it is ${pair.apart}.`,
+    `${best} stays first in ${kept} of ${runs} runs (a chance of ${chance(low, high)}); if ${rival} were the better one by as much, it would be ahead in ${pair.kept_if_reversed} (${chance(pair.reversed_low, pair.reversed_high)}).`,
+  ];
+  if (generators.length > 2) sentences.push(`All ${generators.length} keep their places in ${same} of ${runs}.`);
+  if (clipped !== order[0]) sentences.push(`Clipping alone, without noise, puts ${generators[clipped]} first.`);
+  return sentences.join(" ");
 }
 
 /** The order that the picked run would show. @param {Study} study @param {Scene} scene @param {Numbers} numbers */
@@ -41,6 +50,15 @@ export function runWords({ generators }, { run }, { shown, drawn, places, order 
 export function bandWords({ drawn }, { aggregate }) {
   return `Band: the chance that the best by ${aggregate} stays first, a 95\u00a0% interval of the ${drawn[0].length} runs at each ε by itself.`;
 }
+
+/** What its hatching is. @param {Scene} scene */
+export function hatchWords({ aggregate }) {
+  return `Hatched, open dots: the noise decides who is first by ${aggregate}, even where that is often the best.`;
+}
+
+/** What ε is, to whom it is new. */
+export const EPSILON_WORDS =
+  "ε is how much a release may tell of any one row: at a small ε much noise hides it, at a large one little does.";
 
 /** @param {Study} study @param {Numbers} numbers */
 export function noiseText({ delta }, { epsilon, multiplier }) {
@@ -58,12 +76,15 @@ export function conventionWords(study, scene) {
   const clipping = metrics.some(({ name }) => name === "fid")
     ? `; for FID rows are clipped to a distance of ${tickText(clip)} from the centre`
     : "";
-  const moves = scene.metric === "fid" ? " Noise moves FID itself, as negative eigenvalues are cut off." : "";
+  const moves =
+    scene.metric === "fid"
+      ? " Noise moves FID itself, as negative eigenvalues are cut off, and it prefers wider generators."
+      : "";
   const kid = scene.metric === "kid" ? " KID-avg and KID-all order alike, with noise and without." : "";
   return [
     `${about} ${clients} clients of ${size} rows.`.trim(),
     `(ε, δ = ${briefText(delta)}) protects each row of a client, one row replaced${together}${clipping}.`,
-    `All generators of a run meet the same noise, so compare within a run. At other ε it is only scaled: neighbouring points are not independent.${moves}${kid}`,
+    `All generators of a run meet the same noise, so compare within a run; it does not move them alike. At other ε it is only scaled: neighbouring points are not independent.${moves}${kid}`,
     "The study itself reads the rows and is not private: make it before a release, of public or simulated data like those to come.",
   ].join(" ");
 }
@@ -78,7 +99,7 @@ export function epsilonText(value) {
   return String(Number(value.toPrecision(6)));
 }
 
-/** @param {number} value */
-function share(value) {
-  return `${Math.round(100 * value)}\u00a0%`;
+/** @param {number} low @param {number} high */
+function chance(low, high) {
+  return `${Math.round(100 * low)} to ${Math.round(100 * high)}\u00a0%`;
 }

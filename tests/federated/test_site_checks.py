@@ -1,0 +1,130 @@
+"""Cautions about sites: one that is there twice and one of another scale are named, honest ones are not."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import nbmetrics as nm
+
+pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.federated.FewRowsWarning")
+TWICE, SCALE = "sent the same numbers", "check its units"
+FEATURES = nm.metrics.KID(nm.RandomFeatures(nm.RBF(), 64), name="features")
+
+
+def said(sites, metrics="fid", options=None, **common):
+    """The cautions about sites, by those that name some."""
+    options = options or [{}] * len(sites)
+    sent = {
+        name: nm.federated.client_summary(rows, metrics, min_rows=1, **common, **own)
+        for (name, rows), own in zip(sites.items(), options, strict=True)
+    }
+    d = next(iter(sites.values())).shape[1]
+    scores = nm.federated.aggregate(sent, None, {"g": nm.Gaussian([0.0] * d)}, metrics)
+    return [line for line in scores.cautions if TWICE in line or SCALE in line]
+
+
+def sites_of(count=4, n=60, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return {f"site {k}": rng.normal(rng.normal(size=d), 1.0, size=(n, d)) for k in range(count)}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "common"),
+    [("fid", {}), ("kid", {}), (FEATURES, {}), (["fid", "kid"], {}), ("recall", {"reveal_rows": True})],
+    ids=["fid", "kid", "features", "both", "rows"],
+)
+def test_one_site_under_two_names_is_named_however_it_was_summarized(metrics, common):
+    sites, rng = sites_of(), np.random.default_rng(1)
+    again = sites["site 2"] if common else rng.permutation(sites["site 2"])
+    (line,) = said({**sites, "site 9": again}, metrics, **common)
+    assert line == "'site 2' and 'site 9' sent the same numbers: one site under two names counts twice."
+    assert said(sites, metrics, **common) == []
+
+
+def test_one_site_is_recognised_in_single_precision_among_others_and_in_three_copies():
+    sites = sites_of(n=30, d=40)  # fewer rows than features: a factor is sent
+    options = [{}] * 4 + [{"precision": "float32"}]
+    assert len(said({**sites, "copy": sites["site 0"]}, options=options)) == 1
+    assert len(said({**sites, "copy": sites["site 0"], "third": sites["site 0"]})) == 2
+    noisy = nm.federated.client_summary(sites["site 1"], "fid", privacy=nm.federated.Privacy(1.0, clip=9.0))
+    scores = nm.federated.aggregate({"a": noisy, "b": noisy}, None, {"g": nm.Gaussian([0.0] * 40)}, "fid")
+    assert sum(TWICE in line for line in scores.cautions) == 1  # the very bytes
+
+
+def test_exact_laws_may_be_alike():
+    law = nm.federated.client_summary(nm.Gaussian([0.0, 1.0]), "fid")
+    assert nm.federated.aggregate([law, law], None, {"g": nm.Gaussian([0.0, 0.0])}, "fid").cautions == []
+
+
+@pytest.mark.parametrize("metrics", ["fid", "kid", "recall"])
+@pytest.mark.parametrize("factor", [1000.0, 255.0, 1e-3])
+def test_a_site_of_another_scale_is_named(metrics, factor):
+    sites = sites_of(5)
+    sites["site 3"] = factor * sites["site 3"]
+    (line,) = said(sites, metrics, reveal_rows=metrics == "recall")
+    assert line.startswith("The rows of 'site 3' are about ") and SCALE in line
+    assert ("larger" if factor > 1 else "smaller") in line
+    (stated,) = (float(word.replace(",", "")) for word in line.split() if word[0].isdigit() and word[-1].isdigit())
+    assert stated == pytest.approx(max(factor, 1 / factor), rel=0.35)
+
+
+def test_the_site_of_the_review_that_forgot_to_standardize():
+    rng = np.random.default_rng(0)
+    sites = {k: rng.normal(0, 1, size=(900, 16)) for k in ("a", "b", "c")}
+    sites["c"] *= 1000
+    assert [line[:18] for line in said(sites)] == ["The rows of 'c' ar"]
+    assert [line[:18] for line in said(sites, rank=4)] == ["The rows of 'c' ar"]
+    two = said({"a": sites["a"], "c": sites["c"]})
+    assert two == [
+        "The rows of 'c' are about 1,000 times larger than those of 'a': "
+        "check its units, and whether it standardized them as the others did."
+    ]
+
+
+def whitened(rows):
+    rows = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov(rows.T).reshape(rows.shape[1], -1))
+    return rows @ (vectors / np.sqrt(np.maximum(values, 1e-12))) @ vectors.T
+
+
+def honest(kind, rng):
+    """Clients of one honest federation of a kind; as many rows each, which is where copies are looked for."""
+    k, d, n = int(rng.integers(2, 9)), int(rng.integers(1, 12)), int(rng.integers(15, 120))
+    rows = [rng.normal(size=(n, d)) for _ in range(k)]
+    centres, spreads = rng.normal(0, 3, size=(k, d)), np.exp(rng.normal(0, 0.7, size=(k, 1, 1)))
+    kinds = {
+        "alike": lambda x, c, s: x,
+        "apart": lambda x, c, s: x + c,
+        "of unlike spread": lambda x, c, s: s * x + c,
+        "heavy tails": lambda x, c, s: s * np.sign(x) * np.expm1(np.abs(x)) + c,
+        "far from 0": lambda x, c, s: x + 1e6,
+        "each standardized": lambda x, c, s: (x - x.mean(axis=0)) / x.std(axis=0),
+        "each whitened": lambda x, c, s: whitened(x),
+        "counts": lambda x, c, s: np.floor(np.exp(x + c / 3)),
+        "rectified": lambda x, c, s: np.maximum(x + c, 0.0),
+        "one narrow": lambda x, c, s: x * (1e-4 if x is rows[0] else 1.0) + c,
+    }
+    return {f"s{i}": kinds[kind](*parts) for i, parts in enumerate(zip(rows, centres, spreads, strict=True))}
+
+
+KINDS = ("alike", "apart", "of unlike spread", "heavy tails", "far from 0", "each standardized", "each whitened")
+KINDS += ("counts", "rectified", "one narrow")
+
+
+def test_200_honest_federations_get_no_caution():
+    rng = np.random.default_rng(7)
+    found = {}
+    for kind, _ in itertools.product(KINDS, range(20)):
+        sites = honest(kind, rng)
+        lines = said(sites, "fid" if rng.random() < 0.5 else ["fid", "kid"])
+        found.setdefault(kind, []).extend(lines)
+    assert found == {kind: [] for kind in KINDS}
+
+
+def test_unequal_shares_of_the_digits_get_no_caution():
+    rows, labels = nm.datasets.digits()
+    middle = rows[:, 16:48:2]
+    dealt = [nm.Federation.dirichlet(middle, labels, 6, alpha, seed=0) for alpha in (0.05, 0.5)]
+    for clients in (*dealt, nm.Federation.from_labels(middle, labels)):
+        assert said({c.name: np.asarray(c.rows) for c in clients}) == []
