@@ -16,6 +16,7 @@ ELSEWHERE = {
     "README.md": ["tests/test_readme.py"],
     "docs/teaching.md": ["tests/test_teaching.py"],
     "notebooks": [f"tests/test_{about}.py" for about in ("boxes", "exercises", "notebooks", "teaching")],
+    "tests/golden": ["tests/test_golden.py"],
     "website": ["tests/test_website.py"],
     "binder": ["tests/test_binder.py"],
     "binder/jupyter_server_config.py": ["tests/test_server_config.py"],

@@ -29,7 +29,7 @@ def pytest_configure(config):
 
 
 # The servers and the page of JupyterLab take half a minute of a processor to start.
-JUPYTERLAB = re.compile(r"\[[^\]]*jupyterlab|test_(frontends|reopened|saved_notebook)\.py")
+JUPYTERLAB = re.compile(r"\[[^\]]*jupyterlab|test_(frontends|reopened|saved_notebook|golden_notebook)\.py")
 
 
 # All notebooks share a kernel and so a process, for a minute.

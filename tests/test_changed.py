@@ -31,6 +31,7 @@ from tests.changed import ALWAYS, ELSEWHERE, changed, selected
         ("docs/teaching.md", ["tests/test_teaching.py"]),
         ("tests/labs/toolkit/test_saved.py", ["tests/labs/toolkit/test_saved.py"]),
         ("tests/labs/toolkit/common.py", ["tests/labs/toolkit"]),
+        ("tests/golden/v0.1-dc18906/runs/long.zip", ["tests/test_golden.py"]),
         ("tests/metrics/test_removed.py", []),
         ("tests/conftest.py", []),
         ("tests/browser/test_axe.py", []),

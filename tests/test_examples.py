@@ -36,6 +36,7 @@ SHELVES = ("experiments.", "figures.")
 PLAIN = {
     *("FewPairsWarning", "BiasWarning", "UnreadWarning", "Images", "Scene", "training.Trained", "training.load"),
     *("metrics.W1", "metrics.Metric", "metrics.Sample", "metrics.register", "federated.plot_survival"),
+    "federated.FewRowsWarning",
     *("scene.Bumps", "scene.Copycat", "scene.History", "scene.Item", "scene.Scene", "scene.State", "scene.Truncated"),
     *("theory.AvgBound", "theory.Collapse", "theory.ConditionalOrder", "theory.Minimizers", "theory.NoTwin"),
     *("theory.Sides", "theory.Twin", "datasets.covered", "datasets.emoji", "datasets.trained_samples"),

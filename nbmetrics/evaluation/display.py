@@ -32,7 +32,7 @@ class Cell(NamedTuple):
         is_known = high - low > TIE * abs(high)  # what does not vary needs none, and NaN has none
         interval = f" [{figure(low, 3)}, {figure(high, 3)}]" if is_known else ""
         value = figure(corrected) if not interval else figure(corrected, 4)
-        is_same = corrected == plain or abs(corrected - plain) <= TIE * abs(plain) or math.isnan(plain)
+        is_same = figure(corrected, 4) == figure(plain, 4) or math.isnan(plain)
         return cls(value + interval, "" if is_same else f"plain {figure(plain, 4)}")
 
     def __str__(self) -> str:

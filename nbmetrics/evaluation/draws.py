@@ -111,7 +111,7 @@ def noise(result: Result, weights: Sequence[float], count: int = 256, seed: int 
     """
     count = check_count(count, "count", maximum=100_000)
     seed = check_count(seed, "seed", minimum=0)
-    scores = np.column_stack([result.by_client, result.pooled(weights)])
+    scores = np.column_stack([result.by_client, result.pooled_without_bias(weights)])
     if result.replicas is None and all(
         s is not None and s.distribution is not None for s in (*result.clients, *result.generators)
     ):
@@ -204,7 +204,7 @@ class Made:
 def _of_enough(pulls: Pulls) -> Pulls:
     """The pulls, NaN where the rows are too few for an interval."""
     sides = [rows for rows in (*pulls.real, *pulls.generated) if rows is not None]
-    if pulls.caution or all(len(rows) >= LEAST_ROWS for rows in sides):
+    if all(len(rows) >= LEAST_ROWS for rows in sides) or math.isnan(pulls.value):
         return pulls
     real, made = (tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in pulls[1:3])
     return Pulls(pulls.value, real, made, f"fewer than {LEAST_ROWS} rows: no interval")

@@ -242,10 +242,10 @@ def _debiased(
 
 
 def p_kid(parties: Parties, seed: int, shuffles: int = KID_SHUFFLES) -> float:
-    """The p-value of Σ λ_i U_ii − U_all: the means of k over pairs of different rows, of clients and of the pool.
+    """The p-value of KID's gap without bias: means of k over pairs of different rows, of clients and between them.
 
-    k is the cubic kernel about the mean of all rows, which every deal shares. What that leaves out of k cancels where
-    every deal pools to the same law, and is noise elsewhere; far from 0, or for small features, it is nearly all of k.
+    k is the cubic kernel about the mean of all rows, which every deal shares. What that leaves out of k cancels in the
+    gap; far from 0, or for small features, it is nearly all of k.
     """
     parties = _thinned(parties, seed)
     kernel = CentredPolynomial(centre=parties.rows.mean(axis=0))
@@ -264,9 +264,10 @@ def _thinned(parties: Parties, seed: int) -> Parties:
 
 
 def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.ndarray, float]:
-    """Σ λ_i U_ii − U_all of each deal, and how far apart two of them must be to differ.
+    """Σ λ_i(1 − λ_i)U_ii − Σ_{i≠j} λ_iλ_j K̄_ij of each deal, and how far apart two of them must be to differ.
 
-    Label sums of one kernel matrix, seen in blocks of rows.
+    Label sums of one kernel matrix, seen in blocks of rows. U_ii is over n_i(n_i − 1) pairs; wᵀKw without those of a
+    row with itself lacks n_i of the n_i² that its weights count, so Σ λ_i² U_ii/n_i is added to it.
     """
     n, sizes, pool = len(parties.rows), np.array(parties.sizes), parties.row_weights
     weights = _spread(deals[:1] if parties.pool_is_fixed else deals, pool)
@@ -281,8 +282,8 @@ def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.nd
                 within[:, client] += _squared(values, _spread(places, np.ones(sizes[client]), n), block)
             else:
                 within[:, client] += [_picked(values, chosen, block) for chosen in places]
-    u = within / (sizes * (sizes - 1.0))
-    gaps = u @ parties.weights - pooled / (1.0 - pool @ pool)
+    u, shares = within / (sizes * (sizes - 1.0)), np.array(parties.weights)
+    gaps = u @ (shares - shares**2 / sizes) - pooled
     return gaps, ALIKE * float(np.ptp(gaps)) + ROUNDING * size
 
 

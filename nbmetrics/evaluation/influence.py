@@ -110,15 +110,16 @@ class Influences:
     @property
     def design(self) -> str:
         return (
-            f"{self.level:.0%}, influence values of the rows; FID without the bias of few rows, plain beside it "
-            "(at 90 % they covered 76 to 100 % of simulations, see docs/intervals.md)"
+            f"{self.level:.0%}, influence values of the rows; FID without the bias of few rows, KID-all with clients "
+            "as strata, plain beside them (at 90 % they covered 76 to 100 % of simulations, see docs/intervals.md)"
         )
 
     def ends(self, weights: Sequence[float], part: str, _: np.ndarray) -> Ends:
         """The corrected score and the ends of its interval; `part` is avg, all, gap or client."""
         spread = self.spread(weights)
         centre, reach = getattr(spread, part), spread.variance[part].reach(self.level)
-        return Ends(centre, centre - reach, centre + reach)
+        further = _further(centre, reach) if self.metric.is_squared and part != "gap" else 0.0
+        return Ends(centre, centre - reach, centre + reach + further)
 
     def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], _: np.ndarray) -> float:
         """The probability that the first of two generators is the worse one by avg or all."""
@@ -166,6 +167,17 @@ class Influences:
     def cautions(self, weights: Sequence[float]) -> list[str]:
         """Of every score, clients' and pooled: why its interval is missing or doubtful, or nothing."""
         return self.spread(weights).cautions
+
+
+def _further(centre: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """How much further up the interval of a squared distance goes, `reach` at most: that of its root, squared.
+
+    The error of D² grows with D, so too low a score comes with too short a reach: by the root the upper end is
+    (D + reach/(2D))² = D² + reach + reach²/(4D²). The lower end stays, as near 0 a root says nothing.
+    """
+    with np.errstate(invalid="ignore"):
+        known = np.divide(reach, 4.0 * centre, out=np.ones_like(reach), where=centre > 0.25 * reach)
+    return np.where(centre > 0.0, reach * known, 0.0)
 
 
 def pulls_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> Pulls:

@@ -5,8 +5,6 @@ Twin: labs/toolkit/view/kidgap.js · held by: tests/labs/dashboard/test_kid_gap_
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..errors import refusal_of
@@ -16,40 +14,29 @@ from ..metrics.kid.metric import KID
 from .result import Result
 
 
-class GapParts(NamedTuple):
-    """What `kid_gap_parts` gives: cross (k, k), own (k,) and n (k,)."""
+def client_kernel_means(result: Result) -> np.ndarray | None:
+    """Return the kernel means of every two clients, M (k, k), from which KID's gap follows under any weights.
 
-    cross: np.ndarray
-    own: np.ndarray
-    n: np.ndarray
+    M_ij is the mean of k over the rows of clients i and j, and M_ii = U_i that over pairs of different rows (over all
+    pairs for the biased estimator and for exact distributions). No generator takes part:
 
+        gap(λ) = Σ λ_i M_ii − λᵀMλ
 
-def kid_gap_parts(result: Result) -> GapParts | None:
-    """What KID-avg − KID-all is made of under any weights λ ≥ 0 of sum 1; the generators take no part in it.
-
-    With S = `cross` the kernel means of every two clients, d = `own` the means of k(x, x) and n the numbers of rows
-    (infinite for laws, and for the biased estimator, which leaves no pairs of a row with itself out):
-
-        U_i = (S_ii − d_i/n_i) / (1 − 1/n_i)
-        L = Σ λ_i²/n_i
-        gap(λ) = Σ λ_i U_i − (λᵀSλ − Σ λ_i² d_i/n_i) / (1 − L)
-
-    Clients of weight 0 take no part. None for estimators that are not on all pairs, refused clients, or too many for a
-    matrix.
+    is KID-avg − KID-all of the "stratified" estimator, without bias under any weights. None for estimators that are
+    not on all pairs, refused clients, or too many clients for a matrix. Source: Theorem 1 of Wang et al.
 
     Examples
     --------
     >>> scores = nm.evaluate({"a": nm.Gaussian([0.0]), "b": nm.Gaussian([2.0])}, {"g": nm.Gaussian([0.0])}, "kid")
-    >>> parts, weights = kid_gap_parts(scores._results[0]), np.array([0.5, 0.5])
-    >>> gap = weights @ np.diag(parts.cross) - weights @ parts.cross @ weights
-    >>> bool(np.isclose(gap, scores.table["gap"][0]))
+    >>> means, weights = client_kernel_means(scores._results[0]), np.array([0.5, 0.5])
+    >>> bool(np.isclose(kid_gap(means, weights), scores.table["gap"][0]))
     True
     """
     estimator = result.metric.estimator if isinstance(result.metric, KID) else None
     if not isinstance(estimator, AllPairs) or refusal_of(*result.real):
         return None
     parts = [part for mean in result.real for part in mean.parts]
-    shares = np.zeros((len(result.real), len(parts)))  # a client that is a mixture of laws has several parts
+    shares = np.zeros((len(result.real), len(parts)))  # a client that is a mixture has several parts
     stop = 0
     for row, mean in zip(shares, result.real, strict=True):
         row[stop : stop + len(mean.parts)] = mean.weights
@@ -58,29 +45,25 @@ def kid_gap_parts(result: Result) -> GapParts | None:
     if table is None:
         return None
     where = [part.position for part in parts]
-    cross = shares @ table[np.ix_(where, where)] @ shares.T
-    if not estimator.unbiased:
-        none = np.zeros(len(cross))
-        return GapParts(cross, none, none + np.inf)
-    n = 1.0 / np.array([part.count for part in parts])
-    lost, diagonal = shares**2 @ n, shares**2 @ (n * [part.diagonal for part in parts])
-    own = np.divide(diagonal, lost, out=np.zeros_like(lost), where=lost > 0)
-    # what a kernel about the clients' mean leaves out of k, less a constant, which no gap sees
-    lean = shares @ [part.lean for part in parts]
-    lean = lean - lean.mean()
-    with np.errstate(divide="ignore"):
-        return GapParts(cross + lean[:, None] + lean, own + 2.0 * lean, 1.0 / lost)
+    means = shares @ table[np.ix_(where, where)] @ shares.T
+    np.fill_diagonal(means, [mean.self_mean(unbiased=estimator.unbiased) for mean in result.real])
+    return np.asarray(means)
+
+
+def kid_gap(means: np.ndarray, weights: np.ndarray) -> float:
+    """Return Σ λ_i M_ii − λᵀMλ, M (k, k) of `client_kernel_means`, λ (k,); clients of weight 0 take no part."""
+    used = weights > 0
+    means, weights = means[np.ix_(used, used)], weights[used]
+    return float(weights @ np.diag(means) - weights @ means @ weights)
 
 
 def client_distances(result: Result) -> np.ndarray | None:
-    """KID of every two clients, (k, k): U_i + U_j − 2 S_ij, 0 on the diagonal; unbiased ones may be negative.
+    """Return KID of every two clients, (k, k): M_ii + M_jj − 2 M_ij, 0 on the diagonal; unbiased ones may be negative.
 
-    None where `kid_gap_parts` is.
+    None where `client_kernel_means` is.
     """
-    parts = kid_gap_parts(result)
-    if parts is None:
+    means = client_kernel_means(result)
+    if means is None:
         return None
-    own = (np.diag(parts.cross) - parts.own / parts.n) / (1.0 - 1.0 / parts.n)
-    apart = own[:, None] + own - 2.0 * parts.cross
-    np.fill_diagonal(apart, 0.0)
-    return apart
+    own = np.diag(means)
+    return np.asarray(own[:, None] + own - 2.0 * means)

@@ -290,8 +290,15 @@ class Clients:
 
     def _replicated(self, column: Column, weights: tuple[float, ...], design: Design) -> list[NoiseColumn]:
         """Of the clients and of the pooled ones, from replicates, which give both."""
-        scores = np.array([value_of(terms) for terms in (*column.terms, column.pooled[weights][0])])
-        return list(split(replicated(self._resampled(column, design), 0, scores, weights, DRAWS, SEED)))
+        scores = [*map(value_of, column.terms), self._without_bias(column, weights)]
+        return list(split(replicated(self._resampled(column, design), 0, np.array(scores), weights, DRAWS, SEED)))
+
+    def _without_bias(self, column: Column, weights: tuple[float, ...]) -> float:
+        """The pooled score of one generator, see `Metric.without_bias`."""
+        terms = column.pooled[weights][0]
+        is_known = not isinstance(terms, InvalidInput)
+        found = self.metric.without_bias(self.together(weights), column.summary) if is_known else None
+        return value_of(terms) if found is None else found
 
     def advance(self, column: Column, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
         """Compute for so many seconds what the noise of a generator needs; whether `noise` has little left to do."""

@@ -136,6 +136,19 @@ class Result:
         """D(pool(S_i), S_G) for each generator."""
         return np.array([value_of(terms) for terms in self._pooled_terms(weights)])
 
+    def pooled_without_bias(self, weights: Sequence[float]) -> np.ndarray:
+        """`pooled`, without the bias of fixed numbers of rows a client where `Metric.without_bias` takes it off."""
+        found = self._attempt("without bias", weights, lambda: self._unbiased_pool(weights))
+        return self.pooled(weights) if isinstance(found, InvalidInput) else found
+
+    def _unbiased_pool(self, weights: Sequence[float]) -> np.ndarray:
+        scores, together = self.pooled(weights), self._together(weights)
+        for g, generated in enumerate(self.generated):
+            if not math.isnan(scores[g]) and not refusal_of(together, generated):
+                found = self.metric.without_bias(together, generated)
+                scores[g] = scores[g] if found is None else found
+        return scores
+
     def size_gaps(self, weights: Sequence[float]) -> np.ndarray:
         """For each generator, the avg − all there would be if all clients were alike; 0 where no metric says."""
         return np.array([gap for _, gap in self._against_all(weights)])
@@ -211,14 +224,19 @@ class Result:
         cautions = []
         for g, row, of_all in zip(self.generated, self.terms, pooled, strict=True):
             pairs = zip((*self.real, together), (*row, of_all), strict=True)
-            real = [summary for summary, terms in pairs if terms is not UNKNOWN and not refusal_of(summary, g)]
-            cautions += [c for c in (self.metric.caution(summary, g) for summary in real) if c is not None]
-        if not cautions and isinstance(self.replicas, Influences | Standing):
-            cautions = self.replicas.cautions(weights)
-        return remarked(self.label, cautions)
+            known = ((s, t) for s, t in pairs if t is not UNKNOWN and not refusal_of(s, g))
+            found = ("" if isinstance(t, InvalidInput) else self.metric.caution(s, g) for s, t in known)
+            cautions += [caution for caution in found if caution is not None]
+        lines = remarked(self.label, cautions)
+        if isinstance(self.replicas, Influences | Standing):
+            lines += remarked(self.label, self.replicas.cautions(weights))
+        return list(dict.fromkeys(lines))
 
-    def intervals(self, weights: Sequence[float], avg: np.ndarray, pooled: np.ndarray) -> dict[str, np.ndarray]:
+    def intervals(self, weights: Sequence[float], avg: np.ndarray) -> dict[str, np.ndarray]:
         """Columns `<part>_corrected`, `_low` and `_high` of avg, all and gap; none without uncertainty."""
+        if self.replicas is None:
+            return {}
+        pooled = self.pooled_without_bias(weights)
         parts = {"avg": (avg, self._range), "all": (pooled, self._range), "gap": (avg - pooled, EVERYTHING)}
         columns = {part: self._ends(weights, part, *given) for part, given in parts.items()}
         return {f"{part}_{end}": column for part, ends in columns.items() for end, column in ends.items()}

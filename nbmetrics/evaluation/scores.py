@@ -82,7 +82,7 @@ class Scores:
         for result in self._results:
             avg, pooled, _ = self.values(result.name)
             columns = {"generator": self.generators, "metric": result.name, "avg": avg, "all": pooled}
-            ends = result.intervals(self.weights, avg, pooled)
+            ends = result.intervals(self.weights, avg)
             gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
             frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
         table = pd.concat(frames, ignore_index=True)
@@ -307,7 +307,7 @@ class Scores:
         >>> scores.ledger[["aggregate", "bytes", "reveals"]]
           aggregate  bytes                 reveals
         0       avg      8  one number a generator
-        1       all    540     mean and covariance
+        1       all    572     mean and covariance
         """
         return self._noted(late("federated").ledger(self))
 

@@ -55,6 +55,7 @@ class Metric(ABC, Generic[S]):
     needs_test : whether clients must have test rows
     needs_density : whether a generator's law itself is scored, however many rows are asked for
     pools_scores : whether a pooled score takes all that the clients' own scores take
+    is_squared : whether it is a squared distance with an error that grows with the distance
     is_conditional : whether outputs are compared given their inputs, each client with the answers to its own condition
     """
 
@@ -67,6 +68,7 @@ class Metric(ABC, Generic[S]):
     needs_density = False
     is_conditional = False
     pools_scores = False
+    is_squared = False
 
     @abstractmethod
     def summarize(self, sample: Sample) -> S:
@@ -142,6 +144,10 @@ class Metric(ABC, Generic[S]):
 
     def caution(self, real: S, generated: S) -> str | None:
         """Why the score of this pair is to be read with caution, "" where it is not; None: left to its interval."""
+        return None
+
+    def without_bias(self, real: S, generated: S) -> float | None:
+        """The score of pooled clients (or of one) without the bias of their fixed numbers of rows; None: as it is."""
         return None
 
     def size_gap(self, clients: Sequence[S], weights: Sequence[float], pooled: S, generated: S) -> float:
@@ -284,6 +290,7 @@ def replicate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """All scores on resampled rows: by client (replicates, generators, clients) and pooled (replicates, generators).
 
+    Pooled ones are those of `Metric.without_bias` where the metric has them.
     `counts` say how often each row of a party is there, (replicates, n), or give it one or some replicates at a time
     (`counts[b]`, `counts[a:b]`). What a replicate leaves as it is, is computed once, also
     over several calls that share `known`, empty at first.
@@ -314,7 +321,7 @@ def replicate(
         together = once("pool", everyone, partial(metric.pool, summaries[: len(real)], shares))
         for g, made in enumerate(summaries[len(real) :], len(real)):
             by_client.append([once("client", (c, g), score(summaries[c], made)) for c in everyone])
-            pooled.append(once("all", (*everyone, g), score(together, made)))
+            pooled.append(once("all", (*everyone, g), partial(_pooled_score, metric, together, made)))
     shape = len(real_counts[0]), len(generated)
     return np.array(by_client).reshape(*shape, len(real)), np.array(pooled).reshape(shape)
 
@@ -352,6 +359,11 @@ def losses(metric: Metric[Any], scores: Any) -> np.ndarray:
 
 def _score(metric: Metric[Any], real: Any, generated: Any) -> float:
     return math.fsum(metric.terms(real, generated).values())
+
+
+def _pooled_score(metric: Metric[Any], real: Any, generated: Any) -> float:
+    found = metric.without_bias(real, generated)
+    return _score(metric, real, generated) if found is None else found
 
 
 _REGISTRY: dict[str, Callable[[], Metric[Any]]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays import Array, is_array
 from ..distributions import Distribution
+from ..errors import InvalidInput
 
 
 @dataclass(frozen=True)
@@ -96,17 +97,24 @@ class KernelMean:
 
     Cross means are bilinear in the parts; the self term of rows leaves out pairs of a row with itself:
     U = (wᵀKw − Σ w_a² k_aa) / (1 − Σ w_a²) for row weights w_a = λ_i/n_i.
+
+    Attributes
+    ----------
+    parts, weights : P_i and λ_i
+    strata : how many parts in a row are of one client; () where each is a client of its own
     """
 
     parts: tuple[KernelPart, ...]
     weights: tuple[float, ...]
+    strata: tuple[int, ...] = ()
 
     @classmethod
     def pool(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
         """The kernel mean of the mixture."""
         parts = tuple(part for mean in means for part in mean.parts)
         shares = tuple(w * v for mean, w in zip(means, weights, strict=True) for v in mean.weights)
-        return cls(parts, shares)
+        strata = tuple(size for mean in means for size in mean.strata or (1,) * len(mean.parts))
+        return cls(parts, shares, strata if max(strata) > 1 else ())
 
     @classmethod
     def merged(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
@@ -118,7 +126,7 @@ class KernelMean:
             held += [(part, w * v) for part, v in merged]
         pooled = cls.pool(means, weights)
         light = tuple(part if part.content is None else part.light() for part in pooled.parts)
-        found = cls(light, pooled.weights)
+        found = cls(light, pooled.weights, pooled.strata)
         vars(found)["_embedding"] = light[0].kernel.pooled(*zip(*held, strict=True))
         return found
 
@@ -143,6 +151,14 @@ class KernelMean:
     def self_mean(self, *, unbiased: bool = True) -> float:
         """E k(X, X′); without the pairs of a row with itself where `unbiased`."""
         return self._unbiased if unbiased else self._square
+
+    @cached_property
+    def stratified(self) -> float:
+        """E k(X, X′) without bias where the rows are a fixed number of each client: Σ λᵢ² Uᵢᵢ + Σ_{i≠j} λᵢλⱼ K̄ᵢⱼ.
+
+        Raises InvalidInput for a client of one row, which has no pair of its own.
+        """
+        return self._stratified(None)
 
     def row_means(self, rows: Array) -> np.ndarray:
         """E k(x_a, Y), Y from this mixture, for each row x_a, (n,) float64."""
@@ -189,19 +205,33 @@ class KernelMean:
 
     @cached_property
     def self_bias(self) -> float:
-        """What U is too large by on average, of parts drawn one by one: Σ λᵢ²/nᵢ (S − kᵢᵢ)/(1 − Σ λᵢ²/nᵢ).
+        """What U is too large by on average where the rows are a fixed number of each client: U − `stratified`.
 
-        S is the mean of the mixture, kᵢᵢ that of a part, both without self-pairs. Where λᵢ is nᵢ/n, that is only the
-        n-th part of what parts differ by, and what concatenated rows have: 0 here. A row alone counts as S.
+        A client of one row counts as if its rows were of the mixture.
         """
-        shares = [(part, w) for part, w in zip(self.parts, self.weights, strict=True) if w]
-        rates = [w / part.count for part, w in shares]
-        if max(rates) <= (1.0 + 1e-9) * min(rates):
-            return 0.0
-        drawn = [pair for pair in shares if pair[0].count < math.inf]
-        means = [KernelMean((p,), (1.0,))._unbiased if p.count > 1 else self._unbiased for p, _ in drawn]
-        own = math.fsum(w * w / p.count * mean for (p, w), mean in zip(drawn, means, strict=True))
-        return self._lost * self._unbiased - own + 2.0 * self._leaning
+        return self._unbiased - self._stratified(self._unbiased)
+
+    def _stratified(self, lone: float | None) -> float:
+        """`stratified`, with `lone` in the place of Uᵢᵢ of a client of one row."""
+        return self._square - math.fsum(w * w * own._self_pairs(lone) for own, w in self._clients() if w)
+
+    def _self_pairs(self, lone: float | None) -> float:
+        """What pairs of a row with itself add to the mean of one client."""
+        if self.pairs > 0.0:
+            return self._square - self._unbiased
+        if lone is None:
+            fix = "Give more rows, leave the client out, or use estimator='unbiased'"
+            raise InvalidInput("rows", "are one of a client, and a pair of its own needs 2", fix)
+        return self._square - lone
+
+    def _clients(self) -> Iterator[tuple[KernelMean, float]]:
+        """The mean of each client alone, and its weight."""
+        start = 0
+        for size in self.strata or (1,) * len(self.parts):
+            parts, weights = self.parts[start : start + size], self.weights[start : start + size]
+            total = math.fsum(weights)
+            yield KernelMean(parts, tuple(w / total for w in weights) if total else weights, (size,)), total
+            start += size
 
     @property
     def nbytes(self) -> int:

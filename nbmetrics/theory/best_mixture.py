@@ -4,6 +4,8 @@ Twin: labs/dashboard/view/mixing.js · held by: tests/labs/dashboard/test_mixtur
 
     KID-all(α) = E k(X, X′) + αᵀKα − 2αᵀc      K_jl = E k(Y_j, Y_l′),  c_j = E k(X, Y_j),  X from the pooled clients
 
+E k(X, X′) is that of the "stratified" estimator, which has no bias whatever the clients' weights.
+
 Flow: every party's rows in two halves → `evaluate`, which computes each block of the kernel once → the means of whole
 samples and of halves, from the same blocks → the simplex.
 """
@@ -200,7 +202,7 @@ class Halved(KID):
             part = Half(self.kernel, *self.kernel.content(Sample(rows=chosen)))
             part.side, part.share = side, chosen.shape[0] / rows.shape[0]
             parts.append(part)
-        return KernelMean(tuple(parts), tuple(part.share for part in parts))
+        return KernelMean(tuple(parts), tuple(part.share for part in parts), (len(parts),))
 
 
 def mixture_of(scores: Scores, metric: str) -> BestMixture:
@@ -217,7 +219,8 @@ def mixture_from(
     names, generated = list(made), list(made.values())
     _remember(kid.kernel, generated)
     pooled: KernelMean = KernelMean.pool(real, weights)
-    means = _means(kid, pooled.self_mean(unbiased=kid.estimator.unbiased), pooled, generated)
+    own = pooled.stratified if kid.estimator.unbiased else pooled.self_mean(unbiased=False)
+    means = _means(kid, own, pooled, generated)
     alpha = means.lowest()
     singles = np.array([means.score(single) for single in np.eye(len(names))])
     best = int(np.argmin(singles))

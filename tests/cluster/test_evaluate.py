@@ -70,11 +70,15 @@ def test_what_sees_all_rows_at_once_is_scored_there_too(dask_client):
 def test_kid_of_any_kernel_is_that_of_pairs_of_clients(kernel, dask_client):
     clients = ROWS
     given = made.functions()
+    strata = {"strata": kernel, "cubic strata": None}
     metrics = [nm.metrics.KID(kernel, name="k"), nm.metrics.CMMD()]
+    metrics += [nm.metrics.KID(k, "stratified", name=name) for name, k in strata.items()]
     scores, local = (
         nm.evaluate(c, made.generators(), metrics, cluster=d) for c, d in ((given, dask_client), (clients, None))
     )
     assert_same(scores, local)
+    tables = (s.table.query("metric == 'cubic strata'")[["avg", "all", "gap"]] for s in (scores, local))
+    np.testing.assert_allclose(*tables, rtol=1e-10, atol=1e-12)
     assert scores.cautions == local.cautions
 
 

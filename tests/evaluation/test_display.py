@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.display import Cell, figure
+from nbmetrics.evaluation.display import PARTS, Cell, figure
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +44,15 @@ def test_the_notebook_table_has_every_interval_of_the_table(scores):
     page = scores._repr_html_()
     cells = re.findall(r'<td style="white-space: nowrap">(.*?)</td>', page)
     assert len(cells) == 2 * 2 * 3 and all("[" in cell for cell in cells)
-    for row in scores.table.to_dict("records"):
-        for part in ("avg", "all", "gap"):
+    rows = scores.table.to_dict("records")
+    for row in rows:
+        for part in PARTS:
             interval = f"[{figure(row[f'{part}_low'], 3)}, {figure(row[f'{part}_high'], 3)}]"
             assert any(interval in cell for cell in cells) and interval in repr(scores)
-    assert sum("plain" in cell for cell in cells) == 2 * 3  # KID has no bias to take off
+    shown = [[figure(row[end], 4) for end in (part, f"{part}_corrected")] for row in rows for part in PARTS]
+    assert sum("plain" in cell for cell in cells) == sum(plain != corrected for plain, corrected in shown)
+    kid_avg = [f">{figure(row['avg_corrected'], 4)} [" for row in rows if row["metric"] == "kid"]
+    assert all(text in page for text in kid_avg)  # KID-avg has no bias to take off
     assert "<b>perfect" not in page and "&lt;b&gt;perfect" in page
 
 

@@ -81,7 +81,8 @@ def test_a_dealt_gap_of_kid_is_that_of_the_dealt_rows_in_blocks_of_any_size(size
     gaps, _ = kernel_gaps(CUBIC, parties, deals)
     for deal, gap in zip(deals, gaps, strict=True):
         federation = nm.Federation(np.split(parties.rows[deal], parties.ends)).with_weights(shares)
-        wanted = nm.evaluate(federation, [nm.Gaussian(np.zeros(d))], "kid", progress=False).table["gap"][0]
+        kid = nm.metrics.KID(estimator="stratified")
+        wanted = nm.evaluate(federation, [nm.Gaussian(np.zeros(d))], kid, progress=False).table["gap"][0]
         assert gap == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 

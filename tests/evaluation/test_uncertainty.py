@@ -88,7 +88,9 @@ def coverage(metric, laws, law, n, design, runs):
         by_client, pooled = replicas.scores(weights)
         summaries = [metric.summarize(s) for s in (*real, *made)]
         point = metric.distance(summaries[0], summaries[-1])
-        together = metric.distance(metric.pool(summaries[:-1], weights), summaries[-1])
+        whole = metric.pool(summaries[:-1], weights)
+        corrected = metric.without_bias(whole, summaries[-1])
+        together = metric.distance(whole, summaries[-1]) if corrected is None else corrected
         for k, (estimate, drawn, true) in enumerate(
             [(point, by_client[:, 0, 0], true_client), (together, pooled[:, 0], true_all)]
         ):

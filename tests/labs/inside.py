@@ -51,6 +51,11 @@ def accept(lab, scene):
     lab._accept(scene)
 
 
+def history_of(monitor):
+    """All that a Monitor knows of its run, with the arrays behind it."""
+    return monitor._record.history
+
+
 def study_of(dashboard):
     """All that a Dashboard knows of its clients as they are regrouped now."""
     return dashboard._study

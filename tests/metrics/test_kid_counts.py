@@ -159,9 +159,11 @@ def test_what_other_weights_make_of_kid_all_is_said_and_right(offset):
     w = np.concatenate([np.full(len(a), 0.5 / len(a)) for a in x])
     k = cubic(np.concatenate(x), np.concatenate(x))
     weighted = (w @ k @ w - w**2 @ np.diag(k)) / (1 - w @ w)
-    (line,) = [line for line in scores.cautions if "proportion" in line]
+    (line,) = [line for line in scores.cautions if "is bias" in line]
     assert line.startswith("KID, 1 of 3 scores") and f"about {weighted - stratified:.3g} of it" in line
-    assert not any("proportion" in line for line in scores.with_weights([20, 200]).cautions)
+    corrected = nm.evaluate(federation, {"near": np.concatenate([x[0], x[1][:20]])}, KID(estimator="stratified"))
+    assert corrected.table["all"][0] == pytest.approx(scores.table["all"][0] - (weighted - stratified), rel=1e-9)
+    assert corrected.table["avg"][0] == scores.table["avg"][0] and not corrected.cautions
 
 
 def test_that_bias_is_the_bias():

@@ -160,7 +160,7 @@ def test_resampled_rows_about_any_point_have_the_same_mmd(d):
     )
     np.testing.assert_allclose(by_client, expected_by_client, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(pooled, expected_pooled, rtol=1e-9, atol=1e-9)
-    for estimator in ("biased", "unbiased"):  # rows counted once are the plain score
+    for estimator in ("biased", "stratified"):  # rows counted once are the score without bias
         metric, once = KID(about, estimator), [np.ones((1, n), int) for n in (12, 7, 15)] + [np.ones((1, 0))]
         whole = metric.pool([metric.summarize(s) for s in real], (0.8, 0.2))
         found = metric.replicates(real, made, (0.8, 0.2), once[:2], once[2:])[1][0]

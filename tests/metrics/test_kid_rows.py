@@ -68,7 +68,11 @@ def test_row_means_take_torch_rows():
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("sizes", [(3, 40, 7, 700, 600), (5, 4)])
 def test_pulls_of_pooled_rows_are_weighted_sums_of_the_kernel_without_the_row_itself(sizes, dtype, offset):
-    """Small clients are taken together, large ones alone; under any weights, one of them 0."""
+    """Small clients are taken together, large ones alone; under any weights, one of them 0.
+
+    The mean over a row's own client is that over its other rows. Of the full kernel, also where KID is computed with
+    another about the clients' mean: but for a constant, the pulls are the same.
+    """
     d = 90
     spread = np.arange(1, d + 1) ** -0.7
     parts = [(offset + (i % 3) * 0.1 + spread * RNG.normal(size=(n, d))).astype(dtype) for i, n in enumerate(sizes)]
@@ -81,12 +85,15 @@ def test_pulls_of_pooled_rows_are_weighted_sums_of_the_kernel_without_the_row_it
     one = [kid.strata(kid.summarize(Sample(rows=part)), part) for part in parts]
     found = kid.pulls(kid.pool_strata(one, weights), kid.strata(kid.summarize(Sample(rows=made)), made))
 
-    kept = [part.astype("f8") for part, w in zip(parts, weights, strict=True) if w]
-    each = np.concatenate(
-        [np.full(len(part), w / len(part)) for part, w in zip(kept, weights[weights > 0], strict=True)]
-    )
-    x = np.concatenate(kept)
-    pairs, cross = kid.kernel.block(x, x), kid.kernel.block(x, made.astype("f8"))
-    expected = 2 * ((pairs @ each - each * np.diag(pairs)) / (1 - each) - cross.mean(axis=1))
-    tolerance = (1e-9 if dtype == "f8" else 1e-4) * np.abs(expected).max()
-    np.testing.assert_allclose(np.concatenate(found.real), expected, rtol=0, atol=tolerance)
+    kept = [(part.astype("f8"), w) for part, w in zip(parts, weights, strict=True) if w]
+    expected, y = [], made.astype("f8")
+    for part, _ in kept:
+        mean = -cubic(part, y).mean(axis=1)
+        for other, w in kept:
+            pairs = cubic(part, other)
+            is_own = other is part
+            mean += w * (pairs.sum(axis=1) - (np.diag(pairs) if is_own else 0.0)) / (len(other) - is_own)
+        expected.append(2.0 * mean)
+    expected, values = np.concatenate(expected), np.concatenate(found.real)
+    tolerance = (1e-9 if dtype == "f8" else 1e-4) * np.abs(expected - expected.mean()).max()
+    np.testing.assert_allclose(values - values.mean(), expected - expected.mean(), rtol=0, atol=tolerance)

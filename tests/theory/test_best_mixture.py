@@ -29,9 +29,10 @@ def cubic(x, y):
 def kid_all_by_pairs(federation, made, weights, kernel=cubic):
     """KID-all of the mixture from every pair of different rows, pair by pair weighed."""
     real = np.concatenate([client.rows for client in federation])
-    gram = kernel(real, real)
-    own = (gram.sum() - np.trace(gram)) / (len(real) * (len(real) - 1))
-    total = own
+    total = 0.0  # of pooled clients, each a stratum
+    for (a, v), (b, w) in itertools.product(zip(federation, federation.weights, strict=True), repeat=2):
+        gram, n = kernel(a.rows, b.rows), len(a.rows)
+        total += v * w * ((gram.sum() - np.trace(gram)) / (n * (n - 1)) if a is b else gram.mean())
     for (x, v), (y, w) in itertools.product(zip(made.values(), weights, strict=True), repeat=2):
         gram = kernel(x, y)
         n = len(x)
@@ -58,7 +59,8 @@ def test_three_generators_equal_a_grid_of_all_their_mixtures_by_pairs_of_rows():
     assert best.score == pytest.approx(kid_all_by_pairs(federation, made, found), rel=1e-9)
     assert values.min() - 1e-3 * np.abs(k).max() < best.score <= values.min()
     assert np.abs(found - grid[np.argmin(values)]).max() < 0.01
-    table = nm.evaluate(federation, made, "kid").table.set_index("generator")["all"]
+    stratified = nm.metrics.KID(estimator="stratified")
+    table = nm.evaluate(federation, made, stratified).table.set_index("generator")["all"]
     assert (best.best_single, best.best_single_score) == (table.idxmin(), pytest.approx(table.min(), rel=1e-9))
 
 
@@ -249,7 +251,7 @@ def test_any_generator_that_evaluate_takes():
     assert one.weights == {"only": 1.0} and one.score == one.best_single_score
     asked = nm.Federation([nm.Client(c.rows, condition=c.rows[:, :1]) for c in federation])
     answers = nm.best_mixture(asked, {"f": lambda x, rng: x + rng.standard_normal((len(x), 3)), "g": made["g0"]})
-    scored = nm.evaluate(asked, {"g": made["g0"]}, "kid").table["all"]
+    scored = nm.evaluate(asked, {"g": made["g0"]}, nm.metrics.KID(estimator="stratified")).table["all"]
     assert answers.means.score(np.array([0.0, 1.0])) == pytest.approx(scored[0]) and np.isfinite(answers.cross_fitted)
 
 

@@ -3,7 +3,7 @@
     {"clients": [{"name", "rows", "share", "classes"}], "generators": {name: {}},
      "metrics": [{"name", "label", "higher", "best", "same", "pooled", "corrected", "distance", "sure", "why", "note"}],
      "values": {metric: {generator: [k]}}, "centres": …, "few": {metric: [k]}, "leaves": [k],
-     "tree": [[left, right, apart]], "gaps": {metric: {"cross", "own", "n"}},
+     "tree": [[left, right, apart]], "gaps": {metric: {"means"}},
      "ledger": what each score costs and reveals, see costs.py, once it is known,
      "filled": {"done", "total", "doing", "stopped", "why"}, "regroup": what was done to the clients, see changes.py}
 
@@ -25,7 +25,6 @@ import numpy as np
 
 from ...evaluation.draws import Noise, packed, unpacked
 from ...evaluation.filling import NOT_YET
-from ...evaluation.kid_gap import GapParts
 from ...evaluation.result import Result
 from ...metrics.base import Metric, losses
 from ...metrics.fid.infinity import FIDInfinity
@@ -147,15 +146,12 @@ def facts_of_metric(facts: Facts) -> dict[str, Any]:
     }
 
 
-def packed_gap(parts: GapParts | None) -> dict[str, Any] | None:
-    """What makes KID-avg − KID-all under any weights; None for more clients than a page should carry it of."""
-    if parts is None or not 1 < len(parts.own) <= MOST_CROSSED:
+def packed_gap(means: np.ndarray | None) -> dict[str, str] | None:
+    """What makes KID-avg − KID-all under any weights (`client_kernel_means`); None where a page should not carry it."""
+    if means is None or not 1 < len(means) <= MOST_CROSSED or not np.isfinite(means).all():
         return None
-    if not (np.isfinite(parts.cross).all() and np.isfinite(parts.own).all()):
-        return None
-    upper = np.ascontiguousarray(parts.cross[np.triu_indices(len(parts.own))], dtype="<f8")
-    cross = base64.b64encode(upper.tobytes()).decode()
-    return {"cross": cross, "own": [float(d) for d in parts.own], "n": [number(n) for n in parts.n]}
+    upper = np.ascontiguousarray(means[np.triu_indices(len(means))], dtype="<f8")
+    return {"means": base64.b64encode(upper.tobytes()).decode()}
 
 
 def packed_clients(draws: np.ndarray) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ...arrays import to_float64, to_numpy
 from ...errors import InvalidInput, check_weights
 from ...evaluation.filling import Filling, Step
 from ...evaluation.heterogeneity import Parties, p_kid
-from ...evaluation.kid_gap import kid_gap_parts
+from ...evaluation.kid_gap import client_kernel_means
 from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
@@ -149,7 +149,8 @@ class FederationStudy(Study):
         return None
 
     def _cross(self) -> None:
-        found = {metric: packed_gap(kid_gap_parts(self._filling.scores.result(metric))) for metric in self.metrics}
+        results = {metric: self._filling.scores.result(metric) for metric in self.metrics}
+        found = {metric: packed_gap(client_kernel_means(result)) for metric, result in results.items()}
         self.gaps = {metric: gap for metric, gap in found.items() if gap is not None}
         self._is_crossed = True
 
@@ -233,7 +234,7 @@ class FederationStudy(Study):
         pooled, noise = np.full(len(self.generators), np.nan), None
         if shares == self._at:
             is_known = filling.known(metric).all
-            pooled[is_known] = filling.scores.result(metric).pooled(filling.weights)[is_known]
+            pooled[is_known] = filling.scores.result(metric).pooled_without_bias(filling.weights)[is_known]
             noise = filling.noise(metric)
         return Known.of(facts, shares, pooled, noise, self.p(shares))
 

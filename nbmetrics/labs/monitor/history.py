@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import check_choice, check_named_weights
+from ...evaluation.kid_gap import kid_gap
 from ...metrics.fid.metric import FID
 from ...summaries.moments import Moments
 from .events import Frame, MetricFacts, Point, Segment
@@ -167,7 +168,7 @@ class History:
         assert point.all is not None
         segment, stored = point.segment, float(point.all[point.segment.position(facts.name)])
         if segment.weights == self.weights:
-            return stored, STORED
+            return stored - self._kid_bias(segment, facts.name), STORED
         if facts.kind == "kid":
             gap = self.kid_gap(segment, facts.name)
             return (math.nan, UNKNOWN) if gap is None else (float(avg - gap), EXACT)
@@ -208,13 +209,29 @@ class History:
         """KID-avg − KID-all under the weights, by theorem the same at every step; None where it is not known."""
         key = (segment.number, f"gap {name}")
         if key not in self._clients:
-            parts = self.array(segment.frames.get(f"gap {segment.position(name)}"))
-            k = len(self.names)
-            self._clients[key] = (
-                gap_under(parts, self.weights) if parts is not None and parts.shape == (k, k + 2) else None
-            )
+            means = self.client_kernel_means(segment, segment.position(name))
+            self._clients[key] = None if means is None else kid_gap(means, np.array(self.weights))
         gap = self._clients[key]
         return None if gap is None else float(gap)
+
+    def client_kernel_means(self, segment: Segment, position: int) -> np.ndarray | None:
+        """See `evaluation.kid_gap`; of the metric at that position, None where the segment has none."""
+        found, k = self.array(segment.frames.get(f"gap {position}")), len(self.names)
+        if found is None or found.shape not in ((k, k), (k, k + 2)):
+            return None
+        return found if found.shape == (k, k) else _first_format(found)
+
+    def _kid_bias(self, segment: Segment, name: str) -> float:
+        """What KID-all of a run in the first format is too large by under its weights; 0 of all others."""
+        found, k = self.array(segment.frames.get(f"gap {segment.position(name)}")), len(self.names)
+        if found is None or found.shape != (k, k + 2):
+            return 0.0
+        shares, rows = np.array(segment.weights), found[:, -1]
+        used = shares > 0
+        means, w, n = _first_format(found)[np.ix_(used, used)], shares[used], rows[used]
+        own, square = np.diag(means), w @ means @ w
+        lost = np.sum(w**2 / n)
+        return float((square - np.sum(w**2 * own / n)) / (1.0 - lost) - square)
 
     def spread(self, segment: Segment) -> float:
         """The variance of the pooled clients under the weights, all features together; NaN where it is not known."""
@@ -274,15 +291,12 @@ def _merged(old: Point | None, new: Point) -> Point:
     return replace(new if new.is_scored else old, losses=losses)
 
 
-def gap_under(parts: np.ndarray, weights: Sequence[float]) -> float:
-    """KID-avg − KID-all, see `kid_gap_parts`; `parts` (k, k + 2): the cross means, own and n."""
-    shares = np.asarray(weights)
-    used = shares > 0
-    w, cross, own, n = shares[used], parts[:, :-2][np.ix_(used, used)], parts[used, -2], parts[used, -1]
+def _first_format(found: np.ndarray) -> np.ndarray:
+    """The kernel means (k, k) of `found` (k, k + 2): those with pairs of a row with itself, k(x, x) and the rows."""
+    means, own, n = found[:, :-2].copy(), found[:, -2], found[:, -1]
     with np.errstate(all="ignore"):
-        each = (np.diag(cross) - own / n) / (1.0 - 1.0 / n)
-        pooled = (w @ cross @ w - np.sum(w**2 * own / n)) / (1.0 - np.sum(w**2 / n))
-        return float(w @ each - pooled)
+        np.fill_diagonal(means, (np.diag(means) - own / n) / (1.0 - 1.0 / n))
+    return means
 
 
 def read(path: Any) -> tuple[History, Reader]:

@@ -108,6 +108,11 @@ def _losses(history: History, after: float) -> dict[str, tuple[np.ndarray, np.nd
     return {name: (np.array(steps), np.array(values)) for name, (steps, values) in found.items()}
 
 
+def _are_alike(table: np.ndarray | None, first: np.ndarray) -> bool:
+    """Whether two segments had the same clients, but for the last digits of another processor."""
+    return table is not None and np.allclose(table, first, rtol=1e-9, atol=0.0)
+
+
 def gaps_of(history: History) -> dict[str, Any]:
     """KID's gap by metric as a table for any weights, see toolkit/view/kidgap.js; of runs whose segments share it."""
     found = {}
@@ -115,20 +120,8 @@ def gaps_of(history: History) -> dict[str, Any]:
     for facts in (facts for facts in metrics_of(history) if facts.kind == "kid" and k <= MOST_TABLED):
         where = [(segment, segment.position(facts.name)) for segment in history.segments]
         begun = [(segment, place) for segment, place in where if place >= 0 and segment.frames]  # others scored nothing
-        tables = [history.array(segment.frames.get(f"gap {place}")) for segment, place in begun]
+        tables = [history.client_kernel_means(segment, place) for segment, place in begun]
         first = tables[0] if tables else None
-        if first is None or first.shape != (k, k + 2):
-            continue
-        if all(table is not None and np.array_equal(table, first) for table in tables):
-            own, rows = first[:, -2], first[:, -1]
-            found[facts.name] = {
-                "cross": text_of(first[:, :-2][np.triu_indices(k)]),
-                "own": own.tolist(),
-                "n": [written(n) for n in rows],
-            }
+        if first is not None and all(_are_alike(table, first) for table in tables):
+            found[facts.name] = {"means": text_of(first[np.triu_indices(k)])}
     return found
-
-
-def written(value: float) -> float | str:
-    """A number as JSON has it."""
-    return float(value) if math.isfinite(value) else str(float(value))

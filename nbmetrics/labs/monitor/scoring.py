@@ -16,13 +16,13 @@ from ...arrays import to_float64, to_numpy
 from ...distributions import has_moments
 from ...errors import InvalidInput, check_count, refusal_of
 from ...evaluation.draws import Made, Multipliers
-from ...evaluation.kid_gap import kid_gap_parts
+from ...evaluation.kid_gap import client_kernel_means
 from ...evaluation.parts import Clients, Column
 from ...evaluation.result import value_of
 from ...evaluation.sampling import ClientSamples, GeneratorSamples
 from ...evaluation.wanted import settled
 from ...federation import Federation, Generator
-from ...metrics.base import Sample
+from ...metrics.base import Metric, Sample
 from ...metrics.fid.metric import FID
 from ...metrics.kid.estimators import AllPairs
 from ...metrics.kid.metric import KID
@@ -109,7 +109,8 @@ class Scoring:
         if self.extraction is not None:
             self.extraction = replace(self.extraction, progress=False)
         drawn = ClientSamples(self.seed, None, self.federation)
-        self.clients = [Clients(metric, drawn, refusal) for metric, refusal in settled(metrics, self.federation)]
+        chosen = settled(metrics, self.federation)
+        self.clients = [Clients(_without_bias(metric), drawn, refusal) for metric, refusal in chosen]
         self._multipliers = KeptMultipliers(DRAWS, seed=0)
         self._looks = Looks(self.federation)
         self._is_ready = False
@@ -151,8 +152,8 @@ class Scoring:
         centres = [c for client in self.federation if (c := _centre(client.to_sample())) is not None]
         found = {"centres": np.stack(centres)} if len(centres) == len(self.names) else {}
         for position, clients in enumerate(self.clients):
-            if is_kid(clients) and (parts := kid_gap_parts(clients.result([], None))) is not None:
-                found[f"gap {position}"] = np.column_stack([parts.cross, parts.own, parts.n])
+            if is_kid(clients) and (means := client_kernel_means(clients.result([], None))) is not None:
+                found[f"gap {position}"] = means
             if self._is_exact(clients) and not refusal_of(*clients.summaries):
                 found["moments"] = np.stack([packed_moments(summary) for summary in clients.summaries])
         return found
@@ -267,6 +268,11 @@ def is_kid(clients: Clients) -> bool:
 def is_fid(clients: Clients) -> bool:
     """Whether the score is the plain FID, a function of moments."""
     return type(clients.metric) is FID
+
+
+def _without_bias(metric: Metric[Any]) -> Metric[Any]:
+    """KID with clients as strata, so that KID-all has no bias; any other metric as it is."""
+    return metric.stratified if isinstance(metric, KID) else metric
 
 
 def packed_moments(moments: Moments) -> np.ndarray:

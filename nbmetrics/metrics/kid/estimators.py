@@ -1,13 +1,13 @@
 """How KID is estimated: from kernel means on all pairs, in linear time, or on random subsets.
 
-An estimator is the three functions of a metric for one kernel. The first two pool by bilinearity, whatever the
-weights; the last two look at rows in order and need weights proportional to the clients' numbers of rows.
+An estimator is the three functions of a metric for one kernel. Those on all pairs pool by bilinearity, whatever the
+weights; the others look at rows in order and need weights proportional to the clients' numbers of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,18 +20,29 @@ from ...summaries.rows import Rows
 from ..base import Sample
 from .streamed import KernelFold, streamed
 
+NAMES = ("unbiased", "stratified", "biased", "linear")
 ROWS_ONLY = "KID-all with this estimator needs weights proportional to the clients' numbers of rows"
 
 
 @dataclass(frozen=True)
 class AllPairs:
-    """Kernel means over all pairs of rows; without pairs of a row with itself where `unbiased`."""
+    """Kernel means over all pairs of rows; without pairs of a row with itself where `unbiased`.
+
+    Pooled clients are one weighted sample, or, where `stratified`, samples of their own (`KernelMean.stratified`).
+    """
 
     kernel: Any
     unbiased: bool
+    stratified: bool = False
 
     def __str__(self) -> str:
-        return f"{'unbiased' if self.unbiased else 'biased'} MMD² on all rows"
+        strata = ", clients as strata" if self.stratified else ""
+        return f"{'unbiased' if self.unbiased else 'biased'} MMD² on all rows{strata}"
+
+    @property
+    def without_bias(self) -> AllPairs:
+        """The estimator whose pooled scores have no bias: `stratified` where this one is unbiased for one sample."""
+        return replace(self, stratified=self.unbiased)
 
     def has_closed_form(self, law: Distribution) -> bool:
         return bool(self.kernel.has_closed_form(law))
@@ -64,12 +75,12 @@ class AllPairs:
         return KernelMean.pool(summaries, weights)
 
     def bias(self, pooled: KernelMean) -> float:
-        """What weights other than the clients' shares of the rows add to KID-all on average."""
-        return pooled.self_bias if self.unbiased else 0.0
+        """What is added to KID-all on average where the rows are a fixed number of each client."""
+        return pooled.self_bias if self.unbiased and not self.stratified else 0.0
 
     def terms(self, real: KernelMean, generated: KernelMean) -> dict[str, float]:
         return {
-            "real": real.self_mean(unbiased=self.unbiased),
+            "real": real.stratified if self.stratified else real.self_mean(unbiased=self.unbiased),
             "generated": generated.self_mean(unbiased=self.unbiased),
             "cross": -2.0 * real.mean_with(generated),
         }
@@ -195,12 +206,13 @@ class OnSubsets(_OnRows):
 
 
 def as_estimator(estimator: Any, kernel: Any) -> Any:
-    """The estimator of a name ("unbiased", "biased", "linear") or of `Subsets`, for one kernel."""
+    """The estimator of one of `NAMES` or of `Subsets`, for one kernel."""
     if isinstance(estimator, Subsets):
         return OnSubsets(kernel, estimator)
     if not isinstance(estimator, str):
-        raise InvalidInput(
-            "estimator", f"got {shown(estimator)}", "Give 'unbiased', 'biased', 'linear' or nm.Subsets()"
-        )
-    check_choice(estimator, ("unbiased", "biased", "linear"), "estimator")
-    return LinearTime(kernel) if estimator == "linear" else AllPairs(kernel, estimator == "unbiased")
+        fix = f"Give {', '.join(map(repr, NAMES))} or nm.Subsets()"
+        raise InvalidInput("estimator", f"got {shown(estimator)}", fix)
+    check_choice(estimator, NAMES, "estimator")
+    if estimator == "linear":
+        return LinearTime(kernel)
+    return AllPairs(kernel, estimator != "biased", estimator == "stratified")

@@ -10,7 +10,9 @@ The mean embedding is linear in the law, so KID-avg − KID-all is the same for 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,9 @@ from .replicates import replicates
 CUBIC = Polynomial(3)
 # Of KID-all: the share from which a bias is said.
 BIASED = 0.1
+# Rows of a client or generator below which intervals hold less often than they say.
+FEWEST = 20
+FEW = f"a client or the generator has fewer than {FEWEST} rows: its interval may hold less often than it says"
 
 
 class KID(Metric[Any]):
@@ -42,15 +47,19 @@ class KID(Metric[Any]):
     ----------
     kernel : `Polynomial()` (cubic, the default), `RBF(sigma)`, or any function of two blocks of rows
         (n, d), (m, d) -> (n, m)
-    estimator : "unbiased" (all pairs but those of a row with itself), "biased" (the V-statistic, ≥ 0), "linear"
-        (disjoint pairs of rows) or `nm.Subsets(100, 1000, seed=0)`
+    estimator : "unbiased" (all pairs but those of a row with itself), "stratified" (the same, and KID-all without bias
+        too), "biased" (the V-statistic, ≥ 0), "linear" (disjoint pairs of rows) or `nm.Subsets(100, 1000, seed=0)`
     name : the key in tables; give another one to compare two kernels in one evaluation
 
-    Lower is better; 0 in expectation for equal laws, where the unbiased estimate may be negative. KID-all takes the
-    rows for one weighted sample, as `np.cov` does: with weights in proportion to the rows it is the KID of the
-    concatenated rows. With others it is off by about the gap over the rows of a client, and a caution says so where
-    that matters.
+    Lower is better; 0 in expectation for equal laws, where the unbiased estimate may be negative. KID-all of the
+    "unbiased" estimator takes the rows for one weighted sample, as other packages and `np.cov` do: with weights in
+    proportion to the rows it is the KID of the concatenated rows. But the rows are a fixed number of each client, so
+    it is too small by gap/(n − 1) then, n all rows, and off by about the gap over the rows of a client under other
+    weights. "stratified" is Σ λᵢ² Uᵢᵢ + Σ_{i≠j} λᵢλⱼ K̄ᵢⱼ in the place of E k(X, X′), Uᵢᵢ over pairs of different rows
+    of client i, and unbiased under any weights; intervals and corrected scores are about it.
     """
+
+    is_squared = True
 
     def __init__(self, kernel: Any = CUBIC, estimator: Any = "unbiased", name: str = "kid") -> None:
         self.kernel = CUBIC if kernel is None else as_kernel(kernel)
@@ -59,6 +68,15 @@ class KID(Metric[Any]):
         self.pools_scores = isinstance(self.estimator, AllPairs)
         self.name = check_names([name], "name")[0]
         self.label = self.name.replace("_", " ").replace("kid", "KID")
+
+    @property
+    def stratified(self) -> KID:
+        """This metric with the "stratified" estimator where it has the "unbiased" one, else itself."""
+        if self.given != "unbiased":
+            return self
+        found = copy(self)
+        found.given, found.estimator = "stratified", self.estimator.without_bias
+        return found
 
     def summarize(self, sample: Sample) -> Any:
         """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets).
@@ -113,11 +131,19 @@ class KID(Metric[Any]):
         return self.estimator.terms(real, generated)
 
     def caution(self, real: Any, generated: Any) -> str:
-        """Where weights that are not the clients' shares of the rows move KID-all by a tenth of it or more."""
+        """Where the clients' fixed numbers of rows move KID-all by a tenth of it or more."""
         bias = self.estimator.bias(real)
         if abs(bias) <= BIASED * abs(self.distance(real, generated)):
             return ""
-        return f"weights are not in proportion to rows: about {bias:.3g} of it is bias"
+        unbiased = "the corrected score, or KID(estimator='stratified'), has none"
+        return f"about {bias:.3g} of it is bias, as each client has a fixed number of rows: {unbiased}"
+
+    def without_bias(self, real: Any, generated: Any) -> float | None:
+        """KID with each client a stratum; None where the estimator is not "unbiased"."""
+        estimator = self.estimator
+        if not isinstance(estimator, AllPairs) or estimator.without_bias == estimator:
+            return None
+        return math.fsum(estimator.without_bias.terms(real, generated).values())
 
     def has_closed_form(self, distribution: Distribution) -> bool:
         return self.estimator.has_closed_form(distribution)
@@ -135,7 +161,10 @@ class KID(Metric[Any]):
         real_counts: Sequence[Any],
         generated_counts: Sequence[Any],
     ) -> tuple[np.ndarray, np.ndarray]:
-        """All scores on resampled rows, see `base.replicate`; pairs of copies of one row are left out."""
+        """All scores on resampled rows, see `base.replicate`; pairs of copies of one row are left out.
+
+        Where KID is unbiased each client is a stratum of the pooled score.
+        """
         counts = [*real_counts, *generated_counts]
         return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, counts)
 
@@ -144,13 +173,16 @@ class KID(Metric[Any]):
         return isinstance(self.estimator, AllPairs)
 
     def pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
-        """KID and how each row pulls on it; for the estimators on all pairs."""
+        """KID, of pooled clients as strata, and how each row pulls on it; for the estimators on all pairs."""
         return whole(self.pull_pieces(real, generated))
 
     def pull_pieces(self, real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
         """The same in pieces, blocks of rows."""
-        value = self.distance(real.summary, generated.summary)
-        return kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
+        terms = self.estimator.without_bias.terms(real.summary, generated.summary)
+        value = math.fsum(terms.values())
+        pulls = yield from kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
+        fewest = min((len(rows) for rows in (*pulls.real, *pulls.generated) if rows is not None), default=FEWEST)
+        return pulls if fewest >= FEWEST else pulls._replace(caution=FEW)
 
     def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""
@@ -169,6 +201,7 @@ def kid(real: Any, generated: Any, kernel: Any = CUBIC, estimator: Any = "unbias
     real, generated : (n, d) and (m, d) rows of features (NumPy or torch, n, m ≥ 2), or distributions
     kernel : `nm.Polynomial()` (cubic, the default), `nm.RBF(sigma)`, or a function (n, d), (m, d) -> (n, m)
     estimator : "unbiased", "biased", "linear", or `nm.Subsets(100, 1000, seed=0)`, the default of other packages
+        ("stratified" differs from "unbiased" for pooled clients alone)
 
     Returns
     -------

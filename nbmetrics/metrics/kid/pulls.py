@@ -1,7 +1,8 @@
 """How each row pulls on KID: its influence values, twice the difference of two kernel means at the row.
 
 A row x of a client adds 2(E k(x, X′) − E k(x, Y)) to first order, a generated one 2(E k(y, Y′) − E k(y, X)). The mean
-over the row's own side leaves out the row itself where KID is unbiased.
+over the row's own side leaves out the row itself where KID is unbiased: of pooled clients, which are strata then, the
+mean over its own client is that over the client's other rows.
 
 These means are computed block by block, k of every pair of rows once for both sides; by `KernelMean.row_means` where
 embeddings may be quicker, and where they are not finite, which it refuses.
@@ -49,8 +50,25 @@ def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> Pieces[Means]:
         means = (yield from _own_pieces(kernel, side)) if _is_plain(kernel, side) else None
         if means is None:
             means = _means_at(side.summary, side.rows)
-        known.append(_without_selves(kernel, unbiased, side, means))
+        if unbiased and len(side.rows) == 1:
+            means = [None if own is None else _without_self(kernel, own, side.rows[0]) for own in means]
+        elif unbiased:
+            means = yield from _with_strata(kernel, side, means)
+        known.append(means)
     return known[0]
+
+
+def _with_strata(kernel: Any, side: Strata[Any], means: Means) -> Pieces[Means]:
+    """The means over all parts, with that over the row's own part taken over its other rows."""
+    found: list[np.ndarray | None] = []
+    for own, part, rows, share in zip(means, side.parts, side.rows, side.shares, strict=True):
+        if own is None or rows is None:
+            found.append(None)
+            continue
+        (others,) = yield from _own_means(kernel, True, Strata.of(part, rows))
+        selves, pull = _at_selves(kernel, rows)
+        found.append(own + share / rows.shape[0] * (others - selves - pull + pull.mean()))
+    return found
 
 
 def _is_plain(kernel: Any, side: Strata[Any]) -> bool:
@@ -132,18 +150,20 @@ def _means_at(mean: KernelMean, every: Sequence[Array | None]) -> list[Any]:
     return [None if rows is None else next(means) for rows in every]
 
 
-def _without_selves(kernel: Any, unbiased: bool, side: Strata[Any], means: Means) -> Means:
-    every = zip(means, side.rows, side.shares, strict=True)
-    return [
-        None if rows is None or own is None else _without_self(kernel, unbiased, own, rows, w) for own, rows, w in every
-    ]
+def _without_self(kernel: Any, means: np.ndarray, rows: Array) -> np.ndarray:
+    """The means over all rows of a part, (n,), without the pair of each row with itself.
+
+    What the kernel leaves out at each row (`Kernel.pull`) is of that pair too: without it a centred kernel and the full
+    one would differ by more than a constant.
+    """
+    n = rows.shape[0]
+    selves, pull = _at_selves(kernel, rows)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a row alone has no other
+        return np.asarray((n * means - selves - pull + pull.mean()) / (n - 1.0))
 
 
-def _without_self(kernel: Any, unbiased: bool, means: np.ndarray, rows: Array, share: float) -> np.ndarray:
-    """The means without the pair of each row with itself, where KID is unbiased."""
-    if not unbiased:
-        return means
-    weight = share / rows.shape[0]
-    blocks = (to_float64(rows[block, :]) for block in row_blocks(rows.shape[0], 16 * rows.shape[1]))
-    own = np.concatenate([to_numpy(kernel.paired(wide, wide)) for wide in blocks])
-    return (means - weight * own) / (1.0 - weight)
+def _at_selves(kernel: Any, rows: Array) -> tuple[np.ndarray, np.ndarray]:
+    """k(x, x) and what the kernel leaves out, `Kernel.pull`, at each row."""
+    blocks = [to_float64(rows[block, :]) for block in row_blocks(rows.shape[0], 16 * rows.shape[1])]
+    selves = np.concatenate([to_numpy(kernel.paired(wide, wide)) for wide in blocks])
+    return selves, np.concatenate([kernel.pull(wide) for wide in blocks])

@@ -151,10 +151,9 @@ def _block(
         for j in range(i + 1):
             pairs[i, j] = pairs[j, i] = p.mean_with(clients[j])
     lost = Lost(*(np.array([getattr(p, f) for p in clients]) for f in ("own", "squares", "pulled", "pulled_own")))
-    squared = shares**2
-    together = Lost(squared @ lost.own, squared @ lost.squares, shares @ lost.pulled, squared @ lost.pulled_own)
     each = lost.left_of(np.einsum("iib->ib", pairs), unbiased)
-    whole = together.left_of(np.einsum("i,j,ijb->b", shares, shares, pairs), unbiased)
+    np.einsum("iib->ib", pairs)[...] = each  # so that clients are strata where KID is unbiased
+    whole = np.einsum("i,j,ijb->b", shares, shares, pairs)
     by_client, pooled = [], []
     for g in others:
         cross = np.array([p.mean_with(g) for p in clients])

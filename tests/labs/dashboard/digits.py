@@ -114,7 +114,8 @@ class World:
     def _pooled(self, shares):
         law = oracle.mixed(self.clients, shares)
         fid = np.array([oracle.frechet(law, oracle.moments(g)) for g in self.made])
-        return {"fid": fid, "kid": self.kernel.scores_of_all(shares)}
+        kid, peers = self.kernel.scores_of_all(shares)
+        return {"fid": fid, "kid": kid, "fid of peers": fid, "kid of peers": peers}
 
     def published(self, kind, metric):
         """Cells of the board, (G, k)."""

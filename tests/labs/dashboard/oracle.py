@@ -118,7 +118,11 @@ class Kernel:
         return found
 
     def real(self, shares):
-        """E k(X, X′) of the pooled clients: all pairs of different rows, weighed by λ_i/n_i each."""
+        """E k(X, X′) of the pooled clients, each a sample of its own."""
+        return shares @ self.means()[: self.clients, : self.clients] @ shares
+
+    def real_as_one(self, shares):
+        """The same of one weighted sample: all pairs of different rows, weighed by λ_i/n_i each."""
         own = np.concatenate([np.full(n, s / n) for n, s in zip(self.sizes[: self.clients], shares, strict=True)])
         block = self.values[: len(own), : len(own)]
         return (own @ block @ own - own**2 @ np.diag(block)) / (1 - own @ own)
@@ -129,8 +133,10 @@ class Kernel:
         return np.diag(means)[k:, None] + np.diag(means)[:k] - 2 * means[k:, :k]
 
     def scores_of_all(self, shares):
+        """KID-all (G,) without bias, and as other packages have it of the rows put together."""
         means, k = self.means(), self.clients
-        return np.diag(means)[k:] + self.real(shares) - 2 * means[k:, :k] @ shares
+        rest = np.diag(means)[k:] - 2 * means[k:, :k] @ shares
+        return rest + self.real(shares), rest + self.real_as_one(shares)
 
     def errors(self, shares):
         """Standard errors of the differences of the generators' KID-avg, (G, G): rows left out one by one."""

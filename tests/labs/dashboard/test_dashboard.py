@@ -46,7 +46,8 @@ def test_scores_are_those_of_evaluate_under_the_weights_on_show(dashboard, weigh
 def test_the_answer_has_all_for_the_weights_of_its_scene(dashboard):
     weigh(dashboard, [0.5, 0.25, 0.25])
     dashboard.wait()
-    scores = nm.evaluate(nm.Federation(CLIENTS).with_weights([2, 1, 1]), GENERATORS)
+    metrics = ["fid", nm.metrics.KID(estimator="stratified")]
+    scores = nm.evaluate(nm.Federation(CLIENTS).with_weights([2, 1, 1]), GENERATORS, metrics)
     answer = study_of(dashboard).answer(scene_of(dashboard))
     for metric in ("fid", "kid"):
         assert list(answer["all"][metric].values()) == pytest.approx(scores.values(metric).all.tolist(), rel=1e-9)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.kid_gap import kid_gap_parts
+from nbmetrics.evaluation.kid_gap import client_kernel_means
 from nbmetrics.labs.dashboard.board import packed_gap
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
@@ -16,12 +16,14 @@ LAWS = {"a": nm.Gaussian([0.0, 0.0]), "b": nm.Gaussian([2.0, 1.0], 2.0)}
 
 @needs_node
 @pytest.mark.parametrize(
-    ("clients", "estimator"), [(ROWS, "unbiased"), (ROWS, "biased"), (LAWS, "unbiased")], ids=["rows", "biased", "laws"]
+    ("clients", "estimator"),
+    [(ROWS, "stratified"), (ROWS, "biased"), (LAWS, "unbiased")],
+    ids=["rows", "biased", "laws"],
 )
 def test_the_page_has_the_gap_of_evaluate(clients, estimator):
     made = {"g": RNG.normal(1, 1, (30, 3 if clients is ROWS else 2))}
     scores = nm.evaluate(clients, made, nm.metrics.KID(estimator=estimator))
-    packed = packed_gap(kid_gap_parts(scores.result("kid")))
+    packed = packed_gap(client_kernel_means(scores.result("kid")))
     weights = [list(w) for w in RNG.dirichlet(np.ones(len(clients)), 4)] + [[1.0] + [0.0] * (len(clients) - 1)]
     wanted = [float(scores.with_weights(w).table["gap"][0]) for w in weights]
     line = "say(given.weights.map((shares) => kidGap(given.packed, shares)));"

@@ -28,20 +28,21 @@ def weighed(samples, weights):
 def kid_by_pairs(real, weights, made, alpha):
     """KID of pooled clients and a mixture, every pair of rows weighed, none of a row with itself.
 
-    Of the pooled clients all other pairs count by their rows' weights; of the mixture those within one generator have
-    its share squared, as each of its rows is drawn from a generator that is drawn first.
+    Pairs within one client or generator have its share squared: its rows are a sample of their own.
     """
-    x, v, _ = weighed(real, weights)
-    y, w, whose = weighed(made, alpha)
-    pairs = np.outer(v, v)
+    (x, v, _), (y, w, _) = weighed(real, weights), weighed(made, alpha)
+    own = [_own_pairs(weighed(samples, shares), shares) for samples, shares in ((real, weights), (made, alpha))]
+    return sum(own) - 2.0 * v @ cubic(x, y) @ w
+
+
+def _own_pairs(side, shares):
+    rows, each, whose = side
+    pairs = np.outer(each, each)
     np.fill_diagonal(pairs, 0.0)
-    own = (pairs * cubic(x, x)).sum() / pairs.sum()
-    pairs = np.outer(w, w)
-    np.fill_diagonal(pairs, 0.0)
-    for j, share in enumerate(alpha):
+    for j, share in enumerate(shares):
         inside = np.ix_(whose == j, whose == j)
         pairs[inside] *= share**2 / (pairs[inside].sum() or 1.0)
-    return own + (pairs * cubic(y, y)).sum() - 2.0 * v @ cubic(x, y) @ w
+    return (pairs * cubic(rows, rows)).sum()
 
 
 @pytest.fixture(scope="module")

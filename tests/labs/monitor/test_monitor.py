@@ -41,7 +41,8 @@ def logged(monitor, steps, **settings):
 
 
 def evaluated(federation, steps, **settings):
-    scores = nm.evaluate(federation, {str(step): rows_of(step, **settings) for step in steps}, progress=False)
+    metrics = ["fid", nm.metrics.KID(estimator="stratified")]
+    scores = nm.evaluate(federation, {str(step): rows_of(step, **settings) for step in steps}, metrics, progress=False)
     table = scores.table.assign(step=scores.table["generator"].astype(int))
     return table.sort_values(["step", "metric"])[["avg", "all", "gap"]].to_numpy()
 
@@ -306,7 +307,8 @@ def test_images_go_through_the_clients_extractor(monitored):
     for step, given in enumerate((made, source)):
         monitor.log(step, given)
     assert monitor.wait(60) and asked == [64, 6]
-    expected = nm.evaluate(federation, {"g": made}, "kid", progress=False).table["all"][0]
+    kid = nm.metrics.KID(estimator="stratified")
+    expected = nm.evaluate(federation, {"g": made}, kid, progress=False).table["all"][0]
     assert monitor.table["all"].tolist() == pytest.approx([expected, expected])
 
 

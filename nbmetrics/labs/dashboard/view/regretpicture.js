@@ -4,7 +4,7 @@
  * @import { Numbers, Scene, Shown } from "./types.js"
  */
 import { svg } from "../../toolkit/view/dom.js";
-import { lines } from "../../toolkit/view/matrixpicture.js";
+import { lines } from "../../toolkit/view/hatching.js";
 import { shortened } from "../../toolkit/view/names.js";
 import { regret } from "./regions.js";
 import { choicesOf, keyOf, lossText, orderByLoss, othersText } from "./regretcard.js";

@@ -5,12 +5,13 @@
  * @import { Matrix } from "./matrix.js"
  */
 import { svg } from "./dom.js";
+import { lines } from "./hatching.js";
 import { colourAt, inkOn, PRINTED } from "./ink.js";
 import { shortened } from "./names.js";
 
 const NAMES = 190;
 const COLUMN = { least: 44, most: 110 };
-const [LETTER, GAP, HATCH] = [6.6, 8, 6];
+const [LETTER, GAP] = [6.6, 8];
 
 /** @param {Matrix} matrix */
 export function matrixPicture(matrix) {
@@ -113,15 +114,4 @@ function spanOf({ x, y, width, height }, [low, high], ink) {
   const [from, to] = [low, high].map((level) => x + 2 + Math.min(level, 1) * (width - 4));
   const d = `M${from} ${y + height - 4}v3.5M${to} ${y + height - 4}v3.5M${from} ${y + height - 2}H${to}`;
   return svg("path", { d, style: `fill: none; stroke: ${ink}` });
-}
-
-/** Lines from the lower left to the upper right, and across them; each ends at the box, so that nothing is clipped. @param {Box} box @param {1 | 2} hatch @param {string} ink @param {number} [stroke] */
-export function lines({ x, y, width, height }, hatch, ink, stroke = 0.9) {
-  let d = "";
-  for (let at = HATCH / 2; at < width + height; at += HATCH) {
-    const [from, to] = [Math.max(0, at - height), Math.min(at, width)];
-    d += `M${x + from} ${y + at - from}L${x + to} ${y + at - to}`;
-    if (hatch === 2) d += `M${x + width - from} ${y + at - from}L${x + width - to} ${y + at - to}`;
-  }
-  return svg("path", { d, style: `fill: none; stroke: ${ink}; stroke-width: ${stroke}; stroke-opacity: 0.6` });
 }
