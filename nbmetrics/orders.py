@@ -1,4 +1,7 @@
-"""Orders of generators by two scores: ties, places, the pairs that the two order differently; and numbers as read."""
+"""Orders of generators by two scores: ties, places, the pairs that the two order differently; and numbers as read.
+
+Twin: `is_tie` and `lowest` in labs/toolkit/view/ties.js · held by: tests/test_ties.py
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,44 @@ from typing import Any
 
 import numpy as np
 
-# Differences below this share of the scores are rounding, not an order.
+# Differences below this share of the terms are rounding, not an order: thousands of ε, as thousands of terms add up.
 TIE = 1e-12
+
+
+def is_tie(a: Any, b: Any, scale: Any) -> Any:
+    """Whether a and b differ by rounding alone, elementwise.
+
+    Processors add in different orders, so a sum that is 0 on one is 1e-17 on another; what is decided must not be.
+
+    Parameters
+    ----------
+    a, b : numbers or arrays; NaN ties with nothing, an infinity with itself
+    scale : the sum of the absolute values of the terms that a and b were summed from
+
+    Returns
+    -------
+    a boolean, or an array of them
+
+    >>> bool(is_tie(0.1 + 0.2, 0.3, 0.6)), bool(is_tie(1.0, 1.0 + 1e-9, 2.0))
+    (True, False)
+    """
+    with np.errstate(invalid="ignore"):  # ∞ − ∞
+        return (np.asarray(a) == b) | (np.abs(np.subtract(a, b)) <= TIE * np.where(np.isfinite(scale), scale, 0.0))
+
+
+def lowest(scores: Any, scale: Any) -> int:
+    """The first of those that tie with the lowest score; NaN never, unless there is nothing else.
+
+    Parameters
+    ----------
+    scores : (G,)
+    scale : (G,) the sums of the absolute values of their terms
+    """
+    scores, scale = np.asarray(scores, dtype=np.float64), np.asarray(scale, dtype=np.float64)
+    if np.isnan(scores).all():
+        return 0
+    least = int(np.nanargmin(scores))
+    return int(np.argmax(is_tie(scores, scores[least], np.maximum(scale, scale[least]))))
 
 
 def numeral(value: float, spec: str = ".3f", *, beside: float = 1.0) -> str:

@@ -172,8 +172,7 @@ def seen_settings():
     ]
 
 
-def new_settings():
-    """Twenty federations."""
+def normal_settings():
     mixed = [decaying(16, k, 0.5) for k in range(5)]
     return [
         Setting(
@@ -215,6 +214,12 @@ def new_settings():
             300,
             seed=33,
         ),
+    ]
+
+
+def heavy_settings():
+    """Skewed or heavy-tailed rows."""
+    return [
         Setting(
             "exponential, d 2",
             [iso(2, 0.5 * k, 1, "exponential") for k in range(3)],
@@ -281,6 +286,11 @@ def new_settings():
             True,
         ),
     ]
+
+
+def new_settings():
+    """Twenty federations."""
+    return normal_settings() + heavy_settings()
 
 
 def settings():

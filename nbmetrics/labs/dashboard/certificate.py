@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nbmetrics.orders import is_tie, lowest
+
 from .ranges import average
 from .verdict import listed, percent
 
@@ -59,22 +61,38 @@ def breakpoints(
     rivals = [g for g in range(len(centres)) if np.isfinite(start[g]) and np.isfinite(end[g])]
     if not rivals or len(weights) - len({*held, i}) < 1:
         return [(0.0, top, min(rivals, key=lambda g: end[g]))] if rivals else []
-    winner, at, found = min(rivals, key=lambda g: (start[g], end[g])), 0.0, []
+    scale = _scale(centres)
+    first = [g for g in rivals if is_tie(start[g], np.min(start[rivals]), scale)]
+    winner, at, found = first[lowest(end[first], np.full(len(first), scale))], 0.0, []
     while at < 1.0:
-        crossings = [(_crossing(start, end, winner, g, at), float(end[g]), g) for g in rivals if g != winner]
-        to, _, after = min(crossings, default=(1.0, 0.0, winner))
-        if to > at:
-            found.append((at * top, min(to, 1.0) * top, winner))
+        to, after = _next_winner(start, end, winner, at, rivals, scale)
+        if not is_tie(to, at, 1.0):
+            found.append((at * top, to * top, winner))
         winner, at = after, to
     return found
 
 
-def _crossing(start: np.ndarray, end: np.ndarray, winner: int, g: int, at: float) -> float:
-    """Where g overtakes the winner, from `at` on; 1 where it does not."""
-    ahead, behind = start[g] - start[winner], end[g] - end[winner]
-    if not behind < min(ahead, 0.0):
-        return 1.0
-    return float(max(at, ahead / (ahead - behind)))
+def _next_winner(
+    start: np.ndarray, end: np.ndarray, winner: int, at: float, rivals: list[int], scale: float
+) -> tuple[float, int]:
+    """Where the winner is overtaken, from `at` on, and by whom: of those that tie there, the one that ends lowest."""
+    to, after = 1.0, winner
+    for g in rivals:
+        ahead, behind = start[g] - start[winner], end[g] - end[winner]
+        if g == winner or is_tie(behind, 0.0, scale) or not behind < min(ahead, 0.0):
+            continue
+        crossing = float(max(at, ahead / (ahead - behind)))
+        if is_tie(crossing, to, 1.0):
+            if to < 1.0 and end[g] < end[after] and not is_tie(end[g], end[after], scale):
+                after = g
+        elif crossing < to:
+            to, after = crossing, g
+    return to, after
+
+
+def _scale(centres: np.ndarray) -> float:
+    """The largest score of a client: no average under any weights has larger terms."""
+    return float(np.max(np.abs(centres), initial=0.0, where=np.isfinite(centres)))
 
 
 def certificate(centres: np.ndarray, weights: np.ndarray) -> Certificate | None:
@@ -88,21 +106,26 @@ def certificate(centres: np.ndarray, weights: np.ndarray) -> Certificate | None:
     placed = [g for g in range(len(scores)) if not np.isnan(scores[g])]
     if not placed:
         return None
-    winner = min(placed, key=lambda g: scores[g])
-    found = [_overtaking(centres, weights, winner, g) for g in placed if g != winner]
-    return min((one for one in found if one is not None), key=lambda one: one.moved, default=None)
+    scale = _scale(centres)
+    winner = placed[lowest(scores[placed], np.full(len(placed), scale))]
+    least = None
+    for rival in placed:
+        found = _overtaking(centres, weights, winner, rival, scale) if rival != winner else None
+        if found and (least is None or (found.moved < least.moved and not is_tie(found.moved, least.moved, 1.0))):
+            least = found
+    return least
 
 
-def _overtaking(centres: np.ndarray, weights: np.ndarray, winner: int, rival: int) -> Certificate | None:
+def _overtaking(centres: np.ndarray, weights: np.ndarray, winner: int, rival: int, scale: float) -> Certificate | None:
     with np.errstate(invalid="ignore"):
         behind = centres[rival] - centres[winner]
-    if not np.isfinite(behind).all() or behind.min() > 0:
-        return None
     to = int(behind.argmin())
+    if not np.isfinite(behind).all() or (behind[to] > 0 and not is_tie(behind[to], 0.0, scale)):
+        return None
     missing, taken = float(behind @ weights), []
     for i in np.argsort(-behind, kind="stable"):
         gain = behind[i] - behind[to]
-        if missing <= 0 or gain <= 0:
+        if missing <= 0 or is_tie(missing, 0.0, scale) or is_tie(gain, 0.0, scale):
             break
         share = min(float(weights[i]), missing / gain)
         missing -= share * gain

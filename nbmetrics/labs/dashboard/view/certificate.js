@@ -3,6 +3,7 @@
  *
  * Who wins along one client's weight, and the least change of the weights that dethrones the winner by avg. No DOM.
  */
+import { isTie, lowest } from "../../toolkit/view/ties.js";
 import { average } from "./ranges.js";
 import { listed, percent } from "./verdict.js";
 
@@ -30,27 +31,54 @@ export function breakpoints(centres, weights, i, held = []) {
   const rivals = centres.map((_, g) => g).filter((g) => Number.isFinite(start[g]) && Number.isFinite(end[g]));
   if (!rivals.length) return [];
   if (weights.length - others.length < 2) return [[0, top, rivals.reduce((a, b) => (end[b] < end[a] ? b : a))]];
-  let winner = rivals.reduce((a, b) => (start[b] < start[a] || (start[b] === start[a] && end[b] < end[a]) ? b : a));
+  const scale = scaleOf(centres);
+  const least = Math.min(...rivals.map((g) => start[g]));
+  let winner = lowestOf(
+    rivals.filter((g) => isTie(start[g], least, scale)),
+    end,
+    scale,
+  );
   /** @type {[number, number, number][]} */
   const found = [];
   let at = 0;
   while (at < 1) {
-    let [to, after] = [1, winner];
-    for (const g of rivals) {
-      if (g === winner) continue;
-      const crossing = crossingOf(start, end, winner, g, at);
-      if (crossing < to || (crossing === to && to < 1 && end[g] < end[after])) [to, after] = [crossing, g];
-    }
-    if (to > at) found.push([at * top, to * top, winner]);
+    const [to, after] = nextWinner(start, end, winner, at, rivals, scale);
+    if (!isTie(to, at, 1)) found.push([at * top, to * top, winner]);
     [winner, at] = [after, to];
   }
   return found;
 }
 
-/** Where g overtakes the winner, from `at` on; 1 where it does not. @param {number[]} start @param {number[]} end @param {number} winner @param {number} g @param {number} at */
-function crossingOf(start, end, winner, g, at) {
-  const [ahead, behind] = [start[g] - start[winner], end[g] - end[winner]];
-  return behind < Math.min(ahead, 0) ? Math.max(at, ahead / (ahead - behind)) : 1;
+/** Where the winner is overtaken, from `at` on, and by whom: of those that tie there, the one that ends lowest. @param {number[]} start @param {number[]} end @param {number} winner @param {number} at @param {number[]} rivals @param {number} scale */
+function nextWinner(start, end, winner, at, rivals, scale) {
+  let [to, after] = [1, winner];
+  for (const g of rivals) {
+    const [ahead, behind] = [start[g] - start[winner], end[g] - end[winner]];
+    if (g === winner || isTie(behind, 0, scale) || !(behind < Math.min(ahead, 0))) continue;
+    const crossing = Math.max(at, ahead / (ahead - behind));
+    if (isTie(crossing, to, 1)) {
+      if (to < 1 && end[g] < end[after] && !isTie(end[g], end[after], scale)) after = g;
+    } else if (crossing < to) [to, after] = [crossing, g];
+  }
+  return [to, after];
+}
+
+/** The largest score of a client: no average under any weights has larger terms. @param {ArrayLike<number>[]} centres */
+function scaleOf(centres) {
+  let scale = 0;
+  for (const own of centres)
+    for (let i = 0; i < own.length; i++) if (Number.isFinite(own[i])) scale = Math.max(scale, Math.abs(own[i]));
+  return scale;
+}
+
+/** @param {number[]} among @param {number[]} scores @param {number} scale */
+function lowestOf(among, scores, scale) {
+  return among[
+    lowest(
+      among.map((g) => scores[g]),
+      among.map(() => scale),
+    )
+  ];
 }
 
 /** The least total variation of the weights that dethrones the winner; null where no weighting does. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @returns {Certificate | null} */
@@ -58,22 +86,23 @@ export function certificate(centres, weights) {
   const scores = average(centres, weights);
   const placed = scores.map((_, g) => g).filter((g) => !Number.isNaN(scores[g]));
   if (!placed.length) return null;
-  const winner = placed.reduce((a, b) => (scores[b] < scores[a] ? b : a));
+  const scale = scaleOf(centres);
+  const winner = lowestOf(placed, scores, scale);
   /** @type {Certificate | null} */
   let least = null;
   let most = Infinity;
   for (const g of placed) {
-    const found = g === winner ? null : overtaking(centres, weights, winner, g, most);
-    if (found && (!least || found.moved < most)) [least, most] = [found, found.moved];
+    const found = g === winner ? null : overtaking(centres, weights, winner, g, most, scale);
+    if (found && (!least || (found.moved < most && !isTie(found.moved, most, 1)))) [least, most] = [found, found.moved];
   }
   return least;
 }
 
-/** Null, too, where it surely takes as much as `most`, which spares a drag the order of the clients. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} winner @param {number} rival @param {number} most @returns {Certificate | null} */
-function overtaking(centres, weights, winner, rival, most) {
+/** Null, too, where it surely takes as much as `most`, which spares a drag the order of the clients. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} winner @param {number} rival @param {number} most @param {number} scale @returns {Certificate | null} */
+function overtaking(centres, weights, winner, rival, most, scale) {
   const behind = Array.from(weights, (_, i) => centres[rival][i] - centres[winner][i]);
   const to = behind.reduce((best, value, i) => (value < behind[best] ? i : best), 0);
-  if (!behind.every(Number.isFinite) || behind[to] > 0) return null;
+  if (!behind.every(Number.isFinite) || (behind[to] > 0 && !isTie(behind[to], 0, scale))) return null;
   let missing = behind.reduce((sum, value, i) => sum + value * weights[i], 0);
   const steepest = behind.reduce((best, value) => Math.max(best, value), -Infinity) - behind[to];
   if (missing > 0 && missing / steepest >= most) return null;
@@ -81,7 +110,7 @@ function overtaking(centres, weights, winner, rival, most) {
   const taken = [];
   for (const i of behind.map((_, j) => j).sort((a, b) => behind[b] - behind[a] || a - b)) {
     const gain = behind[i] - behind[to];
-    if (missing <= 0 || gain <= 0) break;
+    if (missing <= 0 || isTie(missing, 0, scale) || isTie(gain, 0, scale)) break;
     const share = Math.min(weights[i], missing / gain);
     missing -= share * gain;
     if (share > 0) taken.push([i, share]);
