@@ -44,9 +44,10 @@ def lowest(scores: Any, scale: Any) -> int:
     scale : (G,) the sums of the absolute values of their terms
     """
     scores, scale = np.asarray(scores, dtype=np.float64), np.asarray(scale, dtype=np.float64)
-    if np.isnan(scores).all():
+    known = np.flatnonzero(~np.isnan(scores))
+    if not len(known):
         return 0
-    least = int(np.nanargmin(scores))
+    least = int(known[np.argmin(scores[known])])
     return int(np.argmax(is_tie(scores, scores[least], np.maximum(scale, scale[least]))))
 
 

@@ -217,8 +217,7 @@ def normal_settings():
     ]
 
 
-def heavy_settings():
-    """Skewed or heavy-tailed rows."""
+def exponential_settings():
     return [
         Setting(
             "exponential, d 2",
@@ -239,6 +238,21 @@ def heavy_settings():
             is_skewed=True,
         ),
         Setting(
+            "exponential, d 64",
+            [decaying(64, k, 1.0, "exponential") for k in range(3)],
+            (30, 60, 90),
+            decaying(64, 8, 0.0, "exponential"),
+            200,
+            seed=37,
+            is_skewed=True,
+        ),
+    ]
+
+
+def heavy_settings():
+    """More skewed than an exponential, or heavy-tailed."""
+    return [
+        Setting(
             "gamma ¼, d 8",
             [iso(8, 0.3 * k, 1, "gamma") for k in range(3)],
             (25, 50, 75),
@@ -247,15 +261,6 @@ def heavy_settings():
             (1, 1, 1),
             36,
             True,
-        ),
-        Setting(
-            "exponential, d 64",
-            [decaying(64, k, 1.0, "exponential") for k in range(3)],
-            (30, 60, 90),
-            decaying(64, 8, 0.0, "exponential"),
-            200,
-            seed=37,
-            is_skewed=True,
         ),
         Setting(
             "t5 rows, d 4",
@@ -290,7 +295,7 @@ def heavy_settings():
 
 def new_settings():
     """Twenty federations."""
-    return normal_settings() + heavy_settings()
+    return normal_settings() + exponential_settings() + heavy_settings()
 
 
 def settings():
