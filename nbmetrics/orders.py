@@ -1,6 +1,6 @@
 """Orders of generators by two scores: ties, places, the pairs that the two order differently; and numbers as read.
 
-Twin: `is_tie` and `lowest` in labs/toolkit/view/ties.js · held by: tests/test_ties.py
+Twin: labs/toolkit/view/ties.js · held by: tests/test_ties.py
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 /**
- * Twin: orders.py (is_tie, lowest) · held by: tests/test_ties.py
+ * Twin: orders.py · held by: tests/test_ties.py
  *
  * When two sums are the same but for rounding, so that no decision hangs on the order of adding. No DOM.
  */
