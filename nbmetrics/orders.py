@@ -35,15 +35,21 @@ def is_tie(a: Any, b: Any, scale: Any) -> Any:
         return (np.asarray(a) == b) | (np.abs(np.subtract(a, b)) <= TIE * np.where(np.isfinite(scale), scale, 0.0))
 
 
-def lowest(scores: Any, scale: Any) -> int:
+def same_scores(first: Any, second: Any) -> Any:
+    """Whether scores differ by rounding alone, elementwise, where their terms are not known: beside their own sizes."""
+    return is_tie(first, second, np.maximum(np.abs(first), np.abs(second)))
+
+
+def lowest(scores: Any, scale: Any = None) -> int:
     """The first of those that tie with the lowest score; NaN never, unless there is nothing else.
 
     Parameters
     ----------
     scores : (G,)
-    scale : (G,) the sums of the absolute values of their terms
+    scale : (G,) the sums of the absolute values of their terms; without it the scores' own sizes
     """
-    scores, scale = np.asarray(scores, dtype=np.float64), np.asarray(scale, dtype=np.float64)
+    scores = np.asarray(scores, dtype=np.float64)
+    scale = np.abs(scores) if scale is None else np.asarray(scale, dtype=np.float64)
     known = np.flatnonzero(~np.isnan(scores))
     if not len(known):
         return 0
@@ -90,10 +96,10 @@ def _orders(avg: Any, pooled: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _signs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):  # two scores of −∞ are no order
-        return np.where(np.isclose(first, second, rtol=TIE, atol=0), 0, np.nan_to_num(np.sign(first - second)))
+        return np.where(same_scores(first, second), 0, np.nan_to_num(np.sign(first - second)))
 
 
 def places(scores: np.ndarray) -> np.ndarray:
     """From 1 for the lowest; what is the same but for rounding shares a place, and NaN comes last."""
-    beaten = (scores < scores[:, None]) & ~np.isclose(scores, scores[:, None], rtol=TIE, atol=0)
+    beaten = (scores < scores[:, None]) & ~same_scores(scores, scores[:, None])
     return np.where(np.isnan(scores), len(scores), 1 + beaten.sum(axis=1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InvalidInput
-from ..orders import inverted_pairs, places
+from ..orders import inverted_pairs, lowest
 from .result import Readable, Result, Values
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _worst_client(losses: np.ndarray, weights: tuple[float, ...]) -> int | None:
 
 def _lowest(losses: np.ndarray) -> int | None:
     """The first of the lowest, of equals but for rounding; None where none is known."""
-    return None if np.isnan(losses).all() else int(np.argmax((places(losses) == 1) & ~np.isnan(losses)))
+    return None if np.isnan(losses).all() else lowest(losses)
 
 
 def winners(losses: Values, weights: tuple[float, ...]) -> dict[str, int | None]:

@@ -27,6 +27,7 @@ from scipy.optimize import nnls
 from ..arrays import to_numpy
 from ..errors import refusal_of
 from ..evaluation.result import Result
+from ..orders import lowest
 from .noisy import arrived, with_noise
 from .pairs import two_digits
 from .privacy import Normals, isometric, unfolded
@@ -95,7 +96,7 @@ def _of_pairs(score: str, names: Sequence[str], scores: np.ndarray, moves: np.nd
     unsafe = [(g, h, apart, error) for g, h, apart, error in pairs if apart < SAFE * error]
     if not unsafe:
         return
-    best = int(np.nanargmin(scores))
+    best = lowest(scores)
     g, h, apart, error = min(unsafe, key=lambda pair: (best not in pair[:2], pair[2] / pair[3]))
     share = f"all {len(pairs):,}" if len(unsafe) == len(pairs) else f"{len(unsafe):,} of {len(pairs):,}"
     count = f" This is so for {share} pairs." if len(pairs) > 1 else ""

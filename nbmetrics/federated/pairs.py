@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..orders import numeral
+from ..orders import lowest, numeral
 
 # The share of the draws from which on an order is said to survive.
 KEPT = 0.95
@@ -49,7 +49,7 @@ class PairSurvival(NamedTuple):
 
 def pair_survival(exact: np.ndarray, drawn: np.ndarray) -> PairSurvival:
     """Of losses without noise (generators,), and with noise (draws, generators); two generators or more."""
-    best = int(exact.argmin())
+    best = lowest(exact)
     rivals = np.delete(np.arange(len(exact)), best)
     true = exact[rivals] - exact[best]
     shown = drawn[:, rivals] - drawn[:, [best]]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..orders import numeral
+from ..orders import lowest, numeral
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,9 +99,9 @@ def with_unit(metric: str, aggregate: str = "") -> str:
 
 def best(table: pd.DataFrame, metric: str, symbol: str) -> str:
     """Where avg and where all are lowest, as a panel's title; the table's first column is what is swept."""
-    lowest = [table.iloc[:, 0].to_numpy()[np.nanargmin(table[f"{metric}_{a}"])] for a in ("avg", "all")]
-    by_avg, by_all = (numeral(value, "g") for value in lowest)
-    if lowest[0] == lowest[1]:
+    points = [table.iloc[:, 0].to_numpy()[lowest(table[f"{metric}_{a}"])] for a in ("avg", "all")]
+    by_avg, by_all = (numeral(value, "g") for value in points)
+    if points[0] == points[1]:
         return f"best {symbol}: {by_avg} by avg and by all"
     return f"best {symbol}: {by_avg} by avg, {by_all} by all"
 
@@ -139,7 +139,7 @@ def curve(ax: Any, x: Any, y: Any, aggregate: str, label: str, *, best: str | No
     values = np.asarray(y, dtype=float)
     if marker is None or best is None or not np.isfinite(values).any():
         return
-    k = int(np.nanargmin(values) if best == "min" else np.nanargmax(values))
+    k = lowest(values if best == "min" else -values)
     ax.plot(
         np.asarray(x)[k],
         values[k],

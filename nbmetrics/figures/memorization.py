@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..orders import numeral
+from ..orders import lowest, numeral
 from .drawing import (
     BROWN,
     CLIENT,
@@ -133,7 +133,7 @@ def bandwidth_sweep(table: pd.DataFrame) -> Drawing:
     """FLD, FID, C_T and AuthPct of a kernel density around train points, against its bandwidth (F2)."""
     figure, axes = panels(4, width=5.0, height=3.2, rows=2)
     x = table["bandwidth"]
-    best = x.to_numpy()[table["fld"].argmin()]
+    best = x.to_numpy()[lowest(table["fld"])]
     axes[0].plot(x, table["fld"], color=VIOLET, marker="o", label="FLD")
     axes[0].plot(x, table["fld_gap"], color=VIOLET, marker="s", linestyle="--", label="FLD gap")
     axes[0].set(ylabel="FLD and FLD gap (" + UNITS["fld"].replace(", ", ",\n") + ")")

@@ -29,6 +29,7 @@ from ..metrics.base import Sample
 from ..metrics.kid.batches import remember_means
 from ..metrics.kid.estimators import AllPairs
 from ..metrics.kid.metric import KID
+from ..orders import lowest
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from .simplex import descend, is_convex
 
@@ -64,7 +65,7 @@ class Means(NamedTuple):
         single generator and from the minimum with `full`, which is convex.
         """
         singles = np.eye(len(self.cross))
-        best = singles[int(np.argmin([self.score(single) for single in singles]))]
+        best = singles[lowest([self.score(single) for single in singles])]
         starts = [best] if is_convex(self.between) else [descend(self.full, self.cross, best), *singles]
         found = min((descend(self.between, self.cross, start) for start in starts), key=self.score)
         return found if self.score(found) < self.score(best) else best
@@ -223,7 +224,7 @@ def mixture_from(
     means = _means(kid, own, pooled, generated)
     alpha = means.lowest()
     singles = np.array([means.score(single) for single in np.eye(len(names))])
-    best = int(np.argmin(singles))
+    best = lowest(singles)
     fitted, note = _cross_fitted(kid, means, alpha, pooled, made)
     return BestMixture(
         dict(zip(names, alpha.tolist(), strict=True)),

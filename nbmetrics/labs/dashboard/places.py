@@ -10,12 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...orders import places
 from .ranges import Ranges, leaders
 
 
 def order_of(losses: np.ndarray) -> list[int]:
     """Least loss first; equal ones in the order given, those without a loss last."""
-    return sorted(range(len(losses)), key=lambda g: (math.isnan(losses[g]), losses[g]))
+    return [int(g) for g in np.argsort(places(losses), kind="stable")]
 
 
 def place_text(losses: np.ndarray, ranges: Ranges, g: int) -> str:
@@ -23,7 +24,7 @@ def place_text(losses: np.ndarray, ranges: Ranges, g: int) -> str:
     if math.isnan(losses[g]):
         return "–"
     low, high = ranges.low[g], ranges.high[g]
-    return str(low) if low == high else f"{1 + int((losses < losses[g]).sum())} ({low}–{high})"
+    return str(low) if low == high else f"{places(losses)[g]} ({low}–{high})"
 
 
 def range_text(ranges: Ranges, g: int) -> str:

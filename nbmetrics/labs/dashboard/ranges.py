@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-# Of the larger loss (or of the larger noise), what counts as the same.
+from ...orders import TIE, places, same_scores
+
+# Of the larger noise, what is left of a difference by rounding.
 ROUNDING = 1e-9
 LEVEL = 0.95
 
@@ -74,7 +76,7 @@ def _margins(losses: np.ndarray, draws: np.ndarray, level: float) -> np.ndarray:
     apart = np.abs(draws[:, :, None] - draws[:, None, :])
     errors = _errors(draws)
     noisy = errors > 0
-    margins = ROUNDING * np.maximum(np.abs(losses)[:, None], np.abs(losses)[None, :])
+    margins = TIE * np.maximum(np.abs(losses)[:, None], np.abs(losses)[None, :])
     if noisy.any():
         largest = np.sort((apart[:, noisy] / errors[noisy]).max(axis=1))
         beyond = largest[min(math.ceil((len(draws) + 1) * level), len(draws)) - 1]
@@ -99,7 +101,7 @@ def _deviation(draws: np.ndarray) -> np.ndarray:
 
 def leaders(ranges: Ranges, losses: np.ndarray) -> list[int]:
     """The one with the least loss, and everyone that it is not shown to beat, in the order of their losses."""
-    placed = [int(g) for g in np.argsort(losses, kind="stable") if not np.isnan(losses[g])]
+    placed = [int(g) for g in np.argsort(places(losses), kind="stable") if not np.isnan(losses[g])]
     return [g for g in placed if not ranges.better[placed[0], g]]
 
 
@@ -113,7 +115,7 @@ def apart(losses: np.ndarray, draws: np.ndarray | None, a: int, b: int) -> float
     difference = abs(pair[0] - pair[1])
     error = _errors(draws[:, [a, b]])[0, 1]
     if error == 0:
-        return 0.0 if difference <= ROUNDING * np.abs(pair).max() else math.inf
+        return 0.0 if same_scores(*pair) else math.inf
     return float(difference / error)
 
 

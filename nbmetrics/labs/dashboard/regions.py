@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...orders import is_tie, lowest, same_scores
 from .certificate import breakpoints
-from .ranges import ROUNDING
 
 WEIGHTINGS = 4096
 # Of the whole triangle, what is no region.
@@ -66,7 +66,7 @@ def polygons(corners: np.ndarray) -> list[np.ndarray]:
 
 
 def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
-    return bool(np.abs(first - second).max() <= ROUNDING * max(np.abs(first).max(), np.abs(second).max()))
+    return bool(is_tie(first, second, max(np.abs(first).max(), np.abs(second).max())).all())
 
 
 def _clipped(polygon: np.ndarray, ahead: np.ndarray) -> np.ndarray:
@@ -107,7 +107,7 @@ def share_of_weightings(centres: np.ndarray, seed: int = 0) -> Shares:
     drawn = np.random.default_rng(seed).dirichlet(np.ones(clients), WEIGHTINGS)
     losses = own @ drawn.T
     best = losses.min(axis=0)
-    wins = losses <= best + ROUNDING * np.abs(best)
+    wins = is_tie(losses, best, np.abs(own) @ drawn.T)
     share[finite] = (wins / wins.sum(axis=0)).mean(axis=1)
     return Shares(share, np.sqrt(share * (1.0 - share) / WEIGHTINGS))
 
@@ -118,7 +118,7 @@ def _exact_shares(own: np.ndarray) -> np.ndarray:
     if own.shape[1] == 3:
         return np.array([_area(polygon) for polygon in polygons(own)])
     if own.shape[1] == 1:
-        won[own[:, 0].argmin()] = 1.0
+        won[lowest(own[:, 0])] = 1.0
     else:
         for start, end, g in breakpoints(own, np.array([0.5, 0.5]), 0):
             won[g] += end - start
@@ -129,7 +129,7 @@ def regret(centres: np.ndarray) -> np.ndarray:
     """What each client loses with each generator beside its own best one, (G, k), at least 0; NaN where not known."""
     with np.errstate(invalid="ignore"):
         best = np.fmin.reduce(centres, axis=0)
-        return np.where(centres == best, 0.0, centres - best)
+        return np.where(same_scores(centres, best), 0.0, centres - best)
 
 
 def worst(centres: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...orders import lowest
 from .board import Facts
 from .decisions import Known, decided_weights
 from .places import crossings, order_of, tiers
@@ -114,7 +115,7 @@ class Sight:
         own, draws = self.everyone.centres, self.everyone.draws
         if draws is None or np.isnan(own).all(axis=0).any():
             return np.zeros(self.regret.shape, dtype=bool)
-        best = np.nanargmin(own, axis=0)
+        best = np.array([lowest(client) for client in own.T])
         errors = (draws - draws[:, best, np.arange(own.shape[1])][:, None]).std(axis=0, ddof=1)
         return np.asarray((self.regret > 0) & (self.regret <= CHANCE * errors[list(self.chosen)]))
 
@@ -126,7 +127,7 @@ class Sight:
         found: dict[int, list[str]] = {}
         for part, words in parts.items():
             if not np.isnan(self.losses[part]).all():
-                found.setdefault(int(np.nanargmin(self.losses[part])), []).append(words)
+                found.setdefault(lowest(self.losses[part]), []).append(words)
         return [(g, f"first {', '.join(words)}") for g, words in found.items()]
 
     @property
@@ -143,7 +144,7 @@ class Sight:
             return sorted(given, key=lambda i: _natural(self.clients[i]))
         centres = np.where(np.isnan(self.facts.centres), math.inf, self.facts.centres)
         with np.errstate(invalid="ignore"):
-            winner = int(np.where(np.isnan(by := self.losses[self.scene.by]), math.inf, by).argmin())
+            winner = lowest(self.losses[self.scene.by])
             sizes: dict[str, Callable[[], Any]] = {
                 "given": lambda: np.zeros(len(given)),
                 "rows": lambda: np.array(self.sizes),

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .ranges import ROUNDING, Ranges, apart, flip, leaders, leads
+from ...orders import lowest, places, same_scores
+from .ranges import Ranges, apart, flip, leaders, leads
 
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
 SIGNIFICANT = 0.05
@@ -166,7 +167,7 @@ def _first(losses: np.ndarray) -> list[int]:
 
 def _is_known(side: Aggregate) -> bool:
     """Whether there are draws of the one in front, so that it can be told from anyone."""
-    return side.draws is not None and bool(np.isfinite(side.draws[:, np.nanargmin(side.centres)]).all())
+    return side.draws is not None and bool(np.isfinite(side.draws[:, lowest(side.centres)]).all())
 
 
 def _is_exact(sides: Sequence[Aggregate]) -> bool:
@@ -174,7 +175,7 @@ def _is_exact(sides: Sequence[Aggregate]) -> bool:
     return all(
         side.draws is not None
         and not side.draws.any()
-        and np.allclose(side.plain, side.centres, rtol=ROUNDING, atol=0.0, equal_nan=True)
+        and bool((same_scores(side.plain, side.centres) | (np.isnan(side.plain) & np.isnan(side.centres))).all())
         for side in sides
     )
 
@@ -264,7 +265,7 @@ def _taken_alone(p: float, is_tied: bool, size: int) -> str:
 def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
     """The leader, the rival most likely to be better in truth, and how likely."""
     leader = leaders(side.ranges, side.centres)[0]
-    rivals = sorted((g for g in placed if g != leader), key=lambda g: side.centres[g])
+    rivals = [int(g) for g in np.argsort(places(side.centres), kind="stable") if g != leader and g in placed]
     away = [apart(side.centres, side.draws, leader, g) for g in rivals]
     rival = rivals[int(np.argmin(np.nan_to_num(away, nan=np.inf)))]
     return leader, rival, flip(side.centres, side.draws, leader, rival)

@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...evaluation.display import figure as numeral
 from ...figures.drawing import AGGREGATES, CLIENT, GENERATORS, GREY, QUIET, TEXT, Drawing, brief, legend, panels, plain
+from ...orders import lowest
 from .figure import LONGEST, REACH, label_of
 from .places import place_text, range_text
 from .sight import Sight
@@ -79,7 +80,7 @@ def _cells(sight: Sight) -> list[list[str]]:
         own = [text for part, place in zip(parts, places, strict=True) for text in (place, numeral(scores[part][g], 4))]
         own += [numeral(scores["all"][g], 4)] * both
         centres = np.where(sight.weights > 0, sight.facts.centres[g], -math.inf)
-        worst = "–" if math.isnan(scores["worst"][g]) else brief(sight.clients[int(centres.argmax())], LONGEST)
+        worst = "–" if math.isnan(scores["worst"][g]) else brief(sight.clients[lowest(-centres)], LONGEST)
         found.append([*own, numeral(scores["worst"][g], 4), worst])
     return found
 
@@ -210,7 +211,7 @@ def _mark(ax: Any, sight: Sight, order: Sequence[int], losses: np.ndarray, ends:
 def _heat_words(sight: Sight) -> str:
     label, size = sight.facts.metric.label, f"{len(sight.clients)} clients and {len(sight.names)} generators"
     lost = np.where(np.isfinite(sight.regret), sight.regret, -math.inf)
-    g, i = divmod(int(lost.argmax()), lost.shape[1])
+    g, i = divmod(lowest(-lost.ravel()), lost.shape[1])
     if not lost[g, i] > 0:
         return f"Regret on {label} of {size}."
     most = f"{sight.clients[i]} with {sight.names[g]}, {numeral(lost[g, i], 4)} {_side(sight)} its best"
@@ -254,7 +255,7 @@ def _regret(sight: Sight) -> tuple[Drawing, str]:
 def _paid(sight: Sight, g: int, words: str, own: np.ndarray) -> str:
     if np.isnan(own).all():
         return f"With {sight.names[g]}, {words}, what clients lose is not known."
-    i = int(np.nanargmax(own))
+    i = lowest(-own)
     pays = "no client loses" if own[i] == 0 else f"{sight.clients[i]} loses most, {numeral(own[i], 4)}"
     return f"With {sight.names[g]}, {words}, {pays}."
 
@@ -292,7 +293,7 @@ def _triangle(ax: Any, sight: Sight, polygons: Sequence[np.ndarray], shares: np.
     groups = np.array(sight.groups)
     parts = np.array([shares[groups == group].sum() for group in range(3)])
     losses = sight.losses["avg"]
-    winner = -1 if np.isnan(losses).all() else int(np.nanargmin(losses))
+    winner = -1 if np.isnan(losses).all() else lowest(losses)
     ax.fill(*CORNERS.T, fill=False, edgecolor=QUIET)
     small = []
     for g, polygon in enumerate(polygons):

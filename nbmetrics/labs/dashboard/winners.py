@@ -21,6 +21,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...evaluation.elsewhere import are_corrected, scores_elsewhere
 from ...evaluation.result import Result
+from ...orders import lowest
 from .board import number
 from .regions import proportions
 
@@ -131,7 +132,7 @@ def is_crossed(triangle: Triangle, known: dict[Point, list[float]]) -> bool:
 
 
 def _winner(losses: list[float]) -> int:
-    return int(np.nan_to_num(np.array(losses), nan=np.inf).argmin())
+    return lowest(losses)
 
 
 def _written(triangles: list[Triangle], known: dict[Point, list[float]]) -> dict[str, Any]:

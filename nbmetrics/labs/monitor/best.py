@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput
+from ...orders import lowest, same_scores
 from .history import History, Line
 from .scoring import NOISY_CLIENTS, draws_under, errors_of
 
@@ -45,7 +46,7 @@ def best(line: Line, part: str) -> Best:
     finite = np.where(np.isfinite(losses), losses, np.inf)
     if not np.isfinite(finite).any():
         return Best(None, None)
-    place = int(np.argmin(finite))
+    place = lowest(finite)
     return Best(int(line.steps[place]), place)
 
 
@@ -64,7 +65,7 @@ def best_set(history: History, line: Line, part: str) -> list[int]:
     if not places:
         return []
     if all(line.points[place].count == 0 for place in places):  # laws: exact, so no chance
-        return [int(line.steps[p]) for p in sorted(places) if losses[p] == losses[places[0]]]
+        return [int(line.steps[p]) for p in sorted(places) if same_scores(losses[p], losses[places[0]])]
     found = [noise(history, line, place, part) for place in places]
     count = 0 if found[0] is None else len(found[0])
     known = [(p, d) for p, d in zip(places, found, strict=True) if d is not None and len(d) == count]

@@ -67,7 +67,7 @@ def test_what_is_shared_by_all_generators_separates_nobody_and_hides_nobody():
     same = leads(losses, np.repeat(shared, 2, axis=1))
     assert same.better[0, 1] and not leads(np.array([1.0, 1.0]), np.repeat(shared, 2, axis=1)).better.any()
     assert leads(losses, None).high.tolist() == [2, 2]
-    assert not leads(np.array([1.0, 1.0 + 1e-12]), np.zeros((9, 2))).better.any()
+    assert not leads(np.array([1.0, 1.0 + 1e-13]), np.zeros((9, 2))).better.any()
     assert leads(np.array([1.0, math.inf, math.inf]), rng.normal(size=(9, 3))).high.tolist() == [1, 3, 3]
 
 

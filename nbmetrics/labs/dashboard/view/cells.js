@@ -21,14 +21,13 @@
  * @typedef {{from: number, to: number}} Scale  losses at which the colours begin and end; beyond it they do not grow
  */
 import { numeral, shownNumber } from "../../toolkit/view/numbers.js";
+import { sameScores } from "../../toolkit/view/ties.js";
 import { read } from "../../toolkit/view/written.js";
 import { lossOf, scoreOf } from "./numbers.js";
 import { listed } from "./verdict.js";
 
 // Of a difference beside its standard error: 95 %, cell by cell.
 const CHANCE = 1.96;
-// Of two numbers: what is closer is rounding.
-const ROUNDING = 1e-9;
 const CLIPPED_ABOVE = 0.95;
 
 /** @type {WeakMap<Board, {draws: Draws | undefined, metric: string, cells: Cells}>} */
@@ -77,9 +76,7 @@ function least(losses) {
 
 /** @param {number} centre @param {number} best */
 function above(centre, best) {
-  if (centre === best) return 0;
-  const apart = centre - best;
-  return Number.isFinite(apart) && apart <= ROUNDING * Math.max(Math.abs(centre), Math.abs(best)) ? 0 : apart;
+  return sameScores(centre, best) ? 0 : centre - best;
 }
 
 /** @param {string[]} generators @param {Record<string, Float64Array>} regret @param {Record<string, PackedDraws>} packed */

@@ -3,6 +3,7 @@
  *
  * @import { Shown } from "./types.js"
  */
+import { lowest } from "../../toolkit/view/ties.js";
 import { decidedShares } from "./numbers.js";
 
 /**
@@ -33,10 +34,8 @@ export function decidedOf({ centres, avgLosses }, shares, few) {
 
 /** Where the least is, the first of equals; -1 where there is none. @param {ArrayLike<number>} losses */
 export function leastOf(losses) {
-  let least = -1;
-  for (let g = 0; g < losses.length; g++)
-    if (!Number.isNaN(losses[g]) && (least < 0 || losses[g] < losses[least])) least = g;
-  return least;
+  const least = lowest(losses);
+  return Number.isNaN(losses[least] ?? NaN) ? -1 : least;
 }
 
 /**

@@ -6,20 +6,17 @@
  * @import { Aggregate } from "./verdict.js"
  * @import { Ranges } from "./ranges.js"
  */
+import { orderOf, placesOf as tied } from "../../toolkit/view/ties.js";
 import { leaders } from "./ranges.js";
 
 /** Least loss first; equal ones in the order given, those without a loss last. @param {ArrayLike<number>} losses */
 export function sorted(losses) {
-  const rank = (/** @type {number} */ g) => (Number.isNaN(losses[g]) ? Infinity : losses[g]);
-  const isPlaced = (/** @type {number} */ g) => Number(!Number.isNaN(losses[g]));
-  const order = Array.from(losses, (_, g) => g);
-  return order.sort((a, b) => (rank(a) === rank(b) ? isPlaced(b) - isPlaced(a) || a - b : rank(a) - rank(b)));
+  return orderOf(losses);
 }
 
-/** 1 + how many have less loss; 0 without a loss. @param {ArrayLike<number>} losses */
+/** 1 + how many have less loss beyond rounding; 0 without a loss. @param {ArrayLike<number>} losses */
 export function placesOf(losses) {
-  const all = Array.from(losses);
-  return all.map((loss) => (Number.isNaN(loss) ? 0 : 1 + all.filter((other) => other < loss).length));
+  return tied(losses).map((place, g) => (Number.isNaN(losses[g]) ? 0 : place));
 }
 
 /** "2 " and "(1–4)", or "2" where it is certain, or a dash. @param {number} place @param {number} low @param {number} high */

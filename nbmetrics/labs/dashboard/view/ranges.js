@@ -10,6 +10,8 @@
  * @typedef {Float64Array[]} Noise  of each generator its draws, jointly over generators
  */
 
+import { lowest, orderOf, sameScores, TIE } from "../../toolkit/view/ties.js";
+
 const ROUNDING = 1e-9;
 const LEVEL = 0.95;
 
@@ -85,7 +87,7 @@ function marginOf(losses, a, b, error, beyond) {
   const larger = Math.max(Math.abs(losses[a]), Math.abs(losses[b]));
   if (larger === Infinity) return 0;
   if (Number.isNaN(error)) return Infinity;
-  return error > 0 ? beyond * error : ROUNDING * larger;
+  return error > 0 ? beyond * error : TIE * larger;
 }
 
 /** The quantile of the largest difference of all pairs, in units of its error. @param {Noise} noise @param {number[][]} errors @param {number} level */
@@ -151,22 +153,14 @@ export function deviation(draws) {
 
 /** The one with the least loss, and everyone that it is not shown to beat, in the order of their losses. @param {Ranges} ranges @param {ArrayLike<number>} losses */
 export function leaders(ranges, losses) {
-  const placed = Array.from(losses, (_, g) => g).filter((g) => !Number.isNaN(losses[g]));
-  placed.sort((a, b) => (losses[a] === losses[b] ? a - b : losses[a] - losses[b]));
+  const placed = orderOf(losses).filter((g) => !Number.isNaN(losses[g]));
   return placed.filter((g) => !ranges.better[placed[0]][g]);
 }
 
 /** The one with the least loss, and those that rounding cannot tell from it. @param {ArrayLike<number>} losses */
 export function firstOf(losses) {
-  let least = Infinity;
-  for (let g = 0; g < losses.length; g++) if (losses[g] < least) least = losses[g];
-  const isFirst = (/** @type {number} */ loss) => {
-    const larger = Math.max(Math.abs(loss), Math.abs(least));
-    return loss === least || (larger < Infinity && loss - least <= ROUNDING * larger);
-  };
-  return Array.from(losses, (_, g) => g)
-    .filter((g) => isFirst(losses[g]))
-    .sort((a, b) => (losses[a] === losses[b] ? a - b : losses[a] - losses[b]));
+  const least = losses[lowest(losses)];
+  return Array.from(losses, (_, g) => g).filter((g) => sameScores(losses[g], least));
 }
 
 /** |L_a − L_b| in units of its standard error: 0 for ties, ∞ beyond all noise, NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */
@@ -178,11 +172,9 @@ export function apart(losses, noise, a, b) {
 export function inErrors(losses, a, b, error) {
   const [first, second] = [losses[a], losses[b]];
   if (Number.isNaN(first) || Number.isNaN(second)) return NaN;
-  const larger = Math.max(Math.abs(first), Math.abs(second));
-  if (larger === Infinity) return first === second ? 0 : Infinity;
-  const difference = Math.abs(first - second);
-  if (error === 0) return difference <= ROUNDING * larger ? 0 : Infinity;
-  return difference / error;
+  if (Math.max(Math.abs(first), Math.abs(second)) === Infinity) return first === second ? 0 : Infinity;
+  if (error === 0) return sameScores(first, second) ? 0 : Infinity;
+  return Math.abs(first - second) / error;
 }
 
 /** The probability that a and b are in truth ordered the other way; NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */

@@ -7,7 +7,8 @@
 
 /** @typedef {number[][]} Polygon  its corners, each the weights of the three groups; empty where a generator wins nowhere */
 
-const ROUNDING = 1e-9;
+import { isTie, sameScores } from "../../toolkit/view/ties.js";
+
 const NOTHING = 1e-12;
 
 /** Where each generator wins by avg, as in Python. @param {ArrayLike<number>[]} centres @param {number[]} groups @param {ArrayLike<number>} weights @returns {Polygon[]} */
@@ -52,7 +53,8 @@ export function polygons(corners) {
 /** @param {number[]} first @param {number[]} second */
 function isSame(first, second) {
   const most = (/** @type {number[]} */ values) => Math.max(...values.map(Math.abs));
-  return most(first.map((value, m) => value - second[m])) <= ROUNDING * Math.max(most(first), most(second));
+  const scale = Math.max(most(first), most(second));
+  return first.every((value, m) => isTie(value, second[m], scale));
 }
 
 /** The part of a convex polygon where a linear function, given at the corners of the simplex, is not negative. @param {Polygon} polygon @param {number[]} ahead */
@@ -80,7 +82,7 @@ export function regret(centres) {
   const best = Array.from(centres[0] ?? [], (_, i) =>
     centres.reduce((least, own) => (own[i] < least || Number.isNaN(least) ? own[i] : least), NaN),
   );
-  return centres.map((own) => best.map((least, i) => (own[i] === least ? 0 : own[i] - least)));
+  return centres.map((own) => best.map((least, i) => (sameScores(own[i], least) ? 0 : own[i] - least)));
 }
 
 /** The largest loss of a client with a weight, of each generator. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights */

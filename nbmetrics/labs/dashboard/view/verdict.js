@@ -5,6 +5,7 @@
  *
  * @import { Noise, Ranges } from "./ranges.js"
  */
+import { orderOf, sameScores } from "../../toolkit/view/ties.js";
 import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./ranges.js";
 
 /**
@@ -19,7 +20,6 @@ import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./range
 const SIGNIFICANT = 0.05;
 const [MOST_NAMED, NAMED_OF_MORE] = [5, 3];
 const [MOST_ODDS, EVEN] = [1000, 0.4];
-const ROUNDING = 1e-9;
 const REACH = 1.96;
 const BY = ["avg", "all"];
 const GROUPED = new Intl.NumberFormat("en-US");
@@ -121,8 +121,7 @@ function isKnown({ centres, noise, ranges }) {
 
 /** Whether nothing was drawn: neither noise nor bias. @param {Aggregate[]} sides */
 function isExact(sides) {
-  const isClose = (/** @type {number} */ a, /** @type {number} */ b) =>
-    Object.is(a, b) || a === b || Math.abs(a - b) <= ROUNDING * Math.abs(b);
+  const isClose = (/** @type {number} */ a, /** @type {number} */ b) => Object.is(a, b) || sameScores(a, b);
   return sides.every(
     ({ plain, centres, noise }) =>
       noise?.every((draws) => draws.every((value) => value === 0)) &&
@@ -216,8 +215,7 @@ function takenAlone(p, isTied, size) {
 /** The leader, the rival most likely to be better in truth, and how likely. @param {Aggregate} side @param {number[]} placed */
 function closestOf({ centres, ranges }, placed) {
   const [leader] = leaders(ranges, centres);
-  const rivals = placed.filter((g) => g !== leader);
-  rivals.sort((a, b) => (centres[a] === centres[b] ? a - b : centres[a] - centres[b]));
+  const rivals = orderOf(centres).filter((g) => g !== leader && placed.includes(g));
   const awayOf = (/** @type {number} */ g) => inErrors(centres, leader, g, ranges.errors?.[leader][g] ?? NaN);
   let [rival, least] = [rivals[0], Infinity];
   for (const g of rivals) {

@@ -6,6 +6,7 @@
  * @import { Beside, History, Judged, Line, MetricFacts, Numbers, Other, Packed, Run, Scene, Stored } from "./types.js"
  */
 import { kidGap } from "../../toolkit/view/kidgap.js";
+import { lowest } from "../../toolkit/view/ties.js";
 import { doubles, joined, nearest, singles, unionOf } from "./history.js";
 
 const SAME = 1e-9;
@@ -149,12 +150,9 @@ export function lossOf(score, { higher, best }) {
 
 /** The first step with the best score, null where there is none. @param {Float64Array} steps @param {Float64Array} scores @param {MetricFacts} facts */
 export function bestOf(steps, scores, facts) {
-  let [least, step] = [Infinity, /** @type {number | null} */ (null)];
-  for (let i = 0; i < steps.length; i++) {
-    const loss = lossOf(scores[i], facts);
-    if (Number.isFinite(loss) && loss < least) [least, step] = [loss, steps[i]];
-  }
-  return step;
+  const losses = scores.map((score) => lossOf(score, facts)).map((loss) => (Number.isFinite(loss) ? loss : NaN));
+  const first = lowest(losses);
+  return Number.isFinite(losses[first] ?? NaN) ? steps[first] : null;
 }
 
 /** @param {number[]} weights */

@@ -8,6 +8,7 @@
 
 import { isLower, numbersOf } from "../../plane/view/scores.js";
 import { capital, figure, numeral } from "../../toolkit/view/numbers.js";
+import { lowest } from "../../toolkit/view/ties.js";
 import { CHARTED } from "./metrics.js";
 import { subjectOf, sweepOf } from "./sweep.js";
 
@@ -102,11 +103,12 @@ export function outcomeOf({ predict }, scene, data = {}) {
   const label = capital(partLabel(metric, aggregate));
   if (answer === null)
     return `${label} of ${nameNow(scene, generator)} has no lowest point here. Undo brings the question back.`;
-  const lowest = sweep && isMoved({ answer, other }, answerOf(predict, scene, data)) ? "was lowest at" : "is lowest at";
-  const found = `${label} ${sweep ? lowest : "comes to"} ${numeral(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
+  const isLowest =
+    sweep && isMoved({ answer, other }, answerOf(predict, scene, data)) ? "was lowest at" : "is lowest at";
+  const found = `${label} ${sweep ? isLowest : "comes to"} ${numeral(answer)}${redraws ? `, the mean of ${redraws} draws` : ""}`;
   const off = guess === null ? "" : `: your guess ${numeral(guess)} is ${awayOf(guess, answer)}`;
   const second =
-    other === null ? "" : ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} ${lowest} ${numeral(other)}.`;
+    other === null ? "" : ` ${partLabel(metric, aggregate === "avg" ? "all" : "avg")} ${isLowest} ${numeral(other)}.`;
   return `${found}${off}.${second}`;
 }
 
@@ -187,7 +189,7 @@ function sharpestPair({ avg, all }) {
     }
   }
   if (Math.min(best.avg, best.all) > 0) return best;
-  return { first: avg.indexOf(Math.min(...avg)), second: all.indexOf(Math.min(...all)), avg: 0, all: 0 };
+  return { first: lowest(avg), second: lowest(all), avg: 0, all: 0 };
 }
 
 /** By how much the lower score leads, nothing where the difference is rounding. @param {number} low @param {number} high */

@@ -3,15 +3,33 @@
  *
  * When two sums are the same but for rounding, so that no decision hangs on the order of adding. No DOM.
  */
-const TIE = 1e-12;
+export const TIE = 1e-12;
 
 /** Whether a and b differ by rounding alone; `scale`: the sum of the absolute values of their terms. @param {number} a @param {number} b @param {number} scale */
 export function isTie(a, b, scale) {
   return a === b || Math.abs(a - b) <= TIE * (Number.isFinite(scale) ? scale : 0);
 }
 
-/** The first of those that tie with the lowest score; NaN never, unless there is nothing else. @param {ArrayLike<number>} scores @param {ArrayLike<number>} scale the sums of the absolute values of their terms */
-export function lowest(scores, scale) {
+/** Whether scores differ by rounding alone, where their terms are not known: beside their own sizes. @param {number} a @param {number} b */
+export function sameScores(a, b) {
+  return isTie(a, b, Math.max(Math.abs(a), Math.abs(b)));
+}
+
+/** From 1 for the lowest; what is the same but for rounding shares a place, and NaN comes last. @param {ArrayLike<number>} scores */
+export function placesOf(scores) {
+  const all = Array.from(scores);
+  const isBeaten = (/** @type {number} */ a, /** @type {number} */ b) => b < a && !sameScores(a, b);
+  return all.map((a) => (Number.isNaN(a) ? all.length : 1 + all.filter((b) => isBeaten(a, b)).length));
+}
+
+/** Least first; those that tie in the order given, NaN last. @param {ArrayLike<number>} scores */
+export function orderOf(scores) {
+  const places = placesOf(scores);
+  return Array.from(scores, (_, g) => g).sort((a, b) => places[a] - places[b] || a - b);
+}
+
+/** The first of those that tie with the lowest score; NaN never, unless there is nothing else. @param {ArrayLike<number>} scores @param {ArrayLike<number>} [scale] the sums of the absolute values of their terms; without it the scores' own sizes */
+export function lowest(scores, scale = Array.from(scores, Math.abs)) {
   let least = 0;
   for (let g = 1; g < scores.length; g++)
     if (scores[g] < scores[least] || (Number.isNaN(scores[least]) && !Number.isNaN(scores[g]))) least = g;
