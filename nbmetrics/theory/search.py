@@ -7,11 +7,33 @@ augmented Lagrangian takes any number of them and is slower.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
 Value = Callable[[np.ndarray], tuple[float, np.ndarray]]
 Equations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+# Of any unknown, in units of the start: a search that is further out is lost, and its squares may overflow.
+FAR = 1e50
+
+
+class _Lost(Exception):
+    """A search asked for a value beyond `FAR`, or at no number at all."""
+
+
+def _is_near(z: np.ndarray, start: np.ndarray) -> bool:
+    return bool(np.abs(z).max() <= FAR * np.abs(start).max())
+
+
+def _within(f: Callable[[np.ndarray], tuple], start: np.ndarray) -> Callable[[np.ndarray], tuple]:
+    """The same function, which raises `_Lost` far from the start."""
+
+    def guarded(z: np.ndarray) -> tuple:
+        if not _is_near(z, start):
+            raise _Lost
+        return f(z)
+
+    return guarded
 
 
 def sequential(
@@ -19,6 +41,9 @@ def sequential(
 ) -> tuple[np.ndarray, float]:
     """As `augmented`, by scipy's SLSQP."""
     from scipy.optimize import minimize
+
+    objective, constraints = _within(objective, start), _within(constraints, start)
+    reached = [start]
 
     def negative(z: np.ndarray) -> tuple[float, np.ndarray]:
         value, slope = objective(z)
@@ -30,8 +55,11 @@ def sequential(
         "jac": lambda z: constraints(z)[1] / scale,
     }
     options = {"maxiter": 300, "ftol": 1e-12}
-    solution = minimize(negative, start, jac=True, method="SLSQP", constraints=equations, options=options)
-    return _polished(constraints, solution.x)
+    settings = {"method": "SLSQP", "constraints": equations, "options": options}
+    with suppress(_Lost):
+        reached.append(minimize(negative, start, jac=True, callback=lambda z: reached.append(z.copy()), **settings).x)
+    last = next(z for z in reversed(reached) if _is_near(z, start))
+    return _polished(constraints, last)
 
 
 def augmented(
@@ -47,6 +75,7 @@ def augmented(
     """
     from scipy.optimize import minimize
 
+    objective, constraints = _within(objective, start), _within(constraints, start)
     z, multipliers, stiffness = start, np.zeros_like(constraints(start)[0]), 10.0
     left = np.inf
     for _ in range(rounds):
@@ -57,7 +86,10 @@ def augmented(
             off = off / scale
             return float(-value / scale + m @ off + r / 2 * off @ off), (-slope + (m + r * off) @ slopes) / scale
 
-        z = minimize(lagrangian, z, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+        try:
+            z = minimize(lagrangian, z, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+        except _Lost:
+            break
         off = constraints(z)[0] / scale
         multipliers = multipliers + stiffness * off
         stiffness *= 1.0 if np.abs(off).max() < left / 4 else 4.0
@@ -73,7 +105,10 @@ def _polished(constraints: Equations, z: np.ndarray, steps: int = 20) -> tuple[n
     best, left = z, np.abs(off).max()
     for _ in range(steps):
         z = best - np.linalg.lstsq(slopes, off, rcond=1e-12)[0]
-        off, slopes = constraints(z)
+        try:
+            off, slopes = constraints(z)
+        except _Lost:
+            break
         if not np.abs(off).max() < left:
             break
         best, left = z, np.abs(off).max()

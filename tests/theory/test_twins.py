@@ -89,6 +89,20 @@ class TestTwin:
         pair = theory.twin(random_federation(40, 5, 2), starts=2)
         np.testing.assert_allclose(theory.twin_differences(random_federation(40, 5, 2), pair), 0, atol=1e-8)
 
+    @pytest.mark.parametrize("seed", [8, 20, 21, 58, 97, 110])
+    def test_a_search_that_leaves_the_numbers_ends_in_a_twin_or_none(self, seed):
+        rng = np.random.default_rng(seed)
+        laws = []
+        for _ in range(5):
+            mean, factor = rng.normal(size=2), rng.normal(size=(2, 2))
+            laws.append(nm.Gaussian(mean, factor @ factor.T))
+        try:
+            pair = theory.twin(laws)
+        except theory.NoTwin:
+            return
+        scores = [nm.fid(law, pair.first) for law in laws]
+        assert np.abs(theory.twin_differences(laws, pair)).max() <= 1e-8 * max(scores) and pair.all_gap > 0
+
     def test_is_seeded(self):
         federation = random_federation(14, 3, 2)
         first, second = (theory.twin(federation, starts=1, seed=4).second for _ in range(2))
