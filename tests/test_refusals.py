@@ -148,7 +148,7 @@ def test_a_generator_of_too_few_rows_costs_its_own_intervals_alone(metric, desig
     assert table.loc["k", ["avg", "all"]].tolist() == pytest.approx(alone.loc[0, ["avg", "all"]].tolist(), rel=1e-9)
     assert any("2 of 3 generators alone" in line and "'h'" in line for line in scores.cautions)
     flips = scores.flips(metric)
-    assert flips["avg_flip"].notna().tolist() == [False, True, False]  # g and h, g and k, h and k
+    assert flips["avg_p"].notna().tolist() == [False, True, False]  # g and h, g and k, h and k
 
 
 def test_a_client_of_too_few_rows_costs_the_intervals_and_no_score():

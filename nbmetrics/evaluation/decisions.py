@@ -48,7 +48,7 @@ def flips(scores: Readable, metric: str) -> pd.DataFrame:
             row += [_preferred(generators, pair, estimate, worse), min(worse, 1.0 - worse)]
         over = [generators[g] for g in pair if generators[g] != row[0]]
         rows.append((row[0], ", ".join(over), *row[1:]))
-    return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_flip", "all_prefers", "all_flip"])
+    return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_p", "all_prefers", "all_p"])
 
 
 def _unsure(argument: str, result: Result) -> InvalidInput:
@@ -61,7 +61,7 @@ def _unsure(argument: str, result: Result) -> InvalidInput:
 
 
 def _preferred(generators: tuple[str, ...], pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
-    """The better of two generators, by the probability that the first is worse, or by their losses without one."""
+    """The better of two generators, by the p-value that the first is, or by their losses without one."""
     first, second = losses[list(pair)]
     if math.isnan(first) or math.isnan(second):
         return NOBODY

@@ -120,6 +120,7 @@ def heterogeneity(result: Result, scores: Readable, shuffles: int, seed: int) ->
     rows = [(gaps[0], gaps[1:].mean(), p_value(gaps, tie)) for gaps, tie in pairs]
     gap, shuffled, p = (np.array(column) for column in zip(*rows, strict=True))
     (debiased, low, high), doubts = _debiased(real, generated, scores.weights)
+    debiased = np.where(np.isnan(low), math.nan, debiased)
     columns = {"gap": gap, "shuffled": shuffled, "debiased": debiased, "debiased_low": low, "debiased_high": high}
     frame = pd.DataFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
     dealt = [f"{shuffles} deals for FID, {KID_SHUFFLES} for KID, seed {seed}", _smallest(shuffles)]

@@ -18,6 +18,7 @@ from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric
 from ..metrics.steps import Pieces, whole
 from ..metrics.strata import Pulls, Strata
+from ..orders import same_scores
 from .uncertainty import Ends, normal_above
 
 
@@ -99,7 +100,7 @@ class Spread:
 
 
 class Influences:
-    """The influence values of one metric: intervals and flips under any weights."""
+    """The influence values of one metric: intervals and p-values under any weights."""
 
     def __init__(
         self, metric: Metric[Any], real: Sequence[Strata[Any]], generated: Sequence[Strata[Any]], level: float
@@ -122,9 +123,10 @@ class Influences:
         return Ends(centre, centre - reach, centre + reach + further)
 
     def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], _: np.ndarray) -> float:
-        """The probability that the first of two generators is the worse one by avg or all."""
+        """The one-sided p-value of the first of two generators being better by avg or all."""
         spread, (a, b) = self.spread(weights), pair
-        apart, error = float(getattr(spread, part)[a] - getattr(spread, part)[b]), float(spread.apart[part].root[a, b])
+        values, error = getattr(spread, part), float(spread.apart[part].root[a, b])
+        apart = 0.0 if same_scores(values[a], values[b]) else float(values[a] - values[b])
         return math.nan if math.isnan(apart) or math.isnan(error) else normal_above(apart, error)
 
     def spread(self, weights: Sequence[float]) -> Spread:

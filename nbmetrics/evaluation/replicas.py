@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..metrics.base import Metric, Sample, losses, replicate
+from ..orders import same_scores
 from .uncertainty import CUTS, Bootstrap, Ends, Jackknife, Thirds
 
 # Rows below which a resample may be all one row.
@@ -101,10 +102,11 @@ class Replicas:
         return ends
 
     def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], estimate: np.ndarray) -> float:
-        """The probability that the first of two generators is the worse one by avg or all, of losses `estimate`."""
+        """The one-sided p-value of the first of two generators being better by avg or all, of losses `estimate`."""
         replicates = losses(self.metric, self._of(part, weights))
         first, second = pair
-        difference = np.array(estimate[first] - estimate[second])
+        is_even = same_scores(estimate[first], estimate[second])
+        difference = np.array(0.0 if is_even else estimate[first] - estimate[second])
         return self.resamples.above(difference, replicates[:, first] - replicates[:, second])
 
     def _of(self, part: str, weights: Sequence[float]) -> np.ndarray:

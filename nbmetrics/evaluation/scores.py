@@ -170,14 +170,16 @@ class Scores:
         return self._noted(decisions.inversions(self, metric))
 
     def flips(self, metric: str) -> pd.DataFrame:
-        """How likely each pair of generators is in truth ordered the other way; needs `uncertainty`.
+        """How easily chance alone orders each pair of generators as they are: one-sided p-values; needs `uncertainty`.
 
-        Columns: `avg_prefers`, `over` (generator names) and `avg_flip`, the probability that avg orders them the other
-        way; `all_prefers` and `all_flip` likewise for all. The order is that of the corrected scores, so no flip is
-        above ½; it is NaN, and the order that of the plain scores, where rows are too few for corrected ones. Where a
-        plain score is NaN too, nothing is preferred ("–", and `over` names both where avg has none). By resampling
-        small flips are a little too small: in simulations with 60 to 140 rows a client pairs at .05 to .15 were ordered
-        the other way in up to .15 of the runs (by influence values in fewer than said: docs/intervals.md).
+        Columns: `avg_prefers`, `over` (generator names) and `avg_p`, Φ(−|difference|/standard error); `all_prefers` and
+        `all_p` likewise for all. The order is that of the corrected scores, so no p is above ½; it is NaN, and the
+        order that of the plain scores, where rows are too few for corrected ones. Where a plain score is NaN too,
+        nothing is preferred ("–", and `over` names both where avg has none).
+
+        The p-values are one-sided and not adjusted for the number of pairs. As the side is that of the data, two
+        equally good generators have one below .05 in a tenth of all runs. It is not the probability that the order is
+        wrong: where generators are close, as checkpoints of one run are, that is larger (docs/intervals.md).
         """
         return self._noted(decisions.flips(self, metric))
 
@@ -242,7 +244,8 @@ class Scores:
         - gap, of FID: avg − all
         - shuffled: its mean over the deals. gap − shuffled is no estimate of heterogeneity: it is too small.
         - debiased, debiased_low, debiased_high: debiased FID-avg − debiased FID-all and its 90 % interval, the
-          estimate of heterogeneity; NaN where clients or generators have too few rows (`attrs["conventions"]` says who)
+          estimate of heterogeneity; NaN where there is no interval, as clients or generators have too few rows or too
+          long tails (`attrs["conventions"]` says who)
         - p: how many of the deals and the gap itself have at least this gap
         - p_kid: the same of the gap of KID (unbiased, cubic kernel about the mean of all rows), in which no generator
           takes part, by 499 deals of at most 2,500 rows; to look at first, as it sees different means far better

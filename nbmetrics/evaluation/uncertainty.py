@@ -55,7 +55,7 @@ class Resamples(ABC):
 
     @abstractmethod
     def above(self, difference: np.ndarray, replicates: np.ndarray) -> float:
-        """The probability that a difference is above 0; ½ where it is 0 and does not vary."""
+        """The one-sided p-value of a difference below 0; ½ where it is 0 and does not vary."""
 
 
 class BootstrapResamples(Resamples):
@@ -152,7 +152,7 @@ class JackknifeResamples(Resamples):
 
 
 def normal_above(centre: float, error: float) -> float:
-    """The probability that a normal variable is above 0; ½ where it is 0 and does not vary."""
+    """Φ(centre/error), the one-sided p-value of a difference below 0; ½ where it is 0 and does not vary."""
     if math.isnan(centre):
         return math.nan
     if error > 0.0:

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..orders import half_tied_pairs, inverted_pairs
+from ..orders import half_tied_pairs, inverted_pairs, places
 from .result import Readable, Values
 
 
@@ -28,14 +28,24 @@ def summary(scores: Readable) -> list[str]:
 
 
 def _inversion(generators: tuple[str, ...], avg: np.ndarray, pooled: np.ndarray) -> str:
-    """How many pairs avg and all order differently, and the one that avg tells apart most; nothing where none."""
+    """Who is best by avg and by all, and how many pairs they order differently; nothing where none."""
     inverted: list[list[int]] = inverted_pairs(avg, pooled).tolist()
     if not inverted:
         return ""
-    widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
-    first, second = sorted(widest, key=lambda g: avg[g])
+    best, best_pooled = (_best(generators, losses) for losses in (avg, pooled))
     count = f"{len(inverted)} of {math.comb(len(generators), 2)} pairs"
-    return f"avg and all order {count} differently; avg prefers {generators[first]}, all prefers {generators[second]}"
+    if best != best_pooled:
+        return f"avg prefers {best}, all prefers {best_pooled}; they order {count} differently"
+    widest = max(inverted, key=lambda pair: abs(avg[pair[1]] - avg[pair[0]]))
+    first, second = (generators[g] for g in sorted(widest, key=lambda g: avg[g]))
+    pair = f"avg ranks {first} above {second}, all {second} above {first}"
+    example = ", for example" if len(inverted) > 1 else ""
+    return f"avg and all prefer {best}; they order {count} differently{example}: {pair}"
+
+
+def _best(generators: tuple[str, ...], losses: np.ndarray) -> str:
+    """The generator of the lowest loss, or all those that share it."""
+    return " and ".join(generators[g] for g in np.flatnonzero(places(losses) == 1))
 
 
 def _without_bias(scores: Readable, metric: str) -> list[str]:

@@ -120,7 +120,7 @@ def flips():
             first, second = normal(8, 0.3), normal(8, 0.3 + offset)
             scores = evaluated(laws, [60, 60], {"first": first, "second": second}, 240, metric, rng)
             row = scores.flips(metric).iloc[0]
-            said.append(row["all_flip"])
+            said.append(row["all_p"])
             wrong.append(row["all_prefers"] == "second")
         said, wrong = np.array(said), np.array(wrong)
         for low, high in itertools.pairwise((0, 0.05, 0.15, 0.25, 0.35, 0.5, 1.0)):

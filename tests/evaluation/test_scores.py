@@ -66,6 +66,18 @@ def test_the_summary_says_where_one_of_the_two_cannot_tell(higher):
     assert scores.summary() == ["Given: avg and all order the generators alike."]
 
 
+def test_the_summary_names_the_winners_and_calls_pairs_pairs():
+    clients = [nm.Gaussian([-2, 0]), nm.Gaussian([2, 0])]
+    spreads = {"one": [1, 1], "five": [5, 1], "nine": [9, 1]}
+    scores = nm.evaluate(clients, {name: nm.Gaussian([0, 0], cov) for name, cov in spreads.items()}, progress=False)
+    assert scores.summary()[0].startswith("FID: avg prefers one, all prefers five; they order ")
+    scores, _ = given_scores([[1.0], [2.0], [4.0]], [1.0, 9.0, 5.0])
+    wanted = "they order 1 of 3 pairs differently: avg ranks g1 above g2, all g2 above g1."
+    assert scores.summary() == [f"Given: avg and all prefer g0; {wanted}"]
+    scores, _ = given_scores([[1.0], [1.0], [4.0]], [3.0, 9.0, 2.0])
+    assert scores.summary()[0].startswith("Given: avg prefers g0 and g1, all prefers g2; they order 2 of 3 pairs")
+
+
 def test_twins_are_told_apart_by_all_alone():
     clients = nm.Federation([nm.Gaussian([-2, 0]), nm.Gaussian([2, 0])])
     pair = nm.theory.twin(clients)
@@ -114,7 +126,7 @@ def test_a_score_that_is_best_at_a_number_ranks_by_the_distance_from_it():
     found = scores.inversions("given").values.tolist()
     assert found == [["g0", "g1", 3.0, 2.0], ["g0", "g2", 1.0, 1.0], ["g2", "g1", 2.0, 1.0]]
     assert scores.agreement("given") == pytest.approx(-1)
-    assert "avg and all order 3 of 3 pairs differently; avg prefers g0, all prefers g1" in scores.summary()[0]
+    assert "avg prefers g0, all prefers g1; they order 3 of 3 pairs differently" in scores.summary()[0]
     tied, _ = given_scores([[4.0], [6.0]], [4.0, 8.0], best=5.0)
     assert "avg cannot tell g0 from g1, all prefers g0" in tied.summary()[0]
     alike, _ = given_scores([[4.0], [9.0]], [4.0, 8.0], best=5.0)
@@ -134,7 +146,7 @@ def test_flips_of_such_a_score_are_those_of_the_distances():
     scores = nm.evaluate([rng.normal(size=(200, 1))], made, [Centre()], uncertainty=nm.Bootstrap(50), progress=False)
     row = scores.flips("centre").iloc[0]
     assert row["avg_prefers"] == row["all_prefers"] == "near" and row["over"] == "below"
-    assert row["avg_flip"] == row["all_flip"] == 0
+    assert row["avg_p"] == row["all_p"] == 0
 
 
 @pytest.mark.parametrize("higher", [False, True])

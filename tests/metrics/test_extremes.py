@@ -89,14 +89,14 @@ def test_intervals_and_flips_are_there_at_every_scale(metric, degree, units):
         np.testing.assert_allclose(found.table[numbers] / unit**degree, wanted.table[numbers], rtol=1e-6)
         flips = found.flips(metric.name).iloc[0], wanted.flips(metric.name).iloc[0]
         assert list(flips[0][["avg_prefers", "all_prefers"]]) == list(flips[1][["avg_prefers", "all_prefers"]])
-        assert flips[0]["avg_flip"] == pytest.approx(flips[1]["avg_flip"], rel=1e-6)
+        assert flips[0]["avg_p"] == pytest.approx(flips[1]["avg_p"], rel=1e-6)
 
 
 def test_nobody_is_preferred_where_no_score_is_known():
     made = {"few": X, "fewer": X[:15] + 1, "ample": X * 1.2}
     scores = evaluate({"a": X, "b": X[:5]}, made, "fid_infinity", uncertainty=nm.Influence())
     flips = scores.flips("fid_infinity")  # client b has too few rows for any avg
-    assert flips["avg_prefers"].tolist() == ["–"] * 3 and flips["avg_flip"].isna().all()
+    assert flips["avg_prefers"].tolist() == ["–"] * 3 and flips["avg_p"].isna().all()
     assert flips["over"].tolist() == ["few, fewer", "few, ample", "fewer, ample"]
     assert flips["all_prefers"].tolist() == ["few", "few", "ample"]
     # the plain FID stands where the corrected one does not
@@ -104,7 +104,7 @@ def test_nobody_is_preferred_where_no_score_is_known():
         warnings.simplefilter("ignore", nm.BiasWarning)
         plain = evaluate([X, X[:5]], made, "fid", uncertainty=nm.Influence())
     row = plain.flips("fid").iloc[0]
-    assert np.isnan(row["avg_flip"]) and (row["avg_prefers"], row["over"]) == ("few", "fewer")
+    assert np.isnan(row["avg_p"]) and (row["avg_prefers"], row["over"]) == ("few", "fewer")
 
 
 @pytest.mark.parametrize("weight", [5e-324, 1e-160, 1e-101])

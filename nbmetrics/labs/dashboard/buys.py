@@ -47,7 +47,7 @@ def _shares(centres: bytes, generators: int, clients: int) -> Shares:
 
 
 def leaders(known: Known) -> tuple[int, int] | None:
-    """The winner by avg and the one that is likeliest better in truth, by position; None where nobody can tell."""
+    """The winner by avg and its closest rival in standard errors, by position; None where nobody can tell."""
     losses, draws = known.avg_centres, known.avg_draws
     placed = [int(g) for g in np.argsort(losses, kind="stable") if not np.isnan(losses[g])]
     sure = [] if draws is None else [g for g in placed if not np.isnan(draws[:, g]).any()]

@@ -120,5 +120,5 @@ def apart(losses: np.ndarray, draws: np.ndarray | None, a: int, b: int) -> float
 
 
 def flip(losses: np.ndarray, draws: np.ndarray | None, a: int, b: int) -> float:
-    """The probability that a and b are in truth ordered the other way, up to ½ (ties); NaN where it is not known."""
+    """The one-sided p-value of the order of a and b, unadjusted, up to ½ (ties); NaN where it is not known."""
     return float(ndtr(-apart(losses, draws, a, b)))

@@ -1,11 +1,11 @@
-"""What would settle it? How likely the leader is the wrong winner, now and after more rows of one client or side.
+"""What would settle it? The one-sided p-value of the leader over its rival, now and after more rows of one source.
 
 Twin: labs/dashboard/view/settle.js · held by: tests/labs/dashboard/test_settle_page.py
 
 Var(A − B) is a sum over sources of rows: each client, and each of the two generators. A source's part goes down as
-1/n. What more rows will show is not known, so the promise averages over it: of all true differences that fit what was
-seen, the share in which whoever is ahead after r more rows is in truth behind. To keep the difference as it is and
-shrink only its error would promise too much.
+1/n. What more rows will show is not known, so the promise is a mean over it, with all true differences alike
+beforehand: the p-value to expect after r more rows. To keep the difference as it is and shrink only its error would
+promise too much.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import owens_t
 
-from .verdict import percent
+from .verdict import p_text
 
 ROWS = (100, 300, 1_000, 3_000, 10_000)
-# Enough is a wrong winner in 20, a third of now, or four fifths of what the most rows would do.
+# Enough is p = .05, a third of now, or four fifths of what the most rows would do.
 ENOUGH, THIRD, MOST = 0.05, 1 / 3, 0.8
-# There is nothing to buy where a wrong winner is one in 100 already, or would be nine tenths of now.
+# There is nothing to buy where p is .01 already, or would be nine tenths of now.
 SETTLED, NOTABLE = 0.01, 0.9
 
 
 @dataclass(frozen=True)
 class Buy:
-    """More rows of a client, or of both generators (`client` None): P(wrong winner) after each number in `ROWS`."""
+    """More rows of a client, or of both generators (`client` None): the p-value expected after each of `ROWS`."""
 
     client: int | None
     after: tuple[float, ...]
@@ -37,7 +37,7 @@ class Buy:
 class Settling:
     """Attributes
     ----------
-    now : P(wrong winner) as it stands
+    now : the one-sided p-value as it stands
     rows : the number of rows by which the buys are ordered
     buys : the best first
     """
@@ -59,8 +59,8 @@ def parts(real_draws: np.ndarray, generated_draws: np.ndarray, weights: np.ndarr
     return np.array([*real, *generated])
 
 
-def wrong_after(away: float, kept: float) -> float:
-    """P(wrong winner) once the variance of the difference is down to a share `kept`, from 0 to 1.
+def p_after(away: float, kept: float) -> float:
+    """The mean one-sided p-value once the variance of the difference is down to a share `kept`, from 0 to 1.
 
     `away` is |difference| in standard errors now (`ranges.apart`). With Z the standard normal tail it is Z(away) for
     kept = 1, and 0 for kept = 0; between them 2 T(away, √(kept/(1 − kept))), with T of Owen (1956).
@@ -90,9 +90,9 @@ def settle(away: float, variances: np.ndarray, sizes: np.ndarray) -> Settling:
             continue
         more = np.zeros((len(ROWS), k + 2))
         more[:, which] = np.array(ROWS, dtype=float)[:, None]
-        buys.append(Buy(client, tuple(wrong_after(away, kept_after(variances, sizes, r)) for r in more)))
+        buys.append(Buy(client, tuple(p_after(away, kept_after(variances, sizes, r)) for r in more)))
         cuts.append([sum(variances[s] * r / (sizes[s] + r) for s in which if variances[s] > 0) for r in ROWS])
-    now = wrong_after(away, 1.0)
+    now = p_after(away, 1.0)
     least = [min((buy.after[n] for buy in buys), default=now) for n in range(len(ROWS))]
     target = max(min(ENOUGH, THIRD * now), now - MOST * (now - least[-1]))
     n = next((n for n in range(len(ROWS)) if least[n] <= target), len(ROWS) - 1)
@@ -101,21 +101,20 @@ def settle(away: float, variances: np.ndarray, sizes: np.ndarray) -> Settling:
 
 
 def settle_sentence(found: Settling, leader: str, rival: str, clients: Sequence[str]) -> str:
-    """The advice: "300 more rows from south bring P(wrong winner) from 12 % to 3 %; …"."""
+    """The advice: "300 more rows from south should bring one-sided p = 0.12 to p = 0.03; …"."""
     if np.isnan(found.now):
         return f"What would settle {leader} or {rival} is not known."
     if not found.buys:
         return f"More rows would change nothing: {leader} and {rival} are compared exactly."
-    now = percent(found.now)
+    now = f"one-sided {p_text(found.now)}"
     if found.now <= SETTLED:
-        return f"Little is left to settle by avg: P(wrong winner) is {now} for {leader} over {rival}, taken alone."
+        return f"More rows would hardly change the winner by avg: {now} for {leader} over {rival}, unadjusted."
     n, best = ROWS.index(found.rows), found.buys[0]
     rows = f"{found.rows:,} more rows from {_source(best, clients)}"
+    then = p_text(best.after[n])
     if best.after[n] > NOTABLE * found.now:
-        return (
-            f"No single source settles {leader} or {rival}: {rows} leave P(wrong winner) at {percent(best.after[n])}."
-        )
-    said = f"{rows} bring P(wrong winner) from {now} to {percent(best.after[n])}"
+        return f"No single source settles {leader} or {rival}: {rows} should leave {now} at {then}."
+    said = f"{rows} should bring {now} to {then}"
     generated = next((buy for buy in found.buys if buy.client is None), None)
     if generated is None or generated.after[n] > NOTABLE * found.now:
         return f"{said}; more generated rows would not help."

@@ -22,8 +22,6 @@ SIGNIFICANT = 0.05
 MOST_NAMED, NAMED_OF_MORE = 5, 3
 # Standard errors on either side of a score that 95 % of its noise lies within.
 REACH = 1.96
-# Odds are told as "1 in n" up to n; even where the probability is at least so much.
-MOST_ODDS, EVEN = 1000, 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +109,7 @@ def verdict(names: Sequence[str], avg: Aggregate, pooled: Aggregate | None, abou
         return _told("unknown", names, found, [body, *_missing(names, placed), *below], about)
     found = [[g for g in leaders(side.ranges, side.centres) if g in sure] for side in sides]
     state, body = _judged(names, sides, found, about, len(sure))
-    more = [*_odds(names, sides, sure), *_turned(names, sides, found, about, state)]
+    more = [*_p_values(names, sides, sure), *_turned(names, sides, found, about, state)]
     lost = [*_left_out(names, [g for g in placed if g not in sure]), *_missing(names, placed)]
     return _told(state, names, found, [body, *more, *_checks(sides, about), *lost, *below], about)
 
@@ -229,19 +227,8 @@ def _resolved(names: Sequence[str], found: Sequence[list[int]]) -> str:
     return f"{listed(names, found[0])} {_verb(found[0], 'wins', 'are tied')}"
 
 
-def odds(p: float) -> str:
-    """A probability up to ½ in words: "1 in 8"."""
-    if p >= EVEN:
-        return "1 in 2"
-    if p * MOST_ODDS < 1:
-        return f"less than 1 in {MOST_ODDS:,}"
-    one_in = 1 / p
-    step = 1 if one_in < 20 else 10 if one_in < 200 else 100
-    return f"1 in {step * math.floor(one_in / step + 0.5):,}"
-
-
-def _odds(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int]) -> list[str]:
-    """How likely the leader and its closest rival are the other way round: once where avg and all name one pair."""
+def _p_values(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int]) -> list[str]:
+    """How easily chance puts the leader before its closest rival: once where avg and all name one pair."""
     if _is_exact(sides):
         return ["This is exact: nothing was drawn, so nothing is chance."]
     closest = [_closest(side, placed) for side in sides]
@@ -250,20 +237,20 @@ def _odds(names: Sequence[str], sides: Sequence[Aggregate], placed: Sequence[int
     alone = [_taken_alone(p, is_tied, len(placed)) for (*_, p), is_tied in zip(closest, tied, strict=True)]
     if pairs[0] == pairs[-1]:
         p = float(np.max([p for *_, p in closest]))
-        return [_odds_of(names, *pairs[0], p, "", _taken_alone(p, any(tied), len(placed)))]
+        return [_ahead(names, *pairs[0], p, "", _taken_alone(p, any(tied), len(placed)))]
     parts = zip(closest, ("avg", "all"), alone, strict=True)
-    return [_odds_of(names, *one, f" by {by}", more) for one, by, more in parts]
+    return [_ahead(names, *one, f" by {by}", more) for one, by, more in parts]
 
 
 def _taken_alone(p: float, is_tied: bool, size: int) -> str:
-    """Why a small chance is no separation."""
+    """Why a small p-value is no separation."""
     if not is_tied or not p < SIGNIFICANT or size < 3:
         return ""
-    return f" (taken alone; not enough where {size * (size - 1) // 2} pairs are compared at once)"
+    return f" (not enough where {size * (size - 1) // 2} pairs are compared at once)"
 
 
 def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
-    """The leader, the rival most likely to be better in truth, and how likely."""
+    """The leader, the rival that is fewest standard errors behind it, and the p-value of their order."""
     leader = leaders(side.ranges, side.centres)[0]
     rivals = [int(g) for g in np.argsort(places(side.centres), kind="stable") if g != leader and g in placed]
     away = [apart(side.centres, side.draws, leader, g) for g in rivals]
@@ -271,14 +258,12 @@ def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
     return leader, rival, flip(side.centres, side.draws, leader, rival)
 
 
-def _odds_of(names: Sequence[str], leader: int, rival: int, p: float, by: str, more: str) -> str:
+def _ahead(names: Sequence[str], leader: int, rival: int, p: float, by: str, more: str) -> str:
     if math.isnan(p):
-        return f"How likely {names[rival]} is better than {names[leader]}{by} is not known."
+        return f"No p-value for {names[leader]} over {names[rival]}{by}."
     if p == 0.5:
         return f"{names[leader]} and {names[rival]} score the same{by}."
-    if p >= EVEN:
-        return f"{names[leader]} is ahead of {names[rival]}{by} by no more than the toss of a coin."
-    return f"{names[leader]} is ahead of {names[rival]}{by}: {odds(p)} that it is the other way{more}."
+    return f"{names[leader]} is ahead of {names[rival]}{by}: one-sided {p_text(p)}, unadjusted{more}."
 
 
 def _turned(
@@ -305,7 +290,7 @@ def _checks(sides: Sequence[Aggregate], about: About) -> list[str]:
             said.append("Not tested: whether the clients differ by more than chance.")
         else:
             how = "differ" if _differ(about.p) else "are not shown to differ"
-            said.append(f"Checked: the clients {how} by more than chance ({_p_text(about.p)}).")
+            said.append(f"Checked: the clients {how} by more than chance ({p_text(about.p)}).")
     if about.enough is not None:
         rows = "Enough rows at only" if about.enough < about.clients else "Checked: enough rows at"
         whose = "avg is decided without" if len(sides) > 1 else "without"
@@ -330,7 +315,8 @@ def _below(names: Sequence[str], sides: Sequence[Aggregate], about: About) -> li
     return [f"{said}: {they} perhaps fitted to these very rows."]
 
 
-def _p_text(p: float) -> str:
+def p_text(p: float) -> str:
+    """A p-value as read: "p = 0.12"."""
     if p < 0.0005:
         return "p < 0.001"
     places = 1000 if p < 0.1 else 100

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from nbmetrics.labs.dashboard.settle import ROWS, kept_after, parts, settle, settle_sentence, wrong_after
+from nbmetrics.labs.dashboard.settle import ROWS, kept_after, p_after, parts, settle, settle_sentence
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
 
@@ -32,16 +32,16 @@ def test_the_promise_holds_where_the_rows_are_really_drawn():
     ):
         share = np.mean(difference * true[seen] < 0)
         error = math.sqrt(share * (1 - share) / seen.sum())
-        assert abs(share - wrong_after(1.175, kept)) < 4 * error + 0.002
-    assert wrong_after(1.175, 0.4) < wrong_after(1.175, 1.0) - 0.02
+        assert abs(share - p_after(1.175, kept)) < 4 * error + 0.002
+    assert p_after(1.175, 0.4) < p_after(1.175, 1.0) - 0.02
 
 
 def test_the_ends_of_the_promise():
     from scipy.special import ndtr
 
-    assert wrong_after(1.3, 1.0) == pytest.approx(ndtr(-1.3)) and wrong_after(1.3, 0.0) == 0
-    assert wrong_after(0.0, 0.25) == pytest.approx(math.atan(math.sqrt(1 / 3)) / math.pi)
-    assert wrong_after(math.inf, 0.5) == 0 and math.isnan(wrong_after(math.nan, 0.5))
+    assert p_after(1.3, 1.0) == pytest.approx(ndtr(-1.3)) and p_after(1.3, 0.0) == 0
+    assert p_after(0.0, 0.25) == pytest.approx(math.atan(math.sqrt(1 / 3)) / math.pi)
+    assert p_after(math.inf, 0.5) == 0 and math.isnan(p_after(math.nan, 0.5))
 
 
 def test_parts_add_up_to_the_variance_of_the_difference():
@@ -59,22 +59,21 @@ def test_parts_add_up_to_the_variance_of_the_difference():
 CASES = {
     "a client": (
         (1.2, [0.1, 4.0, 0.1, 0.0, 0.0], [100, 100, 100, 10_000, 10_000]),
-        "3,000 more rows from south bring P(wrong winner) from 12\u00a0% to 4.3\u00a0%; "
-        "more generated rows would not help.",
+        "3,000 more rows from south should bring one-sided p = 0.12 to p = 0.043; more generated rows would not help.",
     ),
     "generated": (
         (1.0, [0.1, 0.2, 0.1, 2.0, 1.0], [1000, 1000, 1000, 500, 500]),
-        "10,000 more rows from each of the two generators bring P(wrong winner) from 16\u00a0% to 7.7\u00a0%.",
+        "10,000 more rows from each of the two generators should bring one-sided p = 0.16 to p = 0.077.",
     ),
     "nothing": (
         (0.1, [1.0] * 5, [100_000] * 5),
         "No single source settles Narrow or Wide: 10,000 more rows from each of the two generators "
-        "leave P(wrong winner) at 43\u00a0%.",
+        "should leave one-sided p = 0.46 at p = 0.43.",
     ),
     # No "settled": among several pairs compared at once the leader may still be tied.
     "little left": (
         (3.0, [1.0] * 5, [100] * 5),
-        "Little is left to settle by avg: P(wrong winner) is 0.1\u00a0% for Narrow over Wide, taken alone.",
+        "More rows would hardly change the winner by avg: one-sided p = 0.001 for Narrow over Wide, unadjusted.",
     ),
     "exact": (
         (math.inf, [0.0] * 5, [0] * 5),

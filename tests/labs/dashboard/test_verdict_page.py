@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from nbmetrics.labs.dashboard.verdict import About, aggregate, odds, verdict
+from nbmetrics.labs.dashboard.verdict import About, aggregate, p_text, verdict
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
 
@@ -37,7 +37,7 @@ CASES = {
         "winner",
         [
             "On FID, Narrow wins, by avg and by all.",
-            "Narrow is ahead of Wide: less than 1 in 1,000 that it is the other way.",
+            "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
             "Checked: enough rows at 10 of 10 clients.",
         ],
@@ -47,7 +47,7 @@ CASES = {
         "tie",
         [
             "On FID, Wide and Narrow are tied, by avg and by all.",
-            "Wide is ahead of Narrow: 1 in 4 that it is the other way.",
+            "Wide is ahead of Narrow: one-sided p = 0.24, unadjusted.",
             "Checked: the clients differ by more than chance (p = 0.012).",
             "Enough rows at only 7 of 10 clients.",
         ],
@@ -57,7 +57,7 @@ CASES = {
         "winner",
         [
             "On FID, Narrow wins, by avg and by all.",
-            "Narrow is ahead of Wide: less than 1 in 1,000 that it is the other way.",
+            "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.3).",
             "Enough rows at only 6 of 10 clients: avg is decided without a, b, c and 1 more.",
             "FID all of Narrow is below 0 by more than chance: it was perhaps fitted to these very rows.",
@@ -68,7 +68,7 @@ CASES = {
         "tie",
         [
             "On FID, Wide and Narrow are tied.",
-            "Wide is ahead of Narrow: 1 in 3 that it is the other way.",
+            "Wide is ahead of Narrow: one-sided p = 0.39, unadjusted.",
             "Enough rows at only 9 of 10 clients: without north.",
             "FID of Wide is below 0 by more than chance: it was perhaps fitted to these very rows.",
         ],
@@ -78,7 +78,7 @@ CASES = {
         "tie",
         [
             "On FID, there is a tie of 3, by avg and by all: Narrow, Shifted and Wide.",
-            "Narrow is ahead of Shifted by no more than the toss of a coin.",
+            "Narrow is ahead of Shifted: one-sided p = 0.44, unadjusted.",
             "Not tested: whether the clients differ by more than chance.",
             "Checked: enough rows at 10 of 10 clients.",
         ],
@@ -97,7 +97,7 @@ CASES = {
         "tie",
         [
             "On FID, there is no single winner: Narrow and Wide are tied by avg; Narrow wins by all.",
-            "Narrow is ahead of Wide: 1 in 3 that it is the other way.",
+            "Narrow is ahead of Wide: one-sided p = 0.39, unadjusted.",
             "Checked: the clients differ by more than chance (p = 0.01).",
         ],
     ),
@@ -107,8 +107,8 @@ CASES = {
         [
             "On FID, avg and all disagree: Narrow wins by avg, Wide by all. "
             "This is more than chance and more than sample size.",
-            "Narrow is ahead of Wide by avg: less than 1 in 1,000 that it is the other way.",
-            "Wide is ahead of Narrow by all: less than 1 in 1,000 that it is the other way.",
+            "Narrow is ahead of Wide by avg: one-sided p < 0.001, unadjusted.",
+            "Wide is ahead of Narrow by all: one-sided p < 0.001, unadjusted.",
             "Checked: the clients differ by more than chance (p = 0.002).",
         ],
     ),
@@ -127,7 +127,7 @@ CASES = {
         [
             "On FID, Wide is first by avg and Narrow by all, which sample size alone can explain. "
             "Corrected for few rows, Narrow wins.",
-            "Narrow is ahead of Wide: less than 1 in 1,000 that it is the other way.",
+            "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.4).",
         ],
     ),
@@ -137,8 +137,8 @@ CASES = {
         [
             "On FID, Narrow is first by avg and Wide by all, which sample size may explain: it was not tested. "
             "With chance allowed for, Narrow and Wide are tied.",
-            "Narrow is ahead of Wide by avg: 1 in 3 that it is the other way.",
-            "Wide is ahead of Narrow by all: 1 in 3 that it is the other way.",
+            "Narrow is ahead of Wide by avg: one-sided p = 0.39, unadjusted.",
+            "Wide is ahead of Narrow by all: one-sided p = 0.39, unadjusted.",
             "Not tested: whether the clients differ by more than chance.",
         ],
     ),
@@ -148,8 +148,8 @@ CASES = {
         [
             "On FID, Narrow is first by avg and Wide by all, which is not shown to be more than sample size. "
             "With chance allowed for, Narrow and Wide are tied.",
-            "Narrow is ahead of Wide by avg: 1 in 3 that it is the other way.",
-            "Wide is ahead of Narrow by all: 1 in 3 that it is the other way.",
+            "Narrow is ahead of Wide by avg: one-sided p = 0.39, unadjusted.",
+            "Wide is ahead of Narrow by all: one-sided p = 0.39, unadjusted.",
             "Checked: the clients differ by more than chance (p < 0.001).",
         ],
     ),
@@ -158,7 +158,7 @@ CASES = {
         "winner",
         [
             "On FID, Narrow wins, by avg and by all.",
-            "Narrow is ahead of Wide: less than 1 in 1,000 that it is the other way.",
+            "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Without the correction for few rows, Wide would be first by avg and by all.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.4).",
         ],
@@ -183,7 +183,7 @@ CASES = {
         "winner",
         [
             "On KID, Narrow wins; avg and all agree, always.",
-            "Narrow is ahead of Wide: less than 1 in 1,000 that it is the other way.",
+            "Narrow is ahead of Wide: one-sided p < 0.001, unadjusted.",
             "Checked: enough rows at 10 of 10 clients.",
         ],
     ),
@@ -193,7 +193,7 @@ CASES = {
         [
             "So far, 34 of 100 clients: on KID, all 3 generators are tied: Narrow, Shifted and Wide; "
             "avg and all agree, always.",
-            "Narrow is ahead of Shifted by no more than the toss of a coin.",
+            "Narrow is ahead of Shifted: one-sided p = 0.44, unadjusted.",
         ],
     ),
     "NaN and infinite": (
@@ -201,7 +201,7 @@ CASES = {
         "winner",
         [
             "On FID, Wide wins, by avg and by all.",
-            "Wide is ahead of Shifted: less than 1 in 1,000 that it is the other way.",
+            "Wide is ahead of Shifted: one-sided p < 0.001, unadjusted.",
             "Checked: the clients are not shown to differ by more than chance (p = 0.2).",
             "No score for Narrow.",
         ],
@@ -232,19 +232,10 @@ def test_every_co_leader_is_named_up_to_five():
 
 @pytest.mark.parametrize(
     ("p", "words"),
-    [
-        (0.5, "1 in 2"),
-        (0.4, "1 in 2"),
-        (0.39, "1 in 3"),
-        (0.125, "1 in 8"),
-        (0.0126, "1 in 80"),
-        (0.004, "1 in 300"),
-        (0.001, "1 in 1,000"),
-        (0.00099, "less than 1 in 1,000"),
-    ],
+    [(0.5, "p = 0.5"), (0.394, "p = 0.39"), (0.0126, "p = 0.013"), (0.0006, "p = 0.001"), (0.0004, "p < 0.001")],
 )
-def test_odds_in_words(p, words):
-    assert odds(p) == words
+def test_p_values_in_words(p, words):
+    assert p_text(p) == words
 
 
 def from_tables(plain, centres, draws, p):

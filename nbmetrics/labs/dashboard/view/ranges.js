@@ -177,7 +177,7 @@ export function inErrors(losses, a, b, error) {
   return Math.abs(first - second) / error;
 }
 
-/** The probability that a and b are in truth ordered the other way; NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */
+/** The one-sided p-value of the order of a and b, unadjusted; NaN where it is not known. @param {ArrayLike<number>} losses @param {Noise | null} noise @param {number} a @param {number} b */
 export function flip(losses, noise, a, b) {
   return upperTail(apart(losses, noise, a, b));
 }

@@ -1,10 +1,10 @@
 /**
  * Twin: labs/dashboard/settle.py · held by: tests/labs/dashboard/test_settle_page.py
  *
- * How likely the leader is the wrong winner, now and after more rows. No DOM. Python gives the parts of the variance.
+ * The p-value of the leader over its rival, now and after more rows. No DOM. Python gives the parts of the variance.
  */
 import { upperTail } from "./ranges.js";
-import { percent } from "./verdict.js";
+import { pText } from "./verdict.js";
 
 /**
  * @typedef {{client: number | null, after: number[]}} Buy  more rows of a client, or of both generators (null)
@@ -18,8 +18,8 @@ const NOTABLE = 0.9;
 // Of the integral that Owen's T is, even.
 const STEPS = 200;
 
-/** P(wrong winner) once the variance of the difference is down to a share `kept`. @param {number} away |difference| in standard errors now @param {number} kept */
-export function wrongAfter(away, kept) {
+/** The mean one-sided p-value once the variance of the difference is down to a share `kept`. @param {number} away |difference| in standard errors now @param {number} kept */
+export function pAfter(away, kept) {
   if (Number.isNaN(away)) return NaN;
   if (kept >= 1) return upperTail(away);
   const end = Math.atan(Math.sqrt(kept / (1 - kept)));
@@ -49,12 +49,12 @@ export function settle(away, variances, sizes) {
     if (!which.length) continue;
     const after = ROWS.map((rows) => {
       const more = sizes.map((_, source) => (which.includes(source) ? rows : 0));
-      return wrongAfter(away, keptAfter(variances, sizes, more));
+      return pAfter(away, keptAfter(variances, sizes, more));
     });
     const cuts = ROWS.map((rows) => which.reduce((sum, s) => sum + (variances[s] * rows) / (sizes[s] + rows), 0));
     buys.push({ client: client === k ? null : client, after, cuts });
   }
-  const now = wrongAfter(away, 1);
+  const now = pAfter(away, 1);
   const least = ROWS.map((_, n) => Math.min(...buys.map(({ after }) => after[n]), now));
   const target = Math.max(Math.min(ENOUGH, THIRD * now), now - MOST * (now - least[ROWS.length - 1]));
   const enough = least.findIndex((value) => value <= target);
@@ -67,17 +67,18 @@ export function settle(away, variances, sizes) {
 export function settleSentence({ now, rows, buys }, leader, rival, clients) {
   if (Number.isNaN(now)) return `What would settle ${leader} or ${rival} is not known.`;
   if (!buys.length) return `More rows would change nothing: ${leader} and ${rival} are compared exactly.`;
+  const present = `one-sided ${pText(now)}`;
   if (now <= SETTLED) {
-    return `Little is left to settle by avg: P(wrong winner) is ${percent(now)} for ${leader} over ${rival}, taken alone.`;
+    return `More rows would hardly change the winner by avg: ${present} for ${leader} over ${rival}, unadjusted.`;
   }
   const [n, best] = [ROWS.indexOf(rows), buys[0]];
   const source = best.client === null ? "each of the two generators" : clients[best.client];
   const more = `${rows.toLocaleString("en-US")} more rows from ${source}`;
-  const then = percent(best.after[n]);
+  const then = pText(best.after[n]);
   if (best.after[n] > NOTABLE * now) {
-    return `No single source settles ${leader} or ${rival}: ${more} leave P(wrong winner) at ${then}.`;
+    return `No single source settles ${leader} or ${rival}: ${more} should leave ${present} at ${then}.`;
   }
-  const said = `${more} bring P(wrong winner) from ${percent(now)} to ${then}`;
+  const said = `${more} should bring ${present} to ${then}`;
   const generated = buys.find(({ client }) => client === null);
   return !generated || generated.after[n] > NOTABLE * now ? `${said}; more generated rows would not help.` : `${said}.`;
 }

@@ -1,5 +1,5 @@
 /**
- * What would settle it: how likely the leader is the wrong winner, now and after more rows of one client or side.
+ * What would settle it: the p-value of the leader over its rival, now and after more rows of one client or side.
  * Python gives the variance of the difference of the two by source, for the weights that it answered last.
  *
  * @import { Store } from "../../toolkit/view/store.js"
@@ -11,14 +11,14 @@ import { card } from "./certificatecard.js";
 import { inWords } from "./numbers.js";
 import { apart } from "./ranges.js";
 import { ROWS, SETTLED, settle, settleSentence } from "./settle.js";
-import { percent } from "./verdict.js";
+import { pText } from "./verdict.js";
 
 const HEAD = "What would settle it?";
 // Sources in the table.
 const MOST = 4;
 const SAVED = "For other weights than these: Python says it anew in a notebook.";
 const MEANING =
-  "P(wrong winner): chance that the one ahead is in truth behind, averaged over what the new rows may show. Columns: so many more rows of the source alone; sources that change nothing are left out.";
+  "p: how often two equally good generators come out as far apart in this order, or farther. After more rows: its mean over what they may show. Columns: so many more rows of the source alone; sources that change nothing are left out.";
 
 /** @typedef {{pair?: [string, string], variances?: number[], sizes?: number[], why?: string}} Buys  see buys.py */
 
@@ -27,7 +27,7 @@ export class SettleCard {
   constructor(store, _signal) {
     this.store = store;
     this.sentence = el("p");
-    this.numbers = new NumberTable("P(wrong winner) after more rows");
+    this.numbers = new NumberTable("p after more rows");
     this.numbers.root.classList.remove("nbm-tall");
     this.note = el("p", { class: "nbm-note" });
     this.root = card(HEAD, [this.sentence, this.numbers.root, this.note]);
@@ -61,16 +61,19 @@ export class SettleCard {
   }
 }
 
+/** A p-value in a table. @param {number} p */
+const pOf = (p) => pText(p).replace(/^p (= )?/, "");
+
 /** The best sources, and the generated rows. @param {import("./settle.js").Settling} found @param {string[]} names */
 function tableOf({ now, buys }, names) {
   const shown = buys.slice(0, MOST);
   const made = buys.find(({ client }) => client === null);
   if (made && !shown.includes(made)) shown.splice(MOST - 1, 1, made);
-  const moving = shown.filter(({ after }) => after.some((then) => percent(then) !== percent(now)));
+  const moving = shown.filter(({ after }) => after.some((then) => pOf(then) !== pOf(now)));
   const rows = moving.map(({ client, after }) => [
     client === null ? "both generators, each" : names[client],
-    percent(now),
-    ...after.map(percent),
+    pOf(now),
+    ...after.map(pOf),
   ]);
   return { heads: ["More rows from", "now", ...ROWS.map((rows) => `+${rows.toLocaleString("en-US")}`)], rows };
 }

@@ -19,10 +19,8 @@ import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./range
 
 const SIGNIFICANT = 0.05;
 const [MOST_NAMED, NAMED_OF_MORE] = [5, 3];
-const [MOST_ODDS, EVEN] = [1000, 0.4];
 const REACH = 1.96;
 const BY = ["avg", "all"];
-const GROUPED = new Intl.NumberFormat("en-US");
 const DEFAULTS = {
   same: false,
   corrected: false,
@@ -67,7 +65,7 @@ export function verdict(names, avg, pooled, given) {
   }
   const found = sides.map(({ ranges, centres }) => leaders(ranges, centres).filter((g) => sure.includes(g)));
   const { state, body } = judged(names, sides, found, about, sure.length);
-  const more = [...chances(names, sides, sure), ...turned(names, sides, found, about, state)];
+  const more = [...pValues(names, sides, sure), ...turned(names, sides, found, about, state)];
   const unsure = placed.filter((g) => !sure.includes(g));
   const lost = [...leftOut(names, unsure), ...missing(names, placed)];
   return told(state, names, found, [body, ...more, ...checks(sides, about), ...lost, ...under], about);
@@ -179,40 +177,26 @@ function resolved(names, found) {
   return isSame(found[0], found[found.length - 1]) ? wins(names, found[0]) : each(names, found);
 }
 
-/** A probability up to ½ in words: "1 in 8". @param {number} p */
-export function odds(p) {
-  if (p >= EVEN) return "1 in 2";
-  if (p * MOST_ODDS < 1) return `less than 1 in ${grouped(MOST_ODDS)}`;
-  const oneIn = 1 / p;
-  const step = oneIn < 20 ? 1 : oneIn < 200 ? 10 : 100;
-  return `1 in ${grouped(step * Math.floor(oneIn / step + 0.5))}`;
-}
-
-/** @param {number} count */
-const grouped = (count) => GROUPED.format(count);
-
-/** How likely the leader and its closest rival are the other way round: once where avg and all name one pair. @param {string[]} names @param {Aggregate[]} sides @param {number[]} placed */
-function chances(names, sides, placed) {
+/** How easily chance puts the leader before its closest rival: once where avg and all name one pair. @param {string[]} names @param {Aggregate[]} sides @param {number[]} placed */
+function pValues(names, sides, placed) {
   if (isExact(sides)) return ["This is exact: nothing was drawn, so nothing is chance."];
   const closest = sides.map((side) => closestOf(side, placed));
   const [first, last] = [closest[0], closest[closest.length - 1]];
   const tied = sides.map(({ ranges }, side) => !ranges.better[closest[side].leader][closest[side].rival]);
   if (first.leader === last.leader && first.rival === last.rival) {
     const p = Math.max(first.p, last.p);
-    return [oddsOf(names, { ...first, p }, "", takenAlone(p, tied.includes(true), placed.length))];
+    return [ahead(names, { ...first, p }, "", takenAlone(p, tied.includes(true), placed.length))];
   }
-  return closest.map((one, side) =>
-    oddsOf(names, one, ` by ${BY[side]}`, takenAlone(one.p, tied[side], placed.length)),
-  );
+  return closest.map((one, side) => ahead(names, one, ` by ${BY[side]}`, takenAlone(one.p, tied[side], placed.length)));
 }
 
-/** Why a small chance is no separation. @param {number} p @param {boolean} isTied @param {number} size */
+/** Why a small p-value is no separation. @param {number} p @param {boolean} isTied @param {number} size */
 function takenAlone(p, isTied, size) {
   if (!isTied || !(p < SIGNIFICANT) || size < 3) return "";
-  return ` (taken alone; not enough where ${(size * (size - 1)) / 2} pairs are compared at once)`;
+  return ` (not enough where ${(size * (size - 1)) / 2} pairs are compared at once)`;
 }
 
-/** The leader, the rival most likely to be better in truth, and how likely. @param {Aggregate} side @param {number[]} placed */
+/** The leader, the rival that is fewest standard errors behind it, and the p-value of their order. @param {Aggregate} side @param {number[]} placed */
 function closestOf({ centres, ranges }, placed) {
   const [leader] = leaders(ranges, centres);
   const rivals = orderOf(centres).filter((g) => g !== leader && placed.includes(g));
@@ -226,11 +210,10 @@ function closestOf({ centres, ranges }, placed) {
 }
 
 /** @param {string[]} names @param {{leader: number, rival: number, p: number}} pair @param {string} by @param {string} more */
-function oddsOf(names, { leader, rival, p }, by, more) {
-  if (Number.isNaN(p)) return `How likely ${names[rival]} is better than ${names[leader]}${by} is not known.`;
+function ahead(names, { leader, rival, p }, by, more) {
+  if (Number.isNaN(p)) return `No p-value for ${names[leader]} over ${names[rival]}${by}.`;
   if (p === 0.5) return `${names[leader]} and ${names[rival]} score the same${by}.`;
-  if (p >= EVEN) return `${names[leader]} is ahead of ${names[rival]}${by} by no more than the toss of a coin.`;
-  return `${names[leader]} is ahead of ${names[rival]}${by}: ${odds(p)} that it is the other way${more}.`;
+  return `${names[leader]} is ahead of ${names[rival]}${by}: one-sided ${pText(p)}, unadjusted${more}.`;
 }
 
 /** Where the table shows another generator first than the verdict does. @param {string[]} names @param {Aggregate[]} sides @param {number[][]} found @param {Known} about @param {Verdict["state"]} state */
@@ -274,8 +257,8 @@ function below(names, sides, { label, distance }) {
   return [`${said}: ${which.length === 1 ? "it was" : "they were"} perhaps fitted to these very rows.`];
 }
 
-/** @param {number} p */
-function pText(p) {
+/** A p-value as read: "p = 0.12". @param {number} p */
+export function pText(p) {
   if (p < 0.0005) return "p < 0.001";
   const places = p < 0.1 ? 1000 : 100;
   return `p = ${Math.floor(p * places + 0.5) / places}`;
