@@ -6,6 +6,8 @@ EXTRAS = all
 PORT = 8888
 # How many times as many inputs `make fuzz` tries as `make test-all`.
 FUZZ = 20
+# What `make test-releases` installs.
+RELEASES = oldest newest
 # What `make check` compares with.
 BASE = main
 # More for pip, such as an index of CPU-only torch wheels.
@@ -33,7 +35,7 @@ pytest := NBMETRICS_FUZZ=1 $(pytest) -m ''
 endif
 
 .PHONY: help lab site docs release-check test test-all check lint lint-js format bench fuzz pictures clean
-.PHONY: test-python test-browser test-pytest test-js test-js-types test-changed
+.PHONY: test-python test-cores test-releases test-browser test-pytest test-js test-js-types test-changed
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab   (PORT=8888, BROWSER=none opens no browser)"
@@ -42,6 +44,8 @@ help:
 	@echo "make test     lint, types, and the tests that can run here   (EXTRAS= leaves torch and friends out)"
 	@echo "              parts of it: test-python  test-browser  test-js  test-js-types"
 	@echo "make test-all the same with the slow tests and all of their inputs: half an hour"
+	@echo "make test-cores the Python tests with OpenBLAS kernels of other processors, one thread and two: half an hour"
+	@echo "make test-releases the Python tests with the oldest and the newest releases that pyproject.toml allows"
 	@echo "make lint     ruff, mypy, codespell, and biome for the pages' JavaScript and CSS"
 	@echo "make format   the fixes and layout of ruff and biome"
 	@echo "make bench    a table of speeds beside other libraries"
@@ -116,6 +120,14 @@ test-browser: $(test_ready)
 
 test-changed: $(test_ready)
 	@paths=$$(BASE=$(BASE) $(bin)/python -m tests.changed) && echo $$paths && $(pytest) $$paths
+
+# As other processors would run them: other kernels of OpenBLAS, one thread and two; tests/cores.py.
+test-cores: $(test_ready)
+	@$(bin)/python -m tests.cores -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder --ignore=tests/browser
+
+# In environments of their own: .venv-oldest and .venv-newest.
+test-releases:
+	@$(PYTHON) -m tests.releases $(RELEASES)
 
 test-js:
 	@if ! command -v node >/dev/null; then \

@@ -128,10 +128,9 @@ def by_python(world, name, metric, shown):
     at = np.flatnonzero(counted > 0)
     centres = world.published("centres", metric)[which]
     found = certificate(centres[:, at], counted[at])
-    assert found is not None
     return {
         "ranges": [vars(leads(*side[1:])) for side in sides],
-        "certificate": {**vars(found), "taken": [(at[i], share) for i, share in found.taken]},
+        "certificate": found and {**vars(found), "taken": [(at[i], share) for i, share in found.taken]},
         "regions": regions(np.where(counted > 0, centres, 0), np.array(world.groups(name)), world.seen[name].shares),
         "regret": regret(centres),
     }
@@ -149,7 +148,7 @@ say(cases.map(([scene, result]) => {{
   const found = certificate(centres, weights);
   return {{
     ranges: [shown.byAvg.ranges, shown.byAll?.ranges].filter(Boolean),
-    certificate: {{ ...found, taken: found.taken.map(([i, share]) => [counted[i], share]) }},
+    certificate: found && {{ ...found, taken: found.taken.map(([i, share]) => [counted[i], share]) }},
     regions: regions(lined, scene.groups, shares),
     regret: regret(shown.centres).map((own) => Array.from(own)),
     verdict: shown.verdict,
@@ -219,6 +218,9 @@ def test_the_certificate_is_the_optimum_of_the_linear_programme(world, decisions
         at = counted > 0
         winner, rival, moved = oracle.dethroning(centres[:, at], counted[at])
         least = found["certificate"]
+        if least is None:
+            assert rival is None, "on some processors the world's digits make a generator that wins everywhere"
+            continue
         assert (least["winner"], least["rival"]) == (winner, rival)
         assert least["moved"] == pytest.approx(moved, abs=1e-9)
         after = counted.copy()
