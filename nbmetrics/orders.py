@@ -57,6 +57,21 @@ def lowest(scores: Any, scale: Any = None) -> int:
     return int(np.argmax(is_tie(scores, scores[least], np.maximum(scale, scale[least]))))
 
 
+def order(scores: Any, scale: Any = None) -> np.ndarray:
+    """Positions from the lowest score to the highest, NaN last; what ties with its neighbour stays as given.
+
+    Parameters
+    ----------
+    scores : (n,)
+    scale : a number, the sum of the absolute values of the terms; without it the scores' own sizes
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    at = np.argsort(scores, kind="stable")
+    low, high = scores[at[:-1]], scores[at[1:]]
+    ties = same_scores(low, high) if scale is None else is_tie(low, high, scale)
+    return at[np.lexsort((at, np.cumsum(np.r_[0, ~ties]) if len(at) else at))]
+
+
 def numeral(value: float, spec: str = ".3f", *, beside: float = 1.0) -> str:
     """A number as people read it: with a true minus sign, and 0 where it is only rounding.
 

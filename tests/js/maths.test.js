@@ -7,7 +7,10 @@ import { isLower, numbersOf, placesOf } from "../../nbmetrics/labs/plane/view/sc
 test("places: the lowest score is 1st and scores closer than rounding share a place", () => {
   assert.deepEqual(placesOf([3, 1, 2]), [3, 1, 2]);
   assert.deepEqual(placesOf([1, 1 + 1e-14, 2]), [1, 1, 3]);
-  assert.equal(isLower(0, 1e-13), false);
+  assert.equal(isLower(0, 1e-13, 1), false);
+  assert.equal(isLower(0, 1e-13), true);
+  assert.equal(isLower(0, 1e-9, 1), true);
+  assert.deepEqual(placesOf([0, 1e-13, 1e-9], false, [1, 1, 1]), [1, 1, 3]);
 });
 
 test("the papers' toy: FID-avg = 1 + (1 − √v)², FID-all = (√2 − √v)², a KID gap that does not move", () => {

@@ -15,6 +15,7 @@ ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([7], 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
+    pytest.importorskip("torch", reason="pip install nbmetrics[images]")
     model = training.train("wgan-gp", [np.eye(2)], rounds=1, local_steps=1)
     return model.save(tmp_path_factory.mktemp("models") / "model.safetensors")
 

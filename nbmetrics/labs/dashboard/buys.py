@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...evaluation.draws import Noise
+from ...orders import lowest, order
 from .board import number
 from .decisions import Known, decided_weights
 from .ranges import apart
@@ -49,11 +50,12 @@ def _shares(centres: bytes, generators: int, clients: int) -> Shares:
 def leaders(known: Known) -> tuple[int, int] | None:
     """The winner by avg and its closest rival in standard errors, by position; None where nobody can tell."""
     losses, draws = known.avg_centres, known.avg_draws
-    placed = [int(g) for g in np.argsort(losses, kind="stable") if not np.isnan(losses[g])]
+    placed = [int(g) for g in order(losses) if not np.isnan(losses[g])]
     sure = [] if draws is None else [g for g in placed if not np.isnan(draws[:, g]).any()]
     if len(sure) < 2 or sure[0] != placed[0]:
         return None
-    return sure[0], min(sure[1:], key=lambda g: apart(losses, draws, sure[0], g))
+    away = [apart(losses, draws, sure[0], g) for g in sure[1:]]
+    return sure[0], sure[1:][lowest(np.nan_to_num(away, nan=np.inf))]
 
 
 class Split(NamedTuple):

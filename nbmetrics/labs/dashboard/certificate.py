@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nbmetrics.orders import is_tie, lowest
+from nbmetrics.orders import is_tie, lowest, order
 
 from .ranges import average
 from .verdict import listed, percent
@@ -59,9 +59,9 @@ def breakpoints(
     top = 1.0 - sum(float(weights[j]) for j in held if j != i)
     start, end = (average(centres, with_weight(weights, i, t, held)) for t in (0.0, top))
     rivals = [g for g in range(len(centres)) if np.isfinite(start[g]) and np.isfinite(end[g])]
-    if not rivals or len(weights) - len({*held, i}) < 1:
-        return [(0.0, top, min(rivals, key=lambda g: end[g]))] if rivals else []
     scale = _scale(centres)
+    if not rivals or len(weights) - len({*held, i}) < 1:
+        return [(0.0, top, rivals[lowest(end[rivals], np.full(len(rivals), scale))])] if rivals else []
     first = [g for g in rivals if is_tie(start[g], np.min(start[rivals]), scale)]
     winner, at, found = first[lowest(end[first], np.full(len(first), scale))], 0.0, []
     while at < 1.0:
@@ -119,11 +119,11 @@ def certificate(centres: np.ndarray, weights: np.ndarray) -> Certificate | None:
 def _overtaking(centres: np.ndarray, weights: np.ndarray, winner: int, rival: int, scale: float) -> Certificate | None:
     with np.errstate(invalid="ignore"):
         behind = centres[rival] - centres[winner]
-    to = int(behind.argmin())
+    to = lowest(behind, np.full(len(behind), scale))
     if not np.isfinite(behind).all() or (behind[to] > 0 and not is_tie(behind[to], 0.0, scale)):
         return None
     missing, taken = float(behind @ weights), []
-    for i in np.argsort(-behind, kind="stable"):
+    for i in order(-behind, scale):
         gain = behind[i] - behind[to]
         if missing <= 0 or is_tie(missing, 0.0, scale) or is_tie(gain, 0.0, scale):
             break

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from ...orders import TIE, places, same_scores
+from ...orders import TIE, order, same_scores
 
 # Of the larger noise, what is left of a difference by rounding.
 ROUNDING = 1e-9
@@ -101,7 +101,7 @@ def _deviation(draws: np.ndarray) -> np.ndarray:
 
 def leaders(ranges: Ranges, losses: np.ndarray) -> list[int]:
     """The one with the least loss, and everyone that it is not shown to beat, in the order of their losses."""
-    placed = [int(g) for g in np.argsort(places(losses), kind="stable") if not np.isnan(losses[g])]
+    placed = [int(g) for g in order(losses) if not np.isnan(losses[g])]
     return [g for g in placed if not ranges.better[placed[0], g]]
 
 

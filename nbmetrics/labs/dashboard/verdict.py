@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...orders import lowest, places, same_scores
+from ...orders import lowest, order, same_scores
 from .ranges import Ranges, apart, flip, leaders, leads
 
 # Clients differ by more than chance where the p-value of their permutation test is at most this.
@@ -252,9 +252,9 @@ def _taken_alone(p: float, is_tied: bool, size: int) -> str:
 def _closest(side: Aggregate, placed: Sequence[int]) -> tuple[int, int, float]:
     """The leader, the rival that is fewest standard errors behind it, and the p-value of their order."""
     leader = leaders(side.ranges, side.centres)[0]
-    rivals = [int(g) for g in np.argsort(places(side.centres), kind="stable") if g != leader and g in placed]
+    rivals = [int(g) for g in order(side.centres) if g != leader and g in placed]
     away = [apart(side.centres, side.draws, leader, g) for g in rivals]
-    rival = rivals[int(np.argmin(np.nan_to_num(away, nan=np.inf)))]
+    rival = rivals[lowest(np.nan_to_num(away, nan=np.inf))]
     return leader, rival, flip(side.centres, side.draws, leader, rival)
 
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...errors import InvalidInput, check_choice, check_count, check_number
+from ...orders import is_tie, lowest
 from .history import History, Line
 
 # Calm values that make a range, at least and at most.
@@ -81,7 +82,9 @@ class Range:
         if (count := len(self._calm)) >= FEWEST:
             level = self.level
             spread = math.sqrt(math.fsum((calm - level) ** 2 for calm in self._calm) / (count - 1))
-            if self._sign * (value - level) > max(_quantile(count) * spread, 1e-9 * abs(level)):
+            if self._sign * (value - level) > _quantile(count) * spread and not is_tie(
+                value, level, max(abs(value), abs(level))
+            ):
                 self._beyond.append(value)
                 if len(self._beyond) == MOST:
                     self._calm.extend(self._beyond)
@@ -188,7 +191,7 @@ class WorstClient:
         for line in history.lines.values():
             clients = line.facts.losses(line.clients)
             counted = np.array(history.weights) > 0
-            worst = np.where(counted & ~np.isnan(clients), clients, -np.inf).argmax(axis=1)
+            worst = [lowest(np.where(counted, -row, math.nan)) for row in clients]
             values = [float(row[w]) for row, w in zip(clients, worst, strict=True)]
             avgs = line.facts.losses(line.avg)
             met = [b.is_up and b.other < b.level for b in _beside(values, avgs)]
@@ -245,7 +248,7 @@ class GapMoves:
             first, met = gaps[finite[0]], []
             for point, gap in zip(line.points, gaps, strict=True):
                 terms = point.terms[point.segment.position(line.facts.name)].values()
-                scale = max((abs(v) for v in terms if math.isfinite(v)), default=0.0)
+                scale = math.fsum(abs(v) for v in terms if math.isfinite(v))
                 met.append(bool(abs(gap - first) > ROUNDING * scale))
             for place in _onsets(met):
                 words = (

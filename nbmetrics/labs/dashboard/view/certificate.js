@@ -3,7 +3,7 @@
  *
  * Who wins along one client's weight, and the least change of the weights that dethrones the winner by avg. No DOM.
  */
-import { isTie, lowest } from "../../toolkit/view/ties.js";
+import { isTie, lowest, orderOf } from "../../toolkit/view/ties.js";
 import { average } from "./ranges.js";
 import { listed, percent } from "./verdict.js";
 
@@ -30,8 +30,8 @@ export function breakpoints(centres, weights, i, held = []) {
   const [start, end] = [0, top].map((t) => average(centres, withWeight(weights, i, t, held)));
   const rivals = centres.map((_, g) => g).filter((g) => Number.isFinite(start[g]) && Number.isFinite(end[g]));
   if (!rivals.length) return [];
-  if (weights.length - others.length < 2) return [[0, top, rivals.reduce((a, b) => (end[b] < end[a] ? b : a))]];
   const scale = scaleOf(centres);
+  if (weights.length - others.length < 2) return [[0, top, lowestOf(rivals, end, scale)]];
   const least = Math.min(...rivals.map((g) => start[g]));
   let winner = lowestOf(
     rivals.filter((g) => isTie(start[g], least, scale)),
@@ -101,14 +101,17 @@ export function certificate(centres, weights) {
 /** Null, too, where it surely takes as much as `most`, which spares a drag the order of the clients. @param {ArrayLike<number>[]} centres @param {ArrayLike<number>} weights @param {number} winner @param {number} rival @param {number} most @param {number} scale @returns {Certificate | null} */
 function overtaking(centres, weights, winner, rival, most, scale) {
   const behind = Array.from(weights, (_, i) => centres[rival][i] - centres[winner][i]);
-  const to = behind.reduce((best, value, i) => (value < behind[best] ? i : best), 0);
+  const to = lowest(behind, Array(behind.length).fill(scale));
   if (!behind.every(Number.isFinite) || (behind[to] > 0 && !isTie(behind[to], 0, scale))) return null;
   let missing = behind.reduce((sum, value, i) => sum + value * weights[i], 0);
   const steepest = behind.reduce((best, value) => Math.max(best, value), -Infinity) - behind[to];
   if (missing > 0 && missing / steepest >= most) return null;
   /** @type {[number, number][]} */
   const taken = [];
-  for (const i of behind.map((_, j) => j).sort((a, b) => behind[b] - behind[a] || a - b)) {
+  for (const i of orderOf(
+    behind.map((value) => -value),
+    scale,
+  )) {
     const gain = behind[i] - behind[to];
     if (missing <= 0 || isTie(missing, 0, scale) || isTie(gain, 0, scale)) break;
     const share = Math.min(weights[i], missing / gain);

@@ -5,7 +5,7 @@
  *
  * @import { Noise, Ranges } from "./ranges.js"
  */
-import { orderOf, sameScores } from "../../toolkit/view/ties.js";
+import { lowest, orderOf, sameScores } from "../../toolkit/view/ties.js";
 import { deviation, firstOf, inErrors, leaders, leads, upperTail } from "./ranges.js";
 
 /**
@@ -201,11 +201,8 @@ function closestOf({ centres, ranges }, placed) {
   const [leader] = leaders(ranges, centres);
   const rivals = orderOf(centres).filter((g) => g !== leader && placed.includes(g));
   const awayOf = (/** @type {number} */ g) => inErrors(centres, leader, g, ranges.errors?.[leader][g] ?? NaN);
-  let [rival, least] = [rivals[0], Infinity];
-  for (const g of rivals) {
-    const away = awayOf(g);
-    if (away < least) [rival, least] = [g, away];
-  }
+  const away = rivals.map(awayOf);
+  const rival = rivals[lowest(away.map((value) => (Number.isNaN(value) ? Infinity : value)))];
   return { leader, rival, p: upperTail(awayOf(rival)) };
 }
 

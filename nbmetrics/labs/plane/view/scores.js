@@ -5,6 +5,7 @@
  *
  * @import { Aggregates, Data, Law, Numbers, Scene } from "../../toolkit/view/types.js"
  */
+import { isTie } from "../../toolkit/view/ties.js";
 import { lawsOf, phiOf } from "./laws.js";
 
 /** FID = ‖Δμ‖² + Tr S₁ + Tr S₂ − 2√(Tr S₁S₂ + 2√(det S₁ det S₂)). @param {Law} p @param {Law} q */
@@ -98,7 +99,7 @@ export function addendsOf(metric, p, q) {
   return CONDITIONAL[metric](p, q);
 }
 
-/** One score of every client and of the pooled clients. @param {string} metric @param {Omit<ReturnType<typeof lawsOf>, "make">} laws @returns {Aggregates} */
+/** One score of every client and of the pooled clients. @param {string} metric @param {Omit<ReturnType<typeof lawsOf>, "make">} laws @returns {Aggregates & {terms: number[]}} */
 export function scored(metric, { clients, generators, pooled, shares }) {
   const kernel = metric === "kid" ? cubicMean : metric === "kid_rbf" ? RBF : null;
   /** @type {(p: Law, q: Law, real: number, made: number) => number} */
@@ -111,11 +112,17 @@ export function scored(metric, { clients, generators, pooled, shares }) {
     kernel ? selfMean(law, kernel, kernel === RBF ? law.lost : law.lostDiagonal) : 0;
   const [real, together, made] = [clients.map(own), own(pooled), generators.map(own)];
   const byClient = generators.map((q, g) => clients.map((p, i) => score(p, q, real[i], made[g])));
-  return {
-    byClient,
-    avg: byClient.map((row) => dot(shares, row)),
-    all: generators.map((q, g) => score(pooled, q, together, made[g])),
-  };
+  const avg = byClient.map((row) => dot(shares, row));
+  const all = generators.map((q, g) => score(pooled, q, together, made[g]));
+  const kernels = [...real, together].reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const spread = (/** @type {Law} */ law) => law.a + law.c;
+  const widest = clients.reduce((most, law) => Math.max(most, spread(law)), spread(pooled));
+  // Of each score: |kernel means| of both sides and of their pairs, or both traces twice and the squared shift.
+  const terms = generators.map((q, g) => {
+    const shown = Math.max(Math.abs(avg[g]), Math.abs(all[g]));
+    return kernel ? 2 * (kernels + Math.abs(made[g])) + shown : 2 * (widest + spread(q)) + shown;
+  });
+  return { byClient, avg, all, terms };
 }
 
 /**
@@ -138,14 +145,17 @@ function dot(weights, values) {
   return weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
 }
 
-/** Places from 1 (best); scores closer than rounding share a place. @param {number[]} scores @param {boolean} [higherIsBetter] */
-export function placesOf(scores, higherIsBetter = false) {
-  return scores.map(
-    (score) => 1 + scores.filter((other) => (higherIsBetter ? isLower(score, other) : isLower(other, score))).length,
-  );
+/** Places from 1 (best); scores that differ by rounding alone share a place. @param {number[]} scores @param {boolean} [higherIsBetter] @param {number[]} [terms] of each score the sum of the absolute values of its terms, where that is known */
+export function placesOf(scores, higherIsBetter = false, terms = []) {
+  const isBeaten = (/** @type {number} */ g, /** @type {number} */ by) => {
+    const [low, high] = higherIsBetter ? [g, by] : [by, g];
+    return isLower(scores[low], scores[high], terms[g], terms[by]);
+  };
+  return scores.map((_, g) => 1 + scores.filter((_, by) => isBeaten(g, by)).length);
 }
 
-/** @param {number} a @param {number} b */
-export function isLower(a, b) {
-  return b - a > 1e-9 * Math.max(1e-3, Math.abs(a), Math.abs(b));
+/** Whether a is lower by more than rounding. @param {number} a @param {number} b @param {number[]} terms of both, where they are known */
+export function isLower(a, b, ...terms) {
+  const known = terms.filter((size) => size !== undefined);
+  return a < b && !isTie(a, b, Math.max(Math.abs(a), Math.abs(b), ...known));
 }

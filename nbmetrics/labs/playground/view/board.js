@@ -11,6 +11,7 @@ import { isLower, placesOf } from "../../plane/view/scores.js";
 import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf, setHue } from "../../toolkit/view/marks.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
+import { isTie } from "../../toolkit/view/ties.js";
 import { CHARTED, chartedOf } from "./metrics.js";
 
 /** @typedef {{metric: string, label: string, higher: boolean, numbers: Aggregates | null, isCurrent: boolean}} Column */
@@ -61,7 +62,7 @@ export class Board {
     while (this.body.rows.length < names.length) this.body.append(this.makeRow(this.body.rows.length, columns.length));
     const ranked = columns.map((column) => ({ ...column, numbers: canRank(column.numbers) ? column.numbers : null }));
     const places = ranked.map(({ numbers, higher }) =>
-      PARTS.map((part) => (numbers ? placesOf(numbers[part], higher) : [])),
+      PARTS.map((part) => (numbers ? placesOf(numbers[part], higher, numbers.terms) : [])),
     );
     names.forEach((name, g) => this.paintRow(g, name, columns, places));
     const lines = ranked.flatMap(({ label, numbers, higher }) =>
@@ -187,11 +188,13 @@ const QUARRELS = /** @type {const} */ ([
  * @param {string} label @param {Aggregates} numbers @param {string[]} names @param {boolean} [higher] whether more is better
  * @returns {{text: string, differs: boolean}[]}
  */
-export function sentences(label, { avg, all }, names, higher = false) {
-  const gap = gapInWords(avg, all);
+export function sentences(label, { avg, all, terms = [] }, names, higher = false) {
+  const gap = gapInWords(avg, all, terms);
   if (names.length === 1) return [{ text: `${label}: ${gap}.`, differs: false }];
-  const lead = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) =>
-    Number(higher ? isLower(scores[b], scores[a]) : isLower(scores[a], scores[b]));
+  const lead = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) => {
+    const [low, high] = higher ? [b, a] : [a, b];
+    return Number(isLower(scores[low], scores[high], terms[a], terms[b]));
+  };
   const order = (/** @type {number[]} */ scores, /** @type {number} */ a, /** @type {number} */ b) =>
     lead(scores, a, b) - lead(scores, b, a);
   const every = names.flatMap((_, a) => names.map((_, b) => [a, b])).filter(([a, b]) => a !== b);
@@ -207,13 +210,13 @@ export function sentences(label, { avg, all }, names, higher = false) {
   return [{ text: `${label}: avg and all rank alike; ${gap}.`, differs: false }];
 }
 
-/** @param {number[]} avg @param {number[]} all */
-function gapInWords(avg, all) {
+/** @param {number[]} avg @param {number[]} all @param {number[]} terms */
+function gapInWords(avg, all, terms) {
   const gaps = avg.map((value, g) => value - all[g]);
   const [least, most] = [Math.min(...gaps), Math.max(...gaps)];
   const [low, high] = [figure(least), figure(most)];
   if (gaps.length === 1) return `avg − all is ${low}`;
-  const isConstant = most - least <= 1e-9 * Math.max(1e-3, ...[...avg, ...all].map(Math.abs));
+  const isConstant = isTie(most, least, Math.max(...terms, ...avg.map(Math.abs), ...all.map(Math.abs)));
   return low === high
     ? `avg − all is ${isConstant ? "" : "about "}${low} for every generator`
     : `avg − all is between ${low} and ${high}, by generator`;

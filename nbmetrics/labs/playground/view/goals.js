@@ -118,6 +118,6 @@ function seenOf(store, scene, start) {
  */
 export function agreedOn({ metric, numbers, higher }) {
   if (metric !== "fid" || !numbers) return null;
-  const [byAvg, byAll] = [numbers.avg, numbers.all].map((scores) => bestOf(placesOf(scores, higher)));
+  const [byAvg, byAll] = [numbers.avg, numbers.all].map((scores) => bestOf(placesOf(scores, higher, numbers.terms)));
   return byAvg.join() === byAll.join() ? byAvg : null;
 }

@@ -164,10 +164,10 @@ function belowVerdict({ aggregate = "avg", generator = "", value = 0 }, metric, 
 }
 
 /** @param {Check} check @param {string} label @param {Aggregates} found */
-function gapVerdict({ within = 0 }, label, { avg, all }) {
+function gapVerdict({ within = 0 }, label, { avg, all, terms = [] }) {
   const gaps = avg.map((value, g) => value - all[g]);
   const [low, high] = [Math.min(...gaps), Math.max(...gaps)];
-  const done = !isLower(low + within, high);
+  const done = !isLower(low + within, high, ...terms);
   const text = done
     ? `the gap of ${label} is ${figure(low)} for every generator`
     : `the gap of ${label} runs from ${figure(low)} to ${figure(high)}`;
@@ -179,12 +179,17 @@ function gapVerdict({ within = 0 }, label, { avg, all }) {
  * both are 0 or less where every pair is ordered alike.
  * @param {Aggregates} found
  */
-function sharpestPair({ avg, all }) {
+function sharpestPair({ avg, all, terms = [] }) {
   let best = { first: 0, second: 1, avg: -Infinity, all: -Infinity };
   for (let first = 0; first < avg.length; first++) {
     for (let second = 0; second < avg.length; second++) {
       if (first === second) continue;
-      const pair = { first, second, avg: lead(avg[first], avg[second]), all: lead(all[second], all[first]) };
+      const pair = {
+        first,
+        second,
+        avg: lead(avg[first], avg[second], terms),
+        all: lead(all[second], all[first], terms),
+      };
       if (Math.min(pair.avg, pair.all) > Math.min(best.avg, best.all)) best = pair;
     }
   }
@@ -192,9 +197,9 @@ function sharpestPair({ avg, all }) {
   return { first: lowest(avg), second: lowest(all), avg: 0, all: 0 };
 }
 
-/** By how much the lower score leads, nothing where the difference is rounding. @param {number} low @param {number} high */
-function lead(low, high) {
-  return isLower(low, high) ? high - low : Math.min(0, high - low);
+/** By how much the lower score leads, nothing where the difference is rounding. @param {number} low @param {number} high @param {number[]} terms */
+function lead(low, high, terms) {
+  return isLower(low, high, ...terms) ? high - low : Math.min(0, high - low);
 }
 
 /** @param {number} by @param {string} label @param {{avg: number, all: number}} pair @param {string} a @param {string} b */

@@ -51,7 +51,7 @@ export class Ribbon {
     if (this.root.hidden || !numbers) return;
     this.root.classList.toggle("nbm-behind", !isCurrent);
     const names = scene.generators.map((item) => item.name);
-    const places = [placesOf(numbers.avg, higher), placesOf(numbers.all, higher)];
+    const places = [numbers.avg, numbers.all].map((scores) => placesOf(scores, higher, numbers.terms));
     this.fit(names.length, label);
     setAttributes(this.plot.root, { "aria-label": spokenOf(label, names, numbers, places) });
     const rows = places.map(rowsOf);

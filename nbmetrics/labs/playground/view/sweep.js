@@ -10,14 +10,16 @@ import { withItem } from "../../plane/view/edits.js";
 import { lawsOf, mixture, sharesOf } from "../../plane/view/laws.js";
 import { isClosed, scored } from "../../plane/view/scores.js";
 import { numeral } from "../../toolkit/view/numbers.js";
+import { isTie } from "../../toolkit/view/ties.js";
 
 /**
  * @typedef {{parameter: string, place: Place, item: Item, digits: number}} Subject  what is swept, and the decimals to read
  * @typedef {{at: number, score: number, isEnd: boolean}} Best
  * @typedef {{metric: string, range: [number, number], values: number[], avg: number[], all: number[], gap: number[],
- *   ideal: number[] | null, best: Record<"avg" | "all", Best | null>, constant: number, spread: number}} Sweep
+ *   ideal: number[] | null, best: Record<"avg" | "all", Best | null>, constant: number, spread: number, size: number}} Sweep
  *   `ideal` is the avg of the clients' mixture as a generator; `best` is null where a curve is flat, or nothing is to be
- *   best; `constant` is the mean gap and `spread` how far the gap departs from it
+ *   best; `constant` is the mean gap and `spread` how far the gap departs from it;
+ *   `size` is the largest sum of the terms of a score
  */
 
 const COUNT = 61;
@@ -160,9 +162,9 @@ export function sweepOf(scene, data, metric, subject, g) {
   const values = Array.from({ length: COUNT }, (_, k) => range[0] + ((range[1] - range[0]) * k) / (COUNT - 1));
   const isWeight = subject.parameter === "weight";
   const curves = (isWeight ? weighed : moved)(scene, data, metric, subject, g);
-  const { avg, all, ideal } = curves(values, true);
+  const { avg, all, ideal, size } = curves(values, true);
   const best = (/** @type {"avg" | "all"} */ part, /** @type {number[]} */ scores) =>
-    isWeight ? null : lowest(values, scores, scene.samples ? null : (finer) => curves(finer, false)[part]);
+    isWeight ? null : lowest(values, scores, size, scene.samples ? null : (finer) => curves(finer, false)[part]);
   const gap = avg.map((value, k) => value - all[k]);
   const constant = gap.reduce((sum, value) => sum + value, 0) / COUNT;
   const spread = Math.max(...gap.map((value) => Math.abs(value - constant)));
@@ -177,10 +179,11 @@ export function sweepOf(scene, data, metric, subject, g) {
     best: { avg: best("avg", avg), all: best("all", all) },
     constant,
     spread,
+    size,
   };
 }
 
-/** @typedef {(values: number[], withIdeal: boolean) => {avg: number[], all: number[], ideal: number[] | null}} Curves */
+/** @typedef {(values: number[], withIdeal: boolean) => {avg: number[], all: number[], ideal: number[] | null, size: number}} Curves */
 
 /** Only the generator moves: one set of clients serves every value. @param {Scene} scene @param {Record<string, any>} data @param {string} metric @param {Subject} subject @param {number} g @returns {Curves} */
 function moved(scene, data, metric, { parameter, item }, g) {
@@ -195,9 +198,14 @@ function moved(scene, data, metric, { parameter, item }, g) {
       ? drawnOnce(JSON.stringify([items[0], items.at(-1), items.length, g, scene.samples, scene.seed]), make)
       : make();
     const generators = withIdeal ? [...made, laws.make(ideal, g)] : made;
-    const { avg, all } = scored(metric, { ...laws, generators });
+    const { avg, all, terms } = scored(metric, { ...laws, generators });
     const end = values.length;
-    return { avg: avg.slice(0, end), all: all.slice(0, end), ideal: withIdeal ? values.map(() => avg[end]) : null };
+    return {
+      avg: avg.slice(0, end),
+      all: all.slice(0, end),
+      ideal: withIdeal ? values.map(() => avg[end]) : null,
+      size: Math.max(...terms),
+    };
   };
 }
 
@@ -224,14 +232,15 @@ function weighed(scene, data, metric, subject, g) {
       avg: scores.map(({ avg }) => avg[0]),
       all: scores.map(({ all }) => all[0]),
       ideal: isExact ? scores.map(({ avg }) => avg[1]) : null,
+      size: Math.max(...scores.map(({ terms }) => terms[0])),
     };
   };
 }
 
-/** Where a curve is lowest. @param {number[]} values @param {number[]} scores @param {((values: number[]) => number[]) | null} again more of the curve, if it is cheap @returns {Best | null} */
-function lowest(values, scores, again) {
+/** Where a curve is lowest. @param {number[]} values @param {number[]} scores @param {number} size @param {((values: number[]) => number[]) | null} again more of the curve, if it is cheap @returns {Best | null} */
+function lowest(values, scores, size, again) {
   const [least, most] = [Math.min(...scores), Math.max(...scores)];
-  if (most - least <= 1e-9 * Math.max(1e-3, Math.abs(most))) return null;
+  if (isTie(most, least, size)) return null;
   const [low, high] = [values[0], values[values.length - 1]];
   const k = scores.indexOf(least);
   const [from, to] = [values[Math.max(0, k - 1)], values[Math.min(values.length - 1, k + 1)]];

@@ -12,6 +12,7 @@ import { AxisSlider } from "../../toolkit/view/axisslider.js";
 import { NumberTable, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { figure } from "../../toolkit/view/numbers.js";
+import { isTie } from "../../toolkit/view/ties.js";
 import { CurvePlot, IDEAL, PARTS_SWEPT } from "./curves.js";
 import { askedOf, GuessFlag } from "./guessflag.js";
 import { CHARTED } from "./metrics.js";
@@ -159,9 +160,8 @@ function bestWords(label, subject, { best }) {
 }
 
 /** @param {string} label @param {Sweep} sweep */
-function alignedWords(label, { constant, spread, avg }) {
-  const size = Math.max(1e-3, ...avg.map(Math.abs));
-  if (spread <= 1e-9 * size)
+function alignedWords(label, { constant, spread, size }) {
+  if (isTie(spread, 0, size))
     return `${label}: avg − ${figure(constant)} and all are one curve. The gap is a constant, so both rank alike.`;
   return `${label}: avg − ${figure(constant)}, the mean gap, and all do not coincide: the gap departs from it by up to ${figure(spread)}.`;
 }

@@ -13,9 +13,9 @@ import { figure } from "../../toolkit/view/numbers.js";
 /**
  * @param {string} label @param {Aggregates} numbers @param {{higher: boolean, isKernel: boolean}} metric @returns {Pieces}
  */
-export function headlineOf(label, { avg, all }, { higher, isKernel }) {
+export function headlineOf(label, { avg, all, terms }, { higher, isKernel }) {
   if (avg.length === 1) return [`${label} averaged: ${figure(avg[0])}. Pooled: ${figure(all[0])}.`];
-  const places = [placesOf(avg, higher), placesOf(all, higher)];
+  const places = [avg, all].map((scores) => placesOf(scores, higher, terms));
   const [byAvg, byAll] = places.map(bestOf);
   const lead = isKernel ? `${label} agrees with itself: ` : "";
   const both = lead ? "both " : "Both ";

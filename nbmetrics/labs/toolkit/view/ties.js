@@ -22,10 +22,19 @@ export function placesOf(scores) {
   return all.map((a) => (Number.isNaN(a) ? all.length : 1 + all.filter((b) => isBeaten(a, b)).length));
 }
 
-/** Least first; those that tie in the order given, NaN last. @param {ArrayLike<number>} scores */
-export function orderOf(scores) {
-  const places = placesOf(scores);
-  return Array.from(scores, (_, g) => g).sort((a, b) => places[a] - places[b] || a - b);
+/** Least first, NaN last; what ties with its neighbour stays as given. @param {ArrayLike<number>} scores @param {number} [scale] the sum of the absolute values of the terms; without it the scores' own sizes */
+export function orderOf(scores, scale) {
+  const last = (/** @type {number} */ g) => Number(Number.isNaN(scores[g]));
+  const at = Array.from(scores, (_, g) => g).sort(
+    (a, b) => last(a) - last(b) || (scores[a] < scores[b] ? -1 : Number(scores[a] > scores[b])) || a - b,
+  );
+  const groups = new Float64Array(at.length);
+  for (let n = 1; n < at.length; n++) {
+    const [low, high] = [scores[at[n - 1]], scores[at[n]]];
+    groups[at[n]] =
+      groups[at[n - 1]] + Number(!(scale === undefined ? sameScores(low, high) : isTie(low, high, scale)));
+  }
+  return at.sort((a, b) => groups[a] - groups[b] || a - b);
 }
 
 /** The first of those that tie with the lowest score; NaN never, unless there is nothing else. @param {ArrayLike<number>} scores @param {ArrayLike<number>} [scale] the sums of the absolute values of their terms; without it the scores' own sizes */

@@ -25,7 +25,8 @@
  *   take the pairs of a row with itself out of kernel means
  * @typedef {"clients" | "generators"} Kind
  * @typedef {{kind: Kind, index: number}} Place
- * @typedef {{avg: number[], all: number[], byClient: number[][], isBehind?: boolean}} Aggregates  indexed by generator;
+ * @typedef {{avg: number[], all: number[], byClient: number[][], terms?: number[], isBehind?: boolean}} Aggregates  indexed by generator;
+ *   `terms` of each the size of what it is summed from, where the page sums it itself;
  *   `isBehind` where all is of other weights
  * @typedef {Record<string, Aggregates> & {fid: Aggregates, kid: Aggregates}} Numbers  by metric, those the page can compute
  * @typedef {{past: Scene[], future: Scene[]}} History
