@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.features import fidelity
 from nbmetrics.features.extractors import extractor_of
 from nbmetrics.features.networks import LAYERS, NETWORKS
 from nbmetrics.features.resize import clean
@@ -15,6 +15,7 @@ from tests.features.inception import odd_images, random_weights, torch_or_skip
 from tests.slow import by_default
 
 torch = torch_or_skip()
+fidelity = import_module("nbmetrics.features.fidelity")
 functional = torch.nn.functional
 
 
