@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,21 @@ def checked_path(path: Any, *suffixes: str) -> Path:
     if not target.parent.is_dir():
         raise InvalidInput("path", f"there is no folder {shown(str(target.parent))}", "Make it first")
     return target
+
+
+def open_plain(path: Path, flags: int, *, follow: bool = True) -> int:
+    """The descriptor of a plain file, as `os.open` gives it; OSError at once for a FIFO, a device or a folder.
+
+    With `follow=False` for a link, too: a folder of somebody else's may link to any file of one's own.
+    """
+    if not follow and os.path.islink(path):
+        raise OSError(errno.ELOOP, f"{path.name} is a link")
+    flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags | (0 if follow else getattr(os, "O_NOFOLLOW", 0)), 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, f"{path.name} is no plain file")
+    return descriptor
 
 
 def write(target: Path, data: bytes) -> Path:

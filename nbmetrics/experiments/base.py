@@ -35,7 +35,8 @@ def experiment(row: str, source: str) -> Callable[[Callable[P, pd.DataFrame]], C
     """
 
     def wrap(function: Callable[P, pd.DataFrame]) -> Callable[P, pd.DataFrame]:
-        title = (function.__doc__ or "").strip().splitlines()[0].rstrip(".")
+        said = (function.__doc__ or function.__name__.replace("_", " ")).strip()  # python -OO has no docstrings
+        title = said.splitlines()[0].rstrip(".")
         signature = inspect.signature(function)
         numbers = [name for name, given in signature.parameters.items() if str(given.annotation).startswith("int")]
         counts = {name: math.inf if name == "seed" else MOST for name in numbers}

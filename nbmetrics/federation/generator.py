@@ -105,7 +105,11 @@ class Generator:
             return Sample(stream=self.source)
         if not self.answers:
             return Sample.of(self.source, f"generator {self.name!r}", dim=dim)
-        return Sample(rows=self._rows(self.source(n, np.random.default_rng(seed)), dim))
+        rows = self._rows(self.source(n, np.random.default_rng(seed)), dim)
+        if len(rows) > n:
+            seen = f"has {len(rows):,} where {n:,} were asked for"
+            raise InvalidInput(f"rows from generator {self.name!r}", seen, "Return n rows, or give the rows themselves")
+        return Sample(rows=rows)
 
     @property
     def is_of_images(self) -> bool:

@@ -71,7 +71,7 @@ def checked(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """
     if name not in COLUMNS:
         return draw
-    title, _, row = (draw.__doc__ or "").splitlines()[0].removesuffix(").").rpartition(" (")
+    title, _, row = (draw.__doc__ or f"{name} ().").splitlines()[0].removesuffix(").").rpartition(" (")
     about = {"experiment": name, "id": row, "title": title, "arguments": {}}
 
     @functools.wraps(draw)

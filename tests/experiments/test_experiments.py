@@ -239,9 +239,9 @@ def is_told(column, text):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_column_is_documented(name):
-    table, text = made(name), getattr(experiments, name).__doc__
+    table, text = made(name), inspect.getdoc(getattr(experiments, name))
     returns = text[text.index("Returns\n") :]
-    assert re.match(rf"Returns\n +-------\n +DataFrame {table.columns[0]}\b", returns)
+    assert re.match(rf"Returns\n-------\nDataFrame {table.columns[0]}\b", returns)
     columns = [re.sub(r"_\d+$", "_1", column) for column in table]
     assert [column for column in columns if not is_told(column, returns)] == []
 

@@ -148,7 +148,7 @@ def test_the_guide_has_a_row_for_every_name():
 
 
 def test_every_hook_says_what_it_is():
-    said = Metric.__doc__.split("----------")[1]
+    said = inspect.getdoc(Metric).split("----------")[1].replace("\n", " \n ")
     for hook, value in vars(Metric).items():
         if not hook.startswith("_"):
             assert f" {hook} :" in said or f"{hook}, " in said or f", {hook} :" in said or inspect.getdoc(value), hook

@@ -96,18 +96,21 @@ def squared_apart(scores: np.ndarray) -> np.ndarray:
 
     What is no finite number is as far off as the largest that is.
     """
+    from scipy.spatial.distance import pdist, squareform
+
     with np.errstate(invalid="ignore"):
         finite = np.where(np.isfinite(scores), scores, np.nan)
     rows = []
     for row, given in zip(finite, scores, strict=True):
         known = row[~np.isnan(row)]
-        if not known.size or np.ptp(known) == 0.0:
+        if not known.size or known.min() == known.max():
             rows.append(np.where(np.isnan(row), 1.0, 0.0))
             continue
+        _, exponent = np.frexp(np.abs(known).max())
+        row, known = np.ldexp(row, -exponent), np.ldexp(known, -exponent)  # squares neither overflow nor vanish
         unit = (row - known.min()) / known.std()
         rows.append(np.where(np.isnan(row), np.where(given == -math.inf, 0.0, np.nanmax(unit)), unit))
-    columns = np.array(rows).T
-    return np.asarray(((columns[:, None] - columns[None]) ** 2).sum(axis=2))
+    return np.asarray(squareform(pdist(np.array(rows).T, "sqeuclidean"), checks=False))
 
 
 def tree_of(squared: np.ndarray) -> Tree:
@@ -118,7 +121,9 @@ def tree_of(squared: np.ndarray) -> Tree:
     count = len(squared)
     if count < 3:
         return Tree(list(range(count)), [(0, 1, 0.0)] if count == 2 else [])
-    apart = np.sqrt(np.maximum(0.0, (squared + squared.T) / 2.0))
+    apart = squared + squared.T
+    apart *= 0.5
+    np.sqrt(np.maximum(apart, 0.0, out=apart), out=apart)
     np.fill_diagonal(apart, 0.0)
     if not np.isfinite(apart).all():
         raise InvalidInput("clients", "are infinitely far apart", "Rescale the features")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput, check_text, printable, shown
+from ...orders import same_scores
 from .best import MOST_COMPARED, PARTS, best, noise, within_chance
 from .history import History, Line
 from .packed import packed
@@ -134,7 +135,7 @@ def _verdict(sides: list[History], lines: list[Line], part: str) -> str:
     if None in steps:
         return "nothing, as one of them has no score"
     losses = [line.facts.losses(getattr(line, part))[place] for line, place in zip(lines, places, strict=True)]
-    if losses[0] == losses[1]:
+    if same_scores(*losses):
         return f"step {steps[0]:,} of this one as well as {steps[1]:,} of the other"
     ahead = int(losses[1] < losses[0])
     whose = ("this one", "the other")

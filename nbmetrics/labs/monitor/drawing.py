@@ -124,16 +124,23 @@ class Sampler:
 
     def _asked(self, function: Callable[..., Any], rng: np.random.Generator) -> Any:
         if not self._of_images:
-            return _own(function(self.samples, rng), self.samples)
+            return _asked_for(_own(function(self.samples, rng), self.samples), self.samples)
         parts: list[Any] = []
         for start in range(0, self.samples, AT_ONCE):
             count = min(AT_ONCE, self.samples - start)
-            parts.append(_own(function(count, rng.spawn(1)[0]), count))
+            parts.append(_asked_for(_own(function(count, rng.spawn(1)[0]), count), count))
         if all(map(is_array, parts)):
             torch = sys.modules.get("torch")
             whole: Any = torch.cat(parts) if torch and torch.is_tensor(parts[0]) else np.concatenate(parts)
             return whole
         return [item for part in parts for item in part]
+
+
+def _asked_for(rows: Any, count: int) -> Any:
+    """Rows that a function gave; InvalidInput where they are more than it was asked for."""
+    if len(rows) > count:
+        raise InvalidInput("source", f"gave more than the {count:,} rows that were asked for", "Return n rows")
+    return rows
 
 
 def _shape_of(source: Any) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ import json
 import math
 import os
 import re
+import stat
 import threading
 import time
 import zlib
@@ -28,10 +29,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput, shown
-from ...files import write
+from ...files import open_plain, write
 from . import frames
 from .frames import Place
-from .pending import Pending, pending_lines
+from .pending import PENDING, Pending, pending_lines
 
 STEPS, ROWS, META, TORN = "steps.jsonl", "rows.bin", "meta.json", "steps.jsonl.torn"
 FORMAT, VERSION = "nbmetrics run", 1
@@ -133,7 +134,7 @@ class Reader:
 
     def _check_meta(self) -> None:
         try:
-            with open(self.folder / META, "rb") as file:
+            with open(open_plain(self.folder / META, os.O_RDONLY), "rb") as file:
                 meta = json.loads(file.read(LARGEST_META + 1)[:LARGEST_META])
             version = meta.get("version") if isinstance(meta, dict) else None
         except (OSError, ValueError, RecursionError):
@@ -155,7 +156,7 @@ class Reader:
     def events(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Number and event of each good line, those that were pending last."""
         number = 0
-        with open(self.folder / STEPS, "rb") as file:
+        with open(open_plain(self.folder / STEPS, os.O_RDONLY), "rb") as file:
             for number, (line, is_whole) in enumerate(_lines(file), 1):
                 if number > MOST_LINES:
                     return self.tell(f"only the first {MOST_LINES:,} lines are read")
@@ -172,7 +173,7 @@ class Reader:
         """What lies at a place of `rows.bin`; ValueError, with the reason, where it is damaged."""
         if self._rows is None:
             try:
-                self._rows = os.open(self.folder / ROWS, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+                self._rows = open_plain(self.folder / ROWS, os.O_RDONLY)
             except OSError as error:
                 raise ValueError(f"{ROWS} cannot be read ({error.strerror})") from None
         with self._reading:  # the place in the file is one for all threads
@@ -220,6 +221,20 @@ def folder_of(path: Any) -> Path:
     return folder
 
 
+def _check_plain(folder: Path) -> None:
+    """Refuse to write where a file of a run is a link, has a second name, or is no file: it may be another's."""
+    for name in (STEPS, ROWS, META, TORN, PENDING):
+        try:
+            found = (folder / name).lstat()
+        except FileNotFoundError:
+            continue
+        what = "" if stat.S_ISREG(found.st_mode) else "is no plain file"
+        what = "is a link" if stat.S_ISLNK(found.st_mode) else what or "is a link, too" * (found.st_nlink > 1)
+        if what:
+            seen = f"{name} in {shown(str(folder))} {what}: to write there could change another file"
+            raise InvalidInput("path", seen, "Choose another folder, or copy the run's files into one")
+
+
 class Writer:
     """Appends events and arrays to a folder, which is made where it is not there.
 
@@ -230,7 +245,7 @@ class Writer:
     Raises
     ------
     InvalidInput
-        Where the folder cannot be written, or another process writes it.
+        Where the folder cannot be written, another process writes it, or a file in it is a link.
     """
 
     def __init__(self, path: Any) -> None:
@@ -239,14 +254,15 @@ class Writer:
         self.folder = folder_of(path)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-            self._steps = os.open(self.folder / STEPS, flags, 0o666)
+            _check_plain(self.folder)
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+            self._steps = open_plain(self.folder / STEPS, flags, follow=False)
             self._lock()
             self.torn = self._put_torn_end_aside()
             if lost := list(_pending(self.folder)):
                 _write_whole(self._steps, b"".join(map(line_of, lost)))
             self.pending = Pending(self.folder)
-            self._rows = os.open(self.folder / ROWS, flags, 0o666)
+            self._rows = open_plain(self.folder / ROWS, flags, follow=False)
             if not (self.folder / META).exists():
                 made = {"format": FORMAT, "version": VERSION, "made": time.strftime("%Y-%m-%d %H:%M:%S")}
                 write(self.folder / META, (json.dumps(made, indent=1) + "\n").encode())
@@ -284,7 +300,7 @@ class Writer:
         torn = size - (start + tail.rfind(b"\n") + 1 if b"\n" in tail else 0)
         if torn:
             os.lseek(self._steps, size - torn, os.SEEK_SET)
-            aside = os.open(self.folder / TORN, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            aside = open_plain(self.folder / TORN, os.O_WRONLY | os.O_APPEND | os.O_CREAT, follow=False)
             try:
                 os.write(aside, os.read(self._steps, min(torn, 2 * LONGEST_LINE)) + b"\n")
             finally:

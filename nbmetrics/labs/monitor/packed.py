@@ -28,7 +28,8 @@ MOST_TABLED = 200
 
 def text_of(values: Any, kind: str = "<f8") -> str:
     """Numbers as base64 of their little-endian bytes."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
+    with np.errstate(over="ignore"):  # of single precision
+        return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
 
 
 def packed(history: History, after: float = -math.inf, kept: Sequence[int] = ()) -> dict[str, Any]:

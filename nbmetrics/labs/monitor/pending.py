@@ -9,10 +9,13 @@ has by then is written over, so a reader takes every whole line of it and leaves
 from __future__ import annotations
 
 import mmap
+import os
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+from ...files import open_plain
 
 PENDING = "pending.bin"
 SIZE = 2**18
@@ -25,7 +28,9 @@ class Pending:
         self._lock, self._end, self._path = threading.Lock(), 0, folder / PENDING
         self._map: mmap.mmap | None = None
         try:
-            with open(self._path, "w+b", buffering=0) as file:
+            descriptor = open_plain(self._path, os.O_RDWR | os.O_CREAT, follow=False)
+            with open(descriptor, "r+b", buffering=0) as file:
+                file.truncate()
                 if file.write(bytes(SIZE)) == SIZE:  # a page without a place on the disk would kill the process
                     self._map = mmap.mmap(file.fileno(), SIZE)
         except (OSError, ValueError):
@@ -62,7 +67,7 @@ class Pending:
 def pending_lines(folder: Path) -> list[bytes]:
     """What may be lines, without their ends."""
     try:
-        with open(folder / PENDING, "rb") as file:
+        with open(open_plain(folder / PENDING, os.O_RDONLY), "rb") as file:
             held = file.read(SIZE)
     except OSError:
         return []

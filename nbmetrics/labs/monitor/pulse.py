@@ -8,6 +8,7 @@ same thread stands inside one of them is it late.
 from __future__ import annotations
 
 import dis
+import math
 import sys
 import threading
 import time
@@ -90,6 +91,11 @@ def _loops_of(frame: FrameType) -> list[tuple[CodeType, int, int]]:
 
 @lru_cache(maxsize=256)
 def _ranges(code: CodeType) -> tuple[tuple[int, int], ...]:
-    """The loops of a function: from where each jumps back to, to where it jumps from."""
-    jumps = (step for step in dis.get_instructions(code) if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs)
-    return tuple((step.argval, step.offset) for step in jumps if step.argval < step.offset)
+    """The loops of a function: from where each jumps back to, to where it jumps from.
+
+    What handles exceptions lies at the end of the code, and jumps back from there without being a loop.
+    """
+    found = dis.Bytecode(code)
+    end = min((entry.target for entry in getattr(found, "exception_entries", ())), default=math.inf)
+    jumps = (step for step in found if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs)
+    return tuple((step.argval, step.offset) for step in jumps if step.argval < step.offset < end)

@@ -7,6 +7,7 @@ waits in memory, and is tried again with the next point; nothing that goes wrong
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import printable
+from ...errors import printable, shown
 from .budget import Budget
 from .drawing import Drawn
 from .events import MOST_REASONS, Point, Segment
@@ -115,8 +116,6 @@ class Recorder:
         with self._ready:
             if self.is_closed:
                 return
-            if self._writer.pending is not None:
-                self._writer.pending.add(handed.line)
             if self.keep_all:
                 self._ready.wait_for(lambda: len(self._queue) < LONGEST_QUEUE or self.is_closed)
             elif handed.drawn is not None:
@@ -126,6 +125,8 @@ class Recorder:
                         self.dropped += 1
             self.is_scoring |= handed.drawn is not None
             self._is_urgent |= handed.drawn is not None
+            if self._writer.pending is not None:  # not before there is room: what does not wait is wiped from it
+                self._writer.pending.add(handed.line)
             self._queue.append(handed)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nbmetrics Monitor scores", daemon=True)
@@ -197,9 +198,7 @@ class Recorder:
 
     def _record(self, handed: list[Handed]) -> None:
         segment = self._segment or self.begin()
-        points = [
-            Point(segment, h.step, h.time, {n: _number(v) for n, v in h.losses.items()}, late=h.late) for h in handed
-        ]
+        points = [Point(segment, h.step, h.time, self._losses(h.losses), late=h.late) for h in handed]
         arrays: dict[str, np.ndarray] = {}
         if (drawn := handed[-1].drawn) is not None:
             points[-1], arrays = self._scored(points[-1], drawn)
@@ -209,6 +208,16 @@ class Recorder:
                 self._writer.pending.keep(waiting.line for waiting in self._queue)
         points[-1] = replace(points[-1], frames={**arrays, **places})
         self._tell(points)
+
+    def _losses(self, given: Mapping[str, Any]) -> dict[str, float]:
+        """Losses as numbers, which may be NaN; what is none is left out, and told."""
+        found = {}
+        for name, value in given.items():
+            try:
+                found[name] = _number(value)
+            except (TypeError, ValueError, RuntimeError):
+                self.troubles.tell(f"loss {name} is left out where it is no number, such as {shown(value)}")
+        return found
 
     def _scored(self, point: Point, drawn: Drawn) -> tuple[Point, dict[str, np.ndarray]]:
         """The point with its scores, NaN with the reason where there are none, and the arrays that are written."""
@@ -275,8 +284,12 @@ def _bytes(arrays: Mapping[str, np.ndarray]) -> int:
 
 
 def _number(value: Any) -> float:
-    """A loss as a number, which may be NaN; a tensor is waited for here, not in the loop."""
+    """A loss as a number; TypeError, ValueError or RuntimeError where it is none. A tensor is waited for here."""
+    if isinstance(value, np.ndarray):
+        value = value.item()  # ValueError of several
+    if isinstance(value, (str, bytes, bytearray, complex, np.complexfloating)):
+        raise TypeError
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        return float("nan")
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -138,6 +138,10 @@ class Recording(Run):
         made = cls.__new__(cls)
         made._sampler = made._recorder = None
         history, reader = read(path)
+        if not any(segment.metrics for segment in history.segments):
+            why = f" ({reader.told[0]})" if reader.told else ""
+            seen = f"{shown(str(reader.folder))} holds no run: its log has no line that names clients and metrics{why}"
+            raise InvalidInput("path", seen, "Give the folder of a run, or a whole copy of this one")
         made.path = reader.folder
         made._begin(history, reader)
         return made

@@ -32,10 +32,11 @@ SHARED = "Shared"
 LOCKS = ("drag", "items", "presets", "history", "code")
 # How far the page's revisions may be ahead of Python's: in hours without Python it makes fewer.
 LEAP = 10**6
-LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 20_000
+LONGEST_MESSAGE, LONGEST_TRACEBACK, LONGEST_TICKET = 2_000, 20_000, 60
+# What a page may write: its own traits and those of every widget, not what is run.
+WRITTEN = {"scene", "history", "layout", "tabbable", "tooltip", "_view_count"}
 # What a display may ask for beside numbers.
 MADE = ("page", "picture")
-LONGEST_TICKET = 60
 # Bytes of a message: Jupyter drops what is more than 3 MB in as many seconds.
 LARGEST_SENT = 2_500_000
 _LOG = logging.getLogger(__name__)
@@ -94,10 +95,8 @@ class Lab(anywidget.AnyWidget):
         """What the page writes, its history without what was refused; InvalidInput where it may not write that."""
         if not isinstance(sync_data, Mapping):
             raise InvalidInput("message", f"got {shown(sync_data)}", "Send a dict of traits")
-        others = {*anywidget.AnyWidget.class_trait_names(), "scene", "history"}
-        for name in sync_data:
-            if name not in others:
-                raise InvalidInput("message", f"writes {shown(name)}", "The page writes scene and history alone")
+        if others := [name for name in sync_data if name not in WRITTEN]:
+            raise InvalidInput("message", f"writes {shown(others[0])}", "The page writes scene and history alone")
         if "scene" in sync_data:
             self._heard(sync_data["scene"])
         if "history" in sync_data:
@@ -129,8 +128,7 @@ class Lab(anywidget.AnyWidget):
     def _heard(self, value: Any) -> Any:
         """The scene that the page sends; its revisions must leave room for those that follow."""
         scene = self._read(value)
-        most = self._following + LEAP
-        if scene.rev > most:
+        if scene.rev > (most := self._following + LEAP):
             raise InvalidInput("rev", f"got {scene.rev}", f"Give at most {most}")
         return scene
 
@@ -394,6 +392,8 @@ class Lab(anywidget.AnyWidget):
 
 
 def _told(error: Exception) -> dict[str, str]:
+    if isinstance(error, RecursionError):
+        error = InvalidInput("message", "is nested too deeply", "Send a scene")
     return {
         "message": printable(str(error) or type(error).__name__, LONGEST_MESSAGE),
         "traceback": printable("".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:], LONGEST_TRACEBACK),

@@ -4,7 +4,7 @@ import base64
 import copy
 import json
 import logging
-from functools import partial
+from functools import partial, reduce
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,6 +41,10 @@ TRAITS = [
     {"locked": ["everything"]},
     {"layout": 3},
     {"strange": 1},
+    {"_model_module": "evil"},
+    {"_view_module": "evil"},
+    {"_view_name": "evil"},
+    {"_esm": "evil"},
     3,
     None,
     [],
@@ -202,3 +206,13 @@ def test_what_cannot_be_made_is_told_to_who_asked(lab, monkeypatch):
     monkeypatch.setattr("nbmetrics.labs.toolkit.lab.LARGEST_SENT", 1000)
     (told,) = replies(lab, monkeypatch, {"kind": "page", "ticket": "t", "scene": lab.scene})
     assert "lab.export_html" in told["error"]
+
+
+@pytest.mark.parametrize("name", ["scene", "history", "layout", "tooltip"])
+def test_what_is_nested_too_deeply_is_refused_in_words(name):
+    lab = nm.TwinsLab()
+    lab.set_state({name: reduce(lambda inner, _: [inner], range(5_000), [])})
+    assert lab.result["error"]["message"]
+    lab.set_state({"scene": {**lab.scene, "half": 4.0, "rev": lab.scene["rev"] + 1}})
+    until(lambda: lab.result["rev"] == lab.scene["rev"] and "error" not in lab.result)
+    lab.close()
