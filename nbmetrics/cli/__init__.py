@@ -3,12 +3,14 @@
     nbmetrics score CLIENTS GENERATED…      nbmetrics features FOLDER --out FILE
     nbmetrics experiments NAME              nbmetrics cache info|clear
 
-Exit codes: 0 done, 2 bad input (one line on stderr says what and the fix), 130 interrupted. What was asked for stands
+Exit codes: 0 done, 1 what was found could not be written, 2 bad input (one line on stderr says what and the fix), 130
+interrupted. What was asked for stands
 on stdout; progress, warnings and files that could not be read on stderr.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -20,8 +22,10 @@ from typing import Any
 from ..errors import InvalidInput, printable
 from .options import parser
 
-DONE, REFUSED, INTERRUPTED = 0, 2, 130
+DONE, UNWRITTEN, REFUSED, INTERRUPTED = 0, 1, 2, 130
 LONGEST_LINE = 2000
+# Of a disk that is full, and of a stream that cannot be written.
+FULL = {errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT}
 # Settings of Python that a refusal proposes.
 _SETTING = re.compile(r"\b(download=True|extractor='[\w-]+')")
 
@@ -29,6 +33,9 @@ _SETTING = re.compile(r"\b(download=True|extractor='[\w-]+')")
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the arguments say; the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:
+        print("error: stdout is closed. Leave it open, or send it to a file", file=sys.stderr)
+        return UNWRITTEN
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that has no λ shows a question mark
             stream.reconfigure(errors="replace")
@@ -43,8 +50,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", *getattr(stop, "__notes__", ()), sep="\n", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # what reads the output has seen enough, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return DONE
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _forget_output()
+        print(f"error: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return UNWRITTEN
+
+
+def _forget_output() -> None:
+    """So that what is left in the buffer fails at no other place."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: list[str]) -> int:

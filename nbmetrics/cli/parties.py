@@ -178,6 +178,8 @@ def existing(option: str, path: str) -> Path:
 
 def _check_kind(option: str, path: Path) -> Path:
     """The path, if by its name it can be read: an extractor is not asked for in vain."""
+    if not path.is_dir() and not path.is_file():
+        raise InvalidInput(option, f"{shown(str(path))} is no file and no folder", "Give a folder, or a .npy file")
     if path.is_file() and path.suffix.lower() not in (FEATURES, ZIP) and by_name((path.name,)):
         fix = "Give a folder or zip of images, or a .npy file of features, as numpy.save writes it"
         raise InvalidInput(option, f"{shown(str(path))} is no file of images or features by its name", fix)

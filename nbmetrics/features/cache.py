@@ -1,4 +1,4 @@
-"""Rows of features that were computed before, in files that no crash, other process or stranger can make lie.
+"""Rows of features that were computed before, in files that no crash and no other process can make lie.
 
     folder / <extractor>-<key of its fingerprint> / <key of a chunk>.npy
 
@@ -6,6 +6,7 @@ A chunk is some images' digests, (k, 32) bytes, their rows, (k, d) float32, both
 Its name is the SHA-256 of the fingerprint and the digests, so two processes that compute the same images write one
 file. It is written beside its place and renamed once it is on the disk: there is no half a chunk. An image is found by
 its own digest, so one that is added, moved or taken away costs the others nothing. A file's time tells its last use.
+The checksum finds damage, not forgery: whoever may write in the folder can put other rows there.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidInput, check_number, shown
+from ..files import open_plain
 from .home import home
 
 # Of the reading of images and of the files here: another number where either makes other rows of the same input.
@@ -252,7 +254,8 @@ class Shelf:
     def _read(self, path: Path) -> tuple[list[bytes], np.ndarray] | None:
         """Digests and rows of a chunk; None, and the file removed, where it is not what was written."""
         try:
-            content = path.read_bytes()
+            with open(open_plain(path, os.O_RDONLY), "rb") as file:
+                content = file.read()
         except OSError:
             return None
         chunk = _unpacked(content)
@@ -299,7 +302,7 @@ def _digests(path: Path, size: int) -> tuple[bytes, ...]:
     Kept, as a chunk is named after them.
     """
     try:
-        with open(path, "rb") as file:
+        with open(open_plain(path, os.O_RDONLY), "rb") as file:
             np.lib.format.read_magic(file)
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
             if dtype != np.uint8 or shape[1:] != (DIGEST,) or not 0 < shape[0] * DIGEST <= size:

@@ -22,9 +22,11 @@ with convert("RGB") alone: theirs are the same pixels wherever nothing is remark
 from __future__ import annotations
 
 import io
+import re
 import threading
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -40,6 +42,7 @@ MOST_BYTES = 256 * 2**20
 RULES = b"1"
 
 _LONGEST_REASON = 200
+PILLOW = r"PIL\."
 
 
 class Unread(Exception):
@@ -155,7 +158,10 @@ def _reasons() -> Iterator[None]:
 
 
 class _Permission:
-    """Who is decoding now, and what Pillow's process-wide permission to show half a file was before."""
+    """Who is decoding now, and what Pillow's process-wide permission to show half a file was before.
+
+    Meanwhile Pillow's own warnings, of metadata that nothing here reads, are not shown.
+    """
 
     lock, users, before = threading.Lock(), 0, False
 
@@ -169,6 +175,7 @@ def _whole_files_only() -> Iterator[None]:
         if _Permission.users == 0:
             _Permission.before = ImageFile.LOAD_TRUNCATED_IMAGES
             ImageFile.LOAD_TRUNCATED_IMAGES = False
+            warnings.filterwarnings("ignore", module=PILLOW)
         _Permission.users += 1
     try:
         yield
@@ -177,3 +184,5 @@ def _whole_files_only() -> Iterator[None]:
             _Permission.users -= 1
             if _Permission.users == 0:
                 ImageFile.LOAD_TRUNCATED_IMAGES = _Permission.before
+                with suppress(ValueError):  # others may have put their filters back
+                    warnings.filters.remove(("ignore", None, Warning, re.compile(PILLOW), 0))  # type: ignore[attr-defined]

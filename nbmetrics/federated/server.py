@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..distributions import Gaussian
+from ..distributions import Rng, random_stream
 from ..errors import InvalidInput, check_list, check_named_weights, check_names, shown
 from ..evaluation.evaluate import check_any
 from ..evaluation.filling import Filling
@@ -202,19 +202,48 @@ def _weights(weights: Any, counts: Mapping[str, float]) -> tuple[float, ...]:
     return check_named_weights([1.0 if math.isinf(c) else c for c in counts.values()], tuple(counts))
 
 
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A law about a mean, alike in all directions, without the (d, d) numbers of a covariance.
+
+    Attributes
+    ----------
+    mean : (d,)
+    variance : of each feature
+    """
+
+    mean: np.ndarray
+    variance: float
+
+    @property
+    def dim(self) -> int:
+        return int(self.mean.size)
+
+    @property
+    def head(self) -> np.ndarray:
+        """Two rows of this mean and of this total variance, by which kernels are centred."""
+        step = np.zeros(self.dim)
+        step[0] = math.sqrt(self.variance * self.dim)
+        return np.stack([self.mean - step, self.mean + step])
+
+    def sample(self, n: int, rng: Rng = None) -> np.ndarray:
+        """`n` rows."""
+        return self.mean + math.sqrt(self.variance) * random_stream(rng).standard_normal((n, self.dim))
+
+
 def _stand_in(name: str, sections: Mapping[str, Section], dim: int) -> Client:
     """A law with about the mean and spread of the client, on which metrics are settled as on its rows."""
     for section in sections.values():
         arrays, mean = section.arrays, section.arrays.get("mean", np.zeros(0))
         if section.kind in ("moments", "thirds") and mean.shape == (dim,):
-            return Client(Gaussian(mean, _trace(arrays, dim) / dim), name=name, weight=1.0)
+            return Client(Round(mean, _trace(arrays, dim) / dim), name=name, weight=1.0)
         rows = arrays.get("rows")
         if rows is not None and rows.shape == (section.count, dim):
             try:
                 return Client(rows, test=arrays.get("test"), condition=arrays.get("condition"), name=name, weight=1.0)
             except InvalidInput as error:
                 raise error.of(f"client {name!r}") from None
-    return Client(Gaussian(np.zeros(dim)), name=name, weight=1.0)
+    return Client(Round(np.zeros(dim), 1.0), name=name, weight=1.0)
 
 
 def _trace(arrays: Mapping[str, np.ndarray], dim: int) -> float:
@@ -237,7 +266,7 @@ def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tupl
     if isinstance(made, Sample):
         return made, client_summary(metric, made, who)
     if math.isinf(section.count):
-        return Sample(distribution=Gaussian(np.zeros(dim))), made
+        return Sample(distribution=Round(np.zeros(dim), 1.0)), made
     counted = Sample(rows=np.broadcast_to(0.0, (int(min(section.count, ENOUGH)), dim)))
     if section.count < metric.min_rows:
         refused = client_summary(metric, Sample(rows=np.zeros((int(section.count), dim))), who)

@@ -66,6 +66,12 @@ class Distinct:
     def size(self) -> int:
         return len(self.first)
 
+    def ordered(self, order: np.ndarray) -> Distinct:
+        """The same in another order, (u,) positions; of several at one distance a search finds the first."""
+        rows = namespace(self.rows).take(self.rows, _moved(order, self.rows), axis=0)
+        inverse = np.argsort(order)[self.inverse]
+        return replace(self, rows=rows, first=self.first[order], counts=self.counts[order], inverse=inverse)
+
     def moved(self, rows: Array) -> Distinct:
         """The same, with its rows in another library or on another device."""
         return replace(self, rows=rows)

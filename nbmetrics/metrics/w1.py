@@ -12,6 +12,7 @@ of 1e-12 would drown in them. A dual plan then certifies that the exact distance
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -108,11 +109,15 @@ class W1(Metric[Rows]):
 
 
 def _transport_library() -> Any:
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         import ot
     except ImportError:
         seen = "W1 needs POT (Python Optimal Transport), which is not installed"
         raise InvalidInput("metrics", seen, "Run: pip install POT") from None
+    finally:  # its import draws
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
     return ot
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import mmap
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, Sequence, Set
 from inspect import Signature, signature
@@ -92,7 +93,14 @@ class Loader(Again):
         super().__init__(lambda: loader, "a loader")  # a sampler or collate_fn of its own may give any number of rows
 
     def parts(self, rows: int | None) -> Iterator[Any]:
-        return (part[0] if isinstance(part, (list, tuple)) and part else part for part in super().parts(rows))
+        """The rows; what a loader draws from torch's random stream, such as a seed, is put back at the end."""
+        torch = sys.modules["torch"]
+        before = torch.get_rng_state()
+        try:
+            for part in super().parts(rows):
+                yield part[0] if isinstance(part, (list, tuple)) and part else part
+        finally:
+            torch.set_rng_state(before)
 
 
 class Sliced(Source):

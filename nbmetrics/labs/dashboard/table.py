@@ -113,7 +113,11 @@ class TableStudy(Study):
 def wide(table: Any) -> pd.DataFrame:
     """A table with a row a client and a column a generator, also of a long one: client, generator, value."""
     if isinstance(table, Mapping):
-        table = pd.DataFrame(table)
+        try:
+            table = pd.DataFrame(table)
+        except (ValueError, TypeError) as error:
+            fix = "Give each generator as many scores as there are clients, or a DataFrame"
+            raise InvalidInput("table", f"makes no table: {error}".rstrip("."), fix) from None
     if not isinstance(table, pd.DataFrame):
         raise InvalidInput("table", f"got {shown(table)}", "Give a DataFrame, a row a client and a column a generator")
     if table.index.nlevels > 1 or table.columns.nlevels > 1:
@@ -147,6 +151,9 @@ def _widened(table: pd.DataFrame) -> pd.DataFrame:
 
 def _numbers(frame: pd.DataFrame) -> np.ndarray:
     """(G, k) float; NaN for what is missing."""
+    for name in frame.columns:
+        if any(isinstance(value, (complex, np.complexfloating)) for value in frame[name]):
+            raise InvalidInput("table", f"column {shown(str(name))} holds complex numbers", "Give real ones")
     try:
         return np.ascontiguousarray(frame.to_numpy(dtype=np.float64, na_value=math.nan).T)
     except (TypeError, ValueError):

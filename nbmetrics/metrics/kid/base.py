@@ -192,7 +192,8 @@ def some_of(rows: Array, most: int) -> np.ndarray:
 def some_rows(clients: Sequence[Sample], most: int = 256) -> list[np.ndarray]:
     """A few rows of each client, of a stream the first; of a law two points with its mean and covariance's trace."""
     share = max(2, most // len(clients))
-    heads = [c.rows if c.stream is None else c.stream.head for c in clients]
+    heads = [getattr(c.law, "head", None) if c.rows is None else c.rows for c in clients]
+    heads = [h if c.stream is None else c.stream.head for c, h in zip(clients, heads, strict=True)]
     known = [(c, h) for c, h in zip(clients, heads, strict=True) if h is not None or Kernel().has_closed_form(c.law)]
     return [_two_points(cast(HasMoments, c.law)) if h is None else some_of(h, share) for c, h in known]
 
