@@ -233,15 +233,10 @@ def align(*arrays: Array) -> tuple[Array, ...]:
     if not any(map(is_torch_array, arrays)):
         return arrays
     torch = sys.modules["torch"]
-    tensors = [x if is_torch_array(x) else torch.from_numpy(_forward(x)) for x in arrays]
+    held = [x.copy() if isinstance(x, np.ndarray) and min(x.strides, default=0) < 0 else x for x in arrays]
+    tensors = [x if is_torch_array(x) else torch.from_numpy(np.require(x, requirements=("C", "W"))) for x in held]
     target = next((x.device for x in tensors if x.device.type != "cpu"), tensors[0].device)
     return tuple(x.to(target) for x in tensors)
-
-
-def _forward(x: np.ndarray) -> np.ndarray:
-    """In C order, writeable, and no axis backwards: of length 1 NumPy takes one for contiguous, and torch does not."""
-    x = np.require(x, requirements=("C", "W"))
-    return x.copy() if min(x.strides, default=0) < 0 else x
 
 
 def subtract(a: Array, b: Array) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -211,6 +212,35 @@ class Gaussian:
 
     def __repr__(self) -> str:
         return f"Gaussian(dim={self.dim}, mean={shown(self.mean.tolist(), 40)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A law about a mean, alike in all directions, without the (d, d) numbers of a covariance: a stand-in.
+
+    Attributes
+    ----------
+    mean : (d,)
+    variance : of each feature
+    """
+
+    mean: np.ndarray
+    variance: float
+
+    @property
+    def dim(self) -> int:
+        return int(self.mean.size)
+
+    @property
+    def head(self) -> np.ndarray:
+        """Two rows of this mean and of this total variance, by which kernels are centred."""
+        step = np.zeros(self.dim)
+        step[0] = math.sqrt(self.variance * self.dim)
+        return np.stack([self.mean - step, self.mean + step])
+
+    def sample(self, n: int, rng: Rng = None) -> np.ndarray:
+        """`n` rows."""
+        return self.mean + math.sqrt(self.variance) * random_stream(rng).standard_normal((n, self.dim))
 
 
 class Mixture:

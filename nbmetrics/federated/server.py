@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..distributions import Rng, random_stream
+from ..distributions import Round
 from ..errors import InvalidInput, check_list, check_named_weights, check_names, shown
 from ..evaluation.evaluate import check_any
 from ..evaluation.filling import Filling
@@ -200,35 +200,6 @@ def _weights(weights: Any, counts: Mapping[str, float]) -> tuple[float, ...]:
     if any(exact) and not all(exact):
         raise InvalidInput("weights", "are missing, and some clients are laws and others rows", "Give one for each")
     return check_named_weights([1.0 if math.isinf(c) else c for c in counts.values()], tuple(counts))
-
-
-@dataclass(frozen=True, eq=False)
-class Round:
-    """A law about a mean, alike in all directions, without the (d, d) numbers of a covariance.
-
-    Attributes
-    ----------
-    mean : (d,)
-    variance : of each feature
-    """
-
-    mean: np.ndarray
-    variance: float
-
-    @property
-    def dim(self) -> int:
-        return int(self.mean.size)
-
-    @property
-    def head(self) -> np.ndarray:
-        """Two rows of this mean and of this total variance, by which kernels are centred."""
-        step = np.zeros(self.dim)
-        step[0] = math.sqrt(self.variance * self.dim)
-        return np.stack([self.mean - step, self.mean + step])
-
-    def sample(self, n: int, rng: Rng = None) -> np.ndarray:
-        """`n` rows."""
-        return self.mean + math.sqrt(self.variance) * random_stream(rng).standard_normal((n, self.dim))
 
 
 def _stand_in(name: str, sections: Mapping[str, Section], dim: int) -> Client:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...arrays import Array, align, each_pair, memory, namespace, row_blocks, to_float64, to_numpy, total
-from ...distributions import Distribution, Empirical, Gaussian, HasMoments, parts_of
+from ...distributions import Distribution, Empirical, Gaussian, HasMoments, Round, parts_of
 from ...errors import InvalidInput
 from ..base import Sample
 from . import batches
@@ -192,10 +192,15 @@ def some_of(rows: Array, most: int) -> np.ndarray:
 def some_rows(clients: Sequence[Sample], most: int = 256) -> list[np.ndarray]:
     """A few rows of each client, of a stream the first; of a law two points with its mean and covariance's trace."""
     share = max(2, most // len(clients))
-    heads = [getattr(c.law, "head", None) if c.rows is None else c.rows for c in clients]
-    heads = [h if c.stream is None else c.stream.head for c, h in zip(clients, heads, strict=True)]
+    heads = [_head(c) for c in clients]
     known = [(c, h) for c, h in zip(clients, heads, strict=True) if h is not None or Kernel().has_closed_form(c.law)]
     return [_two_points(cast(HasMoments, c.law)) if h is None else some_of(h, share) for c, h in known]
+
+
+def _head(client: Sample) -> Array | None:
+    if client.stream is not None:
+        return client.stream.head
+    return client.distribution.head if isinstance(client.distribution, Round) else client.rows
 
 
 def _two_points(law: HasMoments) -> np.ndarray:
