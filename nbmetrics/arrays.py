@@ -247,8 +247,7 @@ def subtract(a: Array, b: Array) -> Array:
 
 def concat(arrays: Sequence[Array]) -> Array:
     """The arrays below each other, in one library and on one device."""
-    aligned = align(*arrays)
-    return namespace(*aligned).concat(aligned)
+    return namespace(*(aligned := align(*arrays))).concat(aligned)
 
 
 def like(value: Any, other: Array) -> Array:
