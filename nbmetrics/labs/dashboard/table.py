@@ -156,13 +156,20 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:
             raise InvalidInput("table", f"column {shown(str(name))} holds complex numbers", "Give real ones")
     try:
         return np.ascontiguousarray(frame.to_numpy(dtype=np.float64, na_value=math.nan).T)
-    except (TypeError, ValueError):
-        odd = next(name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name]))
-        seen = next(value for value in frame[odd] if pd.isna(pd.to_numeric(value, errors="coerce")))
+    except (TypeError, ValueError, OverflowError):
+        odd, seen = next((name, value) for name in frame.columns for value in frame[name] if not _is_number(value))
         fix = f"Give numbers. Clients' names belong into the index: table.set_index({str(odd)!r})"
         if isinstance(seen, str) and seen.replace(",", "", 1).strip("-").isdigit():
             fix = "Numbers with decimal commas: pd.read_csv(…, decimal=',')"
         raise InvalidInput("table", f"column {shown(odd)} holds {shown(seen)}, which is no number", fix) from None
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a cell is a number of float64, or missing."""
+    try:
+        return value is None or value is pd.NA or bool(float(value) or True)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _check_scores(generators: Sequence[str], values: np.ndarray, clients: Sequence[str]) -> None:
