@@ -68,7 +68,8 @@ def tables(laws, sizes, generator, m, metric, rng, weights=None):
 
 def single(d, ratio, client, generator):
     """Rows, the true FID, bias and spread of FID∞, and coverage by level; NaN where there is no interval."""
-    truth, rng, rows, n = fid(client, generator), np.random.default_rng(0), [], max(10, int(np.ceil(ratio * d - 1e-9)))
+    truth, rng, rows = round(fid(client, generator), 12), np.random.default_rng(0), []
+    n = max(10, int(np.ceil(ratio * d - 1e-9)))
     m = 20 * d if d < 256 else 8 * d
     for _ in range(RUNS[d]):
         both = [s.table.iloc[0] for s in tables([client], [n], generator, max(m, 40), "fid_infinity", rng)]
