@@ -11,9 +11,9 @@ HEAD = """# What became of hostile input
 every metric and every lab, and broken bytes to whatever reads them: summaries with a right and with a wrong checksum,
 folders of runs, images, chunks of the cache, files and options of the command, tables for the Dashboard, batches of
 streams. Each input ends as **answered** (finite numbers of the right shape, or NaN with its reason beside it) or
-**refused** (`nm.InvalidInput`, which names the argument and says the fix). Anything else fails the run: another error, a
-warning that is not the package's own, an input that was changed, a moved random state of NumPy, torch or Python. Every
-run tries the same inputs; `make fuzz HYPOTHESIS_PROFILE=search` looks for others.
+**refused** (`nm.InvalidInput`, which names the argument and says the fix). Anything else fails the run: another error,
+a warning that is not the package's own, an input that was changed, a moved random state of NumPy, torch or Python.
+Every run tries the same inputs; `make fuzz HYPOTHESIS_PROFILE=search` looks for others.
 
 Not tried here: clusters, whose workers have [tests of their own](../tests/cluster); pages in a browser, their links and
 saved notebooks ([tests/browser](../tests/browser)); weights and files of trained models
