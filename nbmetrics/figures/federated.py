@@ -80,7 +80,7 @@ def extractors_compared(table: pd.DataFrame) -> Drawing:
     """How many pairs of generators avg and all order differently on each kind of features (E14)."""
     metrics, names = ("fid", "kid"), list(table["extractor"].unique())
     figure, axes = panels(len(metrics), width=5.2, height=1.2 + 0.55 * len(names))
-    known = table[table["first"].fillna("") != ""]
+    known = table[table["first"].notna() & (table["first"] != "")]
     for ax, metric in zip(axes, metrics, strict=True):
         start = np.zeros(len(names))
         for k, (kind, rows) in enumerate(known.groupby(_kind_of_pair(known), sort=False)):

@@ -162,6 +162,7 @@ def test_latex_has_a_row_for_each_name_and_no_command_of_theirs(hostile):
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:matplotlib")
 def test_every_formula_of_a_latex_table_is_one():
     values = [[-1.5e-7], [2e20], [math.inf], [-math.inf], [0.0], [1.0]]
     scores, _ = given_scores(values, [1.0, 2.0, 3.0, 4.0, 5.0, math.nan])
