@@ -63,7 +63,8 @@ def test_runs(ran, path):
     book = ran(path.stem)
     shown = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs]
     kinds = set().union(*(o.get("data", {}) for o in shown))
-    assert book.metadata["cpu"] < 60, "seconds of processor time"
+    # of one thread; those of a BLAS that wait for work count too, on a busy machine as much again
+    assert book.metadata["cpu"] < 120, "seconds of processor time"
     assert "image/png" in kinds
     assert "application/vnd.jupyter.widget-view+json" in kinds
 
