@@ -2,9 +2,7 @@
 
 import functools
 import json
-import os
 import re
-import subprocess
 
 import nbformat
 import numpy as np
@@ -24,7 +22,7 @@ from tests.labs.inside import history_of, state_kind
 from tests.labs.toolkit.common import OF_DATA
 from tests.labs.toolkit.test_share_page import run as run_share_test
 from tests.labs.toolkit.test_share_page import state_of
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 from tests.waiting import until
 
 TEXTS = ("metric", "client", "generator", "lesson", "string")
@@ -180,13 +178,7 @@ def run_in_node(name, variable, given, tmp_path):
     """Run tests/js/<name>.test.js on a JSON file."""
     path = tmp_path / "given.json"
     path.write_text(json.dumps(given), "utf-8")
-    found = subprocess.run(
-        [NODE, "--test", str(TESTS / "js" / f"{name}.test.js")],
-        env={**os.environ, variable: str(path)},
-        capture_output=True,
-        text=True,
-    )
-    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-1000:]
+    node("--test", TESTS / "js" / f"{name}.test.js", **{variable: path})
 
 
 # --- runs of a Monitor

@@ -2,8 +2,6 @@
 
 import json
 import math
-import os
-import subprocess
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from nbmetrics.labs.correlation.figure import surface
 from nbmetrics.labs.correlation.scene import PRESETS, SCORES, CorrelationScene
 from tests import TESTS
 from tests.labs.inside import module_of, numbers_of, picture_of
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 from tests.slow import by_default
 
 WRONG = {"rho": 0.8, "rho_hat": -0.8}
@@ -231,20 +229,13 @@ def test_page_and_python_agree_on_golden_vectors(tmp_path):
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps(cases))
     test = TESTS / "js" / "correlation.test.js"
-    run = subprocess.run(
-        [NODE, "--test", str(test)],
-        env={**os.environ, "NBMETRICS_CORRELATIONS": str(path)},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert "compared 400 pairs" in run.stdout
+    run = node("--test", str(test), NBMETRICS_CORRELATIONS=path)
+    assert "compared 400 pairs" in run
 
 
 @needs_node
 def test_the_joined_module_is_valid_javascript(tmp_path):
     path = tmp_path / "correlation.mjs"
     path.write_text(module_of(nm.CorrelationLab))
-    run = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    node("--check", path)
     assert "export default" in module_of(nm.CorrelationLab)

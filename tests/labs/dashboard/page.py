@@ -2,12 +2,11 @@
 
 import json
 import math
-import subprocess
 
 import numpy as np
 
 from tests import ROOT
-from tests.node import NODE
+from tests.node import ran
 
 VIEW = ROOT / "nbmetrics/labs/dashboard/view"
 WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -44,7 +43,4 @@ def unworded(value):
 def said(module, names, line, given):
     """What `say(…)` in the line says, with the names imported from the module."""
     head = f'import {{ readFileSync }} from "node:fs"; import {{ {names} }} from "{(VIEW / module).as_uri()}";'
-    command = [NODE, "--input-type=module", "-e", head + READ + line]
-    done = subprocess.run(command, input=json.dumps(worded(given)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return unworded(json.loads(done.stdout))
+    return unworded(json.loads(ran(head + READ + line, given=json.dumps(worded(given)))))

@@ -1,8 +1,6 @@
 """MemorizationLab's page computes its generated points itself: they are Python's, and so is the code it copies."""
 
 import json
-import os
-import subprocess
 
 import numpy as np
 
@@ -10,7 +8,7 @@ from nbmetrics.labs.memorization.scene import MemorizationScene
 from nbmetrics.labs.memorization.study import study_of
 from nbmetrics.labs.toolkit import modules
 from tests import TESTS
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 
 BASES = [("moons", 37, 5), ("moons", 400, 0), ("digits", 60, 1), ("digits", 700, 0)]
 
@@ -58,16 +56,12 @@ def test_the_pages_points_are_pythons(tmp_path):
     assert sum(case["copies"] != [] for case in vectors["cases"]) > 100
     path = tmp_path / "memo.json"
     path.write_text(json.dumps(vectors))
-    environment = {**os.environ, "NBMETRICS_MEMO": str(path)}
-    command = [NODE, "--test", str(TESTS / "js" / "memo.test.js")]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout[-4000:]
-    assert f"compared {len(vectors['cases'])} scenes" in run.stdout
+    run = node("--test", TESTS / "js" / "memo.test.js", NBMETRICS_MEMO=path)
+    assert f"compared {len(vectors['cases'])} scenes" in run
 
 
 @needs_node
 def test_the_joined_module_is_one_that_node_can_read(tmp_path):
     path = tmp_path / "memo.mjs"
     path.write_text(modules.module("memorization/view/index.js"))
-    run = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    node("--check", path)

@@ -1,14 +1,13 @@
 """The Monitor's scene: what it refuses, in Python and in the page, and the code of it that both write."""
 
 import json
-import subprocess
 
 import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.monitor.scene import MonitorScene, making_of
 from tests import ROOT
-from tests.node import NODE
+from tests.node import needs_node, ran
 
 VIEW = ROOT / "nbmetrics/labs/monitor/view"
 SCENE = {"rev": 3, "preset": "As given", "metric": "fid", "weights": [0.2, 0.3], "shown": 400, "client": 'a "b"\n<i>'}
@@ -33,14 +32,10 @@ def in_page(line, given):
       const given = JSON.parse(readFileSync(0, "utf-8"));
       const model = {{ get: () => given.run }};
       console.log(JSON.stringify({line}));"""
-    done = subprocess.run(
-        [NODE, "--input-type=module", "-e", code], input=json.dumps(given), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(ran(code, given=json.dumps(given)))
 
 
-@pytest.mark.skipif(NODE is None, reason="no node on PATH")
+@needs_node
 def test_python_and_the_page_refuse_the_same_scenes():
     refused = in_page(
         "given.scenes.map((scene) => whySceneRefused(scene, model))",
@@ -53,7 +48,7 @@ def test_python_and_the_page_refuse_the_same_scenes():
             MonitorScene.parse({**SCENE, **wrong})
 
 
-@pytest.mark.skipif(NODE is None, reason="no node on PATH")
+@needs_node
 @pytest.mark.parametrize("shown", [400, None])
 @pytest.mark.parametrize("kept", [True, False])
 def test_python_and_the_page_write_code_that_shows_the_same_scene(shown, kept):

@@ -6,8 +6,6 @@ condition number beyond 1e12, singular ones included.
 
 import json
 import math
-import os
-import subprocess
 from functools import cache
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -19,7 +17,7 @@ import nbmetrics as nm
 from nbmetrics.labs.plane.laws import summary
 from nbmetrics.labs.playground.numbers import MADE, metrics_of
 from tests import TESTS
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node, ran
 
 
 def random_item(rng, kind, number):
@@ -165,14 +163,8 @@ def test_page_and_python_agree_on_golden_vectors(tmp_path, count):
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps({"cases": cases}))
     test = TESTS / "js" / "maths.test.js"
-    run = subprocess.run(
-        [NODE, "--test", str(test)],
-        env={**os.environ, "NBMETRICS_VECTORS": str(path)},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert f"of {count} scenes" in run.stdout
+    run = node("--test", str(test), NBMETRICS_VECTORS=path)
+    assert f"of {count} scenes" in run
 
 
 def test_the_strata_are_all_there():
@@ -209,9 +201,7 @@ def test_code_written_in_the_page_rebuilds_the_scene():
     edits = Path(nm.__file__).parent / "labs/plane/view/edits.js"
     source, given = json.dumps(edits.as_uri()), json.dumps(scene.to_json())
     script = f"import {{codeOf}} from {source}; process.stdout.write(codeOf({given}))"
-    code = subprocess.run(
-        [NODE, "--input-type=module", "-e", script], capture_output=True, text=True, check=True
-    ).stdout
+    code = ran(script)
     made: dict = {}
     exec(code, made)
     assert [g.kind for g in nm.Scene.parse(made["lab"].scene).generators] == [g.kind for g in scene.generators]

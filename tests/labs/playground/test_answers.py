@@ -2,9 +2,7 @@
 
 import base64
 import json
-import os
 import re
-import subprocess
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.playground.answers import LARGEST, MOST, packed
 from tests import EVIL, TESTS
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 
 PROGRESS = [
     {"name": "Weights matter", "guess": -0.5, "answer": -1.0},
@@ -116,14 +114,8 @@ def test_the_pages_strings_are_pythons(tmp_path):
     strings = [packed(progress) for progress in PROGRESS]
     path = tmp_path / "answers.json"
     path.write_text(json.dumps({"progress": PROGRESS, "strings": [s for s in strings if s], "broken": BROKEN}))
-    run = subprocess.run(
-        [NODE, "--test", "--test-reporter=tap", str(TESTS / "js" / "answers.test.js")],
-        env={**os.environ, "NBMETRICS_ANSWERS": str(path)},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout[-3000:]
-    written = json.loads(re.search(r"strings (\[.*\])", run.stdout)[1])
+    run = node("--test", "--test-reporter=tap", TESTS / "js" / "answers.test.js", NBMETRICS_ANSWERS=path)
+    written = json.loads(re.search(r"strings (\[.*\])", run)[1])
     tables = [nm.collect_answers(texts).table for texts in (strings, written)]
     pd.testing.assert_frame_equal(*tables)
     assert written[-1] == "" and len(tables[0]) == 4

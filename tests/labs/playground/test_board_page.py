@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
 
 import numpy as np
 
 from tests import ROOT
 from tests.evaluation.test_scores import given_scores
-from tests.labs.plane.test_scores_page import NODE, needs_node
+from tests.node import needs_node, ran
 
 # (what avg says, what all says) as the two sides write it; None stands for "cannot tell".
 PAGE = r"avg (?:ranks (\w+) above|(cannot tell) \w+ from) \w+, all (?:ranks (\w+) above|(cannot tell))"
@@ -60,8 +59,7 @@ def test_page_and_python_name_the_same_disagreement():
         ' sentences("M", { avg, all }, ["g0", "g1"], higher)[0].text);'
         "console.log(JSON.stringify(said));"
     )
-    command = [NODE, "--input-type=module", "-e", script, json.dumps(given)]
-    page = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    page = json.loads(ran(script, json.dumps(given)))
     wanted = [verdict(*case) for case in given]
     assert {"alike", ("g0", "g1"), ("g0", None), (None, "g1")} <= set(wanted)
     for case, sentence, expected in zip(given, page, wanted, strict=True):

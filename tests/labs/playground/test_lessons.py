@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.labs.playground.lessons import Lesson, shipped
 from tests import TESTS
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 
 # Where each parameter is swept for the best value: grids finer than the page's.
 GRIDS = {"variance": np.linspace(0, 5, 1001), "x": np.linspace(-5, 5, 1001)}
@@ -82,14 +81,8 @@ def test_the_answers_that_the_page_reveals_are_pythons(tmp_path):
     path = tmp_path / "answers.json"
     solutions = [{"lesson": one.to_json()} for one in shipped().values() if one.solution]
     path.write_text(json.dumps({"cases": cases, "solutions": solutions}))
-    run = subprocess.run(
-        [NODE, "--test", str(TESTS / "js" / "lesson.test.js")],
-        env={**os.environ, "NBMETRICS_LESSONS": str(path)},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert f"of {len(PREDICTED)} lessons" in run.stdout and f"{len(solutions)} solutions" in run.stdout
+    run = node("--test", TESTS / "js" / "lesson.test.js", NBMETRICS_LESSONS=path)
+    assert f"of {len(PREDICTED)} lessons" in run and f"{len(solutions)} solutions" in run
 
 
 def test_average_against_pooled_choose_different_variances():

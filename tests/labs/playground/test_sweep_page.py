@@ -2,15 +2,13 @@
 
 import json
 import math
-import os
-import subprocess
 
 import numpy as np
 
 import nbmetrics as nm
 from nbmetrics.labs.playground.numbers import MADE
 from tests import TESTS
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 
 STEPS = 60
 HALF = 5.0
@@ -87,7 +85,5 @@ def test_the_page_sweeps_as_python_does(tmp_path):
     path = tmp_path / "sweeps.json"
     path.write_text(json.dumps(cases))
     test = TESTS / "js" / "sweep.test.js"
-    environment = {**os.environ, "NBMETRICS_SWEEPS": str(path)}
-    run = subprocess.run([NODE, "--test", str(test)], env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert f"compared {4 * len(cases)} numbers" in run.stdout
+    run = node("--test", str(test), NBMETRICS_SWEEPS=path)
+    assert f"compared {4 * len(cases)} numbers" in run

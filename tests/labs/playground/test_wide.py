@@ -1,7 +1,6 @@
 """The Playground of rows wider than the plane: scores by evaluate of all features, a plane by scikit-learn."""
 
 import json
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +13,7 @@ from nbmetrics.metrics.fid.metric import FID
 from nbmetrics.summaries.moments import Moments
 from tests.labs.inside import picture_of, scene_of, send, words_of
 from tests.labs.playground.wide_rows import MODELS, RNG, SITES, D, assert_result_is, drawn, lab_of, table, wanted
-from tests.node import NODE, needs_node
+from tests.node import needs_node, ran
 from tests.slow import slow
 from tests.waiting import until
 
@@ -206,8 +205,7 @@ def test_code_of_python_and_of_the_page_rebuild_the_lab(settings):
     script = (
         f"import {{codeOf}} from {json.dumps(edits.as_uri())}; process.stdout.write(codeOf({json.dumps(lab.scene)}))"
     )
-    command = [NODE, "--input-type=module", "-e", script]
-    page = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    page = ran(script)
     for code in (lab.to_code(), page):
         assert f"(n, {D})" in code
         head, body = code.split("\nfederation", 1)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from nbmetrics.labs.playground.figure import look_of
 from nbmetrics.labs.playground.words import headline, hedged
 from tests import ROOT
 from tests.evaluation.test_scores import given_scores
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 
 VIEW = ROOT / "nbmetrics/labs/playground/view"
 
@@ -20,13 +19,7 @@ VIEW = ROOT / "nbmetrics/labs/playground/view"
 def ran(lines, *values):
     """What a script of modules prints as JSON; `given` are the values."""
     script = "const given = process.argv.slice(1).map((text) => JSON.parse(text));" + lines
-    done = subprocess.run(
-        [NODE, "--input-type=module", "-e", script, *map(json.dumps, values)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    return json.loads(node("--input-type=module", "-e", script, *map(json.dumps, values)))
 
 
 def said_of(avg, pooled):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from itertools import repeat
 
 import numpy as np
@@ -15,7 +14,7 @@ from nbmetrics.labs.privacy.numbers import headline, nearest, numbers_of
 from nbmetrics.labs.privacy.scene import PrivacyScene
 from tests import ROOT
 from tests.labs.inside import scene_of
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 
 RNG = np.random.default_rng(3)
 CLIENTS = {"a": RNG.normal(0, 1, size=(300, 2)), "b": RNG.normal(1, 1, size=(200, 2))}
@@ -162,7 +161,7 @@ console.log(JSON.stringify(found));
 """
     page = tmp_path / "page.mjs"
     page.write_text(script, "utf-8")
-    found = json.loads(subprocess.run([NODE, page], capture_output=True, text=True, check=True).stdout)
+    found = json.loads(node(page))
     assert len(found) == len(cases) == 32
     for case, page in zip(cases, found, strict=True):
         scene = PrivacyScene.parse(case["scene"])
@@ -187,7 +186,7 @@ console.log(survivalWords(study, numbersOf({json.dumps(own.scene)}, {{ get: () =
 """,
         "utf-8",
     )
-    said = subprocess.run([NODE, page], capture_output=True, text=True, check=True).stdout
+    said = node(page)
     assert said.startswith("Up to ε = 50 the noise decides: there is no ε from which on the order survives.")
 
 

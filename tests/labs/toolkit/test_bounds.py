@@ -3,8 +3,6 @@
 import copy
 import json
 import math
-import os
-import subprocess
 from dataclasses import fields
 from typing import get_type_hints
 
@@ -27,7 +25,7 @@ from nbmetrics.labs.twins.scene import TwinsScene
 from nbmetrics.scene import Item
 from tests import TESTS
 from tests.labs.toolkit.common import LABS, made
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 
 PLACE = {"x": 0.0, "y": 0.0, "width": 1.0, "height": 1.0, "angle": 0.0}
 CLIENT = {"name": "C", "weight": 1.0, **PLACE}
@@ -194,14 +192,8 @@ def test_the_page_shows_no_state_with_a_number_beyond_its_bounds(tmp_path):
     states += [{"lessons": {"Mine": parse(example).to_json()}} for parse, example in EXAMPLES[4:]]
     path = tmp_path / "states.json"
     path.write_text(json.dumps(states))
-    run = subprocess.run(
-        [NODE, "--test", str(TESTS / "js" / "bounds.test.js")],
-        env={**os.environ, "NBMETRICS_STATES": str(path)},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert f"of {len(states)} states" in run.stdout
+    run = node("--test", TESTS / "js" / "bounds.test.js", NBMETRICS_STATES=path)
+    assert f"of {len(states)} states" in run
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\0", "\x9b", "a\u2028b", "\ud800", "\uffff", "n" * 301])

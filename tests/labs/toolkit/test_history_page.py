@@ -1,7 +1,6 @@
 """history.js and Python go back and forth alike, whatever is done in whatever order."""
 
 import json
-import subprocess
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -10,7 +9,7 @@ import numpy as np
 from nbmetrics.errors import InvalidInput
 from nbmetrics.labs.toolkit.history import History
 from tests import ROOT
-from tests.labs.plane.test_scores_page import NODE, needs_node
+from tests.node import needs_node, ran
 
 # More edits than are kept for undo.
 MORE = 150
@@ -55,7 +54,6 @@ def test_page_and_python_travel_alike():
     steps += [*range(200, 200 + MORE), *["undo"] * 30, *["redo"] * 12]
     module = (ROOT / "nbmetrics/labs/toolkit/view/history.js").as_uri()
     script = f'import {{ recorded, redone, undone }} from "{module}";{PAGE}'
-    command = [NODE, "--input-type=module", "-e", script, json.dumps(steps)]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    found = json.loads(ran(script, json.dumps(steps)))
     assert found == followed(steps)
     assert 30 < max(len(past) for _, past, _ in found) < MORE and any(future for _, _, future in found)

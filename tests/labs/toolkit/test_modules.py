@@ -2,16 +2,13 @@
 
 import json
 import re
-import shutil
-import subprocess
 
 import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.toolkit import modules
+from tests.node import needs_node, node
 
-NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="no node on PATH: install Node.js 20 or newer")
 LABS = (nm.Playground, nm.CorrelationLab, nm.TwinsLab, nm.MemorizationLab, nm.Dashboard, nm.Monitor, nm.PrivacyLab)
 # Two files of one name, each with an `own` of its own; a name given another; a name that is used by nobody.
 FILES = {
@@ -44,7 +41,7 @@ def joined(monkeypatch):
 
 def run_in_node(text, path):
     path.write_text(text, "utf-8")
-    return subprocess.run([NODE, str(path)], capture_output=True, text=True, check=True).stdout
+    return node(path)
 
 
 @needs_node
@@ -83,7 +80,7 @@ def test_a_style_is_the_sheets_in_order():
 @pytest.mark.parametrize("kind", LABS)
 def test_node_reads_the_module_of_every_lab(kind, tmp_path):
     (tmp_path / "lab.mjs").write_text(kind._esm, "utf-8")
-    subprocess.run([NODE, "--check", str(tmp_path / "lab.mjs")], check=True)
+    node("--check", tmp_path / "lab.mjs")
 
 
 @pytest.mark.parametrize("kind", LABS)

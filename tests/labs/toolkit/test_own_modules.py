@@ -1,13 +1,12 @@
 """Page modules of a lab outside the package: they import one another and the toolkit, and a page tells no folders."""
 
 import json
-import subprocess
 
 import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.toolkit import modules
-from tests.labs.plane.test_scores_page import NODE, needs_node
+from tests.node import needs_node, node
 
 FILES = {
     "my lab/view/index.js": """\
@@ -41,7 +40,7 @@ def test_it_runs_as_one_module(entry, tmp_path):
     assert str(tmp_path) not in joined and "import " not in joined
     page = tmp_path / "page.mjs"
     page.write_text(joined.replace("export default", "const made =") + "\nconsole.log(made());", "utf-8")
-    assert subprocess.run([NODE, page], capture_output=True, text=True, check=True).stdout == "2.500\n"
+    assert node(page) == "2.500\n"
 
 
 def test_its_style_follows_the_toolkits(entry, tmp_path):

@@ -2,8 +2,6 @@
 
 import copy
 import json
-import os
-import subprocess
 import zlib
 from itertools import islice
 
@@ -17,7 +15,7 @@ from tests.labs.inside import accept, scene_of, state_kind
 from tests.labs.playground.wide_rows import lab_of
 from tests.labs.toolkit.common import LABS, compared, evil_lab, moved, recorded
 from tests.labs.toolkit.test_share import packed_bytes
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node
 from tests.slow import slow
 
 WRONG = [None, "x", "", 7.5, -1, 10**9, True, [], {}, ["x"], "a\x00b", "n" * 301]
@@ -145,14 +143,8 @@ def made():
 def run(tmp_path, good=(), bad=()):
     out, path = tmp_path / "written.json", tmp_path / "shared.json"
     path.write_text(json.dumps({"good": list(good), "bad": list(bad), "out": str(out)}))
-    found = subprocess.run(
-        [NODE, "--test", str(TESTS / "js" / "share.test.js")],
-        env={**os.environ, "NBMETRICS_SHARED": str(path)},
-        capture_output=True,
-        text=True,
-    )
-    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-1000:]
-    return json.loads(out.read_text()), found.stdout
+    found = node("--test", TESTS / "js" / "share.test.js", NBMETRICS_SHARED=path)
+    return json.loads(out.read_text()), found
 
 
 @needs_node

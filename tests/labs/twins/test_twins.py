@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import os
-import subprocess
 import time
 from functools import partial
 from pathlib import Path
@@ -19,7 +17,7 @@ from nbmetrics.labs.twins.scene import PRESETS, TwinsScene
 from nbmetrics.scene import History
 from tests import EVIL, TESTS
 from tests.labs.inside import picture_of, words_of
-from tests.node import NODE, needs_node
+from tests.node import needs_node, node, ran
 
 LABS = Path(nm.__file__).parent / "labs"
 QUOTED = f'{EVIL} "\\ é'
@@ -221,8 +219,7 @@ class TestCode:
         scene = TwinsScene.parse({"clients": clients, "construction": "printed"})
         source = json.dumps((LABS / "twins/view/edits.js").as_uri())
         script = f"import {{twinsCode}} from {source}; process.stdout.write(twinsCode({json.dumps(scene.to_json())}))"
-        run = [NODE, "--input-type=module", "-e", script]
-        code = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+        code = ran(script)
         made: dict = {}
         exec(code, made)
         made["lab"].close()
@@ -310,11 +307,8 @@ def test_the_pages_closed_forms_are_pythons(tmp_path):
         cases.append({"scene": scene.to_json(), "expected": expected(scene)})
     path = tmp_path / "twins.json"
     path.write_text(json.dumps(cases))
-    environment = {**os.environ, "NBMETRICS_TWINS": str(path)}
-    command = [NODE, "--test", str(TESTS / "js/twins.test.js")]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout[-4000:]
-    counts = json.loads(run.stdout.split("compared ")[1].splitlines()[0])
+    run = node("--test", TESTS / "js/twins.test.js", NBMETRICS_TWINS=path)
+    counts = json.loads(run.split("compared ")[1].splitlines()[0])
     assert counts["offset"] > 40 and counts["covariance"] > 15 and counts["printed"] > 40
     assert counts["search"] > 15 and counts["none"] > 30, counts
 
@@ -323,5 +317,4 @@ def test_the_pages_closed_forms_are_pythons(tmp_path):
 def test_the_joined_module_is_one_that_node_can_read(tmp_path):
     path = tmp_path / "twins.mjs"
     path.write_text(modules.module("twins/view/index.js"))
-    run = subprocess.run([NODE, "--check", str(path)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    node("--check", path)
