@@ -11,6 +11,7 @@ import numpy as np
 from .arrays import LARGEST, as_rows, to_float64, to_numpy
 from .distributions import Empirical, Rng, check_draw, random_stream
 from .errors import check_number
+from .late import unmoved_random_state
 
 # Squares of distances in units of the bandwidth stay inside float64 above it.
 NARROWEST = 1e-100
@@ -69,7 +70,8 @@ class KernelDensity:
 
     @cached_property
     def _estimate(self) -> Any:
-        from sklearn.neighbors import KernelDensity as Estimate
+        with unmoved_random_state():
+            from sklearn.neighbors import KernelDensity as Estimate
 
         # A tolerance of 0 makes the tree sum every kernel exactly; at bandwidth 1 nothing overflows.
         return Estimate(bandwidth=1.0, rtol=0, atol=0).fit(self.rows / self.bandwidth)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import check_choice
+from ..late import unmoved_random_state
 from .noto import emoji
 from .trained import trained_samples
 
@@ -57,7 +58,8 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
     >>> rows.shape, labels.shape
     ((1797, 64), (1797,))
     """
-    from sklearn.datasets import load_digits
+    with unmoved_random_state():
+        from sklearn.datasets import load_digits
 
     rows, labels = load_digits(return_X_y=True)
     return rows / 16.0, labels

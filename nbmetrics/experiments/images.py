@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..arrays import to_numpy
 from ..errors import InvalidInput, check_choice, check_count, check_number
+from ..late import unmoved_random_state
 from ..metrics import FID, FLD, Sample
 from ..metrics.fld import memorization_scores, quality_scores
 from .base import FLD_PAPER, experiment, grid
@@ -241,7 +242,8 @@ def _planted(pictures: Pictures, copies: int, jitter: float, rng: np.random.Gene
 
 
 def _nearest(generated: Rows, train: Rows) -> tuple[np.ndarray, np.ndarray]:
-    from sklearn.metrics import pairwise_distances_argmin
+    with unmoved_random_state():
+        from sklearn.metrics import pairwise_distances_argmin
 
     nearest = pairwise_distances_argmin(generated, train)
     # scikit-learn takes distances from inner products, which leaves 1e-8 where there is nothing

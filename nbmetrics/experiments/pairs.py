@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput, check_choice, check_count, check_number
+from ..late import unmoved_random_state
 from ..metrics.conditional import CFID, MFID, RFID, cfid, mfid, rfid
 from .base import CFID_PAPER, experiment
 from .items import as_list, call, features_by, stacked
@@ -107,7 +108,8 @@ def _scores(x: np.ndarray, y: np.ndarray, answer: np.ndarray) -> dict[str, float
 
 def _regression(inputs: Images, outputs: Images, learnt: np.ndarray, asked: np.ndarray) -> Images:
     """Kernel ridge regression of the outputs on the inputs, with a kernel as wide as the inputs are apart."""
-    from sklearn.kernel_ridge import KernelRidge
+    with unmoved_random_state():
+        from sklearn.kernel_ridge import KernelRidge
 
     flat = inputs.reshape(len(inputs), -1)
     width = 2 * flat[learnt].var(axis=0).sum()
@@ -128,7 +130,8 @@ def _with_residuals(inputs: Images, outputs: Images, train: np.ndarray, test: np
 
 
 def _retrieval(inputs: Images, outputs: Images, train: np.ndarray, test: np.ndarray, seed: int) -> Images:
-    from sklearn.metrics import pairwise_distances_argmin
+    with unmoved_random_state():
+        from sklearn.metrics import pairwise_distances_argmin
 
     flat = inputs.reshape(len(inputs), -1)
     return outputs[train][pairwise_distances_argmin(flat[test], flat[train])]

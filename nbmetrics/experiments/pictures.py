@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import as_rows, to_numpy
 from ..datasets import digits
 from ..errors import InvalidInput, shown
+from ..late import unmoved_random_state
 from ..partition import by_label
 from .image_transforms import as_images
 from .items import Items, features_by, stacked
@@ -43,7 +44,8 @@ class Pictures:
 
 def principal(train: np.ndarray, count: int = COMPONENTS) -> Callable[[np.ndarray], Rows]:
     """The first principal components of the train images, as a function from images (n, …) to rows (n, `count`)."""
-    from sklearn.decomposition import PCA
+    with unmoved_random_state():
+        from sklearn.decomposition import PCA
 
     flat = train.reshape(len(train), -1)
     model = PCA(min(count, *flat.shape), svd_solver="full").fit(flat)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, shown
+from ..late import unmoved_random_state
 
 WEIGHTS = Path(__file__).with_name("digits-cnn.npz")
 SIDE, SMALLEST, LARGEST, DIM = 8, 8, 28, 64
@@ -189,7 +190,8 @@ def untrained(seed: int) -> dict[str, np.ndarray]:
 
 def split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the 1,347 digits are that the network was trained on, and the 450 held out, both with all classes alike."""
-    from sklearn.model_selection import train_test_split
+    with unmoved_random_state():
+        from sklearn.model_selection import train_test_split
 
     train, held_out = train_test_split(np.arange(len(labels)), test_size=450, stratify=labels, random_state=0)
     return np.sort(train), np.sort(held_out)
@@ -197,7 +199,8 @@ def split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def accuracy(features: np.ndarray, labels: np.ndarray) -> float:
     """The share of held-out digits that logistic regression on the features of the others gets right."""
-    from sklearn.linear_model import LogisticRegression
+    with unmoved_random_state():
+        from sklearn.linear_model import LogisticRegression
 
     train, held_out = split(labels)
     model = LogisticRegression(max_iter=5000).fit(features[train], labels[train])

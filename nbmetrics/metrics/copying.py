@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import Array, align, check_frames, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
+from ..late import unmoved_random_state
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
 from .memo import remember
@@ -135,7 +136,8 @@ def _reduced(train: np.ndarray, seed: int) -> Callable[[np.ndarray], np.ndarray]
     """To the first 64 principal directions of train where it has more features, and varies."""
     if train.shape[1] <= DIMENSIONS or not np.ptp(train, axis=0).any():
         return lambda rows: rows
-    from sklearn.decomposition import PCA
+    with unmoved_random_state():
+        from sklearn.decomposition import PCA
 
     model: Any = PCA(min(DIMENSIONS, len(train)), random_state=seed).fit(train)
     return lambda rows: np.asarray(model.transform(rows))
@@ -194,8 +196,9 @@ def _cells(real: Rows, seed: int) -> _Cells:
 
 def _clustered(train: np.ndarray, seed: int) -> Any:
     """k-means with as many cells as hold rows: beside a row far off, distinct ones may be one to rounding."""
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
+    with unmoved_random_state():
+        from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
 
     cells = min(CELLS, Distinct.of(train).size)
     while True:

@@ -12,7 +12,6 @@ of 1e-12 would drown in them. A dual plan then certifies that the exact distance
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from ..arrays import Array, align, check_frames, like, namespace, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count
+from ..late import unmoved_random_state
 from ..summaries.rows import Rows
 from .base import Metric, Sample, sample_if_needed
 
@@ -109,15 +109,12 @@ class W1(Metric[Rows]):
 
 
 def _transport_library() -> Any:
-    before = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        import ot
+        with unmoved_random_state():
+            import ot
     except ImportError:
         seen = "W1 needs POT (Python Optimal Transport), which is not installed"
         raise InvalidInput("metrics", seen, "Run: pip install POT") from None
-    finally:  # its import draws
-        random.setstate(before[0])
-        np.random.set_state(before[1])  # noqa: NPY002
     return ot
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...arrays import as_rows, check_frames, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...experiments.copies import Sets
+from ...late import unmoved_random_state
 from .cards import PARTS
 from .scene import LABELS
 from .study import Map, Study
@@ -81,7 +82,8 @@ def own_study(sets: Sets, seed: int, told: Callable[[str], None]) -> Study:
 
 def _first_two(train: np.ndarray) -> Map:
     """To the first 2 principal components; of a single feature, the second is 0."""
-    from sklearn.decomposition import PCA
+    with unmoved_random_state():
+        from sklearn.decomposition import PCA
 
     model: Any = PCA(min(2, *train.shape), random_state=0).fit(train)
     return lambda rows: np.pad(model.transform(rows), ((0, 0), (0, 2 - model.n_components_)))

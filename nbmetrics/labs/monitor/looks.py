@@ -36,7 +36,8 @@ class Looks:
         if rows is None or not (rows.shape[1] <= POINTS_DIM or self._is_of_pixels()):
             return {}
         few = POINTS if rows.shape[1] <= POINTS_DIM else PICTURES
-        return {"rows": to_numpy(rows[:few, :]).astype(np.float32)}
+        with np.errstate(over="ignore"):
+            return {"rows": to_numpy(rows[:few, :]).astype(np.float32)}
 
     def _is_of_pixels(self) -> bool:
         if self._are_pixels is None:

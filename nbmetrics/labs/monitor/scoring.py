@@ -207,9 +207,9 @@ class Scoring:
             counted = np.array(self.weights) > 0
             each = each[:, counted] @ np.array(self.weights)[counted, None]
         if is_kid(clients):
-            return each.astype(np.float32), None
+            return _short(each), None
         together = made.all(clients.pooled_strata(self.weights), self.weights)
-        return each.astype(np.float32), together.draws[:, 0].astype(np.float32)
+        return _short(each), _short(together.draws[:, 0])
 
     def _kept(self, drawn: GeneratorSamples, made: Generator) -> dict[str, np.ndarray]:
         """`centre`, variance and mean; some `rows` to be drawn; `moments`, where FID-all is made from them."""
@@ -229,6 +229,12 @@ class Scoring:
     def _is_exact(self, clients: Clients) -> bool:
         """Whether pooled scores under other weights are made from moments."""
         return is_fid(clients) and self.federation.dim <= MOMENTS_DIM
+
+
+def _short(draws: np.ndarray) -> np.ndarray:
+    """In single precision, infinite beyond it."""
+    with np.errstate(over="ignore"):
+        return draws.astype(np.float32)
 
 
 def _centre(sample: Sample) -> np.ndarray | None:
@@ -254,8 +260,11 @@ def draws_under(
 def errors_of(of_avg: np.ndarray | None, of_all: np.ndarray | None, is_kid: bool) -> tuple[float, float, float]:
     """Standard errors of avg, all and gap, from draws; KID-all has that of KID-avg: its gap stays."""
     of_all = of_avg if is_kid else of_all
-    between = None if is_kid or of_avg is None or of_all is None or of_avg.shape != of_all.shape else of_avg - of_all
-    found = (np.nan if draws is None else float(np.std(draws, ddof=1)) for draws in (of_avg, of_all, between))
+    with np.errstate(invalid="ignore"):
+        is_there = not is_kid and of_avg is not None and of_all is not None and of_avg.shape == of_all.shape
+        between = of_avg - of_all if is_there else None  # type: ignore[operator]
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [np.nan if draws is None else float(np.std(draws, ddof=1)) for draws in (of_avg, of_all, between)]
     avg, together, gap = found
     return avg, together, gap
 

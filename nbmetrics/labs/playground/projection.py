@@ -22,6 +22,7 @@ from ...arrays import row_blocks, to_float64, to_numpy
 from ...distributions import Distribution, Gaussian, has_moments
 from ...errors import InvalidInput, check_choice, check_names, check_text, shown
 from ...federation import Federation
+from ...late import unmoved_random_state
 from ..plane.laws import summary
 from ..toolkit.fields import fields_of, listed, whole
 
@@ -137,7 +138,8 @@ def _percent(share: float) -> str:
 
 def _principal(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]:
     """The first two principal components of all rows; the second axis is empty where there is one feature."""
-    from sklearn.decomposition import PCA
+    with unmoved_random_state():
+        from sklearn.decomposition import PCA
 
     if not np.ptp(rows, axis=0).any():
         return np.eye(rows.shape[1], 2), "All rows of the clients are the same, so there is no direction to show."
@@ -158,7 +160,8 @@ def _principal(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]:
 
 def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]:
     """Linear discriminants of the clients; beside a single one, the first principal component of the rest."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    with unmoved_random_state():
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     if owner[-1] == 0:
         raise InvalidInput("plane", "is 'lda', and there is one client to tell apart", 'Give plane="pca"')

@@ -183,6 +183,8 @@ class Side:
         if not self.noisy:
             return 0.0
         mean, square = sum(part.share * part.norms for part in self.noisy)
+        if not mean > 0.0:
+            return 0.0
         values = self.grid.values
         return float(square / mean**2 - 1.0 - 2.0 * np.sum(values**2) / np.sum(values) ** 2)
 
