@@ -32,8 +32,8 @@ class KernelDensity:
 
     Examples
     --------
-    >>> law = nm.KernelDensity([[0.0], [2.0]], bandwidth=0.5)
-    >>> law.mean.tolist(), law.cov.tolist(), law.log_prob([[1.0]]).round(3).tolist()
+    >>> distribution = nm.KernelDensity([[0.0], [2.0]], bandwidth=0.5)
+    >>> distribution.mean.tolist(), distribution.cov.tolist(), distribution.log_prob([[1.0]]).round(3).tolist()
     ([1.0], [[1.25]], [-2.226])
     """
 

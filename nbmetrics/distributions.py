@@ -1,8 +1,9 @@
 """Distributions a client or a generator may have: each knows its mean, its covariance and how to sample.
 
 `Gaussian` and `Mixture` have closed forms in the metrics; `Empirical` is a set of rows taken as the whole
-population (ddof 0, self-pairs included), where rows given as data are a sample of something larger. A law of the
-user's own enters through `as_law`, which checks its moments once, and is drawn from by `draw_rows`, which checks rows.
+population (ddof 0, self-pairs included), where rows given as data are a sample of something larger. A distribution of
+the user's own enters through `as_distribution`, which checks its moments once, and is drawn from by `draw_rows`, which
+checks rows.
 """
 
 from __future__ import annotations
@@ -52,26 +53,31 @@ class HasDensity(Distribution, Protocol):
         ...
 
 
-def has_moments(law: object) -> TypeGuard[HasMoments]:
+def has_moments(distribution: object) -> TypeGuard[HasMoments]:
     """Whether mean and covariance are known."""
-    # not by isinstance: from Python 3.12 on it takes a property for there that fails, as of a mixture of such laws
-    return hasattr(law, "mean") and hasattr(law, "cov")
+    # not by isinstance: from Python 3.12 on it takes a property for there that fails, as of a mixture of such
+    # distributions
+    return hasattr(distribution, "mean") and hasattr(distribution, "cov")
 
 
-def has_density(law: object) -> TypeGuard[HasDensity]:
+def has_density(distribution: object) -> TypeGuard[HasDensity]:
     """Whether there is a density, `log_prob`."""
-    return hasattr(law, "log_prob")
+    return hasattr(distribution, "log_prob")
 
 
-def parts_of(law: Any) -> list[tuple[float, Any]]:
-    """Weights and laws of a mixture; none of any other law."""
-    return list(zip(law.weights, law.components, strict=True)) if hasattr(law, "components") else []
+def parts_of(distribution: Any) -> list[tuple[float, Any]]:
+    """Weights and distributions of a mixture; none of any other distribution."""
+    return (
+        list(zip(distribution.weights, distribution.components, strict=True))
+        if hasattr(distribution, "components")
+        else []
+    )
 
 
-def as_law(value: Any, argument: str) -> Any:
+def as_distribution(value: Any, argument: str) -> Any:
     """`value` itself if it is a distribution, else None.
 
-    The mean and covariance of a user's own law, where it has them, are checked as a Gaussian's are.
+    The mean and covariance of a user's own distribution, where it has them, are checked as a Gaussian's are.
     """
     if isinstance(value, (Gaussian, Mixture, Empirical)):
         return value
@@ -97,9 +103,9 @@ def _check_shape(moment: Any, argument: str, shape: tuple[int, ...]) -> None:
         raise InvalidInput(argument, seen, f"Give a NumPy array of shape {shape}")
 
 
-def draw_rows(law: Distribution, n: int, rng: Rng, argument: str) -> np.ndarray:
-    """`n` ≥ 1 rows of a law, shape (n, d), checked: `argument` says whose they are."""
-    rows = to_numpy(as_rows(law.sample(n, rng), argument, dim=law.dim))
+def draw_rows(distribution: Distribution, n: int, rng: Rng, argument: str) -> np.ndarray:
+    """`n` ≥ 1 rows of a distribution, shape (n, d), checked: `argument` says whose they are."""
+    rows = to_numpy(as_rows(distribution.sample(n, rng), argument, dim=distribution.dim))
     if len(rows) != n:
         raise InvalidInput(argument, f"are {len(rows)} where {n} were asked for", "Return n rows from sample(n, rng)")
     return rows
@@ -124,7 +130,7 @@ def random_stream(rng: Any) -> np.random.Generator:
 
 
 class Gaussian:
-    """The normal law N(mean, cov).
+    """The normal distribution N(mean, cov).
 
     Parameters
     ----------
@@ -139,8 +145,8 @@ class Gaussian:
 
     Examples
     --------
-    >>> law = nm.Gaussian([0, 3], [1, 4])
-    >>> law.dim, law.sample(5, np.random.default_rng(0)).shape
+    >>> distribution = nm.Gaussian([0, 3], [1, 4])
+    >>> distribution.dim, distribution.sample(5, np.random.default_rng(0)).shape
     (2, (5, 2))
     """
 
@@ -216,7 +222,7 @@ class Gaussian:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """A law about a mean, alike in all directions, without the (d, d) numbers of a covariance: a stand-in.
+    """A distribution about a mean, alike in all directions, without the (d, d) numbers of a covariance: a stand-in.
 
     Attributes
     ----------
@@ -253,8 +259,8 @@ class Mixture:
 
     Examples
     --------
-    >>> law = nm.Mixture([nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])], [3, 1])
-    >>> law.mean.tolist(), law.cov.tolist()
+    >>> distribution = nm.Mixture([nm.Gaussian([-1, 0]), nm.Gaussian([1, 0])], [3, 1])
+    >>> distribution.mean.tolist(), distribution.cov.tolist()
     ([-0.5, 0.0], [[1.75, 0.0], [0.0, 1.0]])
     """
 
@@ -265,7 +271,7 @@ class Mixture:
         if not self.components:
             raise InvalidInput("components", "is empty", "Give at least one distribution")
         for position, part in enumerate(self.components):
-            if as_law(part, f"components[{position}]") is None:
+            if as_distribution(part, f"components[{position}]") is None:
                 seen = f"item {position} is {shown(part)}"
                 raise InvalidInput("components", seen, "Give distributions, such as nm.Gaussian(mean, cov)")
             if part.dim != self.components[0].dim:
@@ -300,7 +306,7 @@ class Mixture:
         """Log-density (nats) at each row of `x`."""
         for part in self.components:
             if not has_density(part):
-                raise InvalidInput("components", f"{shown(part)} has no log_prob", "Give laws with a density")
+                raise InvalidInput("components", f"{shown(part)} has no log_prob", "Give distributions with a density")
         parts = [(math.log(w), part.log_prob(x)) for w, part in parts_of(self) if w > 0]
         return np.logaddexp.reduce([log_w + values for log_w, values in parts], axis=0)
 
@@ -311,12 +317,12 @@ class Mixture:
 class Empirical:
     """A finite population: each row of `rows`, shape (n, d), with probability 1/n.
 
-    Moments use ddof 0 and kernel means include self-pairs (the V-statistic), as for any exact law.
+    Moments use ddof 0 and kernel means include self-pairs (the V-statistic), as for any exact distribution.
 
     Examples
     --------
-    >>> law = nm.Empirical([[0.0], [2.0]])
-    >>> law.mean.tolist(), law.cov.tolist(), nm.fid(law, nm.Gaussian(1.0))
+    >>> distribution = nm.Empirical([[0.0], [2.0]])
+    >>> distribution.mean.tolist(), distribution.cov.tolist(), nm.fid(distribution, nm.Gaussian(1.0))
     ([1.0], [[1.0]], 0.0)
     """
 

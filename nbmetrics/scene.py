@@ -1,7 +1,7 @@
 """Scenes: what a view shows, as immutable, validated values that are plain JSON, and their history."""
 
+from .labs.plane.distributions import Bumps, Copycat, Truncated
 from .labs.plane.items import Item
-from .labs.plane.laws import Bumps, Copycat, Truncated
 from .labs.playground.scene import Scene, presets
 from .labs.toolkit.history import History, State
 

@@ -33,7 +33,7 @@ def column(value, given_rows):
     rows((len(given_rows),), value)
 
 
-def law(value):
+def distribution(value):
     assert value.mean.shape == (value.dim,) and value.cov.shape == (value.dim, value.dim)
     assert np.isfinite(value.mean).all() and np.isfinite(value.cov).all()
     rows((3, value.dim), value.sample(3, 0))

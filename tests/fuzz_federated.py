@@ -6,7 +6,7 @@ import nbmetrics as nm
 from tests.fuzz_checks import anything, number
 
 A, B = (np.random.default_rng(k).normal(size=(24, 2)) + k / 4 for k in range(2))
-LAW = nm.Gaussian([0.0, 0.0], 4.0)
+DISTRIBUTION = nm.Gaussian([0.0, 0.0], 4.0)
 METRICS = ["fid", "kid", nm.metrics.KID(nm.RandomFeatures(nm.RBF(), 8), name="few")]
 NOISY = [METRICS[0], METRICS[2]]
 SENT = nm.federated.client_summary(A, METRICS)
@@ -19,9 +19,9 @@ def finite(scores):
 
 
 def there_and_back(rows, others, metrics=METRICS, **options):
-    """Scores of two clients' summaries, with a generator of rows and one of a law."""
+    """Scores of two clients' summaries, with a generator of rows and one of a distribution."""
     sent = [nm.federated.client_summary(x, metrics, **options) for x in (rows, others)]
-    generators = {"rows": others[:9], "law": nm.Gaussian(others[0])}
+    generators = {"rows": others[:9], "distribution": nm.Gaussian(others[0])}
     return finite(nm.federated.aggregate(sent, [1, 2], generators, metrics))
 
 
@@ -29,17 +29,17 @@ def private(rows, others):
     return there_and_back(rows, others, NOISY, privacy=nm.federated.Privacy(1.0, clip=2.0))
 
 
-def scored(summaries=(SENT, SENT), weights=None, generators=LAW, metrics=METRICS, **options):
+def scored(summaries=(SENT, SENT), weights=None, generators=DISTRIBUTION, metrics=METRICS, **options):
     return finite(nm.federated.aggregate(summaries, weights, generators, metrics, **options))
 
 
 def survival(**options):
     given = {"metrics": "fid", "clip": 3.0, "epsilons": [1.0], "repeats": 2, "samples": 20, **options}
-    return nm.federated.rank_survival([A, B], [LAW, nm.Gaussian([1.0, 0.0])], **given)
+    return nm.federated.rank_survival([A, B], [DISTRIBUTION, nm.Gaussian([1.0, 0.0])], **given)
 
 
 def told(v):
-    return nm.federated.flower.Aggregation(LAW, METRICS)(v)
+    return nm.federated.flower.Aggregation(DISTRIBUTION, METRICS)(v)
 
 
 ON_ROWS = {

@@ -1,4 +1,4 @@
-"""Laws of many features whose moments are known exactly: what estimators and intervals are held against."""
+"""Distributions of many features whose moments are known exactly: what estimators and intervals are held against."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """Rows by `draw(n, rng)`, with the population's mean and covariance."""
 
     mean: np.ndarray
@@ -22,7 +22,7 @@ class Law:
 def normal(d, mean=0.0, scale=1.0):
     """N(mean, scale² I)."""
     centre = np.broadcast_to(np.asarray(mean, dtype=float), (d,))
-    return Law(centre, scale**2 * np.eye(d), lambda n, rng: centre + scale * rng.normal(size=(n, d)))
+    return Distribution(centre, scale**2 * np.eye(d), lambda n, rng: centre + scale * rng.normal(size=(n, d)))
 
 
 def rectified(d, seed, mean=0.0, scale=1.0, decay=0.7):
@@ -35,7 +35,9 @@ def rectified(d, seed, mean=0.0, scale=1.0, decay=0.7):
     first = s / np.sqrt(2.0 * np.pi)
     second = np.outer(s, s) / (2.0 * np.pi) * (np.sin(angle) + (np.pi - angle) * np.cos(angle))
     cov = scale**2 * (second - np.outer(first, first))
-    return Law(scale * first + mean, cov, lambda n, g: scale * np.maximum(0.0, g.normal(size=(n, d)) @ a.T) + mean)
+    return Distribution(
+        scale * first + mean, cov, lambda n, g: scale * np.maximum(0.0, g.normal(size=(n, d)) @ a.T) + mean
+    )
 
 
 def elliptical(d, spread):
@@ -45,30 +47,35 @@ def elliptical(d, spread):
     def draw(n, rng):
         return rng.normal(size=(n, d)) * np.sqrt(rng.gamma(shape, spread, size=(n, 1)))
 
-    return Law(np.zeros(d), np.eye(d), draw)
+    return Distribution(np.zeros(d), np.eye(d), draw)
 
 
-def mixture(laws, weights):
-    """The law of the pooled clients."""
-    mean = sum(w * law.mean for w, law in zip(weights, laws, strict=True))
-    shifts = [law.mean - mean for law in laws]
-    cov = sum(w * (law.cov + np.outer(s, s)) for w, law, s in zip(weights, laws, shifts, strict=True))
+def mixture(distributions, weights):
+    """The distribution of the pooled clients."""
+    mean = sum(w * distribution.mean for w, distribution in zip(weights, distributions, strict=True))
+    shifts = [distribution.mean - mean for distribution in distributions]
+    cov = sum(
+        w * (distribution.cov + np.outer(s, s))
+        for w, distribution, s in zip(weights, distributions, shifts, strict=True)
+    )
 
     def draw(n, rng):
-        chosen = rng.choice(len(laws), size=n, p=weights)
-        return np.concatenate([law.sample(int((chosen == k).sum()), rng) for k, law in enumerate(laws)])
+        chosen = rng.choice(len(distributions), size=n, p=weights)
+        return np.concatenate(
+            [distribution.sample(int((chosen == k).sum()), rng) for k, distribution in enumerate(distributions)]
+        )
 
-    return Law(mean, cov, draw)
+    return Distribution(mean, cov, draw)
 
 
 def fid(a, b):
-    """Between the laws, from singular values of roots by eigenvectors."""
+    """Between the distributions, from singular values of roots by eigenvectors."""
     roots = [vectors * np.sqrt(np.clip(values, 0, None)) for values, vectors in map(np.linalg.eigh, (a.cov, b.cov))]
     cross = np.linalg.svd(roots[0].T @ roots[1], compute_uv=False).sum()
     return float(np.sum((a.mean - b.mean) ** 2) + np.trace(a.cov) + np.trace(b.cov) - 2.0 * cross)
 
 
-def fid_avg_and_all(laws, weights, generator):
-    """FID-avg and FID-all of the laws."""
-    avg = sum(w * fid(law, generator) for w, law in zip(weights, laws, strict=True))
-    return avg, fid(mixture(laws, weights), generator)
+def fid_avg_and_all(distributions, weights, generator):
+    """FID-avg and FID-all of the distributions."""
+    avg = sum(w * fid(distribution, generator) for w, distribution in zip(weights, distributions, strict=True))
+    return avg, fid(mixture(distributions, weights), generator)

@@ -13,7 +13,7 @@ import nbmetrics as nm
 from tests.fuzzing import examples
 
 X = np.random.default_rng(20261126).normal(size=(12, 3))
-LAW = nm.Gaussian([0.0, 0.0, 0.0])
+DISTRIBUTION = nm.Gaussian([0.0, 0.0, 0.0])
 IMAGES = np.zeros((2, 8, 8, 3), np.uint8)
 RAGGED = [[1.0, 2.0], [3.0]]
 
@@ -42,7 +42,7 @@ REFUSED = {
     "a number": (lambda: nm.fid(X, 3.0), "generated", r"\(n, d\)|Flatten"),
     "None": (lambda: nm.fid(None, X), "real", "array of real numbers"),
     "mismatched d": (lambda: nm.fid(X, X[:, :2]), "generated", "same features"),
-    "mismatched law": (lambda: nm.fid(X, nm.Gaussian([0, 0])), "generated", "one space"),
+    "mismatched distribution": (lambda: nm.fid(X, nm.Gaussian([0, 0])), "generated", "one space"),
     "no rows": (lambda: nm.fid(X[:0], X), "real", "at least"),
     "no features": (lambda: nm.fid(X[:, :0], X), "real", "at least one column"),
     "one row, fid": (lambda: nm.fid(X[:1], X), "real", "more rows"),
@@ -64,7 +64,7 @@ REFUSED = {
     "test of another width": (lambda: nm.Client(X, test=X[:, :1]), "test", "same features"),
     "NaN in test": (lambda: nm.Client(X, test=holed(np.nan)), "test", "Drop or mend"),
     "condition too short": (lambda: nm.Client(X, condition=X[:5]), "condition", "one condition row"),
-    "condition of a law": (lambda: nm.Client(LAW, condition=X), "condition", "each data row"),
+    "condition of a distribution": (lambda: nm.Client(DISTRIBUTION, condition=X), "condition", "each data row"),
     "negative weight": (lambda: nm.Client(X, weight=-1), "weight", "at least 0"),
     "NaN weight": (lambda: nm.Client(X, weight=np.nan), "weight", "finite"),
     "infinite weight": (lambda: nm.Federation([X, X]).with_weights([1, np.inf]), "weights", "finite"),
@@ -74,7 +74,7 @@ REFUSED = {
     "weights of no client": (lambda: nm.Federation([X]).with_weights({"Bob": 1}), "weights", "each client"),
     "weights that are text": (lambda: nm.Federation([X]).with_weights(["a"]), "weights", "numbers"),
     "some weights": (lambda: nm.Federation([nm.Client(X, weight=1), X]), "weight", "every client"),
-    "rows and laws unweighted": (lambda: nm.Federation([X, LAW]), "weight", "every client"),
+    "rows and distributions unweighted": (lambda: nm.Federation([X, DISTRIBUTION]), "weight", "every client"),
     "clients of two widths": (lambda: nm.Federation([X, X[:, :2]]), "clients", "same features"),
     "two clients of one name": (
         lambda: nm.Federation([named("a"), named("a")]),
@@ -93,7 +93,7 @@ REFUSED = {
     "no such folder": (lambda: nm.Federation.from_folder("nowhere", "pixels"), "path", "folder of folders"),
     "shards of nothing": (lambda: nm.Federation.shards(X, [0] * 12, 3, 5), "per_client", "at most 4"),
     "labels without a client": (lambda: nm.Federation.pathological(X, range(12), 3, 2), "classes", "at least 4"),
-    "split of a law": (lambda: nm.Federation([LAW]).split(), "test", "Give rows"),
+    "split of a distribution": (lambda: nm.Federation([DISTRIBUTION]).split(), "test", "Give rows"),
     "nothing left by split": (lambda: nm.Federation([X]).split(test=1.0), "test", "smaller"),
     "split seed below 0": (lambda: nm.Federation([X]).split(seed=-1), "seed", "."),
     "split seed of text": (lambda: nm.Federation([X]).split(seed="a"), "seed", "."),
@@ -156,10 +156,10 @@ REFUSED = {
     "negative width": (lambda: nm.Gaussian.ellipse([0, 0], -1, 1), "width", "at least 0"),
     "mixture of nothing": (lambda: nm.Mixture([]), "components", "at least one"),
     "mixture of rows": (lambda: nm.Mixture([X]), "components", "nm.Gaussian"),
-    "mixture of two dimensions": (lambda: nm.Mixture([LAW, nm.Gaussian(0)]), "components", "one dimension"),
-    "mixture weights": (lambda: nm.Mixture([LAW, LAW], [1]), "weights", "one weight each"),
+    "mixture of two dimensions": (lambda: nm.Mixture([DISTRIBUTION, nm.Gaussian(0)]), "components", "one dimension"),
+    "mixture weights": (lambda: nm.Mixture([DISTRIBUTION, DISTRIBUTION], [1]), "weights", "one weight each"),
     "empirical NaN": (lambda: nm.Empirical(holed(np.nan)), "rows", "Drop or mend"),
-    "negative count": (lambda: LAW.sample(-1), "n", "at least 0"),
+    "negative count": (lambda: DISTRIBUTION.sample(-1), "n", "at least 0"),
     "images of 0 to 255 as floats": (lambda: nm.images(np.full((2, 8, 8), 200.0)), "source", "astype"),
     "a Monitor of nothing": (lambda: nm.Monitor([]), "clients", "at least one"),
     "a Monitor of no folder": (lambda: nm.Monitor.open("nowhere"), "path", r"nm\.Monitor"),
@@ -223,8 +223,8 @@ EXTREME = {
 @pytest.mark.parametrize("kernel", EXTREME)
 @pytest.mark.parametrize("scale", [1.0, 1e44, 1e-310])
 def test_extreme_kernels_give_a_finite_number_or_a_refusal(kernel, scale):
-    law, rows = nm.Gaussian(scale * X[0], scale), scale * X
-    for real, generated in ((law, rows), (rows, scale * X[:5]), (law, nm.Gaussian(scale * X[1]))):
+    distribution, rows = nm.Gaussian(scale * X[0], scale), scale * X
+    for real, generated in ((distribution, rows), (rows, scale * X[:5]), (distribution, nm.Gaussian(scale * X[1]))):
         value = judged(lambda: nm.kid(real, generated, EXTREME[kernel]))  # noqa: B023
         assert value is None or np.isfinite(value)
 
@@ -234,9 +234,9 @@ def test_a_whole_number_may_be_given_as_a_float():
 
 
 def test_a_wide_flat_gaussian_has_an_rbf_kid():
-    law = nm.Gaussian([0.0, 0.0], [[1e18, 3e18], [3e18, 9e18]])
-    value = judged(lambda: nm.kid(law, nm.Gaussian([0.0, 0.0]), nm.RBF()))
-    assert value == pytest.approx(1 / 2, abs=1e-8)  # E k of the narrow law with itself; all else vanishes
+    distribution = nm.Gaussian([0.0, 0.0], [[1e18, 3e18], [3e18, 9e18]])
+    value = judged(lambda: nm.kid(distribution, nm.Gaussian([0.0, 0.0]), nm.RBF()))
+    assert value == pytest.approx(1 / 2, abs=1e-8)  # E k of the narrow distribution with itself; all else vanishes
 
 
 LEAVES = {
@@ -324,11 +324,11 @@ def test_hostile_gaussians_are_refused_or_scored(mean, cov, rows, square):
     if square and cov.ndim == 2 and cov.dtype.kind == "f":
         with np.errstate(all="ignore"):
             cov = cov.T @ cov
-    law = judged(lambda: nm.Gaussian(mean, cov))
-    if law is not None:
+    distribution = judged(lambda: nm.Gaussian(mean, cov))
+    if distribution is not None:
         for score in (nm.fid, nm.kid, lambda a, b: nm.kid(a, b, nm.RBF())):
-            for other in (law, rows):
-                value = judged(lambda: score(law, other))  # noqa: B023
+            for other in (distribution, rows):
+                value = judged(lambda: score(distribution, other))  # noqa: B023
                 assert value is None or np.isfinite(value)
 
 

@@ -30,9 +30,9 @@ def test_where_kid_puts_the_best_place_between_clients_of_unequal_weight():
         clients = [(0.75, np.array([-2.0, 0.0])), (0.25, np.array([2.0, 0.0]))]
         return sum(w * (kernel(c, c) + kernel(g, g) - 2 * kernel(c, g)) for w, c in clients)
 
-    law = nm.kid(nm.Gaussian([-2, 0]), nm.Gaussian([-1, 0]))
+    distribution = nm.kid(nm.Gaussian([-2, 0]), nm.Gaussian([-1, 0]))
     near, far = np.array([-2.0, 0.0]), np.array([-1.0, 0.0])
-    assert law == pytest.approx(kernel(near, near) + kernel(far, far) - 2 * kernel(near, far), rel=1e-12)
+    assert distribution == pytest.approx(kernel(near, near) + kernel(far, far) - 2 * kernel(near, far), rel=1e-12)
     best = minimize_scalar(score, bounds=(-3, 1), method="bounded").x
     (stated,) = re.findall(r"at −(\d\.\d\d)", reveal("Weights matter"))
     assert -float(stated) == pytest.approx(best, abs=0.005)

@@ -24,7 +24,7 @@ def test_kernel_density_is_the_mixture_of_kernels(n, d, bandwidth):
     assert isinstance(estimate, Distribution)
 
 
-def test_kernel_density_samples_its_own_law():
+def test_kernel_density_samples_its_own_distribution():
     estimate = KernelDensity(RNG.normal(size=(50, 2)), 0.7)
     drawn = estimate.sample(100_000, 4)
     np.testing.assert_array_equal(drawn, estimate.sample(100_000, np.random.default_rng(4)))

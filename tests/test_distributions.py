@@ -69,7 +69,7 @@ def test_no_density_where_the_covariance_is_singular():
         nm.Gaussian([0, 0], [1, 0]).log_prob([[0.0, 0.0]])
 
 
-LAWS = {
+DISTRIBUTIONS = {
     "gaussian": nm.Gaussian([1.0, -2.0], COV),
     "singular": nm.Gaussian([1.0, -2.0], [[1.0, 1.0], [1.0, 1.0]]),
     "mixture": nm.Mixture([nm.Gaussian([0, 0], COV), nm.Gaussian([3, 1], 0.1)], [1, 2]),
@@ -78,21 +78,21 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-def test_samples_have_the_mean_and_covariance_of_the_law(law):
-    rows = law.sample(100_000, 7)
-    spread = np.sqrt(np.trace(law.cov))
-    np.testing.assert_allclose(rows.mean(0), law.mean, atol=0.02 * spread)
-    np.testing.assert_allclose(np.cov(rows, rowvar=False), law.cov, atol=0.03 * spread**2)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
+def test_samples_have_the_mean_and_covariance_of_the_distribution(distribution):
+    rows = distribution.sample(100_000, 7)
+    spread = np.sqrt(np.trace(distribution.cov))
+    np.testing.assert_allclose(rows.mean(0), distribution.mean, atol=0.02 * spread)
+    np.testing.assert_allclose(np.cov(rows, rowvar=False), distribution.cov, atol=0.03 * spread**2)
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-def test_sampling_follows_the_seed_and_nothing_else(law):
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
+def test_sampling_follows_the_seed_and_nothing_else(distribution):
     np.random.seed(0)  # noqa: NPY002
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    np.testing.assert_array_equal(law.sample(9, 5), law.sample(9, np.random.default_rng(5)))
-    assert (law.sample(9, 5) != law.sample(9, 6)).any()
-    assert law.sample(0, 1).shape == (0, 2)
+    np.testing.assert_array_equal(distribution.sample(9, 5), distribution.sample(9, np.random.default_rng(5)))
+    assert (distribution.sample(9, 5) != distribution.sample(9, 6)).any()
+    assert distribution.sample(0, 1).shape == (0, 2)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
@@ -103,14 +103,14 @@ def test_a_fitted_gaussian_has_the_moments_of_its_rows():
     np.testing.assert_allclose(fitted.cov, np.cov(rows, rowvar=False), rtol=1e-9)
 
 
-def test_an_empirical_law_has_ddof_0():
+def test_an_empirical_distribution_has_ddof_0():
     rows = RNG.normal(size=(30, 3))
-    law = nm.Empirical(rows)
-    np.testing.assert_allclose(law.mean, rows.mean(0), rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(law.cov, np.cov(rows, rowvar=False, ddof=0), rtol=1e-12, atol=1e-15)
+    distribution = nm.Empirical(rows)
+    np.testing.assert_allclose(distribution.mean, rows.mean(0), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(distribution.cov, np.cov(rows, rowvar=False, ddof=0), rtol=1e-12, atol=1e-15)
 
 
-def random_law(rng, d):
+def random_distribution(rng, d):
     """A Gaussian of any rank, or a mixture of two."""
 
     def gaussian():
@@ -125,9 +125,11 @@ def random_law(rng, d):
 def test_all_never_exceeds_avg_for_distributions(seed):
     rng = np.random.default_rng(seed)
     d, clients = int(rng.integers(1, 6)), int(rng.integers(1, 5))
-    federation = nm.Federation([random_law(rng, d) for _ in range(clients)]).with_weights(rng.uniform(size=clients))
+    federation = nm.Federation([random_distribution(rng, d) for _ in range(clients)]).with_weights(
+        rng.uniform(size=clients)
+    )
     metrics = ["fid", "kid", nm.metrics.KID(nm.RBF(), name="kid_rbf")]
-    table = nm.evaluate(federation, [random_law(rng, d) for _ in range(2)], metrics, progress=False).table
+    table = nm.evaluate(federation, [random_distribution(rng, d) for _ in range(2)], metrics, progress=False).table
     scale = sum(np.trace(c.distribution.cov) + c.distribution.mean @ c.distribution.mean + 1 for c in federation)
     floor = np.where(table["metric"] == "kid", scale**3, scale)
     assert (table["gap"] >= -1e-10 * floor).all()
@@ -136,9 +138,9 @@ def test_all_never_exceeds_avg_for_distributions(seed):
 
 @pytest.mark.parametrize("metric", ["fid", "kid"])
 def test_all_never_exceeds_avg_for_whole_populations(metric):
-    laws = [nm.Empirical(RNG.normal(size=(n, 3)) + n) for n in (2, 5, 9)]
+    distributions = [nm.Empirical(RNG.normal(size=(n, 3)) + n) for n in (2, 5, 9)]
     table = nm.evaluate(
-        laws, [nm.Empirical(RNG.normal(size=(4, 3))), nm.Gaussian([5, 5, 5])], metric, progress=False
+        distributions, [nm.Empirical(RNG.normal(size=(4, 3))), nm.Gaussian([5, 5, 5])], metric, progress=False
     ).table
     assert (table["gap"] > 0).all()
 

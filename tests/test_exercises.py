@@ -172,7 +172,7 @@ def test_an_equality_that_a_turned_generator_breaks(said):
     assert "make it thinner" in said("07", nm.Gaussian([0, 0], [[2, 0.3], [0.3, 2]]))[0]
 
 
-def test_the_law_of_a_collapse_that_fid_avg_calls_better(said):
+def test_the_distribution_of_a_collapse_that_fid_avg_calls_better(said):
     assert verdicts(said("09", None, None)) == [None, None]
     for r, factor in ((1 / 3, 0.9), (0.333, 1.2 / (4 / 3)), (Fraction(1, 3), Fraction(9, 10))):
         assert verdicts(said("09", r, factor)) == [True, True]

@@ -9,7 +9,7 @@ from tests.slow import slow
 
 RNG = np.random.default_rng(20261124)
 X, Y = RNG.normal(size=(30, 3)), 1 + RNG.normal(size=(10, 3))
-LAW = nm.Gaussian([0.0, 0.0, 0.0])
+DISTRIBUTION = nm.Gaussian([0.0, 0.0, 0.0])
 
 
 def all_fid(federation, source):
@@ -21,11 +21,11 @@ def test_weights_are_the_row_counts():
 
 
 def test_distributions_weigh_the_same():
-    assert nm.Federation([LAW, LAW, LAW, LAW]).weights == (0.25,) * 4
+    assert nm.Federation([DISTRIBUTION, DISTRIBUTION, DISTRIBUTION, DISTRIBUTION]).weights == (0.25,) * 4
 
 
 def test_given_weights_are_divided_by_their_sum():
-    federation = nm.Federation([nm.Client(X, weight=1), nm.Client(LAW, weight=4)])
+    federation = nm.Federation([nm.Client(X, weight=1), nm.Client(DISTRIBUTION, weight=4)])
     assert federation.weights == (0.2, 0.8)
 
 
@@ -92,9 +92,9 @@ def test_pooled_is_the_concatenation_under_size_weights_and_the_mixture_otherwis
     np.testing.assert_array_equal(federation.pooled().rows, np.concatenate([X, Y]))
     mixture = federation.with_weights([1, 1]).pooled().distribution
     np.testing.assert_allclose(mixture.mean, (X.mean(0) + Y.mean(0)) / 2)
-    laws = nm.Federation([LAW, nm.Gaussian([3.0, 0.0, 0.0])])
-    expected = nm.fid(laws.pooled().distribution, Y)
-    assert all_fid(laws, Y) == pytest.approx(expected, rel=1e-12)
+    distributions = nm.Federation([DISTRIBUTION, nm.Gaussian([3.0, 0.0, 0.0])])
+    expected = nm.fid(distributions.pooled().distribution, Y)
+    assert all_fid(distributions, Y) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_a_function_generator_gets_the_count_and_a_seeded_rng():
 
 
 def test_generators_may_be_named_by_a_dict_or_stand_alone():
-    scores = nm.evaluate([X], {"law": LAW, "rows": Y}, "fid", progress=False)
-    assert scores.table["generator"].tolist() == ["law", "rows"]
-    for single in (nm.Generator(Y, name="g"), Y, LAW, lambda n, rng: Y):
+    scores = nm.evaluate([X], {"distribution": DISTRIBUTION, "rows": Y}, "fid", progress=False)
+    assert scores.table["generator"].tolist() == ["distribution", "rows"]
+    for single in (nm.Generator(Y, name="g"), Y, DISTRIBUTION, lambda n, rng: Y):
         assert len(nm.evaluate([X], single, "fid", progress=False).table) == 1
 
 
@@ -181,8 +181,8 @@ def test_a_torch_module_with_latent_dim_is_a_generator():
     for dtype in (torch.float32, torch.float64):
         net = Net(dtype)
         weight, bias = (p.detach().double().numpy() for p in (net.layer.weight, net.layer.bias))
-        exact = nm.fid(LAW, nm.Gaussian(bias, weight @ weight.T))
-        drawn = nm.evaluate([LAW], {"net": net}, "fid", samples=100_000, progress=False).table["avg"][0]
+        exact = nm.fid(DISTRIBUTION, nm.Gaussian(bias, weight @ weight.T))
+        drawn = nm.evaluate([DISTRIBUTION], {"net": net}, "fid", samples=100_000, progress=False).table["avg"][0]
         assert drawn == pytest.approx(exact, rel=0.05)
         assert net.training
 
@@ -198,19 +198,21 @@ def test_a_users_own_distribution_needs_only_dim_and_sample():
     assert nm.evaluate([X], [Coin()], "fid", samples=50_000, progress=False).table["all"][0] == pytest.approx(
         exact, rel=0.02
     )
-    assert nm.evaluate([Coin(), LAW], [Y], ("fid", "kid"), progress=False).table["avg"].notna().all()
+    assert nm.evaluate([Coin(), DISTRIBUTION], [Y], ("fid", "kid"), progress=False).table["avg"].notna().all()
 
 
-@pytest.mark.parametrize("mix", ["two clients", "client and law", "client and generator", "law and generator"])
+@pytest.mark.parametrize(
+    "mix", ["two clients", "client and distribution", "client and generator", "distribution and generator"]
+)
 def test_numpy_and_torch_work_side_by_side(mix):
     torch = pytest.importorskip("torch")
     tensor = torch.from_numpy(X)
     cases = {
         "two clients": ([tensor, Y], [X, Y], X + 1, X + 1),
-        "client and law": ([nm.Client(tensor, weight=1), nm.Client(LAW, weight=1)],
-                           [nm.Client(X, weight=1), nm.Client(LAW, weight=1)], Y, Y),
+        "client and distribution": ([nm.Client(tensor, weight=1), nm.Client(DISTRIBUTION, weight=1)],
+                           [nm.Client(X, weight=1), nm.Client(DISTRIBUTION, weight=1)], Y, Y),
         "client and generator": ([tensor], [X], Y, Y),
-        "law and generator": ([LAW], [LAW], tensor, X),
+        "distribution and generator": ([DISTRIBUTION], [DISTRIBUTION], tensor, X),
     }  # fmt: skip
     mixed, plain, source, plain_source = cases[mix]
     ours = nm.evaluate(mixed, [source], progress=False).table
@@ -279,7 +281,7 @@ def test_labels_are_one_for_each_row(labels):
     with pytest.raises(nm.InvalidInput, match=r"^labels"):
         nm.Client(X, labels=given)
     with pytest.raises(nm.InvalidInput, match=r"^labels"):
-        nm.Client(LAW, labels=given)
+        nm.Client(DISTRIBUTION, labels=given)
 
 
 def described(federation):
@@ -300,12 +302,12 @@ def test_what_is_not_known_of_a_client_is_missing():
     clients = {
         "a": nm.Client(X, labels=["x"] * 30, weight=1),
         "b": nm.Client(Y, weight=1),
-        "c": nm.Client(LAW, weight=2),
+        "c": nm.Client(DISTRIBUTION, weight=2),
     }
     table = described(nm.Federation(clients))
     assert table["n"].isna().tolist() == [False, False, True]
     assert table["share of x"].isna().tolist() == [False, True, True]
-    assert list(described(nm.Federation([LAW]))) == ["n", "weight", "test"]
+    assert list(described(nm.Federation([DISTRIBUTION]))) == ["n", "weight", "test"]
 
 
 @pytest.mark.parametrize(
@@ -331,7 +333,7 @@ def test_a_plot_shows_every_client_and_class(clients, classes):
 
 def test_a_plot_of_clients_without_labels_or_rows_is_of_sizes_or_weights():
     assert len(nm.Federation([X, Y]).plot().axes) == 1
-    axes = nm.Federation([LAW, LAW]).plot().axes
+    axes = nm.Federation([DISTRIBUTION, DISTRIBUTION]).plot().axes
     assert [bar.get_width() for bar in axes[0].containers[0]] == [0.5, 0.5]
     assert "weight" in axes[0].get_xlabel()
 

@@ -18,8 +18,8 @@ from tests.fuzz_checks import (
     anything,
     client,
     column,
+    distribution,
     federation,
-    law,
     mixture,
     number,
     numbers,
@@ -42,7 +42,7 @@ ON_ROWS = {
     **fuzz_metrics.ON_ROWS,
     **fuzz_monitor.ON_ROWS,
     "fid": (lambda a, b, c: nm.fid(a, b), number),
-    "fid of a law": (lambda a, b, c: nm.fid(nm.Gaussian([0.0] * c.shape[1]), a), number),
+    "fid of a distribution": (lambda a, b, c: nm.fid(nm.Gaussian([0.0] * c.shape[1]), a), number),
     "fid_infinity": (lambda a, b, c: nm.fid_infinity(a, b), number),
     "kid": (lambda a, b, c: nm.kid(a, b), number),
     "kid the other way": (lambda a, b, c: nm.kid(b, a, estimator="biased"), number),
@@ -69,13 +69,13 @@ ON_ROWS = {
     "c_t of generated": (lambda a, b, c: nm.c_t(b, c, a), number),
     "w1": (lambda a, b, c: nm.w1(a, b), number),
     "w1 sliced": (lambda a, b, c: nm.w1(b, a, "sliced", 8), number),
-    "Gaussian": (lambda a, b, c: law(nm.Gaussian.fit(a)), anything),
-    "Gaussian of a covariance": (lambda a, b, c: law(nm.Gaussian(b[0], a)), anything),
-    "Gaussian of a mean": (lambda a, b, c: law(nm.Gaussian(a)), anything),
+    "Gaussian": (lambda a, b, c: distribution(nm.Gaussian.fit(a)), anything),
+    "Gaussian of a covariance": (lambda a, b, c: distribution(nm.Gaussian(b[0], a)), anything),
+    "Gaussian of a mean": (lambda a, b, c: distribution(nm.Gaussian(a)), anything),
     "Gaussian density": (lambda a, b, c: column(nm.Gaussian(b[0]).log_prob(a), a), anything),
-    "Mixture": (lambda a, b, c: law(nm.Mixture([nm.Gaussian(b[0]), nm.Empirical(a)])), anything),
-    "Empirical": (lambda a, b, c: law(nm.Empirical(a)), anything),
-    "KernelDensity": (lambda a, b, c: law(nm.KernelDensity(a, 0.5)), anything),
+    "Mixture": (lambda a, b, c: distribution(nm.Mixture([nm.Gaussian(b[0]), nm.Empirical(a)])), anything),
+    "Empirical": (lambda a, b, c: distribution(nm.Empirical(a)), anything),
+    "KernelDensity": (lambda a, b, c: distribution(nm.KernelDensity(a, 0.5)), anything),
     "KernelDensity density": (lambda a, b, c: column(nm.KernelDensity(a, 1e-3).log_prob(b), b), anything),
     "TwoMoons": (lambda a, b, c: nm.fid(nm.TwoMoons(), a), number),
     "Stream": (lambda a, b, c: rows_of_stream(nm.Stream(a)), anything),
@@ -91,7 +91,7 @@ ON_ROWS = {
     "best_mixture": (lambda a, b, c: nm.best_mixture([b], [a, c], progress=False), mixture),
     "theory": (lambda a, b, c: nm.theory.kid_gap([a, b]), number),
     "theory of a bound": (lambda a, b, c: nm.theory.fid_avg_bound([a, b], c), numbers),
-    "theory of a barycenter": (lambda a, b, c: law(nm.theory.barycenter([a, b])), anything),
+    "theory of a barycenter": (lambda a, b, c: distribution(nm.theory.barycenter([a, b])), anything),
     "images": (lambda a, b, c: nm.images(a)[0], anything),
     "images labels": (lambda a, b, c: nm.images(np.zeros((len(b), 4, 4)), labels=a), anything),
     "experiments": (
@@ -143,16 +143,16 @@ ON_SETTINGS = {
     "c_t": lambda v: number(nm.c_t(A, B, T, v)),
     "fld": lambda v: number(nm.fld(A, B, T, v)),
     "jfid": lambda v: number(nm.jfid(A, B, T, v)),
-    "Gaussian": lambda v: law(nm.Gaussian(v)),
-    "Gaussian covariance": lambda v: law(nm.Gaussian([0.0, 0.0], v)),
-    "Gaussian ellipse": lambda v: law(nm.Gaussian.ellipse([0, 0], v, 1.0, 30)),
-    "Gaussian angle": lambda v: law(nm.Gaussian.ellipse([0, 0], 1.0, 0.0, v)),
+    "Gaussian": lambda v: distribution(nm.Gaussian(v)),
+    "Gaussian covariance": lambda v: distribution(nm.Gaussian([0.0, 0.0], v)),
+    "Gaussian ellipse": lambda v: distribution(nm.Gaussian.ellipse([0, 0], v, 1.0, 30)),
+    "Gaussian angle": lambda v: distribution(nm.Gaussian.ellipse([0, 0], 1.0, 0.0, v)),
     "Gaussian draw": lambda v: rows_of_two(WIDE.sample(v, 0)),
     "Gaussian stream": lambda v: rows((3, 2), WIDE.sample(3, v)),
-    "Mixture": lambda v: law(nm.Mixture(v)),
-    "Mixture weights": lambda v: law(nm.Mixture([WIDE, NARROW], v)),
+    "Mixture": lambda v: distribution(nm.Mixture(v)),
+    "Mixture weights": lambda v: distribution(nm.Mixture([WIDE, NARROW], v)),
     "KernelDensity": lambda v: rows((24,), nm.KernelDensity(A, v).log_prob(B)),
-    "TwoMoons": lambda v: law(nm.TwoMoons(v)),
+    "TwoMoons": lambda v: distribution(nm.TwoMoons(v)),
     "Client weight": lambda v: federation(nm.Federation([nm.Client(A, weight=v), nm.Client(B, weight=1)])),
     "Client name": lambda v: client(nm.Client(A, name=v)),
     "Generator": lambda v: scores([nm.Generator(v)]),
@@ -296,7 +296,7 @@ def test_settings_of_every_kind():
 
 
 class Plain:
-    """A law of a user's own."""
+    """A distribution of a user's own."""
 
     def __init__(self, mean, cov, make):
         self.mean, self.cov, self.dim, self.make = mean, cov, 2, make
@@ -313,22 +313,22 @@ MOMENTS += [
     np.array(m) for m in ([[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.5], [0.0, 1.0]], [[1e40, 0], [0, 1e-40]], [1.0, 1.0])
 ]
 sane = [name for name in VALUES if name not in ("NaN", "infinity", "too large")]
-plain_laws = st.builds(
+plain_distributions = st.builds(
     lambda k, moment, kind: Plain([np.zeros(2), np.array([np.nan, 0]), [0, 0], np.zeros(3)][k], moment, VALUES[kind]),
     st.sampled_from([0] * 12 + [1, 2, 3]),
     st.sampled_from([np.eye(2), np.zeros((2, 2))] * 6 + MOMENTS),
     st.sampled_from(["normal"] * 40 + list(VALUES)),
 )
-good_laws = st.sampled_from(
+good_distributions = st.sampled_from(
     [WIDE, NARROW, nm.Mixture([WIDE, NARROW]), nm.Empirical(A), nm.KernelDensity(B, 0.3), nm.TwoMoons()]
 )
 
 
 @st.composite
 def parties(draw):
-    """Rows (mostly) or a law, in two features."""
+    """Rows (mostly) or a distribution, in two features."""
     if draw(st.integers(0, 4)) == 3:
-        return draw(st.one_of(good_laws, plain_laws))
+        return draw(st.one_of(good_distributions, plain_distributions))
     n, kind = draw(st.sampled_from([1, 2, 5, 12, 24, 24, 40, 40, 40])), draw(st.sampled_from(sane))
     return VALUES[kind](np.random.default_rng(draw(st.integers(0, 99))), n, 2)
 
@@ -356,9 +356,9 @@ def studies(draw):
     weights = draw(st.lists(st.sampled_from(shares), min_size=count, max_size=count))
     generators = draw(st.lists(parties() | st.just(answer), min_size=1, max_size=3))
     samples = draw(st.sampled_from([None, 8, 20, 60]))
-    exact = ["fid", "kid", "log_likelihood"]  # of laws; the others would draw 10,000 rows, and take seconds
-    laws = any(not isinstance(p, np.ndarray) for p in (*generators, *(c["data"] for c in made)))
-    names = exact if samples is None and laws else METRICS
+    exact = ["fid", "kid", "log_likelihood"]  # of distributions; the others would draw 10,000 rows, and take seconds
+    distributions = any(not isinstance(p, np.ndarray) for p in (*generators, *(c["data"] for c in made)))
+    names = exact if samples is None and distributions else METRICS
     metrics = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True))
     slow = {"c_t", "fld"} & set(metrics)  # every replicate is fitted anew
     design = None if slow else draw(st.sampled_from([None, None, nm.Influence(), nm.Bootstrap(20), nm.Jackknife(10)]))

@@ -29,7 +29,7 @@ from tests.test_fuzz import fuzz, outcome
 from tests.test_fuzz_labs import damaged, places
 
 A, B = (np.random.default_rng(k).normal(size=(24, 2)) + k / 4 for k in range(2))
-LAW = nm.Gaussian([0.0, 0.0], 4.0)
+DISTRIBUTION = nm.Gaussian([0.0, 0.0], 4.0)
 seeds = st.integers(0, 2**16)
 
 
@@ -102,7 +102,7 @@ def lying_summaries(draw):
 
 def scored(metric, data, beside):
     sent = [data, summaries()["fid"][1]] if beside and metric == "fid" else [data]
-    scores = nm.federated.aggregate(sent, None, {"g": LAW} if metric != "precision" else {"g": B}, metric)
+    scores = nm.federated.aggregate(sent, None, {"g": DISTRIBUTION} if metric != "precision" else {"g": B}, metric)
     assert repr(scores) and scores.cautions is not None
 
 
@@ -352,7 +352,9 @@ def batches(draw):
 
 
 def streamed(parts, metrics):
-    scores = nm.evaluate([lambda: iter(parts), A], {"g": lambda: iter([B, B]), "law": LAW}, metrics, progress=False)
+    scores = nm.evaluate(
+        [lambda: iter(parts), A], {"g": lambda: iter([B, B]), "distribution": DISTRIBUTION}, metrics, progress=False
+    )
     table = scores.table[["avg", "all"]].to_numpy(float)
     assert not np.isinf(table).any() and repr(scores)
 

@@ -139,8 +139,8 @@ def test_sizes_by_a_power_law_fall_as_it_says(clients, exponent, seed):
     federation, again = (nm.Federation.power_law(X, clients, exponent, seed, y=Y) for _ in range(2))
     check_dealt(federation, again)
     sizes = np.array([len(c.rows) for c in federation])
-    law = np.arange(1, clients + 1.0) ** -exponent
-    np.testing.assert_allclose(sizes - 2, law / law.sum() * (200 - 2 * clients), atol=1)
+    distribution = np.arange(1, clients + 1.0) ** -exponent
+    np.testing.assert_allclose(sizes - 2, distribution / distribution.sum() * (200 - 2 * clients), atol=1)
     assert sizes.min() >= 2
 
 

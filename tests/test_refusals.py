@@ -167,9 +167,9 @@ def test_where_nothing_would_stand_the_reason_is_raised():
 
 @pytest.mark.parametrize("design", [nm.Jackknife(), nm.Bootstrap(20), nm.Influence()])
 @pytest.mark.parametrize("metric", ["fid", "kid", "log_likelihood"])
-def test_intervals_of_exact_laws_have_no_width(metric, design):
-    laws = nm.Gaussian([0.0, 0.0]), nm.Gaussian([1.0, 0.0], 2.0)
-    scores = nm.evaluate(laws, [laws[1]], [metric], uncertainty=design, progress=False)
+def test_intervals_of_exact_distributions_have_no_width(metric, design):
+    distributions = nm.Gaussian([0.0, 0.0]), nm.Gaussian([1.0, 0.0], 2.0)
+    scores = nm.evaluate(distributions, [distributions[1]], [metric], uncertainty=design, progress=False)
     table = scores.table
     for part in ("avg", "all", "gap"):
         ends = table[[f"{part}_low", f"{part}_high"]].to_numpy()

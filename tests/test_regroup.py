@@ -30,9 +30,9 @@ def test_merging_and_dropping_leave_all_and_weights_as_they_must():
     assert weighted.merge("m", ["a", "c"]).weights == pytest.approx([0.7, 0.3])
 
 
-def test_laws_merge_to_their_mixture():
-    laws = {"a": nm.Gaussian([-1.0]), "b": nm.Gaussian([1.0]), "c": nm.Gaussian([0.0])}
-    one = nm.Federation(laws).merge("m", ["a", "b"])["m"].distribution
+def test_distributions_merge_to_their_mixture():
+    distributions = {"a": nm.Gaussian([-1.0]), "b": nm.Gaussian([1.0]), "c": nm.Gaussian([0.0])}
+    one = nm.Federation(distributions).merge("m", ["a", "b"])["m"].distribution
     assert one.mean == pytest.approx([0.0]) and np.ravel(one.cov) == pytest.approx([2.0])
 
 

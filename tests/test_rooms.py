@@ -147,7 +147,7 @@ def test_the_walk_itself(where, source, wrong):
     ("where", "wanted", "wrong"),
     [
         ("toolkit/view/lab.js", "./dom.js", False),
-        ("toolkit/view/lab.js", "../../plane/view/laws.js", True),
+        ("toolkit/view/lab.js", "../../plane/view/distributions.js", True),
         ("plane/view/stage.js", "../../toolkit/view/dom.js", False),
         ("twins/view/index.js", "../../plane/view/stage.js", False),
         ("twins/view/index.js", "../../playground/view/board.js", True),

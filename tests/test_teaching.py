@@ -75,8 +75,8 @@ def test_the_exam_answers():
     union = fids(near, nm.Gaussian([0, 0], [2, 1]))
     assert union[0] > fids(near, nm.Gaussian([0, 0]))[0]
     answers[3] = f"{union[0]:.2f} and {union[1]:.0f}"
-    laws = {"A": nm.Gaussian([1, 0]), "B": nm.Gaussian([0, 0], [3, 1])}
-    kid = nm.evaluate(near, laws, "kid").table
+    distributions = {"A": nm.Gaussian([1, 0]), "B": nm.Gaussian([0, 0], [3, 1])}
+    kid = nm.evaluate(near, distributions, "kid").table
     assert kid["gap"][0] == pytest.approx(kid["gap"][1])
     answers[4] = f"{0.25 - (0.30 - 0.12):.2f}"
     below = np.mean([nm.kid(rng.normal(size=(100, 16)), rng.normal(size=(100, 16))) < 0 for _ in range(200)])
@@ -98,9 +98,9 @@ def test_the_exam_answers():
     rows = rng.normal(size=(50, 3))
     answers[9] = f"{nm.fid(rows, rows):.0f}"
     out = (8 / 9) ** 0.5
-    law = nm.theory.collapse([nm.Gaussian([-out], 1 / 9), nm.Gaussian([out], 1 / 9)], [0.2**0.5])
-    assert (law.q, law.r, law.after) == pytest.approx((0.2, 1 / 3, 1.2))
-    answers[10] = f"{law.ratio:.1f}"
+    distribution = nm.theory.collapse([nm.Gaussian([-out], 1 / 9), nm.Gaussian([out], 1 / 9)], [0.2**0.5])
+    assert (distribution.q, distribution.r, distribution.after) == pytest.approx((0.2, 1 / 3, 1.2))
+    answers[10] = f"{distribution.ratio:.1f}"
     message = len(nm.federated.client_summary(rng.normal(size=(200, 64)), "fid"))
     assert message == pytest.approx(8 * 2144, rel=0.05)
     answers[11] = f"{64 + 64 * 65 // 2:,}"

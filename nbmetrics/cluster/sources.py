@@ -1,4 +1,5 @@
-"""What a client may be on a cluster: rows or a law here, a future or array there, or a function that makes the rows.
+"""What a client may be on a cluster: rows or a distribution here, a future or array there, or a function that makes the
+rows.
 
 Flow: `parties_of` takes what the user gave → a first look at what is not here, next to the data: size, NaN, a few
 rows → a federation in which `Elsewhere` stands for rows that never come here. Workers call `client_of`.
@@ -86,7 +87,7 @@ def client_of(name: str, function: Callable[[], Any] | None, data: Sequence[Any]
         made = Client(function() if function is not None else data[0] if len(data) == 1 else iter(data))
         if made.distribution is not None:
             seen = f"its data gave {shown(made.distribution)}"
-            raise InvalidInput("data", seen, "Give a law as it is, not made on a worker")
+            raise InvalidInput("data", seen, "Give a distribution as it is, not made on a worker")
     except InvalidInput as error:
         raise error.of(who) from None
     except Exception as error:

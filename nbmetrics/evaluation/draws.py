@@ -40,7 +40,7 @@ class Noise:
 
     Attributes
     ----------
-    by_client, all : (B, G, k) and (B, G), mean 0; 0 for exact laws, NaN where there is no interval
+    by_client, all : (B, G, k) and (B, G), mean 0; 0 for exact distributions, NaN where there is no interval
     centres, all_centres : (G, k) and (G,) the scores that they lie about, without the bias of few rows where it can be
         taken off; NaN where rows are too few for that
     reasons, all_reasons : why there is no interval, "" where there is one; (G, k) and (G,) strings
@@ -86,7 +86,7 @@ class NoiseColumn:
 
     @classmethod
     def exact(cls, count: int, values: np.ndarray) -> NoiseColumn:
-        """Of laws, which do not vary."""
+        """Of distributions, which do not vary."""
         none = np.zeros((count, len(values)))
         return cls(none, values, ("",) * len(values), none)
 

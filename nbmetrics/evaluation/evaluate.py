@@ -1,6 +1,6 @@
 """evaluate(): summaries of every client and generator, once; from them every score, client by client.
 
-Flow: check the input → settle the metrics on the federation → exact laws where a metric has a closed form,
+Flow: check the input → settle the metrics on the federation → exact distributions where a metric has a closed form,
 rows otherwise → summarise, for every metric, as that is where most is refused → terms of each client–generator pair →
 `Scores`, which aggregates.
 """
@@ -53,7 +53,8 @@ def evaluate(
         proportion to their weights). Rows given as data are used as they are.
     seed : of everything drawn
     uncertainty : `nm.Influence()` for intervals (columns `*_corrected`, `*_low`, `*_high`) and `scores.flips(metric)`;
-        or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact laws do not vary
+        or `nm.Bootstrap(200, seed=0)`, `nm.Jackknife()`, which resample rows given as data; exact distributions do not
+        vary
     progress : "auto" shows a bar after a second, and one of the rows for each stream that is read; True or False
     cluster : a `dask.distributed.Client`, or "local" for workers on this machine: the same tables, computed next to the
         data. Clients may then also be futures, `dask.delayed` or `dask.array` rows, or functions without arguments,
@@ -61,7 +62,7 @@ def evaluate(
 
     Where all clients carry a condition x, a generator that is a function is called as `(x, rng) -> ŷ`, once for
     each client. Conditional metrics (mfid, rfid, jfid, cfid) compare each client with the answers to its own x,
-    and for *all* pool both sides; the others see the generator as the law P_G = Σ λ_i P(ŷ | x of client i), so
+    and for *all* pool both sides; the others see the generator as the distribution P_G = Σ λ_i P(ŷ | x of client i), so
     that for them *avg* and *all* share one generator, which depends on the weights.
 
     A score that a metric refuses, such as precision of a client with too few rows, or precision-all under weights

@@ -4,7 +4,7 @@
 
 A client's FID has more bias than that of the pooled rows, so the gap is large where all clients are alike and have few
 rows. If they are alike, all ways to deal the rows to clients of these sizes and weights are equally likely, whatever
-the law and the generator, so the share of deals with at least the given gap is a p-value.
+the distribution and the generator, so the share of deals with at least the given gap is a p-value.
 
 Flow: rows and weights of the clients that count → deals → what a gap owes to the rows alone, once → what it owes to
 each generator, from the rows in its coordinates → the gap of KID, from one kernel matrix.
@@ -82,7 +82,7 @@ class Parties:
 
     @property
     def pool_is_fixed(self) -> bool:
-        """Whether every deal pools to the same law: weights in proportion to the numbers of rows."""
+        """Whether every deal pools to the same distribution: weights in proportion to the numbers of rows."""
         return bool(np.ptp(self.row_weights) <= 1e-9 * self.row_weights.max())
 
     def deals(self, count: int, seed: Sequence[int]) -> np.ndarray:
@@ -171,13 +171,13 @@ def _parties(result: Result, scores: Readable) -> Parties:
 
 
 def _without_rows(name: str, result: Result, scores: Readable) -> InvalidInput:
-    """Why the rows of a client that has none here cannot be dealt: they stayed with it, or it is a law."""
+    """Why the rows of a client that has none here cannot be dealt: they stayed with it, or it is a distribution."""
     if any(math.isfinite(section.count) for section in result.sent):
         seen = f"client {name!r} sent a summary, and the rows that would be dealt stayed with it"
         is_known = any(result.size_gaps(scores.weights))
         fix = f"Set scores.size_gap({result.name!r}) beside the gap" if is_known else "Evaluate where the rows are"
     else:
-        seen = f"client {name!r} is an exact law, which has no rows to shuffle, and no bias"
+        seen = f"client {name!r} is an exact distribution, which has no rows to shuffle, and no bias"
         fix = "Read scores.table, whose gap is exact" + ("" if result.sent else ", or evaluate(…, samples=1_000)")
     return InvalidInput("metric", seen, fix)
 

@@ -209,7 +209,7 @@ def pull_pieces_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any
 
 
 def _stacked(by_generator: Sequence[Pulls], position: int) -> Any:
-    """The pulls of one part's rows on all generators' scores, (generators, n), or None for a law."""
+    """The pulls of one part's rows on all generators' scores, (generators, n), or None for a distribution."""
     rows = [pulls.real[position] for pulls in by_generator]
     return None if rows[0] is None else np.array(rows)
 

@@ -42,7 +42,7 @@ class Column:
 
     Attributes
     ----------
-    samples : its rows or law
+    samples : its rows or distribution
     summary, answers : see `Result`; the summary is `NOT_YET` until it is made
     terms : of each client; `UNKNOWN` until scored
     pooled : by weights, the terms of the pooled clients and the gap that their numbers of rows would make
@@ -81,7 +81,8 @@ class Column:
         return self.samples.whole(metric) if self.samples.answers(metric) is None else None
 
     def repooled(self, metric: Metric[Any], weights: Sequence[float]) -> Column:
-        """Under other weights: the law of a generator that answered the clients' conditions depends on them."""
+        """Under other weights: the distribution of a generator that answered the clients' conditions depends on
+        them."""
         if self.answers is None:
             return self
         terms = self.terms if metric.is_conditional else (UNKNOWN,) * len(self.terms)
@@ -228,7 +229,7 @@ class Clients:
     def slopes(self, column: Column, weights: tuple[float, ...]) -> np.ndarray | None:
         """See `Metric.slopes`; NaN where there is no pooled score, or nothing is known of the client."""
         together = self.together(weights)
-        if column.answers is not None:  # whose law moves with the weights
+        if column.answers is not None:  # whose distribution moves with the weights
             return None
         slopes = np.full(len(self.names), np.nan)
         if refusal_of(together, column.summary):
@@ -260,7 +261,8 @@ class Clients:
         )
 
     def unsure(self, column: Column, weights: tuple[float, ...]) -> list[NoiseColumn]:
-        """The noise without a design, of clients and of the pooled ones: laws have none, that of rows is unknown."""
+        """The noise without a design, of clients and of the pooled ones: distributions have none, that of rows is
+        unknown."""
         terms = (*column.terms, column.pooled.get(weights, (UNKNOWN, 0.0))[0])
         drawn = column.drawn(self.metric)
         if drawn is not None and all(sample.distribution is not None for sample in (*self.samples, drawn)):

@@ -57,7 +57,7 @@ class Replicas:
         key = tuple(weights)
         if key not in self._scores:
             counts, split = self.resamples.counts, len(self.real)
-            if not len(counts[0]):  # a jackknife of exact laws leaves nothing out
+            if not len(counts[0]):  # a jackknife of exact distributions leaves nothing out
                 none = np.zeros((0, len(self.generated), split))
                 self._scores[key] = none, none[:, :, 0]
             else:
@@ -136,7 +136,8 @@ def too_few(sample: Sample, who: str) -> InvalidInput | None:
 
 
 def check_sizes(metric: Metric[Any], samples: Sequence[Sample]) -> list[int]:
-    """The rows of each, 0 for a law; InvalidInput where they are too few for resampling to take the bias off."""
+    """The rows of each, 0 for a distribution; InvalidInput where they are too few for resampling to take the bias
+    off."""
     check_resampled(metric)
     sizes = [_size(sample) for sample in samples]
     few = min((n for n in sizes if n), default=math.inf)

@@ -1,4 +1,4 @@
-"""What a metric sees of each client and generator: exact laws where it has a closed form, rows otherwise.
+"""What a metric sees of each client and generator: exact distributions where it has a closed form, rows otherwise.
 
 Rows are drawn once and shared by all metrics; each party has a random stream of its own.
 """
@@ -25,9 +25,10 @@ DRAWN = 10_000
 MOST_NAMED = 3
 
 
-def _takes(metric: Metric[Any], law: Distribution, exact: bool) -> bool:
-    """Whether a metric sees a law itself: for its closed form, or because only the law has a density."""
-    return metric.has_closed_form(law) and (exact or metric.needs_density)
+def _takes(metric: Metric[Any], distribution: Distribution, exact: bool) -> bool:
+    """Whether a metric sees a distribution itself: for its closed form, or because only the distribution has a
+    density."""
+    return metric.has_closed_form(distribution) and (exact or metric.needs_density)
 
 
 class ClientSamples:
@@ -83,7 +84,7 @@ class ClientSamples:
         return client_summary(metric, sample, f"client {self.names[position]!r}")
 
     def _rows(self, client: Client, position: int, part: int) -> Any:
-        """Rows of a law; part 1 are held-out ones."""
+        """Rows of a distribution; part 1 are held-out ones."""
         rng = np.random.default_rng([self._seed, 0, position, part])
         return draw_rows(client.distribution, self._counts[position], rng, f"rows of client {shown(client.name)}")
 
@@ -139,7 +140,7 @@ class GeneratorSamples:
         return self._answers
 
     def whole(self, metric: Metric[Any]) -> Sample:
-        """Its rows or law, where `answers` gives none."""
+        """Its rows or distribution, where `answers` gives none."""
         if self._given is None:
             raise ValueError(f"generator {self.name!r} only answers")
         if self.reading is not None:
@@ -147,11 +148,11 @@ class GeneratorSamples:
                 return self._given
             self._rows = self._rows or Sample(rows=self.reading.stream.collect())
             return self._rows
-        if self._given.rows is None and _takes(metric, self._given.law, self._exact):
+        if self._given.rows is None and _takes(metric, self._given.exact_distribution, self._exact):
             return self._given
         if self._rows is None:
             rng, who = np.random.default_rng(self._seed), f"rows from generator {self.name!r}"
-            self._rows = Sample(rows=draw_rows(self._given.law, self._count, rng, who))
+            self._rows = Sample(rows=draw_rows(self._given.exact_distribution, self._count, rng, who))
         return self._rows
 
     def summary(self, metric: Metric[Any]) -> Any:
@@ -163,12 +164,12 @@ class GeneratorSamples:
 
 def convention(samples: int | None, seed: int, federation: Federation, generators: Sequence[Generator]) -> str:
     """What was drawn and what made the features, for the line under a table."""
-    exact = "laws exact where a closed form exists, else 10,000 rows drawn"
-    drawn = exact if samples is None else f"{samples} rows drawn for each law"
-    has_laws = any(client.distribution is not None for client in federation) or any(
+    exact = "distributions exact where a closed form exists, else 10,000 rows drawn"
+    drawn = exact if samples is None else f"{samples} rows drawn for each distribution"
+    has_distributions = any(client.distribution is not None for client in federation) or any(
         g.answers or isinstance(g.source, Distribution) for g in generators
     )
-    return "; ".join([_features(federation, generators), *([drawn] if has_laws else []), f"seed {seed}"])
+    return "; ".join([_features(federation, generators), *([drawn] if has_distributions else []), f"seed {seed}"])
 
 
 def _features(federation: Federation, generators: Sequence[Generator]) -> str:

@@ -226,8 +226,9 @@ class Scores:
         """Is the gap of FID heterogeneity of the clients, or the number of their rows?
 
         The rows are dealt to the clients at random, sizes and weights kept: what gap is left then is sample size.
-        If all rows are independent draws of one law, every deal is as likely as the one given, so both p-values hold
-        for any number of rows, dimension and weights; p if the generators do not depend on which client holds what.
+        If all rows are independent draws of one distribution, every deal is as likely as the one given, so both
+        p-values hold for any number of rows, dimension and weights; p if the generators do not depend on which client
+        holds what.
 
         Parameters
         ----------
@@ -253,8 +254,8 @@ class Scores:
         Raises
         ------
         InvalidInput
-            For another metric, a client that is an exact law or whose rows are not here, answers to a condition, fewer
-            than two clients, or too many deals.
+            For another metric, a client that is an exact distribution or whose rows are not here, answers to a
+            condition, fewer than two clients, or too many deals.
 
         Examples
         --------
@@ -267,7 +268,8 @@ class Scores:
         return heterogeneity(self.result(check_dealt(metric, self)), self, shuffles, seed)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
-        """The gap that clients of one law with so many rows would show, (generators,); 0 for exact laws.
+        """The gap that clients of one distribution with so many rows would show, (generators,); 0 for exact
+        distributions.
 
         From the eigenvalues of the pooled rows, to within about a tenth for normal and rectified rows of more than two
         features. With heavy-tailed or sparse rows it was down to a quarter of the mean shuffled gap, measured in

@@ -39,7 +39,7 @@ class Resamples(ABC):
     """How often each row counts in each replicate, and what the spread of the replicates says.
 
     `counts` holds a (replicates, n) array for each party, or what gives its rows when asked, clients first, then
-    generators; n = 0 for exact laws.
+    generators; n = 0 for exact distributions.
     """
 
     counts: Sequence[Any]
@@ -110,7 +110,8 @@ class JackknifeResamples(Resamples):
     def of(
         cls, sizes: Sequence[int], groups: int, *, cuts: int = 1, seed: int, level: float, is_smooth: bool
     ) -> JackknifeResamples:
-        """For parties of `sizes` rows (0 for an exact law), each cut at random into as many groups, `cuts` times."""
+        """For parties of `sizes` rows (0 for an exact distribution), each cut at random into as many groups, `cuts`
+        times."""
         streams = np.random.SeedSequence(seed).spawn(len(sizes))
         cut = [min(groups, n) for n in sizes]
         starts = np.cumsum([0, *(cuts * g for g in cut)])
@@ -165,9 +166,9 @@ class Bootstrap:
     """Rows drawn with replacement, `replicates` times.
 
     The intervals correct the bias to first order in 1/N. That is enough for FID only with many rows for the features
-    (5 d, and d²/8), and refused below; `Influence` needs fewer. Between equal laws, where the score sits at its
-    minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD, precision, AuthPct, …) would
-    take repeated rows for copies: they get a jackknife of thirds instead.
+    (5 d, and d²/8), and refused below; `Influence` needs fewer. Between equal distributions, where the score sits at
+    its minimum, they are wider than they need to be. Metrics that look at nearest rows (FLD, precision, AuthPct, …)
+    would take repeated rows for copies: they get a jackknife of thirds instead.
 
     Parameters
     ----------
@@ -201,7 +202,7 @@ class Bootstrap:
         object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
-        """Multinomial counts for parties of `sizes` rows (0 for an exact law)."""
+        """Multinomial counts for parties of `sizes` rows (0 for an exact distribution)."""
         streams = np.random.SeedSequence(self.seed).spawn(len(sizes))
         counts = [
             np.random.default_rng(s).multinomial(n, np.full(n, 1.0 / n), size=self.replicates)
@@ -246,7 +247,8 @@ class Jackknife:
         object.__setattr__(self, "level", check_number(self.level, "level", minimum=0.5, maximum=0.999))
 
     def resample(self, sizes: Sequence[int]) -> Resamples:
-        """Counts of one, and of zero for the group left out, for parties of `sizes` rows (0 for an exact law)."""
+        """Counts of one, and of zero for the group left out, for parties of `sizes` rows (0 for an exact
+        distribution)."""
         return JackknifeResamples.of(sizes, self.groups, seed=self.seed, level=self.level, is_smooth=self.is_smooth)
 
 
@@ -268,7 +270,8 @@ class Thirds:
         d = 8, 100 and 80                   .90 (1.3)   .93 (1.0)   .88 (0.8)   .92 (1.3)
 
     FLD's baseline is cut anew from the rows that are left, and its chance widens the interval: covered in all of 30
-    runs at d = 2, 8 and 16, at 1.2 to 2 times the right width. No factor is taken off: none fits all metrics and laws.
+    runs at d = 2, 8 and 16, at 1.2 to 2 times the right width. No factor is taken off: none fits all metrics and
+    distributions.
     """
 
     cuts: int
@@ -290,9 +293,9 @@ class Thirds:
 class Influence:
     """Influence values, how each row pulls on the score, for FID, FID∞ and KID; the jackknife for other metrics.
 
-    The interval of FID is that of the FID of the laws behind the rows: it lies about FID∞, not about the plain value,
-    which is too large. It needs 1.5 rows, of client and generator, for each direction in which both vary, and 20 at
-    least. Nothing is scored again.
+    The interval of FID is that of the FID of the distributions behind the rows: it lies about FID∞, not about the plain
+    value, which is too large. It needs 1.5 rows, of client and generator, for each direction in which both vary, and 20
+    at least. Nothing is scored again.
 
     Parameters
     ----------

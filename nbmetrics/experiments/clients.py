@@ -161,8 +161,8 @@ def truncation(
     psi : truncation factors ψ to sweep, above 0
     spread : standard deviations of the clients' means, one or several
     clients, client_psi, dim : number of clients, their ψ_C, and the dimension of the latents
-    samples : None for exact laws; a number (100 in the paper) for that many rows a client, and as many rows for
-        each generator as for all clients together
+    samples : None for exact distributions; a number (100 in the paper) for that many rows a client, and as many rows
+        for each generator as for all clients together
     seed : of the clients' means and of the rows
 
     Returns

@@ -19,10 +19,10 @@ CORRELATIONS = tuple(k / 20 for k in range(-20, 21))
 SCALES = tuple(10 ** (k / 10) for k in range(-20, 21))
 SIZES = (5, 7, 10, 15, 20, 30, 50, 70, 100)
 METRICS: tuple[Conditional, ...] = (MFID(condition_dim=1), RFID(condition_dim=1), CFID(condition_dim=1))
-EXACT = [*(metric.convention for metric in METRICS), "laws exact"]
+EXACT = [*(metric.convention for metric in METRICS), "distributions exact"]
 
 
-def _law(correlation: float, deviation: float = 1.0, scale: float = 1.0) -> JointMoments:
+def _distribution(correlation: float, deviation: float = 1.0, scale: float = 1.0) -> JointMoments:
     """The moments of (αx, y): x of variance 1, y of standard deviation `deviation`."""
     off = scale * deviation * correlation
     return JointMoments.of_distribution(Gaussian([0, 0], [[scale**2, off], [off, deviation**2]]), 1)
@@ -49,13 +49,13 @@ def correlation_contours(rho: Any = CORRELATIONS, rho_hat: Any = CORRELATIONS) -
     DataFrame rho, rho_hat, squared_difference = (ρ − ρ̂)², mfid = 0, rfid, cfid, in squared units of y. Everywhere
     CFID ≥ RFID ≥ MFID and CFID ≥ (ρ − ρ̂)². CFID is the squared chord between the angles arccos ρ and arccos ρ̂.
     """
-    laws, generated = (
-        {r: _law(r) for r in sorted(set(grid(values, name, minimum=-1, maximum=1)))}
+    distributions, generated = (
+        {r: _distribution(r) for r in sorted(set(grid(values, name, minimum=-1, maximum=1)))}
         for name, values in (("rho", rho), ("rho_hat", rho_hat))
     )
     rows = [
-        {"rho": r, "rho_hat": s, "squared_difference": (r - s) ** 2, **_scores(laws[r], generated[s])}
-        for r in laws
+        {"rho": r, "rho_hat": s, "squared_difference": (r - s) ** 2, **_scores(distributions[r], generated[s])}
+        for r in distributions
         for s in generated
     ]
     table = pd.DataFrame(rows)
@@ -78,7 +78,7 @@ def condition_scale(
 
     CFID does not depend on it; RFID runs from MFID up to CFID.
 
-    The condition αx takes the place of x. Without rows the laws are exact: x and y have mean 0, variance 1 and
+    The condition αx takes the place of x. Without rows the distributions are exact: x and y have mean 0, variance 1 and
     correlation ρ, ŷ has the standard deviation `deviation` and the correlation ρ̂.
 
     Parameters
@@ -102,7 +102,7 @@ def condition_scale(
             check_number(v, name, minimum=-1, maximum=1) for name, v in (("rho", rho), ("rho_hat", rho_hat))
         )
         wide = check_number(deviation, "deviation", minimum=0)
-        rows = [{"alpha": a, **_scores(_law(real, 1.0, a), _law(generated, wide, a))} for a in scales]
+        rows = [{"alpha": a, **_scores(_distribution(real, 1.0, a), _distribution(generated, wide, a))} for a in scales]
         conventions = EXACT
     else:
         inputs = as_rows(x, "x", min_rows=2)
@@ -120,8 +120,8 @@ def covariance_estimators(n: Any = SIZES, *, rho: float = 0.8, draws: int = 4_00
     Knowing the scales of y and of x helps, and MFID cannot see the second.
 
     Pairs (x, y) have mean 0, variance 1 and correlation ρ. From n of them a covariance is estimated, which with the
-    true variance of x is the law of (x, ŷ), and this is scored against the truth. SC is the second moment S = Σ zzᵀ/n;
-    NSC1 divides y by √S₂₂, as if the variance of y were known, NSC2 also x by √S₁₁.
+    true variance of x is the distribution of (x, ŷ), and this is scored against the truth. SC is the second moment S =
+    Σ zzᵀ/n; NSC1 divides y by √S₂₂, as if the variance of y were known, NSC2 also x by √S₁₁.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def covariance_estimators(n: Any = SIZES, *, rho: float = 0.8, draws: int = 4_00
         rows.append({"n": size, **_summary(_estimated(s, rho))})
     table = pd.DataFrame(rows)
     table.attrs["conventions"] = [
-        "MFID, RFID, CFID: squared Fréchet distance to the exact law",
+        "MFID, RFID, CFID: squared Fréchet distance to the exact distribution",
         "S about the known mean 0, divided by n; true variance of x; residual variance clamped at 0",
         f"means over {draws} draws for each n, seed {seed}",
     ]
@@ -172,7 +172,7 @@ def _bivariate(rho: float, covariance: np.ndarray, variance: np.ndarray) -> dict
     """The metrics between N(0, [[1, ρ], [ρ, 1]]) and N(0, [[1, c], [c, v]]), for arrays c and v."""
     spread = np.sqrt(1 - rho**2)
     residual = np.sqrt(np.maximum(variance - covariance**2, 0.0))
-    # the law of (x, ŷ) that RFID and CFID see has the variance that its clamped residual leaves it
+    # the distribution of (x, ŷ) that RFID and CFID see has the variance that its clamped residual leaves it
     total = covariance**2 + residual**2
     cross = np.sqrt(1 + 2 * rho * covariance + total + 2 * spread * residual)
     return {

@@ -1,4 +1,5 @@
-"""What the experiments on copying share: three sets of one law, and what train and test rows say of generated ones.
+"""What the experiments on copying share: three sets of one distribution, and what train and test rows say of generated
+ones.
 
 `data` is "digits", "moons" or (train, test, fresh) rows: `fresh` stands for an honest generator.
 """
@@ -23,7 +24,7 @@ MOONS = 1000
 
 
 class Sets(NamedTuple):
-    """Rows of one law: what a generator learnt from, what it never saw, and what an honest one would make.
+    """Rows of one distribution: what a generator learnt from, what it never saw, and what an honest one would make.
 
     Of the last at most half as many as of the first, or FLD would call an honest generator better than perfect.
     """

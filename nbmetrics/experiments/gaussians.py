@@ -144,10 +144,10 @@ def gaussian_samples(v: float = 2.0, *, means: Any = MEANS, points: int = 500, s
     """
     federation, count = _clients(means), check_count(points, "points")
     variance = check_number(v, "v", minimum=0)
-    laws = {str(client.name): client.distribution for client in federation}
-    laws["generator"] = Gaussian([0, 0], [variance, 1])
+    distributions = {str(client.name): client.distribution for client in federation}
+    distributions["generator"] = Gaussian([0, 0], [variance, 1])
     rng = np.random.default_rng(seed)
-    rows = np.concatenate([law.sample(count, rng) for law in laws.values()])
-    table = pd.DataFrame({"source": np.repeat(list(laws), count), "x": rows[:, 0], "y": rows[:, 1]})
-    table.attrs["conventions"] = [f"{count} points of each law, seed {seed}"]
+    rows = np.concatenate([distribution.sample(count, rng) for distribution in distributions.values()])
+    table = pd.DataFrame({"source": np.repeat(list(distributions), count), "x": rows[:, 0], "y": rows[:, 1]})
+    table.attrs["conventions"] = [f"{count} points of each distribution, seed {seed}"]
     return table

@@ -1,8 +1,8 @@
 """What the estimators of KID make of few rows, under one kernel and another.
 
 KID has the unit of its kernel: values of two kernels, or of one kernel on the features of two extractors, differ by
-any factor and may order generators differently, so they do not compare. The table has the same two laws in three
-features, and the value as papers print it, times 100.
+any factor and may order generators differently, so they do not compare. The table has the same two distributions in
+three features, and the value as papers print it, times 100.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def kid_estimators(
 
     Unbiased KID is right on average at every n, biased KID only as n grows.
 
-    From each of two laws n rows are drawn, again and again. Every kernel and estimator sees the same rows.
+    From each of two distributions n rows are drawn, again and again. Every kernel and estimator sees the same rows.
 
     Parameters
     ----------
     n : numbers of rows on each side, 2 or more
     kernels : of "cubic" and "RBF", or a dict name -> kernel, such as {"narrow": nm.RBF(2)}
-    real, generated : laws with an exact KID, such as Gaussians, or rows (m, d) to draw from with replacement;
+    real, generated : distributions with an exact KID, such as Gaussians, or rows (m, d) to draw from with replacement;
         by default N(0, I) and N(0.25, I), every feature shifted by 0.25, in 16 dimensions
     draws : samples for each n, 2 or more
     subsets, size : how many random subsets, 2 or more, and rows a side in each (all n where there are fewer)
@@ -66,21 +66,21 @@ def kid_estimators(
     which is kid_subsets_sd: it is 0 where n ≤ size, and kid_std/√subsets is too small where the subsets overlap.
 
     Then what forbids comparison: kid_x100 is 100 · kid_unbiased, as many papers print it (some times 1000; the other
-    columns are not multiplied). kid_doubled and kid_pca are kid_exact of the same two laws in other features: all
-    features doubled, and only the first half of the principal components of `real` kept, as in an image rebuilt from
-    them. Of kernels and of features, each has its own unit and may order generators in its own way.
+    columns are not multiplied). kid_doubled and kid_pca are kid_exact of the same two distributions in other features:
+    all features doubled, and only the first half of the principal components of `real` kept, as in an image rebuilt
+    from them. Of kernels and of features, each has its own unit and may order generators in its own way.
     """
     sizes = [check_count(rows, "n", minimum=2) for rows in grid(n, "n")]
     draws, size = check_count(draws, "draws", minimum=2), check_count(size, "size", minimum=2)
     plans = [Subsets(1, size, seed + k) for k in range(check_count(subsets, "subsets", minimum=2))]
-    laws = _laws(real, generated)
+    distributions = _distributions(real, generated)
     named = _named(kernels)
-    exact = {name: _exact(kernel, laws) for name, kernel in named.items()}
-    views = {"kid_doubled": _doubled(laws), "kid_pca": _rebuilt(laws)}
+    exact = {name: _exact(kernel, distributions) for name, kernel in named.items()}
+    views = {"kid_doubled": _doubled(distributions), "kid_pca": _rebuilt(distributions)}
     elsewhere = {name: {v: _exact(kernel, pair)[1] for v, pair in views.items()} for name, kernel in named.items()}
     rows = []
     for count in sizes:
-        pairs = [_drawn(laws, count, [seed, count, draw]) for draw in range(draws)]
+        pairs = [_drawn(distributions, count, [seed, count, draw]) for draw in range(draws)]
         for name, (metric, value) in exact.items():
             estimates = pd.DataFrame([_estimates(metric.kernel, pair, plans) for pair in pairs])
             rows.append({"n": count, "kernel": name, "kid_exact": value, **_summary(estimates), **elsewhere[name]})
@@ -90,8 +90,8 @@ def kid_estimators(
     return table
 
 
-def _laws(real: Any, generated: Any) -> list[Any]:
-    """Both as laws; rows become the whole population."""
+def _distributions(real: Any, generated: Any) -> list[Any]:
+    """Both as distributions; rows become the whole population."""
     if real is None and generated is None:
         return [Gaussian([shift] * DIMENSION) for shift in (0.0, SHIFT)]
     first = Sample.of(real, "real")
@@ -99,26 +99,29 @@ def _laws(real: Any, generated: Any) -> list[Any]:
     return [s.distribution if s.rows is None else Empirical(s.rows) for s in samples]
 
 
-def _doubled(laws: list[Any]) -> list[Any]:
-    """The laws in features of half the unit."""
-    return [_mapped(law, 2 * np.eye(law.dim), np.zeros(law.dim)) for law in laws]
+def _doubled(distributions: list[Any]) -> list[Any]:
+    """The distributions in features of half the unit."""
+    return [
+        _mapped(distribution, 2 * np.eye(distribution.dim), np.zeros(distribution.dim))
+        for distribution in distributions
+    ]
 
 
-def _rebuilt(laws: list[Any]) -> list[Any]:
-    """The laws projected on the first half (rounded up) of the principal axes of the first, about its mean."""
-    real = laws[0]
+def _rebuilt(distributions: list[Any]) -> list[Any]:
+    """The distributions projected on the first half (rounded up) of the principal axes of the first, about its mean."""
+    real = distributions[0]
     axes = np.linalg.eigh(real.cov)[1][:, real.dim // 2 :]
     projection = axes @ axes.T
-    return [_mapped(law, projection, real.mean - real.mean @ projection) for law in laws]
+    return [_mapped(distribution, projection, real.mean - real.mean @ projection) for distribution in distributions]
 
 
-def _mapped(law: Any, matrix: np.ndarray, shift: np.ndarray) -> Any:
-    """The law of x @ matrix + shift."""
-    if parts := parts_of(law):
+def _mapped(distribution: Any, matrix: np.ndarray, shift: np.ndarray) -> Any:
+    """The distribution of x @ matrix + shift."""
+    if parts := parts_of(distribution):
         return Mixture([_mapped(part, matrix, shift) for _, part in parts], [weight for weight, _ in parts])
-    if isinstance(law, Empirical):
-        return Empirical(law.rows @ matrix + shift)
-    return Gaussian(law.mean @ matrix + shift, matrix.T @ law.cov @ matrix)
+    if isinstance(distribution, Empirical):
+        return Empirical(distribution.rows @ matrix + shift)
+    return Gaussian(distribution.mean @ matrix + shift, matrix.T @ distribution.cov @ matrix)
 
 
 def _named(kernels: Any) -> dict[str, Any]:
@@ -132,12 +135,12 @@ def _named(kernels: Any) -> dict[str, Any]:
     return chosen
 
 
-def _exact(kernel: Any, laws: list[Any]) -> tuple[KID, float]:
-    """The metric with its kernel settled, and its value between the laws."""
-    samples = [Sample(distribution=law) for law in laws]
+def _exact(kernel: Any, distributions: list[Any]) -> tuple[KID, float]:
+    """The metric with its kernel settled, and its value between the distributions."""
+    samples = [Sample(distribution=distribution) for distribution in distributions]
     metric = KID(kernel).resolve(samples)
-    for name, law in zip(("real", "generated"), laws, strict=True):
-        if not metric.has_closed_form(law):
+    for name, distribution in zip(("real", "generated"), distributions, strict=True):
+        if not metric.has_closed_form(distribution):
             fix = "Give Gaussians, a mixture of them, or rows, which are taken as the whole population"
             raise InvalidInput(name, f"has no exact KID under {metric.kernel}", fix)
     terms = metric.terms(*map(metric.summarize, samples)).values()
@@ -147,9 +150,9 @@ def _exact(kernel: Any, laws: list[Any]) -> tuple[KID, float]:
     return metric, math.fsum(terms)
 
 
-def _drawn(laws: list[Any], count: int, seed: list[int]) -> list[Sample]:
+def _drawn(distributions: list[Any], count: int, seed: list[int]) -> list[Sample]:
     rng = np.random.default_rng(seed)
-    return [Sample(rows=law.sample(count, rng)) for law in laws]
+    return [Sample(rows=distribution.sample(count, rng)) for distribution in distributions]
 
 
 def _estimates(kernel: Any, pair: list[Sample], plans: list[Subsets]) -> dict[str, float]:

@@ -63,8 +63,8 @@ def moons_density(
     points = check_count(points, "points", minimum=10)
     counts = [check_count(k, "copies", minimum=0) for k in grid(copies, "copies", minimum=0, maximum=points)]
     jitter = check_number(jitter, "jitter", minimum=0)
-    law, rng = TwoMoons(noise), np.random.default_rng(seed)
-    train, test, fresh = (law.sample(n, rng) for n in (2 * points, points, points))
+    distribution, rng = TwoMoons(noise), np.random.default_rng(seed)
+    train, test, fresh = (distribution.sample(n, rng) for n in (2 * points, points, points))
     near = train[:points] + jitter * rng.standard_normal(fresh.shape)
     reference = Rows.of(Sample(rows=train, test=test))
     tables = []
@@ -182,8 +182,8 @@ def bandwidth_sweep(
         counts = []
     if len(counts) != 3:
         raise InvalidInput("sizes", f"got {shown(sizes)}", "Give the numbers of train, test and generated points")
-    law, rng = TwoMoons(noise), np.random.default_rng(seed)
-    train, test = law.sample(counts[0], rng), law.sample(counts[1], rng)
+    distribution, rng = TwoMoons(noise), np.random.default_rng(seed)
+    train, test = distribution.sample(counts[0], rng), distribution.sample(counts[1], rng)
     generated = [KernelDensity(train, h).sample(counts[2], np.random.default_rng([seed, 1])) for h in widths]
     reference = Reference(train, test, seed)
     table = pd.DataFrame([reference.scores(rows) for rows in generated]).assign(bandwidth=widths)
@@ -209,9 +209,9 @@ def copycat(
 
     It is perfect by FID-train, and hopeless by FLD.
 
-    Fresh rows of the data's own law are the honest generator; beside them half of them replaced by train rows, train
-    rows with a little noise, and the copycat, the train set itself. "fresh, shrunk" is FLD's blind spot: honest rows
-    drawn towards their mean, which lose diversity. The paper shows the copycat beside models of CIFAR-10.
+    Fresh rows of the data's own distribution are the honest generator; beside them half of them replaced by train rows,
+    train rows with a little noise, and the copycat, the train set itself. "fresh, shrunk" is FLD's blind spot: honest
+    rows drawn towards their mean, which lose diversity. The paper shows the copycat beside models of CIFAR-10.
 
     Parameters
     ----------

@@ -28,8 +28,8 @@ def twin_generators(federation: Any = None, *, clients: int = 6, dim: int = 8, s
 
     Parameters
     ----------
-    federation : clients of your own, laws or rows; by default `clients` Gaussians in `dim` dimensions with a shared
-        covariance and random means
+    federation : clients of your own, distributions or rows; by default `clients` Gaussians in `dim` dimensions with a
+        shared covariance and random means
     clients, dim, seed : of the default federation
 
     Returns

@@ -127,7 +127,7 @@ def section_of(metric: Metric[Any], sample: Sample, thrift: Thrift, reveal_rows:
         if not reveal_rows:
             raise InvalidInput("metrics", f"{metric.label} needs {REVEALS['rows']} of a client", ROWS)
         if sample.rows is None:
-            raise InvalidInput("rows", f"is a law, and {metric.label} needs rows", "Give rows")
+            raise InvalidInput("rows", f"is a distribution, and {metric.label} needs rows", "Give rows")
         if metric.needs_test and sample.test is None:
             fix = "Give nm.Client(rows, test=…)"
             raise InvalidInput("rows", f"have no test rows, which {metric.label} compares with", fix)

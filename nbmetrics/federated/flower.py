@@ -45,7 +45,7 @@ def evaluation(
     Parameters
     ----------
     rows : the client's, or a `Client`
-    generated : what is scored, made of the parameters received: rows, a law, or a function (n, rng) -> rows
+    generated : what is scored, made of the parameters received: rows, a distribution, or a function (n, rng) -> rows
     metrics, samples, seed : as for `evaluate`
     options : of `client_summary`. With `privacy` no score is returned, as a score of the bare rows would not be
         private: the loss is 0, and the server makes all scores of the summary

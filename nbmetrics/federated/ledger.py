@@ -91,7 +91,7 @@ def _away(summary: Away, dim: int) -> tuple[dict[str, np.ndarray], dict[str, flo
 
 
 def _count(summary: Any, sample: Sample) -> float:
-    """Of the rows; infinity of a law."""
+    """Of the rows; infinity of a distribution."""
     if sample.rows is not None:
         return int(sample.rows.shape[0])
     known = getattr(summary, "count", None) if sample.stream is None else sample.stream.size

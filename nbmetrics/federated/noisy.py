@@ -43,7 +43,7 @@ def check_bounded(metric: Any, sample: Sample) -> str:
     """The kind of its summary, where one row moves it a bounded way only."""
     kind = kind_of(metric, sample.dim)
     if sample.rows is None:
-        raise InvalidInput("rows", "is a law, which has no rows to protect", "Leave privacy out")
+        raise InvalidInput("rows", "is a distribution, which has no rows to protect", "Leave privacy out")
     if kind == "features" and metric.kernel.is_bounded and metric.estimator.unbiased:
         return kind
     if kind not in ("moments", "nothing"):

@@ -161,9 +161,9 @@ def _is_lone(sample: Sample) -> bool:
 def _thirds(metric: Any, sample: Sample) -> ThirdMoments:
     if sample.rows is not None:
         return ThirdMoments.of_rows(sample.rows, metric.kernel)
-    if isinstance(sample.law, Gaussian):
-        return ThirdMoments.of_law(sample.law)
-    raise InvalidInput("rows", f"is a {type(sample.law).__name__}", "Give rows, or a Gaussian")
+    if isinstance(sample.exact_distribution, Gaussian):
+        return ThirdMoments.of_distribution(sample.exact_distribution)
+    raise InvalidInput("rows", f"is a {type(sample.exact_distribution).__name__}", "Give rows, or a Gaussian")
 
 
 def of_moments(made: Moments) -> Arrays:

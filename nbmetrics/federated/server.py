@@ -49,9 +49,10 @@ def aggregate(
     Parameters
     ----------
     summaries : what `client_summary` made, a list of bytes or a dict name -> bytes
-    weights : λ of the clients, a sequence or a dict by name; None for their shares of the rows (equal for laws)
-    generators, metrics, samples, seed : as for `evaluate`; metrics as the clients named them. Generators are rows, laws
-        or functions (n, rng) -> rows, and are here
+    weights : λ of the clients, a sequence or a dict by name; None for their shares of the rows (equal for
+        distributions)
+    generators, metrics, samples, seed : as for `evaluate`; metrics as the clients named them. Generators are rows,
+        distributions or functions (n, rng) -> rows, and are here
 
     Returns
     -------
@@ -81,7 +82,7 @@ def aggregate(
     federation = federation.with_weights(_weights(weights, counts))
     filling = Filling(federation, wanted, samples=samples, seed=seed, progress=False)
     made = _of_features(generators)
-    laws = tuple(client.to_sample() for client in federation)
+    distributions = tuple(client.to_sample() for client in federation)
     for clients in filling.clients.values():
         _fill_in(clients, sections[clients.metric.name], dim)
     filling.add_all(made)
@@ -89,13 +90,13 @@ def aggregate(
     check_any(results, filling.weights)
     # nobody may take the stand-ins for rows
     span, sent = _span(counts.values()), {name: tuple(part.values()) for name, part in sections.items()}
-    results = tuple(replace(r, clients=laws, span=span, sent=sent[r.name]) for r in results)
+    results = tuple(replace(r, clients=distributions, span=span, sent=sent[r.name]) for r in results)
     unchecked = [name for name, data in named.items() if not has_checksum(data)]
     of_sites = site_cautions({name: [part[name] for part in sections.values()] for name in named}, unchecked)
     results = _cautioned(results, of_sites, filling.generators, seed)
     every = [section for part in sections.values() for section in part.values()]
     who = f"{len(found)} client{'s' * (len(found) > 1)}"
-    note = f"from summaries of {who}; laws exact where a closed form exists; seed {seed}"
+    note = f"from summaries of {who}; distributions exact where a closed form exists; seed {seed}"
     return Scores(filling.names, filling.weights, filling.generators, results, note + _promise(every))
 
 
@@ -198,12 +199,14 @@ def _weights(weights: Any, counts: Mapping[str, float]) -> tuple[float, ...]:
         return check_named_weights(weights, tuple(counts))
     exact = [math.isinf(count) for count in counts.values()]
     if any(exact) and not all(exact):
-        raise InvalidInput("weights", "are missing, and some clients are laws and others rows", "Give one for each")
+        raise InvalidInput(
+            "weights", "are missing, and some clients are distributions and others rows", "Give one for each"
+        )
     return check_named_weights([1.0 if math.isinf(c) else c for c in counts.values()], tuple(counts))
 
 
 def _stand_in(name: str, sections: Mapping[str, Section], dim: int) -> Client:
-    """A law with about the mean and spread of the client, on which metrics are settled as on its rows."""
+    """A distribution with about the mean and spread of the client, on which metrics are settled as on its rows."""
     for section in sections.values():
         arrays, mean = section.arrays, section.arrays.get("mean", np.zeros(0))
         if section.kind in ("moments", "thirds") and mean.shape == (dim,):

@@ -42,7 +42,7 @@ class Section:
     ----------
     metric, says : its name and its convention, which both sides must share
     kind : what the arrays are, see `reveal`
-    count : rows behind it, infinity of an exact law
+    count : rows behind it, infinity of an exact distribution
     arrays : name -> array of at most two axes
     type : of the numbers on the wire, "<f8" or "<f4"
     notes : further numbers of the header, such as a bound on the error of what was left out

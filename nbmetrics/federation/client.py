@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, as_rows, check_frames, column_names, concat, is_array
-from ..distributions import Distribution, as_law
+from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput, check_list, check_names, check_number, shown
 from ..metrics.base import Sample
 from ..partition import labels_of
@@ -69,7 +69,7 @@ class Client:
         self.distribution: Any = None
         self.stream: Stream | None = None
         if images is None:
-            self._take(law_or_rows(given, "data"))
+            self._take(distribution_or_rows(given, "data"))
         self.condition = None if condition is None else as_rows(condition, "condition")
         if self.stream is not None and (condition is not None or (labels is not None and self.stream.size is None)):
             self.rows, self.stream = self.stream.collect(), None  # what belongs to its rows, one by one, needs them
@@ -136,11 +136,11 @@ class Client:
         return f"Client({shown(self.name)}: {what})"
 
 
-def law_or_rows(data: Any, argument: str) -> Any:
-    """The law, stream or rows (n, d) of what a client or a generator is given, images apart."""
-    law = as_law(data, argument)
-    if law is not None:
-        return law
+def distribution_or_rows(data: Any, argument: str) -> Any:
+    """The distribution, stream or rows (n, d) of what a client or a generator is given, images apart."""
+    distribution = as_distribution(data, argument)
+    if distribution is not None:
+        return distribution
     if isinstance(data, Iterator):
         data = peeked(data)
     try:

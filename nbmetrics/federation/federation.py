@@ -185,7 +185,7 @@ class Federation(Dealt):
         return self._again([_split(c, share, np.random.default_rng(s)) for c, s in zip(self, streams, strict=True)])
 
     def merge(self, name: str, clients: Any) -> Federation:
-        """The federation with some clients as one of that name: their rows together, or Σ λ_i P_i of laws.
+        """The federation with some clients as one of that name: their rows together, or Σ λ_i P_i of distributions.
 
         >>> federation = nm.Federation({"a": np.zeros((2, 1)), "b": np.ones((4, 1)), "c": np.ones((6, 1))})
         >>> federation.merge("a and b", ["a", "b"]).describe()["n"].tolist()
@@ -223,8 +223,8 @@ class Federation(Dealt):
             whole = {part: concat(parts) for part, parts in held.items() if all(p is not None for p in parts)}
             pooled = Client(concat([c.rows for c in self.clients]), name="pooled", **whole)
         else:
-            laws = [c.distribution if c.rows is None else Empirical(c.rows) for c in self.clients]
-            pooled = Client(Mixture(laws, self.weights), name="pooled")
+            distributions = [c.distribution if c.rows is None else Empirical(c.rows) for c in self.clients]
+            pooled = Client(Mixture(distributions, self.weights), name="pooled")
         return pooled._with(extraction=self.extraction)
 
     @property
@@ -262,13 +262,13 @@ class Federation(Dealt):
 
 
 def _check_weights(clients: tuple[Client, ...]) -> None:
-    """Refuse clients that say no weights together: all give one, or all have rows, or all are laws."""
+    """Refuse clients that say no weights together: all give one, or all have rows, or all are distributions."""
     has_weight = [c.weight is not None for c in clients]
     if any(has_weight) and not all(has_weight):
         missing = next(c.name for c in clients if c.weight is None)
         raise InvalidInput("weight", f"{missing!r} has none while others do", "Give every client a weight, or none")
-    laws = [c.distribution is not None for c in clients]
-    if any(laws) and not all(laws) and not all(has_weight):
+    distributions = [c.distribution is not None for c in clients]
+    if any(distributions) and not all(distributions) and not all(has_weight):
         seen = "some clients have rows, others a distribution, so sizes do not tell their shares"
         raise InvalidInput("weight", seen, "Give every client a weight")
 

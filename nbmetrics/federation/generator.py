@@ -1,4 +1,4 @@
-"""What is scored: rows, images, a law, or a function of one of them, with a name."""
+"""What is scored: rows, images, a distribution, or a function of one of them, with a name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..errors import InvalidInput, check_list, check_names, shown
 from ..metrics.base import Sample
 from ..summaries.sources import is_batch_function, parquet_files
 from ..summaries.stream import Stream
-from .client import law_or_rows, opened
+from .client import distribution_or_rows, opened
 from .pictures import are_images, check_extraction, check_one_space, images_of, in_batches, rows_of, told
 
 # An iterator that has given so many clients or generators is taken for an endless one.
@@ -73,7 +73,7 @@ class Generator:
             return
         source = opened(self.source, "source")
         if parquet_files(source) or not are_images(source):
-            source = law_or_rows(source, "source")
+            source = distribution_or_rows(source, "source")
             if isinstance(source, Stream):
                 object.__setattr__(self, "columns", self.columns or source.columns)
         elif self.name is None and isinstance(source, (str, os.PathLike)):
@@ -97,7 +97,7 @@ class Generator:
         return self._made(rows_of(images_of(self.source, who, extraction), extraction, who), extraction)
 
     def draw(self, n: int, seed: Any, *, dim: int) -> Sample:
-        """What a metric sees: its rows or law, or `n` rows drawn from a function, seeded."""
+        """What a metric sees: its rows or distribution, or `n` rows drawn from a function, seeded."""
         if isinstance(self.source, Stream):
             if self.source.dim != dim:
                 seen = f"has {self.source.dim} features where {dim} were expected"

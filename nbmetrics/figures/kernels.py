@@ -48,7 +48,7 @@ def _means(ax: Any, rows: pd.DataFrame) -> None:
 def _units(ax: Any, row: Any) -> None:
     values = {"exact": row["kid_exact"], "features doubled": row["kid_doubled"], "half of PCA": row["kid_pca"]}
     lines = [
-        "KID × 100 of the same laws",
+        "KID × 100 of the same distributions",
         *(f"{name}: {numeral(100 * value, '.3g')}" for name, value in values.items()),
     ]
     ax.text(0.98, 0.97, "\n".join(lines), transform=ax.transAxes, ha="right", va="top", fontsize=8)

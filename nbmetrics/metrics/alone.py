@@ -33,7 +33,7 @@ class Alone(Metric[S]):
 
     @abstractmethod
     def rows_of(self, generated: S) -> float:
-        """How many equal rows are behind it; infinity for an exact law."""
+        """How many equal rows are behind it; infinity for an exact distribution."""
 
     @property
     @abstractmethod
@@ -45,7 +45,7 @@ class Alone(Metric[S]):
         return {self.name: self.score(generated)}
 
     def caution(self, real: Any, generated: S) -> str:
-        """Where the score is so near the number of rows that these, and not the law behind them, limit it."""
+        """Where the score is so near the number of rows that these, and not the distribution behind them, limit it."""
         try:
             score, n = self.score(generated), self.rows_of(generated)
         except InvalidInput:  # there is none, and why is said already

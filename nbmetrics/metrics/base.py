@@ -53,7 +53,7 @@ class Metric(ABC, Generic[S]):
     min_rows : rows below which the functions of one call refuse (`evaluate` leaves that to `summarize`)
     copies_matter : whether a repeated row reads as a copy, so that no bootstrap may repeat rows
     needs_test : whether clients must have test rows
-    needs_density : whether a generator's law itself is scored, however many rows are asked for
+    needs_density : whether a generator's distribution itself is scored, however many rows are asked for
     pools_scores : whether a pooled score takes all that the clients' own scores take
     is_squared : whether it is a squared distance with an error that grows with the distance
     is_conditional : whether outputs are compared given their inputs, each client with the answers to its own condition
@@ -274,9 +274,9 @@ def score_pair(metric: Metric[Any], real: Any, generated: Any, *, samples: int =
 
 def sample_if_needed(metric: Metric[Any], sample: Sample, n: int, seed: Any) -> Sample:
     """`sample` itself where the metric can use it; otherwise `n` rows of its distribution."""
-    if sample.rows is not None or metric.has_closed_form(sample.law):
+    if sample.rows is not None or metric.has_closed_form(sample.exact_distribution):
         return sample
-    return Sample(rows=draw_rows(sample.law, n, np.random.default_rng(seed), "sample"))
+    return Sample(rows=draw_rows(sample.exact_distribution, n, np.random.default_rng(seed), "sample"))
 
 
 def replicate(

@@ -3,13 +3,13 @@
 Twin: labs/plane/view/scores.js · held by: tests/labs/plane/test_scores_page.py
 Twin: labs/correlation/view/maths.js · held by: tests/labs/correlation/test_correlation.py
 
-Rows (x, y) are real, rows (x, ŷ) generated from the same x. MFID forgets x; RFID compares the joint laws; CFID
-compares the laws of y given x, and so sees a generator that makes good outputs for the wrong inputs:
+Rows (x, y) are real, rows (x, ŷ) generated from the same x. MFID forgets x; RFID compares the joint distributions; CFID
+compares the distributions of y given x, and so sees a generator that makes good outputs for the wrong inputs:
 
     CFID = ‖m_y − m_ŷ‖² + Tr[(C_yx − C_ŷx) C_xx⁺ (C_xy − C_xŷ)] + Bures²(C_yy|x, C_ŷŷ|x)  ≥  RFID  ≥  MFID
 
-A generated law with an x of its own (a joint Gaussian, say) is read as its law of y given x and put on the
-real x first, so this order always holds. The definitions and the order are those of Soloveitchik, Diskin,
+A generated distribution with an x of its own (a joint Gaussian, say) is read as its distribution of y given x and put
+on the real x first, so this order always holds. The definitions and the order are those of Soloveitchik, Diskin,
 Morin and Wiesel, "Conditional Frechet Inception Distance" (2021), with covariances of ddof 1 for their 0.
 """
 
@@ -42,7 +42,7 @@ class Conditional(Metric[JointMoments]):
 
     Parameters
     ----------
-    condition_dim : where rows or a law come without a condition, this many of their first features are x and
+    condition_dim : where rows or a distribution come without a condition, this many of their first features are x and
         the others y, so that a joint Gaussian is scored exactly and a 2-D picture reads its axes as x → y
     """
 
@@ -52,9 +52,9 @@ class Conditional(Metric[JointMoments]):
         self.condition_dim = None if condition_dim is None else check_count(condition_dim, "condition_dim")
 
     def summarize(self, sample: Sample) -> JointMoments:
-        """Joint moments of `sample.condition` and `.rows` (n ≥ 2), or of an exact joint law."""
+        """Joint moments of `sample.condition` and `.rows` (n ≥ 2), or of an exact joint distribution."""
         if sample.rows is None:
-            return JointMoments.of_distribution(cast(HasMoments, sample.law), self._split(sample))
+            return JointMoments.of_distribution(cast(HasMoments, sample.exact_distribution), self._split(sample))
         if sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or leave these out")
         if sample.condition is not None:
@@ -206,14 +206,14 @@ def warn_of_few(n: int, dx: int, dy: int) -> None:
 
 def _joint_terms(real: JointMoments, generated: JointMoments, alpha: float) -> dict[str, float]:
     generated = generated.carried_to(real)
-    roots = [_weighted(law, alpha) for law in (real, generated)]
+    roots = [_weighted(distribution, alpha) for distribution in (real, generated)]
     return {"mean": _squared_shift(real.mean_y, generated.mean_y), "covariance": _bures(*roots)}
 
 
-def _weighted(law: JointMoments, alpha: float) -> Array:
+def _weighted(distribution: JointMoments, alpha: float) -> Array:
     if alpha == 0:
-        return law.marginal_root
-    return namespace(law.root_y).concat([alpha * law.root_x, law.root_y], axis=1)
+        return distribution.marginal_root
+    return namespace(distribution.root_y).concat([alpha * distribution.root_x, distribution.root_y], axis=1)
 
 
 def _squared_shift(a: Array, b: Array) -> float:

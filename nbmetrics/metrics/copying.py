@@ -221,7 +221,7 @@ def _apart(rows: np.ndarray, train: Distinct) -> np.ndarray:
 
 
 def _z_score(generated: np.ndarray, test: np.ndarray) -> float:
-    """Mann–Whitney U of the generated rows' nearest-train distances, as a z-score under equal laws."""
+    """Mann–Whitney U of the generated rows' nearest-train distances, as a z-score under equal distributions."""
     from scipy.stats import rankdata
 
     m, n = len(generated), len(test)

@@ -31,7 +31,7 @@ from .kid.estimators import AllPairs
 from .kid.kernels import RBF
 from .memo import remember
 
-# Beyond as many rows a full matrix of pairs, and its spectrum, takes minutes; of a law fewer are drawn.
+# Beyond as many rows a full matrix of pairs, and its spectrum, takes minutes; of a distribution fewer are drawn.
 MOST_ROWS, DRAWN = 5000, 2000
 
 
@@ -206,8 +206,8 @@ class RRKE(Metric[Rows]):
     sigma : as in `RKE`
 
     0 for equal kernel covariances; log(k/j) where the clients hold k equal groups far apart and the generator makes j.
-    A convex divergence, so RRKE-all ≤ RRKE-avg under any weights; but of equal laws too it is above 0 on rows, the
-    farther the fewer there are, and so is a gap. Rows count as they weigh, at most 5,000 a side.
+    A convex divergence, so RRKE-all ≤ RRKE-avg under any weights; but of equal distributions too it is above 0 on rows,
+    the farther the fewer there are, and so is a gap. Rows count as they weigh, at most 5,000 a side.
     """
 
     name = "rrke"

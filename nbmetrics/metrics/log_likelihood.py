@@ -22,15 +22,15 @@ class LogLikelihood(Metric["DensityParts"]):
     Parameters
     ----------
     samples, seed : rows drawn from a real *distribution* where the expectation has no closed form; with a
-        Gaussian generator it is exact for every real law with `.mean` and `.cov`
+        Gaussian generator it is exact for every real distribution with `.mean` and `.cov`
 
     Higher is better, any sign. LL-avg = LL-all identically. The generator needs a density, `.log_prob`.
 
     Examples
     --------
     >>> rows = np.random.default_rng(0).normal(size=(100, 2))
-    >>> laws = {"narrow": nm.Gaussian([0, 0], 0.1), "right": nm.Gaussian([0, 0])}
-    >>> nm.evaluate([rows], laws, "log_likelihood").ranks("log_likelihood")["avg"].tolist()
+    >>> distributions = {"narrow": nm.Gaussian([0, 0], 0.1), "right": nm.Gaussian([0, 0])}
+    >>> nm.evaluate([rows], distributions, "log_likelihood").ranks("log_likelihood")["avg"].tolist()
     [2, 1]
     """
 
@@ -38,7 +38,7 @@ class LogLikelihood(Metric["DensityParts"]):
     label = "Log-likelihood"
     higher_is_better = True
     min_rows = 1
-    # The generator's law itself is scored, however many rows are asked for.
+    # The generator's distribution itself is scored, however many rows are asked for.
     needs_density = True
 
     def __init__(self, samples: int = 10_000, seed: int = 0) -> None:
@@ -46,7 +46,7 @@ class LogLikelihood(Metric["DensityParts"]):
         self.seed = check_count(seed, "seed", minimum=0)
 
     def summarize(self, sample: Sample) -> DensityParts:
-        """The rows, or the law itself: of a generator its density, of a client what it is tried on."""
+        """The rows, or the distribution itself: of a generator its density, of a client what it is tried on."""
         content = sample.distribution if sample.rows is None else sample.rows
         return DensityParts([DensityPart(content, self.samples, self.seed)], (1.0,))
 
@@ -58,8 +58,8 @@ class LogLikelihood(Metric["DensityParts"]):
 
     def terms(self, real: DensityParts, generated: DensityParts) -> dict[str, float]:
         """`log_likelihood` = Σ λ_i E log p_G(X_i)."""
-        law = generated.parts[0]
-        values = [part.mean_log_density(law) for part in real.parts]
+        distribution = generated.parts[0]
+        values = [part.mean_log_density(distribution) for part in real.parts]
         return {"log_likelihood": float(sum(w * v for w, v in zip(real.weights, values, strict=True)))}
 
     def has_closed_form(self, distribution: Distribution) -> bool:
@@ -71,7 +71,7 @@ class LogLikelihood(Metric["DensityParts"]):
 
 
 class DensityPart:
-    """One client's rows or law, or a generator's; each mean log-density is computed once."""
+    """One client's rows or distribution, or a generator's; each mean log-density is computed once."""
 
     def __init__(self, content: Any, samples: int, seed: int) -> None:
         self.content = content
@@ -79,20 +79,21 @@ class DensityPart:
 
     def mean_log_density(self, generator: DensityPart) -> float:
         """E log p_G(X) for X of this part."""
-        law = generator.content
-        if not has_density(law):
-            seen = f"the generator is {f'{law.shape[0]} rows' if is_array(law) else shown(law)}, which has no log_prob"
+        distribution = generator.content
+        if not has_density(distribution):
+            source = f"{distribution.shape[0]} rows" if is_array(distribution) else shown(distribution)
+            seen = f"the generator is {source}, which has no log_prob"
             fix = "It needs a density: nm.Gaussian, nm.Mixture, or nm.KernelDensity(rows, bandwidth)"
             raise InvalidInput("generators", seen, fix)
         known: WeakKeyDictionary[DensityPart, float] = remember(self, "means", WeakKeyDictionary)
         if generator not in known:
-            known[generator] = self._mean_of(law)
+            known[generator] = self._mean_of(distribution)
         return known[generator]
 
-    def _mean_of(self, law: HasDensity) -> float:
-        if isinstance(law, Gaussian) and not is_array(self.content) and has_moments(self.content):
-            return _expected(law, self.content)
-        return _mean_log_prob(law, self._rows)
+    def _mean_of(self, distribution: HasDensity) -> float:
+        if isinstance(distribution, Gaussian) and not is_array(self.content) and has_moments(self.content):
+            return _expected(distribution, self.content)
+        return _mean_log_prob(distribution, self._rows)
 
     @cached_property
     def _rows(self) -> Array:
@@ -103,7 +104,7 @@ class DensityPart:
 
     @property
     def nbytes(self) -> int:
-        """Bytes to send it: the rows, or about the parameters of a Gaussian law."""
+        """Bytes to send it: the rows, or about the parameters of a Gaussian distribution."""
         if is_array(self.content):
             return int(self.content.shape[0] * self.content.shape[1] * self.content.itemsize)
         return 8 * self.content.dim * (self.content.dim + 3) // 2
@@ -120,16 +121,16 @@ class DensityParts:
         return sum(part.nbytes for part in self.parts)
 
 
-def _expected(law: Gaussian, real: HasMoments) -> float:
-    """E log N(X; m, C) = log N(μ) − ½ Tr C⁻¹S, for any law of X with mean μ and covariance S."""
+def _expected(distribution: Gaussian, real: HasMoments) -> float:
+    """E log N(X; m, C) = log N(μ) − ½ Tr C⁻¹S, for any distribution of X with mean μ and covariance S."""
     root = np.asarray(Gaussian(real.mean, real.cov).root)
-    centre, *spread = law.log_prob(np.concatenate([law.mean[None, :], law.mean + root]))
+    centre, *spread = distribution.log_prob(np.concatenate([distribution.mean[None, :], distribution.mean + root]))
     # log N(m + r) − log N(m) = −½ rᵀC⁻¹r for each row r of a factor of S.
-    return float(law.log_prob(np.asarray(real.mean)[None, :])[0] + sum(value - centre for value in spread))
+    return float(distribution.log_prob(np.asarray(real.mean)[None, :])[0] + sum(value - centre for value in spread))
 
 
-def _mean_log_prob(law: HasDensity, rows: Array) -> float:
-    values = np.asarray(to_numpy(law.log_prob(rows)), dtype=np.float64)
+def _mean_log_prob(distribution: HasDensity, rows: Array) -> float:
+    values = np.asarray(to_numpy(distribution.log_prob(rows)), dtype=np.float64)
     if values.shape != (rows.shape[0],) or np.isnan(values).any():
         seen = f"log_prob gave shape {values.shape}" + ", NaN among it" * bool(np.isnan(values).any())
         raise InvalidInput("generators", seen, f"It should give {rows.shape[0]} log-densities in nats")

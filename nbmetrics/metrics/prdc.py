@@ -182,7 +182,7 @@ class Recall(_Neighbors):
 class Density(_Neighbors):
     """Mean number of real balls around a generated row, over k (Naeem et al. 2020); ≥ 0, may exceed 1.
 
-    Higher is better; 1 in expectation for equal laws. Parameters and weights as for `Precision`.
+    Higher is better; 1 in expectation for equal distributions. Parameters and weights as for `Precision`.
     """
 
     name = "density"

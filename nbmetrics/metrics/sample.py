@@ -1,4 +1,4 @@
-"""What a metric sees of one client or generator: rows, an exact law, or a stream of rows."""
+"""What a metric sees of one client or generator: rows, an exact distribution, or a stream of rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..arrays import Array, as_rows
-from ..distributions import Distribution, as_law
+from ..distributions import Distribution, as_distribution
 from ..errors import InvalidInput
 from ..summaries.stream import Stream
 
@@ -20,9 +20,9 @@ class Sample:
     Attributes
     ----------
     rows : (n, d) array, or None for an exact distribution
-    distribution : the exact law, or None for rows
+    distribution : the exact distribution, or None for rows
     test, condition : further rows of a client, for the metrics that need them
-    is_drawn : whether the rows were drawn from a law, in proportion to its weight up to one row
+    is_drawn : whether the rows were drawn from a distribution, in proportion to its weight up to one row
     stream : rows that come in batches, in place of `rows`; only metrics whose `reads` says so are given it
     """
 
@@ -40,13 +40,13 @@ class Sample:
             data = data.to_sample()
         if isinstance(data, Stream):
             data = data.collect()
-        law = data.distribution if isinstance(data, Sample) else as_law(data, argument)
-        if law is None:
+        distribution = data.distribution if isinstance(data, Sample) else as_distribution(data, argument)
+        if distribution is None:
             rows = as_rows(data.rows if isinstance(data, Sample) else data, argument, dim=dim, min_rows=min_rows)
             return data if isinstance(data, Sample) else cls(rows=rows)
-        if dim is not None and law.dim != dim:
-            raise InvalidInput(argument, f"has dimension {law.dim} where {dim} was expected", "Use one space")
-        return data if isinstance(data, Sample) else cls(distribution=law)
+        if dim is not None and distribution.dim != dim:
+            raise InvalidInput(argument, f"has dimension {distribution.dim} where {dim} was expected", "Use one space")
+        return data if isinstance(data, Sample) else cls(distribution=distribution)
 
     def repeated(self, counts: np.ndarray) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
@@ -61,20 +61,20 @@ class Sample:
     def dim(self) -> int:
         if self.stream is not None:
             return self.stream.dim
-        return int(self.law.dim if self.rows is None else self.rows.shape[1])
+        return int(self.exact_distribution.dim if self.rows is None else self.rows.shape[1])
 
     @property
     def size(self) -> int | None:
-        """The number of rows; None of a law, and of a stream that was not read."""
+        """The number of rows; None of a distribution, and of a stream that was not read."""
         if self.stream is not None:
             return self.stream.size
         return None if self.rows is None else int(self.rows.shape[0])
 
     def together(self) -> Array | None:
-        """The rows, those of a stream put together within the memory limit; None of a law."""
+        """The rows, those of a stream put together within the memory limit; None of a distribution."""
         return self.rows if self.stream is None else self.stream.collect()
 
     @property
-    def law(self) -> Distribution:
+    def exact_distribution(self) -> Distribution:
         """The distribution of a sample without rows."""
         return cast(Distribution, self.distribution)

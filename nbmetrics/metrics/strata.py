@@ -17,13 +17,13 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, eq=False)
 class Strata(Generic[S]):
-    """A summary and the rows behind it; a part without rows is an exact law.
+    """A summary and the rows behind it; a part without rows is an exact distribution.
 
     Attributes
     ----------
     summary : of all parts together
     parts : the summary of each part
-    rows : (n_i, d) rows of each part, None for a law
+    rows : (n_i, d) rows of each part, None for a distribution
     shares : λ_i of each part, sum 1
     """
 
@@ -51,22 +51,22 @@ class Strata(Generic[S]):
 
     @property
     def is_exact(self) -> bool:
-        """Whether every part is a law."""
+        """Whether every part is a distribution."""
         return all(rows is None for rows in self.rows)
 
     @property
     def is_mixed(self) -> bool:
-        """Whether some parts are laws and others rows."""
+        """Whether some parts are distributions and others rows."""
         return not self.is_exact and any(rows is None for rows in self.rows)
 
     @property
     def sizes(self) -> list[float]:
-        """Rows of each part, infinity for a law."""
+        """Rows of each part, infinity for a distribution."""
         return [math.inf if rows is None else float(rows.shape[0]) for rows in self.rows]
 
     @cached_property
     def lost(self) -> float:
-        """Σ λ_i²/n_i: one over the number of equal rows that would be as noisy; 0 for laws."""
+        """Σ λ_i²/n_i: one over the number of equal rows that would be as noisy; 0 for distributions."""
         return math.fsum(s * s / n for s, n in zip(self.shares, self.sizes, strict=True))
 
     @property
@@ -76,7 +76,7 @@ class Strata(Generic[S]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes to send it: its rows, or the summary of a law."""
+        """Bytes to send it: its rows, or the summary of a distribution."""
         arrays = [x for x in self.rows if x is not None]
         rows = sum(x.shape[0] * x.shape[1] * (8 if "64" in str(x.dtype) else 4) for x in arrays)
         return rows + (int(getattr(self.summary, "nbytes", 0)) if len(arrays) < len(self.rows) else 0)
@@ -85,9 +85,9 @@ class Strata(Generic[S]):
 class Pulls(NamedTuple):
     """A score and how each row pulls on it (its influence values).
 
-    `real` and `generated` hold one array of a value a row for each part, None for laws. The parts' own shares are
-    not in them: the variance of the score is Σ λ_i² Var(pulls_i)/n_i over both sides. `caution` says why they are NaN,
-    or not to be trusted.
+    `real` and `generated` hold one array of a value a row for each part, None for distributions. The parts' own shares
+    are not in them: the variance of the score is Σ λ_i² Var(pulls_i)/n_i over both sides. `caution` says why they are
+    NaN, or not to be trusted.
     """
 
     value: float

@@ -1,1 +1,1 @@
-"""What a client reveals: built from rows or laws, pooled with weights, its size known in bytes."""
+"""What a client reveals: built from rows or distributions, pooled with weights, its size known in bytes."""

@@ -16,7 +16,7 @@ from ..arrays import Array, align, namespace, psd_root, to_float64, triangular
 from ..distributions import HasMoments
 from .moments import Moments
 
-# Relative to the features' deviations: below it two laws of x are the same one, apart from rounding.
+# Relative to the features' deviations: below it two distributions of x are the same one, apart from rounding.
 SAME = 1e-10
 # Relative to its mean: below it a feature does not vary, apart from rounding.
 CONSTANT = 64 * 2.0**-52
@@ -24,7 +24,7 @@ CONSTANT = 64 * 2.0**-52
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """The best linear prediction of y from x under one joint law.
+    """The best linear prediction of y from x under one joint distribution.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Regression:
 
 @dataclass(frozen=True, eq=False)
 class JointMoments:
-    """Mean and covariance (ddof 1) of the columns [x, y] of one law; pools as `Moments` does.
+    """Mean and covariance (ddof 1) of the columns [x, y] of one distribution; pools as `Moments` does.
 
     Attributes
     ----------
@@ -63,7 +63,8 @@ class JointMoments:
 
     @classmethod
     def of_distribution(cls, distribution: HasMoments, dim_x: int) -> JointMoments:
-        """The population moments of a joint law, with `.mean` and `.cov`, whose first `dim_x` features are x."""
+        """The population moments of a joint distribution, with `.mean` and `.cov`, whose first `dim_x` features are
+        x."""
         return cls(Moments.of_distribution(distribution), dim_x)
 
     @classmethod
@@ -73,7 +74,7 @@ class JointMoments:
 
     @property
     def count(self) -> float:
-        """Rows that made it, infinity for an exact law."""
+        """Rows that made it, infinity for an exact distribution."""
         return self.moments.count
 
     @property
@@ -132,7 +133,7 @@ class JointMoments:
         return Regression((inverse @ inner) / scale[:, None], x, fitted, residual)
 
     def carried_to(self, other: JointMoments) -> JointMoments:
-        """This law's y given x, on the x of `other`: itself where both have one law of x."""
+        """This distribution's y given x, on the x of `other`: itself where both have one distribution of x."""
         if _same_x(self, other):
             return self
         mean_x, mean_y, other_mean, other_root = align(self.mean_x, self.mean_y, other.mean_x, other.root_x)
@@ -169,7 +170,7 @@ def _nonzero(scale: Array) -> Array:
 
 
 def _same_x(a: JointMoments, b: JointMoments) -> bool:
-    """Whether both have one law of x, to rounding: as they do where both were made from the same rows x."""
+    """Whether both have one distribution of x, to rounding: as they do where both were made from the same rows x."""
     mean_a, mean_b = align(a.mean_x, b.mean_x)
     cov_a, cov_b = align(a.cov_x, b.cov_x)
     xp = namespace(mean_a)

@@ -32,13 +32,13 @@ class Absent:
 
 
 class KernelPart:
-    """One client's (or generator's) share in a kernel mean: its rows, embedding or exact law.
+    """One client's (or generator's) share in a kernel mean: its rows, embedding or exact distribution.
 
     Means with other parts are remembered, so each client–generator block is computed once.
 
     Attributes
     ----------
-    count, diagonal : rows that made it (infinity for an exact law) and their mean of k(x, x)
+    count, diagonal : rows that made it (infinity for an exact distribution) and their mean of k(x, x)
     lean : the mean of what the kernel leaves out at each row, see `Kernel.pull`
     table, position : means of every two parts of a federation, and where this part is in them; None until known
     """
@@ -84,11 +84,15 @@ class KernelPart:
 
     @property
     def nbytes(self) -> int:
-        return 8 + int(getattr(self.content, "nbytes", 0) or _law_bytes(self.content))
+        return 8 + int(getattr(self.content, "nbytes", 0) or _distribution_bytes(self.content))
 
 
-def _law_bytes(law: Any) -> int:
-    return 8 * (law.dim + law.dim * (law.dim + 1) // 2) if isinstance(law, Distribution) else 0
+def _distribution_bytes(distribution: Any) -> int:
+    return (
+        8 * (distribution.dim + distribution.dim * (distribution.dim + 1) // 2)
+        if isinstance(distribution, Distribution)
+        else 0
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,5 +239,5 @@ class KernelMean:
 
     @property
     def nbytes(self) -> int:
-        """Bytes to send it: rows, embeddings or the parameters of exact laws."""
+        """Bytes to send it: rows, embeddings or the parameters of exact distributions."""
         return sum(part.nbytes for part in self.parts) + (self._embedding.nbytes if self.is_merged else 0)

@@ -62,7 +62,7 @@ class Triangle:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Mean and covariance (ddof 1) of one law; the summary of FID.
+    """Mean and covariance (ddof 1) of one distribution; the summary of FID.
 
     Attributes
     ----------

@@ -23,7 +23,8 @@ class Rows:
     rows : (n, d)
     weights : (n,) float64, sum 1; λ_i/n_i for a row of client i after pooling
     test, condition : further rows, where every part has them
-    is_drawn : whether the rows were drawn from laws in proportion to their weights, up to one row a law
+    is_drawn : whether the rows were drawn from distributions in proportion to their weights, up to one row a
+        distribution
     """
 
     rows: Array

@@ -1,7 +1,7 @@
 """The papers' theorems as functions that return both sides: what avg and all have to do with each other.
 
-A federation holds laws or rows, a generator is either; rows count as `evaluate` counts them (ddof 1, unbiased KID).
-Five claims are wrong as printed. Two are at the root: FID-avg is not the FID to the barycenter plus a constant
+A federation holds distributions or rows, a generator is either; rows count as `evaluate` counts them (ddof 1, unbiased
+KID). Five claims are wrong as printed. Two are at the root: FID-avg is not the FID to the barycenter plus a constant
 (`fid_avg_bound`), and the papers' twin generators do not score alike (`printed_twin`; `twin` mends them). Three follow
 from these: the gap's constant (`printed_gap`; `fid_gap_identity` mends it), an order (`printed_order`) and a bound
 (`printed_twin_bound`).

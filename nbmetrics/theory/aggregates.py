@@ -32,7 +32,7 @@ class Sides(NamedTuple):
 
 
 class ConditionalOrder(NamedTuple):
-    """The conditional family of one pair of laws, which is always in this order: MFID ≤ RFID ≤ CFID."""
+    """The conditional family of one pair of distributions, which is always in this order: MFID ≤ RFID ≤ CFID."""
 
     mfid: float
     rfid: float
@@ -45,14 +45,14 @@ def as_federation(federation: Any) -> Federation:
 
 
 class MeanRoot(NamedTuple):
-    """Mean (d,) and a factor (r, d) of the covariance, rootᵀroot, of a law or of rows (ddof 1)."""
+    """Mean (d,) and a factor (r, d) of the covariance, rootᵀroot, of a distribution or of rows (ddof 1)."""
 
     mean: np.ndarray
     root: np.ndarray
 
 
 def as_seen(metric: Metric[Any], client: Any, position: int) -> Sample:
-    """What a metric sees of a client; 10,000 rows, the same for every call, of a law without a closed form."""
+    """What a metric sees of a client; 10,000 rows, the same for every call, of a distribution without a closed form."""
     return sample_if_needed(metric, client.to_sample(), 10_000, [0, position])
 
 
@@ -73,7 +73,7 @@ def moments_of(federation: Federation) -> list[MeanRoot]:
 
 
 def sample_of(generator: Any, metric: Metric[Any], federation: Federation) -> Sample:
-    """What a metric sees of a single generator: rows, a law, or a `Generator` that holds one of them."""
+    """What a metric sees of a single generator: rows, a distribution, or a `Generator` that holds one of them."""
     source = generator.through(federation.extraction).source if isinstance(generator, Generator) else generator
     if callable(source) and not isinstance(source, Distribution):
         raise InvalidInput("generator", "is a function", "Give rows, or a distribution")
@@ -98,13 +98,13 @@ def kid_gap(federation: Any, kernel: Any = None) -> float:
 
     Parameters
     ----------
-    federation : `Federation`, or clients that make one; laws or rows, any weights
+    federation : `Federation`, or clients that make one; distributions or rows, any weights
     kernel : cubic by default, `nm.RBF(sigma)`, or a function of two blocks of rows (n, d), (m, d) -> (n, m)
 
     Returns
     -------
-    float, Σ λ_i E k(X_i, X_i′) − E k(X̂, X̂′) with X̂ from the pooled data, self-pairs of rows left out. For laws it is
-    Σ λ_i KID(P̂, P_i) ≥ 0; for few rows it may be negative.
+    float, Σ λ_i E k(X_i, X_i′) − E k(X̂, X̂′) with X̂ from the pooled data, self-pairs of rows left out. For
+    distributions it is Σ λ_i KID(P̂, P_i) ≥ 0; for few rows it may be negative.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def kid_gap_identity(federation: Any, generator: Any, kernel: Any = None) -> Sid
 def fid_all_identity(federation: Any, generator: Any) -> Sides:
     """Theorem 2.1: FID-all of the pooled data (left) is the FID of N(μ̂, Ĉ) (right).
 
-    μ̂ = Σ λ_i μ_i and Ĉ = Σ λ_i [C_i + (μ_i − μ̂)(μ_i − μ̂)ᵀ] for laws. For rows C_i counts with ddof 0, and Ĉ is
+    μ̂ = Σ λ_i μ_i and Ĉ = Σ λ_i [C_i + (μ_i − μ̂)(μ_i − μ̂)ᵀ] for distributions. For rows C_i counts with ddof 0, and Ĉ is
     divided by 1 − Σ λ_i²/n_i, which makes it the covariance (ddof 1) of the rows put together where λ_i = n_i/n.
 
     Examples
@@ -161,9 +161,9 @@ def fid_all_identity(federation: Any, generator: Any) -> Sides:
 def fid_gap_identity(federation: Any, generator: Any) -> Sides:
     """FID-avg − FID-all (left) by mean roots alone (right): Remark 3 of the papers' submission, corrected.
 
-    2 Tr (C_G Ĉ)^{1/2} − 2 Σ λ_i Tr (C_G C_i)^{1/2} + const, with a constant that no generator is in: 0 for laws, and
-    Σ λ_i Tr C_i + Σ λ_i ‖μ_i − μ̂‖² − Tr Ĉ for rows (ddof 1). Neither side has the generator's mean in it. The
-    submission has Tr (C_G C̃)^{1/2} in place of the mean over clients; see `printed_gap`.
+    2 Tr (C_G Ĉ)^{1/2} − 2 Σ λ_i Tr (C_G C_i)^{1/2} + const, with a constant that no generator is in: 0 for
+    distributions, and Σ λ_i Tr C_i + Σ λ_i ‖μ_i − μ̂‖² − Tr Ĉ for rows (ddof 1). Neither side has the generator's mean
+    in it. The submission has Tr (C_G C̃)^{1/2} in place of the mean over clients; see `printed_gap`.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def fid_gap_identity(federation: Any, generator: Any) -> Sides:
 
 
 def gap_constant(clients: Federation, pooled: Gaussian) -> float:
-    """Σ λ_i (Tr C_i + ‖μ_i − μ̂‖²) − Tr Ĉ: 0 for laws, and what ddof 1 leaves for rows."""
+    """Σ λ_i (Tr C_i + ‖μ_i − μ̂‖²) − Tr Ĉ: 0 for distributions, and what ddof 1 leaves for rows."""
     own = [np.sum(root**2) + np.sum((mean - pooled.mean) ** 2) for mean, root in moments_of(clients)]
     return float(np.dot(clients.weights, own) - np.sum(pooled.root**2))
 
@@ -205,10 +205,12 @@ def pooled_gaussian(federation: Any) -> Gaussian:
 
 
 def convexity(federation: Any, generator: Any, metric: Any = "fid") -> Sides:
-    """Observation 1 of the submission: all (left) ≤ avg (right), for metrics convex in the real law, as FID and KID.
+    """Observation 1 of the submission: all (left) ≤ avg (right), for metrics convex in the real distribution, as FID
+    and KID.
 
-    It holds for laws, and for rows taken as whole populations, `nm.Empirical(rows)`. For rows as samples the unbiased
-    estimators can break it: clients {0, 1} and {0, 1} with generator {0, 10} have FID-all 62.42 > FID-avg 60.75.
+    It holds for distributions, and for rows taken as whole populations, `nm.Empirical(rows)`. For rows as samples the
+    unbiased estimators can break it: clients {0, 1} and {0, 1} with generator {0, 10} have FID-all 62.42 > FID-avg
+    60.75.
 
     Examples
     --------
@@ -225,7 +227,7 @@ def convexity(federation: Any, generator: Any, metric: Any = "fid") -> Sides:
 
 
 def linearity(federation: Any, generator: Any, metric: Any = "log_likelihood") -> Sides:
-    """all (left) = avg (right), for metrics linear in the real law: the log-likelihood, and recall from rows.
+    """all (left) = avg (right), for metrics linear in the real distribution: the log-likelihood, and recall from rows.
 
     Examples
     --------
@@ -238,7 +240,8 @@ def linearity(federation: Any, generator: Any, metric: Any = "log_likelihood") -
 
 
 def conditional_order(real: Any, generated: Any, condition_dim: int = 1) -> ConditionalOrder:
-    """MFID ≤ RFID ≤ CFID (Soloveitchik et al.), of joint laws or rows whose first columns are x and the others y.
+    """MFID ≤ RFID ≤ CFID (Soloveitchik et al.), of joint distributions or rows whose first columns are x and the others
+    y.
 
     Parameters
     ----------

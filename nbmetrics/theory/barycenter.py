@@ -44,7 +44,7 @@ class Minimizers(NamedTuple):
 
 
 def barycenter(federation: Any, *, iterations: int = 1_000) -> Gaussian:
-    """X̃ = N(μ̂, C̃), the law that minimises FID-avg (Theorem 2.2).
+    """X̃ = N(μ̂, C̃), the distribution that minimises FID-avg (Theorem 2.2).
 
     C̃ solves C̃ = Σ λ_i (C̃^{1/2} C_i C̃^{1/2})^{1/2}; see `barycenter_residual`. In factors C = RᵀR the fixed point is
     R ← Σ λ_i Q_i R_i with Q_i the rotation of R_i nearest to R, so no inverse is needed and singular covariances are
@@ -52,7 +52,7 @@ def barycenter(federation: Any, *, iterations: int = 1_000) -> Gaussian:
 
     Parameters
     ----------
-    federation : `Federation` of laws with mean and covariance, or of rows (ddof 1)
+    federation : `Federation` of distributions with mean and covariance, or of rows (ddof 1)
     iterations : at most this many; it stops when a step is rounding
 
     Raises
@@ -104,22 +104,22 @@ def _turned(root: np.ndarray, towards: np.ndarray) -> np.ndarray:
     return u[:, keep] @ (vt[keep] @ root)
 
 
-def barycenter_residual(federation: Any, law: Gaussian) -> float:
-    """How far a law N(μ, C) is from the barycenter's equations.
+def barycenter_residual(federation: Any, distribution: Gaussian) -> float:
+    """How far a distribution N(μ, C) is from the barycenter's equations.
 
     ‖C − Σ λ_i (C^{1/2} C_i C^{1/2})^{1/2}‖ over the trace of C, and ‖μ − μ̂‖ over the root of that trace: both without
-    unit and relative to the law's own spread. The result is the root of the sum of their squares.
+    unit and relative to the distribution's own spread. The result is the root of the sum of their squares.
 
     Parameters
     ----------
     federation : as in `barycenter`
-    law : Gaussian in as many dimensions
+    distribution : Gaussian in as many dimensions
 
     Returns
     -------
-    float ≥ 0, and 0 (to rounding) for the barycenter. Where C is positive definite, 0 proves that the law is the
-    barycenter, as FID-avg is convex in C. Where C is singular, 0 proves nothing: the equation does not see directions
-    in which C has no variance, so that N(μ̂, 0) solves it for any clients. Compare FID-avg then.
+    float ≥ 0, and 0 (to rounding) for the barycenter. Where C is positive definite, 0 proves that the distribution is
+    the barycenter, as FID-avg is convex in C. Where C is singular, 0 proves nothing: the equation does not see
+    directions in which C has no variance, so that N(μ̂, 0) solves it for any clients. Compare FID-avg then.
 
     Examples
     --------
@@ -129,17 +129,17 @@ def barycenter_residual(federation: Any, law: Gaussian) -> float:
     (True, [[4.0]])
     """
     clients = as_federation(federation)
-    if not isinstance(law, Gaussian) or law.dim != clients.dim:
-        raise InvalidInput("law", f"is {shown(law)}", f"Give a Gaussian in {clients.dim} dimensions")
-    _, s, axes = np.linalg.svd(law.root, full_matrices=False)
+    if not isinstance(distribution, Gaussian) or distribution.dim != clients.dim:
+        raise InvalidInput("distribution", f"is {shown(distribution)}", f"Give a Gaussian in {clients.dim} dimensions")
+    _, s, axes = np.linalg.svd(distribution.root, full_matrices=False)
     half = (axes.T * s) @ axes
     image, moments = np.zeros_like(half), moments_of(clients)
     for w, (_, root) in zip(clients.weights, moments, strict=True):
         _, inner, axes = np.linalg.svd(root @ half, full_matrices=False)
         image += w * (axes.T * inner) @ axes
-    trace = max(float(np.trace(law.cov)), np.finfo(float).tiny)
-    shift = law.mean - np.asarray(clients.weights) @ [mean for mean, _ in moments]
-    return math.hypot(np.linalg.norm(law.cov - image) / trace, np.linalg.norm(shift) / math.sqrt(trace))
+    trace = max(float(np.trace(distribution.cov)), np.finfo(float).tiny)
+    shift = distribution.mean - np.asarray(clients.weights) @ [mean for mean, _ in moments]
+    return math.hypot(np.linalg.norm(distribution.cov - image) / trace, np.linalg.norm(shift) / math.sqrt(trace))
 
 
 def fid_avg_bound(federation: Any, generator: Any) -> AvgBound:

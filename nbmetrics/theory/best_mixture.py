@@ -81,7 +81,8 @@ class BestMixture:
     score : its KID-all on the rows it was chosen on, which flatters it
     best_single, best_single_score : the generator of the lowest KID-all, and that score; `score` is never above it
     cross_fitted : KID-all of the mixture that is chosen on one half of all rows, on the other half, mean of both ways:
-        what to expect of a choice from half as many rows. `score` where all laws are exact; NaN where rows are too few
+        what to expect of a choice from half as many rows. `score` where all distributions are exact; NaN where rows are
+        too few
     clients : DataFrame client, mixture, best_single, saved: each client's KID from both, and best_single − mixture
     means : of the kernel: `means.score(α)` is KID-all of any mixture of the generators, in their order
     note : how `cross_fitted` was made, or why it is NaN
@@ -299,7 +300,7 @@ def _cross_fitted(
     """
     everyone = [part for mean in (pooled, *generated.values()) for part in mean.parts]
     if all(part.count == math.inf for part in everyone):
-        return means.score(weights), "all laws are exact: nothing to fit twice"
+        return means.score(weights), "all distributions are exact: nothing to fit twice"
     if not any(isinstance(part, Half) for part in everyone):
         return math.nan, "the rows were not scored in halves: see nm.best_mixture"
     for name, mean in generated.items():
@@ -315,7 +316,7 @@ def _cross_fitted(
 
 
 def _of_side(mean: KernelMean, side: int) -> KernelMean:
-    """The kernel mean of one half of the rows; exact laws are in both."""
+    """The kernel mean of one half of the rows; exact distributions are in both."""
     kept = [
         (part, w / part.share if isinstance(part, Half) else w)
         for part, w in zip(mean.parts, mean.weights, strict=True)

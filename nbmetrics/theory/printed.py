@@ -31,7 +31,7 @@ from .twins import printed_twin
 def printed_gap(federation: Any, generator: Any) -> Sides:
     """The submission's Remark 3: FID-avg − FID-all (left) = 2 Tr ((C_G Ĉ)^{1/2} − (C_G C̃)^{1/2}) + const (right).
 
-    The constant is the one that is right where all covariances commute, 0 for laws. Were the remark true,
+    The constant is the one that is right where all covariances commute, 0 for distributions. Were the remark true,
     `difference` would be one number for all generators. It is FID-avg's distance from its bound, `fid_avg_bound`, so
     never negative, and it moves with the generator: over 30 random 4 × 4 ones from 0.16 to 1.04, or from 0.13 to 2.36.
     `fid_gap_identity` is the true form.
@@ -54,7 +54,7 @@ def printed_order(federation: Any, first: Any, second: Any) -> Sides:
 
     Parameters
     ----------
-    federation, first, second : clients and two generators, laws or rows
+    federation, first, second : clients and two generators, distributions or rows
     """
     clients = as_federation(federation)
     metric = FID()
@@ -68,9 +68,9 @@ def printed_order(federation: Any, first: Any, second: Any) -> Sides:
 def printed_twin_bound(federation: Any) -> Sides:
     """Proposition 1's bound: 2u (left) ≤ FID-all(G′) − FID-all(Ĝ) (right), u and G′ as in `printed_twin`.
 
-    For laws it is the other way round. The right side is u + Bures²(Σ λ_i C_i, Ĉ), which is at least u and at most
-    2u, and 2u only where the means differ in directions in which no client varies. For means ±e₁ in R³ and C = I it
-    is 1.1716 where 2 is claimed. Nor does any other twin reach the bound there: generators that these clients score
+    For distributions it is the other way round. The right side is u + Bures²(Σ λ_i C_i, Ĉ), which is at least u and at
+    most 2u, and 2u only where the means differ in directions in which no client varies. For means ±e₁ in R³ and C = I
+    it is 1.1716 where 2 is claimed. Nor does any other twin reach the bound there: generators that these clients score
     as they score Ĝ are by the triangle inequality within 4 Bures²(C, Ĉ) = 0.686 of it.
 
     Raises

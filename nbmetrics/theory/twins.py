@@ -58,7 +58,7 @@ def twin(
 
     Parameters
     ----------
-    federation : `Federation` of laws with mean and covariance, or of rows (ddof 1)
+    federation : `Federation` of distributions with mean and covariance, or of rows (ddof 1)
     starts, seed : of the search, where the clients' covariances differ: from as many random places
     progress : called before each try of the search with its number and how many there are at most; what it raises
         ends the search
@@ -117,7 +117,7 @@ def _shared(moments: list[MeanRoot], weights: Sequence[float], first: Gaussian) 
         free = axes[-1] * np.sign(axes[-1][np.argmax(np.abs(axes[-1]))])
         return Gaussian(first.mean + math.sqrt(u) * free, cov)
     candidates = [Gaussian(first.mean, c) for c in _as_far(cov, first.cov, u)]
-    best = max(candidates, key=lambda law: _fid_all(first, law), default=None)
+    best = max(candidates, key=lambda distribution: _fid_all(first, distribution), default=None)
     return best if best is not None and _fid_all(first, best) > APART * u else None
 
 
@@ -160,7 +160,7 @@ def _searched(
             z, missed = search(problem.objective, problem.constraints, place, scale=score)
             gap = problem.objective(z)[0]
             if missed <= MET * score and gap > APART * score and (best is None or gap > best[0]):
-                best = gap, problem.law(z)
+                best = gap, problem.distribution(z)
         if best is not None:
             break
     if best is None:
@@ -185,7 +185,7 @@ class _Problem:
         start = np.concatenate([first.mean, self.root0.ravel()])
         self.wanted = [self._fid(start, target)[0] for target in self.targets]
 
-    def law(self, z: np.ndarray) -> Gaussian:
+    def distribution(self, z: np.ndarray) -> Gaussian:
         return Gaussian.factored(z[: self.dim], z[self.dim :].reshape(self.dim, self.dim))
 
     def objective(self, z: np.ndarray) -> tuple[float, np.ndarray]:
@@ -241,12 +241,12 @@ def twin_differences(federation: Any, pair: Twin) -> np.ndarray:
     """
     if not isinstance(pair, Twin):
         raise InvalidInput("pair", f"is {shown(pair)}", "Give the Twin that theory.twin or theory.printed_twin returns")
-    laws = [Gaussian.factored(*moments) for moments in moments_of(as_federation(federation))]
-    return np.array([fid(law, pair.second) - fid(law, pair.first) for law in laws])
+    distributions = [Gaussian.factored(*moments) for moments in moments_of(as_federation(federation))]
+    return np.array([fid(distribution, pair.second) - fid(distribution, pair.first) for distribution in distributions])
 
 
 def _fid_all(first: Gaussian, second: Gaussian) -> float:
-    """FID of two laws, however close they are."""
+    """FID of two distributions, however close they are."""
     return float(np.sum((first.mean - second.mean) ** 2)) + _bures(first.root, second.root)
 
 

@@ -149,7 +149,7 @@ def _rows_of(client: Client) -> np.ndarray:
         fix = "Train on pixels as rows, images.reshape(len(images), -1) / 255; score the model's images on features"
         raise InvalidInput("federation", f"{who} has features of images, from which no image comes back", fix)
     if client.rows is None:
-        fix = "Draw rows first: nm.Client(law.sample(1000, rng))"
+        fix = "Draw rows first: nm.Client(distribution.sample(1000, rng))"
         raise InvalidInput("federation", f"{who} is {shown(client.distribution)}, and has no rows", fix)
     if client.condition is not None:
         fix = "Leave the conditions out: these models take none"

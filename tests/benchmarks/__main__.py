@@ -22,7 +22,7 @@ import nbmetrics as nm
 from nbmetrics.metrics import FID, Sample
 
 from . import extraction, federated, fld, growth, neighbors, peers, wanted, watching
-from .laws import LAWS, MILD, features
+from .distributions import DISTRIBUTIONS, MILD, features
 
 ROUNDS = 2
 
@@ -67,20 +67,20 @@ def moments(rows: np.ndarray):
     return rows.mean(axis=0, dtype=np.float64), np.cov(rows, rowvar=False)
 
 
-def fid_lines(n: int, d: int, law: str, dtype):
-    x, y = features(n, d, 1, dtype, law), features(n, d, 2, dtype, law)
+def fid_lines(n: int, d: int, distribution: str, dtype):
+    x, y = features(n, d, 1, dtype, distribution), features(n, d, 2, dtype, distribution)
     size = f"{n:,} rows a side, d = {d}, {np.dtype(dtype)}"
     for name, distance in (peers.pytorch_fid(), peers.torch_fidelity_fid()):
         theirs, ours, a, b = timed(lambda: distance(*moments(x), *moments(y)), lambda: nm.fid(x, y))  # noqa: B023
         same(a, b, 1e-6)
-        yield Line(f"FID from rows, {size}", f"np.cov, {name}", theirs, ours, rows=law)
+        yield Line(f"FID from rows, {size}", f"np.cov, {name}", theirs, ours, rows=distribution)
     metric, generator = FID(), moments(y)
     ready = metric.summarize(Sample(rows=y))
     metric.distance(metric.summarize(Sample(rows=x[:300])), ready)  # its root belongs to what is ready
-    yield from ready_lines(x, generator, ready, law)
+    yield from ready_lines(x, generator, ready, distribution)
 
 
-def ready_lines(x, generator, ready, law: str):
+def ready_lines(x, generator, ready, distribution: str):
     """One more client, of all rows and of a hundred, when the generator's moments are there."""
     metric, d = FID(), x.shape[1]
     name, distance = peers.torch_fidelity_fid()
@@ -91,23 +91,23 @@ def ready_lines(x, generator, ready, law: str):
         )
         same(a, b, 1e-3)  # roots of a rank-deficient product carry the peers' rounding
         task = f"FID of a client of {len(client):,} rows, generator ready, d = {d}, {x.dtype}"
-        yield Line(task, f"np.cov, {name}", theirs, ours, rows=law)
+        yield Line(task, f"np.cov, {name}", theirs, ours, rows=distribution)
 
 
-def kid_lines(n: int, d: int, law: str):
-    x, y = features(n, d, 1, np.float32, law), features(n, d, 2, np.float32, law)
+def kid_lines(n: int, d: int, distribution: str):
+    x, y = features(n, d, 1, np.float32, distribution), features(n, d, 2, np.float32, distribution)
     name, subsets = peers.torch_fidelity_kid()
     theirs, ours, a, b = timed(lambda: subsets(x, y), lambda: nm.kid(x, y))
-    if law == MILD:
+    if distribution == MILD:
         same(a, b, 0.05)  # theirs is a random estimate of ours, of any spread where tails are heavy
-    yield Line(f"KID on all {n:,} x {n:,} rows, d = {d}, float32", name, theirs, ours, rows=law)
+    yield Line(f"KID on all {n:,} x {n:,} rows, d = {d}, float32", name, theirs, ours, rows=distribution)
 
 
 # VmHWM belongs to this process alone; ru_maxrss of a child starts at its parent's.
 PEAK = """
 import sys
 from tests.benchmarks import peers
-from tests.benchmarks.laws import features
+from tests.benchmarks.distributions import features
 import numpy as np, nbmetrics as nm
 n, d = map(int, sys.argv[2:])
 act = {"ours": nm.kid, "theirs": peers.torch_fidelity_kid()[1]}[sys.argv[1]]
@@ -188,7 +188,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--features", type=int, default=2048)
-    parser.add_argument("--laws", nargs="+", choices=LAWS, default=[*LAWS], help="kinds of rows, by default all")
+    parser.add_argument(
+        "--distributions",
+        nargs="+",
+        choices=DISTRIBUTIONS,
+        default=[*DISTRIBUTIONS],
+        help="kinds of rows, by default all",
+    )
     asked = parser.parse_args()
     start, lines = time.perf_counter(), []
     where = machine()
@@ -203,14 +209,14 @@ def main() -> None:
         watching.lines(),
     ):
         lines.extend(told(part))
-    for law in asked.laws:
+    for distribution in asked.distributions:
         for dtype in (np.float64, np.float32):
-            lines.extend(told(fid_lines(*size, law, dtype)))
-            lines.extend(told(neighbors.lines(law, dtype)))
-            lines.extend(told(wanted.mifid_lines(law, dtype)))
-        lines.extend(told(kid_lines(*size, law)))
+            lines.extend(told(fid_lines(*size, distribution, dtype)))
+            lines.extend(told(neighbors.lines(distribution, dtype)))
+            lines.extend(told(wanted.mifid_lines(distribution, dtype)))
+        lines.extend(told(kid_lines(*size, distribution)))
         for kind in (fld.lines, federated.interval_lines, federated.federation_lines):
-            lines.extend(told(kind(law)))
+            lines.extend(told(kind(distribution)))
     print(where)
     print_table(lines)
     growth.print_growth()

@@ -10,7 +10,7 @@ import numpy as np
 import nbmetrics as nm
 
 from . import peers
-from .laws import MILD, features
+from .distributions import MILD, features
 
 PAIRS = 3
 
@@ -21,12 +21,12 @@ def seconds(act) -> float:
     return time.perf_counter() - start
 
 
-def federation_lines(law=MILD, clients=100, rows=100, generators=20, made=5_000, d=2048):
+def federation_lines(distribution=MILD, clients=100, rows=100, generators=20, made=5_000, d=2048):
     """FID and KID, avg and all, of every client and generator; the peer's pairs are timed and multiplied."""
     from .__main__ import Line, moments
 
-    federation = nm.Federation([features(rows, d, seed, np.float32, law) for seed in range(clients)])
-    sources = {f"g{g}": features(made, d, 1000 + g, np.float32, law) for g in range(generators)}
+    federation = nm.Federation([features(rows, d, seed, np.float32, distribution) for seed in range(clients)])
+    sources = {f"g{g}": features(made, d, 1000 + g, np.float32, distribution) for g in range(generators)}
     theirs = []
     name, distance = peers.pytorch_fid()
     for k in range(PAIRS):
@@ -37,14 +37,14 @@ def federation_lines(law=MILD, clients=100, rows=100, generators=20, made=5_000,
     size = f"{clients} clients x {rows} rows, {generators} generators x {made:,}, d = {d}"
     peer = f"np.cov, {name}, median of {PAIRS} pairs"
     for task, ours in (("FID + KID (the peer: FID only)", own["fid"] + own["kid"]), ("FID alone", own["fid"])):
-        yield Line(f"{task}, avg and all: {size}", peer, one, ours, rows=law, times=times)
+        yield Line(f"{task}, avg and all: {size}", peer, one, ours, rows=distribution, times=times)
 
 
-def interval_lines(law=MILD, n=1_500, m=2_000, d=768, replicates=200):
+def interval_lines(distribution=MILD, n=1_500, m=2_000, d=768, replicates=200):
     """FID with intervals by influence values, beside resampling by covariances and roots."""
     from .__main__ import Line, moments
 
-    x, y = features(n, d, 1, np.float64, law), features(m, d, 2, np.float64, law)
+    x, y = features(n, d, 1, np.float64, distribution), features(m, d, 2, np.float64, distribution)
     name, distance = peers.pytorch_fid()
     theirs = seconds(lambda: distance(*moments(x[np.arange(n) // 2]), *moments(y[np.arange(m) // 2])))
     design = nm.Influence()
@@ -52,7 +52,7 @@ def interval_lines(law=MILD, n=1_500, m=2_000, d=768, replicates=200):
         warnings.simplefilter("ignore", nm.BiasWarning)
         ours = seconds(lambda: nm.evaluate([x], {"g": y}, "fid", uncertainty=design, progress=False).clients)
     task = f"FID with intervals, n = {n:,}, m = {m:,}, d = {d} (the peer: {replicates} bootstraps, too narrow here)"
-    yield Line(task, f"np.cov, {name}", theirs, ours, rows=law, times=replicates)
+    yield Line(task, f"np.cov, {name}", theirs, ours, rows=distribution, times=replicates)
 
 
 def gemm_lines(n=8_192, d=2048):

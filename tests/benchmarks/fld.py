@@ -13,7 +13,7 @@ import numpy as np
 from nbmetrics.metrics.mixture import Scale, fit
 
 from . import peers
-from .laws import MILD, features
+from .distributions import MILD, features
 
 PEER = "Adam, lr 0.5, <= 50 epochs (the FLD authors' fit)"
 
@@ -51,11 +51,11 @@ def adam_fit(train, centres, epochs=50, batch=10_000) -> float:
     return best
 
 
-def lines(law: str = MILD, n: int = 5_000, d: int = 768):
+def lines(distribution: str = MILD, n: int = 5_000, d: int = 768):
     """Rows of the table: the fit of n centres to n rows, z-scored by n test rows."""
     from .__main__ import Line, timed
 
-    train, test, generated = (features(n, d, seed, np.float32, law) for seed in (1, 2, 3))
+    train, test, generated = (features(n, d, seed, np.float32, distribution) for seed in (1, 2, 3))
     scale = Scale.of(test)
     if peers.imported("torch") is None:
         return
@@ -63,4 +63,4 @@ def lines(law: str = MILD, n: int = 5_000, d: int = 768):
     theirs, ours, a, b = timed(partial(adam_fit, *z), lambda: -fit(train, generated, scale).objective)
     if not b <= a + 1e-4:
         raise AssertionError(f"the peer stops at {a}, ours at {b}")
-    yield Line(f"FLD's fit, {n:,} x {n:,} rows, d = {d}, float32", PEER, theirs, ours, rows=law)
+    yield Line(f"FLD's fit, {n:,} x {n:,} rows, d = {d}, float32", PEER, theirs, ours, rows=distribution)

@@ -13,7 +13,7 @@ import numpy as np
 from nbmetrics.metrics.prdc import forget, prdc
 
 from . import peers
-from .laws import MILD, features
+from .distributions import MILD, features
 
 FIELDS = ("precision", "recall", "density", "coverage")
 
@@ -34,9 +34,9 @@ print((read("VmHWM") - before) / 2**20)
 """
 
 
-def rows(n: int, d: int, dtype=np.float32, law: str = MILD) -> list[np.ndarray]:
+def rows(n: int, d: int, dtype=np.float32, distribution: str = MILD) -> list[np.ndarray]:
     """Two samples."""
-    return [features(n, d, seed, dtype, law) for seed in (1, 2)]
+    return [features(n, d, seed, dtype, distribution) for seed in (1, 2)]
 
 
 def peer(x, y, k: int = 5):
@@ -46,13 +46,13 @@ def peer(x, y, k: int = 5):
     return tuple(float(found[name]) for name in FIELDS)
 
 
-def lines(law: str, dtype, n: int = 5_000, d: int = 2048):
+def lines(distribution: str, dtype, n: int = 5_000, d: int = 2048):
     """Rows of the table: seconds of all four."""
     from .__main__ import Line, timed
 
     if peers.imported("prdc") is None:
         return
-    x, y = rows(n, d, dtype, law)
+    x, y = rows(n, d, dtype, distribution)
 
     def ours():
         forget()
@@ -60,10 +60,10 @@ def lines(law: str, dtype, n: int = 5_000, d: int = 2048):
 
     first, second, theirs, own = timed(lambda: peer(x, y), ours)
     # the peer rounds distances, which decides where copies of a row lie on a radius
-    if law != "every row twice" and not np.allclose(theirs, own, rtol=0, atol=3 / n):
+    if distribution != "every row twice" and not np.allclose(theirs, own, rtol=0, atol=3 / n):
         raise AssertionError(f"prdc says {theirs}, ours {own}")
     task = f"precision, recall, density, coverage, {n:,} x {n:,} rows, d = {d}, {np.dtype(dtype)}"
-    yield Line(task, "prdc", first, second, rows=law)
+    yield Line(task, "prdc", first, second, rows=distribution)
 
 
 def memory_lines(n: int = 5_000, d: int = 2048):

@@ -8,16 +8,16 @@ import nbmetrics as nm
 from nbmetrics.metrics.prdc import forget
 
 from . import peers
-from .laws import MILD, features
+from .distributions import MILD, features
 
 
-def mifid_lines(law: str, dtype, n: int = 5_000, d: int = 2048):
+def mifid_lines(distribution: str, dtype, n: int = 5_000, d: int = 2048):
     """A row of the table: generated rows of which half are near copies of train rows."""
     from .__main__ import Line, same, timed
 
     if (peer := peers.torchmetrics_mifid()) is None:
         return
-    train, fresh = features(n, d, 1, dtype, law), features(n, d, 2, dtype, law)
+    train, fresh = features(n, d, 1, dtype, distribution), features(n, d, 2, dtype, distribution)
     generated = np.concatenate([1.01 * train[: n // 2], fresh[n // 2 :]])
 
     def ours():
@@ -27,7 +27,7 @@ def mifid_lines(law: str, dtype, n: int = 5_000, d: int = 2048):
     name, score = peer
     first, second, theirs, own = timed(lambda: score(train, generated), ours)
     same(theirs, own, 1e-3)
-    yield Line(f"MiFID, {n:,} rows a side, d = {d}, {np.dtype(dtype)}", name, first, second, rows=law)
+    yield Line(f"MiFID, {n:,} rows a side, d = {d}, {np.dtype(dtype)}", name, first, second, rows=distribution)
 
 
 def inception_lines(n: int = 50_000, classes: int = 1008):

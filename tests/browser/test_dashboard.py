@@ -165,7 +165,7 @@ def test_hostile_names_are_text_and_fit_a_narrow_page(saved):
     lab.close()
 
 
-@pytest.mark.parametrize("case", ["one generator", "identical", "one client", "laws", "few rows"])
+@pytest.mark.parametrize("case", ["one generator", "identical", "one client", "distributions", "few rows"])
 def test_edges(saved, case):
     clients = {"a": rows_about(0, 1, 100), "b": rows_about(0.5, 1, 100, seed=1)}
     generators = {"g": rows_about(0, 1, 200, seed=2), "h": rows_about(0.4, 1, 200, seed=3)}
@@ -177,7 +177,7 @@ def test_edges(saved, case):
         clients.pop("b")
     if case == "few rows":  # of a client that decisions leave out
         clients["c"] = rows_about(3, 1, 4, seed=5)
-    if case == "laws":
+    if case == "distributions":
         clients = {"a": nm.Gaussian([0, 0]), "b": nm.Gaussian([2, 0])}
         generators = {"g": nm.Gaussian([1, 0]), "h": nm.Gaussian([1, 0], 1.5)}
     lab = Dashboard(clients, generators)
@@ -205,7 +205,7 @@ def test_edges(saved, case):
         share = percent(scene_of(lab).shares[2])
         expect(root.locator(".nbm-dashboard-legend")).to_contain_text(f"leave out c (4 rows), {share} of the weight")
         assert [row["cells"]["avg"]["value"] for row in shown] == pytest.approx(sorted(known.avg_centres), rel=1e-9)
-    if case == "laws":
+    if case == "distributions":
         expect(root.locator(".nbm-dashboard-legend")).to_contain_text("Exact")
     lab.close()
 

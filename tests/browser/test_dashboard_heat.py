@@ -19,11 +19,11 @@ class Odd:
 
     name = "odd"
 
-    def has_closed_form(self, law):
+    def has_closed_form(self, distribution):
         return True
 
     def summarize(self, sample):
-        return sample.law.mean.mean()
+        return sample.distribution.mean.mean()
 
     def pool(self, summaries, weights):
         return np.average(summaries, weights=weights)

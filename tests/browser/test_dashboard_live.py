@@ -25,8 +25,8 @@ import nbmetrics as nm
 gate = threading.Event()
 class Gated:
     name = "gated"
-    def has_closed_form(self, law): return True
-    def summarize(self, sample): return sample.law.mean.mean()
+    def has_closed_form(self, distribution): return True
+    def summarize(self, sample): return sample.distribution.mean.mean()
     def pool(self, summaries, weights): return np.average(summaries, weights=weights)
     def terms(self, real, generated):
         if generated == 0.2 and real in (0, 0.5, 2):
@@ -214,7 +214,7 @@ def test_what_cannot_be_attached_is_told_and_the_next_is_answered(run_cells, mon
     settle(root)
 
 
-LAWS = """
+DISTRIBUTIONS = """
 import nbmetrics as nm
 federation = {name: nm.Gaussian([x, 0], 1.0) for name, x in {"a": -2, "b": 0, "c": 2}.items()}
 generators = {"left": federation["a"], "wide": nm.Gaussian([0, 0], [4.0, 1.0]), "right": federation["c"]}
@@ -223,7 +223,7 @@ lab = nm.Dashboard(federation, generators, ("fid", "kid")); lab"""
 
 @in_page
 def test_who_wins_by_all_is_computed_when_it_is_chosen_and_for_kid_it_is_who_wins_by_avg(run_cells):
-    page = run_cells(LAWS)
+    page = run_cells(DISTRIBUTIONS)
     root = page.get_by_role("group", name="Dashboard", exact=True)
     by, note = root.get_by_role("group", name="Winner by"), root.locator(".nbm-triangle + .nbm-note")
     regions = root.locator(".nbm-triangle-region")

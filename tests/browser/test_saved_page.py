@@ -77,7 +77,7 @@ def test_a_drag_reads_no_sizes_of_what_it_paints(saved):
 
 @pytest.mark.parametrize("where", ["scene", "presets", "history"])
 def test_a_page_that_was_edited_to_take_all_memory_says_so_instead(browser, tmp_path, where):
-    copycat = {"cc": nm.scene.Copycat(nm.Scene.preset_named("Two clients").laws, "Client 1", 20)}
+    copycat = {"cc": nm.scene.Copycat(nm.Scene.preset_named("Two clients").distributions, "Client 1", 20)}
     lab = nm.Playground("Two clients", copycat)
     lab.history = {"past": [lab.scene], "future": []}
     text = lab.export_html(tmp_path / "page.html").read_text("utf-8")

@@ -20,7 +20,7 @@ EXACT = 1e-9
 
 class Case(NamedTuple):
     name: str
-    law: str
+    distribution: str
     d: int
     sizes: tuple[int, ...]
     weights: tuple[float, ...] | None = None  # in proportion to the sizes
@@ -50,12 +50,12 @@ CASES = [
 ]
 
 
-def draw(law, n, d, rng):
+def draw(distribution, n, d, rng):
     """Rows of N(0, I), of rectified features that share factors, or of a multivariate t with 3 degrees of freedom."""
     rows = rng.standard_normal((n, d))
-    if law == "iso":
+    if distribution == "iso":
         return rows
-    if law == "long tails":
+    if distribution == "long tails":
         return rows / np.sqrt(rng.chisquare(3, size=(n, 1)) / 3)
     mixing = np.random.default_rng(7).standard_normal((d, d)) / np.sqrt(d)
     return np.maximum(0.0, rows * np.arange(1, d + 1) ** -0.7 @ mixing)
@@ -66,14 +66,18 @@ def p_values(case, run):
     rng = np.random.default_rng([11, run])
     shifts = case.shift * rng.standard_normal((len(case.sizes), case.d))
     spread = np.linspace(1 - case.scale, 1 + case.scale, len(case.sizes))
-    deviation = 1.0 if case.law == "iso" else float(draw(case.law, 2000, case.d, np.random.default_rng(8)).std())
+    deviation = (
+        1.0
+        if case.distribution == "iso"
+        else float(draw(case.distribution, 2000, case.d, np.random.default_rng(8)).std())
+    )
     rows = [
-        scale * draw(case.law, n, case.d, rng) + deviation * shift
+        scale * draw(case.distribution, n, case.d, rng) + deviation * shift
         for n, shift, scale in zip(case.sizes, shifts, spread, strict=True)
     ]
     weights = case.weights or tuple(n / sum(case.sizes) for n in case.sizes)
     parties = Parties(np.concatenate(rows), case.sizes, weights)
-    made = Moments.of_rows(draw(case.law, 20 * case.d, case.d, rng))
+    made = Moments.of_rows(draw(case.distribution, 20 * case.d, case.d, rng))
     [(gaps, tie)] = fid_gaps(parties, parties.deals(SHUFFLES, [run]), [made])
     reach = gaps[1:].std(ddof=1) * np.sqrt(1 + 1 / SHUFFLES)
     by_t = float(student.sf((gaps[0] - gaps[1:].mean()) / reach, SHUFFLES - 1))
@@ -95,7 +99,7 @@ def main():
         sizes = f"{len(case.sizes)} × {case.sizes[0]}" if many else ", ".join(map(str, case.sizes))
         name = f"alike: {case.name}" if case.is_null else f"unlike: {case.name}"
         rates = " | ".join(f"{rate:.3f}" for rate in (by_rank, by_t, far, kid))
-        print(f"| {name} | {case.law} | {case.d} | {sizes} | {rates} | {case.runs} |")
+        print(f"| {name} | {case.distribution} | {case.d} | {sizes} | {rates} | {case.runs} |")
         sys.stdout.flush()
 
 

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 import nbmetrics as nm
-from tests.calibration.kid_all import Law
+from tests.calibration.kid_all import Distribution
 from tests.populations import elliptical, fid, fid_avg_and_all, normal, rectified
 
 LEVELS = 0.9, 0.95
@@ -23,7 +23,7 @@ PARTS = "avg", "all", "gap"
 CAUTION = "more error than the interval says"
 
 
-# Law of the client's rows and of the generated ones, features, rows of the client and of the generator.
+# Distribution of the client's rows and of the generated ones, features, rows of the client and of the generator.
 WEAK = (
     ("exponential", "exponential", 2, 400, 40),
     ("exponential", "exponential", 2, 400, 80),
@@ -48,21 +48,23 @@ def pairs(d):
     yield "elliptical .5", elliptical(d, 0.5), normal(d, scale=1.1)
 
 
-def drawn(laws, sizes, generators, m, rng, weights=None):
-    """A federation of rows of these laws, and rows of the generators."""
-    federation = nm.Federation([law.sample(n, rng) for law, n in zip(laws, sizes, strict=True)])
+def drawn(distributions, sizes, generators, m, rng, weights=None):
+    """A federation of rows of these distributions, and rows of the generators."""
+    federation = nm.Federation(
+        [distribution.sample(n, rng) for distribution, n in zip(distributions, sizes, strict=True)]
+    )
     federation = federation if weights is None else federation.with_weights(weights)
-    return federation, {name: law.sample(m, rng) for name, law in generators.items()}
+    return federation, {name: distribution.sample(m, rng) for name, distribution in generators.items()}
 
 
-def evaluated(laws, sizes, generators, m, metrics, rng, weights=None, level=LEVELS[0]):
-    federation, made = drawn(laws, sizes, generators, m, rng, weights)
+def evaluated(distributions, sizes, generators, m, metrics, rng, weights=None, level=LEVELS[0]):
+    federation, made = drawn(distributions, sizes, generators, m, rng, weights)
     return nm.evaluate(federation, made, metrics, uncertainty=nm.Influence(level), progress=False)
 
 
-def tables(laws, sizes, generator, m, metric, rng, weights=None):
+def tables(distributions, sizes, generator, m, metric, rng, weights=None):
     """Of one draw, the scores at each level."""
-    federation, made = drawn(laws, sizes, {"g": generator}, m, rng, weights)
+    federation, made = drawn(distributions, sizes, {"g": generator}, m, rng, weights)
     return [nm.evaluate(federation, made, metric, uncertainty=nm.Influence(level), progress=False) for level in LEVELS]
 
 
@@ -105,14 +107,16 @@ def federations(d=64):
         "\n| clients | weights | true avg, all, gap | bias | sd | 90 % covered: avg, all, gap | 95 % |\n"
         "|---|---|---|---|---|---|---|"
     )
-    for (name, laws), kind in itertools.product(clients.items(), ("sizes", "equal")):
+    for (name, distributions), kind in itertools.product(clients.items(), ("sizes", "equal")):
         weights = np.array(sizes if kind == "sizes" else [1] * 5, dtype=float)
         weights /= weights.sum()
         generator, rng = rectified(d, 9) if "rect" in name else normal(d), np.random.default_rng(1)
-        avg, whole = fid_avg_and_all(laws, weights, generator)
+        avg, whole = fid_avg_and_all(distributions, weights, generator)
         truth, found = np.array([avg, whole, avg - whole]), []
         for _ in range(FEDERATION_RUNS):
-            both = [s.table.iloc[0] for s in tables(laws, sizes, generator, 20 * d, "fid_infinity", rng, weights)]
+            both = [
+                s.table.iloc[0] for s in tables(distributions, sizes, generator, 20 * d, "fid_infinity", rng, weights)
+            ]
             found.append([(both[0][part], *held(both, part, t)) for part, t in zip(PARTS, truth, strict=True)])
         values, *hits = np.moveaxis(np.array(found, dtype=float), 2, 0)
         cells = [", ".join(f"{x:.2g}" for x in row) for row in (truth, values.mean(0) - truth, values.std(0))]
@@ -131,7 +135,9 @@ def weak():
     print(f"\n{heads}\n|---|---|---|---|---|---|---|")
     for own, made, d, n, m in WEAK:
         rng, found, has, warned = np.random.default_rng(4), [], 0, 0
-        client, generator = (Law(np.full(d, mean), np.eye(d), kind) for mean, kind in ((0.0, own), (0.3, made)))
+        client, generator = (
+            Distribution(np.full(d, mean), np.eye(d), kind) for mean, kind in ((0.0, own), (0.3, made))
+        )
         truth = fid(client, generator)
         for _ in range(400):
             both = tables([client], [n], generator, m, "fid_infinity", rng)
@@ -148,14 +154,14 @@ def weak():
 
 def kid_coverage():
     print("\n| kernel | clients × rows, d | generated | 90 % covered: avg, all, gap | 95 % |\n|---|---|---|---|---|")
-    laws = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])]
+    distributions = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])]
     generator = nm.Gaussian([0.3, 0.8], [[1.5, 0.4], [0.4, 0.7]])
     wide = [nm.Gaussian(np.full(32, 0.1 * k)) for k in range(2)], nm.Gaussian(np.full(32, 0.2), 1.2)
     for kernel, name in ((nm.Polynomial(), "cubic"), (nm.RBF(), "RBF, σ = √d")):
         for (clients, made), n in (
-            ((laws, generator), 20),
-            ((laws, generator), 60),
-            ((laws, generator), 200),
+            ((distributions, generator), 20),
+            ((distributions, generator), 60),
+            ((distributions, generator), 200),
             (wide, 40),
         ):
             metric, rng, hits = nm.metrics.KID(kernel), np.random.default_rng(2), []

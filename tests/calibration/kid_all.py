@@ -3,9 +3,9 @@
     python -m tests.calibration.kid_all [runs] [name …]       prints a table (an hour for 1,000 runs of each)
 
 The first rows are the settings in which a pool of stratified rows, taken for one sample, was seen to be biased. The
-others were fixed, with their laws, weights and seeds, before the estimator that they hold was written: unequal sizes,
-2 to 256 features, a third of them skewed or heavy-tailed. The cubic kernel needs three moments alone, so the truth of
-every law here is exact, by formulas of this file.
+others were fixed, with their distributions, weights and seeds, before the estimator that they hold was written: unequal
+sizes, 2 to 256 features, a third of them skewed or heavy-tailed. The cubic kernel needs three moments alone, so the
+truth of every distribution here is exact, by formulas of this file.
 """
 
 import math
@@ -23,7 +23,7 @@ CAUTION = "may hold less often than it says"
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """Rows mean + s·A e: independent e of variance 1 and third cumulant `skew`, and a length s of mean square 1."""
 
     mean: np.ndarray
@@ -73,29 +73,30 @@ def mean_kernel(p, q):
     first = m @ n
     second = first**2 + m @ b @ m + n @ c @ n + np.sum(c * b)
     third = first**3 + 3 * first * (m @ b @ m + n @ c @ n + np.sum(c * b)) + 6 * m @ b @ c @ n
-    for law, mean, cov in ((p, n, b), (q, m, c)):
-        if law.skew:
-            along, spread = law.axes.T @ mean, np.sum(law.axes * (cov @ law.axes), axis=0)
-            third += law.skew * np.sum(along**3 + 3 * along * spread)
+    for distribution, mean, cov in ((p, n, b), (q, m, c)):
+        if distribution.skew:
+            along, spread = distribution.axes.T @ mean, np.sum(distribution.axes * (cov @ distribution.axes), axis=0)
+            third += distribution.skew * np.sum(along**3 + 3 * along * spread)
     if p.skew and q.skew:
         third += p.skew * q.skew * np.sum((p.axes.T @ q.axes) ** 3)
     return 1.0 + 3 * first / d + 3 * second / d**2 + third / d**3
 
 
-def kid_all(laws, weights, generator):
-    """KID of the mixture Σ λ_i P_i of the laws with the generator, exactly."""
+def kid_all(distributions, weights, generator):
+    """KID of the mixture Σ λ_i P_i of the distributions with the generator, exactly."""
     w = np.asarray(weights) / np.sum(weights)
-    between = np.array([[mean_kernel(p, q) for q in laws] for p in laws])
-    cross = np.array([mean_kernel(p, generator) for p in laws])
+    between = np.array([[mean_kernel(p, q) for q in distributions] for p in distributions])
+    cross = np.array([mean_kernel(p, generator) for p in distributions])
     return float(w @ between @ w + mean_kernel(generator, generator) - 2 * w @ cross)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A federation: the laws of its clients, how many rows each has, λ (None: by rows), and the generator's rows."""
+    """A federation: the distributions of its clients, how many rows each has, λ (None: by rows), and the generator's
+    rows."""
 
     name: str
-    laws: list
+    distributions: list
     sizes: tuple
     generator: object
     generated: int = 0
@@ -108,36 +109,36 @@ class Setting:
         return np.asarray(self.sizes if self.weights is None else self.weights, dtype=float)
 
     def truth(self):
-        return kid_all(self.laws, self.shares, self.generator)
+        return kid_all(self.distributions, self.shares, self.generator)
 
     def evaluated(self, run):
         """One run: the row of the table, and the cautions beside it."""
         rng = np.random.default_rng([self.seed, run])
-        rows = [law.sample(n, rng) for law, n in zip(self.laws, self.sizes, strict=True)]
+        rows = [distribution.sample(n, rng) for distribution, n in zip(self.distributions, self.sizes, strict=True)]
         made = self.generator.sample(self.generated, rng) if self.generated else gaussian(self.generator)
         clients = nm.Federation(rows).with_weights(self.shares / self.shares.sum())
         scores = nm.evaluate(clients, {"g": made}, "kid", uncertainty=nm.Influence(LEVEL), progress=False)
         return scores.table.iloc[0], scores.cautions
 
 
-def gaussian(law):
-    return nm.Gaussian(law.mean, law.cov)
+def gaussian(distribution):
+    return nm.Gaussian(distribution.mean, distribution.cov)
 
 
 def iso(d, mean=0.0, variance=1.0, kind="normal"):
-    return Law(np.full(d, float(mean)), math.sqrt(variance) * np.eye(d), kind)
+    return Distribution(np.full(d, float(mean)), math.sqrt(variance) * np.eye(d), kind)
 
 
 def along_first(d, mean, variance=1.0, kind="normal"):
-    law = iso(d, 0.0, variance, kind)
-    return Law(np.r_[float(mean), np.zeros(d - 1)], law.axes, kind)
+    distribution = iso(d, 0.0, variance, kind)
+    return Distribution(np.r_[float(mean), np.zeros(d - 1)], distribution.axes, kind)
 
 
 def decaying(d, seed, mean=0.0, kind="normal", decay=0.7):
     """A random rotation of the spectrum (1 + i)^{−2 decay}."""
     rng = np.random.default_rng([d, seed])
     turned = np.linalg.qr(rng.normal(size=(d, d)))[0] * (1.0 + np.arange(d)) ** -decay
-    return Law(mean * rng.normal(size=d) * (1.0 + np.arange(d)) ** -decay, turned, kind)
+    return Distribution(mean * rng.normal(size=d) * (1.0 + np.arange(d)) ** -decay, turned, kind)
 
 
 def digits():

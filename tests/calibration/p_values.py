@@ -2,8 +2,9 @@
 
     python -m tests.calibration.p_values [runs] [part …]    the two tables of docs/intervals.md, in minutes
 
-Two generators of one law, far from the clients': a p-value for "the first is better" is uniform then. Below, generators
-that differ a little, as checkpoints of one run do: how often the order is wrong is more than the p-value says.
+Two generators of one distribution, far from the clients': a p-value for "the first is better" is uniform then. Below,
+generators that differ a little, as checkpoints of one run do: how often the order is wrong is more than the p-value
+says.
 """
 
 import sys
@@ -14,7 +15,7 @@ import numpy as np
 from scipy.stats import kstest
 
 from tests.calibration.intervals import evaluated
-from tests.calibration.kid_all import Law
+from tests.calibration.kid_all import Distribution
 from tests.populations import elliptical, fid_avg_and_all, normal, rectified
 
 LEVELS = (0.01, 0.05, 0.1)
@@ -23,7 +24,7 @@ RUNS = 1_000
 
 @dataclass(frozen=True)
 class Setting:
-    """Clients' laws, numbers of rows, the law of both generators and the number of their rows."""
+    """Clients' distributions, numbers of rows, the distribution of both generators and the number of their rows."""
 
     clients: list[Any]
     sizes: tuple[int, ...]
@@ -32,7 +33,7 @@ class Setting:
 
 
 def skewed(d, mean=0.0, scale=1.0, kind="exponential"):
-    return Law(np.full(d, mean), scale * np.diag(np.arange(1.0, d + 1) ** -0.5), kind)
+    return Distribution(np.full(d, mean), scale * np.diag(np.arange(1.0, d + 1) ** -0.5), kind)
 
 
 SETTINGS = {
@@ -93,11 +94,11 @@ def alike(runs):
 def close(runs):
     """Generators as close to one another as checkpoints of one run: the p-value, and the share of wrong orders."""
     print("\n| rows | p | runs | ordered wrongly |\n|---|---|---|---|")
-    for rows, law in (("normal", normal), ("exponential", skewed)):
+    for rows, distribution in (("normal", normal), ("exponential", skewed)):
         rng, said, wrong = np.random.default_rng(1), [], []
-        clients = [law(6), law(6)]
+        clients = [distribution(6), distribution(6)]
         for _ in range(runs):
-            generators = {"first": law(6, 0.25), "second": law(6, 0.25 + rng.uniform(-0.03, 0.03))}
+            generators = {"first": distribution(6, 0.25), "second": distribution(6, 0.25 + rng.uniform(-0.03, 0.03))}
             truth = {name: fid_avg_and_all(clients, [0.5, 0.5], one)[1] for name, one in generators.items()}
             row = evaluated(clients, (50, 50), generators, 150, "fid", rng).flips("fid").iloc[0]
             said.append(row["all_p"])

@@ -13,7 +13,7 @@ import numpy as np
 import nbmetrics as nm
 from nbmetrics.labs.dashboard.federated import FederationStudy
 from nbmetrics.labs.dashboard.ranges import leads
-from tests.populations import Law, elliptical, fid_avg_and_all, rectified
+from tests.populations import Distribution, elliptical, fid_avg_and_all, rectified
 
 D, CLIENTS, GENERATORS, MADE = 64, 6, 4, 300
 SCALES = (1.0 + np.arange(D)) ** -0.7
@@ -21,50 +21,54 @@ DIRECTIONS = np.linalg.qr(np.random.default_rng(0).normal(size=(D, GENERATORS)))
 BASES = ("normal", "elliptical .1", "rectified")
 # Of the root of the total variance: how far the clients' means are from that of all.
 APART = 0.3
-KINDS = ("one law", "as far", "farther and farther")
+KINDS = ("one distribution", "as far", "farther and farther")
 
 
 def base(kind):
     if kind == "rectified":
         return rectified(D, 0)
     if kind == "elliptical .1":
-        round_law = elliptical(D, 0.1)
-        return Law(np.zeros(D), np.diag(SCALES**2), lambda n, rng: round_law.sample(n, rng) * SCALES)
-    return Law(np.zeros(D), np.diag(SCALES**2), lambda n, rng: rng.normal(size=(n, D)) * SCALES)
+        round_distribution = elliptical(D, 0.1)
+        return Distribution(np.zeros(D), np.diag(SCALES**2), lambda n, rng: round_distribution.sample(n, rng) * SCALES)
+    return Distribution(np.zeros(D), np.diag(SCALES**2), lambda n, rng: rng.normal(size=(n, D)) * SCALES)
 
 
-def moved(law, by):
-    return Law(law.mean + by, law.cov, lambda n, rng: law.sample(n, rng) + by)
+def moved(distribution, by):
+    return Distribution(distribution.mean + by, distribution.cov, lambda n, rng: distribution.sample(n, rng) + by)
 
 
 def setting(kind, generators):
     """Clients of different means, and four generators."""
-    law = base(kind)
-    unit = np.sqrt(np.trace(law.cov))
+    distribution = base(kind)
+    unit = np.sqrt(np.trace(distribution.cov))
     shifts = APART * unit * np.random.default_rng(1).normal(size=(CLIENTS, D)) / np.sqrt(D)
-    clients = [moved(law, shift - shifts.mean(axis=0)) for shift in shifts]
-    lengths = {"one law": [0] * 4, "as far": [0.3] * 4, "farther and farther": [0.1, 0.15, 0.2, 0.25]}[generators]
-    made = [moved(law, length * unit * u) for length, u in zip(lengths, DIRECTIONS, strict=True)]
+    clients = [moved(distribution, shift - shifts.mean(axis=0)) for shift in shifts]
+    lengths = {"one distribution": [0] * 4, "as far": [0.3] * 4, "farther and farther": [0.1, 0.15, 0.2, 0.25]}[
+        generators
+    ]
+    made = [moved(distribution, length * unit * u) for length, u in zip(lengths, DIRECTIONS, strict=True)]
     return clients, made
 
 
 def truths(kind, generators, clients, made):
     """By "fid avg", "fid all" and, where it is known, "kid": the score of each generator."""
     equal = np.full(CLIENTS, 1.0 / CLIENTS)
-    found = np.array([fid_avg_and_all(clients, equal, law) for law in made])
+    found = np.array([fid_avg_and_all(clients, equal, distribution) for distribution in made])
     known = {"fid avg": found[:, 0], "fid all": found[:, 1]}
-    if generators == "one law":
+    if generators == "one distribution":
         known["kid"] = np.zeros(GENERATORS)
     elif kind == "normal":
-        laws = [[nm.Gaussian(law.mean, law.cov) for law in side] for side in (clients, made)]
-        known["kid"] = nm.evaluate(*laws, "kid", progress=False).values("kid").avg
+        distributions = [
+            [nm.Gaussian(distribution.mean, distribution.cov) for distribution in side] for side in (clients, made)
+        ]
+        known["kid"] = nm.evaluate(*distributions, "kid", progress=False).values("kid").avg
     return known
 
 
 def told_apart(clients, made, rows, rng):
     """Who is shown to be better than whom, by what the verdict rests on; None where there is no interval."""
-    real = {f"c{i}": law.sample(rows, rng) for i, law in enumerate(clients)}
-    generated = {f"g{j}": law.sample(MADE, rng) for j, law in enumerate(made)}
+    real = {f"c{i}": distribution.sample(rows, rng) for i, distribution in enumerate(clients)}
+    generated = {f"g{j}": distribution.sample(MADE, rng) for j, distribution in enumerate(made)}
     study = FederationStudy(real, generated, ("fid", "kid"), None)
     for step in study._filling.steps():
         step()

@@ -14,12 +14,12 @@ import nbmetrics as nm
 from . import made
 
 ROWS = {name: made.rows(k) for k, name in enumerate(made.NAMES)}
-LAW = nm.Gaussian(np.ones(made.DIM))
+DISTRIBUTION = nm.Gaussian(np.ones(made.DIM))
 
 
 @pytest.fixture(scope="module")
 def local():
-    return nm.evaluate(ROWS, {**made.generators(), "law": LAW})
+    return nm.evaluate(ROWS, {**made.generators(), "distribution": DISTRIBUTION})
 
 
 def assert_same(scores, local):
@@ -49,12 +49,12 @@ def as_given(kind, client):
 
 @pytest.mark.parametrize("kind", ["rows", "functions", "batches", "futures", "delayed", "arrays"])
 def test_every_kind_of_client_gives_the_local_scores(kind, dask_client, local):
-    generators = {**made.generators(), "law": LAW}
+    generators = {**made.generators(), "distribution": DISTRIBUTION}
     assert_same(nm.evaluate(as_given(kind, dask_client), generators, cluster=dask_client), local)
 
 
 def test_rows_that_stayed_on_the_cluster_are_asked_for_in_vain(dask_client):
-    scores = nm.evaluate(made.functions(), {"law": LAW}, "fid", cluster=dask_client)
+    scores = nm.evaluate(made.functions(), {"distribution": DISTRIBUTION}, "fid", cluster=dask_client)
     with pytest.raises(nm.InvalidInput, match=f"needs the rows of client {made.NAMES[0]!r}, which are on the cluster"):
         scores.heterogeneity("fid")
 
@@ -92,11 +92,11 @@ def test_pairs_of_clients_do_not_need_all_rows_in_one_worker(dask_client, monkey
         nm.evaluate(made.functions(), made.generators(), "precision", cluster=dask_client)
 
 
-def test_few_rows_laws_and_weights_of_zero_mean_what_they_mean_locally(dask_client):
+def test_few_rows_distributions_and_weights_of_zero_mean_what_they_mean_locally(dask_client):
     clients = [
         nm.Client(made.rows(0), name="a", weight=2),
         nm.Client(made.rows(1)[:1], name="one row", weight=0),
-        nm.Client(nm.Gaussian(np.zeros(made.DIM)), name="law", weight=0.5),
+        nm.Client(nm.Gaussian(np.zeros(made.DIM)), name="distribution", weight=0.5),
         nm.Client(made.rows(3), name="unused", weight=0),
     ]
     metrics = ["fid", "kid", nm.metrics.KID(nm.RBF(2.0), name="rbf"), "fid_infinity"]
@@ -109,7 +109,7 @@ def test_few_rows_laws_and_weights_of_zero_mean_what_they_mean_locally(dask_clie
 
 def test_summaries_too_large_to_send_stay_and_say_so(dask_client, local, monkeypatch):
     monkeypatch.setattr("nbmetrics.arrays.memory.block_bytes", 100.0)
-    scores = nm.evaluate(made.functions(), {**made.generators(), "law": LAW}, cluster=dask_client)
+    scores = nm.evaluate(made.functions(), {**made.generators(), "distribution": DISTRIBUTION}, cluster=dask_client)
     np.testing.assert_allclose(scores.table[["avg", "all"]], local.table[["avg", "all"]], rtol=0, atol=1e-9)
     assert_frame_equal(scores.ledger, local.ledger)
     assert scores.size_gap("fid") == pytest.approx(local.size_gap("fid"), rel=1e-9)

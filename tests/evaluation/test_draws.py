@@ -61,7 +61,7 @@ def test_draws_have_the_variances_of_influence_values(sides, metric, monkeypatch
         np.testing.assert_allclose(apart, spread.apart[part].root, rtol=ERROR, atol=1e-12)
     np.testing.assert_array_equal(drawn.centres, spread.client)
     np.testing.assert_array_equal(drawn.all_centres, spread.all)
-    assert drawn.by_client.std(axis=0)[2, 3] == 0.0  # law with law
+    assert drawn.by_client.std(axis=0)[2, 3] == 0.0  # distribution with distribution
     assert abs(drawn.by_client.mean(axis=0)).max() < ERROR * spread.variance["client"].root.max() * 2
 
 
@@ -104,10 +104,12 @@ def test_where_there_is_no_interval_the_noise_is_unknown_and_says_why():
     drawn = noise(sure._results[0], sure.weights)
     assert np.isnan(drawn.by_client).all(axis=0).tolist() == [[True, False]]
     assert "12 rows" in drawn.reasons[0][0] and drawn.reasons[0][1] == ""
-    laws = nm.evaluate([nm.Gaussian([0.0]), nm.Gaussian([1.0])], {"g": nm.Gaussian([0.5])}, "kid", progress=False)
-    drawn = noise(laws._results[0], laws.weights)
+    distributions = nm.evaluate(
+        [nm.Gaussian([0.0]), nm.Gaussian([1.0])], {"g": nm.Gaussian([0.5])}, "kid", progress=False
+    )
+    drawn = noise(distributions._results[0], distributions.weights)
     assert (drawn.by_client == 0).all() and (drawn.all == 0).all()
-    np.testing.assert_array_equal(drawn.centres, laws.values("kid").by_client)
+    np.testing.assert_array_equal(drawn.centres, distributions.values("kid").by_client)
 
 
 def test_rows_too_few_for_a_variance_have_no_noise_of_their_own_and_stop_nobody_else():

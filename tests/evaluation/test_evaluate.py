@@ -88,7 +88,7 @@ def test_a_client_of_weight_zero_does_not_count():
 def test_samples_draws_that_many_rows_in_proportion_to_the_weights():
     asked = {}
 
-    class Law:
+    class Distribution:
         dim = 2
 
         def __init__(self, name):
@@ -98,8 +98,8 @@ def test_samples_draws_that_many_rows_in_proportion_to_the_weights():
             asked[self.name] = [*asked.get(self.name, []), n]
             return np.random.default_rng(rng).normal(size=(n, 2))
 
-    federation = nm.Federation([Law("a"), Law("b"), Law("c")]).with_weights([1, 2, 7])
-    nm.evaluate(federation, {"g": Law("g")}, samples=1001, progress=False)
+    federation = nm.Federation([Distribution("a"), Distribution("b"), Distribution("c")]).with_weights([1, 2, 7])
+    nm.evaluate(federation, {"g": Distribution("g")}, samples=1001, progress=False)
     assert asked == {"a": [100], "b": [200], "c": [701], "g": [1001]}  # once for both metrics
 
 
@@ -114,8 +114,10 @@ def test_the_seed_settles_everything_drawn_and_the_order_of_metrics_nothing():
 
 
 def test_clients_and_generators_never_share_their_noise():
-    law = nm.Gaussian([0.0, 0.0])
-    table = nm.evaluate([law], {"a": law, "b": law}, "fid", samples=100, progress=False).table
+    distribution = nm.Gaussian([0.0, 0.0])
+    table = nm.evaluate(
+        [distribution], {"a": distribution, "b": distribution}, "fid", samples=100, progress=False
+    ).table
     assert (table["avg"] > 1e-4).all()
     assert table["avg"].nunique() == 2
 

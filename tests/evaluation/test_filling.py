@@ -27,12 +27,14 @@ def assert_same(scores, wanted):
             np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-13)
 
 
-def laws():
+def distributions():
     real = {"c0": nm.Gaussian([0, 0]), "c1": nm.Mixture([nm.Gaussian([3, 1]), nm.TwoMoons()])}
     return real, {"g0": nm.Gaussian([1, 0]), "g1": lambda n, rng: rng.normal(size=(n, 2))}
 
 
-@pytest.mark.parametrize("sides", [lambda: rows(0), laws, lambda: rows(1, clients=1)], ids=["rows", "laws", "one"])
+@pytest.mark.parametrize(
+    "sides", [lambda: rows(0), distributions, lambda: rows(1, clients=1)], ids=["rows", "distributions", "one"]
+)
 def test_pieces_in_any_order_are_what_evaluate_gives(sides):
     real, made = sides()
     wanted = nm.evaluate(real, made, METRICS[:2], samples=300, seed=3, progress=False)
@@ -201,8 +203,8 @@ def test_a_client_of_one_row_has_no_score_of_its_own_and_is_part_of_the_pool(wei
     ] * 2
     rows = np.concatenate(clients)
     w = np.repeat(np.array(federation.weights) / [6, 1, 9], [6, 1, 9])
-    law = nm.Gaussian(w @ rows, np.cov(rows.T, aweights=w))
-    fid = nm.fid(law, nm.Gaussian(made.mean(axis=0), np.cov(made.T)))
+    distribution = nm.Gaussian(w @ rows, np.cov(rows.T, aweights=w))
+    fid = nm.fid(distribution, nm.Gaussian(made.mean(axis=0), np.cov(made.T)))
 
     def mean(x, y, a, b, apart):
         pairs = np.outer(a, b) * (1 - np.eye(len(a)) if apart else 1)

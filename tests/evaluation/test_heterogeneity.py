@@ -20,9 +20,9 @@ def without_debiased(monkeypatch):
     monkeypatch.setattr(heterogeneity, "_debiased", lambda real, generated, weights: ((math.nan,) * 3, []))
 
 
-def clients_of(sizes, d, *, law="iso", shift=0.0, seed=0):
+def clients_of(sizes, d, *, distribution="iso", shift=0.0, seed=0):
     rng = np.random.default_rng(seed)
-    return [draw(law, n, d, rng) + shift * rng.standard_normal(d) for n in sizes]
+    return [draw(distribution, n, d, rng) + shift * rng.standard_normal(d) for n in sizes]
 
 
 def table(rows, generators, weights=None, **more):
@@ -47,19 +47,19 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("sizes", "d", "weights"), SHAPES)
-@pytest.mark.parametrize("made", ["rows", "few rows", "law"])
+@pytest.mark.parametrize("made", ["rows", "few rows", "distribution"])
 def test_a_dealt_gap_is_the_gap_of_the_dealt_rows(sizes, d, weights, made):
     rows = clients_of(sizes, d, shift=0.3)
     rng = np.random.default_rng(1)
     source = {
         "rows": 1.3 * rng.normal(size=(200, d)) + 2,
         "few rows": rng.normal(size=(max(2, d // 2), d)),
-        "law": nm.Gaussian(np.arange(d) / d, 1 + np.arange(d)),
+        "distribution": nm.Gaussian(np.arange(d) / d, 1 + np.arange(d)),
     }[made]
     shares = np.array(sizes if weights is None else weights, dtype=float)
     parties = Parties(np.concatenate(rows), sizes, tuple(shares / shares.sum()))
     deals = parties.deals(4, [0])
-    summary = Moments.of_distribution(source) if made == "law" else Moments.of_rows(source)
+    summary = Moments.of_distribution(source) if made == "distribution" else Moments.of_rows(source)
     [(gaps, tie)] = fid_gaps(parties, deals, [summary])
     for deal, gap in zip(deals, gaps, strict=True):
         dealt = np.split(parties.rows[deal], parties.ends)
@@ -88,11 +88,14 @@ def test_a_dealt_gap_of_kid_is_that_of_the_dealt_rows_in_blocks_of_any_size(size
 
 @pytest.mark.usefixtures("without_debiased")
 def test_the_table_is_the_gap_the_mean_of_deals_and_their_share_that_is_as_large():
-    rows, made = clients_of((20, 40, 60), 8, shift=0.1), {"g": clients_of((90,), 8)[0], "law": nm.Gaussian(np.zeros(8))}
+    rows, made = (
+        clients_of((20, 40, 60), 8, shift=0.1),
+        {"g": clients_of((90,), 8)[0], "distribution": nm.Gaussian(np.zeros(8))},
+    )
     scores = nm.evaluate(rows, made, ["fid", "kid"], progress=False)
     found = scores.heterogeneity("fid", shuffles=39, seed=3)
     assert list(found) == ["generator", "gap", "shuffled", "debiased", "debiased_low", "debiased_high", "p", "p_kid"]
-    assert list(found["generator"]) == ["g", "law"]
+    assert list(found["generator"]) == ["g", "distribution"]
     wanted = scores.table.query("metric == 'fid'")["gap"]
     np.testing.assert_allclose(found["gap"], wanted, rtol=1e-10)
     parties = Parties(np.concatenate(rows), (20, 40, 60), (1 / 6, 1 / 3, 1 / 2))
@@ -156,10 +159,10 @@ def test_many_rows_are_thinned_for_kid_in_proportion_and_the_test_still_sees(mon
 
 
 @pytest.mark.usefixtures("without_debiased")
-def test_laws_drawn_as_rows_and_tensors_can_be_dealt():
+def test_distributions_drawn_as_rows_and_tensors_can_be_dealt():
     torch = pytest.importorskip("torch")
-    laws = [nm.Gaussian([0.0, 0.0]), nm.Gaussian([2.0, 0.0])]
-    scores = nm.evaluate(laws, laws[:1], "fid", samples=100, progress=False)
+    distributions = [nm.Gaussian([0.0, 0.0]), nm.Gaussian([2.0, 0.0])]
+    scores = nm.evaluate(distributions, distributions[:1], "fid", samples=100, progress=False)
     assert scores.heterogeneity()["p_kid"][0] < 0.01
     rows, made = clients_of((30, 20), 4), clients_of((50,), 4)
     tensors = table([torch.tensor(x) for x in rows], [torch.tensor(made[0])])
@@ -169,7 +172,7 @@ def test_laws_drawn_as_rows_and_tensors_can_be_dealt():
 
 
 def test_the_debiased_gap_is_that_of_influence_values_under_the_weights_given():
-    rows, made = clients_of((90, 60), 4), {"g": clients_of((150,), 4)[0], "law": nm.Gaussian(np.zeros(4))}
+    rows, made = clients_of((90, 60), 4), {"g": clients_of((150,), 4)[0], "distribution": nm.Gaussian(np.zeros(4))}
     for metric in ("fid", "fid_infinity"):
         plan = nm.Influence(level=0.9)
         scores = nm.evaluate(rows, made, metric, uncertainty=plan, progress=False).with_weights([1, 3])
@@ -219,7 +222,7 @@ PAIRS = [nm.Client(X[:20], condition=X[:20]), nm.Client(X[20:], condition=X[20:]
         (lambda: nm.evaluate([X, X], [X], "kid"), {}, "metric", "Evaluate 'fid' too; .* p_kid$"),
         (lambda: nm.evaluate([X, X], [X], ["fid", "kid"]), {"metric": "kid"}, "metric", "Give 'fid', .* p_kid"),
         (lambda: nm.evaluate([X, X], [X], "fid_infinity"), {}, "metric", "Did you mean 'fid_infinity'"),
-        (lambda: nm.evaluate([nm.Gaussian([0] * 3)] * 2, [X], "fid"), {}, "metric", "exact law.*samples="),
+        (lambda: nm.evaluate([nm.Gaussian([0] * 3)] * 2, [X], "fid"), {}, "metric", "exact distribution.*samples="),
         (lambda: nm.evaluate([X], [X], "fid"), {}, "metric", "1 client.*two clients"),
         (lambda: nm.evaluate(nm.Federation([X, X]).with_weights([1, 0]), [X], "fid"), {}, "metric", "1 client"),
         (lambda: nm.evaluate(PAIRS, {"m": lambda x, rng: x}, "fid"), {}, "metric", "'m' answered"),
@@ -235,7 +238,16 @@ PAIRS = [nm.Client(X[:20], condition=X[:20]), nm.Client(X[20:], condition=X[20:]
         (lambda: nm.evaluate([X, X], [X], "fid"), {"seed": -1}, "seed", "at least 0"),
     ],
     ids=[
-        *("other metric", "not evaluated", "kid", "the other fid", "laws", "one client", "one weight", "answers"),
+        *(
+            "other metric",
+            "not evaluated",
+            "kid",
+            "the other fid",
+            "distributions",
+            "one client",
+            "one weight",
+            "answers",
+        ),
         *("none", "very many", "many of many rows", "part", "seed"),
     ],
 )
@@ -246,7 +258,7 @@ def test_what_cannot_be_dealt_is_refused_with_the_way_out(make, call, argument, 
 
 
 @pytest.mark.parametrize(
-    ("law", "d", "sizes", "weights", "within"),
+    ("distribution", "d", "sizes", "weights", "within"),
     [
         ("iso", 128, (300,) * 10, None, 0.02),
         ("iso", 64, (32,) * 10, None, 0.02),
@@ -257,11 +269,11 @@ def test_what_cannot_be_dealt_is_refused_with_the_way_out(make, call, argument, 
         ("iso", 60, (100, 2), [1, 1], 0.2),
     ],
 )
-def test_the_gap_of_alike_clients_is_known_without_dealing(law, d, sizes, weights, within):
+def test_the_gap_of_alike_clients_is_known_without_dealing(distribution, d, sizes, weights, within):
     shares = np.array(sizes if weights is None else weights, dtype=float)
-    rows = clients_of(sizes, d, law=law)
+    rows = clients_of(sizes, d, distribution=distribution)
     parties = Parties(np.concatenate(rows), sizes, tuple(shares / shares.sum()))
-    made = Moments.of_rows(1.2 * draw(law, 3_000, d, np.random.default_rng(5)))
+    made = Moments.of_rows(1.2 * draw(distribution, 3_000, d, np.random.default_rng(5)))
     parts = [Moments.of_rows(x) for x in rows]
     pooled = Moments.pool(parts, parties.weights)
     expected = nm.metrics.FID().size_gap(parts, parties.weights, pooled, made)
@@ -324,7 +336,7 @@ def test_the_caution_counts_the_other_generators():
         lambda: nm.evaluate([X], [X + 1], "fid"),
         lambda: nm.evaluate([X, X + 1], [X], ["kid", "fld"][:1]),
     ],
-    ids=["laws", "alike laws", "very many rows", "far apart", "one client", "kid"],
+    ids=["distributions", "alike distributions", "very many rows", "far apart", "one client", "kid"],
 )
 def test_no_caution_where_sample_size_explains_little(scores):
     assert said(scores()) == []
@@ -353,7 +365,9 @@ def test_power_against_small_differences_of_the_means():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [case for case in CASES if case.is_null], ids=lambda case: f"{case.name}, {case.law}")
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.is_null], ids=lambda case: f"{case.name}, {case.distribution}"
+)
 def test_levels_at_length(case):
     by_rank, _, kid, _ = rejected(case)
     low, high = binomial_range(case.runs, 0.05, 3)

@@ -46,13 +46,13 @@ def test_a_pull_is_what_leaving_the_row_out_takes_away(metric, side):
 def test_kid_of_one_side_known_has_the_textbook_variance():
     """With a linear kernel and a known generator KID is a mean squared: the delta method by hand."""
     rng = np.random.default_rng(1)
-    x, law = rng.normal(size=(400, 2)) + 1.0, nm.Gaussian([0, 0])
+    x, distribution = rng.normal(size=(400, 2)) + 1.0, nm.Gaussian([0, 0])
     metric = KID(nm.Polynomial(1, gamma=1.0, coef0=0.0), estimator="biased")
     summary = metric.summarize(Sample(rows=x))
     made = Strata.of(metric.summarize(Sample(rows=np.zeros((2, 2)))), None)
     pulls = metric.pulls(Strata.of(summary, x), made).real[0]
     np.testing.assert_allclose(pulls, 2.0 * x @ x.mean(axis=0), rtol=1e-10)
-    assert law.dim == 2
+    assert distribution.dim == 2
 
 
 def test_variances_of_independent_parts_add_up():
@@ -69,14 +69,16 @@ def test_variances_of_independent_parts_add_up():
     np.testing.assert_allclose(variance.reach(0.8), t.ppf(0.9, freedom) * np.sqrt(parts.sum(0)), rtol=1e-9)
 
 
-def simulated(laws, sizes, generators, m, metric, runs, weights=None, seed=0):
+def simulated(distributions, sizes, generators, m, metric, runs, weights=None, seed=0):
     """Tables and flips of repeated evaluations."""
     rng = np.random.default_rng(seed)
     for _ in range(runs):
-        federation = nm.Federation([law.sample(n, rng) for law, n in zip(laws, sizes, strict=True)])
+        federation = nm.Federation(
+            [distribution.sample(n, rng) for distribution, n in zip(distributions, sizes, strict=True)]
+        )
         if weights is not None:
             federation = federation.with_weights(weights)
-        made = {name: law.sample(m, rng) for name, law in generators.items()}
+        made = {name: distribution.sample(m, rng) for name, distribution in generators.items()}
         yield nm.evaluate(federation, made, metric, uncertainty=nm.Influence(), progress=False)
 
 
@@ -95,14 +97,14 @@ FID_CASES = {
 
 @pytest.mark.parametrize("case", by_default(FID_CASES, "rectified, 1.5 rows a feature"))
 def test_intervals_of_fid_hold_where_resampling_fails(case):
-    laws, sizes, generator, m, runs = FID_CASES[case]
+    distributions, sizes, generator, m, runs = FID_CASES[case]
     weights = np.array(sizes) / sum(sizes)
-    avg, whole = fid_avg_and_all(laws, weights, generator)
+    avg, whole = fid_avg_and_all(distributions, weights, generator)
     hits = [
         covered(scores, "fid", (avg, whole, avg - whole))
-        if len(laws) > 1
+        if len(distributions) > 1
         else covered(scores, "fid", (avg, whole, 0.0))
-        for scores in simulated(laws, sizes, {"g": generator}, m, "fid", runs)
+        for scores in simulated(distributions, sizes, {"g": generator}, m, "fid", runs)
     ]
     share = np.mean(hits, axis=0)
     assert np.all(share >= 0.9 - 2.6 * math.sqrt(0.09 / runs)), share
@@ -110,11 +112,14 @@ def test_intervals_of_fid_hold_where_resampling_fails(case):
 
 @pytest.mark.parametrize("metric", [KID(), pytest.param(RBF, marks=pytest.mark.slow)], ids=["cubic", "rbf"])
 def test_intervals_of_kid_hold(metric):
-    laws, generator = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])], nm.Gaussian([0.3, 0.8], [1.5, 0.7])
-    truth = nm.evaluate(laws, {"g": generator}, metric, progress=False).table.iloc[0]
+    distributions, generator = (
+        [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])],
+        nm.Gaussian([0.3, 0.8], [1.5, 0.7]),
+    )
+    truth = nm.evaluate(distributions, {"g": generator}, metric, progress=False).table.iloc[0]
     hits = [
         covered(scores, "kid", (truth["avg"], truth["all"], truth["gap"]))
-        for scores in simulated(laws, [200, 200], {"g": generator}, 400, metric, 150)
+        for scores in simulated(distributions, [200, 200], {"g": generator}, 400, metric, 150)
     ]
     share = np.mean(hits, axis=0)
     assert np.all((share > 0.84) & (share < 0.96)), share
@@ -122,9 +127,9 @@ def test_intervals_of_kid_hold(metric):
 
 def test_p_values_of_alike_generators_are_uniform():
     """In the side given beforehand; `flips` takes the side of the data, so its p-values are up to ½."""
-    laws, law = [normal(8, 0.1 * k) for k in range(2)], normal(8, 0.6)
+    distributions, distribution = [normal(8, 0.1 * k) for k in range(2)], normal(8, 0.6)
     said = []
-    for scores in simulated(laws, [60, 60], {"first": law, "second": law}, 240, "fid", 200):
+    for scores in simulated(distributions, [60, 60], {"first": distribution, "second": distribution}, 240, "fid", 200):
         row = scores.flips("fid").iloc[0]
         assert row["avg_prefers"] in ("first", "second") and 0 <= row["avg_p"] <= 0.5
         said.append(row["avg_p"] if row["avg_prefers"] == "first" else 1 - row["avg_p"])
@@ -137,8 +142,10 @@ def test_clients_share_of_two_generators_is_not_counted_twice():
     """Two generators with the same rows differ by nothing but their own noise."""
     rng = np.random.default_rng(3)
     clients = [rng.normal(size=(40, 3)) for _ in range(2)]
-    law = nm.Gaussian(np.full(3, 0.5))
-    scores = nm.evaluate(clients, {"a": law, "b": nm.Gaussian(np.full(3, 0.5), 1 + 1e-9)}, uncertainty=nm.Influence())
+    distribution = nm.Gaussian(np.full(3, 0.5))
+    scores = nm.evaluate(
+        clients, {"a": distribution, "b": nm.Gaussian(np.full(3, 0.5), 1 + 1e-9)}, uncertainty=nm.Influence()
+    )
     width = scores.table["avg_high"][0] - scores.table["avg_low"][0]
     spread = scores._results[0].replicas.spread(scores.weights)
     assert width > 0.01

@@ -16,7 +16,7 @@ CLIENTS = {
     "rows": rows(),
     "wide": rows(200),
     "far from 0": rows(offset=50.0),
-    "laws": [nm.Gaussian([0, 0, 0]), nm.Mixture([nm.Gaussian([1, 0, 0]), nm.Gaussian([0, 2, 0])]), rows()[3]],
+    "distributions": [nm.Gaussian([0, 0, 0]), nm.Mixture([nm.Gaussian([1, 0, 0]), nm.Gaussian([0, 2, 0])]), rows()[3]],
 }
 METRICS = [
     nm.metrics.KID(estimator="stratified"),

@@ -221,13 +221,13 @@ def test_ledger_counts_what_each_client_sends():
 
 def test_every_table_carries_its_conventions():
     metrics = ["fid", nm.metrics.KID(nm.RBF(1.5), "biased")]
-    law = nm.Gaussian([0.0, 0.0])
-    scores = nm.evaluate([law], [law], metrics, samples=123, seed=77, progress=False)
+    distribution = nm.Gaussian([0.0, 0.0])
+    scores = nm.evaluate([distribution], [distribution], metrics, samples=123, seed=77, progress=False)
     for frame in (scores.table, scores.clients):
         text = " ".join(frame.attrs["conventions"])
         for said in ("ddof 1", "RBF", "σ = 1.5", "biased", "123 rows", "seed 77"):
             assert said in text
-    exact = nm.evaluate([law], [law], "kid", progress=False).table.attrs["conventions"]
+    exact = nm.evaluate([distribution], [distribution], "kid", progress=False).table.attrs["conventions"]
     assert "exact" in " ".join(exact)
     assert "γ = 1/d" in " ".join(exact)
 

@@ -33,7 +33,7 @@ def test_pairs_of_streams_are_pairs_of_rows(kernel, offset, tmp_path, monkeypatc
         "function": (lambda: np.array_split(rows, 4), lambda: np.array_split(other, 9)),
         "another order at each pass": (lambda: np.array_split(shuffles.permutation(rows), 4), other),
         "map": (as_npy(rows, tmp_path), nm.Generator(lambda: [other])),
-        "law": (lambda: np.array_split(rows, 4), nm.Gaussian(offset + np.ones(3))),
+        "distribution": (lambda: np.array_split(rows, 4), nm.Gaussian(offset + np.ones(3))),
     }
     metric = KID(kernel)
     for real, generated in parties.values():
@@ -41,8 +41,8 @@ def test_pairs_of_streams_are_pairs_of_rows(kernel, offset, tmp_path, monkeypatc
             continue
         clients = {"a": real, "b": other[:40]}
         scores = nm.evaluate(clients, {"g": generated}, metric, progress=False).table
-        law = generated if isinstance(generated, nm.Gaussian) else other
-        expected = nm.evaluate({"a": rows, "b": other[:40]}, {"g": law}, metric, progress=False).table
+        distribution = generated if isinstance(generated, nm.Gaussian) else other
+        expected = nm.evaluate({"a": rows, "b": other[:40]}, {"g": distribution}, metric, progress=False).table
         scale = 1.0 if isinstance(kernel, nm.RBF) else float(np.mean((rows @ rows.T) ** 2))
         np.testing.assert_allclose(scores[["avg", "all"]], expected[["avg", "all"]], rtol=1e-9, atol=1e-12 * scale)
 

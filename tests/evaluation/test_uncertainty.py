@@ -62,10 +62,10 @@ def metric_of(metric, x, y):
     return nm.fid(x, y) if metric.name == "fid" else nm.kid(x, y, estimator="biased")
 
 
-def test_exact_laws_take_part_and_do_not_vary():
+def test_exact_distributions_take_part_and_do_not_vary():
     rng = np.random.default_rng(2)
-    law = nm.Mixture([nm.Gaussian(np.zeros(3)), nm.Gaussian(np.ones(3), 2.0)])
-    real, made = samples(rng, (30, 20)), [Sample(distribution=law)]
+    distribution = nm.Mixture([nm.Gaussian(np.zeros(3)), nm.Gaussian(np.ones(3), 2.0)])
+    real, made = samples(rng, (30, 20)), [Sample(distribution=distribution)]
     for metric in (CUBIC, RBF):
         fast = Replicas(metric, real, made, nm.Jackknife(10)).scores((0.5, 0.5))
         counts = nm.Jackknife(10).resample([30, 20, 0]).counts
@@ -74,16 +74,16 @@ def test_exact_laws_take_part_and_do_not_vary():
         np.testing.assert_allclose(fast[1], slow[1], rtol=1e-9)
 
 
-def coverage(metric, laws, law, n, design, runs):
+def coverage(metric, distributions, distribution, n, design, runs):
     """Shares of the runs in which the intervals for the first client and for all hold the true values."""
-    clients = [nm.Client(p) for p in laws]
-    truth = nm.evaluate(clients, {"g": law}, metric, progress=False)
+    clients = [nm.Client(p) for p in distributions]
+    truth = nm.evaluate(clients, {"g": distribution}, metric, progress=False)
     true_client, true_all = truth.clients["value"][0], truth.table["all"][0]
-    rng, weights = np.random.default_rng(5), [1 / len(laws)] * len(laws)
+    rng, weights = np.random.default_rng(5), [1 / len(distributions)] * len(distributions)
     hits = np.zeros(2)
     for _ in range(runs):
-        real = [Sample(rows=p.sample(n, rng)) for p in laws]
-        made = [Sample(rows=law.sample(n, rng))]
+        real = [Sample(rows=p.sample(n, rng)) for p in distributions]
+        made = [Sample(rows=distribution.sample(n, rng))]
         replicas = Replicas(metric, real, made, design)
         by_client, pooled = replicas.scores(weights)
         summaries = [metric.summarize(s) for s in (*real, *made)]
@@ -99,7 +99,7 @@ def coverage(metric, laws, law, n, design, runs):
     return hits / runs
 
 
-LAWS = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])]
+DISTRIBUTIONS = [nm.Gaussian([-1, 0]), nm.Gaussian([1, 0.5], [2, 1])]
 OTHER = nm.Gaussian([0.3, 0.8], [[1.5, 0.4], [0.4, 0.7]])
 
 
@@ -122,18 +122,18 @@ FID = nm.metrics.FID()
     ],
 )
 def test_ninety_percent_intervals_cover(metric, n, design, runs):
-    covered = coverage(metric, LAWS, OTHER, n, design, runs)
+    covered = coverage(metric, DISTRIBUTIONS, OTHER, n, design, runs)
     slack = 1.5 * np.sqrt(0.9 * 0.1 / runs)  # the simulation's own error; 85 to 95 % is the claim
     assert np.all((covered >= 0.85 - slack) & (covered <= 0.95 + slack)), covered
 
 
 def test_a_plain_percentile_interval_of_fid_would_not_cover():
-    rng, law, hits = np.random.default_rng(6), nm.Gaussian(np.zeros(8)), 0
+    rng, distribution, hits = np.random.default_rng(6), nm.Gaussian(np.zeros(8)), 0
     near = nm.Gaussian(np.full(8, 0.2))
     for _ in range(40):
-        real, made = [Sample(rows=law.sample(80, rng))], [Sample(rows=near.sample(80, rng))]
+        real, made = [Sample(rows=distribution.sample(80, rng))], [Sample(rows=near.sample(80, rng))]
         drawn = Replicas(nm.metrics.FID(), real, made, nm.Bootstrap(50)).scores((1.0,))[0][:, 0, 0]
-        hits += np.quantile(drawn, 0.05) <= nm.fid(law, near) <= np.quantile(drawn, 0.95)
+        hits += np.quantile(drawn, 0.05) <= nm.fid(distribution, near) <= np.quantile(drawn, 0.95)
     assert hits < 4
 
 

@@ -12,7 +12,7 @@ EDGES = np.linspace(-1, 1, 21)
 METRICS = {"mfid": MFID, "rfid": RFID, "cfid": CFID}
 
 
-def law(c, v=1.0):
+def distribution(c, v=1.0):
     return nm.Gaussian([0, 0], [[1, c], [c, v]])
 
 
@@ -77,7 +77,7 @@ def test_cfid_ignores_the_scale_of_x_and_rfid_runs_from_mfid_to_cfid():
 
 def test_rfid_of_a_scaled_x_is_jfid():
     table = nm.experiments.condition_scale([0.1, 0.5, 2.0], deviation=1.2)
-    real, made = law(0.8), law(-0.8 * 1.2, 1.44)
+    real, made = distribution(0.8), distribution(-0.8 * 1.2, 1.44)
     expected = [score_pair(JFID(a, condition_dim=1), real, made) for a in table["alpha"]]
     np.testing.assert_allclose(table["rfid"], expected, rtol=1e-12)
 
@@ -120,14 +120,16 @@ def test_errors_fall_with_the_number_of_pairs(estimated):
 
 
 def by_hand(z):
-    """Scores of the three estimators from rows of (x, y), each by the package's metrics on exact laws."""
+    """Scores of the three estimators from rows of (x, y), each by the package's metrics on exact distributions."""
     s = z.T @ z / len(z)
     estimates = {"sc": (s[0, 1], s[1, 1]), "nsc1": (s[0, 1] / s[1, 1] ** 0.5, 1.0)}
     estimates["nsc2"] = (s[0, 1] / (s[0, 0] * s[1, 1]) ** 0.5, 1.0)
     found = {}
     for name, (c, v) in estimates.items():
-        made = law(c, max(v, c * c))
-        found |= {f"{m}_{name}": score_pair(METRICS[m](condition_dim=1), law(0.8), made) for m in ("rfid", "cfid")}
+        made = distribution(c, max(v, c * c))
+        found |= {
+            f"{m}_{name}": score_pair(METRICS[m](condition_dim=1), distribution(0.8), made) for m in ("rfid", "cfid")
+        }
         found[f"mfid_{name}"] = nm.fid(nm.Gaussian(0, 1), nm.Gaussian(0, v))
     return found
 

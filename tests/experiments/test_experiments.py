@@ -90,7 +90,7 @@ class TestLikelihoodToy:
         np.testing.assert_allclose(table["log_likelihood_avg"], wanted, atol=1e-12)
 
 
-def test_samples_of_the_toy_are_those_of_its_laws():
+def test_samples_of_the_toy_are_those_of_its_distributions():
     table = experiments.gaussian_samples(3.0, points=20_000)
     found = table.groupby("source", sort=False)[["x", "y"]].agg(["mean", "var"])
     assert list(found.index) == ["C1", "C2", "generator"]

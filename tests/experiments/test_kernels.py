@@ -96,7 +96,7 @@ def test_papers_print_it_times_100(table):
     np.testing.assert_array_equal(table["kid_x100"], 100 * table["kid_unbiased"])
 
 
-def test_the_same_laws_have_other_values_in_other_features(table):
+def test_the_same_distributions_have_other_values_in_other_features(table):
     for name, value in (("cubic", gaussian_cubic), ("RBF", gaussian_rbf)):
         rows = table[table["kernel"] == name]
         np.testing.assert_allclose(rows["kid_doubled"], value(0.25, scale=2), rtol=1e-11)
@@ -135,11 +135,11 @@ def test_rows_are_the_population_that_is_drawn_from():
 
 def test_estimates_are_the_scores_of_kid():
     table = estimators(40, kernels={"narrow": nm.RBF(2)}, draws=2, subsets=2, size=16, seed=7).iloc[0]
-    laws = nm.Gaussian([0] * DIM), nm.Gaussian([0.25] * DIM)
+    distributions = nm.Gaussian([0] * DIM), nm.Gaussian([0.25] * DIM)
     pairs = []
     for draw in range(2):
         rng = np.random.default_rng([7, 40, draw])
-        pairs.append([law.sample(40, rng) for law in laws])
+        pairs.append([distribution.sample(40, rng) for distribution in distributions])
     for name in ("biased", "unbiased", "linear"):
         values = [nm.kid(*pair, nm.RBF(2), name) for pair in pairs]
         assert table[f"kid_{name}"] == pytest.approx(np.mean(values), rel=1e-12)

@@ -113,14 +113,14 @@ def test_no_feature_is_dead_and_their_scale_is_1(features):
     assert np.linalg.eigvalsh(np.cov(features.T)).min() > 1e-5
 
 
-def test_balanced_halves_are_as_far_apart_as_two_samples_of_one_law(features):
+def test_balanced_halves_are_as_far_apart_as_two_samples_of_one_distribution(features):
     halves = [np.concatenate([np.flatnonzero(label == LABELS)[k::2] for label in range(10)]) for k in (0, 1)]
     found = nm.fid(*(features[half] for half in halves))
     classes = [features[label == LABELS] for label in range(10)]
-    laws = [(rows.mean(axis=0), np.cov(rows.T), len(rows) // 2) for rows in classes]
+    distributions = [(rows.mean(axis=0), np.cov(rows.T), len(rows) // 2) for rows in classes]
 
     def drawn():  # the same numbers of each class, from Gaussians in their place
-        return np.concatenate([RNG.multivariate_normal(*law) for law in laws])
+        return np.concatenate([RNG.multivariate_normal(*distribution) for distribution in distributions])
 
     floor = np.mean([nm.fid(drawn(), drawn()) for _ in range(10)])
     assert 0.5 * floor < found < 2 * floor < 0.01 * features.var(axis=0).sum()

@@ -50,7 +50,7 @@ def test_every_row_is_small_cells_too():
     assert warned(rows(12, 20), "recall", reveal_rows=True) == []  # which sends them all, as asked
 
 
-def test_laws_and_metrics_that_reveal_nothing_have_no_least_number():
+def test_distributions_and_metrics_that_reveal_nothing_have_no_least_number():
     assert warned(nm.Gaussian([0.0, 1.0]), ("fid", "kid")) == warned(rows(2), "vendi") == []
 
 

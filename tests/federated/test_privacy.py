@@ -186,7 +186,10 @@ REFUSED = {
     "no clip": (lambda: summary(privacy=Privacy(1.0)), "clip"),
     "another metric": (lambda: summary("kid", privacy=Privacy(1.0, clip=1.0)), "RandomFeatures"),
     "a sketch": (lambda: summary(sketched(), privacy=Privacy(1.0, clip=1.0)), "RandomFeatures"),
-    "a law": (lambda: nm.federated.client_summary(nm.Gaussian([0.0]), "fid", privacy=Privacy(1.0, clip=1.0)), "law"),
+    "a distribution": (
+        lambda: nm.federated.client_summary(nm.Gaussian([0.0]), "fid", privacy=Privacy(1.0, clip=1.0)),
+        "distribution",
+    ),
     "rank": (lambda: summary(rank=2, privacy=Privacy(1.0, clip=1.0)), "rank"),
     "a number": (lambda: summary(privacy=1.0), "Privacy"),
     "epsilon 0": (lambda: Privacy(0.0), "epsilon"),

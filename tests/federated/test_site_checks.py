@@ -52,9 +52,11 @@ def test_one_site_is_recognised_in_single_precision_among_others_and_in_three_co
     assert sum(TWICE in line for line in scores.cautions) == 1  # the very bytes
 
 
-def test_exact_laws_may_be_alike():
-    law = nm.federated.client_summary(nm.Gaussian([0.0, 1.0]), "fid")
-    assert nm.federated.aggregate([law, law], None, {"g": nm.Gaussian([0.0, 0.0])}, "fid").cautions == []
+def test_exact_distributions_may_be_alike():
+    distribution = nm.federated.client_summary(nm.Gaussian([0.0, 1.0]), "fid")
+    assert (
+        nm.federated.aggregate([distribution, distribution], None, {"g": nm.Gaussian([0.0, 0.0])}, "fid").cautions == []
+    )
 
 
 @pytest.mark.parametrize("metrics", ["fid", "kid", "recall"])

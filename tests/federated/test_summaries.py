@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.federated.FewRowsWarn
 def parties(d, offset=0.0, sizes=(40, 9, 150)):
     rng = np.random.default_rng([7, d])
     clients = [offset + rng.normal(k / 3, 1 + k / 5, size=(n, d)) for k, n in enumerate(sizes)]
-    drawn = {"rows": offset + rng.normal(size=(60, d)), "law": nm.Gaussian(np.full(d, offset + 0.2))}
+    drawn = {"rows": offset + rng.normal(size=(60, d)), "distribution": nm.Gaussian(np.full(d, offset + 0.2))}
     return clients, {**drawn, "function": lambda n, rng: offset + 1.2 * rng.normal(size=(n, d))}
 
 
@@ -64,10 +64,10 @@ def test_metrics_that_need_rows_say_so_and_get_them_on_demand():
     np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12)
 
 
-def test_laws_and_a_single_row_are_clients_too():
+def test_distributions_and_a_single_row_are_clients_too():
     generators = {"g": nm.Gaussian([0.5, 0.0])}
-    laws = [nm.Gaussian([0, 1], [[2, 1], [1, 1]]), nm.Gaussian([3, 1], 0)]
-    here, there = both(laws, generators, ["fid", "kid"], samples=None)
+    distributions = [nm.Gaussian([0, 1], [[2, 1], [1, 1]]), nm.Gaussian([3, 1], 0)]
+    here, there = both(distributions, generators, ["fid", "kid"], samples=None)
     np.testing.assert_allclose(here.table[["avg", "all"]], there.table[["avg", "all"]], rtol=1e-12)
     with_one = [RNG.normal(size=(9, 2)), RNG.normal(size=(8, 2)), np.ones((1, 2))]
     here, there = both(with_one, generators, ["fid", "kid"], [1, 1, 0])
@@ -273,9 +273,9 @@ def test_summaries_that_do_not_belong_together_are_refused():
     steep = nm.federated.client_summary(rows, nm.metrics.KID(nm.Polynomial(3, gamma=2)))
     with pytest.raises(nm.InvalidInput, match=r"'Client 1' made kid by .*γ = 2.* here it is .*γ = 1/d"):
         nm.federated.aggregate([steep], None, generators, "kid")
-    law = nm.federated.client_summary(nm.Gaussian([0.0] * 4), "fid")
-    with pytest.raises(nm.InvalidInput, match="some clients are laws"):
-        nm.federated.aggregate([GOOD, law], None, generators, "fid")
+    distribution = nm.federated.client_summary(nm.Gaussian([0.0] * 4), "fid")
+    with pytest.raises(nm.InvalidInput, match="some clients are distributions"):
+        nm.federated.aggregate([GOOD, distribution], None, generators, "fid")
     with pytest.raises(nm.InvalidInput, match="is one bytes"):
         nm.federated.aggregate(GOOD, None, generators, "fid")
     with pytest.raises(nm.InvalidInput, match="is empty"):
@@ -292,9 +292,9 @@ def test_rows_that_are_not_here_are_asked_for_in_vain():
     noisy = nm.federated.client_summary(RNG.normal(size=(30, 4)), "fid", privacy=private)
     with pytest.raises(nm.InvalidInput, match=r"stayed with it\. Evaluate where the rows are"):
         nm.federated.aggregate([noisy, noisy], None, g, "fid").heterogeneity("fid")
-    law = nm.federated.client_summary(nm.Gaussian([0.0] * 4), "fid")
-    with pytest.raises(nm.InvalidInput, match=r"is an exact law, .* whose gap is exact$"):
-        nm.federated.aggregate([law, law], None, g, "fid").heterogeneity("fid")
+    distribution = nm.federated.client_summary(nm.Gaussian([0.0] * 4), "fid")
+    with pytest.raises(nm.InvalidInput, match=r"is an exact distribution, .* whose gap is exact$"):
+        nm.federated.aggregate([distribution, distribution], None, g, "fid").heterogeneity("fid")
 
 
 def test_advice_on_scores_of_summaries_can_be_followed():

@@ -15,7 +15,7 @@ RNG = np.random.default_rng(8)
 SPECTRUM = 0.6 ** np.arange(24)
 TURNED = np.linalg.qr(RNG.normal(size=(24, 24)))[0]
 CLIENTS = [k / 9 + RNG.normal(size=(n, 24)) * np.sqrt(SPECTRUM) @ TURNED for k, n in enumerate((200, 60, 15))]
-GENERATORS = {"rows": RNG.normal(size=(300, 24)) * 0.4, "law": nm.Gaussian(np.full(24, 0.1), 0.1)}
+GENERATORS = {"rows": RNG.normal(size=(300, 24)) * 0.4, "distribution": nm.Gaussian(np.full(24, 0.1), 0.1)}
 
 
 def scores(metrics, weights=None, clients=CLIENTS, generators=GENERATORS, **options):
@@ -53,7 +53,7 @@ def test_fewer_directions_move_no_score_beyond_the_bound(rank, weights):
 
 
 def test_the_bound_is_reached():
-    """Against the law of the client itself √FID is 0, and with fewer directions exactly what was lost."""
+    """Against the distribution of the client itself √FID is 0, and with fewer directions exactly what was lost."""
     own = {"own": nm.Gaussian(CLIENTS[0].mean(axis=0), np.cov(CLIENTS[0].T))}
     for rank in (1, 3, 10):
         made = scores("fid", clients=CLIENTS[:1], generators=own, rank=rank)

@@ -46,8 +46,8 @@ def test_the_page_and_the_figures_have_one_palette():
 
 
 def test_one_generator_has_one_hue_and_mark_in_every_panel():
-    laws = {f"g{k}": nm.Gaussian([k, 0.0]) for k in range(5)}
-    scores = nm.evaluate({"a": nm.Gaussian([0.0, 0.0]), "b": nm.Gaussian([2.0, 0.0])}, laws, progress=False)
+    distributions = {f"g{k}": nm.Gaussian([k, 0.0]) for k in range(5)}
+    scores = nm.evaluate({"a": nm.Gaussian([0.0, 0.0]), "b": nm.Gaussian([2.0, 0.0])}, distributions, progress=False)
     looks = [drawing.generator_look(k) for k in range(5)]
     assert len({(look["color"], look["marker"]) for look in looks}) == 5
     for ax in scores.plot("ranks").axes:

@@ -225,8 +225,8 @@ def test_samples_of_a_joint_gaussian_come_to_its_exact_score():
         assert score(x, y, y_hat) == pytest.approx(score_pair(metric(condition_dim=1), real, made), abs=0.015)
 
 
-def test_a_generated_law_is_read_as_y_given_x_whatever_its_own_x():
-    """ŷ = 2x + 1 + noise is one conditional law, seen at another x or not."""
+def test_a_generated_distribution_is_read_as_y_given_x_whatever_its_own_x():
+    """ŷ = 2x + 1 + noise is one conditional distribution, seen at another x or not."""
     conditional = nm.Gaussian([3.0, 7.0], [[4.0, 8.0], [8.0, 16.5]])  # x ~ N(3, 4)
     real = nm.Gaussian([-1.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
     same_x = nm.Gaussian([-1.0, -1.0], [[1.0, 2.0], [2.0, 4.5]])
@@ -242,10 +242,10 @@ def test_moments_of_a_joint_mixture_and_of_rows_are_read_alike():
     both = np.hstack([x, y])
     given = CFID().summarize(Sample(rows=y, condition=x))
     read = CFID(condition_dim=2).summarize(Sample(rows=both))
-    law = CFID(condition_dim=2).summarize(Sample(distribution=nm.Empirical(both)))
+    distribution = CFID(condition_dim=2).summarize(Sample(distribution=nm.Empirical(both)))
     assert CFID().distance(given, read) == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(law.moments.cov, given.moments.cov * 59 / 60, rtol=1e-12)
-    assert law.count == math.inf
+    np.testing.assert_allclose(distribution.moments.cov, given.moments.cov * 59 / 60, rtol=1e-12)
+    assert distribution.count == math.inf
 
 
 # ---- properties
@@ -340,10 +340,10 @@ def test_numpy_and_torch_agree(shape):
         assert score(*tensors) == pytest.approx(value, rel=1e-10)
         assert score(rows[0], tensors[1], rows[2]) == pytest.approx(value, rel=1e-10)
         assert isinstance(score(*tensors), float)
-    law = JointMoments.of_distribution(nm.Gaussian(np.zeros(shape[1] + shape[2])), shape[1])
+    distribution = JointMoments.of_distribution(nm.Gaussian(np.zeros(shape[1] + shape[2])), shape[1])
     summary = CFID().summarize(Sample(rows=tensors[1], condition=tensors[0]))
-    assert CFID().distance(summary, law) == pytest.approx(
-        CFID().distance(CFID().summarize(Sample(rows=rows[1], condition=rows[0])), law), rel=1e-9
+    assert CFID().distance(summary, distribution) == pytest.approx(
+        CFID().distance(CFID().summarize(Sample(rows=rows[1], condition=rows[0])), distribution), rel=1e-9
     )
 
 

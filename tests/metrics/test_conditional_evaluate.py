@@ -101,13 +101,16 @@ def test_other_metrics_see_all_answers_as_one_generator():
 def test_other_weights_pool_both_sides_and_ask_the_generator_nothing():
     federation, model = paired_federation(), Counted(shuffler)
     metrics = ["fid", "kid", *ALL]
-    scores = nm.evaluate(federation, {"g": model, "law": nm.Gaussian([0.0, 1.0])}, metrics, progress=False)
+    scores = nm.evaluate(federation, {"g": model, "distribution": nm.Gaussian([0.0, 1.0])}, metrics, progress=False)
     scores.table  # noqa: B018
     assert model.calls == 2
     other = scores.with_weights([0.9, 0.1])
     assert model.calls == 2
     direct = nm.evaluate(
-        federation.with_weights([0.9, 0.1]), {"g": shuffler, "law": nm.Gaussian([0.0, 1.0])}, metrics, progress=False
+        federation.with_weights([0.9, 0.1]),
+        {"g": shuffler, "distribution": nm.Gaussian([0.0, 1.0])},
+        metrics,
+        progress=False,
     )
     for frame in ("table", "clients"):
         columns = ["avg", "all", "gap"] if frame == "table" else ["value"]
@@ -138,18 +141,21 @@ def test_answers_are_seeded_by_generator_and_client():
     assert other.table["avg"][0] != one.table["avg"][0]
 
 
-def test_laws_and_latent_networks_answer_without_looking_at_x():
+def test_distributions_and_latent_networks_answer_without_looking_at_x():
     torch = pytest.importorskip("torch")
     module = torch.nn.Linear(3, 2)
     module.latent_dim = 3
     scores = nm.evaluate(
-        paired_federation(), {"law": nm.Gaussian([0.0, 0.0], 4.0), "net": module}, ["fid", CFID()], progress=False
+        paired_federation(),
+        {"distribution": nm.Gaussian([0.0, 0.0], 4.0), "net": module},
+        ["fid", CFID()],
+        progress=False,
     )
     assert np.isfinite(scores.table["all"]).all()
     assert (scores.clients.query("metric == 'cfid'")["value"] > 1).all()
 
 
-def test_joint_laws_and_rows_read_their_axes_as_x_and_y():
+def test_joint_distributions_and_rows_read_their_axes_as_x_and_y():
     federation = nm.Federation([pair(0.8), pair(0.8, mean=(1.0, 2.0))])
     metrics = ["fid", *(m(condition_dim=1) for m in (MFID, RFID, CFID))]
     scores = nm.evaluate(federation, {"g": pair(-0.8)}, metrics, progress=False)
@@ -230,7 +236,7 @@ REFUSED = {
     "condition_dim 0": (lambda: CFID(condition_dim=0), "condition_dim", "at least 1"),
     "all of it x": (lambda: score_pair(CFID(condition_dim=2), pair(0), pair(0)), "condition_dim", "fewer"),
     "no condition": (lambda: evaluated(Y, Y_HAT, CFID()), "condition", r"nm\.Client\(y, condition=x\)"),
-    "a law without x": (
+    "a distribution without x": (
         lambda: evaluated(pair(0), pair(0), RFID()),
         "condition",
         r"nm\.Client\(y, condition=x\)",

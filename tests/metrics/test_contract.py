@@ -37,7 +37,8 @@ class Shift:
 
 
 class Hooked(Shift):
-    """The same, the higher the better, of laws exactly, with a unit settled by the clients and a word to say."""
+    """The same, the higher the better, of distributions exactly, with a unit settled by the clients and a word to
+    say."""
 
     name, label, higher_is_better, highest, unit = "closeness", "Closeness", True, 0.0, 1.0
 
@@ -105,8 +106,8 @@ def test_the_hooks_that_an_object_has_are_used():
     said = "Closeness, 3 of 6 scores (of each client, and of all, by generator): far apart: take care."
     assert scores.cautions == ["2 clients and 2 generators", said]
     assert (evaluated(Hooked(), uncertainty=nm.Jackknife(10)).table["avg_high"] <= 0.0).all()
-    law = nm.Gaussian([0.0, 0.0, 3.0])
-    assert evaluated(Hooked(), [nm.Gaussian(np.zeros(3))], [law]).table["avg"].tolist() == [-3.0]
+    distribution = nm.Gaussian([0.0, 0.0, 3.0])
+    assert evaluated(Hooked(), [nm.Gaussian(np.zeros(3))], [distribution]).table["avg"].tolist() == [-3.0]
 
 
 @pytest.mark.parametrize(
@@ -159,12 +160,14 @@ def sniffs(source):
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"hasattr", "getattr"}:
             asked = ast.unparse(node.args[0]).rsplit(".", 1)[-1].lower().lstrip("_")
-            if asked in {"m", "kind", "measure", "law", "distribution", "sample"} or "metric" in asked:
+            if asked in {"m", "kind", "measure", "distribution", "sample"} or "metric" in asked:
                 yield f"{node.lineno} {ast.unparse(node)}"
 
 
 def test_nothing_else_looks_what_a_metric_or_a_distribution_has():
-    asked = "hasattr(self.metric, 'prepare')\ngetattr(metric, 'label')\nhasattr(law, 'mean')\nhasattr(rows, 'dim')"
+    asked = (
+        "hasattr(self.metric, 'prepare')\ngetattr(metric, 'label')\nhasattr(distribution, 'mean')\nhasattr(rows, 'dim')"
+    )
     assert [line[0] for line in sniffs(asked)] == ["1", "2", "3"]
     files = [path for path in python_files() if path.name != "distributions.py"]  # which says what a distribution has
     found = [f"{path}:{line}" for path in files for line in sniffs(path.read_text("utf-8"))]

@@ -141,7 +141,7 @@ def test_relative_of_a_weighted_mixture(weights, seed):
     assert pooled <= average + 1e-12
 
 
-def test_rke_of_laws_is_exact():
+def test_rke_of_distributions_is_exact():
     # E exp(−(X − X′)²/σ²) with X − X′ of variance 2v: √(σ²/2 / (σ²/2 + 2v)) in each direction
     assert nm.rke(nm.Gaussian([3.0], 4.0), 2.0) == pytest.approx(np.sqrt(1 + 2 * 4 * 2 / 4), rel=1e-9)
     assert nm.rke(nm.Gaussian([0.0, 1.0], [1.0, 9.0]), 1.0) == pytest.approx(np.sqrt(5 * 37), rel=1e-9)
@@ -214,7 +214,7 @@ REFUSED = {
     "a negative sigma": (lambda: nm.rke(X, -1.0), "sigma", "from"),
     "equal rows": (lambda: nm.rke(np.ones((3, 2))), "sigma", "as a number"),
     "far apart": (lambda: nm.rrke(X, X + 1e6, 1.0), "sigma", "larger sigma"),
-    "a law too wide": (lambda: nm.rke(nm.Gaussian(np.zeros(50), 1e30), 1.0), "sigma", "larger sigma"),
+    "a distribution too wide": (lambda: nm.rke(nm.Gaussian(np.zeros(50), 1e30), 1.0), "sigma", "larger sigma"),
     "NaN": (lambda: nm.vendi(X * np.nan), "rows", "Drop or mend"),
     "one axis": (lambda: nm.rke(X[0]), "rows", "reshape"),
 }

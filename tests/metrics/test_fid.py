@@ -388,7 +388,7 @@ def test_singular_covariances_score_as_their_definition(case):
     found = np.linalg.eigvalsh(half.T @ cov @ half)
     cross = np.sqrt(found[found > 1e-12 * max(found[-1], 1e-300)]).sum()
     expected = np.trace(cov) + np.trace(covs["full"]) - 2 * cross
-    law = nm.Gaussian(np.zeros(90), cov)
-    assert nm.fid(law, other) == pytest.approx(expected, rel=1e-10)
-    assert nm.fid(other, law) == pytest.approx(expected, rel=1e-10)
-    assert nm.fid(law, law) <= 1e-10 * np.trace(cov)
+    distribution = nm.Gaussian(np.zeros(90), cov)
+    assert nm.fid(distribution, other) == pytest.approx(expected, rel=1e-10)
+    assert nm.fid(other, distribution) == pytest.approx(expected, rel=1e-10)
+    assert nm.fid(distribution, distribution) <= 1e-10 * np.trace(cov)

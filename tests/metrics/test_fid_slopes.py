@@ -63,7 +63,7 @@ def test_a_client_of_weight_0_has_a_slope_unless_it_brings_new_directions():
 
 
 def made_rows(moments):
-    """A law of these moments."""
+    """A distribution of these moments."""
     return nm.Gaussian(moments.mean, moments.cov)
 
 

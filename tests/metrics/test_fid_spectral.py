@@ -1,4 +1,5 @@
-"""FID without the bias of few rows: its integrals against dense ones, its values against laws with known moments."""
+"""FID without the bias of few rows: its integrals against dense ones, its values against distributions with known
+moments."""
 
 import numpy as np
 import pytest
@@ -76,7 +77,7 @@ def test_the_trace_is_that_of_dense_integrals(seed):
     assert found.value == pytest.approx(dense_trace(x, y), rel=1e-5)
 
 
-def test_laws_have_no_bias_to_take_off():
+def test_distributions_have_no_bias_to_take_off():
     a, b = nm.Gaussian([0, 1], [[2, 0.5], [0.5, 1]]), nm.Gaussian([1, 1], 2.0)
     assert nm.fid_infinity(a, b) == pytest.approx(nm.fid(a, b), rel=1e-12)
 
@@ -143,15 +144,15 @@ FEDERATIONS = {
 
 @pytest.mark.parametrize("case", by_default(FEDERATIONS, "far apart, 8 features", "rectified, one weighs most"))
 def test_avg_all_and_gap_of_clients_have_no_bias(case):
-    laws, sizes, weights = FEDERATIONS[case]
+    distributions, sizes, weights = FEDERATIONS[case]
     shares = np.array(sizes if weights is None else np.broadcast_to(weights, 4), dtype=float)
     shares /= shares.sum()
-    d = len(laws[0].mean)
-    generator = rectified(32, 9) if "rect" in case else mixture(laws, shares) if d == 8 else normal(32)
+    d = len(distributions[0].mean)
+    generator = rectified(32, 9) if "rect" in case else mixture(distributions, shares) if d == 8 else normal(32)
     rng, found, plain = np.random.default_rng(3), [], []
-    true_avg, true_all = fid_avg_and_all(laws, shares, generator)
+    true_avg, true_all = fid_avg_and_all(distributions, shares, generator)
     for _ in range(25):
-        parts = [law.sample(n, rng) for law, n in zip(laws, sizes, strict=True)]
+        parts = [distribution.sample(n, rng) for distribution, n in zip(distributions, sizes, strict=True)]
         federation = nm.Federation(parts).with_weights(shares)
         made = {"g": generator.sample(640, rng)}
         table = nm.evaluate(federation, made, ["fid", "fid_infinity"], progress=False).table
@@ -187,7 +188,7 @@ def test_too_few_rows_have_no_value_and_say_so():
 def test_rows_whose_lengths_vary_much_in_many_directions_have_no_interval():
     rng = np.random.default_rng(0)
     made = normal(128, scale=1.1).sample(1024, rng)
-    uneven, even = (law.sample(256, rng) for law in (elliptical(128, 0.5), normal(128)))
+    uneven, even = (distribution.sample(256, rng) for distribution in (elliptical(128, 0.5), normal(128)))
     for rows, has in ((uneven, False), (even, True)):
         scores = nm.evaluate([rows], {"g": made}, "fid_infinity", uncertainty=nm.Influence(), progress=False)
         assert np.isfinite(scores.table["avg"].item())
@@ -195,12 +196,12 @@ def test_rows_whose_lengths_vary_much_in_many_directions_have_no_interval():
         assert any("lengths of rows vary too much" in line for line in scores.cautions) is not has
 
 
-def test_laws_and_rows_pooled_have_no_value_together():
+def test_distributions_and_rows_pooled_have_no_value_together():
     rows = np.random.default_rng(5).normal(size=(60, 2))
     federation = nm.Federation([nm.Client(rows, weight=1), nm.Client(nm.Gaussian([0, 0]), weight=1)])
     scores = nm.evaluate(federation, {"g": nm.Gaussian([0, 0])}, "fid_infinity", progress=False)
     assert np.isfinite(scores.table["avg"][0]) and np.isnan(scores.table["all"][0])
-    assert any("laws and rows are pooled" in line for line in scores.conventions)
+    assert any("distributions and rows are pooled" in line for line in scores.conventions)
 
 
 def test_rows_of_very_different_lengths_are_cautioned():
@@ -261,7 +262,9 @@ def test_each_kind_of_reason_has_its_line_also_under_weights_given_later():
     federation = nm.Federation([nm.Client(rows, weight=0), nm.Client(nm.Gaussian([0, 0]), weight=1)])
     scores = nm.evaluate(federation, [nm.Gaussian([1, 0])], "fid", uncertainty=nm.Influence(), progress=False)
     said = [line for line in scores.with_weights([1, 1]).conventions if " of 3 scores" in line]
-    assert len(said) == 2 and "no value where laws and rows" in said[0] and "has 2 rows for 2 features" in said[1]
+    assert (
+        len(said) == 2 and "no value where distributions and rows" in said[0] and "has 2 rows for 2 features" in said[1]
+    )
 
 
 def test_a_generator_that_never_varies_has_no_spectrum_and_no_interval():

@@ -134,7 +134,7 @@ def test_embedding_and_direct_path_are_one_number(seed):
         assert nm.Polynomial().mean(nm.Polynomial().embed(a), b) == near(expected, np.abs(cubic(a, b)).mean(), 1e-12)
 
 
-def law(seed, d=3):
+def distribution(seed, d=3):
     rng = np.random.default_rng(seed)
     parts = [nm.Gaussian(rng.normal(size=d), (lambda a: a @ a.T / d)(rng.normal(size=(d, 2)))) for _ in range(2)]
     return nm.Mixture(parts, rng.uniform(0.1, 1, size=2))
@@ -142,19 +142,19 @@ def law(seed, d=3):
 
 @pytest.mark.parametrize("kernel", [nm.Polynomial(), nm.RBF(), *slow(nm.Polynomial(gamma=0.2), nm.RBF(0.7))], ids=str)
 def test_closed_forms_agree_with_monte_carlo(kernel):
-    first, second, draws = law(1), law(2), 100
+    first, second, draws = distribution(1), distribution(2), 100
     exact = nm.kid(first, second, kernel)
     drawn = [nm.kid(first.sample(600, i), second.sample(500, 9000 + i), kernel) for i in range(draws)]
     error = np.std(drawn, ddof=1) / np.sqrt(draws)
     assert abs(np.mean(drawn) - exact) < 4 * error
     assert error < 0.05 * exact
-    half = nm.kid(first, second.sample(2000, 0), kernel)  # a law against rows
+    half = nm.kid(first, second.sample(2000, 0), kernel)  # a distribution against rows
     assert half == pytest.approx(exact, abs=4 * np.std(drawn))
 
 
 def test_cubic_closed_form_is_the_product_of_exact_embeddings():
     kernel = nm.Polynomial()
-    a, b = law(3).components[0], law(4).components[0]
+    a, b = distribution(3).components[0], distribution(4).components[0]
     third = kernel.embed(a).vector @ kernel.embed(b).vector
     assert kernel.gaussian_mean(a, b) == pytest.approx(third, rel=1e-13)
 
@@ -181,7 +181,7 @@ def test_singular_gaussians_have_closed_forms_too():
 
 
 @pytest.mark.parametrize("kernel", ["cubic", "quadratic", "rbf", "user's"])
-def test_an_empirical_law_is_the_v_statistic(kernel):
+def test_an_empirical_distribution_is_the_v_statistic(kernel):
     ours, oracle = KERNELS[kernel]
     x, y = RNG.normal(size=(40, 3)), RNG.normal(size=(25, 3))
     expected, scale = naive_kid(oracle, x, y, unbiased=False)

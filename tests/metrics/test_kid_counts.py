@@ -76,15 +76,15 @@ def test_every_way_to_the_kernel_means_is_one_number(kernel, case, kind, memory,
             assert weighed.table["all"][row] == pytest.approx(whole, abs=tolerance)
 
 
-def test_laws_beside_rows_in_one_pool_are_bilinear():
-    kernel, law = nm.Polynomial(), nm.Gaussian(np.full(3, 0.2), 0.5)
+def test_distributions_beside_rows_in_one_pool_are_bilinear():
+    kernel, distribution = nm.Polynomial(), nm.Gaussian(np.full(3, 0.2), 0.5)
     rows = [RNG.normal(size=(n, 3)) for n in (5, 400)]
     metric = KID(kernel, "biased")
     summaries = [metric.summarize(nm.metrics.Sample(rows=r)) for r in rows]
-    summaries.append(metric.summarize(nm.metrics.Sample(distribution=law)))
+    summaries.append(metric.summarize(nm.metrics.Sample(distribution=distribution)))
     assert isinstance(summaries[1].parts[0].content, Embedding)
     weights = (0.2, 0.5, 0.3)
-    contents = [*rows, law]
+    contents = [*rows, distribution]
     expected = sum(v * w * kernel.mean(a, b) for v, a in zip(weights, contents) for w, b in zip(weights, contents))
     assert metric.pool(summaries, weights).self_mean(unbiased=False) == pytest.approx(expected, rel=1e-13)
 

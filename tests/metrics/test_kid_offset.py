@@ -114,20 +114,20 @@ def test_weighted_pools_at_an_offset_are_the_weighted_u_statistic(weights):
     assert scores.table["all"][0] == pytest.approx(expected, rel=1e-10)
 
 
-LAW = nm.Mixture(
+DISTRIBUTION = nm.Mixture(
     [nm.Gaussian([2.0, 3.5, 2.5], 0.7 * np.eye(3) + 0.1), nm.Gaussian([2.5, 3.0, 2.0], [0.1, 1.0, 0.0])], [0.3, 0.7]
 )
 KINDS = {
     "rows": lambda: Sample(rows=2.0 + RNG.normal(size=(6, 3))),
     "rows with an embedding": lambda: Sample(rows=3.0 + RNG.normal(size=(40, 3))),
     "float32": lambda: Sample(rows=(2.0 + RNG.normal(size=(7, 3))).astype(np.float32)),
-    "law": lambda: Sample(distribution=LAW),
+    "distribution": lambda: Sample(distribution=DISTRIBUTION),
     "empirical": lambda: Sample(distribution=nm.Empirical(2.5 + RNG.normal(size=(5, 3)))),
 }
 ABOUT = CentredPolynomial(3, None, 1.0, np.array([1.5, 3.0, -2.0]))
 
 
-OF_ROWS = [kind for kind in KINDS if kind not in ("law", "empirical")]
+OF_ROWS = [kind for kind in KINDS if kind not in ("distribution", "empirical")]
 CASES = [
     *((estimator, a, b) for estimator in ("unbiased", "biased") for a in KINDS for b in KINDS),
     *((estimator, a, b) for estimator in ("linear", nm.Subsets(3, 4)) for a in OF_ROWS for b in OF_ROWS),
@@ -186,10 +186,12 @@ def test_the_centred_embedding_is_a_feature_map_of_the_centred_kernel():
     for content in (y, about.embed(y)):
         np.testing.assert_allclose(about.row_means(x, content), block.mean(axis=1), rtol=1e-10, atol=1e-13 * size)
     assert about.lean(about.embed(x)) == pytest.approx(about.lean(x), rel=1e-11)
-    law = nm.Gaussian([40.0, 41.0, 39.0], [1.0, 0.5, 0.2])
-    assert about.lean(about.embed(law)) == pytest.approx(about.lean(law), rel=1e-12)
-    assert about.mean(law, law) == pytest.approx(about.mean(about.embed(law), law), rel=1e-12)
-    assert about.mean(x, law) == pytest.approx(about.mean(about.embed(x), law), rel=1e-12)
+    distribution = nm.Gaussian([40.0, 41.0, 39.0], [1.0, 0.5, 0.2])
+    assert about.lean(about.embed(distribution)) == pytest.approx(about.lean(distribution), rel=1e-12)
+    assert about.mean(distribution, distribution) == pytest.approx(
+        about.mean(about.embed(distribution), distribution), rel=1e-12
+    )
+    assert about.mean(x, distribution) == pytest.approx(about.mean(about.embed(x), distribution), rel=1e-12)
 
 
 def test_features_near_0_keep_the_kernel_as_it_is():
@@ -202,7 +204,7 @@ def test_features_near_0_keep_the_kernel_as_it_is():
     assert centred(nm.RBF(), far) == nm.RBF()
 
 
-def test_exact_laws_far_from_0_have_their_digits():
+def test_exact_distributions_far_from_0_have_their_digits():
     def pair(offset):
         return nm.Mixture([nm.Gaussian([offset, 0.0], 1.0), nm.Empirical([[offset, 1.0]])]), nm.Gaussian([offset, 0.3])
 

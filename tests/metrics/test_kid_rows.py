@@ -30,7 +30,7 @@ def test_row_means_of_rows_are_row_sums_of_the_kernel(d, n, m):
 
 
 @pytest.mark.parametrize("kernel", [nm.Polynomial(), nm.RBF(1.3)], ids=str)
-def test_row_means_of_a_gaussian_average_to_the_mean_of_two_laws(kernel):
+def test_row_means_of_a_gaussian_average_to_the_mean_of_two_distributions(kernel):
     a, b = nm.Gaussian([0.3, -0.5], [[0.5, 0.2], [0.2, 0.4]]), nm.Gaussian([-0.1, 0.6], 0.3)
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
     grid = np.stack(np.meshgrid(nodes, nodes), -1).reshape(-1, 2)
@@ -42,13 +42,15 @@ def test_row_means_of_a_gaussian_average_to_the_mean_of_two_laws(kernel):
 @pytest.mark.parametrize("d", [2, 5, 150])
 @pytest.mark.parametrize("large", [False, True])
 def test_row_means_of_a_pool_are_weighted_means_over_its_parts(kernel, d, large):
-    law, metric = nm.Gaussian(np.full(d, 0.4), 0.5), KID(kernel)
+    distribution, metric = nm.Gaussian(np.full(d, 0.4), 0.5), KID(kernel)
     parts = [RNG.normal(size=(n, d)) for n in ((300, 50, 400) if large else (3, 20, 5))]
-    summaries = [metric.summarize(Sample(rows=p)) for p in parts] + [metric.summarize(Sample(distribution=law))]
+    summaries = [metric.summarize(Sample(rows=p)) for p in parts] + [
+        metric.summarize(Sample(distribution=distribution))
+    ]
     weights, x = (0.1, 0.0, 0.6, 0.3), RNG.normal(size=(30, d))
     mean = metric.pool(summaries, weights)
     expected = sum(w * kernel.block(x, p).mean(axis=1) for w, p in zip(weights, parts, strict=False))
-    expected = expected + 0.3 * kernel.point_means(x, law)
+    expected = expected + 0.3 * kernel.point_means(x, distribution)
     np.testing.assert_allclose(mean.row_means(x), expected, rtol=1e-11)
     if d < 150 and large and isinstance(kernel, nm.Polynomial):
         assert isinstance(summaries[0].parts[0].content, Embedding)  # both ways are there

@@ -72,11 +72,11 @@ def test_the_gap_is_one_number_and_by_rows_a_share_of_that_of_the_pooled_rows(se
     np.testing.assert_allclose(strata["gap"] * n / (n - 1), plain["gap"], rtol=0, atol=1e-11 * scale)
 
 
-def test_laws_are_strata_of_infinitely_many_rows():
-    laws = [nm.Gaussian([0, 0, 0]), nm.Mixture([nm.Gaussian([1, 0, 0]), nm.Gaussian([0, 2, 0])])]
+def test_distributions_are_strata_of_infinitely_many_rows():
+    distributions = [nm.Gaussian([0, 0, 0]), nm.Mixture([nm.Gaussian([1, 0, 0]), nm.Gaussian([0, 2, 0])])]
     made, weights = {"g": nm.Gaussian([0.3, 0, 0])}, (0.3, 0.7)
-    exact = nm.evaluate(nm.Federation(laws).with_weights(weights), made, ["kid"]).table
-    again = nm.evaluate(nm.Federation(laws).with_weights(weights), made, KID(estimator="stratified")).table
+    exact = nm.evaluate(nm.Federation(distributions).with_weights(weights), made, ["kid"]).table
+    again = nm.evaluate(nm.Federation(distributions).with_weights(weights), made, KID(estimator="stratified")).table
     assert again["all"][0] == pytest.approx(exact["all"][0], rel=1e-12)
 
 

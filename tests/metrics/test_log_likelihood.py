@@ -15,9 +15,9 @@ G = nm.Gaussian([0.5, -1.0], COV)
 MIXTURE = nm.Mixture([nm.Gaussian([-1, 0], 1.0), nm.Gaussian([2, 1], [0.3, 2.0])], [0.3, 0.7])
 
 
-def score(real, law, metric=None):
+def score(real, distribution, metric=None):
     metric = metric or LogLikelihood()
-    sides = [Sample.of(x, "x") for x in (real, law)]
+    sides = [Sample.of(x, "x") for x in (real, distribution)]
     return metric.distance(*map(metric.summarize, sides))
 
 
@@ -33,18 +33,18 @@ def test_rows_score_the_mean_log_density():
     [nm.Gaussian([1, 1], [3.0, 0.0]), MIXTURE, TwoMoons(0.2), KernelDensity(RNG.normal(size=(20, 2)), 0.3)],
     ids=str,
 )
-def test_a_law_under_a_gaussian_has_the_closed_form(real):
+def test_a_distribution_under_a_gaussian_has_the_closed_form(real):
     expected = multivariate_normal(G.mean, G.cov).logpdf(real.mean) - 0.5 * np.trace(np.linalg.solve(G.cov, real.cov))
     assert score(real, G) == pytest.approx(expected, rel=1e-10)
     drawn = G.log_prob(real.sample(200_000, 1))
     assert abs(score(real, G) - drawn.mean()) < 5 * drawn.std() / np.sqrt(len(drawn))
 
 
-def test_a_law_under_itself_scores_minus_its_entropy():
+def test_a_distribution_under_itself_scores_minus_its_entropy():
     assert score(G, G) == pytest.approx(-multivariate_normal(G.mean, G.cov).entropy(), rel=1e-12)
 
 
-def test_a_law_under_a_mixture_is_sampled_with_a_seed():
+def test_a_distribution_under_a_mixture_is_sampled_with_a_seed():
     fine = score(G, MIXTURE, LogLikelihood(samples=200_000))
     coarse = score(G, MIXTURE, LogLikelihood(samples=5_000, seed=1))
     assert coarse == score(G, MIXTURE, LogLikelihood(samples=5_000, seed=1))
@@ -52,33 +52,33 @@ def test_a_law_under_a_mixture_is_sampled_with_a_seed():
     assert coarse != fine
 
 
-@pytest.mark.parametrize("law", [G, MIXTURE, KernelDensity(RNG.normal(size=(30, 2)), 0.5)], ids=str)
-@pytest.mark.parametrize("kind", ["rows", "laws"])
-def test_average_and_pooled_are_the_same_number(law, kind):
+@pytest.mark.parametrize("distribution", [G, MIXTURE, KernelDensity(RNG.normal(size=(30, 2)), 0.5)], ids=str)
+@pytest.mark.parametrize("kind", ["rows", "distributions"])
+def test_average_and_pooled_are_the_same_number(distribution, kind):
     if kind == "rows":
         clients = [nm.Client(RNG.normal(size=(n, 2)) + i, weight=w) for i, (n, w) in enumerate([(40, 3), (90, 1)])]
     else:
         clients = [nm.Gaussian([1, 0], 0.5), MIXTURE, nm.Gaussian([-1, 0], COV)]
     federation = nm.Federation(clients)
-    table = nm.evaluate(federation, {"g": law}, metrics=[LogLikelihood()], progress=False).table
+    table = nm.evaluate(federation, {"g": distribution}, metrics=[LogLikelihood()], progress=False).table
     assert table["gap"].abs().max() <= 1e-12 * abs(table["avg"][0])
 
 
 def test_pooling_weighs_rows_by_client():
-    parts, law = [RNG.normal(size=(n, 2)) for n in (50, 10)], G
+    parts, distribution = [RNG.normal(size=(n, 2)) for n in (50, 10)], G
     federation = nm.Federation([nm.Client(x, weight=0.5) for x in parts])
-    table = nm.evaluate(federation, {"g": law}, metrics=[LogLikelihood()], progress=False).table
-    assert table["all"][0] == pytest.approx(np.mean([law.log_prob(x).mean() for x in parts]), rel=1e-12)
+    table = nm.evaluate(federation, {"g": distribution}, metrics=[LogLikelihood()], progress=False).table
+    assert table["all"][0] == pytest.approx(np.mean([distribution.log_prob(x).mean() for x in parts]), rel=1e-12)
 
 
 def test_the_truer_generator_ranks_first():
     federation = nm.Federation([nm.Gaussian([-1, 0], 1.0), nm.Gaussian([1, 0], 1.0)])
-    laws = {
+    distributions = {
         "wide": nm.Gaussian([0, 0], [2, 1]),
         "narrow": nm.Gaussian([0, 0], 1.0),
         "pool": federation.pooled().distribution,
     }
-    scores = nm.evaluate(federation, laws, metrics=[LogLikelihood()], progress=False)
+    scores = nm.evaluate(federation, distributions, metrics=[LogLikelihood()], progress=False)
     assert list(scores.ranks("log_likelihood").set_index("generator")["all"][["pool", "wide", "narrow"]]) == [1, 2, 3]
 
 

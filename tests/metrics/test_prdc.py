@@ -187,7 +187,7 @@ def test_recall_avg_is_recall_all_under_any_weights(weights):
 
 
 @pytest.mark.parametrize("samples", [50, 101, *slow(None)])
-def test_recall_avg_is_recall_all_of_laws_drawn_in_whole_numbers(samples):
+def test_recall_avg_is_recall_all_of_distributions_drawn_in_whole_numbers(samples):
     clients = nm.Federation([nm.Gaussian(np.full(2, mean)) for mean in range(3)]).with_weights([0.5, 0.3, 0.2001])
     made = {"g": nm.Gaussian(np.ones(2), 0.1)}
     scores = nm.evaluate(clients, made, ["recall", "precision"], samples=samples, progress=False)
@@ -198,7 +198,7 @@ def test_recall_avg_is_recall_all_of_laws_drawn_in_whole_numbers(samples):
     assert np.ptp(by_client) > 0.1 and np.isfinite(table.loc["precision", "all"])
 
 
-def test_intervals_of_laws_drawn_in_whole_numbers():
+def test_intervals_of_distributions_drawn_in_whole_numbers():
     clients = nm.Federation([nm.Gaussian(np.full(2, mean)) for mean in range(3)]).with_weights([0.5, 0.3, 0.2001])
     scores = nm.evaluate(clients, [nm.Gaussian(np.ones(2))], ["precision"], samples=101, uncertainty=nm.Jackknife(10))
     assert (scores.table["all_low"] < scores.table["all_high"]).all()

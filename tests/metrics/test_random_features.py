@@ -61,7 +61,9 @@ def test_seeds_and_settings_make_the_kernel():
     assert nm.kid(X, Y, nm.RandomFeatures(seed=1)) != nm.kid(X, Y, nm.RandomFeatures(seed=2))
     said = str(nm.RandomFeatures(nm.Polynomial(), 99, 4))
     assert said == "99 TensorSketch of (γ x·y + 1)^3, γ = 1/d, seed 4"
-    laws = nm.evaluate([nm.Empirical(X)], {"g": nm.Empirical(Y)}, nm.metrics.KID(nm.RandomFeatures()), progress=False)
-    assert laws.table["all"][0] == pytest.approx(nm.kid(X, Y, nm.RandomFeatures(), "biased"), rel=1e-12)
+    distributions = nm.evaluate(
+        [nm.Empirical(X)], {"g": nm.Empirical(Y)}, nm.metrics.KID(nm.RandomFeatures()), progress=False
+    )
+    assert distributions.table["all"][0] == pytest.approx(nm.kid(X, Y, nm.RandomFeatures(), "biased"), rel=1e-12)
     resolved = nm.kid(X, Y, nm.RandomFeatures(nm.RBF("median"), 4096))
     assert resolved == pytest.approx(nm.kid(X, Y, nm.RBF("median")), rel=0.3)

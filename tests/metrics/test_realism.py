@@ -75,7 +75,7 @@ REFUSED = {
     "k + 1 rows": (lambda: nm.realism(REAL[:3], MADE), "real", "at least 4"),
     "another width": (lambda: nm.realism(REAL, MADE[:, :2]), "generated", "same features"),
     "k of 0": (lambda: nm.realism(REAL, MADE, 0), "k", "at least 1"),
-    "a law": (lambda: nm.realism(nm.Gaussian([0.0]), MADE), "real", "rows|numbers"),
+    "a distribution": (lambda: nm.realism(nm.Gaussian([0.0]), MADE), "real", "rows|numbers"),
 }
 
 

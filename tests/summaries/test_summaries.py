@@ -113,14 +113,14 @@ def test_kernel_means_say_how_many_bytes_they_are():
     assert KID().summarize(Sample(rows=few)).nbytes == 8 + few.nbytes
     assert KID().summarize(Sample(rows=many)).nbytes == 8 + 8 * math.comb(5, 3)
     assert KID(nm.RBF()).summarize(Sample(rows=many)).nbytes == 8 + many.nbytes
-    law = nm.Gaussian([0.0, 0.0])
-    assert KID().summarize(Sample(distribution=law)).nbytes == 8 + 8 * 5
+    distribution = nm.Gaussian([0.0, 0.0])
+    assert KID().summarize(Sample(distribution=distribution)).nbytes == 8 + 8 * 5
 
 
-def test_exact_laws_pool_by_the_population_formula():
-    laws = [nm.Gaussian([0.0, 1.0], [1.0, 0.0]), nm.Gaussian([2.0, 0.0], [[1.0, 0.3], [0.3, 2.0]])]
-    pooled = Moments.pool([Moments.of_distribution(law) for law in laws], (0.25, 0.75))
-    mixture = nm.Mixture(laws, (0.25, 0.75))
+def test_exact_distributions_pool_by_the_population_formula():
+    distributions = [nm.Gaussian([0.0, 1.0], [1.0, 0.0]), nm.Gaussian([2.0, 0.0], [[1.0, 0.3], [0.3, 2.0]])]
+    pooled = Moments.pool([Moments.of_distribution(distribution) for distribution in distributions], (0.25, 0.75))
+    mixture = nm.Mixture(distributions, (0.25, 0.75))
     assert pooled.count == math.inf
     np.testing.assert_allclose(pooled.mean, [1.5, 0.25], rtol=1e-15)
     np.testing.assert_allclose(pooled.cov, mixture.cov, rtol=1e-14, atol=1e-15)

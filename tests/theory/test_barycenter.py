@@ -10,7 +10,7 @@ from scipy.linalg import sqrtm
 
 import nbmetrics as nm
 from nbmetrics import theory
-from tests.laws import covariance, frechet, random_federation, random_generator, random_rows, root_trace
+from tests.distributions import covariance, frechet, random_federation, random_generator, random_rows, root_trace
 
 
 class TestBarycenter:
@@ -29,11 +29,11 @@ class TestBarycenter:
             with pytest.raises(nm.InvalidInput, match="not enough to settle"):
                 theory.barycenter(random_federation(6, 6, 8), iterations=iterations)
 
-    def test_residual_tells_other_laws_apart(self):
+    def test_residual_tells_other_distributions_apart(self):
         federation = random_federation(6, 3, 3)
         assert theory.barycenter_residual(federation, theory.minimizers(federation).of_all) > 0.01
 
-    def test_residual_of_a_shifted_law_is_the_shift_by_its_own_spread(self):
+    def test_residual_of_a_shifted_distribution_is_the_shift_by_its_own_spread(self):
         federation = random_federation(6, 3, 3)
         best, shift = theory.barycenter(federation), np.array([0.3, -0.4, 1.2])
         moved = nm.Gaussian.factored(best.mean + shift, best.root)
@@ -44,7 +44,7 @@ class TestBarycenter:
         moved = nm.Gaussian(1e3 * moved.mean + 7, 1e6 * moved.cov)
         assert theory.barycenter_residual(rescaled, moved) == pytest.approx(residual, rel=1e-9)
 
-    def test_residual_of_a_singular_law_proves_nothing(self):
+    def test_residual_of_a_singular_distribution_proves_nothing(self):
         clients, point = [nm.Gaussian([1, 0]), nm.Gaussian([-1, 0], 4)], nm.Gaussian([0, 0], 0)
         assert theory.barycenter_residual(clients, point) == 0
         assert theory.fid_avg_bound(clients, theory.barycenter(clients)).avg < theory.fid_avg_bound(clients, point).avg
@@ -85,9 +85,9 @@ class TestBarycenter:
         wide = random_federation(30, 3, 64)
         assert theory.barycenter_residual(wide, theory.barycenter(wide, iterations=200)) < 1e-12
         few = nm.Federation(random_rows(31, (12, 15, 9), 20))
-        law = theory.barycenter(few, iterations=400)
-        near = [nm.Gaussian.factored(law.mean, law.root * s) for s in (0.999, 1.001)]
-        avg = nm.evaluate(few, {"best": law, "less": near[0], "more": near[1]}, "fid").table["avg"]
+        distribution = theory.barycenter(few, iterations=400)
+        near = [nm.Gaussian.factored(distribution.mean, distribution.root * s) for s in (0.999, 1.001)]
+        avg = nm.evaluate(few, {"best": distribution, "less": near[0], "more": near[1]}, "fid").table["avg"]
         assert avg.idxmin() == 0
 
     def test_says_when_it_has_not_settled(self):
@@ -95,8 +95,8 @@ class TestBarycenter:
             theory.barycenter(random_federation(6, 3, 3), iterations=2)
 
     def test_clients_without_any_spread_meet_in_a_point(self):
-        law = theory.barycenter([nm.Gaussian([0, 0], 0), nm.Gaussian([2, 0], 0)])
-        assert law.mean.tolist() == [1, 0] and not law.cov.any()
+        distribution = theory.barycenter([nm.Gaussian([0, 0], 0), nm.Gaussian([2, 0], 0)])
+        assert distribution.mean.tolist() == [1, 0] and not distribution.cov.any()
 
 
 def printed_avg(federation, generator):

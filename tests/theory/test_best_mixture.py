@@ -1,4 +1,5 @@
-"""The best mixture by KID-all: against a grid, another solver, pairs of rows, and fresh rows of the same laws."""
+"""The best mixture by KID-all: against a grid, another solver, pairs of rows, and fresh rows of the same
+distributions."""
 
 import itertools
 
@@ -150,12 +151,12 @@ def test_what_it_costs_and_saves_each_client():
 
 def test_cross_fitted_scores_are_honest_on_fresh_rows_where_those_in_sample_are_too_low():
     rng = np.random.default_rng(6)
-    laws = [nm.Gaussian(rng.normal(0, 0.5, 4), rng.uniform(0.5, 1.5)) for _ in range(8)]
+    distributions = [nm.Gaussian(rng.normal(0, 0.5, 4), rng.uniform(0.5, 1.5)) for _ in range(8)]
     client = nm.Gaussian(np.zeros(4))
-    truth = nm.best_mixture([client], laws).means  # of the laws themselves
+    truth = nm.best_mixture([client], distributions).means  # of the distributions themselves
     in_sample, cross_fitted, honest = [], [], []
     for _ in range(50):
-        made = {f"g{j}": law.sample(60, rng) for j, law in enumerate(laws)}
+        made = {f"g{j}": distribution.sample(60, rng) for j, distribution in enumerate(distributions)}
         real = client.sample(60, rng)
         best = nm.best_mixture([real], made)
         half = nm.best_mixture([real[:30]], {name: x[:30] for name, x in made.items()})
@@ -170,7 +171,7 @@ def test_cross_fitted_scores_are_honest_on_fresh_rows_where_those_in_sample_are_
     assert abs(np.mean(cross_fitted) - np.mean(honest)) < 4 * np.hypot(error(cross_fitted), error(honest))
 
 
-def test_cross_fitting_is_seeded_and_blind_to_exact_laws():
+def test_cross_fitting_is_seeded_and_blind_to_exact_distributions():
     federation, made = setting(7)
     first, again, other = (nm.best_mixture(federation, made, seed=seed) for seed in (0, 0, 1))
     assert first.cross_fitted == again.cross_fitted != other.cross_fitted

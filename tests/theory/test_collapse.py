@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics import theory
-from tests.laws import frechet
+from tests.distributions import frechet
 
 places, widths, shares = (st.integers(low, 500).map(lambda n: n / 100) for low in (-500, 1, 5))
 line = st.lists(st.tuples(places, widths, shares), min_size=2, max_size=5)
 
 
-def law(mean, cov):
+def distribution(mean, cov):
     return SimpleNamespace(mean=mean, cov=cov)
 
 
 def on_a_line(clients):
     """(federation, means, standard deviations, λ) of Gaussians with d = 1, whose FID is (μ − m)² + (σ − s)²."""
     means, spreads, weights = np.array(clients).T
-    laws = [nm.Client(nm.Gaussian([m], s**2), weight=w) for m, s, w in clients]
-    return nm.Federation(laws), means, spreads, weights / weights.sum()
+    distributions = [nm.Client(nm.Gaussian([m], s**2), weight=w) for m, s, w in clients]
+    return nm.Federation(distributions), means, spreads, weights / weights.sum()
 
 
 @settings(max_examples=60)
@@ -45,7 +45,7 @@ def test_on_a_line_it_is_what_the_closed_form_says(clients, target):
         assert (found.ratio < 1) == (found.q < 1 - 2 * found.r)
 
 
-def test_clients_that_are_alike_have_no_ratio_and_those_of_one_point_no_law():
+def test_clients_that_are_alike_have_no_ratio_and_those_of_one_point_no_distribution():
     alike = [nm.Gaussian([1.0, 2.0])] * 2
     found = theory.collapse(alike, [1.0, 2.0])
     assert found.ratio == np.inf and found.after == pytest.approx(2.0)
@@ -59,16 +59,16 @@ def test_in_several_dimensions_it_is_the_mean_of_scipys_fids(kind):
     rng = np.random.default_rng(3)
     roots, means, weights = rng.normal(size=(4, 3, 3)), rng.normal(size=(4, 3)), np.array([0.4, 0.3, 0.2, 0.1])
     covs = roots @ roots.transpose(0, 2, 1)
-    laws = [nm.Client(nm.Gaussian(m, c), weight=w) for m, c, w in zip(means, covs, weights, strict=True)]
+    distributions = [nm.Client(nm.Gaussian(m, c), weight=w) for m, c, w in zip(means, covs, weights, strict=True)]
     rows = {"a point": means[:1], "a narrow heap": 0.1 * rng.normal(size=(9, 3)), "a line": [[1.0, 1, 1], [2, 2, 2]]}
     target = np.asarray(rows[kind])
-    found = theory.collapse(laws, target)
+    found = theory.collapse(distributions, target)
     mean = weights @ means
     pool = np.einsum("k,kij->ij", weights, covs + (means - mean)[:, :, None] * (means - mean)[:, None])
     left = (target.mean(axis=0), np.cov(target.T, ddof=0) if len(target) > 1 else np.zeros((3, 3)))
     before, after = (
-        sum(w * frechet(law(m, c), made) for w, m, c in zip(weights, means, covs, strict=True))
-        for made in (law(mean, pool), law(*left))
+        sum(w * frechet(distribution(m, c), made) for w, m, c in zip(weights, means, covs, strict=True))
+        for made in (distribution(mean, pool), distribution(*left))
     )
     assert found[:3] == pytest.approx((before, after, after / before), rel=1e-6)
     assert pytest.approx(np.trace(pool)) == found.T

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics import theory
-from tests.laws import frechet, random_federation, random_generator, random_rows, root_trace
+from tests.distributions import frechet, random_federation, random_generator, random_rows, root_trace
 
 KERNELS = [None, nm.RBF(1.5), nm.Polynomial(2), lambda x, y: np.exp(-np.abs(x[:, None] - y[None]).sum(axis=2))]
 
@@ -34,7 +34,7 @@ class TestKidGap:
         assert theory.kid_gap([x, y]) == pytest.approx(wanted, rel=1e-12)
 
     @pytest.mark.parametrize("kernel", [None, nm.RBF(2**0.5)])
-    def test_of_laws_is_the_mean_kid_between_pool_and_clients(self, kernel):
+    def test_of_distributions_is_the_mean_kid_between_pool_and_clients(self, kernel):
         federation = random_federation(2, 4, 3)
         pool = nm.Mixture([c.distribution for c in federation], federation.weights)
         kids = [nm.kid(pool, c.distribution, *([] if kernel is None else [kernel])) for c in federation]
@@ -53,7 +53,7 @@ class TestKidGap:
 
 class TestFidAll:
     @pytest.mark.parametrize("rank", [None, 1])
-    def test_of_laws_is_the_fid_of_the_pooled_moments(self, rank):
+    def test_of_distributions_is_the_fid_of_the_pooled_moments(self, rank):
         federation = random_federation(3, 3, 4, rank)
         sides = theory.fid_all_identity(federation, random_generator(3, 4))
         assert sides.difference == pytest.approx(0, abs=1e-7 if rank else 1e-10)
@@ -71,7 +71,7 @@ class TestFidAll:
 
 class TestFidGap:
     @pytest.mark.parametrize("rank", [None, 2])
-    def test_of_laws_is_twice_the_difference_of_the_mean_roots(self, rank):
+    def test_of_distributions_is_twice_the_difference_of_the_mean_roots(self, rank):
         federation, generator = random_federation(50, 3, 4), random_generator(50, 4, rank)
         clients, weights = [c.distribution for c in federation], np.array(federation.weights)
         pooled = nm.Mixture(clients, weights)
@@ -96,9 +96,9 @@ class TestFidGap:
             assert sides.difference == pytest.approx(0, abs=1e-10)
 
     def test_does_not_know_the_generators_mean(self):
-        federation, law = random_federation(53, 3, 3), random_generator(53, 3)
-        moved = nm.Gaussian(law.mean + 5, law.cov)
-        right = [theory.fid_gap_identity(federation, g).right for g in (law, moved)]
+        federation, distribution = random_federation(53, 3, 3), random_generator(53, 3)
+        moved = nm.Gaussian(distribution.mean + 5, distribution.cov)
+        right = [theory.fid_gap_identity(federation, g).right for g in (distribution, moved)]
         assert right[0] == right[1]
         assert theory.fid_gap_identity(federation, moved).difference == pytest.approx(0, abs=1e-9)
 
@@ -106,7 +106,7 @@ class TestFidGap:
 class TestConvexity:
     @settings(max_examples=25, deadline=None)
     @given(st.integers(0, 10**6), st.sampled_from(["fid", "kid"]))
-    def test_all_is_never_above_avg_for_laws(self, seed, metric):
+    def test_all_is_never_above_avg_for_distributions(self, seed, metric):
         sides = theory.convexity(random_federation(seed, 3, 3), random_generator(seed, 3), metric)
         assert sides.difference >= -1e-9 * sides.right
 
@@ -122,8 +122,8 @@ class TestConvexity:
     def test_recall_and_log_likelihood_are_equal_on_both_sides(self):
         x, y, g = random_rows(5, (40, 30, 50), 2)
         assert theory.linearity([x, y], g, "recall").difference == pytest.approx(0, abs=1e-12)
-        laws = random_federation(5, 3, 2)
-        assert theory.linearity(laws, random_generator(5, 2)).difference == pytest.approx(0, abs=1e-10)
+        distributions = random_federation(5, 3, 2)
+        assert theory.linearity(distributions, random_generator(5, 2)).difference == pytest.approx(0, abs=1e-10)
 
 
 class OnlySample:
@@ -133,7 +133,7 @@ class OnlySample:
         return np.random.default_rng(rng).normal(size=(n, 2))
 
 
-def test_laws_that_can_only_be_sampled_give_one_set_of_rows_to_both_sides():
+def test_distributions_that_can_only_be_sampled_give_one_set_of_rows_to_both_sides():
     sides = theory.fid_all_identity([OnlySample(), OnlySample()], OnlySample())
     assert sides.difference == pytest.approx(0, abs=2e-4)  # 10,000 rows a client, pooled with and without ddof
     frame = __import__("pandas").DataFrame(np.eye(3)[:, :2])
@@ -163,8 +163,8 @@ SHORT = {"good": np.eye(2), "short": np.ones((1, 2))}
         (lambda: theory.kid_gap_identity([nm.Gaussian([0])], lambda n, rng: rng.normal(size=(n, 1))), "generator"),
         (lambda: theory.twin([nm.Gaussian([0, 1]), nm.Gaussian([1, 0])], starts=0), "starts"),
         (lambda: theory.convexity([nm.Gaussian([0])], [nm.Gaussian([0]), nm.Gaussian([1])]), "generator"),
-        (lambda: theory.barycenter_residual([nm.Gaussian([0])], nm.Mixture([nm.Gaussian([0])])), "law"),
-        (lambda: theory.barycenter_residual([nm.Gaussian([0])], nm.Gaussian([0, 0])), "law"),
+        (lambda: theory.barycenter_residual([nm.Gaussian([0])], nm.Mixture([nm.Gaussian([0])])), "distribution"),
+        (lambda: theory.barycenter_residual([nm.Gaussian([0])], nm.Gaussian([0, 0])), "distribution"),
         (lambda: theory.conditional_order(nm.Gaussian([0, 0]), nm.Gaussian([0, 0]), 2), "condition_dim"),
         (lambda: theory.twin_differences([nm.Gaussian([0])], 3), "^pair: is 3"),
         (lambda: theory.kid_gap(SHORT), "^client 'short', rows: has 1 row"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics import theory
-from tests.laws import covariance, frechet, random_federation, random_rows
+from tests.distributions import covariance, frechet, random_federation, random_rows
 
 
 def printed_twins(federation):
@@ -92,16 +92,16 @@ class TestTwin:
     @pytest.mark.parametrize("seed", [8, 20, 21, 58, 97, 110])
     def test_a_search_that_leaves_the_numbers_ends_in_a_twin_or_none(self, seed):
         rng = np.random.default_rng(seed)
-        laws = []
+        distributions = []
         for _ in range(5):
             mean, factor = rng.normal(size=2), rng.normal(size=(2, 2))
-            laws.append(nm.Gaussian(mean, factor @ factor.T))
+            distributions.append(nm.Gaussian(mean, factor @ factor.T))
         try:
-            pair = theory.twin(laws)
+            pair = theory.twin(distributions)
         except theory.NoTwin:
             return
-        scores = [nm.fid(law, pair.first) for law in laws]
-        assert np.abs(theory.twin_differences(laws, pair)).max() <= 1e-8 * max(scores) and pair.all_gap > 0
+        scores = [nm.fid(distribution, pair.first) for distribution in distributions]
+        assert np.abs(theory.twin_differences(distributions, pair)).max() <= 1e-8 * max(scores) and pair.all_gap > 0
 
     def test_is_seeded(self):
         federation = random_federation(14, 3, 2)
@@ -155,15 +155,15 @@ class TestPrintedBound:
             cov = root @ root.T
             left = wanted - 1 - frechet(nm.Gaussian([0, 0, 0]), nm.Gaussian([0, 0, 0], cov))
             if left >= 0:  # an offset across the means makes it a twin
-                law = nm.Gaussian([0, left**0.5, 0], cov)
-                assert frechet(nm.Gaussian([1, 0, 0]), law) == pytest.approx(wanted, abs=1e-9)
-                found.append(frechet(first, law))
+                distribution = nm.Gaussian([0, left**0.5, 0], cov)
+                assert frechet(nm.Gaussian([1, 0, 0]), distribution) == pytest.approx(wanted, abs=1e-9)
+                found.append(frechet(first, distribution))
         assert len(found) > 10 and max(found) <= most
         assert theory.twin(federation).all_gap <= most
 
     @settings(max_examples=30, deadline=None)
     @given(st.integers(0, 10**6), st.integers(2, 3), st.sampled_from([None, 2, 1]))
-    def test_for_laws_it_is_the_other_way_round(self, seed, clients, rank):
+    def test_for_distributions_it_is_the_other_way_round(self, seed, clients, rank):
         federation = random_federation(seed, clients, 4, rank)
         sides, weights = theory.printed_twin_bound(federation), np.array(federation.weights)
         means = np.array([c.distribution.mean for c in federation])

@@ -192,7 +192,7 @@ def test_digits_are_learned_by_one_and_by_clients_of_one_class(kind, steps):
     assert kid["drifting"] > 2 * kid["federated"]
 
 
-LAW = nm.Gaussian([0.0, 0.0])
+DISTRIBUTION = nm.Gaussian([0.0, 0.0])
 POINTS = MODES[0]
 REFUSED = {
     "kind": (lambda: training.train("wgan", [POINTS], rounds=1, local_steps=1), "kind", "wgan-gp"),
@@ -201,7 +201,11 @@ REFUSED = {
     "half a step": (lambda: training.train("ddpm", [POINTS], rounds=1, local_steps=0.5), "local_steps", "from 1"),
     "many steps": (lambda: training.train("ddpm", [POINTS], rounds=1, local_steps=10**6), "local_steps", "from 1"),
     "seed": (lambda: training.train("ddpm", [POINTS], rounds=1, local_steps=1, seed=-1), "seed", "from 0"),
-    "a law": (lambda: training.train("ddpm", [LAW], rounds=1, local_steps=1), "federation", "Draw rows first"),
+    "a distribution": (
+        lambda: training.train("ddpm", [DISTRIBUTION], rounds=1, local_steps=1),
+        "federation",
+        "Draw rows first",
+    ),
     "width": (lambda: training.train("ddpm", [X[:, :3]], rounds=1, local_steps=1), "federation", "2 columns"),
     "grey levels": (lambda: training.train("ddpm", [16 * X], rounds=1, local_steps=1), "federation", "divide by"),
     "one array": (lambda: training.train("ddpm", POINTS, rounds=1, local_steps=1), "clients", "Give several"),

@@ -71,8 +71,8 @@ def _clouds(ax: Any, scene: CorrelationScene) -> None:
         (scene.real, {"color": CLIENT, "marker": "o", "label": "real (x, y)"}, "-"),
         (scene.generated, {"color": GENERATOR, "marker": "D", "label": "generated (x, ŷ)"}, "--"),
     ]
-    for law, look, line in looks:
-        ax.scatter(*(noise @ law.root).T, s=12, alpha=0.5, linewidths=0, **look)
-        ax.plot(*(circle @ law.root).T, color=look["color"], linestyle=line, linewidth=2)
+    for distribution, look, line in looks:
+        ax.scatter(*(noise @ distribution.root).T, s=12, alpha=0.5, linewidths=0, **look)
+        ax.plot(*(circle @ distribution.root).T, color=look["color"], linestyle=line, linewidth=2)
     ax.set_title("Both clouds, with their 1σ ellipses", fontsize=10)
     ax.set(xlim=(-REACH, REACH), ylim=(-REACH, REACH), aspect="equal", xlabel="αx", ylabel="y and ŷ")

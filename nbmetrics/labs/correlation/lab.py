@@ -67,7 +67,7 @@ class CorrelationLab(Lab):
         return evaluate({"real": scene.real}, {"generated": scene.generated}, METRICS, progress=False)
 
     def _computed(self, scene: CorrelationScene) -> dict[str, Any]:
-        real, made = (JointMoments.of_distribution(law, 1) for law in (scene.real, scene.generated))
+        real, made = (JointMoments.of_distribution(distribution, 1) for distribution in (scene.real, scene.generated))
         scores = {metric.name: metric.distance(real, made) for metric in METRICS}
         return {"scores": {**scores, "squared_difference": (scene.rho - scene.rho_hat) ** 2}}
 

@@ -79,12 +79,12 @@ class CorrelationScene:
 
     @property
     def real(self) -> Gaussian:
-        """The law of (αx, y)."""
+        """The distribution of (αx, y)."""
         return _pair(self.rho, self.scale)
 
     @property
     def generated(self) -> Gaussian:
-        """The law of (αx, ŷ)."""
+        """The distribution of (αx, ŷ)."""
         return _pair(self.rho_hat, self.scale)
 
     def to_code(self) -> str:
@@ -99,7 +99,7 @@ rho, rho_hat, scale = {rho!r}, {rho_hat!r}, {scale!r}
 
 
 def pair(correlation):
-    # the law of (x, y): x = scale * a and y = correlation * a + spread * b, for independent normal a and b
+    # the distribution of (x, y): x = scale * a and y = correlation * a + spread * b, for independent normal a and b
     spread = ((1 - correlation) * (1 + correlation)) ** 0.5
     return nm.Gaussian.factored([0, 0], [[scale, correlation], [0, spread]])
 

@@ -59,7 +59,7 @@ def leaders(known: Known) -> tuple[int, int] | None:
 
 
 class Split(NamedTuple):
-    """The noise of all generators' scores, and the rows of each client and of each generator, 0 for a law."""
+    """The noise of all generators' scores, and the rows of each client and of each generator, 0 for a distribution."""
 
     noise: Noise
     clients: Sequence[int]

@@ -1,4 +1,4 @@
-"""A study of rows or laws: scores are filled in piece by piece, and then what Python alone can say of them."""
+"""A study of rows or distributions: scores are filled in piece by piece, and then what Python alone can say of them."""
 
 from __future__ import annotations
 

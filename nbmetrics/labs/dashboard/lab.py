@@ -49,7 +49,7 @@ class Dashboard(Edited):
     Parameters
     ----------
     federation, generators, metrics : as `nm.evaluate` takes them
-    uncertainty : None for influence values where clients and generators are rows (exact laws do not vary); or
+    uncertainty : None for influence values where clients and generators are rows (exact distributions do not vary); or
         `nm.Influence()`, `nm.Bootstrap(…)`, `nm.Jackknife()`
 
     Attributes

@@ -24,7 +24,7 @@ from .leaves import ordered_leaves
 
 # Rows of all clients together, multiplications of their pairs, and the fewest rows of a client: enough for an order.
 MOST_ROWS, WORK, FEWEST = 2_500, 4e9, 3
-# Laws of which every two are compared in closed form; of more some rows are drawn.
+# Distributions of which every two are compared in closed form; of more some rows are drawn.
 MOST_EXACT = 60
 # Of which the means of every two take no more than a second.
 MOST_CLIENTS = 2_000
@@ -43,7 +43,8 @@ class Tree(NamedTuple):
 
 
 def likeness(samples: Sequence[Sample]) -> Tree:
-    """The tree of clients by their rows or laws; as given where they are too many, or too large for the kernel."""
+    """The tree of clients by their rows or distributions; as given where they are too many, or too large for the
+    kernel."""
     given = Tree(list(range(len(samples))), [])
     if len(samples) > MOST_CLIENTS:
         return given
@@ -82,13 +83,14 @@ def _of_rows(kernel: Any, clients: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _few(sample: Sample, share: int, seed: Any, is_exact: bool) -> Sample:
-    """So many rows of a client, or its law; a row that is alone twice, as it has no other to be compared with."""
+    """So many rows of a client, or its distribution; a row that is alone twice, as it has no other to be compared
+    with."""
     if sample.rows is not None:
         rows = some_of(sample.rows, share)
         return Sample(rows=np.repeat(rows, 2, axis=0) if len(rows) == 1 else rows)
     if is_exact:
         return sample_if_needed(KID(), sample, share, seed)
-    return Sample(rows=draw_rows(sample.law, share, np.random.default_rng(seed), "clients"))
+    return Sample(rows=draw_rows(sample.exact_distribution, share, np.random.default_rng(seed), "clients"))
 
 
 def squared_apart(scores: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from ...theory.best_mixture import BestMixture, Halved, Means, blocks, mixture_f
 from .board import number
 
 SEED = 0
-# Of a law that KID has no closed form of.
+# Of a distribution that KID has no closed form of.
 ROWS = 2_000
 
 
@@ -49,7 +49,7 @@ class Mixer:
         Raises
         ------
         InvalidInput
-            Where a generator has no rows and no law of its own, or KID refuses one.
+            Where a generator has no rows and no distribution of its own, or KID refuses one.
         """
         begin: dict[str, Any] = {"generators": list(names), "weights": list(weights)}
         samples = (*result.clients, *(_sample(s, name) for s, name in zip(result.generators, names, strict=True)))
@@ -71,14 +71,14 @@ class Mixer:
 
 def _sample(sample: Sample | None, name: str) -> Sample:
     if sample is None:
-        raise InvalidInput(f"generator {name!r}", "answers conditions", "Mix generators of rows or laws")
+        raise InvalidInput(f"generator {name!r}", "answers conditions", "Mix generators of rows or distributions")
     return sample
 
 
 def _are_same(samples: Sequence[Sample], others: Sequence[Sample]) -> bool:
-    """Whether they are of the same rows and laws."""
+    """Whether they are of the same rows and distributions."""
     return len(samples) == len(others) and all(
-        a.rows is b.rows and a.law is b.law for a, b in zip(samples, others, strict=True)
+        a.rows is b.rows and a.exact_distribution is b.exact_distribution for a, b in zip(samples, others, strict=True)
     )
 
 

@@ -36,7 +36,7 @@ class Sight:
     known : of the generators on show, G of them
     everyone : of all generators, so that regret does not depend on which are on show
     chosen : G positions in `everyone`
-    clients, sizes : k names, and numbers of rows, 0 for laws
+    clients, sizes : k names, and numbers of rows, 0 for distributions
     leaves : the clients in an order in which neighbours are alike; empty where that is not known
     """
 

@@ -88,7 +88,9 @@ class Study(ABC):
 
     def mixture(self, scene: DashboardScene) -> Iterator[dict[str, Any]]:
         """The best mixture of the generators on show, step after step; see `Mixer`."""
-        raise InvalidInput("mixture", "needs rows or laws, and a table has scores alone", "Use nm.Dashboard itself")
+        raise InvalidInput(
+            "mixture", "needs rows or distributions, and a table has scores alone", "Use nm.Dashboard itself"
+        )
 
     def about_cell(self, scene: DashboardScene) -> dict[str, Any]:
         """Which cell is chosen, and under which weights."""

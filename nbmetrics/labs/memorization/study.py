@@ -271,8 +271,8 @@ def usual_of(honest: dict[str, Card], differences: list[dict[str, Card]], steps:
     The root mean square of `difference` between two honest sets. Their rows are disjoint and scored against the same
     others, so its expected square is the variance of the difference between honest generated rows and a stand-in,
     whatever the metric. A share moves by whole rows and gets one `steps` more. Few differences tell a standard
-    deviation badly: it is widened until 3 of them are as rare as under a normal law (Student's t). Of roots, 3 of what
-    is returned lead from the honest card as far as 3 of them from its root.
+    deviation badly: it is widened until 3 of them are as rare as under a normal distribution (Student's t). Of roots, 3
+    of what is returned lead from the honest card as far as 3 of them from its root.
     """
     from scipy.stats import norm, t
 
@@ -296,10 +296,10 @@ def study_of(data: str, points: int, seed: int) -> Study:
 
 def _moons(points: int, seed: int, key: str) -> Study:
     """As many generated as train points: what copies them all is perfect by FID-train."""
-    law = TwoMoons()
+    distribution = TwoMoons()
 
     def drawn(*stream: int) -> np.ndarray:
-        return law.sample(POINTS[1], np.random.default_rng([seed, *stream]))[:points]
+        return distribution.sample(POINTS[1], np.random.default_rng([seed, *stream]))[:points]
 
     about = (
         "Points of two moons; the metrics see x and y as drawn. There are as many generated points as train points, so "

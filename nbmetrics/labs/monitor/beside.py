@@ -153,7 +153,7 @@ def _could_be_chance(sides: list[History], lines: list[Line], part: str, behind:
         return None  # other rows, or in another order: their noise is not drawn together
     losses = [line.facts.losses(getattr(line, part)) for line in lines]
     if all(point.count == 0 for line in lines for point in line.points):
-        return False  # laws: exact
+        return False  # distributions: exact
     steps = [(loss, side, place) for side in (0, 1) for place, loss in enumerate(losses[side]) if np.isfinite(loss)]
     steps.sort()
     steps = [*steps[:MOST_COMPARED], *[step for step in steps[MOST_COMPARED:] if step[1] == behind][:1]]

@@ -64,7 +64,7 @@ def best_set(history: History, line: Line, part: str) -> list[int]:
     places = [int(p) for p in first if np.isfinite(losses[p])]
     if not places:
         return []
-    if all(line.points[place].count == 0 for place in places):  # laws: exact, so no chance
+    if all(line.points[place].count == 0 for place in places):  # distributions: exact, so no chance
         return [int(line.steps[p]) for p in sorted(places) if same_scores(losses[p], losses[places[0]])]
     found = [noise(history, line, place, part) for place in places]
     count = 0 if found[0] is None else len(found[0])

@@ -30,12 +30,12 @@ MOST = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Rows or images of one step, or a law.
+    """Rows or images of one step, or a distribution.
 
     Attributes
     ----------
     rows : what a `Generator` takes
-    count : how many rows, 0 for a law
+    count : how many rows, 0 for a distribution
     is_paired : whether they were made of the same latents as those of other steps
     """
 
@@ -104,7 +104,7 @@ class Sampler:
             raise InvalidInput("source", seen, f"Give rows (n, {self._dim}), or what makes them")
 
     def draw(self, source: Any) -> Drawn:
-        """Rows of a generator as it is now: a module, a function `(n, rng) -> rows`, rows, images or a law."""
+        """Rows of a generator as it is now: a module, a function `(n, rng) -> rows`, rows, images or a distribution."""
         if isinstance(source, Generator):
             source = source.source
         if isinstance(source, Distribution):

@@ -109,7 +109,7 @@ class Point:
 
     Attributes
     ----------
-    count : generated rows, 0 for an exact law, None where nothing was scored
+    count : generated rows, 0 for an exact distribution, None where nothing was scored
     losses : by name
     clients : (m, k) scores of each metric of the segment; None where nothing was scored
     all : (m,) of the pooled clients under the segment's weights

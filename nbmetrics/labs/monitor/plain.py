@@ -45,7 +45,7 @@ class PlainFID(FID):
 
 
 def _pulls(side: Strata[Moments], mean: np.ndarray, onto: np.ndarray, slope: np.ndarray) -> Any:
-    """x̃ᵀ(I − T)x̃ + slope·x̃ of the rows of each part, T = ontoᵀonto; None of a law."""
+    """x̃ᵀ(I − T)x̃ + slope·x̃ of the rows of each part, T = ontoᵀonto; None of a distribution."""
     return tuple(None if rows is None else _of_rows(rows, mean, onto, slope) for rows in side.rows)
 
 

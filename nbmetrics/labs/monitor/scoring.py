@@ -159,7 +159,7 @@ class Scoring:
         return found
 
     def score(self, rows: Any, *, is_paired: bool, position: int) -> tuple[dict[str, Scored], dict[str, np.ndarray]]:
-        """Every metric's scores of rows (or a law), and what is kept of the rows.
+        """Every metric's scores of rows (or a distribution), and what is kept of the rows.
 
         Parameters
         ----------
@@ -215,15 +215,15 @@ class Scoring:
         """`centre`, variance and mean; some `rows` to be drawn; `moments`, where FID-all is made from them."""
         sample = drawn.whole(self.clients[0].metric)
         if sample.rows is None:
-            if not has_moments(sample.law):
+            if not has_moments(sample.exact_distribution):
                 return {}
         elif sample.rows.shape[0] < 2:
             return {}
         found = {"centre": np.asarray(_centre(sample)), **self._looks.of(made, sample.rows)}
         if not any(map(self._is_exact, self.clients)):
             return found
-        law = sample.distribution
-        moments = Moments.of_rows(sample.rows) if law is None else Moments.of_distribution(law)  # type: ignore[arg-type]
+        distribution = sample.distribution
+        moments = Moments.of_rows(sample.rows) if distribution is None else Moments.of_distribution(distribution)  # type: ignore[arg-type]
         return {**found, "moments": packed_moments(moments)}
 
     def _is_exact(self, clients: Clients) -> bool:
@@ -238,11 +238,11 @@ def _short(draws: np.ndarray) -> np.ndarray:
 
 
 def _centre(sample: Sample) -> np.ndarray | None:
-    """The variance of all features together, then the mean, (1 + d,); None of a law without them."""
+    """The variance of all features together, then the mean, (1 + d,); None of a distribution without them."""
     if sample.rows is None:
-        if not has_moments(sample.law):
+        if not has_moments(sample.exact_distribution):
             return None
-        return np.concatenate([[np.trace(sample.law.cov)], sample.law.mean])
+        return np.concatenate([[np.trace(sample.exact_distribution.cov)], sample.exact_distribution.mean])
     rows = to_numpy(to_float64(sample.rows))
     return np.concatenate([[rows.var(axis=0, ddof=1).sum() if len(rows) > 1 else 0.0], rows.mean(axis=0)])
 
@@ -295,7 +295,7 @@ def packed_moments(moments: Moments) -> np.ndarray:
 
 
 def unpacked_moments(packed: np.ndarray) -> Moments:
-    """The same again; ValueError where they are none, or not those of rows or of a law."""
+    """The same again; ValueError where they are none, or not those of rows or of a distribution."""
     d = max(1, int((np.sqrt(8.0 * len(packed) + 1.0) - 3.0) / 2.0))
     if 1 + d + d * (d + 1) // 2 != len(packed) or not (np.isfinite(packed[1:]).all() and packed[0] >= 2):
         raise ValueError("are no moments")

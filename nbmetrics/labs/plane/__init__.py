@@ -1,1 +1,1 @@
-"""Items in a plane and the laws they stand for: what the Playground and the TwinsLab share."""
+"""Items in a plane and the distributions they stand for: what the Playground and the TwinsLab share."""

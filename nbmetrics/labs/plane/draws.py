@@ -27,10 +27,11 @@ def noise(seed: int, stream: int, n: int) -> np.ndarray:
     return np.column_stack([radius * np.cos(turn), radius * np.sin(turn), u[:, 2]])
 
 
-def draw(law: Gaussian | Mixture | Empirical, seed: int, stream: int, n: int) -> np.ndarray:
-    """(n, 2) points of a law: of a Gaussian by its half-axes, of a mixture after a choice of part, of points one."""
+def draw(distribution: Gaussian | Mixture | Empirical, seed: int, stream: int, n: int) -> np.ndarray:
+    """(n, 2) points of a distribution: of a Gaussian by its half-axes, of a mixture after a choice of part, of
+    points one."""
     random = noise(seed, stream, n)
-    parts, weights = _parts(law)
+    parts, weights = _parts(distribution)
     ends = np.cumsum(weights)
     chosen = np.minimum(np.searchsorted(ends, random[:, 2], side="right"), len(parts) - 1)
     points = np.empty((n, 2))
@@ -46,17 +47,18 @@ def draw(law: Gaussian | Mixture | Empirical, seed: int, stream: int, n: int) ->
 
 
 def displayed(source: Any, most: int = 300) -> np.ndarray:
-    """The points that the page shows of data: at most `most` of its rows, evenly spread, or as many drawn of a law."""
+    """The points that the page shows of data: at most `most` of its rows, evenly spread, or as many drawn of a
+    distribution."""
     if isinstance(source, Distribution):
         return np.asarray(source.sample(most, np.random.default_rng(0)))
     return to_numpy(source)[:: math.ceil(len(source) / most)]
 
 
-def _parts(law: Gaussian | Mixture | Empirical) -> tuple[list[Gaussian | Empirical], list[float]]:
-    if not isinstance(law, Mixture):
-        return [law], [1.0]
+def _parts(distribution: Gaussian | Mixture | Empirical) -> tuple[list[Gaussian | Empirical], list[float]]:
+    if not isinstance(distribution, Mixture):
+        return [distribution], [1.0]
     parts, weights = [], []
-    for part, weight in zip(law.components, law.weights, strict=True):
+    for part, weight in zip(distribution.components, distribution.weights, strict=True):
         inner, shares = _parts(part)
         parts += inner
         weights += [weight * share for share in shares]

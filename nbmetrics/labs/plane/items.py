@@ -3,7 +3,8 @@
 Twin: labs/plane/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
 
 A Gaussian is its 1σ ellipse: width and height are standard deviations along its axes, angle turns it by degrees.
-Generators may also be `bumps`, `truncated` or a `copycat` (see `laws`), and either kind `data` that the lab holds.
+Generators may also be `bumps`, `truncated` or a `copycat` (see `distributions`), and either kind `data` that the lab
+holds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from ...distributions import Gaussian
 from ...errors import InvalidInput, check_choice, check_names, shown
 from ..toolkit.fields import BOUNDS, WHOLE, facts, fields_of, number, whole
-from .laws import Bumps, Copycat, Truncated
+from .distributions import Bumps, Copycat, Truncated
 
 GEOMETRY = ("x", "y", "width", "height", "angle")
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -69,7 +70,8 @@ class Item:
 
     @classmethod
     def of_source(cls, name: str, source: Any, weight: float | None = None) -> Item:
-        """The item of a 2-D Gaussian or of one of the laws of this room; anything else is data, by its moments."""
+        """The item of a 2-D Gaussian or of one of the distributions of this room; anything else is data, by its
+        moments."""
         if isinstance(source, Truncated):
             return cls(name, kind="truncated", psi=source.psi)
         if isinstance(source, Copycat):
@@ -78,10 +80,10 @@ class Item:
         if isinstance(source, Bumps):
             x, y = map(float, source.ellipse.mean)
             return cls(name, x, y, source.width, source.height, source.angle, weight, "bumps")
-        law = source if isinstance(source, Gaussian) else Gaussian(source.mean, source.cov)
-        x, y = map(float, law.mean)
+        distribution = source if isinstance(source, Gaussian) else Gaussian(source.mean, source.cov)
+        x, y = map(float, distribution.mean)
         kind = "gaussian" if isinstance(source, Gaussian) else "data"
-        return cls(name, x, y, *_axes(law.root), weight, kind)
+        return cls(name, x, y, *_axes(distribution.root), weight, kind)
 
     @property
     def key(self) -> str:
@@ -99,7 +101,7 @@ class Item:
         return given if self.kind != "gaussian" else {key: value for key, value in given.items() if key != "kind"}
 
     def code(self, seed: int) -> str:
-        """The Python that makes its law, given `federation` (and `data`, for what the lab holds)."""
+        """The Python that makes its distribution, given `federation` (and `data`, for what the lab holds)."""
         if self.kind == "truncated":
             return f"nm.scene.Truncated(federation, {self.psi!r})"
         if self.kind == "copycat":
@@ -118,9 +120,12 @@ def _checked(value: Any, field: str, where: str) -> Any:
     return whole(value, field, where) if field in WHOLE else number(value, field, where)
 
 
-def check_reach(name: str, law: Any) -> None:
-    """Raise InvalidInput about `name` where its law is wider, or farther away, than an item may be."""
-    reach, most = max(np.abs(law.mean).max(), np.linalg.eigvalsh(law.cov)[-1] ** 0.5), BOUNDS["width"][1]
+def check_reach(name: str, distribution: Any) -> None:
+    """Raise InvalidInput about `name` where its distribution is wider, or farther away, than an item may be."""
+    reach, most = (
+        max(np.abs(distribution.mean).max(), np.linalg.eigvalsh(distribution.cov)[-1] ** 0.5),
+        BOUNDS["width"][1],
+    )
     if not reach <= most * (1 + 1e-9):
         raise InvalidInput(name, f"has its mean or a standard deviation at {reach:.3g}", f"Rescale it below {most:g}")
 

@@ -11,8 +11,8 @@ import numpy as np
 from ...distributions import Distribution
 from ...errors import InvalidInput, check_names, shown
 from ...federation import Client, Federation, Generator, are_images, as_generators, check_one_space
+from ..plane.distributions import summary
 from ..plane.items import Item
-from ..plane.laws import summary
 from .projection import Projection
 from .scene import Scene
 from .wide import drawn_source, wide_item
@@ -89,7 +89,7 @@ def _flat(scene: Scene, party: Client | Generator) -> tuple[Item, Any]:
     if isinstance(party, Client):
         made = Scene.of(Federation([party]))
         return made.clients[0], made.data.get(party.name or "")
-    made = Scene.of(scene.laws, [party], seed=scene.seed)
+    made = Scene.of(scene.distributions, [party], seed=scene.seed)
     return made.generators[0], made.data.get(party.name or "")
 
 

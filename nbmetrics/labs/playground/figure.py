@@ -58,7 +58,8 @@ NOTE = (
 def plane(scene: Scene, scores: Scores | None, data: Mapping[str, Any] | None = None) -> Drawing:
     """Clients and generators as 1σ and 2σ ellipses, the pooled clients dashed, and where avg and all rank apart.
 
-    Of a scene wider than the plane `data` has what is shown of each item (`laws.summary`); scores None: not there yet.
+    Of a scene wider than the plane `data` has what is shown of each item (`distributions.summary`); scores None: not
+    there yet.
     """
     table = NAME + 2 * CELL * (2 if scores is None else len(scores.metrics))
     size = (0.45 + SIDE + 0.35 + table + 0.1, 0.7 + SIDE + HEAD)
@@ -92,23 +93,23 @@ def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:
     ax.axvline(0, color="0.75", linewidth=0.9, zorder=0)
     ax.tick_params(labelsize=8, colors=GREY)
     ax.spines[:].set_color("0.75")
-    items, law = _items(scene) if scene.plane is None else _shadows(scene, data)
+    items, distribution = _items(scene) if scene.plane is None else _shadows(scene, data)
     names = []
     for name, source, whole, look in items:
         _item(ax, source, whole, look)
         names.append((name, whole, look))
-    _ellipse(ax, law, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
+    _ellipse(ax, distribution, 1, edgecolor="0.3", linestyle=(0, (6, 4)), linewidth=1.4, zorder=4)
     _names(ax, names, 2 * scene.half / SIDE)
 
 
 def _items(scene: Scene) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMoments]:
-    """Name, law or rows, moments and look of each item, and the moments of the pooled clients."""
+    """Name, distribution or rows, moments and look of each item, and the moments of the pooled clients."""
     federation = scene.federation
     items = [(c.name or "", c.distribution if c.rows is None else c.rows, CLIENT) for c in federation]
     items += [(name, source, look_of(g)) for g, (name, source) in enumerate(scene.sources.items())]
     pooled = federation.pooled()
-    law = _moments(pooled.distribution if pooled.rows is None else pooled.rows)
-    return [(name, source, _moments(source), look) for name, source, look in items], law
+    distribution = _moments(pooled.distribution if pooled.rows is None else pooled.rows)
+    return [(name, source, _moments(source), look) for name, source, look in items], distribution
 
 
 def _shadows(scene: Scene, data: Mapping[str, Any]) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMoments]:
@@ -141,7 +142,7 @@ def _path_of(shape: str) -> Path:
 
 
 def _moments(source: Any) -> HasMoments:
-    """What knows the mean and covariance of a law or of rows."""
+    """What knows the mean and covariance of a distribution or of rows."""
     return source if has_moments(source) else Gaussian.fit(source)
 
 
@@ -159,7 +160,7 @@ def _item(ax: Any, source: Any, whole: HasMoments, look: Look) -> None:
 
 
 def _parts(source: Any) -> list[Any]:
-    """The Gaussians and the sets of points that a law or rows consist of."""
+    """The Gaussians and the sets of points that a distribution or rows consist of."""
     if isinstance(source, Mixture):
         return [part for component in source.components for part in _parts(component)]
     if isinstance(source, Gaussian):
@@ -167,24 +168,24 @@ def _parts(source: Any) -> list[Any]:
     return [to_numpy(source.rows if isinstance(source, Empirical) else source)]
 
 
-def _ellipse(ax: Any, law: HasMoments, sigmas: float, **style: Any) -> None:
-    values, axes = np.linalg.eigh(law.cov)
+def _ellipse(ax: Any, distribution: HasMoments, sigmas: float, **style: Any) -> None:
+    values, axes = np.linalg.eigh(distribution.cov)
     width, height = sigmas * np.sqrt(np.maximum(values, 0))
     angle = np.degrees(np.arctan2(axes[1, 0], axes[0, 0]))
-    add_ellipse(ax, law.mean, width, height, angle, **style)
+    add_ellipse(ax, distribution.mean, width, height, angle, **style)
 
 
 def _names(ax: Any, items: list[tuple[str, HasMoments, Look]], inch: float) -> None:
     """Clients' names above their ellipses and generators' below, or where no earlier name is in the way."""
     taken: list[tuple[float, float, float]] = []
     edge = ax.get_ylim()[1]
-    for name, law, look in items:
+    for name, distribution, look in items:
         label = brief(name, 24)
         wide = LETTER * inch * len(label)
-        x = float(np.clip(law.mean[0], wide / 2 - edge, edge - wide / 2)) if wide < 2 * edge else 0.0
-        rise = max(float(np.sqrt(law.cov[1, 1])), 0.09 * inch) + 0.12 * inch
+        x = float(np.clip(distribution.mean[0], wide / 2 - edge, edge - wide / 2)) if wide < 2 * edge else 0.0
+        rise = max(float(np.sqrt(distribution.cov[1, 1])), 0.09 * inch) + 0.12 * inch
         sign = 1 if look is CLIENT else -1
-        spots = [law.mean[1] + side * sign * (rise + k * LINE * inch) for k in range(4) for side in (1, -1)]
+        spots = [distribution.mean[1] + side * sign * (rise + k * LINE * inch) for k in range(4) for side in (1, -1)]
         free = (y for y in spots if abs(y) < edge - LINE * inch and _is_free(x, y, wide, taken, inch))
         y = next(free, float(np.clip(spots[0], LINE * inch - edge, edge - LINE * inch)))
         taken.append((x, y, wide))

@@ -13,7 +13,7 @@ from ...errors import LONGEST_NAME, InvalidInput, check_choice, shown
 from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
 from ...orders import numeral
-from ..plane.laws import summary
+from ..plane.distributions import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from ..toolkit.namespace import listed, suitable, why_not
@@ -44,11 +44,11 @@ class Playground(Lab):
     ----------
     federation : clients, Gaussians or rows of any width (`Federation`, or what makes one), or the name of a
         preset; "Two clients", the papers' toy, by default
-    generators : list or dict of generators of that width: rows, laws, functions `(n, rng) -> rows`, torch modules, in
-        the plane also `nm.scene.Bumps`, `Truncated` and `Copycat`; the pooled Gaussian by default
+    generators : list or dict of generators of that width: rows, distributions, functions `(n, rng) -> rows`, torch
+        modules, in the plane also `nm.scene.Bumps`, `Truncated` and `Copycat`; the pooled Gaussian by default
     plane : of clients wider than it, what is shown: "pca", the first two principal components of all their rows (the
         default), "lda", the directions that tell the clients apart best, or two columns by number or by name
-    samples : points drawn of every item, 5 to 2,000; 0 for exact laws. Rows are used as they are.
+    samples : points drawn of every item, 5 to 2,000; 0 for exact distributions. Rows are used as they are.
     seed : of the points
     metric : what is charted beside FID and KID, such as "cfid" (the axes read as x → y) or "fld"
     lesson : a lesson to open with, instead of clients and generators: its name, such as "Average against pooled", or
@@ -239,21 +239,21 @@ class Playground(Lab):
         Parameters
         ----------
         name : how the view calls it
-        source : rows (n, d), a law of d features, a torch module, or a function `(n, rng) -> rows`; d is 2, or the
-            width of the clients' rows. Beside clients of images also images, as `Generator` takes them
+        source : rows (n, d), a distribution of d features, a torch module, or a function `(n, rng) -> rows`; d is 2, or
+            the width of the clients' rows. Beside clients of images also images, as `Generator` takes them
         """
         self._add("generators", name, source)
 
     def attach_client(self, name: str, source: Any) -> None:
         """Add a client of your own, or exchange the data of the one of that name, whose weight stays; can be undone.
 
-        A new one weighs as much a row as the others do, or, beside laws, as much as they do on average.
+        A new one weighs as much a row as the others do, or, beside distributions, as much as they do on average.
 
         Parameters
         ----------
         name : how the view calls it
-        source : rows (n, d) or a law of d features, 2 or the width of the other clients' rows. Beside clients of
-            images also images, as `Client` takes them
+        source : rows (n, d) or a distribution of d features, 2 or the width of the other clients' rows. Beside clients
+            of images also images, as `Client` takes them
         """
         self._add("clients", name, source)
 

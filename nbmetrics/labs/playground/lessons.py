@@ -32,7 +32,7 @@ from .scene import METRICS, Scene, presets
 if TYPE_CHECKING:
     import pandas as pd
 
-# What the page computes itself of any law or points, so that an answer needs no Python.
+# What the page computes itself of any distribution or points, so that an answer needs no Python.
 CLOSED = tuple(name for name, facts in METRICS.items() if facts["closed"] == "always")
 # What has a best value, by the kind of generator: nobody chooses the clients' weights to score well.
 SWEPT = {"gaussian": ("variance", "height", "scale", "x", "y", "angle"), "truncated": ("psi",)}

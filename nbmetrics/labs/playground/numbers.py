@@ -45,7 +45,7 @@ FROM_ROWS = tuple(name for name, facts in METRICS.items() if facts["closed"] == 
 
 
 def metrics_of(scene: Scene) -> list[Any]:
-    """FID, KID and the metric that the scene charts, where it has a closed form for laws."""
+    """FID, KID and the metric that the scene charts, where it has a closed form for distributions."""
     name = scene.view["metric"]
     return [*ALWAYS, *([MADE[name]()] if name in MADE else [])]
 
@@ -79,7 +79,7 @@ def plain(scores: Any) -> dict[str, Any]:
 
 def _from_rows(scene: Scene, name: str, memory: Memory) -> dict[str, Any]:
     """A metric that needs rows, on those of the scene or on drawn points; the clients in proportion to weights."""
-    metric, weights = Remembered(memory.once(name, [], partial(metric_of, name)), memory), scene.laws.weights
+    metric, weights = Remembered(memory.once(name, [], partial(metric_of, name)), memory), scene.distributions.weights
     real = [metric.summarize(sample) for sample in _held_out(scene, name, memory)]
     pooled = metric.pool(real, weights)
     count = GENERATED.get(name, POINTS)
@@ -92,9 +92,9 @@ def _from_rows(scene: Scene, name: str, memory: Memory) -> dict[str, Any]:
 
 def _held_out(scene: Scene, name: str, memory: Memory) -> Iterator[Sample]:
     """The clients' points in proportion to their weights; for FLD with as many held-out points again."""
-    laws = scene.laws
-    counts = shares_of(laws.weights, _total(scene, laws, 2 if name == "fld" else 1))
-    for position, (client, count) in enumerate(zip(laws, counts, strict=True)):
+    distributions = scene.distributions
+    counts = shares_of(distributions.weights, _total(scene, distributions, 2 if name == "fld" else 1))
+    for position, (client, count) in enumerate(zip(distributions, counts, strict=True)):
         count = max(count, metric_of(name).min_rows)
         source = client.distribution if client.rows is None else client.rows
         make = partial(_split, client, position, count, scene.seed, name == "fld")
@@ -102,7 +102,7 @@ def _held_out(scene: Scene, name: str, memory: Memory) -> Iterator[Sample]:
 
 
 def _split(client: Client, position: int, count: int, seed: int, is_held_out: bool) -> Sample:
-    """`count` points of a law, or rows of data, and as many others that are held out."""
+    """`count` points of a distribution, or rows of data, and as many others that are held out."""
     if client.rows is None:
         rows, test = (draw(client.distribution, start + seed, 2 * position, count) for start in (0, HELD_OUT))
     else:
@@ -111,10 +111,16 @@ def _split(client: Client, position: int, count: int, seed: int, is_held_out: bo
     return Sample(rows=rows, test=test if is_held_out else None, is_drawn=True)
 
 
-def _total(scene: Scene, laws: Any, parts: int) -> int:
+def _total(scene: Scene, distributions: Any, parts: int) -> int:
     """Points of all clients together: as many as the scene draws, or as rows of data in proportion to weights give."""
-    held = [len(c.rows) // parts / w for c, w in zip(laws, laws.weights, strict=True) if c.rows is not None and w]
-    wanted = scene.samples * len(laws) if scene.samples else POINTS if len(held) < len(laws) else math.inf
+    held = [
+        len(c.rows) // parts / w
+        for c, w in zip(distributions, distributions.weights, strict=True)
+        if c.rows is not None and w
+    ]
+    wanted = (
+        scene.samples * len(distributions) if scene.samples else POINTS if len(held) < len(distributions) else math.inf
+    )
     return int(min([wanted, *held]))
 
 
@@ -127,9 +133,9 @@ def _rows(source: Any, count: int, memory: Memory) -> Any:
 def _bands(scene: Scene) -> dict[str, Any]:
     """The exact value, and the mean and the 5 % and 95 % quantiles of the estimate over redrawn points.
 
-    The gap of FID has also `alike`, the gap that so many points of clients of one law would show.
+    The gap of FID has also `alike`, the gap that so many points of clients of one distribution would show.
     """
-    exact = plain(evaluate(scene.laws, replace(scene, samples=0).sources, ALWAYS, progress=False))
+    exact = plain(evaluate(scene.distributions, replace(scene, samples=0).sources, ALWAYS, progress=False))
     runs, alike = [], []
     for k in range(REDRAWS):
         again = scene.drawn(scene.samples, scene.seed + 1 + k)

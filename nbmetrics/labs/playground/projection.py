@@ -23,7 +23,7 @@ from ...distributions import Distribution, Gaussian, has_moments
 from ...errors import InvalidInput, check_choice, check_names, check_text, shown
 from ...federation import Federation
 from ...late import unmoved_random_state
-from ..plane.laws import summary
+from ..plane.distributions import summary
 from ..toolkit.fields import fields_of, listed, whole
 
 KINDS = ("pca", "lda", "numbered", "named")
@@ -31,7 +31,7 @@ ABOUT = ("dim", "kind", "columns", "words")
 LONGEST_WORDS = 2_000
 # Numbers that a plane is fitted to: of more rows, so many evenly spread.
 MOST_VALUES = 20_000_000
-# Rows drawn of a law, for its points and where it has no moments.
+# Rows drawn of a distribution, for its points and where it has no moments.
 DRAWN = 1_000
 # Standard deviations of the picture within which its units are those of the features.
 USUAL = (0.01, 10_000.0)
@@ -74,7 +74,7 @@ class Projection:
 
     @classmethod
     def of(cls, federation: Federation, plane: Any = "pca") -> Projection:
-        """The plane of the clients' rows (laws by 1,000 rows drawn of each).
+        """The plane of the clients' rows (distributions by 1,000 rows drawn of each).
 
         Parameters
         ----------
@@ -106,7 +106,8 @@ class Projection:
         return np.concatenate(found)
 
     def shown(self, source: Any) -> dict[str, Any]:
-        """What the page draws of rows (n, d) or a law: mean, covariance and points in the plane (`laws.summary`)."""
+        """What the page draws of rows (n, d) or a distribution: mean, covariance and points in the plane
+        (`distributions.summary`)."""
         if not isinstance(source, Distribution):
             return summary(self.rows(source))
         points = self.rows(source.sample(DRAWN, np.random.default_rng(0)))

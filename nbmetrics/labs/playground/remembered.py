@@ -1,4 +1,5 @@
-"""What the answer before knew of what has not changed since: summaries of rows and laws, and the terms of each pair.
+"""What the answer before knew of what has not changed since: summaries of rows and distributions, and the terms of each
+pair.
 
 In a drag one item moves: `evaluate` is asked again with these metrics, and computes that item alone.
 """
@@ -110,5 +111,5 @@ class Remembered(Adapted):
 
 
 def _source(sample: Sample) -> Any:
-    """What tells a sample from another: its rows, or its law."""
-    return sample.law if sample.rows is None else sample.rows
+    """What tells a sample from another: its rows, or its distribution."""
+    return sample.exact_distribution if sample.rows is None else sample.rows

@@ -1,6 +1,6 @@
 """Scene: what the Playground shows, as an immutable, validated value that is plain JSON.
 
-Twin: labs/plane/view/laws.js, labs/plane/view/edits.js · held by: tests/labs/plane/test_scores_page.py
+Twin: labs/plane/view/distributions.js, labs/plane/view/edits.js · held by: tests/labs/plane/test_scores_page.py
 Twin: labs/playground/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
 
     {"rev": 3, "preset": "Two clients", "half": 5,
@@ -10,7 +10,7 @@ Twin: labs/playground/view/shape.js · held by: tests/labs/toolkit/test_share_pa
 
 A scene of rows that are wider than the plane has a field `plane` too, see `projection`: all its items are data.
 Items are described in `items`. `half` is half the side of the square in view, weights are relative, `samples` points
-are drawn of every item (0: exact laws), and `rev` numbers the edits: the higher one is newer.
+are drawn of every item (0: exact distributions), and `rev` numbers the edits: the higher one is newer.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ...distributions import Distribution, Empirical, Gaussian, Mixture
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights, shown
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.kid.metric import KID
+from ..plane.distributions import Bumps, Copycat, Truncated
 from ..plane.draws import draw
 from ..plane.items import MOST, Item, check_reach, text
-from ..plane.laws import Bumps, Copycat, Truncated
 from ..toolkit.fields import BOUNDS, MOST_SAMPLES, facts, fields_of, flag, listed, number, scene_fields, whole
 from .projection import about_of, argument_of
 
@@ -102,11 +102,11 @@ class Scene:
             for c, weight in zip(federation, _readable(federation.weights), strict=True)
         ]
         if generators is None:
-            law = federation.pooled().distribution
-            law = Gaussian.fit(federation.pooled().rows) if law is None else law
+            distribution = federation.pooled().distribution
+            distribution = Gaussian.fit(federation.pooled().rows) if distribution is None else distribution
             names = (f"Generator {k}" for k in range(1, MOST["clients"] + 2))
             free = next(name for name in names if name not in federation.names)
-            generators = {free: Gaussian(law.mean, law.cov)}
+            generators = {free: Gaussian(distribution.mean, distribution.cov)}
         seed = settings.get("seed", 0)
         drawn = [g.through(federation.extraction) for g in as_generators(generators)]
         made = [_generator(g.name or "", g.source, data, federation, seed) for g in drawn]
@@ -126,8 +126,10 @@ class Scene:
         dim = (self.plane or {})["dim"]
         for item in (*self.clients, *self.generators):
             if item.kind != "data":
-                seen = f"is a law of the plane, and this scene has {dim} features"
-                raise InvalidInput(item.name, seen, f"Attach rows (n, {dim}) or a law: lab.attach(name, source)")
+                seen = f"is a distribution of the plane, and this scene has {dim} features"
+                raise InvalidInput(
+                    item.name, seen, f"Attach rows (n, {dim}) or a distribution: lab.attach(name, source)"
+                )
         for name, given, fix in (("samples", self.samples, "Give 0"), ("lesson", self.lesson, "Leave it out")):
             if given:
                 raise InvalidInput(name, f"is for the plane, and this scene has {dim} features", fix)
@@ -158,7 +160,8 @@ class Scene:
         return replace(self, rev=rev)
 
     def drawn(self, samples: int, seed: int | None = None) -> Scene:
-        """The same scene with `samples` points of every item (0: exact laws), from another seed where one is given."""
+        """The same scene with `samples` points of every item (0: exact distributions), from another seed where one
+        is given."""
         return replace(self, samples=_sample_count(samples), seed=self.seed if seed is None else seed)
 
     @property
@@ -167,26 +170,29 @@ class Scene:
         return 2 if self.plane is None else int(self.plane["dim"])
 
     @cached_property
-    def laws(self) -> Federation:
-        """The clients as exact laws, or the rows they were given as."""
-        return Federation([self._client(item, self._law(item)) for item in self.clients])
+    def distributions(self) -> Federation:
+        """The clients as exact distributions, or the rows they were given as."""
+        return Federation([self._client(item, self._distribution(item)) for item in self.clients])
 
     @property
     def federation(self) -> Federation:
-        """The clients, as `evaluate` takes them: laws, or `samples` points of each."""
+        """The clients, as `evaluate` takes them: distributions, or `samples` points of each."""
         if not self.samples:
-            return self.laws
-        laws = [self._law(item) for item in self.clients]
-        rows = [self._rows(item, law, 2 * i) for i, (item, law) in enumerate(zip(self.clients, laws, strict=True))]
+            return self.distributions
+        distributions = [self._distribution(item) for item in self.clients]
+        rows = [
+            self._rows(item, distribution, 2 * i)
+            for i, (item, distribution) in enumerate(zip(self.clients, distributions, strict=True))
+        ]
         return Federation([self._client(item, source) for item, source in zip(self.clients, rows, strict=True)])
 
     @property
     def sources(self) -> dict[str, Any]:
-        """What the generators are: laws, or `samples` points of each."""
-        clients = self.laws
-        laws = [self._law(item, clients) for item in self.generators]
-        pairs = enumerate(zip(self.generators, laws, strict=True))
-        return {item.name: self._rows(item, law, 2 * g + 1) for g, (item, law) in pairs}
+        """What the generators are: distributions, or `samples` points of each."""
+        clients = self.distributions
+        distributions = [self._distribution(item, clients) for item in self.generators]
+        pairs = enumerate(zip(self.generators, distributions, strict=True))
+        return {item.name: self._rows(item, distribution, 2 * g + 1) for g, (item, distribution) in pairs}
 
     @property
     def models(self) -> list[Generator]:
@@ -205,7 +211,7 @@ class Scene:
     def _client(self, item: Item, source: Any) -> Client:
         return Client(source, weight=item.weight, name=item.name, extractor=self._extraction_of(item))
 
-    def _law(self, item: Item, clients: Federation | None = None) -> Any:
+    def _distribution(self, item: Item, clients: Federation | None = None) -> Any:
         if item.kind == "data":
             return self.data_of(item)
         if item.kind == "truncated" and clients is not None:
@@ -225,8 +231,12 @@ class Scene:
             raise InvalidInput(item.name, f"has {dim} features in a scene of {self.dim}", "Use one space")
         return held
 
-    def _rows(self, item: Item, law: Any, stream: int) -> Any:
-        return law if not self.samples or item.kind == "data" else points(law, self.seed, stream, self.samples)
+    def _rows(self, item: Item, distribution: Any, stream: int) -> Any:
+        return (
+            distribution
+            if not self.samples or item.kind == "data"
+            else points(distribution, self.seed, stream, self.samples)
+        )
 
     def to_code(self) -> str:
         """Python that rebuilds exactly this scene; rows it was given go by the name `data`."""
@@ -238,7 +248,7 @@ class Scene:
         lines = ["import nbmetrics as nm", ""]
         if held:
             own = ", ".join(f"{text(name)}: ..." for name in held)
-            lines += [f"data = {{{own}}}  # your own rows (n, {self.dim}) or laws", ""]
+            lines += [f"data = {{{own}}}  # your own rows (n, {self.dim}) or distributions", ""]
         lines += ["federation = nm.Federation([", *clients, "])", "generators = {", *made, "}"]
         settings = f", samples={self.samples}, seed={self.seed}" if self.samples or self.seed else ""
         settings += argument_of(self.plane, text) if self.plane else ""
@@ -247,19 +257,19 @@ class Scene:
         return "\n".join(lines)
 
 
-# In a drag one item moves: the laws of the others, and their points, are the same objects as before, so that what is
-# remembered of them holds.
+# In a drag one item moves: the distributions of the others, and their points, are the same objects as before, so that
+# what is # remembered of them holds.
 @lru_cache(maxsize=64)
-def points(law: Any, seed: int, stream: int, count: int) -> np.ndarray:
+def points(distribution: Any, seed: int, stream: int, count: int) -> np.ndarray:
     """The points that `draw` gives, which nobody can change."""
-    drawn = draw(law, seed, stream, count)
+    drawn = draw(distribution, seed, stream, count)
     drawn.flags.writeable = False
     return drawn
 
 
 @lru_cache(maxsize=256)
 def ellipse(name: str, is_bumps: bool, center: tuple[float, float], *axes: float) -> Gaussian | Bumps:
-    """The law of the item of that name: one object as long as it is not moved."""
+    """The distribution of the item of that name: one object as long as it is not moved."""
     return Bumps(center, *axes) if is_bumps else Gaussian.ellipse(center, *axes)
 
 
@@ -282,7 +292,8 @@ def extracted_of(parties: Iterable[Client | Generator]) -> dict[str, Any]:
 
 
 def held(source: Any, who: str) -> Any:
-    """What a lab keeps of a source that is no drawable law: rows (n, 2), or a law with closed forms."""
+    """What a lab keeps of a source that is no drawable distribution: rows (n, 2), or a distribution with closed
+    forms."""
     if isinstance(source, Distribution):
         if source.dim != 2:
             raise InvalidInput(who, f"has {source.dim} dimensions", "The Playground shows the plane: give 2")
@@ -300,14 +311,15 @@ def _item(name: str, source: Any, data: dict[str, Any], weight: float | None = N
             raise InvalidInput(name, f"has {source.dim} dimensions", "The Playground shows the plane: give 2")
         return Item.of_source(name, source, weight)
     data[name] = held(source, name)
-    is_law = isinstance(data[name], Distribution)
-    check_reach(name, data[name] if is_law else Empirical(to_numpy(data[name])))
-    law = data[name] if is_law else Gaussian.fit(data[name])
-    return replace(Item.of_source(name, Gaussian(law.mean, law.cov), weight), kind="data")
+    is_distribution = isinstance(data[name], Distribution)
+    check_reach(name, data[name] if is_distribution else Empirical(to_numpy(data[name])))
+    distribution = data[name] if is_distribution else Gaussian.fit(data[name])
+    return replace(Item.of_source(name, Gaussian(distribution.mean, distribution.cov), weight), kind="data")
 
 
 def _generator(name: str, source: Any, data: dict[str, Any], federation: Federation, seed: int) -> Item:
-    """The item of a generator; laws made of other clients, or of another seed, are held as the data they are."""
+    """The item of a generator; distributions made of other clients, or of another seed, are held as the data they
+    are."""
     if isinstance(source, (Truncated, Copycat)):
         same = isinstance(source, Truncated) or (source.client in federation.names and source.seed == seed)
         again = same and (
@@ -316,9 +328,9 @@ def _generator(name: str, source: Any, data: dict[str, Any], federation: Federat
             else Copycat(federation, source.client, source.count, seed=seed)
         )
         if not again or not np.allclose([*again.mean, *again.cov.flat], [*source.mean, *source.cov.flat], rtol=1e-9):
-            law = Mixture(source.components, source.weights) if isinstance(source, Truncated) else source
-            data[name] = law
-            return replace(Item.of_source(name, Gaussian(law.mean, law.cov)), kind="data")
+            distribution = Mixture(source.components, source.weights) if isinstance(source, Truncated) else source
+            data[name] = distribution
+            return replace(Item.of_source(name, Gaussian(distribution.mean, distribution.cov)), kind="data")
     return _item(name, source, data)
 
 
@@ -329,7 +341,9 @@ def _items(value: Any, kind: str) -> tuple[Item, ...]:
 def _sample_count(value: Any) -> int:
     count = whole(value, "samples")
     if 0 < count < 5:
-        raise InvalidInput("samples", f"got {count}", f"Give 0 for exact laws, or 5 to {MOST_SAMPLES} points an item")
+        raise InvalidInput(
+            "samples", f"got {count}", f"Give 0 for exact distributions, or 5 to {MOST_SAMPLES} points an item"
+        )
     return count
 
 

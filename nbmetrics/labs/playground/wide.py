@@ -38,7 +38,7 @@ SAVED_WIDE = (
 def wide_item(
     name: str, source: Any, projection: Projection, weight: float | None = None
 ) -> tuple[Item, Any, dict[str, Any]]:
-    """The item of rows or a law, what the lab holds for it, and what its page draws."""
+    """The item of rows or a distribution, what the lab holds for it, and what its page draws."""
     dim = projection.about["dim"]
     held: Any = source
     if isinstance(source, Distribution):
@@ -48,13 +48,13 @@ def wide_item(
         held = to_numpy(as_rows(source, name, dim=dim, min_rows=2))
     drawn = projection.shown(held)
     (a, b, c), mean = drawn["cov"], drawn["mean"]
-    law = Gaussian(mean, [[a, b], [b, c]])
-    check_reach(name, law)
-    return replace(Item.of_source(name, law, weight), kind="data"), held, drawn
+    distribution = Gaussian(mean, [[a, b], [b, c]])
+    check_reach(name, distribution)
+    return replace(Item.of_source(name, distribution, weight), kind="data"), held, drawn
 
 
 def drawn_source(generator: Generator, position: int, seed: int, dim: int) -> Any:
-    """The rows or law of a generator; of a function the rows that `evaluate` draws of one at that position."""
+    """The rows or distribution of a generator; of a function the rows that `evaluate` draws of one at that position."""
     return generator.draw(DRAWN, [seed, 1, position], dim=dim).rows if generator.answers else generator.source
 
 
@@ -89,9 +89,9 @@ def wide_scene(
 def _default(federation: Federation) -> dict[str, Any]:
     """The Gaussian of the pooled clients, named as no client is."""
     pooled = federation.pooled()
-    law = Gaussian.fit(pooled.rows) if pooled.distribution is None else pooled.distribution
+    distribution = Gaussian.fit(pooled.rows) if pooled.distribution is None else pooled.distribution
     free = next(n for n in (f"Generator {k}" for k in range(1, len(federation) + 2)) if n not in federation.names)
-    return {free: Gaussian(law.mean, law.cov)}
+    return {free: Gaussian(distribution.mean, distribution.cov)}
 
 
 def _weighted(federation: Federation) -> Iterable[tuple[Client, float]]:

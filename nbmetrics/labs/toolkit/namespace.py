@@ -18,7 +18,8 @@ MOST_READ = 2_000_000
 
 
 def suitable() -> dict[str, Any]:
-    """The user's variables that are rows, frames, tensors, laws, federations or functions `(n, rng)`, by name."""
+    """The user's variables that are rows, frames, tensors, distributions, federations or functions `(n, rng)`, by
+    name."""
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()

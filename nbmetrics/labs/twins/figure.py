@@ -47,17 +47,21 @@ def twins_lab(
 def _plane(ax: Any, scene: TwinsScene, pair: Twin | None) -> None:
     ax.set(xlim=(-scene.half, scene.half), ylim=(-scene.half, scene.half), xlabel="x", ylabel="y", aspect="equal")
     for item in scene.clients:
-        law = Gaussian.ellipse(*item.ellipse)
+        distribution = Gaussian.ellipse(*item.ellipse)
         add_ellipse(ax, *item.ellipse, facecolor=CLIENT, alpha=0.15)
         add_ellipse(ax, *item.ellipse, facecolor="none", edgecolor=CLIENT)
-        ax.annotate(plain(brief(item.name, LONGEST)), law.mean, ha="center", va="center", fontsize=9, color=CLIENT)
-    laws = [] if pair is None else [pair.first, pair.second]
-    for law, name, style, line in zip(laws, HEADS[scene.construction], STYLES, ("-", "--"), strict=False):
-        item = Item.of_source(name, law)
+        ax.annotate(
+            plain(brief(item.name, LONGEST)), distribution.mean, ha="center", va="center", fontsize=9, color=CLIENT
+        )
+    distributions = [] if pair is None else [pair.first, pair.second]
+    for distribution, name, style, line in zip(
+        distributions, HEADS[scene.construction], STYLES, ("-", "--"), strict=False
+    ):
+        item = Item.of_source(name, distribution)
         center, width, height, angle = item.ellipse
         axes = (max(width, THIN * scene.half), max(height, THIN * scene.half))
         add_ellipse(ax, center, *axes, angle, facecolor="none", edgecolor=style["color"], linewidth=2, linestyle=line)
-        ax.plot(*law.mean, linestyle="none", label=name, **style)
+        ax.plot(*distribution.mean, linestyle="none", label=name, **style)
 
 
 def _scores(ax: Any, names: Sequence[str], scores: dict[str, Any], heads: Sequence[str]) -> None:

@@ -215,10 +215,10 @@ class TwinsLab(Lab):
         super().close()
 
 
-def fids(clients: Federation, pooled: Gaussian, law: Gaussian) -> list[float]:
-    """FID of a law with each client, averaged by their weights, and with the pooled Gaussian."""
-    own = [fid(client.distribution, law) for client in clients]
-    return [*own, float(np.dot(clients.weights, own)), fid(pooled, law)]
+def fids(clients: Federation, pooled: Gaussian, distribution: Gaussian) -> list[float]:
+    """FID of a distribution with each client, averaged by their weights, and with the pooled Gaussian."""
+    own = [fid(client.distribution, distribution) for client in clients]
+    return [*own, float(np.dot(clients.weights, own)), fid(pooled, distribution)]
 
 
 def _start(federation: Any, shared: dict[str, Any], construction: str) -> TwinsScene:

@@ -60,11 +60,11 @@ class TwinsScene:
         weights = given if max(given) <= BOUNDS["weight"][1] else federation.weights
         items = []
         for client, weight in zip(federation, weights, strict=True):
-            law = client.distribution
-            if not isinstance(law, Gaussian) or law.dim != 2:
+            distribution = client.distribution
+            if not isinstance(distribution, Gaussian) or distribution.dim != 2:
                 fix = "Fit one with nm.Gaussian.fit(rows) in 2-D; nm.theory.twin takes data of any dimension"
                 raise InvalidInput(client.name or "client", "is no 2-D Gaussian, and TwinsLab draws those", fix)
-            items.append(Item.of_source(client.name or "", law, weight))
+            items.append(Item.of_source(client.name or "", distribution, weight))
         reach = max(max(abs(i.x or 0), abs(i.y or 0)) + 2 * max(i.width or 0, i.height or 0) for i in items)
         half = 5.0 if 1.0 <= reach <= 5.0 else min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])
         return cls.parse({"clients": [item.to_json() for item in items], "half": half, **settings})
@@ -87,8 +87,10 @@ class TwinsScene:
     @property
     def federation(self) -> Federation:
         """The clients, as `nm.theory.twin` and `evaluate` take them."""
-        laws = [Gaussian.ellipse(*item.ellipse) for item in self.clients]
-        return Federation([Client(l, weight=i.weight, name=i.name) for i, l in zip(self.clients, laws, strict=True)])
+        distributions = [Gaussian.ellipse(*item.ellipse) for item in self.clients]
+        return Federation(
+            [Client(l, weight=i.weight, name=i.name) for i, l in zip(self.clients, distributions, strict=True)]
+        )
 
     def to_code(self) -> str:
         """Python that rebuilds exactly this scene and makes its pair of generators."""

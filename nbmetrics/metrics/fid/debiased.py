@@ -2,7 +2,7 @@
 
 FID of estimated moments is too large, by an amount that grows with the features and falls with the rows, differently
 for each client and for the pooled data. Here ‖μ̂−μ̂_G‖² loses Tr Ĉ/n + Tr Ĉ_G/m, the traces lose their part of that for
-pooled rows, and Tr (C C_G)^{1/2} is the estimate of `spectral`. The result may be negative between equal laws.
+pooled rows, and Tr (C C_G)^{1/2} is the estimate of `spectral`. The result may be negative between equal distributions.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Debiased:
         """Refuse sides for which no correction is known."""
         for side, who in zip(self.sides, ("real", "generated"), strict=True):
             if side.is_mixed:
-                seen = "no value where laws and rows are pooled: only the rows have a bias to take off"
-                raise InvalidInput(who, seen, "Give rows for all clients, or laws for all")
+                seen = "no value where distributions and rows are pooled: only the rows have a bias to take off"
+                raise InvalidInput(who, seen, "Give rows for all clients, or distributions for all")
         if self.rows < max(FEWEST, VALUE * self.directions):
             poorer = min(self.sides, key=lambda side: side.effective)
             who = "real" if poorer is self.sides[0] else "generated"

@@ -1,4 +1,5 @@
-"""FID∞ as a metric: the FID of the laws behind the rows, without the bias of few rows (`debiased`, `spectral`)."""
+"""FID∞ as a metric: the FID of the distributions behind the rows, without the bias of few rows (`debiased`,
+`spectral`)."""
 
 from __future__ import annotations
 
@@ -21,10 +22,10 @@ class FIDInfinity(Metric[Strata[Moments]]):
     """FID at infinitely many rows, as a metric with avg, all and gap.
 
     The trace term by random-matrix theory for both samples, which holds from about 1.5 rows a feature where
-    extrapolation in 1/N (Chong & Forsyth 2020) needs about 5. For laws it is FID itself. Lower is better, squared
-    feature units; estimates between equal laws scatter about 0 and may be negative. Each client counts by its own rows
-    and *all* by those of all clients; where client or generator has fewer than 1.1 rows for each direction that both
-    vary in there is no value, and from 1.1 to 1.5 no interval.
+    extrapolation in 1/N (Chong & Forsyth 2020) needs about 5. For distributions it is FID itself. Lower is better,
+    squared feature units; estimates between equal distributions scatter about 0 and may be negative. Each client counts
+    by its own rows and *all* by those of all clients; where client or generator has fewer than 1.1 rows for each
+    direction that both vary in there is no value, and from 1.1 to 1.5 no interval.
     """
 
     name = "fid_infinity"
@@ -93,7 +94,7 @@ def _scores(generated: Strata[Moments]) -> WeakKeyDictionary[Strata[Moments], tu
 
 
 def fid_infinity(real: Any, generated: Any) -> float:
-    """FID at infinitely many rows: the FID of the laws behind two samples, without the bias of few rows.
+    """FID at infinitely many rows: the FID of the distributions behind two samples, without the bias of few rows.
 
     The two-sample Marchenko–Pastur correction with a fourth-moment term (`nbmetrics.metrics.spectral`). Its spread is
     about that of FID itself: with 64 features and 100 rows a side, N(0, I) against N(0, 1.44 I) gives 2.5 ± 0.9 (mean
@@ -106,7 +107,7 @@ def fid_infinity(real: Any, generated: Any) -> float:
 
     Returns
     -------
-    float, squared feature units; lower is better; may be negative between equal laws
+    float, squared feature units; lower is better; may be negative between equal distributions
 
     Raises
     ------

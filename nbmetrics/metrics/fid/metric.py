@@ -54,7 +54,7 @@ class FID(Metric[Moments]):
             (found,) = summarized_once(sample.stream, [self])
             return cast(Moments, found)
         if sample.rows is None:
-            return Moments.of_distribution(cast(HasMoments, sample.law))
+            return Moments.of_distribution(cast(HasMoments, sample.exact_distribution))
         if sample.rows.shape[0] < 2:
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or leave these out")
         return Moments.of_rows(sample.rows)

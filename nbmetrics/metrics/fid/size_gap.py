@@ -5,7 +5,7 @@ by how much, from the eigenvalues λ of R Ĉ Rᵀ, with RᵀR = Ĉ_G, that the p
 
     S(t) = Σ λ/(λ+t)        T = Σ √λ = (2/π) ∫ √t (−S′) dt             of the pooled rows
     w = t e/S               where S(w) would be without noise; e = S/(1 − S/(n−1)) for n rows of equal weight
-    t_i = w (1 − S/(n_i−1))₊        T_i = (2/π) ∫ √t_i (−S′) dt        of n_i rows of the same law
+    t_i = w (1 − S/(n_i−1))₊        T_i = (2/π) ∫ √t_i (−S′) dt        of n_i rows of the same distribution
 
 It counts rows, so where their lengths vary much (heavy tails) the true share is larger.
 """
@@ -25,13 +25,13 @@ NOISE = 1e-7
 
 
 def size_gap(singular: np.ndarray, trace: float, counts: Sequence[float], weights: Sequence[float]) -> float:
-    """The expected gap if all clients had the law of the pooled rows, in the units of FID.
+    """The expected gap if all clients had the distribution of the pooled rows, in the units of FID.
 
     Parameters
     ----------
     singular : √λ, the singular values between the roots of the pooled rows and of the generator
     trace : Tr Ĉ of the pooled rows
-    counts, weights : rows n_i ≥ 2 (infinity for an exact law) and weight λ_i of each client
+    counts, weights : rows n_i ≥ 2 (infinity for an exact distribution) and weight λ_i of each client
     """
     n, shares = (np.array(values, dtype=np.float64)[np.array(weights) > 0] for values in (counts, weights))
     lost = float(np.sum(shares**2 / n))

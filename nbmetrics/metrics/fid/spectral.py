@@ -138,7 +138,7 @@ class Side:
 
     What lies between the means of its parts is given and not drawn; only the noise of those means is noise.
 
-    `parts` : None for a law
+    `parts` : None for a distribution
     """
 
     def __init__(self, parts: Sequence[Stratum | None], grid: Grid) -> None:

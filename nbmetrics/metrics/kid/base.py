@@ -42,8 +42,8 @@ class Kernel:
         """E k(X, Y) for independent X ~ a, Y ~ b."""
         raise NotImplementedError
 
-    def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
-        """E k(x, Y), Y ~ law, for each row x."""
+    def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
+        """E k(x, Y), Y ~ distribution, for each row x."""
         raise NotImplementedError
 
     def resolve(self, clients: Sequence[Sample]) -> Kernel:
@@ -66,14 +66,14 @@ class Kernel:
         """Whether means over rows of d features are vectors, which one pass gives."""
         return False
 
-    def has_closed_form(self, law: Distribution) -> bool:
-        """Whether means over this law are exact."""
-        if parts := parts_of(law):
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        """Whether means over this distribution are exact."""
+        if parts := parts_of(distribution):
             return all(self.has_closed_form(part) for _, part in parts)
-        return isinstance(law, (Gaussian, Empirical))
+        return isinstance(distribution, (Gaussian, Empirical))
 
     def content(self, sample: Sample) -> tuple[Any, float, float]:
-        """What a part keeps of a sample: rows or exact law, its count, and the mean of k(x, x)."""
+        """What a part keeps of a sample: rows or exact distribution, its count, and the mean of k(x, x)."""
         if isinstance(sample.distribution, Empirical):
             return sample.distribution.rows, math.inf, 0.0
         if sample.rows is None:
@@ -190,11 +190,16 @@ def some_of(rows: Array, most: int) -> np.ndarray:
 
 
 def some_rows(clients: Sequence[Sample], most: int = 256) -> list[np.ndarray]:
-    """A few rows of each client, of a stream the first; of a law two points with its mean and covariance's trace."""
+    """A few rows of each client, of a stream the first; of a distribution two points with its mean and covariance's
+    trace."""
     share = max(2, most // len(clients))
     heads = [_head(c) for c in clients]
-    known = [(c, h) for c, h in zip(clients, heads, strict=True) if h is not None or Kernel().has_closed_form(c.law)]
-    return [_two_points(cast(HasMoments, c.law)) if h is None else some_of(h, share) for c, h in known]
+    known = [
+        (c, h)
+        for c, h in zip(clients, heads, strict=True)
+        if h is not None or Kernel().has_closed_form(c.exact_distribution)
+    ]
+    return [_two_points(cast(HasMoments, c.exact_distribution)) if h is None else some_of(h, share) for c, h in known]
 
 
 def _head(client: Sample) -> Array | None:
@@ -203,7 +208,7 @@ def _head(client: Sample) -> Array | None:
     return client.distribution.head if isinstance(client.distribution, Round) else client.rows
 
 
-def _two_points(law: HasMoments) -> np.ndarray:
-    step = np.zeros(law.dim)
-    step[0] = math.sqrt(np.trace(law.cov))
-    return np.stack([law.mean - step, law.mean + step])
+def _two_points(distribution: HasMoments) -> np.ndarray:
+    step = np.zeros(distribution.dim)
+    step[0] = math.sqrt(np.trace(distribution.cov))
+    return np.stack([distribution.mean - step, distribution.mean + step])

@@ -107,7 +107,7 @@ def _weighed(kernel: Any, parts: Sequence[KernelPart], shares: np.ndarray) -> It
 
 
 def _all_blocks(kernel: Any, parts: Sequence[KernelPart]) -> Iterator[tuple[list[int], list[int], np.ndarray]]:
-    """Positions and means that cover every two parts once: rows by stacks, exact laws one by one."""
+    """Positions and means that cover every two parts once: rows by stacks, exact distributions one by one."""
     rows = [p for p, part in enumerate(parts) if is_array(part.content)]
     contents = [parts[p].content for p in rows]
     for i, j, means in mean_blocks(kernel, contents, contents):

@@ -104,38 +104,38 @@ class CentredPolynomial(Polynomial):
         if isinstance(content, Embedding):
             return float(self.base**1.5 * content.vector[0])
         if isinstance(content, Gaussian):
-            a, spread = self._law_along(content)
+            a, spread = self._distribution_along(content)
             return float(self._beyond(a) + 3.0 * (self.base + a) * spread)
         if isinstance(content, Streamed):
             return content.lean
         blocks = row_blocks(content.shape[0], 16 * content.shape[1])
         return math.fsum(float(np.sum(self.pull(content[b, :]))) for b in blocks) / content.shape[0]
 
-    def _law_along(self, law: Gaussian) -> tuple[float, float]:
+    def _distribution_along(self, distribution: Gaussian) -> tuple[float, float]:
         """Mean and variance of γ c·(X − c)."""
-        gc = self.gamma_of(law.dim) * self.centre
-        return float(gc @ (law.mean - self.centre)), float(np.sum((law.root @ gc) ** 2))
+        gc = self.gamma_of(distribution.dim) * self.centre
+        return float(gc @ (distribution.mean - self.centre)), float(np.sum((distribution.root @ gc) ** 2))
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
-        """The closed form of `Polynomial.gaussian_mean` without the terms that depend on one law alone."""
-        along, spread = self._law_along(a)
+        """The closed form of `Polynomial.gaussian_mean` without the terms that depend on one distribution alone."""
+        along, spread = self._distribution_along(a)
         own = self._point_means((a.mean - self.centre)[None], b)[0]
         g = self.gamma_of(a.dim)
-        there, _ = self._law_along(b)
+        there, _ = self._distribution_along(b)
         shift, c1m2 = b.mean - self.centre, a.cov @ b.mean
         t = g * float((a.mean - self.centre) @ shift)
         cross = g * g * float(2.0 * self.centre @ a.cov @ shift + shift @ a.cov @ shift + np.sum(a.cov * b.cov))
         mixed = 3.0 * ((self.base + along + there + t) * cross + (there + t) * spread)
         return float(own + mixed + 6.0 * g**3 * float((b.cov @ a.mean) @ c1m2))
 
-    def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
-        return self._point_means(np.asarray(rows, dtype=np.float64) - self.centre, law)
+    def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
+        return self._point_means(np.asarray(rows, dtype=np.float64) - self.centre, distribution)
 
-    def _point_means(self, u: np.ndarray, law: Gaussian) -> np.ndarray:
-        g = self.gamma_of(law.dim)
-        a, (b, spread) = self._along(u), self._law_along(law)
-        t = g * (u @ (law.mean - self.centre))
-        projected, along = u @ law.root.T, law.root @ self.centre
+    def _point_means(self, u: np.ndarray, distribution: Gaussian) -> np.ndarray:
+        g = self.gamma_of(distribution.dim)
+        a, (b, spread) = self._along(u), self._distribution_along(distribution)
+        t = g * (u @ (distribution.mean - self.centre))
+        projected, along = u @ distribution.root.T, distribution.root @ self.centre
         cross = g * g * np.sum(projected * (projected + 2.0 * along), axis=1)
         points = self._without_ends(a, np.full_like(a, b), t)
         return np.asarray(points + 3.0 * ((self.base + a + b + t) * cross + (a + t) * spread))
@@ -157,9 +157,9 @@ class CentredPolynomial(Polynomial):
         z[:, 0] += root
         return z, w * (3.0 * self.base + 3.0 * root * w + w * w)
 
-    def _embed_gaussian(self, law: Gaussian) -> Embedding:
+    def _embed_gaussian(self, distribution: Gaussian) -> Embedding:
         root = math.sqrt(self.base)
-        w, spread = self.linear(law.mean[None])[0], self._turned(law.root)
+        w, spread = self.linear(distribution.mean[None])[0], self._turned(distribution.root)
         cov = spread.T @ spread
         first = w[0] * (3.0 * self.base + 3.0 * root * w[0] + w[0] ** 2) + 3.0 * cov[0, 0] * (root + w[0])
         w[0] += root

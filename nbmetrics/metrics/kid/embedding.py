@@ -20,7 +20,7 @@ from ...arrays import Array, like, namespace, to_numpy
 
 @dataclass(frozen=True)
 class Embedding:
-    """The exact mean embedding under the cubic kernel: C(d+3, 3) numbers, linear in the law."""
+    """The exact mean embedding under the cubic kernel: C(d+3, 3) numbers, linear in the distribution."""
 
     vector: np.ndarray
 

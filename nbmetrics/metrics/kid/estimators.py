@@ -44,8 +44,8 @@ class AllPairs:
         """The estimator whose pooled scores have no bias: `stratified` where this one is unbiased for one sample."""
         return replace(self, stratified=self.unbiased)
 
-    def has_closed_form(self, law: Distribution) -> bool:
-        return bool(self.kernel.has_closed_form(law))
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        return bool(self.kernel.has_closed_form(distribution))
 
     def reads(self, dim: int) -> str:
         return "once" if self.kernel.has_embedding(dim) else "again"
@@ -98,7 +98,7 @@ class _OnRows:
     def bias(self, pooled: Rows) -> float:
         return 0.0
 
-    def has_closed_form(self, law: Distribution) -> bool:
+    def has_closed_form(self, distribution: Distribution) -> bool:
         return False
 
     def reads(self, dim: int) -> str:

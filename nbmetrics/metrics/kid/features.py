@@ -104,13 +104,13 @@ class RandomFeatures(Kernel):
         return Embedding(mean / n)
 
     def content(self, sample: Sample) -> tuple[Any, float, float]:
-        is_law = isinstance(sample.distribution, Empirical)
+        is_distribution = isinstance(sample.distribution, Empirical)
         rows: Any = sample.distribution.rows if isinstance(sample.distribution, Empirical) else sample.rows
         made = self.finite(lambda: self.embed(rows).vector)
-        return Embedding(made), math.inf if is_law else rows.shape[0], self.finite(lambda: self.diagonal(rows))
+        return Embedding(made), math.inf if is_distribution else rows.shape[0], self.finite(lambda: self.diagonal(rows))
 
-    def has_closed_form(self, law: Distribution) -> bool:
-        return isinstance(law, Empirical)
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        return isinstance(distribution, Empirical)
 
     def block(self, x: Array, y: Array) -> Array:
         return like(self.features(x) @ self.features(y).T, x)

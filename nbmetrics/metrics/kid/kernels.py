@@ -68,8 +68,8 @@ class RBF(Kernel):
         """σ^d |C₁ + C₂ + σ²I|^{-1/2} exp(−½ Δᵀ(C₁ + C₂ + σ²I)^{-1}Δ)."""
         return float(self._smoothed(a.mean[None], b.mean, np.concatenate([a.root, b.root]))[0])
 
-    def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
-        return self._smoothed(np.asarray(rows, dtype=np.float64), law.mean, law.root)
+    def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
+        return self._smoothed(np.asarray(rows, dtype=np.float64), distribution.mean, distribution.root)
 
     def _smoothed(self, x: np.ndarray, mean: np.ndarray, root: np.ndarray) -> np.ndarray:
         """With covariance rootᵀroot: along its axes the variance is s² + σ², across them σ²."""
@@ -96,7 +96,7 @@ def _median_distance(clients: Sequence[Sample], most: int = 2_000) -> float:
             chosen = rng.permutation(client.stream.count())[:share]
             drawn.append(client.stream.take(chosen))
         elif client.rows is None:
-            drawn.append(np.asarray(client.law.sample(share, rng)))
+            drawn.append(np.asarray(client.exact_distribution.sample(share, rng)))
         else:
             chosen = rng.permutation(client.rows.shape[0])[:share]
             drawn.append(to_numpy(client.rows)[chosen])
@@ -132,8 +132,8 @@ class FunctionKernel(Kernel):
         xp = namespace(x, y)
         return xp.concat([self.block(x[a : a + 1, :], y[a : a + 1, :])[0] for a in range(x.shape[0])])
 
-    def has_closed_form(self, law: Distribution) -> bool:
-        return isinstance(law, Empirical)
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        return isinstance(distribution, Empirical)
 
     def is_large(self, work: int) -> bool:
         return False  # nobody knows what float32 would do to it

@@ -5,7 +5,7 @@ Twin: labs/plane/view/scores.js · held by: tests/labs/plane/test_scores_page.py
     KID = E k(X, X′) + E k(Y, Y′) − 2 E k(X, Y)
 
 unbiased and on all rows, in blocks whose memory does not grow with n·m; exact for Gaussians and mixtures.
-The mean embedding is linear in the law, so KID-avg − KID-all is the same for every generator (Theorem 1).
+The mean embedding is linear in the distribution, so KID-avg − KID-all is the same for every generator (Theorem 1).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class KID(Metric[Any]):
         too), "biased" (the V-statistic, ≥ 0), "linear" (disjoint pairs of rows) or `nm.Subsets(100, 1000, seed=0)`
     name : the key in tables; give another one to compare two kernels in one evaluation
 
-    Lower is better; 0 in expectation for equal laws, where the unbiased estimate may be negative. KID-all of the
-    "unbiased" estimator takes the rows for one weighted sample, as other packages and `np.cov` do: with weights in
+    Lower is better; 0 in expectation for equal distributions, where the unbiased estimate may be negative. KID-all of
+    the "unbiased" estimator takes the rows for one weighted sample, as other packages and `np.cov` do: with weights in
     proportion to the rows it is the KID of the concatenated rows. But the rows are a fixed number of each client, so
     it is too small by gap/(n − 1) then, n all rows, and off by about the gap over the rows of a client under other
     weights. "stratified" is Σ λᵢ² Uᵢᵢ + Σ_{i≠j} λᵢλⱼ K̄ᵢⱼ in the place of E k(X, X′), Uᵢᵢ over pairs of different rows

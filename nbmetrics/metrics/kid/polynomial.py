@@ -110,8 +110,8 @@ class Polynomial(Kernel):
         xp = namespace(x, y)
         return (self.gamma_of(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
 
-    def has_closed_form(self, law: Distribution) -> bool:
-        return super().has_closed_form(law) and (self.is_cubic or isinstance(law, Empirical))
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        return super().has_closed_form(distribution) and (self.is_cubic or isinstance(distribution, Empirical))
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """b³ + 3bγ² m₁ᵀC₂m₁ + 3γ²b (Tr C₁C₂ + m₂ᵀC₁m₂) + 6γ³ m₁ᵀC₂C₁m₂ with b = 1 + γ m₁·m₂."""
@@ -121,11 +121,11 @@ class Polynomial(Kernel):
         spread = float(a.mean @ c2m1 + b.mean @ c1m2 + np.sum(a.cov * b.cov))
         return base**3 + 3 * g * g * base * spread + 6 * g**3 * float(c2m1 @ c1m2)
 
-    def point_means(self, rows: Array, law: Gaussian) -> np.ndarray:
-        g = self.gamma_of(law.dim)
+    def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
+        g = self.gamma_of(distribution.dim)
         x = np.asarray(rows, dtype=np.float64)
-        base = 1.0 + g * (x @ law.mean)
-        projected = x @ law.root.T
+        base = 1.0 + g * (x @ distribution.mean)
+        projected = x @ distribution.root.T
         return base**3 + 3 * g * g * base * np.sum(projected * projected, axis=1)
 
     def content(self, sample: Sample) -> tuple[Any, float, float]:
@@ -159,10 +159,10 @@ class Polynomial(Kernel):
             return self._embed_gaussian(content)
         return Embedding(self.sum_of_features(content, np.full(content.shape[0], 1.0 / content.shape[0])))
 
-    def _embed_gaussian(self, law: Gaussian) -> Embedding:
-        scale = math.sqrt(self.gamma_of(law.dim))
-        mean = np.concatenate([[1.0], scale * law.mean])
-        return Embedding(embedding.of_gaussian(mean, np.pad(scale * scale * law.cov, ((1, 0), (1, 0)))))
+    def _embed_gaussian(self, distribution: Gaussian) -> Embedding:
+        scale = math.sqrt(self.gamma_of(distribution.dim))
+        mean = np.concatenate([[1.0], scale * distribution.mean])
+        return Embedding(embedding.of_gaussian(mean, np.pad(scale * scale * distribution.cov, ((1, 0), (1, 0)))))
 
     def sum_of_features(self, rows: Array, weights: np.ndarray) -> np.ndarray:
         """Σ w_a φ(x_a) of rows."""

@@ -22,7 +22,7 @@ from ..steps import Pieces
 from ..strata import Pulls, Strata
 from .batches import both_pieces, stacks, weighed_pieces
 
-# Of each part its rows' means, None for a law.
+# Of each part its rows' means, None for a distribution.
 Means = Sequence[np.ndarray | None]
 
 
@@ -88,7 +88,7 @@ def _own_pieces(kernel: Any, side: Strata[Any]) -> Pieces[Means | None]:
     found = []
     for some in stacks(given):
         x = concat(given[some])
-        sums = _over_laws(side, x)
+        sums = _over_distributions(side, x)
         for others in stacks(given):
             y, each = _stacked(side, others)
             first, second = align(x, y)
@@ -96,14 +96,14 @@ def _own_pieces(kernel: Any, side: Strata[Any]) -> Pieces[Means | None]:
         found += np.split(sums, _ends(given[some]))
     if not all(np.isfinite(means).all() for means in found):
         return None
-    return _beside_laws(side, found)
+    return _beside_distributions(side, found)
 
 
 def _cross_pieces(kernel: Any, real: Strata[Any], generated: Strata[Any]) -> Pieces[tuple[Means, Means] | None]:
     """The means over each side at the rows of the other, None where they are not finite."""
     y, often = _stacked(generated, slice(None))
     given = [rows for rows in real.rows if rows is not None]
-    at_generated, at_real = _over_laws(real, y), []
+    at_generated, at_real = _over_distributions(real, y), []
     for some in stacks(given):
         x, each = _stacked(real, some)
         sums = np.zeros(len(x))
@@ -112,7 +112,7 @@ def _cross_pieces(kernel: Any, real: Strata[Any], generated: Strata[Any]) -> Pie
         at_real += np.split(sums, _ends(given[some]))
     if not all(np.isfinite(means).all() for means in (*at_real, at_generated)):
         return None
-    return _beside_laws(real, at_real), [at_generated]
+    return _beside_distributions(real, at_real), [at_generated]
 
 
 def _stacked(side: Strata[Any], some: slice) -> tuple[Array, np.ndarray]:
@@ -121,8 +121,8 @@ def _stacked(side: Strata[Any], some: slice) -> tuple[Array, np.ndarray]:
     return concat([x for x, _ in parts]), np.concatenate([np.full(len(x), w / len(x)) for x, w in parts])
 
 
-def _over_laws(side: Strata[Any], rows: Array) -> np.ndarray:
-    """What the laws among its parts add to its means at rows."""
+def _over_distributions(side: Strata[Any], rows: Array) -> np.ndarray:
+    """What the distributions among its parts add to its means at rows."""
     means = np.zeros(rows.shape[0])
     for part, own, share in zip(side.parts, side.rows, side.shares, strict=True):
         if own is None:
@@ -130,7 +130,7 @@ def _over_laws(side: Strata[Any], rows: Array) -> np.ndarray:
     return means
 
 
-def _beside_laws(side: Strata[Any], found: Sequence[np.ndarray]) -> Means:
+def _beside_distributions(side: Strata[Any], found: Sequence[np.ndarray]) -> Means:
     """Those of the parts with rows in the places of these parts."""
     means = iter(found)
     return [None if rows is None else next(means) for rows in side.rows]
@@ -141,7 +141,7 @@ def _ends(parts: Sequence[Array]) -> np.ndarray:
 
 
 def _means_at(mean: KernelMean, every: Sequence[Array | None]) -> list[Any]:
-    """E k(x, Y) at the rows of several parts, None for a law; parts of few rows are taken together."""
+    """E k(x, Y) at the rows of several parts, None for a distribution; parts of few rows are taken together."""
     given = [rows for rows in every if rows is not None]
     found: list[np.ndarray] = []
     for some in stacks(given):

@@ -23,7 +23,7 @@ BLOCKS, COPIES = 4, 3
 
 
 class Weighted:
-    """One party: rows with a weight for each replicate, or an exact law.
+    """One party: rows with a weight for each replicate, or an exact distribution.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Weighted:
         self.replicates = len(counts)
         self.embedded = embedded
         self.rows = None if sample.rows is None else to_float64(sample.rows)
-        self.law = sample.law
+        self.distribution = sample.exact_distribution
         self.squares = self.own = self.pulled_own = np.zeros(self.replicates)
         self.weights = np.ones((self.replicates, 1))
         if self.rows is not None:
@@ -48,28 +48,33 @@ class Weighted:
             self.squares, self.own = squared.sum(axis=1), squared @ diagonal
             self.pulled, self.pulled_own = self.weights @ pulls, squared @ pulls
         else:
-            self.pulled = np.full(self.replicates, self._over(self.law, lambda law: kernel.lean(self._held(law))))
+            self.pulled = np.full(
+                self.replicates,
+                self._over(self.distribution, lambda distribution: kernel.lean(self._held(distribution))),
+            )
         self.vectors = self._embedding() if embedded else None
 
     def _embedding(self) -> np.ndarray:
         if self.rows is None:
-            return np.broadcast_to(self._law_vector(self.law), (self.replicates, self._width(self.law.dim)))
+            return np.broadcast_to(
+                self._distribution_vector(self.distribution), (self.replicates, self._width(self.distribution.dim))
+            )
         vectors = np.zeros((self.replicates, self._width(self.rows.shape[1])))
         for block in row_blocks(self.rows.shape[0], 8 * vectors.shape[1]):
             vectors += self.weights[:, block] @ self.kernel.features(to_numpy(self.rows[block, :]))
         return vectors
 
-    def _law_vector(self, law: Distribution) -> np.ndarray:
-        return np.asarray(self._over(law, lambda part: self.kernel.embed(self._held(part)).vector))
+    def _distribution_vector(self, distribution: Distribution) -> np.ndarray:
+        return np.asarray(self._over(distribution, lambda part: self.kernel.embed(self._held(part)).vector))
 
-    def _over(self, law: Distribution, mean: Callable[[Any], Any]) -> Any:
-        """A mean that is linear in the law, over its components where it has some."""
-        if parts := parts_of(law):
+    def _over(self, distribution: Distribution, mean: Callable[[Any], Any]) -> Any:
+        """A mean that is linear in the distribution, over its components where it has some."""
+        if parts := parts_of(distribution):
             return sum(w * self._over(part, mean) for w, part in parts)
-        return mean(law)
+        return mean(distribution)
 
-    def _held(self, law: Distribution) -> Any:
-        return law if isinstance(law, Gaussian) else cast(Empirical, law).rows
+    def _held(self, distribution: Distribution) -> Any:
+        return distribution if isinstance(distribution, Gaussian) else cast(Empirical, distribution).rows
 
     @staticmethod
     def _width(d: int) -> int:
@@ -80,11 +85,11 @@ class Weighted:
         if self.vectors is not None and other.vectors is not None:
             return np.einsum("bc,bc->b", self.vectors, other.vectors)
         if self.rows is None and other.rows is None:
-            return np.full(self.replicates, self._exact(self.law, other.law))
+            return np.full(self.replicates, self._exact(self.distribution, other.distribution))
         if self.rows is None:
             return other.mean_with(self)
         if other.rows is None:
-            return self.weights @ self._towards(other.law)
+            return self.weights @ self._towards(other.distribution)
         return self._rows_with(other)
 
     def _rows_with(self, other: Weighted) -> np.ndarray:
@@ -98,19 +103,19 @@ class Weighted:
         return sums
 
     def _exact(self, a: Distribution, b: Distribution) -> float:
-        def towards(law: Distribution) -> float:
-            return float(self._over(b, lambda part: self.kernel.mean(self._held(law), self._held(part))))
+        def towards(distribution: Distribution) -> float:
+            return float(self._over(b, lambda part: self.kernel.mean(self._held(distribution), self._held(part))))
 
         return float(self._over(a, towards))
 
-    def _towards(self, law: Distribution) -> np.ndarray:
-        """E k(x_a, Y), Y ~ law, for each own row."""
-        return np.asarray(self._over(law, self._towards_part))
+    def _towards(self, distribution: Distribution) -> np.ndarray:
+        """E k(x_a, Y), Y ~ distribution, for each own row."""
+        return np.asarray(self._over(distribution, self._towards_part))
 
-    def _towards_part(self, law: Distribution) -> np.ndarray:
-        if isinstance(law, Gaussian):
-            return np.asarray(self.kernel.point_means(to_numpy(self.rows), law))
-        return np.asarray(np.mean(to_numpy(self.kernel.block(*align(self.rows, self._held(law)))), axis=1))
+    def _towards_part(self, distribution: Distribution) -> np.ndarray:
+        if isinstance(distribution, Gaussian):
+            return np.asarray(self.kernel.point_means(to_numpy(self.rows), distribution))
+        return np.asarray(np.mean(to_numpy(self.kernel.block(*align(self.rows, self._held(distribution)))), axis=1))
 
 
 def replicates(

@@ -30,7 +30,7 @@ class ThirdMoments:
     mean : (d,)
     second : (d(d+1)/2,) E y_i y_j for i ≤ j, y = x − mean
     third : (d(d+1)(d+2)/6,) E y_i y_j y_k for i ≤ j ≤ k
-    diagonal : the mean of k(x, x) of the cubic kernel about the mean; 0 of a law
+    diagonal : the mean of k(x, x) of the cubic kernel about the mean; 0 of a distribution
     """
 
     mean: np.ndarray
@@ -53,10 +53,10 @@ class ThirdMoments:
         return cls(mean, second, triples.reshape(-1)[_sorted(d)[0]] / n, diagonal)
 
     @classmethod
-    def of_law(cls, law: Gaussian) -> ThirdMoments:
+    def of_distribution(cls, distribution: Gaussian) -> ThirdMoments:
         """Of a Gaussian."""
-        d = law.dim
-        return cls(law.mean, law.cov[np.triu_indices(d)], np.zeros(math.comb(d + 2, 3)), 0.0)
+        d = distribution.dim
+        return cls(distribution.mean, distribution.cov[np.triu_indices(d)], np.zeros(math.comb(d + 2, 3)), 0.0)
 
     def embedding(self, kernel: Polynomial) -> Embedding:
         """The mean of φ under a cubic kernel, about a centre or not."""

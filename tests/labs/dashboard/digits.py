@@ -112,8 +112,8 @@ class World:
         self.pooled = {name: self._pooled(seen.shares) for name, seen in self.seen.items()}
 
     def _pooled(self, shares):
-        law = oracle.mixed(self.clients, shares)
-        fid = np.array([oracle.frechet(law, oracle.moments(g)) for g in self.made])
+        distribution = oracle.mixed(self.clients, shares)
+        fid = np.array([oracle.frechet(distribution, oracle.moments(g)) for g in self.made])
         kid, peers = self.kernel.scores_of_all(shares)
         return {"fid": fid, "kid": kid, "fid of peers": fid, "kid of peers": peers}
 

@@ -30,13 +30,14 @@ def root_of(matrix):
 
 
 def frechet(first, second):
-    """The Fréchet distance of two laws given by mean and covariance, by the square root of a matrix."""
+    """The Fréchet distance of two distributions given by mean and covariance, by the square root of a matrix."""
     (m, c), (n, e) = first, second
     return float(np.sum((m - n) ** 2) + np.trace(c + e) - 2 * np.trace(scipy.linalg.sqrtm(c @ e)).real)
 
 
 def without_bias(rows, made, points=500):
-    """FID of the laws behind two samples: Marchenko and Pastur's map of both, and a term of the fourth moments.
+    """FID of the distributions behind two samples: Marchenko and Pastur's map of both, and a term of the fourth
+    moments.
 
     λ are the eigenvalues of C C_G, S(t) = Σ λ/(λ+t); rows see M̂ = C_G^{1/2} C C_G^{1/2} and the other way round.
     """
@@ -72,26 +73,26 @@ def bias_of_all(rows, shares, made, rng, runs=10):
 
     What is linear in the moments has no bias, and is taken off each run, as it is most of the spread.
     """
-    laws, law, shares = [moments(x) for x in rows], moments(made), np.array(shares)
-    sizes, means = np.array([len(x) for x in rows]), np.array([m for m, _ in laws])
-    centre, covs = shares @ means, np.array([c for _, c in laws])
+    distributions, distribution, shares = [moments(x) for x in rows], moments(made), np.array(shares)
+    sizes, means = np.array([len(x) for x in rows]), np.array([m for m, _ in distributions])
+    centre, covs = shares @ means, np.array([c for _, c in distributions])
     between = np.einsum("i,ij,ik->jk", shares, means - centre, means - centre)
     cov = np.einsum("i,ijk->jk", shares, covs) + between
     lost = shares**2 / sizes
     expected = (cov - np.einsum("i,ijk->jk", lost, covs)) / (1 - lost.sum())
     root = root_of(cov)
     turn = np.linalg.pinv(root)
-    carried = turn.T @ scipy.linalg.sqrtm(root.T @ law[1] @ root).real @ turn  # T with T C T = C_G
+    carried = turn.T @ scipy.linalg.sqrtm(root.T @ distribution[1] @ root).real @ turn  # T with T C T = C_G
     slopes = np.eye(len(cov)) - carried, np.eye(len(cov)) - np.linalg.pinv(carried)
-    roots, found = [root_of(c) for _, c in (*laws, law)], []
+    roots, found = [root_of(c) for _, c in (*distributions, distribution)], []
     for _ in range(runs):
         noise = [rng.normal(size=x.shape) @ r.T for x, r in zip((*rows, made), roots, strict=True)]
-        again = [m + x for m, x in zip((*means, law[0]), noise, strict=True)]
+        again = [m + x for m, x in zip((*means, distribution[0]), noise, strict=True)]
         real, generated = mixed(again[:-1], shares), moments(again[-1])
-        moved = 2 * (centre - law[0]) @ (real[0] - centre - generated[0] + law[0])
-        moved += np.sum(slopes[0] * (real[1] - expected)) + np.sum(slopes[1] * (generated[1] - law[1]))
+        moved = 2 * (centre - distribution[0]) @ (real[0] - centre - generated[0] + distribution[0])
+        moved += np.sum(slopes[0] * (real[1] - expected)) + np.sum(slopes[1] * (generated[1] - distribution[1]))
         found.append(frechet(real, generated) - moved)
-    return np.mean(found) - frechet((centre, cov), law), np.std(found) / math.sqrt(runs)
+    return np.mean(found) - frechet((centre, cov), distribution), np.std(found) / math.sqrt(runs)
 
 
 class Kernel:

@@ -72,8 +72,8 @@ def test_a_clients_part_of_the_variance_is_that_of_its_rows_resampled(lab):
 
 
 def test_why_there_is_nothing_to_buy(lab):
-    laws = {"north": nm.Gaussian([0, 0]), "south": nm.Gaussian([1, 0])}
-    exact = nm.Dashboard(laws, {"a": nm.Gaussian([0, 0]), "b": nm.Gaussian([1, 1])}, "fid")
+    distributions = {"north": nm.Gaussian([0, 0]), "south": nm.Gaussian([1, 0])}
+    exact = nm.Dashboard(distributions, {"a": nm.Gaussian([0, 0]), "b": nm.Gaussian([1, 1])}, "fid")
     exact.wait()
     assert answered(exact)["settle"]["fid"]["variances"] == [0.0] * 4
     exact.remove("b")

@@ -13,7 +13,7 @@ NAMED = [*NAMES, "back\\slash \"\"\" '''", "{x} %s \\u0041", "W" * 300]
 
 
 def rows():
-    """Of exact laws, under names that break out of careless code."""
+    """Of exact distributions, under names that break out of careless code."""
     federation = nm.Federation([nm.Client(nm.Gaussian([k, 0]), name=name) for k, name in enumerate(NAMED)])
     generators = {name[::-1]: nm.Gaussian([0, k]) for k, name in enumerate(NAMED)}
     given = {"federation": federation, "generators": generators}

@@ -211,10 +211,10 @@ def test_closing_ends_its_threads():
     assert not any(thread.is_alive() for thread in own)
 
 
-def test_exact_laws_have_no_chance_in_them():
-    laws = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
+def test_exact_distributions_have_no_chance_in_them():
+    distributions = {"north": nm.Gaussian([-1, 0]), "south": nm.Gaussian([1, 0])}
     generators = {"narrow": nm.Gaussian([0, 0], [1, 1]), "wide": nm.Gaussian([0, 0], [2, 1])}
-    lab = nm.Dashboard(laws, generators, "fid")
+    lab = nm.Dashboard(distributions, generators, "fid")
     assert "disagree: narrow wins by avg, wide by all" in lab.verdict[0]
     assert "exact" in " ".join(lab.verdict)
     lab.close()
@@ -237,7 +237,8 @@ def test_odd_tables_have_a_verdict_too(clients, generators, said):
 
 
 def identical(seed, rows, features=64, clients=10, generated=2_000):
-    """Clients of one law, and generators at FID .16 (shifted) and .31 (too narrow): how FID's two orders come out."""
+    """Clients of one distribution, and generators at FID .16 (shifted) and .31 (too narrow): how FID's two orders
+    come out."""
     rng = np.random.default_rng(seed)
     shifted = nm.Gaussian(np.r_[0.4, np.zeros(features - 1)], 1.0)
     narrow = nm.Gaussian(np.zeros(features), (1 - (0.31 / features) ** 0.5) ** 2)

@@ -63,19 +63,19 @@ def test_parts_of_fid_all_are_how_far_the_map_carries_each_client():
     means, spreads, weights = [[-1.0, 0.0], [2.0, 1.0]], [[1.0, 4.0], [0.25, 1.0]], [0.3, 0.7]
     clients = [nm.Client(nm.Gaussian(m, c), weight=w) for m, c, w in zip(means, spreads, weights, strict=True)]
     made = nm.Gaussian([0.5, 3.0], [2.0, 0.5])
-    law = nm.Mixture([client.distribution for client in clients], weights)
+    distribution = nm.Mixture([client.distribution for client in clients], weights)
     scores = nm.evaluate(clients, {"g": made}, "fid", progress=False)
     found = last(scores, "fid")["parts"]
     assert sum(found["parts"]) == pytest.approx(found["total"], rel=1e-9) == pytest.approx(scores.table["all"][0])
     assert found["rest"] == pytest.approx(0.0, abs=1e-9)
     # by simulation, with the map made of Cholesky factors and a polar decomposition
-    half = np.linalg.cholesky(np.linalg.inv(law.cov))
+    half = np.linalg.cholesky(np.linalg.inv(distribution.cov))
     u, _, v = np.linalg.svd(np.linalg.solve(half, np.linalg.cholesky(made.cov)))
     across = half @ (u @ v) @ np.linalg.cholesky(made.cov).T
     rng = np.random.default_rng(0)
     for client, weight, part in zip(clients, weights, found["parts"], strict=True):
         drawn = client.distribution.sample(200_000, rng)
-        far = ((drawn - (made.mean + (drawn - law.mean) @ across)) ** 2).sum(axis=1)
+        far = ((drawn - (made.mean + (drawn - distribution.mean) @ across)) ** 2).sum(axis=1)
         assert part == pytest.approx(weight * far.mean(), abs=5 * weight * far.std() / 200_000**0.5)
 
 
@@ -105,7 +105,7 @@ def test_of_many_rows_some_are_looked_at_and_it_is_said(scores, monkeypatch):
     assert all(carrier["row"] % 4 == 0 for carrier in found["client"])
 
 
-def test_laws_have_terms_and_no_rows():
+def test_distributions_have_terms_and_no_rows():
     scores = nm.evaluate({"a": nm.Gaussian([0.0]), "b": nm.Gaussian([1.0])}, {"g": nm.Gaussian([2.0])}, "kid")
     found = last(scores, "kid")
     assert found["rows"] is found["copies"] is found["parts"] is None and len(found["terms"]) == 3

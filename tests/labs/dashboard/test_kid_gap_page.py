@@ -11,14 +11,14 @@ from tests.node import needs_node
 
 RNG = np.random.default_rng(0)
 ROWS = {name: RNG.normal(k, 1 + k, (n, 3)) for k, (name, n) in enumerate([("a", 20), ("b", 7), ("c", 40)])}
-LAWS = {"a": nm.Gaussian([0.0, 0.0]), "b": nm.Gaussian([2.0, 1.0], 2.0)}
+DISTRIBUTIONS = {"a": nm.Gaussian([0.0, 0.0]), "b": nm.Gaussian([2.0, 1.0], 2.0)}
 
 
 @needs_node
 @pytest.mark.parametrize(
     ("clients", "estimator"),
-    [(ROWS, "stratified"), (ROWS, "biased"), (LAWS, "unbiased")],
-    ids=["rows", "biased", "laws"],
+    [(ROWS, "stratified"), (ROWS, "biased"), (DISTRIBUTIONS, "unbiased")],
+    ids=["rows", "biased", "distributions"],
 )
 def test_the_page_has_the_gap_of_evaluate(clients, estimator):
     made = {"g": RNG.normal(1, 1, (30, 3 if clients is ROWS else 2))}

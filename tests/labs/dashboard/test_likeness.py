@@ -18,8 +18,8 @@ def samples(*clients):
 def test_clients_are_apart_by_kid():
     rng = np.random.default_rng(0)
     rows = [rng.normal(shift, 1, (n, 3)) for shift, n in ((0, 40), (1, 25), (5, 30))]
-    laws = [nm.Gaussian([0, 0, 0]), nm.Mixture([nm.Gaussian([1, 0, 0]), nm.Gaussian([-1, 0, 2])])]
-    clients = [*rows, *laws]
+    distributions = [nm.Gaussian([0, 0, 0]), nm.Mixture([nm.Gaussian([1, 0, 0]), nm.Gaussian([-1, 0, 2])])]
+    clients = [*rows, *distributions]
     expected = [[nm.kid(a, b) for b in clients] for a in clients]
     found = squared_mmd(samples(*clients))
     np.testing.assert_allclose(squared_mmd(samples(*rows)), found[:3, :3], rtol=1e-8, atol=1e-12)
@@ -68,7 +68,7 @@ def test_too_many_clients_stand_as_given(monkeypatch):
     assert likeness(clients).leaves == [0, 1, 2, 3]
 
 
-def test_of_many_laws_some_rows_tell_which_are_alike(monkeypatch):
+def test_of_many_distributions_some_rows_tell_which_are_alike(monkeypatch):
     monkeypatch.setattr(module, "MOST_EXACT", 3)
     found = squared_mmd(samples(*(nm.Gaussian([x, 0.0]) for x in (0.0, 3.0, 0.0, 3.0))))
     assert (found[0, 2], found[1, 3]) < (0.1 * found[0, 1], 0.1 * found[0, 3])

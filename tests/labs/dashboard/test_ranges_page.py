@@ -136,7 +136,7 @@ def test_page_and_python_give_the_same_averages_and_noise():
 
 
 @needs_node
-def test_tails_of_the_normal_law():
+def test_tails_of_the_normal_distribution():
     from scipy.special import ndtr
 
     at = [0.0, 1e-9, 0.3, 1.0, 2.9, 2.9999999, 3.0, 4.5, 8.0, 37.0, math.inf]

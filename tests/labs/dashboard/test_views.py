@@ -16,7 +16,7 @@ from nbmetrics.labs.dashboard.table import TableStudy
 from nbmetrics.labs.dashboard.views import VIEWS, drawn
 from tests.labs.dashboard.page import said
 
-# Laws, so that their scores are exact and have no bias to take off.
+# Distributions, so that their scores are exact and have no bias to take off.
 CLIENTS = {f"c{i}": nm.Gaussian([3.0 * (i == 0), 2.0 * (i == 1)]) for i in range(3)}
 GENERATORS = {"Narrow": nm.Gaussian([1, 0.7]), "Wide $x$ <b>": nm.Gaussian([1, 0.7], 3.0), "Of c2": nm.Gaussian([0, 0])}
 

@@ -27,10 +27,10 @@ def of_rows():
     return clients, made
 
 
-def of_laws():
-    laws = [nm.Gaussian(CENTRES[i, :3], 0.5 + i) for i in range(5)]
+def of_distributions():
+    distributions = [nm.Gaussian(CENTRES[i, :3], 0.5 + i) for i in range(5)]
     made = {f"g{j}": nm.Gaussian(CENTRES[[j, j + 2], :3].mean(0), 1.0 + 2 * j) for j in range(3)}
-    return {f"c{i}": law for i, law in enumerate(laws)}, made
+    return {f"c{i}": distribution for i, distribution in enumerate(distributions)}, made
 
 
 def found(lab, **changes):
@@ -52,7 +52,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("make", [of_laws, of_rows])
+@pytest.mark.parametrize("make", [of_distributions, of_rows])
 def test_losses_are_scores_under_each_weighting(make):
     clients, made = make()
     lab = nm.Dashboard(clients, made, "fid")
@@ -93,7 +93,7 @@ def test_with_many_features_the_bias_is_that_of_the_weights_on_show(monkeypatch)
 
 @needs_node
 def test_the_page_draws_the_winners_of_all_weightings():
-    clients, made = of_laws()
+    clients, made = of_distributions()
     lab = nm.Dashboard(clients, made, "fid")
     lab.wait()
     shown = found(lab, **SETTINGS[0])
@@ -146,7 +146,7 @@ def test_winners_are_of_their_groups_proportions_and_generators_alone():
 
 
 def test_the_page_asks_and_what_cannot_be_is_told():
-    lab = nm.Dashboard(*of_laws(), "fid")
+    lab = nm.Dashboard(*of_distributions(), "fid")
     done = threading.Event()
     lab.observe(lambda change: change["new"]["doing"] == "" and done.set(), "winners")
     lab._asked(None, {"kind": "winners", "scene": {**lab.scene, "groups": [0, 0, 1, 1, 1]}}, [])

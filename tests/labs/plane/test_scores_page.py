@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.plane.laws import summary
+from nbmetrics.labs.plane.distributions import summary
 from nbmetrics.labs.playground.numbers import MADE, metrics_of
 from tests import TESTS
 from tests.node import needs_node, node, ran
@@ -46,7 +46,7 @@ def random_scene(rng):
 
 
 def mixed_scene(rng):
-    """Every kind of generator, clients that are rows or laws of the lab's data, sometimes drawn points."""
+    """Every kind of generator, clients that are rows or distributions of the lab's data, sometimes drawn points."""
     scene = random_scene(rng).to_json()
     data = {}
     if rng.integers(2):
@@ -58,10 +58,10 @@ def mixed_scene(rng):
         {"name": "truncated", "kind": "truncated", "psi": float(rng.choice([0.0, 0.4, 1.0, 1.7]))},
         {"name": "cat", "kind": "copycat", "of": scene["clients"][-1]["name"], "count": int(rng.integers(2, 60))},
         {"name": "rows", "kind": "data", **ellipse},
-        {"name": "law", "kind": "data", **ellipse},
+        {"name": "distribution", "kind": "data", **ellipse},
     ]
     data["rows"] = rng.normal(size=(40, 2)) * 2
-    data["law"] = nm.Mixture([nm.Gaussian([0, 1], [1, 2]), nm.Gaussian([3, 0], 0.1)], [1, 3])
+    data["distribution"] = nm.Mixture([nm.Gaussian([0, 1], [1, 2]), nm.Gaussian([3, 0], 0.1)], [1, 3])
     settings = {"samples": int(rng.choice([0, 0, 5, 60])), "seed": int(rng.integers(1000))}
     return nm.Scene.parse({**scene, "generators": scene["generators"] + more, **settings}, data)
 
@@ -72,10 +72,13 @@ METRICS = {name: MADE[name]() for name in ("kid_rbf", "mfid", "rfid", "cfid")}
 def reach_of(scene):
     """Upper bounds of second moments: of the pooled clients, and of each generator."""
     own = [
-        float(np.trace(law.cov) + law.mean @ law.mean)
-        for law in map(moments, [c.distribution if c.rows is None else c.rows for c in scene.federation])
+        float(np.trace(distribution.cov) + distribution.mean @ distribution.mean)
+        for distribution in map(moments, [c.distribution if c.rows is None else c.rows for c in scene.federation])
     ]
-    return max(own), [float(np.trace(law.cov) + law.mean @ law.mean) for law in map(moments, scene.sources.values())]
+    return max(own), [
+        float(np.trace(distribution.cov) + distribution.mean @ distribution.mean)
+        for distribution in map(moments, scene.sources.values())
+    ]
 
 
 def moments(source):

@@ -1,4 +1,5 @@
-"""The Playground without a page: what is attached, laws of other clients, metrics from points, shared lessons."""
+"""The Playground without a page: what is attached, distributions of other clients, metrics from points, shared
+lessons."""
 
 import threading
 
@@ -26,14 +27,14 @@ def numbers(lab):
     [nm.scene.Truncated(FAR, 0.5), nm.scene.Copycat(FAR, "A", 20), nm.scene.Copycat(TOY, "A", 20, seed=7)],
     ids=["truncated", "copycat", "seed"],
 )
-def test_laws_made_of_other_clients_keep_their_own_scores(source):
+def test_distributions_made_of_other_clients_keep_their_own_scores(source):
     lab = nm.Playground(TOY, {"g": source})
     assert lab.scene["generators"][0]["kind"] == "data"
     wanted = nm.evaluate(TOY, {"g": source}).table[["avg", "all"]].to_numpy()
     np.testing.assert_allclose(numbers(lab), wanted, rtol=1e-12)
 
 
-def test_laws_made_of_these_clients_stay_what_they_are():
+def test_distributions_made_of_these_clients_stay_what_they_are():
     made = {"t": nm.scene.Truncated(TOY, 0.5), "c": nm.scene.Copycat(TOY, "A", 20)}
     assert [g["kind"] for g in nm.Playground(TOY, made).scene["generators"]] == ["truncated", "copycat"]
 
@@ -126,7 +127,9 @@ def test_metrics_from_points_take_rows_of_any_size_and_weight(metric, weights):
     lab = nm.Playground(federation, {"g": nm.Gaussian([0, 0], 2)}, metric=metric)
     found = lab.result["scores"][metric]
     assert np.isfinite([*found["avg"], *found["all"]]).all()
-    np.testing.assert_allclose(found["avg"][0], np.dot(scene_of(lab).laws.weights, found["byClient"][0]), rtol=1e-12)
+    np.testing.assert_allclose(
+        found["avg"][0], np.dot(scene_of(lab).distributions.weights, found["byClient"][0]), rtol=1e-12
+    )
 
 
 def test_precision_of_drawn_points_is_the_metric_on_them():

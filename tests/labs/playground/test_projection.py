@@ -93,12 +93,12 @@ def test_names_of_columns_survive_a_partition():
 
 
 def test_what_is_drawn_has_the_moments_of_the_features():
-    law = nm.Gaussian(np.arange(D) / 4, np.linspace(0.5, 2, D))
-    lab = lab_of(SITES, {**MODELS, "law": law})
+    distribution = nm.Gaussian(np.arange(D) / 4, np.linspace(0.5, 2, D))
+    lab = lab_of(SITES, {**MODELS, "distribution": distribution})
     axes = PCA(2, svd_solver="full").fit(pooled_rows()[0])
     for name, (mean, cov) in {
         "north": (SITES["north"].mean(axis=0), np.cov(SITES["north"].T)),
-        "law": (law.mean, law.cov),
+        "distribution": (distribution.mean, distribution.cov),
     }.items():
         found, (a, b, c) = lab.data[name]["mean"], lab.data[name]["cov"]
         np.testing.assert_allclose(np.abs(found), np.abs(axes.transform([mean])[0]), rtol=1e-9)
@@ -154,9 +154,9 @@ def constant(rows):
         {"tiny": RNG.normal(size=(9, 3)) * 1e-9, "b": RNG.normal(size=(8, 3)) * 1e-9},
         {"offset": 1e7 + RNG.normal(size=(9, 3)), "b": 1e7 + RNG.normal(size=(8, 3))},
         {f"c{k}": RNG.normal(size=(5, 3)) for k in range(24)},
-        {"law": nm.Gaussian(np.zeros(5)), "rows": nm.Client(RNG.normal(size=(20, 5)), weight=2.0)},
+        {"distribution": nm.Gaussian(np.zeros(5)), "rows": nm.Client(RNG.normal(size=(20, 5)), weight=2.0)},
     ],
-    ids=["constant feature", "constant", "one", "n < d", "d = 1", "huge", "tiny", "offset", "24", "law"],
+    ids=["constant feature", "constant", "one", "n < d", "d = 1", "huge", "tiny", "offset", "24", "distribution"],
 )
 def test_hostile_rows_are_shown_and_scored(clients):
     parts = [c if isinstance(c, nm.Client) else nm.Client(c, weight=1.0) for c in clients.values()]

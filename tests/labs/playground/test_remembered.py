@@ -29,7 +29,7 @@ GENERATORS = {
 }
 
 
-# Each metric once, of exact laws or of rows drawn.
+# Each metric once, of exact distributions or of rows drawn.
 QUICK = [("fid", 0), ("fid", 20), *((name, 0) for name in MADE), *((name, 20) for name in FROM_ROWS)]
 
 

@@ -73,7 +73,7 @@ def random_cases(rng):
 
 def scores_of(scene, metric):
     made = MADE[metric]() if metric in MADE else metric
-    sources = {**scene.sources, "ideal": nm.scene.Truncated(scene.laws, 1.0)}
+    sources = {**scene.sources, "ideal": nm.scene.Truncated(scene.distributions, 1.0)}
     table = nm.evaluate(scene.federation, sources, [made], progress=False).table
     row, ideal = table.to_dict("records")
     return {"avg": row["avg"], "all": row["all"], "gap": row["gap"], "ideal": ideal["avg"]}

@@ -27,7 +27,7 @@ def edit(lab, **changes):
 
 @pytest.mark.parametrize("metric", ["fid", *slow("kid_rbf", "precision"), "coverage"])
 def test_the_table_is_that_of_evaluate_on_all_features(metric):
-    generators = {**MODELS, "drawn": drawn, "law": nm.Gaussian(np.full(D, 0.2), np.linspace(0.5, 2, D))}
+    generators = {**MODELS, "drawn": drawn, "distribution": nm.Gaussian(np.full(D, 0.2), np.linspace(0.5, 2, D))}
     lab = lab_of(generators=generators, metric=metric)
     also = {"fid": [], "kid_rbf": [nm.metrics.KID(nm.RBF(), name="kid_rbf")]}.get(metric, [metric])
     assert_result_is(lab, wanted(SITES, generators, ["fid", "kid", *also]))
@@ -112,11 +112,11 @@ def assert_fresh(lab, scores):
 
 def test_clients_are_attached_in_the_plane_too():
     lab = nm.Playground("Two clients")
-    lab.attach_client("law", nm.Gaussian([0, 2], [1, 4]))
+    lab.attach_client("distribution", nm.Gaussian([0, 2], [1, 4]))
     rows = RNG.normal(size=(40, 2))
     lab.attach_client("rows", rows)
     federation = nm.Scene.preset_named("Two clients").federation
-    clients = [*federation, nm.Client(nm.Gaussian([0, 2], [1, 4]), name="law", weight=1.0)]
+    clients = [*federation, nm.Client(nm.Gaussian([0, 2], [1, 4]), name="distribution", weight=1.0)]
     clients += [nm.Client(rows, name="rows", weight=1.0)]
     clients[:2] = [nm.Client(c.distribution, name=c.name, weight=1.0) for c in federation]
     expected = nm.evaluate(nm.Federation(clients), scene_of(lab).sources)
@@ -154,12 +154,12 @@ def test_a_score_that_is_refused_is_no_number_and_has_its_reason():
     assert picture_of(lab) is not None and "Precision" in words_of(lab)
 
 
-def test_a_scene_of_wide_rows_takes_no_law_of_the_plane():
+def test_a_scene_of_wide_rows_takes_no_distribution_of_the_plane():
     lab = lab_of()
     place = {"x": 0.0, "y": 0.0, "width": 1.0, "height": 1.0, "angle": 0.0}
     scene = {**lab.scene, "rev": 5, "generators": [{"name": "flat", **place}]}
     lab.set_state({"scene": scene})
-    assert "flat: is a law of the plane, and this scene has 9 features" in lab.result["error"]["message"]
+    assert "flat: is a distribution of the plane, and this scene has 9 features" in lab.result["error"]["message"]
     lab.set_state({"scene": {**lab.scene, "rev": 6, "plane": {**lab.scene["plane"], "words": "100 % of it"}}})
     assert "plane: is another one" in lab.result["error"]["message"] and len(lab.scene["generators"]) == 2
 
@@ -264,7 +264,7 @@ def test_the_picker_lists_what_fits_and_why_the_rest_does_not(monkeypatch):
     found = {
         "frame": pd.DataFrame(SITES["north"]),
         "tensor": torch.tensor(MODELS["near"]),
-        "law": nm.Gaussian(np.zeros(D)),
+        "distribution": nm.Gaussian(np.zeros(D)),
         "drawn": drawn,
         "flat": np.zeros((5, 2)),
         "image": np.zeros((2, 3, 4)),
@@ -275,7 +275,7 @@ def test_the_picker_lists_what_fits_and_why_the_rest_does_not(monkeypatch):
     }
     monkeypatch.setattr(namespace, "suitable", lambda: found)
     said = {entry["name"]: entry["why"] for entry in namespace.listed(D)}
-    assert [name for name, why in said.items() if not why] == ["frame", "tensor", "law", "drawn"]
+    assert [name for name, why in said.items() if not why] == ["frame", "tensor", "distribution", "drawn"]
     reasons = {"flat": "2 features, not 9", "image": "(2, 3, 4)", "hole": "NaN", "text": "c2", "row": "1 row"}
     assert all(part in said[name] for name, part in reasons.items()) and said["federation"].startswith("a federation")
     flat = {entry["name"] for entry in namespace.listed(2) if not entry["why"]}

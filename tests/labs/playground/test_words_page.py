@@ -140,17 +140,17 @@ def test_page_draws_the_barycenter_of_theory():
         scenes.append({"clients": items, "generators": [{**items[0], "name": "g"}]})
     for scene in scenes:
         scene["generators"][0].pop("weight")
-    laws, best = ((VIEW.parent.parent / "plane/view/laws.js").as_uri(), (VIEW / "best.js").as_uri())
+    distributions, best = ((VIEW.parent.parent / "plane/view/distributions.js").as_uri(), (VIEW / "best.js").as_uri())
     found = ran(
-        f'import {{ lawsOf }} from "{laws}"; import {{ barycenterOf }} from "{best}";'
+        f'import {{ distributionsOf }} from "{distributions}"; import {{ barycenterOf }} from "{best}";'
         "console.log(JSON.stringify(given[0].map((scene) => {"
-        " const { clients, shares } = lawsOf(scene, {}); return barycenterOf(clients, shares); })))",
+        " const { clients, shares } = distributionsOf(scene, {}); return barycenterOf(clients, shares); })))",
         scenes,
     )
     for scene, ours in zip(scenes, found, strict=True):
-        law = nm.theory.barycenter(nm.Scene.parse(scene).federation)
-        np.testing.assert_allclose([ours["x"], ours["y"]], law.mean, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose([ours["a"], ours["b"], ours["c"]], law.cov[[0, 0, 1], [0, 1, 1]], atol=1e-7)
+        distribution = nm.theory.barycenter(nm.Scene.parse(scene).federation)
+        np.testing.assert_allclose([ours["x"], ours["y"]], distribution.mean, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose([ours["a"], ours["b"], ours["c"]], distribution.cov[[0, 0, 1], [0, 1, 1]], atol=1e-7)
 
 
 def test_the_figure_draws_the_marks_of_the_page():

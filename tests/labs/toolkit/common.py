@@ -6,7 +6,8 @@ from tests import EVIL as IMAGE
 LABS = ["Playground", "CorrelationLab", "TwinsLab", "MemorizationLab", "Dashboard", "Monitor", "PrivacyLab"]
 # Those that are of a notebook's own data, and are not made of a share string alone.
 OF_DATA = ("Dashboard", "Monitor")
-# A Dashboard has no example of its own: what its code is run beside, exact laws, so that its numbers come at once.
+# A Dashboard has no example of its own: what its code is run beside, exact distributions, so that its numbers come at
+# once.
 COMPARED = """import nbmetrics as nm
 federation = nm.Federation([nm.Client(nm.Gaussian(mean), name=f"Client {weight}", weight=weight)
                             for weight, mean in enumerate([[0, 0], [2, 0], [0, 3]], 1)])

@@ -15,7 +15,7 @@ from nbmetrics.labs.correlation.scene import CorrelationScene, Question
 from nbmetrics.labs.dashboard.scene import DashboardScene
 from nbmetrics.labs.memorization.scene import LESSON, MemorizationScene
 from nbmetrics.labs.monitor.scene import MonitorScene
-from nbmetrics.labs.plane import items, laws
+from nbmetrics.labs.plane import distributions, items
 from nbmetrics.labs.playground import scene as plane
 from nbmetrics.labs.playground.lessons import BEST, CHECKS, Lesson
 from nbmetrics.labs.privacy.scene import PrivacyScene
@@ -164,7 +164,7 @@ def test_what_is_drawn_point_by_point_is_bounded_by_what_a_page_can_draw():
 @pytest.mark.parametrize("count", [2001, 10**7, 10**9])
 def test_a_copycat_of_more_points_is_refused_before_they_are_drawn(monkeypatch, count):
     federation = nm.Federation([nm.Client(nm.Gaussian([0, 0]), name="C")])
-    monkeypatch.setattr(laws, "draw", lambda *_: pytest.fail("drawn"))
+    monkeypatch.setattr(distributions, "draw", lambda *_: pytest.fail("drawn"))
     with pytest.raises(nm.InvalidInput, match=r"count.*from 2 to 2000"):
         nm.scene.Copycat(federation, "C", count)
     with pytest.raises(nm.InvalidInput, match=r"psi.*from 0 to"):
@@ -198,11 +198,11 @@ def test_the_page_shows_no_state_with_a_number_beyond_its_bounds(tmp_path):
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\0", "\x9b", "a\u2028b", "\ud800", "\uffff", "n" * 301])
 def test_names_that_no_picture_or_file_can_hold_are_refused(name):
-    law = nm.Gaussian([0, 0])
+    distribution = nm.Gaussian([0, 0])
     for make in (
-        lambda: nm.Client(law, name=name),
-        lambda: nm.evaluate([law], {name: law}),
-        lambda: nm.Playground().attach(name, law),
+        lambda: nm.Client(distribution, name=name),
+        lambda: nm.evaluate([distribution], {name: distribution}),
+        lambda: nm.Playground().attach(name, distribution),
         lambda: TwinsScene.parse({"clients": [{**CLIENT, "name": name}]}),
         lambda: nm.Scene.parse({**PLAYED, "generators": [{"name": name, **PLACE}]}),
         lambda: Lesson.parse({**TAUGHT, "name": name, "predict": None, "check": None}),

@@ -24,7 +24,7 @@ WRONG = [None, "x", "", 7.5, -1, 10**9, True, [], {}, ["x"], "a\x00b", "n" * 301
 def labs():
     """Of every kind, in scenes that have all that scenes can have."""
     played = nm.Playground("Two clients", {"a": nm.scene.Bumps([0, 0], 1, 0.5), "b": nm.Gaussian([0, 1])}, samples=20)
-    played.attach("c", nm.scene.Truncated(scene_of(played).laws, 0.5))
+    played.attach("c", nm.scene.Truncated(scene_of(played).distributions, 0.5))
     lesson = nm.Playground(lesson="Average against pooled")
     scene = lesson.scene
     progress = {**scene["lesson"], "guess": 1.5, "revealed": True, "answer": 1.0, "other": 2.0}

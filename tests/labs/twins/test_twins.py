@@ -138,8 +138,10 @@ class TestNumbers:
     @pytest.mark.slow
     def test_more_scores_held_than_there_are_numbers_leave_no_twin_as_a_rule(self, twins_lab):
         rng = np.random.default_rng(5)
-        laws = [nm.Gaussian.ellipse(rng.normal(0, 1.5, 2), *rng.uniform(0.3, 1.5, 2), 20 * k) for k in range(6)]
-        result = answered(twins_lab(laws), seconds=150)
+        distributions = [
+            nm.Gaussian.ellipse(rng.normal(0, 1.5, 2), *rng.uniform(0.3, 1.5, 2), 20 * k) for k in range(6)
+        ]
+        result = answered(twins_lab(distributions), seconds=150)
         assert result["reason"].startswith("6 clients hold 6 scores fixed") and result["scores"]["second"] is None
 
     def test_copied_code_shows_the_lab_and_says_why_where_there_is_no_twin(self, twins_lab, capsys):
@@ -286,7 +288,10 @@ def expected(scene):
     if scene.construction == "corrected" and pair.all_gap <= 1e-12 * scale:
         return {"how": "none", "scale": scale}
     clients = [c.distribution for c in scene.federation]
-    scores = [[*(nm.fid(c, law) for c in clients), nm.fid(pooled, law)] for law in (pair.first, pair.second)]
+    scores = [
+        [*(nm.fid(c, distribution) for c in clients), nm.fid(pooled, distribution)]
+        for distribution in (pair.first, pair.second)
+    ]
     return {
         "how": "pair",
         "scores": scores,

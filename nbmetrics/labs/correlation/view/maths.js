@@ -120,7 +120,7 @@ rho, rho_hat, scale = ${float(rho)}, ${float(rho_hat)}, ${float(scale)}
 
 
 def pair(correlation):
-    # the law of (x, y): x = scale * a and y = correlation * a + spread * b, for independent normal a and b
+    # the distribution of (x, y): x = scale * a and y = correlation * a + spread * b, for independent normal a and b
     spread = ((1 - correlation) * (1 + correlation)) ** 0.5
     return nm.Gaussian.factored([0, 0], [[scale, correlation], [0, spread]])
 

@@ -232,7 +232,7 @@ function cardTable(state) {
 
 /** @param {MemoState} state */
 function noteWords({ answer, base, honest, noise, store }) {
-  const told = base.stand_in ? `${base.stand_in}.` : "Honest: fresh points of the same law, nothing copied.";
+  const told = base.stand_in ? `${base.stand_in}.` : "Honest: fresh points of the same distribution, nothing copied.";
   if (honest && CARD_NAMES.every((name) => honest[name] === null)) return told;
   if (noise && answer.comparable)
     return `${told} A card notices beyond ${NOTICED} times what two such parts of test usually differ by (the grey band).`;

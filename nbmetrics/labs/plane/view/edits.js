@@ -107,8 +107,8 @@ function namesOf(scene) {
   return [...scene.clients, ...scene.generators].map((item) => item.name);
 }
 
-/** The Python of one item's law. @param {Item} item @param {number} seed */
-function lawCode(item, seed) {
+/** The Python of one item's distribution. @param {Item} item @param {number} seed */
+function distributionCode(item, seed) {
   const { name, kind, x, y, width, height, angle } = item;
   if (kind === "truncated") return `nm.scene.Truncated(federation, ${item.psi})`;
   if (kind === "copycat")
@@ -129,9 +129,9 @@ function planeCode(plane) {
 export function codeOf(scene) {
   const { samples = 0, seed = 0 } = scene;
   const clients = scene.clients.map(
-    (c) => `    nm.Client(${lawCode(c, seed)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`,
+    (c) => `    nm.Client(${distributionCode(c, seed)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`,
   );
-  const generators = scene.generators.map((g) => `    ${JSON.stringify(g.name)}: ${lawCode(g, seed)},`);
+  const generators = scene.generators.map((g) => `    ${JSON.stringify(g.name)}: ${distributionCode(g, seed)},`);
   const held = [...scene.clients, ...scene.generators]
     .filter((item) => item.kind === "data")
     .map(({ name }) => `${JSON.stringify(name)}: ...`);
@@ -143,7 +143,9 @@ export function codeOf(scene) {
   return [
     "import nbmetrics as nm",
     "",
-    ...(held.length ? [`data = {${held.join(", ")}}  # your own rows (n, ${scene.plane?.dim ?? 2}) or laws`, ""] : []),
+    ...(held.length
+      ? [`data = {${held.join(", ")}}  # your own rows (n, ${scene.plane?.dim ?? 2}) or distributions`, ""]
+      : []),
     "federation = nm.Federation([",
     ...clients,
     "])",

@@ -105,7 +105,7 @@ function heightSide(item) {
   return item.weight === undefined ? 1 : -1;
 }
 
-/** The half-axes and angle of a covariance, for drawing. @param {{a: number, b: number, c: number}} law */
+/** The half-axes and angle of a covariance, for drawing. @param {{a: number, b: number, c: number}} distribution */
 export function ellipseOf({ a, b, c }) {
   const middle = (a + c) / 2;
   const spread = Math.hypot((a - c) / 2, b);
@@ -117,12 +117,12 @@ export function ellipseOf({ a, b, c }) {
 }
 
 /**
- * How an item is drawn: itself where it has an ellipse, else the ellipse of its law, which no handle moves.
- * @param {Item} item @param {import("../../toolkit/view/types.js").Law} law @returns {Item & {fixed?: boolean}}
+ * How an item is drawn: itself where it has an ellipse, else the ellipse of its distribution, which no handle moves.
+ * @param {Item} item @param {import("../../toolkit/view/types.js").Distribution} distribution @returns {Item & {fixed?: boolean}}
  */
-export function shapeOf(item, law) {
+export function shapeOf(item, distribution) {
   if (item.kind === undefined || item.kind === "bumps") return item;
-  return { ...item, x: law.x, y: law.y, ...ellipseOf(law), fixed: true };
+  return { ...item, x: distribution.x, y: distribution.y, ...ellipseOf(distribution), fixed: true };
 }
 
 const LINE = 14;

@@ -164,7 +164,7 @@ export class ItemView {
     });
   }
 
-  /** The points drawn, or those of the data. @param {Scene} scene @param {import("../../toolkit/view/types.js").Law} law */
+  /** The points drawn, or those of the data. @param {Scene} scene @param {import("../../toolkit/view/types.js").Distribution} distribution */
   paintPoints(scene, { points }) {
     const where = `${this.stage.size} ${scene.half}`;
     if (points === this.drawn && where === this.drawnAt && !points) return;

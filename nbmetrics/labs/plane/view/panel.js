@@ -8,9 +8,9 @@ import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf } from "../../toolkit/view/marks.js";
 import { typed } from "../../toolkit/view/numbers.js";
+import { sharesOf } from "./distributions.js";
 import { whyNameRefused, withItem, withName } from "./edits.js";
 import { stepIn } from "./geometry.js";
-import { sharesOf } from "./laws.js";
 
 const NUMBERS = /** @type {const} */ (["x", "y", "width", "height", "angle"]);
 /** @typedef {typeof NUMBERS[number] | "weight" | "psi" | "count"} Field */

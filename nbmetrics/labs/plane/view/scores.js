@@ -1,14 +1,14 @@
 /**
  * Twin: metrics/fid/metric.py, metrics/kid/metric.py, metrics/conditional.py · held by: tests/labs/plane/test_scores_page.py
  *
- * Closed forms for laws in the plane, the numbers that move with the pointer. No DOM. Python is the reference.
+ * Closed forms for distributions in the plane, the numbers that move with the pointer. No DOM. Python is the reference.
  *
- * @import { Aggregates, Data, Law, Numbers, Scene } from "../../toolkit/view/types.js"
+ * @import { Aggregates, Data, Distribution, Numbers, Scene } from "../../toolkit/view/types.js"
  */
 import { isTie } from "../../toolkit/view/ties.js";
-import { lawsOf, phiOf } from "./laws.js";
+import { distributionsOf, phiOf } from "./distributions.js";
 
-/** FID = ‖Δμ‖² + Tr S₁ + Tr S₂ − 2√(Tr S₁S₂ + 2√(det S₁ det S₂)). @param {Law} p @param {Law} q */
+/** FID = ‖Δμ‖² + Tr S₁ + Tr S₂ − 2√(Tr S₁S₂ + 2√(det S₁ det S₂)). @param {Distribution} p @param {Distribution} q */
 export function fidOf(p, q) {
   const product = p.a * q.a + 2 * p.b * q.b + p.c * q.c;
   const cross = Math.sqrt(product + 2 * p.rootDet * q.rootDet);
@@ -16,7 +16,7 @@ export function fidOf(p, q) {
   return shift + Math.max(0, p.a + p.c + q.a + q.c - 2 * cross);
 }
 
-/** E k(X, Y) for the cubic kernel (x·y/2 + 1)³. @param {Law} p @param {Law} q */
+/** E k(X, Y) for the cubic kernel (x·y/2 + 1)³. @param {Distribution} p @param {Distribution} q */
 export function cubicMean(p, q) {
   const [first, second] = [phiOf(p), phiOf(q)];
   let sum = 0;
@@ -24,36 +24,37 @@ export function cubicMean(p, q) {
   return sum;
 }
 
-/** E k(X, Y) for the RBF kernel with bandwidth sigma, of Gaussians and their mixtures. @param {number} sigma @returns {(p: Law, q: Law) => number} */
+/** E k(X, Y) for the RBF kernel with bandwidth sigma, of Gaussians and their mixtures. @param {number} sigma @returns {(p: Distribution, q: Distribution) => number} */
 export function rbfMean(sigma) {
   const s2 = sigma * sigma;
-  const single = (/** @type {Law} */ p, /** @type {Law} */ q) => {
+  const single = (/** @type {Distribution} */ p, /** @type {Distribution} */ q) => {
     const [a, b, c] = [p.a + q.a + s2, p.b + q.b, p.c + q.c + s2];
     const [x, y] = [p.x - q.x, p.y - q.y];
     const det = a * c - b * b;
     return (s2 / Math.sqrt(det)) * Math.exp((-0.5 * (c * x * x - 2 * b * x * y + a * y * y)) / det);
   };
-  const parts = (/** @type {Law} */ law) => law.parts ?? [{ law, weight: 1 }];
+  const parts = (/** @type {Distribution} */ distribution) => distribution.parts ?? [{ distribution, weight: 1 }];
   return (p, q) => {
     let sum = 0;
-    for (const r of parts(p)) for (const s of parts(q)) sum += r.weight * s.weight * single(r.law, s.law);
+    for (const r of parts(p))
+      for (const s of parts(q)) sum += r.weight * s.weight * single(r.distribution, s.distribution);
     return sum;
   };
 }
 
-/** Whether x varies by more than rounding, as Python decides it (joint.py). @param {Law} law */
-function varies(law) {
-  return Math.sqrt(law.a) > 2 ** -46 * Math.abs(law.x);
+/** Whether x varies by more than rounding, as Python decides it (joint.py). @param {Distribution} distribution */
+function varies(distribution) {
+  return Math.sqrt(distribution.a) > 2 ** -46 * Math.abs(distribution.x);
 }
 
-/** The generator's y given x, put on the x of the real law: its mean of y, covariance with x, and variance given x. @param {Law} real @param {Law} made */
+/** The generator's y given x, put on the x of the real distribution: its mean of y, covariance with x, and variance given x. @param {Distribution} real @param {Distribution} made */
 function carried(real, made) {
   const slope = varies(made) ? made.b / made.a : 0;
   const rest = varies(made) ? made.rootDet ** 2 / made.a : made.c;
   return { y: made.y + slope * (real.x - made.x), b: slope * real.a, rest, c: slope * slope * real.a + rest };
 }
 
-/** @type {Record<string, (p: Law, q: Law) => number[]>} the addends of each score of the conditional family, axes read as x → y */
+/** @type {Record<string, (p: Distribution, q: Distribution) => number[]>} the addends of each score of the conditional family, axes read as x → y */
 const CONDITIONAL = {
   mfid: (p, q) => {
     const g = carried(p, q);
@@ -76,18 +77,19 @@ export const SIGMA = Math.SQRT2;
 const RBF = rbfMean(SIGMA);
 const CLOSED = ["fid", "kid", ...Object.keys(CONDITIONAL)];
 
-/** Whether the page can compute a metric of these laws. @param {string} metric @param {Law[]} laws */
-export function isClosed(metric, laws) {
-  const isSmooth = (/** @type {Law} */ law) => !law.points && (law.parts ?? []).every((part) => !part.law.points);
-  return metric === "kid_rbf" ? laws.every(isSmooth) : CLOSED.includes(metric);
+/** Whether the page can compute a metric of these distributions. @param {string} metric @param {Distribution[]} distributions */
+export function isClosed(metric, distributions) {
+  const isSmooth = (/** @type {Distribution} */ distribution) =>
+    !distribution.points && (distribution.parts ?? []).every((part) => !part.distribution.points);
+  return metric === "kid_rbf" ? distributions.every(isSmooth) : CLOSED.includes(metric);
 }
 
-/** E k(X, X′) without the pairs of a row with itself. @param {Law} law @param {(p: Law, q: Law) => number} mean @param {number} [diagonal] Σλ²k(x,x)/n */
-function selfMean(law, mean, diagonal = law.lostDiagonal) {
-  return (mean(law, law) - diagonal) / (1 - law.lost);
+/** E k(X, X′) without the pairs of a row with itself. @param {Distribution} distribution @param {(p: Distribution, q: Distribution) => number} mean @param {number} [diagonal] Σλ²k(x,x)/n */
+function selfMean(distribution, mean, diagonal = distribution.lostDiagonal) {
+  return (mean(distribution, distribution) - diagonal) / (1 - distribution.lost);
 }
 
-/** The addends of one score. @param {string} metric @param {Law} p the real law @param {Law} q the generator @returns {number[]} */
+/** The addends of one score. @param {string} metric @param {Distribution} p the real distribution @param {Distribution} q the generator @returns {number[]} */
 export function addendsOf(metric, p, q) {
   if (metric === "fid") {
     const shift = (p.x - q.x) ** 2 + (p.y - q.y) ** 2;
@@ -99,24 +101,24 @@ export function addendsOf(metric, p, q) {
   return CONDITIONAL[metric](p, q);
 }
 
-/** One score of every client and of the pooled clients. @param {string} metric @param {Omit<ReturnType<typeof lawsOf>, "make">} laws @returns {Aggregates & {terms: number[]}} */
+/** One score of every client and of the pooled clients. @param {string} metric @param {Omit<ReturnType<typeof distributionsOf>, "make">} distributions @returns {Aggregates & {terms: number[]}} */
 export function scored(metric, { clients, generators, pooled, shares }) {
   const kernel = metric === "kid" ? cubicMean : metric === "kid_rbf" ? RBF : null;
-  /** @type {(p: Law, q: Law, real: number, made: number) => number} */
+  /** @type {(p: Distribution, q: Distribution, real: number, made: number) => number} */
   const score = kernel
     ? (p, q, real, made) => real + made - 2 * kernel(p, q)
     : metric === "fid"
       ? fidOf
       : (p, q) => CONDITIONAL[metric](p, q).reduce((s, t) => s + t);
-  const own = (/** @type {Law} */ law) =>
-    kernel ? selfMean(law, kernel, kernel === RBF ? law.lost : law.lostDiagonal) : 0;
+  const own = (/** @type {Distribution} */ distribution) =>
+    kernel ? selfMean(distribution, kernel, kernel === RBF ? distribution.lost : distribution.lostDiagonal) : 0;
   const [real, together, made] = [clients.map(own), own(pooled), generators.map(own)];
   const byClient = generators.map((q, g) => clients.map((p, i) => score(p, q, real[i], made[g])));
   const avg = byClient.map((row) => dot(shares, row));
   const all = generators.map((q, g) => score(pooled, q, together, made[g]));
   const kernels = [...real, together].reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const spread = (/** @type {Law} */ law) => law.a + law.c;
-  const widest = clients.reduce((most, law) => Math.max(most, spread(law)), spread(pooled));
+  const spread = (/** @type {Distribution} */ distribution) => distribution.a + distribution.c;
+  const widest = clients.reduce((most, distribution) => Math.max(most, spread(distribution)), spread(pooled));
   // Of each score: |kernel means| of both sides and of their pairs, or both traces twice and the squared shift.
   const terms = generators.map((q, g) => {
     const shown = Math.max(Math.abs(avg[g]), Math.abs(all[g]));
@@ -132,11 +134,12 @@ export function scored(metric, { clients, generators, pooled, shares }) {
  * @returns {Numbers}
  */
 export function numbersOf(scene, data, metrics = ["fid", "kid", scene.view?.metric ?? "fid"]) {
-  const laws = lawsOf(scene, data);
-  const all = [...laws.clients, ...laws.generators];
+  const distributions = distributionsOf(scene, data);
+  const all = [...distributions.clients, ...distributions.generators];
   /** @type {Record<string, Aggregates>} */
   const found = {};
-  for (const metric of metrics) if (!found[metric] && isClosed(metric, all)) found[metric] = scored(metric, laws);
+  for (const metric of metrics)
+    if (!found[metric] && isClosed(metric, all)) found[metric] = scored(metric, distributions);
   return /** @type {Numbers} */ (found);
 }
 

@@ -7,10 +7,10 @@
  */
 import { setAttributes, svg, watchSize } from "../../toolkit/view/dom.js";
 import { setHue } from "../../toolkit/view/marks.js";
+import { dataOf, distributionsOf } from "./distributions.js";
 import { withItem } from "./edits.js";
 import { dragged, ellipseOf, HANDLES, handleOffset, labelSpots, markBox, projection, shapeOf } from "./geometry.js";
 import { ItemView, TOUCH } from "./itemview.js";
-import { dataOf, lawsOf } from "./laws.js";
 import { removeChosen } from "./store.js";
 
 const LONGEST_WAY = 400;
@@ -206,8 +206,8 @@ export class Stage {
   paint(scene, others = [], clear = []) {
     this.fit();
     this.paintGrid(scene);
-    const laws = lawsOf(scene, dataOf(this.store.model));
-    this.paintPooled(scene, laws.pooled);
+    const distributions = distributionsOf(scene, dataOf(this.store.model));
+    this.paintPooled(scene, distributions.pooled);
     const places = /** @type {Place[]} */ (
       /** @type {Kind[]} */ (["clients", "generators"]).flatMap((kind) =>
         scene[kind].map((_, index) => ({ kind, index })),
@@ -215,8 +215,8 @@ export class Stage {
     );
     this.keepViews(places);
     const shapes = {
-      clients: scene.clients.map((item, i) => shapeOf(item, laws.clients[i])),
-      generators: scene.generators.map((item, g) => shapeOf(item, laws.generators[g])),
+      clients: scene.clients.map((item, i) => shapeOf(item, distributions.clients[i])),
+      generators: scene.generators.map((item, g) => shapeOf(item, distributions.generators[g])),
     };
     /** @type {(Item & {fixed?: boolean})[]} */
     const items = [...shapes.clients, ...shapes.generators, ...others];
@@ -235,7 +235,7 @@ export class Stage {
     this.views.forEach((view, i) => {
       const { kind, index } = places[i];
       view.paint(scene, places[i], shapes[kind][index], labels[i]);
-      view.paintPoints(scene, laws[kind][index]);
+      view.paintPoints(scene, distributions[kind][index]);
     });
     this.raiseSelected();
     return labels.slice(places.length);
@@ -281,11 +281,11 @@ export class Stage {
     this.grid.replaceChildren(...nodes);
   }
 
-  /** @param {Scene} scene @param {import("../../toolkit/view/types.js").Law} law */
-  paintPooled(scene, law) {
+  /** @param {Scene} scene @param {import("../../toolkit/view/types.js").Distribution} distribution */
+  paintPooled(scene, distribution) {
     const { at, scale } = projection(scene, this.size);
-    const { width, height, angle } = ellipseOf(law);
-    const [x, y] = at(law.x, law.y);
+    const { width, height, angle } = ellipseOf(distribution);
+    const [x, y] = at(distribution.x, distribution.y);
     setAttributes(this.pooled.children[0], {
       rx: scale * width,
       ry: scale * height,

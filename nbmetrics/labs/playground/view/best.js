@@ -4,12 +4,13 @@
  * The best Gaussian generator by each aggregate of FID, faint in the plane: by avg the barycenter of the clients, which
  * has the mean of their shapes; by all the pooled clients, who spread wider by the distances between them.
  *
- * @import { Law, Scene } from "../../toolkit/view/types.js"
+ * @import { Distribution, Scene } from "../../toolkit/view/types.js"
  * @import { PlaygroundStore } from "./store.js"
  * @import { Stage } from "../../plane/view/stage.js"
  */
+
+import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
 import { ellipseOf, freeSpot, projection } from "../../plane/view/geometry.js";
-import { dataOf, lawsOf } from "../../plane/view/laws.js";
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { chartedOf } from "./metrics.js";
 
@@ -39,15 +40,20 @@ function inverseOf({ a, b, c }) {
 
 /**
  * The Gaussian of least average FID: the mean of the means, and the fixed point of Álvarez-Esteban and others (2016).
- * @param {Law[]} laws @param {number[]} shares
+ * @param {Distribution[]} distributions @param {number[]} shares
  */
-export function barycenterOf(laws, shares) {
-  const sum = (/** @type {(law: Law) => number} */ of) => laws.reduce((s, law, i) => s + shares[i] * of(law), 0);
-  const floor = 1e-12 * sum((law) => law.a + law.c) + Number.MIN_VALUE;
-  let cov = { a: sum((law) => law.a) + floor, b: sum((law) => law.b), c: sum((law) => law.c) + floor };
+export function barycenterOf(distributions, shares) {
+  const sum = (/** @type {(distribution: Distribution) => number} */ of) =>
+    distributions.reduce((s, distribution, i) => s + shares[i] * of(distribution), 0);
+  const floor = 1e-12 * sum((distribution) => distribution.a + distribution.c) + Number.MIN_VALUE;
+  let cov = {
+    a: sum((distribution) => distribution.a) + floor,
+    b: sum((distribution) => distribution.b),
+    c: sum((distribution) => distribution.c) + floor,
+  };
   for (let step = 0; step < STEPS; step++) {
     const root = rootOf(cov);
-    const roots = laws.map((law) => rootOf(between(root, law)));
+    const roots = distributions.map((distribution) => rootOf(between(root, distribution)));
     const mean = { a: 0, b: 0, c: 0 };
     roots.forEach((r, i) => {
       for (const key of /** @type {(keyof Cov)[]} */ (["a", "b", "c"])) mean[key] += shares[i] * r[key];
@@ -58,7 +64,7 @@ export function barycenterOf(laws, shares) {
     cov = next;
     if (moved < 1e-13 * (cov.a + cov.c)) break;
   }
-  return { x: sum((law) => law.x), y: sum((law) => law.y), ...cov };
+  return { x: sum((distribution) => distribution.x), y: sum((distribution) => distribution.y), ...cov };
 }
 
 export class BestByEach {
@@ -78,7 +84,7 @@ export class BestByEach {
     this.root.toggleAttribute("hidden", !isShown);
     this.stage.pooled.classList.toggle("nbm-strong", isShown);
     if (!isShown) return;
-    const { clients, shares, pooled } = lawsOf(scene, dataOf(this.store.model));
+    const { clients, shares, pooled } = distributionsOf(scene, dataOf(this.store.model));
     const best = barycenterOf(clients, shares);
     const { at, scale } = projection(scene, this.stage.size);
     const { width, height, angle } = ellipseOf(best);
@@ -89,8 +95,8 @@ export class BestByEach {
       transform: `translate(${x} ${y}) rotate(${-angle})`,
     });
     const taken = [...this.stage.taken];
-    [best, pooled].forEach((law, i) => {
-      const spot = freeSpot(NAMES[i], placesAround(at(law.x, law.y), scale, law), taken);
+    [best, pooled].forEach((distribution, i) => {
+      const spot = freeSpot(NAMES[i], placesAround(at(distribution.x, distribution.y), scale, distribution), taken);
       if (spot) taken.push(spot);
       setText(this.names[i], spot ? NAMES[i] : "");
       if (spot) setAttributes(this.names[i], { x: spot.x, y: spot.y + 4 });

@@ -5,7 +5,7 @@
  * @import { PlaygroundStore } from "./store.js"
  */
 
-import { dataOf } from "../../plane/view/laws.js";
+import { dataOf } from "../../plane/view/distributions.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { markOf, setMark } from "../../toolkit/view/marks.js";
@@ -82,7 +82,7 @@ export class Explore {
     setText(
       this.note,
       panel === "samples" && !scene.plane
-        ? "FID and KID of points drawn from each law."
+        ? "FID and KID of points drawn from each distribution."
         : `${scene.plane ? charted.note.replace("√2", `√${scene.plane.dim}`) : charted.note}. ${charted.higher ? "Higher" : "Lower"} is better.`,
     );
     this.paintKeys(scene, g);

@@ -7,9 +7,10 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Lesson } from "./lesson.js"
  */
+
+import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
 import { withItem } from "../../plane/view/edits.js";
 import { projection, shapeOf } from "../../plane/view/geometry.js";
-import { dataOf, lawsOf } from "../../plane/view/laws.js";
 import { setAttributes, svg } from "../../toolkit/view/dom.js";
 import { nameWidth } from "../../toolkit/view/names.js";
 import { indexNow, lessonOf } from "./lesson.js";
@@ -79,7 +80,7 @@ export class Ghost {
   shapeOf(scene, item, index) {
     if (item.kind !== "truncated") return item;
     const changed = withItem(scene, { kind: "generators", index }, item);
-    return shapeOf(item, lawsOf(changed, dataOf(this.store.model)).generators[index]);
+    return shapeOf(item, distributionsOf(changed, dataOf(this.store.model)).generators[index]);
   }
 
   /** @param {Item} shape @param {Point} mean @param {Point} foot of the flag @param {number} scale @param {number} side */

@@ -4,7 +4,7 @@
  * @import { Scene } from "../../toolkit/view/types.js"
  * @import { PlaygroundStore } from "./store.js"
  */
-import { sharesOf } from "../../plane/view/laws.js";
+import { sharesOf } from "../../plane/view/distributions.js";
 import { placesOf } from "../../plane/view/scores.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";

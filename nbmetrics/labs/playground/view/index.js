@@ -5,9 +5,9 @@
  * @import { Model, Scene } from "../../toolkit/view/types.js"
  */
 
+import { dataOf } from "../../plane/view/distributions.js";
 import { codeOf } from "../../plane/view/edits.js";
 import { ItemMenu } from "../../plane/view/items.js";
-import { dataOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
 import { numbersOf } from "../../plane/view/scores.js";
 import { Stage } from "../../plane/view/stage.js";
@@ -38,7 +38,7 @@ export default lab("Playground", compute, playgroundView, {
   refusal: whySceneRefused,
 });
 
-// What stands under the ranks while no score is explained. With FID, outlines say all that it sees of a law.
+// What stands under the ranks while no score is explained. With FID, outlines say all that it sees of a distribution.
 const ASK = "Point at avg or all, or at a score: the plane shows what it is made of.";
 const WHY =
   "avg compares with each client’s own ellipse, all with the dashed one of all clients. Point at either to see.";

@@ -8,7 +8,7 @@
  * @import { Numbers, Progress, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
-import { dataOf } from "../../plane/view/laws.js";
+import { dataOf } from "../../plane/view/distributions.js";
 import { el, keepingFocus, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";

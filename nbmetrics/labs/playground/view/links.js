@@ -6,8 +6,9 @@
  * @import { PlaygroundStore } from "./store.js"
  * @import { Stage } from "../../plane/view/stage.js"
  */
+
+import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
 import { freeSpot, projection } from "../../plane/view/geometry.js";
-import { dataOf, lawsOf } from "../../plane/view/laws.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { setHue } from "../../toolkit/view/marks.js";
@@ -37,13 +38,13 @@ export class Links {
     const { numbers } = drawnOf(this.store);
     const ends = explained && numbers ? this.endsOf(scene, explained, numbers, told) : [];
     setHue(this.root, told);
-    const laws = lawsOf(scene, dataOf(this.store.model));
+    const distributions = distributionsOf(scene, dataOf(this.store.model));
     const { at } = projection(scene, this.stage.size);
-    const [fromX, fromY] = at(laws.generators[told].x, laws.generators[told].y);
+    const [fromX, fromY] = at(distributions.generators[told].x, distributions.generators[told].y);
     const taken = [...this.stage.taken];
     resizeChildren(this.root, ends.length, makeLink).forEach((node, i) => {
-      const { law, share, text } = ends[i];
-      const [x, y] = at(law.x, law.y);
+      const { distribution, share, text } = ends[i];
+      const [x, y] = at(distribution.x, distribution.y);
       const [line, label] = node.children;
       setAttributes(line, { x1: fromX, y1: fromY, x2: x, y2: y, "stroke-width": 1 + (WIDEST - 1) * share });
       const along = placesAlong([fromX, fromY], [x, y], text);
@@ -56,13 +57,13 @@ export class Links {
 
   /** @param {Scene} scene @param {"avg" | "all"} part @param {import("../../toolkit/view/types.js").Aggregates} numbers @param {number} g */
   endsOf(scene, part, { all, byClient }, g) {
-    const laws = lawsOf(scene, dataOf(this.store.model));
-    if (part === "all") return [{ law: laws.pooled, share: 0.3, text: `all ${figure(all[g])}` }];
-    return laws.clients
-      .map((law, i) => ({
-        law,
-        share: laws.shares[i],
-        text: `${shareText(laws.shares[i])} · ${figure(byClient[g][i])}`,
+    const distributions = distributionsOf(scene, dataOf(this.store.model));
+    if (part === "all") return [{ distribution: distributions.pooled, share: 0.3, text: `all ${figure(all[g])}` }];
+    return distributions.clients
+      .map((distribution, i) => ({
+        distribution,
+        share: distributions.shares[i],
+        text: `${shareText(distributions.shares[i])} · ${figure(byClient[g][i])}`,
       }))
       .filter(({ share }) => share > 0);
   }
@@ -88,7 +89,7 @@ export function sumOf(store, scene) {
   const { name } = scene.generators[g];
   if (explained === "all")
     return `${label} all of ${name}: one score against the pooled clients, ${figure(numbers.all[g])}.`;
-  const { shares } = lawsOf(scene, dataOf(store.model));
+  const { shares } = distributionsOf(scene, dataOf(store.model));
   const shown = shares.map((share, i) => [share, numbers.byClient[g][i]]).filter(([share]) => share > 0);
   const terms = shown.map(([share, value]) => `${shareText(share)} · ${figure(value)}`);
   const sum = terms.length <= 4 ? `${terms.join(" + ")} = ` : `the weighted mean of ${terms.length} clients’ scores, `;

@@ -13,7 +13,7 @@ import { isWhole } from "./wide.js";
  * @property {string} label
  * @property {boolean} higher whether more is better
  * @property {string} note
- * @property {string} closed of which laws the page computes it: "always" of any, "smooth" of those without points, or "never"
+ * @property {string} closed of which distributions the page computes it: "always" of any, "smooth" of those without points, or "never"
  * @property {string[]} [addends] what is summed, in the order of `addendsOf`
  * @property {string[]} [symbols] the same in the formula
  * @property {number} [own] which addend is the generator's alone

@@ -121,7 +121,7 @@ export class SamplesView {
   /** @param {number} samples @param {boolean} fits */
   waiting(samples, fits) {
     if (!samples)
-      return "These are exact laws, as if there were endlessly many points. Move Points to draw some from each client and generator.";
+      return "These are exact distributions, as if there were endlessly many points. Move Points to draw some from each client and generator.";
     if (fits) return "";
     if (this.store.saved)
       return "The band of redraws, and how large the gap would be if all clients were alike, need Python: a notebook shows them.";

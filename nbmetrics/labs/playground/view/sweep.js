@@ -4,10 +4,11 @@
  * Sweeps: one number of a generator, or the weight of a client, runs over its range while the rest of the scene stays.
  * No DOM.
  *
- * @import { Item, Law, Place, Scene } from "../../toolkit/view/types.js"
+ * @import { Item, Distribution, Place, Scene } from "../../toolkit/view/types.js"
  */
+
+import { distributionsOf, mixture, sharesOf } from "../../plane/view/distributions.js";
 import { withItem } from "../../plane/view/edits.js";
-import { lawsOf, mixture, sharesOf } from "../../plane/view/laws.js";
 import { isClosed, scored } from "../../plane/view/scores.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { isTie } from "../../toolkit/view/ties.js";
@@ -140,7 +141,7 @@ export function readValue(value, { parameter, digits }) {
 
 /** The metric to sweep: the charted one where the page can compute it, else FID. @param {Scene} scene @param {Record<string, any>} data @param {number} g */
 export function sweptMetric(scene, data, g) {
-  const { clients, generators } = lawsOf(scene, data);
+  const { clients, generators } = distributionsOf(scene, data);
   const metric = scene.view?.metric ?? "fid";
   return isClosed(metric, [...clients, generators[g]]) ? metric : "fid";
 }
@@ -187,18 +188,18 @@ export function sweepOf(scene, data, metric, subject, g) {
 
 /** Only the generator moves: one set of clients serves every value. @param {Scene} scene @param {Record<string, any>} data @param {string} metric @param {Subject} subject @param {number} g @returns {Curves} */
 function moved(scene, data, metric, { parameter, item }, g) {
-  const laws = lawsOf(scene, data);
+  const distributions = distributionsOf(scene, data);
   const { set } = PARAMETERS[parameter];
   const ideal = /** @type {Item} */ ({ name: "", kind: "truncated", psi: 1 });
   return (values, withIdeal) => {
     const items = values.map((value) => set(item, value));
-    const make = () => items.map((other) => laws.make(other, g));
+    const make = () => items.map((other) => distributions.make(other, g));
     const isKept = scene.samples && item.kind !== "truncated";
     const made = isKept
       ? drawnOnce(JSON.stringify([items[0], items.at(-1), items.length, g, scene.samples, scene.seed]), make)
       : make();
-    const generators = withIdeal ? [...made, laws.make(ideal, g)] : made;
-    const { avg, all, terms } = scored(metric, { ...laws, generators });
+    const generators = withIdeal ? [...made, distributions.make(ideal, g)] : made;
+    const { avg, all, terms } = scored(metric, { ...distributions, generators });
     const end = values.length;
     return {
       avg: avg.slice(0, end),
@@ -209,23 +210,23 @@ function moved(scene, data, metric, { parameter, item }, g) {
   };
 }
 
-/** @type {{key: string, laws: Law[]}} */
-let drawnBefore = { key: "", laws: [] };
+/** @type {{key: string, distributions: Distribution[]}} */
+let drawnBefore = { key: "", distributions: [] };
 
-/** Laws of drawn points are dear, and while a client is dragged they stay. @param {string} key @param {() => Law[]} make */
+/** Distributions of drawn points are dear, and while a client is dragged they stay. @param {string} key @param {() => Distribution[]} make */
 function drawnOnce(key, make) {
-  if (drawnBefore.key !== key) drawnBefore = { key, laws: make() };
-  return drawnBefore.laws;
+  if (drawnBefore.key !== key) drawnBefore = { key, distributions: make() };
+  return drawnBefore.distributions;
 }
 
 /** Only the weights change. Of drawn points there is no ideal: the pooled points are the clients' own. @param {Scene} scene @param {Record<string, any>} data @param {string} metric @param {Subject} subject @param {number} g @returns {Curves} */
 function weighed(scene, data, metric, subject, g) {
-  const { clients, generators } = lawsOf(scene, data);
-  const isExact = clients.every((law) => !law.lost);
+  const { clients, generators } = distributionsOf(scene, data);
+  const isExact = clients.every((distribution) => !distribution.lost);
   return (values) => {
     const scores = values.map((value) => {
       const shares = sharesOf(sweptTo(scene, subject, value).clients);
-      const pooled = mixture(clients.map((law, i) => ({ law, weight: shares[i] })));
+      const pooled = mixture(clients.map((distribution, i) => ({ distribution, weight: shares[i] })));
       return scored(metric, { clients, pooled, shares, generators: [generators[g], pooled] });
     });
     return {

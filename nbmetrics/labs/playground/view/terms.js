@@ -2,12 +2,12 @@
  * The formula of the charted metric with its addends as live numbers: a row for every client, then avg and all. What
  * the pointer rests on is lit everywhere: an item in the plane, its row, an addend in the formula and its column.
  *
- * @import { Item, Law, Place, Scene } from "../../toolkit/view/types.js"
+ * @import { Item, Distribution, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Chart } from "./explore.js"
  */
 
-import { lawsOf } from "../../plane/view/laws.js";
+import { distributionsOf } from "../../plane/view/distributions.js";
 import { addendsOf, isClosed } from "../../plane/view/scores.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
@@ -39,8 +39,8 @@ export class TermsView {
   /** @param {Chart} chart */
   paint({ scene, g, charted, data }) {
     const { metric, label } = charted;
-    const laws = lawsOf(scene, data);
-    const isSum = isClosed(metric, [...laws.clients, laws.generators[g]]);
+    const distributions = distributionsOf(scene, data);
+    const isSum = isClosed(metric, [...distributions.clients, distributions.generators[g]]);
     for (const node of [this.formula, this.table, this.note]) node.hidden = !isSum;
     this.absent.hidden = isSum;
     setText(
@@ -49,9 +49,11 @@ export class TermsView {
     );
     if (!isSum) return;
     this.keepFormula(metric, label);
-    const parts = laws.clients.map((law) => addendsOf(metric, law, laws.generators[g]));
-    const avg = parts[0].map((_, k) => parts.reduce((sum, part, i) => sum + laws.shares[i] * part[k], 0));
-    const rows = [...parts, avg, addendsOf(metric, laws.pooled, laws.generators[g])];
+    const parts = distributions.clients.map((distribution) =>
+      addendsOf(metric, distribution, distributions.generators[g]),
+    );
+    const avg = parts[0].map((_, k) => parts.reduce((sum, part, i) => sum + distributions.shares[i] * part[k], 0));
+    const rows = [...parts, avg, addendsOf(metric, distributions.pooled, distributions.generators[g])];
     this.paintRows([...scene.clients.map((client) => client.name), "avg", "all"], rows);
     this.light(metric, g);
   }

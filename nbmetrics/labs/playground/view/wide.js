@@ -6,7 +6,7 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
 
-import { sharesOf } from "../../plane/view/laws.js";
+import { sharesOf } from "../../plane/view/distributions.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
 
@@ -15,7 +15,8 @@ const SAME_SHARE = 1e-9;
 
 /** Why a chart has nothing to show of rows wider than the plane. @type {Record<string, (dim: string) => string>} */
 const OFF = {
-  terms: (dim) => `The parts of a score are worked out in the page, for laws in the plane; these scores are of ${dim}.`,
+  terms: (dim) =>
+    `The parts of a score are worked out in the page, for distributions in the plane; these scores are of ${dim}.`,
   sweep: (dim) => `A sweep moves an item. These stand for rows of ${dim}, so only their weights can change.`,
   samples: (dim) =>
     `These are rows of your own, of ${dim}: none are drawn. The lines under the table say what so few or so many rows do to a score.`,

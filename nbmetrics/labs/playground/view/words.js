@@ -27,7 +27,7 @@ export function headlineOf(label, { avg, all, terms }, { higher, isKernel }) {
 
 /**
  * The same beside what it rests on: few points, or scores that come with cautions, which stand under the table.
- * @param {Pieces} pieces @param {string} label @param {number} samples of each item, 0: exact laws @param {string[]} cautions @returns {Pieces}
+ * @param {Pieces} pieces @param {string} label @param {number} samples of each item, 0: exact distributions @param {string[]} cautions @returns {Pieces}
  */
 export function hedged(pieces, label, samples, cautions) {
   const isCautioned = cautions.some((line) => line.startsWith(`${label}:`) || line.startsWith(`${label} `));

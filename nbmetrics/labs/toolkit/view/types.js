@@ -18,9 +18,9 @@
  *   features they have, and in words which two directions are shown
  * @typedef {{count: number, mean: number[], cov: number[], phi: number[], diagonal: number, points: number[][]}} Data
  * @typedef {[number, number]} Point
- * @typedef {{law: Law, weight: number}} Part
+ * @typedef {{distribution: Distribution, weight: number}} Part
  * @typedef {{x: number, y: number, a: number, b: number, c: number, rootDet: number, spokes: number[][], count: number,
- *   parts: Part[] | null, phi: number[] | null, lost: number, lostDiagonal: number, points: Float64Array | null}} Law
+ *   parts: Part[] | null, phi: number[] | null, lost: number, lostDiagonal: number, points: Float64Array | null}} Distribution
  *   mean, covariance [[a, b], [b, c]] and √det; `count` rows or Infinity; `lost` = Σλ²/n and `lostDiagonal` = Σλ²k(x,x)/n
  *   take the pairs of a row with itself out of kernel means
  * @typedef {"clients" | "generators"} Kind

@@ -1,7 +1,7 @@
 /**
  * What the clients say of the two generators: in a sentence, as a picture, and in the Scores table.
  *
- * @import { Law } from "../../toolkit/view/types.js"
+ * @import { Distribution } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { PairScores } from "./maths.js"
  */
@@ -19,7 +19,7 @@ import { TwinDots } from "./dots.js";
  * @property {string} headline
  * @property {string} why
  * @property {boolean} isApart whether the headline is a warning
- * @property {Law[]} laws of the generators, where they are in the plane
+ * @property {Distribution[]} distributions of the generators, where they are in the plane
  * @property {number} near relative to the larger score, differences that count as near
  * @property {(value: number) => string} figures a score as read
  */
@@ -41,8 +41,8 @@ export class TwinsBoard {
       el("thead", {}, [el("tr", {}, this.heads)]),
       this.body,
     ]);
-    this.lawBody = el("tbody");
-    this.lawTable = el("table", { class: "nbm-items", "aria-label": "Generators" }, [
+    this.distributionBody = el("tbody");
+    this.distributionTable = el("table", { class: "nbm-items", "aria-label": "Generators" }, [
       el("thead", {}, [
         el(
           "tr",
@@ -50,16 +50,16 @@ export class TwinsBoard {
           ["Generator", ...LAW_HEADS].map((head) => el("th", { scope: "col" }, [head])),
         ),
       ]),
-      this.lawBody,
+      this.distributionBody,
     ]);
-    this.lawPart = el("div", { class: "nbm-scroll" }, [this.lawTable]);
-    this.lawPart.hidden = true;
+    this.distributionPart = el("div", { class: "nbm-scroll" }, [this.distributionTable]);
+    this.distributionPart.hidden = true;
     this.root = el("div", { class: "nbm-board" }, [
       this.headline,
       this.why,
       this.dots.root,
       el("div", { class: "nbm-scroll" }, [this.table]),
-      this.lawPart,
+      this.distributionPart,
       el("p", { class: "nbm-note" }, [
         "avg: the mean of the clients’ own scores. all: one score against the pooled clients. Lower is better.",
       ]),
@@ -87,7 +87,7 @@ export class TwinsBoard {
     while (this.body.rows.length > rows.length) this.body.deleteRow(-1);
     while (this.body.rows.length < rows.length) this.body.append(this.makeRow(this.body.rows.length));
     rows.forEach((row, i) => this.paintRow(i, row, rows.length - 2, shown.figures));
-    if (!this.lawPart.hidden) this.paintLaws(shown);
+    if (!this.distributionPart.hidden) this.paintDistributions(shown);
   }
 
   /** @param {number} index */
@@ -124,13 +124,15 @@ export class TwinsBoard {
   }
 
   /** @param {Shown} shown */
-  paintLaws({ heads, laws }) {
-    const rows = laws.map((law, i) => {
-      const { width, height, angle } = ellipseOf(law);
-      const cells = [law.x, law.y, width, height].map((value) => figure(value)).concat(`${numeral(angle, 1)}°`);
+  paintDistributions({ heads, distributions }) {
+    const rows = distributions.map((distribution, i) => {
+      const { width, height, angle } = ellipseOf(distribution);
+      const cells = [distribution.x, distribution.y, width, height]
+        .map((value) => figure(value))
+        .concat(`${numeral(angle, 1)}°`);
       return el("tr", {}, [el("th", { scope: "row" }, [heads[i]]), ...cells.map((text) => el("td", {}, [text]))]);
     });
-    this.lawBody.replaceChildren(...rows);
+    this.distributionBody.replaceChildren(...rows);
   }
 }
 

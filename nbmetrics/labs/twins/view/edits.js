@@ -91,7 +91,7 @@ const triedTwin = (/** @type {string} */ name) => [
 
 /** Python that rebuilds exactly this scene and makes its pair of generators. @param {TwinsScene} scene */
 export function twinsCode({ clients, shared, construction }) {
-  const law = (/** @type {Item} */ { x, y, width, height, angle }) =>
+  const distribution = (/** @type {Item} */ { x, y, width, height, angle }) =>
     `nm.Gaussian.ellipse([${x}, ${y}], ${width}, ${height}${angle ? `, ${angle}` : ""})`;
   const settings = [
     ...(shared === hasOneShape(clients) ? [] : [`, shared=${shared ? "True" : "False"}`]),
@@ -105,7 +105,7 @@ export function twinsCode({ clients, shared, construction }) {
     "import nbmetrics as nm",
     "",
     "federation = nm.Federation([",
-    ...clients.map((c) => `    nm.Client(${law(c)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`),
+    ...clients.map((c) => `    nm.Client(${distribution(c)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`),
     "])",
     `lab = nm.TwinsLab(federation${settings.join("")})`,
     ...made,

@@ -6,9 +6,9 @@
  * @import { Pair, TwinsScene } from "./maths.js"
  */
 
+import { distributionOf } from "../../plane/view/distributions.js";
 import { ellipseOf } from "../../plane/view/geometry.js";
 import { ItemMenu } from "../../plane/view/items.js";
-import { lawOf } from "../../plane/view/laws.js";
 import { Panel } from "../../plane/view/panel.js";
 import { PlaneStore } from "../../plane/view/store.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
@@ -45,7 +45,7 @@ function twinsView(store, signal) {
     code: twinsCode,
     table: (isShown) => {
       panel.showNumbers(isShown);
-      board.lawPart.hidden = !isShown;
+      board.distributionPart.hidden = !isShown;
       store.changed();
     },
     picture: () => {
@@ -130,7 +130,7 @@ class Keeper {
     const result = model.get("result");
     if (result.rev === scene.rev && !result.error && !result.trying) [this.key, this.answer] = [key, result];
     if (this.key !== key) return { pair: { ...pair, second: this.last }, isBehind: true };
-    this.last = this.answer.second && lawOf(this.answer.second);
+    this.last = this.answer.second && distributionOf(this.answer.second);
     return { pair: { ...pair, second: this.last, reason: this.answer.reason }, isBehind: false };
   }
 }
@@ -150,8 +150,8 @@ function pairShown(store, { pair, isBehind }) {
   const scene = sceneOf(store);
   const scores = pairScores(scene.clients, pair.first, isBehind ? null : pair.second);
   const [names, heads] = [scene.clients.map((client) => client.name), [TWIN_NAMES.first, secondName(scene)]];
-  const laws = [pair.first, ...(pair.second && !isBehind ? [pair.second] : [])];
-  const shown = { names, heads, scores, laws, isApart: false, near: 0, figures: figure };
+  const distributions = [pair.first, ...(pair.second && !isBehind ? [pair.second] : [])];
+  const shown = { names, heads, scores, distributions, isApart: false, near: 0, figures: figure };
   if (isBehind)
     return {
       ...shown,
@@ -218,7 +218,7 @@ function publishedShown(store) {
     names: clients,
     heads: ["Generator 1", "Generator 2"],
     scores: { first, second },
-    laws: [],
+    distributions: [],
     isApart: false,
     near: 0.01,
     figures: (value) => value.toFixed(2),

@@ -3,10 +3,11 @@
  *
  * The pair of generators in closed form, so that the twin moves with the pointer. No DOM.
  *
- * @import { Item, Law } from "../../toolkit/view/types.js"
+ * @import { Item, Distribution } from "../../toolkit/view/types.js"
  */
+
+import { distributionOf, mixture, sharesOf } from "../../plane/view/distributions.js";
 import { ellipseOf } from "../../plane/view/geometry.js";
-import { lawOf, mixture, sharesOf } from "../../plane/view/laws.js";
 import { fidOf } from "../../plane/view/scores.js";
 
 /**
@@ -15,8 +16,8 @@ import { fidOf } from "../../plane/view/scores.js";
  * image of an offset twin, a twin as well, or the corrected twin beside the printed one; where that has none, the
  * `reason`. The printed second is the first itself where u is 0.
  *
- * @typedef {{how: "offset" | "covariance" | "printed" | "search" | "none", first: Law, second: Law | null, u: number,
- *   beta: [number, number] | null, other: Law | null, reason: string}} Pair
+ * @typedef {{how: "offset" | "covariance" | "printed" | "search" | "none", first: Distribution, second: Distribution | null, u: number,
+ *   beta: [number, number] | null, other: Distribution | null, reason: string}} Pair
  * @typedef {{rev: number, preset: string, half: number, shared: boolean, construction: string, clients: Item[]}} TwinsScene
  * @typedef {{first: number[], second: number[] | null}} PairScores  with each client, then avg, then all
  */
@@ -39,50 +40,60 @@ export function pairOf({ clients, construction }) {
   return { ...pair, other, reason };
 }
 
-/** FID of both generators with each client, averaged, and pooled. @param {Item[]} clients @param {Law} first @param {Law | null} second @returns {PairScores} */
+/** FID of both generators with each client, averaged, and pooled. @param {Item[]} clients @param {Distribution} first @param {Distribution | null} second @returns {PairScores} */
 export function pairScores(clients, first, second) {
   const shares = sharesOf(clients);
-  const laws = clients.map(lawOf);
-  const scores = (/** @type {Law} */ law) => {
-    const own = laws.map((client) => fidOf(client, law));
-    return [...own, own.reduce((sum, value, i) => sum + shares[i] * value, 0), fidOf(first, law)];
+  const distributions = clients.map(distributionOf);
+  const scores = (/** @type {Distribution} */ distribution) => {
+    const own = distributions.map((client) => fidOf(client, distribution));
+    return [...own, own.reduce((sum, value, i) => sum + shares[i] * value, 0), fidOf(first, distribution)];
   };
   return { first: scores(first), second: second && scores(second) };
 }
 
 /** The closed forms of `nm.theory.twin`. @param {Item[]} clients @returns {Pair} */
 export function correctedPair(clients) {
-  const [laws, shares] = [clients.map(lawOf), sharesOf(clients)];
-  const first = mixture(laws.map((law, i) => ({ law, weight: shares[i] })));
+  const [distributions, shares] = [clients.map(distributionOf), sharesOf(clients)];
+  const first = mixture(distributions.map((distribution, i) => ({ distribution, weight: shares[i] })));
   const slack = TWIN_SAME * (first.a + first.c);
-  const isAlike = laws.every((law) => Math.max(...COV_PARTS.map((k) => Math.abs(law[k] - laws[0][k]))) <= slack);
-  const heavy = laws.filter((_, i) => shares[i] > 0);
-  const isOne = heavy.every((law) => bures(law, first) <= slack && law.x === heavy[0].x && law.y === heavy[0].y);
+  const isAlike = distributions.every(
+    (distribution) => Math.max(...COV_PARTS.map((k) => Math.abs(distribution[k] - distributions[0][k]))) <= slack,
+  );
+  const heavy = distributions.filter((_, i) => shares[i] > 0);
+  const isOne = heavy.every(
+    (distribution) =>
+      bures(distribution, first) <= slack && distribution.x === heavy[0].x && distribution.y === heavy[0].y,
+  );
   if (isOne) return noPair(first, ALL_ALIKE);
   if (!isAlike) return { how: "search", first, second: null, u: NaN, beta: null, other: null, reason: "" };
-  const u = bures(laws[0], first);
-  const away = laws.map((law) => [law.x - first.x, law.y - first.y]);
+  const u = bures(distributions[0], first);
+  const away = distributions.map((distribution) => [distribution.x - first.x, distribution.y - first.y]);
   const avg = u + away.reduce((sum, [x, y], i) => sum + shares[i] * (x * x + y * y), 0);
   if (4 * u <= TWIN_APART * avg) return noPair(first, NEARLY_ONE);
   const { isLine, beta } = lineOf(away, Math.sqrt(slack * TWIN_SAME));
-  const pair = isLine ? offsetPair(first, laws[0], u, beta) : covariancePair(first, laws[0], u);
+  const pair = isLine ? offsetPair(first, distributions[0], u, beta) : covariancePair(first, distributions[0], u);
   return pair.second && fidOf(first, pair.second) <= slack ? noPair(first, ALL_ALIKE) : pair;
 }
 
 /** The papers' construction as printed, which is wrong. @param {Item[]} clients @returns {Pair} */
 export function printedPair(clients) {
-  const [laws, shares] = [clients.map(lawOf), sharesOf(clients)];
-  const parts = laws.map((law, i) => ({ law, weight: shares[i] }));
+  const [distributions, shares] = [clients.map(distributionOf), sharesOf(clients)];
+  const parts = distributions.map((distribution, i) => ({ distribution, weight: shares[i] }));
   const first = mixture(parts);
-  const u = laws.reduce((sum, law, i) => sum + shares[i] * ((law.x - first.x) ** 2 + (law.y - first.y) ** 2), 0);
+  const u = distributions.reduce(
+    (sum, distribution, i) => sum + shares[i] * ((distribution.x - first.x) ** 2 + (distribution.y - first.y) ** 2),
+    0,
+  );
   const { isLine, beta } = lineOf(
-    laws.map((law) => [law.x, law.y]),
+    distributions.map((distribution) => [distribution.x, distribution.y]),
     null,
   );
   if (!isLine) return noPair(first, MEANS_SPAN);
   if (u <= TWIN_SAME * (first.a + first.c))
     return { how: "printed", first, second: first, u: 0, beta: null, other: null, reason: "" };
-  const within = mixture(parts.map(({ law, weight }) => ({ law: { ...law, x: 0, y: 0 }, weight })));
+  const within = mixture(
+    parts.map(({ distribution, weight }) => ({ distribution: { ...distribution, x: 0, y: 0 }, weight })),
+  );
   return {
     how: "printed",
     first,
@@ -94,14 +105,14 @@ export function printedPair(clients) {
   };
 }
 
-/** N(μ̂ + √u β, C), and its image on the other side. @param {Law} first @param {Law} shape @param {number} u @param {[number, number]} beta @returns {Pair} */
+/** N(μ̂ + √u β, C), and its image on the other side. @param {Distribution} first @param {Distribution} shape @param {number} u @param {[number, number]} beta @returns {Pair} */
 function offsetPair(first, shape, u, beta) {
   const centre = { ...shape, x: first.x, y: first.y };
   const [second, other] = [1, -1].map((side) => shifted(centre, beta, side * Math.sqrt(u)));
   return { how: "offset", first, second, u, beta, other, reason: "" };
 }
 
-/** N(μ̂, S) with Bures²(C, S) = u: multiples of C, and Ĉ mirrored in C. @param {Law} first @param {Law} shape @param {number} u @returns {Pair} */
+/** N(μ̂, S) with Bures²(C, S) = u: multiples of C, and Ĉ mirrored in C. @param {Distribution} first @param {Distribution} shape @param {number} u @returns {Pair} */
 function covariancePair(first, shape, u) {
   const trace = shape.a + shape.c;
   const step = Math.sqrt(u / trace);
@@ -110,7 +121,7 @@ function covariancePair(first, shape, u) {
     trace === 0 ? [] : [1 + step, 1 - step].filter((s) => s >= 0).map((s) => mapped2(centre, [s, 0, s], s * s));
   const mirror = trace === 0 ? null : mirrorOf(shape, first);
   if (mirror) found.push(mapped2(centre, mirror.matrix, mirror.det));
-  const gaps = found.map((law) => fidOf(first, law));
+  const gaps = found.map((distribution) => fidOf(first, distribution));
   const best = gaps.indexOf(Math.max(...gaps));
   const second = best >= 0 && gaps[best] > TWIN_APART * u ? found[best] : null;
   return { how: second ? "covariance" : "search", first, second, u, beta: null, other: null, reason: "" };
@@ -119,7 +130,7 @@ function covariancePair(first, shape, u) {
 /**
  * The map 2I − T, where T carries N(0, C) to N(0, Ĉ); null where there is none. T is the geometric mean of C⁻¹ and Ĉ,
  * for 2 × 2 matrices a multiple of C⁻¹/√det C⁻¹ + Ĉ/√det Ĉ.
- * @param {Law} shape @param {Law} first @returns {{matrix: [number, number, number], det: number} | null}
+ * @param {Distribution} shape @param {Distribution} first @returns {{matrix: [number, number, number], det: number} | null}
  */
 function mirrorOf(shape, first) {
   const { width } = ellipseOf(shape);
@@ -133,12 +144,12 @@ function mirrorOf(shape, first) {
   return { matrix: [2 - x, -y, 2 - z], det: (2 - middle - spread) * (2 - middle + spread) };
 }
 
-/** The law with every half-axis mapped by the symmetric [[p, q], [q, r]]. @param {Law} law @param {number[]} matrix @param {number} det @returns {Law} */
-function mapped2(law, [p, q, r], det) {
-  const spokes = law.spokes.map(([u, v]) => [p * u + q * v, q * u + r * v]);
+/** The distribution with every half-axis mapped by the symmetric [[p, q], [q, r]]. @param {Distribution} distribution @param {number[]} matrix @param {number} det @returns {Distribution} */
+function mapped2(distribution, [p, q, r], det) {
+  const spokes = distribution.spokes.map(([u, v]) => [p * u + q * v, q * u + r * v]);
   const sum = (/** @type {number} */ i, /** @type {number} */ j) =>
     spokes.reduce((total, spoke) => total + spoke[i] * spoke[j], 0);
-  return { ...law, spokes, a: sum(0, 0), b: sum(0, 1), c: sum(1, 1), rootDet: det * law.rootDet };
+  return { ...distribution, spokes, a: sum(0, 0), b: sum(0, 1), c: sum(1, 1), rootDet: det * distribution.rootDet };
 }
 
 /**
@@ -163,17 +174,17 @@ function lineOf(vectors, slack) {
   return { isLine: small <= (slack ?? TWIN_SAME * large), beta: [side * x, side * y] };
 }
 
-/** @param {Law} law @param {[number, number]} beta @param {number} by @returns {Law} */
-function shifted(law, [x, y], by) {
-  return { ...law, x: law.x + by * x, y: law.y + by * y };
+/** @param {Distribution} distribution @param {[number, number]} beta @param {number} by @returns {Distribution} */
+function shifted(distribution, [x, y], by) {
+  return { ...distribution, x: distribution.x + by * x, y: distribution.y + by * y };
 }
 
-/** The squared Bures distance of two covariances. @param {Law} p @param {Law} q */
+/** The squared Bures distance of two covariances. @param {Distribution} p @param {Distribution} q */
 function bures(p, q) {
   return fidOf({ ...p, x: 0, y: 0 }, { ...q, x: 0, y: 0 });
 }
 
-/** @param {Law} first @param {string} reason @returns {Pair} */
+/** @param {Distribution} first @param {string} reason @returns {Pair} */
 function noPair(first, reason) {
   return { how: "none", first, second: null, u: 0, beta: null, other: null, reason };
 }

@@ -2,7 +2,7 @@
  * The plane of TwinsLab: clients to drag, and the two generators that follow them.
  *
  * @import { Label } from "../../plane/view/geometry.js"
- * @import { Law, Scene } from "../../toolkit/view/types.js"
+ * @import { Distribution, Scene } from "../../toolkit/view/types.js"
  * @import { Pair, TwinsScene } from "./maths.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
@@ -24,8 +24,8 @@ export class TwinsStage extends Stage {
   constructor(store, signal) {
     super(store, signal);
     this.root.classList.add("nbm-twins-stage");
-    this.first = new LawView("first");
-    this.second = new LawView("second");
+    this.first = new DistributionView("first");
+    this.second = new DistributionView("second");
     this.other = svg("ellipse", { class: "nbm-twin-other" });
     this.arrow = svg("g", { class: "nbm-twin-arrow" }, [
       svg("line"),
@@ -50,12 +50,12 @@ export class TwinsStage extends Stage {
     this.fit();
     const place = projection(scene, this.size);
     const arrow = arrowOf(pair, place);
-    const laws = [pair.first, ...(pair.second ? [pair.second] : [])];
-    const generators = laws.map((law, i) => ({
+    const distributions = [pair.first, ...(pair.second ? [pair.second] : [])];
+    const generators = distributions.map((distribution, i) => ({
       name: i ? name : TWIN_NAMES.first,
-      x: law.x,
-      y: law.y,
-      ...ellipseOf(law),
+      x: distribution.x,
+      y: distribution.y,
+      ...ellipseOf(distribution),
     }));
     const labels = this.paint(scene, generators, arrow?.boxes);
     this.first.paint(pair.first, place, labels[0]);
@@ -96,7 +96,7 @@ function arrowOf({ first, second, beta }, { at }) {
 }
 
 /** One generator in the plane. */
-class LawView {
+class DistributionView {
   /** @param {"first" | "second"} which */
   constructor(which) {
     this.outer = svg("ellipse", { class: "nbm-outer" });
@@ -108,13 +108,13 @@ class LawView {
     this.nodes = [this.body, this.mark];
   }
 
-  /** @param {Law | null} law @param {ReturnType<typeof projection>} place @param {Label} label */
-  paint(law, place, label) {
-    for (const node of this.nodes) node.classList.toggle("nbm-twin-hidden", !law);
-    if (!law) return;
-    paintEllipse(this.inner, law, place);
-    paintEllipse(this.outer, law, place, 2);
-    const [x, y] = place.at(law.x, law.y);
+  /** @param {Distribution | null} distribution @param {ReturnType<typeof projection>} place @param {Label} label */
+  paint(distribution, place, label) {
+    for (const node of this.nodes) node.classList.toggle("nbm-twin-hidden", !distribution);
+    if (!distribution) return;
+    paintEllipse(this.inner, distribution, place);
+    paintEllipse(this.outer, distribution, place, 2);
+    const [x, y] = place.at(distribution.x, distribution.y);
     setAttributes(this.mark, { transform: `translate(${x} ${y})` });
     setAttributes(this.label, { x: label.x, y: label.y });
     setText(this.label, label.text);
@@ -124,12 +124,12 @@ class LawView {
 // Pixels of a half-axis: what is narrower than that would not be seen.
 const NARROWEST = 3;
 
-/** The 1σ ellipse of a law, or that of `sigmas`. @param {SVGEllipseElement} node @param {Law | null} law @param {ReturnType<typeof projection>} place @param {number} [sigmas] */
-function paintEllipse(node, law, { at, scale }, sigmas = 1) {
-  node.classList.toggle("nbm-twin-hidden", !law);
-  if (!law) return;
-  const { width, height, angle } = ellipseOf(law);
-  const [x, y] = at(law.x, law.y);
+/** The 1σ ellipse of a distribution, or that of `sigmas`. @param {SVGEllipseElement} node @param {Distribution | null} distribution @param {ReturnType<typeof projection>} place @param {number} [sigmas] */
+function paintEllipse(node, distribution, { at, scale }, sigmas = 1) {
+  node.classList.toggle("nbm-twin-hidden", !distribution);
+  if (!distribution) return;
+  const { width, height, angle } = ellipseOf(distribution);
+  const [x, y] = at(distribution.x, distribution.y);
   const [rx, ry] = [width, height].map((length) => Math.max(sigmas * scale * length, sigmas * NARROWEST));
   node.classList.toggle("nbm-twin-thin", scale * Math.min(width, height) < NARROWEST);
   setAttributes(node, { rx, ry, transform: `translate(${x} ${y}) rotate(${-angle})` });

@@ -1,10 +1,10 @@
 /**
- * Twin: labs/plane/laws.py, labs/playground/scene.py · held by: tests/labs/plane/test_scores_page.py
+ * Twin: labs/plane/distributions.py, labs/playground/scene.py · held by: tests/labs/plane/test_scores_page.py
  *
- * What items stand for: laws with moments, mixtures of Gaussians, or rows; in Python `Scene.federation` and
+ * What items stand for: distributions with moments, mixtures of Gaussians, or rows; in Python `Scene.federation` and
  * `Scene.sources`. No DOM.
  *
- * @import { Data, Item, Law, Model, Part, Scene } from "../../toolkit/view/types.js"
+ * @import { Data, Item, Distribution, Model, Part, Scene } from "../../toolkit/view/types.js"
  */
 import { noise } from "../../toolkit/view/random.js";
 
@@ -42,7 +42,7 @@ export function axesOf({ width, height, angle }) {
 }
 
 /** The Gaussian with two half-axes; √det is kept apart, since b² − a c would lose it for flat ellipses.
- * @param {number} x @param {number} y @param {number[][]} spokes @param {number} rootDet @returns {Law} */
+ * @param {number} x @param {number} y @param {number[][]} spokes @param {number} rootDet @returns {Distribution} */
 function gaussian(x, y, spokes, rootDet) {
   const [u, v] = spokes;
   return {
@@ -62,12 +62,12 @@ function gaussian(x, y, spokes, rootDet) {
   };
 }
 
-/** The Gaussian of an ellipse. @param {Item} item @returns {Law} */
-export function lawOf(item) {
+/** The Gaussian of an ellipse. @param {Item} item @returns {Distribution} */
+export function distributionOf(item) {
   return gaussian(item.x, item.y, axesOf(item), item.width * item.height);
 }
 
-/** A law by its covariance [[a, b], [b, c]]. @param {number} x @param {number} y @param {number} a @param {number} b @param {number} c @param {number} rootDet @returns {Law} */
+/** A distribution by its covariance [[a, b], [b, c]]. @param {number} x @param {number} y @param {number} a @param {number} b @param {number} c @param {number} rootDet @returns {Distribution} */
 function byMoments(x, y, a, b, c, rootDet) {
   const root = Math.sqrt(a);
   /** @type {[number, number][]} */
@@ -91,18 +91,21 @@ export function sharesOf(clients) {
 }
 
 /**
- * Moments of a mixture: μ̂ = Σλμ, Ĉ = Σλ[C(1 − 1/n) + (μ − μ̂)(μ − μ̂)ᵀ]/(1 − Σλ²/n), n = ∞ for exact laws.
+ * Moments of a mixture: μ̂ = Σλμ, Ĉ = Σλ[C(1 − 1/n) + (μ − μ̂)(μ − μ̂)ᵀ]/(1 − Σλ²/n), n = ∞ for exact distributions.
  * Its determinant is a sum of squares (Cauchy–Binet over all half-axes and shifts), so √det keeps every digit.
- * @param {Part[]} parts @returns {Law}
+ * @param {Part[]} parts @returns {Distribution}
  */
 export function mixture(parts) {
-  const x = parts.reduce((sum, { law, weight }) => sum + weight * law.x, 0);
-  const y = parts.reduce((sum, { law, weight }) => sum + weight * law.y, 0);
-  const lost = parts.reduce((sum, { law, weight }) => sum + weight * weight * law.lost, 0);
+  const x = parts.reduce((sum, { distribution, weight }) => sum + weight * distribution.x, 0);
+  const y = parts.reduce((sum, { distribution, weight }) => sum + weight * distribution.y, 0);
+  const lost = parts.reduce((sum, { distribution, weight }) => sum + weight * weight * distribution.lost, 0);
   const scale = 1 / (1 - lost);
-  const spokes = parts.flatMap(({ law, weight }) => {
-    const [within, between] = [Math.sqrt(scale * weight * (1 - 1 / law.count)), Math.sqrt(scale * weight)];
-    return [...law.spokes.map(([u, v]) => [within * u, within * v]), [between * (law.x - x), between * (law.y - y)]];
+  const spokes = parts.flatMap(({ distribution, weight }) => {
+    const [within, between] = [Math.sqrt(scale * weight * (1 - 1 / distribution.count)), Math.sqrt(scale * weight)];
+    return [
+      ...distribution.spokes.map(([u, v]) => [within * u, within * v]),
+      [between * (distribution.x - x), between * (distribution.y - y)],
+    ];
   });
   let [a, b, c, det] = [0, 0, 0, 0];
   spokes.forEach(([u, v], i) => {
@@ -111,9 +114,15 @@ export function mixture(parts) {
     c += v * v;
     for (let j = 0; j < i; j++) det += (u * spokes[j][1] - v * spokes[j][0]) ** 2;
   });
-  const lostDiagonal = parts.reduce((sum, { law, weight }) => sum + weight * weight * law.lostDiagonal, 0);
-  const flat = parts.flatMap(({ law, weight }) =>
-    (law.parts ?? [{ law, weight: 1 }]).map((p) => ({ law: p.law, weight: weight * p.weight })),
+  const lostDiagonal = parts.reduce(
+    (sum, { distribution, weight }) => sum + weight * weight * distribution.lostDiagonal,
+    0,
+  );
+  const flat = parts.flatMap(({ distribution, weight }) =>
+    (distribution.parts ?? [{ distribution, weight: 1 }]).map((p) => ({
+      distribution: p.distribution,
+      weight: weight * p.weight,
+    })),
   );
   return {
     ...byMoments(x, y, a, b, c, Math.sqrt(det)),
@@ -124,7 +133,7 @@ export function mixture(parts) {
   };
 }
 
-/** Rows taken as a sample: moments with ddof 1, and what its kernel means need. @param {Float64Array} points x, y, x, y, … @returns {Law} */
+/** Rows taken as a sample: moments with ddof 1, and what its kernel means need. @param {Float64Array} points x, y, x, y, … @returns {Distribution} */
 export function ofRows(points) {
   const n = points.length / 2;
   let [x, y] = [0, 0];
@@ -164,13 +173,13 @@ export function ofRows(points) {
   return { ...byMoments(x, y, a, b, c, rootDet), count: n, phi, lost: 1 / n, lostDiagonal: diagonal / n, points };
 }
 
-/** Rows that Python summarised. @param {Data} data @returns {Law} */
+/** Rows that Python summarised. @param {Data} data @returns {Distribution} */
 function ofData({ count, mean, cov, phi, diagonal, points }) {
   const [a, b, c] = cov;
-  const law = byMoments(mean[0], mean[1], a, b, c, Math.sqrt(Math.max(0, a * c - b * b)));
+  const distribution = byMoments(mean[0], mean[1], a, b, c, Math.sqrt(Math.max(0, a * c - b * b)));
   const lost = count ? 1 / count : 0;
   return {
-    ...law,
+    ...distribution,
     count: count || Infinity,
     phi,
     lost,
@@ -179,37 +188,38 @@ function ofData({ count, mean, cov, phi, diagonal, points }) {
   };
 }
 
-/** E φ(X), φ(x)·φ(y) = (x·y/2 + 1)³; linear in the law. @param {Law} law @returns {number[]} */
-export function phiOf(law) {
-  if (law.phi) return law.phi;
-  if (law.parts) {
-    const parts = law.parts.map((part) => ({ phi: phiOf(part.law), weight: part.weight }));
-    law.phi = TRIPLES.map((_, t) => parts.reduce((sum, { phi, weight }) => sum + weight * phi[t], 0));
-    return law.phi;
+/** E φ(X), φ(x)·φ(y) = (x·y/2 + 1)³; linear in the distribution. @param {Distribution} distribution @returns {number[]} */
+export function phiOf(distribution) {
+  if (distribution.phi) return distribution.phi;
+  if (distribution.parts) {
+    const parts = distribution.parts.map((part) => ({ phi: phiOf(part.distribution), weight: part.weight }));
+    distribution.phi = TRIPLES.map((_, t) => parts.reduce((sum, { phi, weight }) => sum + weight * phi[t], 0));
+    return distribution.phi;
   }
-  const m = [1, ROOT_GAMMA * law.x, ROOT_GAMMA * law.y];
+  const m = [1, ROOT_GAMMA * distribution.x, ROOT_GAMMA * distribution.y];
   const cov = [
     [0, 0, 0],
-    [0, law.a / 2, law.b / 2],
-    [0, law.b / 2, law.c / 2],
+    [0, distribution.a / 2, distribution.b / 2],
+    [0, distribution.b / 2, distribution.c / 2],
   ];
-  law.phi = TRIPLES.map(
+  distribution.phi = TRIPLES.map(
     ([i, j, k], t) => ROOT_OFTEN[t] * (m[i] * m[j] * m[k] + m[i] * cov[j][k] + m[j] * cov[i][k] + m[k] * cov[i][j]),
   );
-  return law.phi;
+  return distribution.phi;
 }
 
-/** A population shrunk about a point: every x becomes o + ψ(x − o). @param {Law} law @param {number} psi @param {[number, number]} o @returns {Law} */
-export function shrunk(law, psi, o) {
-  if (law.parts) return mixture(law.parts.map((part) => ({ ...part, law: shrunk(part.law, psi, o) })));
-  const [x, y] = [o[0] + psi * (law.x - o[0]), o[1] + psi * (law.y - o[1])];
+/** A population shrunk about a point: every x becomes o + ψ(x − o). @param {Distribution} distribution @param {number} psi @param {[number, number]} o @returns {Distribution} */
+export function shrunk(distribution, psi, o) {
+  if (distribution.parts)
+    return mixture(distribution.parts.map((part) => ({ ...part, distribution: shrunk(part.distribution, psi, o) })));
+  const [x, y] = [o[0] + psi * (distribution.x - o[0]), o[1] + psi * (distribution.y - o[1])];
   const made = gaussian(
     x,
     y,
-    law.spokes.map(([u, v]) => [psi * u, psi * v]),
-    psi * psi * law.rootDet,
+    distribution.spokes.map(([u, v]) => [psi * u, psi * v]),
+    psi * psi * distribution.rootDet,
   );
-  if (!law.points) return made;
+  if (!distribution.points) return made;
   const affine = [
     [1, 0, 0],
     [ROOT_GAMMA * (1 - psi) * o[0], psi, 0],
@@ -217,8 +227,8 @@ export function shrunk(law, psi, o) {
   ];
   return {
     ...made,
-    phi: mapped(phiOf(law), affine),
-    points: law.points.map((value, k) => o[k % 2] + psi * (value - o[k % 2])),
+    phi: mapped(phiOf(distribution), affine),
+    points: distribution.points.map((value, k) => o[k % 2] + psi * (value - o[k % 2])),
   };
 }
 
@@ -242,15 +252,15 @@ function mapped(phi, A) {
 export function bumpsOf(item) {
   const [[u, v]] = axesOf(item);
   return [1, -1].map((sign) => ({
-    law: lawOf({ ...item, x: item.x + sign * u, y: item.y + sign * v, width: item.height, angle: 0 }),
+    distribution: distributionOf({ ...item, x: item.x + sign * u, y: item.y + sign * v, width: item.height, angle: 0 }),
     weight: 0.5,
   }));
 }
 
-/** `n` points of a law: of a Gaussian by its half-axes, of a mixture after a choice of part. @param {Law} law @param {number} seed @param {number} stream @param {number} n @returns {Float64Array} */
-function sampled(law, seed, stream, n) {
+/** `n` points of a distribution: of a Gaussian by its half-axes, of a mixture after a choice of part. @param {Distribution} distribution @param {number} seed @param {number} stream @param {number} n @returns {Float64Array} */
+function sampled(distribution, seed, stream, n) {
   const random = noise(seed, stream, n);
-  const parts = law.parts ?? [{ law, weight: 1 }];
+  const parts = distribution.parts ?? [{ distribution, weight: 1 }];
   const points = new Float64Array(2 * n);
   for (let k = 0; k < n; k++) {
     const z = random[3 * k];
@@ -259,7 +269,7 @@ function sampled(law, seed, stream, n) {
     let index = 0;
     let reached = parts[0].weight;
     while (choice >= reached && index < parts.length - 1) reached += parts[++index].weight;
-    const { law: part } = parts[index];
+    const { distribution: part } = parts[index];
     if (part.points) {
       const row = Math.min(
         part.points.length / 2 - 1,
@@ -277,40 +287,41 @@ function sampled(law, seed, stream, n) {
   return points;
 }
 
-/** A law of the plane, or of the lab's data. @param {Item} item @param {Record<string, Data>} data @returns {Law} */
+/** A distribution of the plane, or of the lab's data. @param {Item} item @param {Record<string, Data>} data @returns {Distribution} */
 function given(item, data) {
   if (item.kind === "data" && data[item.data ?? item.name]) return ofData(data[item.data ?? item.name]);
-  return item.kind === "bumps" ? mixture(bumpsOf(item)) : lawOf(item);
+  return item.kind === "bumps" ? mixture(bumpsOf(item)) : distributionOf(item);
 }
 
-/** @typedef {{clients: Law[], generators: Law[], pooled: Law, shares: number[], make: (item: Item, g: number) => Law}} Laws
- *   `make` gives the law that generator `g` would have as another item */
+/** @typedef {{clients: Distribution[], generators: Distribution[], pooled: Distribution, shares: number[], make: (item: Item, g: number) => Distribution}} Distributions
+ *   `make` gives the distribution that generator `g` would have as another item */
 
-/** @type {WeakMap<Scene, {data: object, laws: Laws}>} scenes are never changed in place */
-const knownLaws = new WeakMap();
+/** @type {WeakMap<Scene, {data: object, distributions: Distributions}>} scenes are never changed in place */
+const knownDistributions = new WeakMap();
 const NO_DATA = {};
 
 /**
- * The laws of all items, made once for a scene.
+ * The distributions of all items, made once for a scene.
  * @param {Scene} scene @param {Record<string, Data>} [data] what Python says of rows, by name
  */
-export function lawsOf(scene, data = NO_DATA) {
-  const known = knownLaws.get(scene);
-  if (known?.data === data) return known.laws;
-  const laws = madeLaws(scene, data);
-  knownLaws.set(scene, { data, laws });
-  return laws;
+export function distributionsOf(scene, data = NO_DATA) {
+  const known = knownDistributions.get(scene);
+  if (known?.data === data) return known.distributions;
+  const distributions = madeDistributions(scene, data);
+  knownDistributions.set(scene, { data, distributions });
+  return distributions;
 }
 
-/** Clients first, since generators may be made of them. @param {Scene} scene @param {Record<string, Data>} data @returns {Laws} */
-function madeLaws(scene, data) {
+/** Clients first, since generators may be made of them. @param {Scene} scene @param {Record<string, Data>} data @returns {Distributions} */
+function madeDistributions(scene, data) {
   const { samples = 0, seed = 0 } = scene;
   const shares = sharesOf(scene.clients);
-  const weighted = (/** @type {Law[]} */ laws) => mixture(laws.map((law, i) => ({ law, weight: shares[i] })));
-  const rows = (/** @type {Item} */ item, /** @type {Law} */ law, /** @type {number} */ stream) =>
-    samples && item.kind !== "data" ? ofRows(sampled(law, seed, stream, samples)) : law;
+  const weighted = (/** @type {Distribution[]} */ distributions) =>
+    mixture(distributions.map((distribution, i) => ({ distribution, weight: shares[i] })));
+  const rows = (/** @type {Item} */ item, /** @type {Distribution} */ distribution, /** @type {number} */ stream) =>
+    samples && item.kind !== "data" ? ofRows(sampled(distribution, seed, stream, samples)) : distribution;
   const exact = scene.clients.map((client) => given(client, data));
-  const clients = exact.map((law, i) => rows(scene.clients[i], law, 2 * i));
+  const clients = exact.map((distribution, i) => rows(scene.clients[i], distribution, 2 * i));
   const union = weighted(exact.map(asPopulation));
   const make = (/** @type {Item} */ item, /** @type {number} */ g) => {
     const made =
@@ -324,18 +335,25 @@ function madeLaws(scene, data) {
   return { clients, generators: scene.generators.map(make), pooled: weighted(clients), shares, make };
 }
 
-/** Rows as the population they are. @param {Law} law @returns {Law} */
-function asPopulation(law) {
-  if (!law.lost) return law;
-  const inner = 1 - 1 / law.count;
+/** Rows as the population they are. @param {Distribution} distribution @returns {Distribution} */
+function asPopulation(distribution) {
+  if (!distribution.lost) return distribution;
+  const inner = 1 - 1 / distribution.count;
   return {
-    ...byMoments(law.x, law.y, inner * law.a, inner * law.b, inner * law.c, inner * law.rootDet),
-    phi: law.phi,
-    points: law.points,
+    ...byMoments(
+      distribution.x,
+      distribution.y,
+      inner * distribution.a,
+      inner * distribution.b,
+      inner * distribution.c,
+      inner * distribution.rootDet,
+    ),
+    phi: distribution.phi,
+    points: distribution.points,
   };
 }
 
-/** The first points that a client draws, and no others. @param {Scene} scene @param {Item} item @param {Law[]} exact */
+/** The first points that a client draws, and no others. @param {Scene} scene @param {Item} item @param {Distribution[]} exact */
 function copied(scene, item, exact) {
   const index = Math.max(
     0,

@@ -1,4 +1,5 @@
-"""A law of the user's own, any object with dim and sample, is checked where it enters: moments once, rows always."""
+"""A distribution of the user's own, any object with dim and sample, is checked where it enters: moments once, rows
+always."""
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import nbmetrics as nm
 X = np.random.default_rng(0).normal(size=(60, 2))
 
 
-class Law:
+class Distribution:
     """N(mean, cov) as a user would write it, or what a user gets wrong."""
 
     dim = 2
@@ -21,7 +22,7 @@ class Law:
 
 
 class Sampler:
-    """A law without moments, whose rows are what `make` says."""
+    """A distribution without moments, whose rows are what `make` says."""
 
     dim = 2
 
@@ -47,42 +48,44 @@ BAD_MOMENTS = {
     "half a dimension": (dict(dim=2.5), "dim", "2.5"),
 }
 DOORS = {
-    "fid": lambda law: nm.fid(X, law),
-    "client": lambda law: nm.Client(law),
-    "generator": lambda law: nm.Generator(law),
-    "clients": lambda law: nm.evaluate([law], [X], ["fid"]),
-    "generators": lambda law: nm.evaluate([X], {"g": law}, ["fid"]),
-    "component": lambda law: nm.Mixture([law]),
-    "barycenter": lambda law: nm.theory.barycenter([law]),
+    "fid": lambda distribution: nm.fid(X, distribution),
+    "client": lambda distribution: nm.Client(distribution),
+    "generator": lambda distribution: nm.Generator(distribution),
+    "clients": lambda distribution: nm.evaluate([distribution], [X], ["fid"]),
+    "generators": lambda distribution: nm.evaluate([X], {"g": distribution}, ["fid"]),
+    "component": lambda distribution: nm.Mixture([distribution]),
+    "barycenter": lambda distribution: nm.theory.barycenter([distribution]),
 }
 
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("fault", BAD_MOMENTS)
-def test_a_law_with_impossible_moments_is_refused_at_the_door(door, fault):
+def test_a_distribution_with_impossible_moments_is_refused_at_the_door(door, fault):
     given, argument, seen = BAD_MOMENTS[fault]
     with pytest.raises(nm.InvalidInput, match=seen) as refused:
-        DOORS[door](Law(**given))
+        DOORS[door](Distribution(**given))
     assert argument in str(refused.value)
 
 
 @pytest.mark.parametrize("dtype", [float, int, np.float32, np.float16, np.longdouble])
-def test_a_sound_law_scores_as_the_gaussian_of_its_moments(dtype):
+def test_a_sound_distribution_scores_as_the_gaussian_of_its_moments(dtype):
     mean, cov = np.array([1.0, -2.0]), np.array([[3.0, 1.0], [1.0, 2.0]])
-    law = Law(mean.astype(dtype), cov.astype(dtype))
-    assert nm.fid(X, law) == pytest.approx(nm.fid(X, nm.Gaussian(mean, cov)), rel=1e-12)
-    assert nm.fid(law, law) == pytest.approx(0.0, abs=1e-12)
+    distribution = Distribution(mean.astype(dtype), cov.astype(dtype))
+    assert nm.fid(X, distribution) == pytest.approx(nm.fid(X, nm.Gaussian(mean, cov)), rel=1e-12)
+    assert nm.fid(distribution, distribution) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_singular_law_is_sound():
+def test_a_singular_distribution_is_sound():
     flat = np.array([[1.0, 1.0], [1.0, 1.0]])
-    assert nm.fid(X, Law([0.0, 0.0], flat)) == pytest.approx(nm.fid(X, nm.Gaussian([0.0, 0.0], flat)), rel=1e-12)
+    assert nm.fid(X, Distribution([0.0, 0.0], flat)) == pytest.approx(
+        nm.fid(X, nm.Gaussian([0.0, 0.0], flat)), rel=1e-12
+    )
 
 
-def test_names_that_a_gaussian_or_a_mixture_has_mean_nothing_on_a_users_law():
-    law = Law()
-    law.root, law.components, law.weights = np.full((2, 2), np.nan), [], None
-    assert nm.fid(X, law) == pytest.approx(nm.fid(X, Law()), rel=1e-12)
+def test_names_that_a_gaussian_or_a_mixture_has_mean_nothing_on_a_users_distribution():
+    distribution = Distribution()
+    distribution.root, distribution.components, distribution.weights = np.full((2, 2), np.nan), [], None
+    assert nm.fid(X, distribution) == pytest.approx(nm.fid(X, Distribution()), rel=1e-12)
 
 
 BAD_ROWS = {
@@ -98,22 +101,22 @@ BAD_ROWS = {
 @pytest.mark.parametrize(
     "use",
     [
-        lambda law: nm.kid(X, law),
-        lambda law: nm.w1(law, X, "sliced"),
-        lambda law: nm.evaluate([law], [X], ["kid"], samples=50),
-        lambda law: nm.evaluate([X], [law], ["precision"]),
-        lambda law: nm.Mixture([nm.Gaussian([0, 0]), law]).sample(50, 0),
-        lambda law: nm.evaluate([nm.Client(X[:, :2], condition=X)], [law], ["mfid"]),
+        lambda distribution: nm.kid(X, distribution),
+        lambda distribution: nm.w1(distribution, X, "sliced"),
+        lambda distribution: nm.evaluate([distribution], [X], ["kid"], samples=50),
+        lambda distribution: nm.evaluate([X], [distribution], ["precision"]),
+        lambda distribution: nm.Mixture([nm.Gaussian([0, 0]), distribution]).sample(50, 0),
+        lambda distribution: nm.evaluate([nm.Client(X[:, :2], condition=X)], [distribution], ["mfid"]),
     ],
     ids=["kid", "w1", "client", "generator", "mixture", "answer"],
 )
-def test_rows_that_a_law_gives_are_checked_wherever_it_is_drawn_from(use, fault):
+def test_rows_that_a_distribution_gives_are_checked_wherever_it_is_drawn_from(use, fault):
     make, seen = BAD_ROWS[fault]
     with pytest.raises(nm.InvalidInput, match=seen):
         use(Sampler(make))
 
 
-def test_a_mixture_of_laws_without_a_density_says_so():
+def test_a_mixture_of_distributions_without_a_density_says_so():
     mixture = nm.Mixture([nm.Gaussian([0, 0]), nm.TwoMoons()])
     with pytest.raises(nm.InvalidInput, match="log_prob"):
         mixture.log_prob(X)
@@ -122,18 +125,18 @@ def test_a_mixture_of_laws_without_a_density_says_so():
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [nm.Gaussian([0, 0]), nm.Mixture([nm.Gaussian([0, 0])]), nm.Empirical(X), nm.KernelDensity(X, 1), nm.TwoMoons()],
 )
 @pytest.mark.parametrize(("n", "rng", "argument"), [
     (5, -1, "rng"), (5, 2.0, "rng"), (5, "seed", "rng"), (None, 0, "n"), (2.5, 0, "n"), (-1, 0, "n"), (10**12, 0, "n"),
 ])  # fmt: skip
-def test_every_law_refuses_the_same_numbers_and_streams(law, n, rng, argument):
+def test_every_distribution_refuses_the_same_numbers_and_streams(distribution, n, rng, argument):
     with pytest.raises(nm.InvalidInput) as refused:
-        law.sample(n, rng)
+        distribution.sample(n, rng)
     assert refused.value.argument == argument
-    assert law.sample(4.0, 0).shape == law.sample(4, np.random.default_rng(0)).shape == (4, 2)
-    assert law.sample(0, 0).shape == (0, 2)
+    assert distribution.sample(4.0, 0).shape == distribution.sample(4, np.random.default_rng(0)).shape == (4, 2)
+    assert distribution.sample(0, 0).shape == (0, 2)
 
 
 def test_a_sample_of_another_width_is_refused_however_it_comes():

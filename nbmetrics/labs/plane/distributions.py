@@ -1,6 +1,6 @@
-"""Generators that the Playground can draw beside Gaussians; each is a law that `nm.evaluate` takes as it is.
+"""Generators that the Playground can draw beside Gaussians; each is a distribution that `nm.evaluate` takes as it is.
 
-Twin: labs/plane/view/laws.js · held by: tests/labs/plane/test_scores_page.py
+Twin: labs/plane/view/distributions.js · held by: tests/labs/plane/test_scores_page.py
 """
 
 from __future__ import annotations
@@ -43,9 +43,11 @@ class Truncated(Mixture):
 
     def __init__(self, federation: Federation, psi: float = 1.0) -> None:
         self.psi = number(psi, "psi")
-        laws = [c.distribution if c.rows is None else Empirical(to_numpy(c.rows)) for c in federation]
-        centre = Mixture(laws, federation.weights).mean
-        super().__init__([_shrunk(law, self.psi, centre) for law in laws], federation.weights)
+        distributions = [c.distribution if c.rows is None else Empirical(to_numpy(c.rows)) for c in federation]
+        centre = Mixture(distributions, federation.weights).mean
+        super().__init__(
+            [_shrunk(distribution, self.psi, centre) for distribution in distributions], federation.weights
+        )
 
 
 class Copycat(Empirical):
@@ -69,18 +71,20 @@ class Copycat(Empirical):
             super().__init__(displayed(source.distribution if source.rows is None else source.rows)[: self.count])
 
 
-def _shrunk(law: Any, psi: float, centre: np.ndarray) -> Gaussian | Empirical:
-    if isinstance(law, Empirical):
-        return Empirical(centre + psi * (law.rows - centre))
-    if not isinstance(law, Gaussian):
-        raise InvalidInput("federation", f"has a client that is {law!r}", "Give Gaussians or rows")
-    return Gaussian.factored(centre + psi * (law.mean - centre), psi * law.root)
+def _shrunk(distribution: Any, psi: float, centre: np.ndarray) -> Gaussian | Empirical:
+    if isinstance(distribution, Empirical):
+        return Empirical(centre + psi * (distribution.rows - centre))
+    if not isinstance(distribution, Gaussian):
+        raise InvalidInput("federation", f"has a client that is {distribution!r}", "Give Gaussians or rows")
+    return Gaussian.factored(centre + psi * (distribution.mean - centre), psi * distribution.root)
 
 
 def summary(source: Any) -> dict[str, Any]:
-    """What the page has to know of rows (n, 2) or of a law it cannot draw itself: moments, kernel mean, some points.
+    """What the page has to know of rows (n, 2) or of a distribution it cannot draw itself: moments, kernel mean, some
+    points.
 
-    `count` is 0 for a law, `phi` the mean embedding under the cubic kernel, in the order of view/laws.js.
+    `count` is 0 for a distribution, `phi` the mean embedding under the cubic kernel, in the order of
+    view/distributions.js.
     """
     sample = Sample(distribution=source) if isinstance(source, Distribution) else Sample(rows=source)
     moments = FID().summarize(sample)

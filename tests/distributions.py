@@ -13,10 +13,10 @@ def covariance(rng, d, rank=None):
 
 def random_federation(seed, clients, d, rank=None, same_mean=False):
     rng = np.random.default_rng(seed)
-    laws = [
+    distributions = [
         nm.Gaussian(np.zeros(d) if same_mean else rng.normal(size=d), covariance(rng, d, rank)) for _ in range(clients)
     ]
-    return nm.Federation([nm.Client(law, weight=rng.uniform(0.2, 1)) for law in laws])
+    return nm.Federation([nm.Client(distribution, weight=rng.uniform(0.2, 1)) for distribution in distributions])
 
 
 def random_generator(seed, d, rank=None):

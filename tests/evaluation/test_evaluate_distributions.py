@@ -8,13 +8,13 @@ import pytest
 import nbmetrics as nm
 from nbmetrics import arrays
 
-LAWS = [nm.Gaussian([k, 0]) for k in range(3)]
+DISTRIBUTIONS = [nm.Gaussian([k, 0]) for k in range(3)]
 ROWS = ["precision", "density", "coverage", "recall", "auth_pct"]
 
 
 @pytest.mark.parametrize("weights", [[1, 1, 1], [0.31234, 0.68766, 0.2], [1, 1, 0]])
-def test_metrics_on_rows_take_laws_with_any_weights(weights):
-    federation = nm.Federation(LAWS).with_weights(weights)
+def test_metrics_on_rows_take_distributions_with_any_weights(weights):
+    federation = nm.Federation(DISTRIBUTIONS).with_weights(weights)
     scores = nm.evaluate(federation, {"g": nm.Gaussian([0, 0])}, ROWS, samples=500, progress=False)
     assert np.isfinite(scores.table[["avg", "all"]]).all(axis=None)
     moved = scores.with_weights([5, 1, 1])
@@ -70,10 +70,10 @@ def test_a_torch_module_is_seeded_and_left_as_it_was():
 
 
 def test_an_impossible_row_costs_no_warning_and_no_nan():
-    law = nm.Gaussian([0.0, 0.0], 1e-6)
+    distribution = nm.Gaussian([0.0, 0.0], 1e-6)
     clients = [np.zeros((20, 2)), np.full((20, 2), 1e200**0.1)]
     with np.errstate(all="raise"):
-        table = nm.evaluate(clients, {"g": law}, "log_likelihood", progress=False).table
+        table = nm.evaluate(clients, {"g": distribution}, "log_likelihood", progress=False).table
     assert not table["gap"].isna().any()
 
 
