@@ -71,8 +71,8 @@ def _filled(filling: Filling, sources: Sequence[Source], crew: Crew, tell: Calla
     dim, found = filling.federation.dim, {}
     refused = {name for name, clients in filling.clients.items() if clients.refusal}
     metrics = {name: clients.metric for name, clients in filling.clients.items() if name not in refused}
-    in_tree = {name: metric for name, metric in metrics.items() if metric.merger(dim)}
-    by_pairs = {n: m for n, m in metrics.items() if n not in in_tree and m.by_pairs(dim) and has_room(filling)}
+    in_tree = {name: metric for name, metric in metrics.items() if metric.pool_operator(dim)}
+    by_pairs = {n: m for n, m in metrics.items() if n not in in_tree and m.pairwise_pool(dim) and has_room(filling)}
     whole = {name: metric for name, metric in metrics.items() if name not in in_tree and name not in by_pairs}
     for some, score in ((in_tree, _scored), (by_pairs, scored_by_pairs), (whole, _scored)):
         if some:
@@ -93,7 +93,7 @@ def _scored(
 ) -> dict[str, Result]:
     """The results of metrics that all pool in a tree, or none of them does."""
     weights, count = filling.weights, len(filling.generators)
-    in_tree = next(iter(metrics.values())).merger(filling.federation.dim) is not None
+    in_tree = next(iter(metrics.values())).pool_operator(filling.federation.dim) is not None
     if not in_tree:
         check_fits(filling, list(metrics), crew)
     columns, held, leaves = begun(filling, metrics, sources, crew, memory.block_bytes if in_tree else math.inf)

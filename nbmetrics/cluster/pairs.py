@@ -21,7 +21,7 @@ from ..arrays import memory
 from ..errors import InvalidInput, refusal_of
 from ..evaluation.filling import Filling
 from ..evaluation.result import Result
-from ..evaluation.standing import Lone, part_of
+from ..evaluation.standing import PoolOnlyClient, part_of
 from ..metrics.base import Metric
 from .crew import EVEN, Crew
 from .leaves import begun, result_of
@@ -57,7 +57,7 @@ def scored_by_pairs(
     nodes, squares = zip(*crew.results(known), strict=True)
     results = {}
     for name, metric in metrics.items():
-        pairs = metric.by_pairs(filling.federation.dim)
+        pairs = metric.pairwise_pool(filling.federation.dim)
         table = [[_block(found, a, b, name) for b in range(len(stacks))] for a in range(len(stacks))]
         pairs.tabulated(_summaries(nodes, name), np.block(table))
         pairs.remember([column.summary for column in columns[name]], squares[0][name])
@@ -111,7 +111,7 @@ def crossed(kit: Kit, count: int, *leaves: tuple[float, Node]) -> dict[str, np.n
     for name, metric in kit.metrics.items():
         left = _summaries(nodes[:count], name)
         right = _summaries(nodes[count:], name) if len(nodes) > count else left
-        found[name] = metric.by_pairs(kit.dim).between(left, right)
+        found[name] = metric.pairwise_pool(kit.dim).between(left, right)
     return found
 
 
@@ -119,7 +119,7 @@ def told(kit: Kit, leaf: tuple[float, Node]) -> tuple[Node, dict[str, Any]]:
     """What is known of a leaf's clients without their rows, and of the generators beside it."""
     node, summaries, squares = leaf[1], {}, {}
     for name, metric in kit.metrics.items():
-        pairs, generated = metric.by_pairs(kit.dim), [g for g in kit.generators[name] if not refusal_of(g)]
+        pairs, generated = metric.pairwise_pool(kit.dim), [g for g in kit.generators[name] if not refusal_of(g)]
         summaries[name] = [_light(pairs, summary, generated) for summary in node.summaries[name]]
         squares[name] = pairs.squares(kit.generators[name])
     return replace(node, summaries=summaries), squares
@@ -130,4 +130,4 @@ def _light(pairs: Any, summary: Any, generated: Sequence[Any]) -> Any:
     if refusal_of(part):
         return summary
     light = pairs.without_rows(part, generated)
-    return Lone(summary, light) if isinstance(summary, Lone) else light
+    return PoolOnlyClient(summary, light) if isinstance(summary, PoolOnlyClient) else light

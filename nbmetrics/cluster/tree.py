@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InvalidInput, refusal_of
 from ..evaluation.result import Terms, scored_pool, whole_terms
-from ..evaluation.standing import Away, client_summary, part_of, pool
+from ..evaluation.standing import RemoteSummary, client_summary, part_of, pool
 from ..evaluation.streams import Reading
 from ..federation import Client
 from ..metrics.base import Metric, Sample
@@ -60,7 +60,7 @@ class Node:
     ----------
     positions, weight : whose they are, and the sum of their weights
     terms : by metric, one list a generator, one entry a client
-    summaries : by metric, or `Away`
+    summaries : by metric, or `RemoteSummary`
     pooled : by metric, or why there is none, or None where their weights are 0 or the metric has no tree
     """
 
@@ -94,7 +94,9 @@ def _summarized(party: Party, kit: Kit, data: Sequence[Any]) -> dict[str, Any]:
     who, samples = f"client {party.name!r}", party.samples
     if samples is None:
         made = client_of(party.name, party.function, data)
-        if made.stream is not None and all(metric.reads(made.dim) == "once" for metric in kit.metrics.values()):
+        if made.stream is not None and all(
+            metric.streaming_mode(made.dim) == "once" for metric in kit.metrics.values()
+        ):
             reading, sample = Reading(made.stream, who, list(kit.metrics.values())), Sample(stream=made.stream)
             found = {name: reading.summary(metric, sample) for name, metric in kit.metrics.items()}
             _check_same(party, made)
@@ -135,7 +137,7 @@ def joined(kit: Kit, *found: tuple[float, Node]) -> tuple[float, Node]:
 
 def _pooled(metric: Metric[Any], dim: int, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
     """The pool of those with a weight, whose sum need not be 1; or why there is none."""
-    merge = metric.merger(dim)
+    merge = metric.pool_operator(dim)
     parts = [(part_of(summary), weight) for summary, weight in zip(summaries, weights, strict=True) if weight]
     if merge is None or not parts:
         return None
@@ -154,7 +156,7 @@ def _sent(metric: Metric[Any], summaries: Sequence[Any], kit: Kit) -> list[Any]:
     if sum(sizes) / len(sizes) * kit.clients * len(kit.metrics) <= kit.most:
         return list(summaries)
     pairs = zip(summaries, sizes, strict=True)
-    return [s if refusal_of(s) else Away(metric.label, size, getattr(s, "count", None)) for s, size in pairs]
+    return [s if refusal_of(s) else RemoteSummary(metric.label, size, getattr(s, "count", None)) for s, size in pairs]
 
 
 def against_all(
@@ -170,11 +172,11 @@ def against_all(
         together = pool(metric, summaries, weights) if together is None else only(summaries, weights) or together
     except InvalidInput as error:
         together = error
-    known = [SimpleNamespace(count=s.count) if isinstance(s, Away) else s for s in summaries]
+    known = [SimpleNamespace(count=s.count) if isinstance(s, RemoteSummary) else s for s in summaries]
     return scored_pool(metric, known, weights, together, kit.generators[name][generator])
 
 
 def only(summaries: Sequence[Any], weights: Sequence[float]) -> InvalidInput | None:
     """Why a lone client of few rows makes no pool, see `standing.pool`."""
     counted = [summary for summary, weight in zip(summaries, weights, strict=True) if weight]
-    return refusal_of(counted[0]) if len(counted) == 1 and not isinstance(counted[0], Away) else None
+    return refusal_of(counted[0]) if len(counted) == 1 and not isinstance(counted[0], RemoteSummary) else None

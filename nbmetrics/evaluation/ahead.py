@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..metrics.base import Metric
-from ..metrics.strata import Pulls, Strata
-from .influence import pull_pieces_of
+from ..metrics.strata import InfluenceValues, Strata
+from .influence import influence_pieces_of
 
 
 class Ahead:
@@ -24,7 +24,7 @@ class Ahead:
 
     def __init__(self, metric: Metric[Any], position: int, generated: Strata[Any]) -> None:
         self.metric, self.position, self.generated = metric, position, generated
-        self.known: dict[Strata[Any], Pulls] = {}
+        self.known: dict[Strata[Any], InfluenceValues] = {}
         self._wanted: Sequence[Strata[Any]] = ()
         self._pieces: Iterator[None] = iter(())
 
@@ -32,7 +32,7 @@ class Ahead:
         """Go on for so long with the pulls of these; whether all are known."""
         if [*map(id, real)] != [*map(id, self._wanted)]:
             self._wanted, self._pieces = real, self._run(real)
-            self.known = {side: pulls for side, pulls in self.known.items() if side in real}
+            self.known = {side: influence_values for side, influence_values in self.known.items() if side in real}
         until = time.monotonic() + seconds
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in self._pieces:
@@ -43,5 +43,5 @@ class Ahead:
     def _run(self, real: Sequence[Strata[Any]]) -> Iterator[None]:
         for side in real:
             if side not in self.known:
-                self.known[side] = yield from pull_pieces_of(self.metric, side, self.generated)
+                self.known[side] = yield from influence_pieces_of(self.metric, side, self.generated)
                 yield

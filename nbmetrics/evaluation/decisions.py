@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..orders import inverted_pairs, lowest
-from .result import Readable, Result, Values
+from .result import Result, ScoresProtocol, Values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NOBODY = "–"
 
 
-def inversions(scores: Readable, metric: str) -> pd.DataFrame:
+def inversions(scores: ScoresProtocol, metric: str) -> pd.DataFrame:
     """See `Scores.inversions`."""
     import pandas as pd
 
@@ -32,7 +32,7 @@ def inversions(scores: Readable, metric: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["avg_prefers", "all_prefers", "avg_margin", "all_margin"])
 
 
-def flips(scores: Readable, metric: str) -> pd.DataFrame:
+def flips(scores: ScoresProtocol, metric: str) -> pd.DataFrame:
     """See `Scores.flips`."""
     import pandas as pd
 
@@ -69,7 +69,7 @@ def _preferred(generators: tuple[str, ...], pair: tuple[int, int], losses: np.nd
     return generators[pair[1 if is_worse else 0]]
 
 
-def _chosen(scores: Readable, metric: str, corrected: bool) -> tuple[np.ndarray, Values]:
+def _chosen(scores: ScoresProtocol, metric: str, corrected: bool) -> tuple[np.ndarray, Values]:
     """The clients' scores (generators, clients) and all losses: plain, or without the bias of few rows."""
     values, result = scores.values(metric), scores.result(metric)
     if corrected:
@@ -83,7 +83,7 @@ def _chosen(scores: Readable, metric: str, corrected: bool) -> tuple[np.ndarray,
     return values.by_client, losses
 
 
-def worst(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
+def worst(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.worst`."""
     import pandas as pd
 
@@ -120,7 +120,7 @@ def regrets(losses: np.ndarray) -> np.ndarray:
     return np.subtract(losses, best, out=np.zeros_like(losses), where=losses != best)
 
 
-def regret(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
+def regret(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.regret`."""
     import pandas as pd
 
@@ -135,5 +135,5 @@ def regret(scores: Readable, metric: str, corrected: bool) -> pd.DataFrame:
     return frame
 
 
-def _named(scores: Readable, position: int | None) -> str:
+def _named(scores: ScoresProtocol, position: int | None) -> str:
     return NOBODY if position is None else scores.generators[position]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..orders import TIE, numeral
-from .result import Readable
+from .result import ScoresProtocol
 
 PARTS = ("avg", "all", "gap")
 
@@ -46,7 +46,7 @@ def figure(value: float, digits: int = 5) -> str:
     return "0" if abs(value) < TIE else numeral(value, f".{digits}g", beside=0)
 
 
-def as_text(scores: Readable) -> str:
+def as_text(scores: ScoresProtocol) -> str:
     """The table, what it says in words, and how it was made."""
     import pandas as pd
 
@@ -58,18 +58,18 @@ def as_text(scores: Readable) -> str:
     return "\n".join([pd.DataFrame(rows).to_string(index=False), *said])
 
 
-def _how(scores: Readable) -> list[str]:
+def _how(scores: ScoresProtocol) -> list[str]:
     """The conventions without the cautions, which come before them."""
     cautions = scores.cautions
     return [line for line in scores.conventions if line not in cautions]
 
 
-def as_html(scores: Readable) -> str:
+def as_html(scores: ScoresProtocol) -> str:
     """The same with one row a generator; names are text."""
     return f"<div>{table_html(scores)}{words_html(scores)}</div>"
 
 
-def table_html(scores: Readable) -> str:
+def table_html(scores: ScoresProtocol) -> str:
     """The table alone."""
     heads = ["", *(f"{scores.label(name)} {part}" for name in scores.metrics for part in PARTS)]
     by_generator: dict[str, list[str]] = {name: [] for name in scores.generators}
@@ -82,7 +82,7 @@ def table_html(scores: Readable) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def words_html(scores: Readable) -> str:
+def words_html(scores: ScoresProtocol) -> str:
     """What it says in words, and how it was made."""
     words = "".join(f"<p>{html.escape(line)}</p>" for line in scores.summary())
     words += "".join(f"<p><strong>{html.escape(line)}</strong></p>" for line in scores.cautions)

@@ -1,6 +1,6 @@
 """Joint draws of the noise of scores: what is linear in the scores, as avg under any weights, has its noise at once.
 
-A draw multiplies what each row pulls on a score (`Pulls`) by a normal number of that row: the same one for every
+A draw multiplies what each row pulls on a score by a normal number of that row: the same one for every
 generator that meets a client's row, for every client that meets a generated one, and for the pooled clients. So the
 draws vary together as the scores do. How much n rows vary is itself known only so well: each party's noise is divided
 by a draw of that, √(χ²/(n−1)) with n − 1 degrees of freedom, so that one party's noise is Student's t, and its variance
@@ -19,7 +19,7 @@ import numpy as np
 from ..arrays import row_blocks
 from ..errors import check_count
 from ..metrics.base import Metric
-from ..metrics.strata import Pulls, Strata
+from ..metrics.strata import InfluenceValues, Strata
 from .influence import Influences, pulls_of
 from .replicas import Replicas
 from .result import Result
@@ -148,17 +148,17 @@ class Multipliers:
     count: int
     seed: int
 
-    def mean(self, pulls: np.ndarray, party: Sequence[int]) -> np.ndarray:
+    def mean(self, influence_values: np.ndarray, party: Sequence[int]) -> np.ndarray:
         """Σ_r ξ_rb (pull_r − mean)/√(n(n−1)) / √(χ²_b/(n−1)) along the last axis, (…, B).
 
         Variances are those of means of n pulls times (n−1)/(n−3), infinite for n < 4.
 
         `party` : 0 and a client's position, or 1 and a generator's
         """
-        n = pulls.shape[-1]
+        n = influence_values.shape[-1]
         if n < 2:  # one does not say how they vary
-            return np.full((*pulls.shape[:-1], self.count), np.nan)
-        centred = (pulls - pulls.mean(axis=-1, keepdims=True)) / math.sqrt(n * (n - 1.0))
+            return np.full((*influence_values.shape[:-1], self.count), np.nan)
+        centred = (influence_values - influence_values.mean(axis=-1, keepdims=True)) / math.sqrt(n * (n - 1.0))
         rng, drawn = np.random.default_rng([self.seed, *party]), 0.0
         for block in row_blocks(n, 8 * self.count):
             drawn = drawn + centred[..., block] @ rng.standard_normal((block.stop - block.start, self.count))
@@ -173,54 +173,63 @@ class Made:
     generated: Strata[Any]
     position: int
     xi: Multipliers
-    known: Mapping[Strata[Any], Pulls] = field(default_factory=dict)
+    known: Mapping[Strata[Any], InfluenceValues] = field(default_factory=dict)
 
     def clients(self, real: Sequence[Strata[Any]]) -> NoiseColumn:
         """Of the scores of single clients."""
-        pulls = [_of_enough(self._pulls(client)) for client in real]
-        return self._column(pulls, [[(i, 1.0)] for i in range(len(real))])
+        influence_values = [_of_enough(self._influence_values(client)) for client in real]
+        return self._column(influence_values, [[(i, 1.0)] for i in range(len(real))])
 
     def all(self, together: Strata[Any], weights: Sequence[float]) -> NoiseColumn:
         """Of the score of the pooled clients, the only one in the column."""
-        return self._column([self._pulls(together)], [[(i, w) for i, w in enumerate(weights) if w]])
+        return self._column([self._influence_values(together)], [[(i, w) for i, w in enumerate(weights) if w]])
 
-    def _pulls(self, real: Strata[Any]) -> Pulls:
+    def _influence_values(self, real: Strata[Any]) -> InfluenceValues:
         return self.known[real] if real in self.known else pulls_of(self.metric, real, self.generated)
 
-    def _column(self, pulls: Sequence[Pulls], parts: Sequence[Sequence[tuple[int, float]]]) -> NoiseColumn:
+    def _column(
+        self, influence_values: Sequence[InfluenceValues], parts: Sequence[Sequence[tuple[int, float]]]
+    ) -> NoiseColumn:
         """Each score's pulls, and which clients' rows with which shares are its real parts."""
         with np.errstate(invalid="ignore"):
-            drawn = np.stack([_side(p.real, own, self.xi) for p, own in zip(pulls, parts, strict=True)], axis=1)
-            made, generated = [p.generated[0] for p in pulls if p.generated[0] is not None], np.zeros_like(drawn)
+            drawn = np.stack(
+                [_side(p.real, own, self.xi) for p, own in zip(influence_values, parts, strict=True)], axis=1
+            )
+            made, generated = (
+                [p.generated[0] for p in influence_values if p.generated[0] is not None],
+                np.zeros_like(drawn),
+            )
             if made:  # rows, and so for every score
                 generated = self.xi.mean(np.stack(made), [1, self.position]).T
             drawn += generated
-        centres = np.array([p.value for p in pulls])
+        centres = np.array([p.value for p in influence_values])
         drawn[:, np.isnan(centres)] = np.nan
-        reasons = tuple(_reason(p, d) for p, d in zip(pulls, drawn.T, strict=True))
+        reasons = tuple(_reason(p, d) for p, d in zip(influence_values, drawn.T, strict=True))
         return NoiseColumn(drawn, centres, reasons, generated)
 
 
-def _of_enough(pulls: Pulls) -> Pulls:
+def _of_enough(influence_values: InfluenceValues) -> InfluenceValues:
     """The pulls, NaN where the rows are too few for an interval."""
-    sides = [rows for rows in (*pulls.real, *pulls.generated) if rows is not None]
-    if all(len(rows) >= LEAST_ROWS for rows in sides) or math.isnan(pulls.value):
-        return pulls
-    real, made = (tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in pulls[1:3])
-    return Pulls(pulls.value, real, made, f"fewer than {LEAST_ROWS} rows: no interval")
+    sides = [rows for rows in (*influence_values.real, *influence_values.generated) if rows is not None]
+    if all(len(rows) >= LEAST_ROWS for rows in sides) or math.isnan(influence_values.value):
+        return influence_values
+    real, made = (tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in influence_values[1:3])
+    return InfluenceValues(influence_values.value, real, made, f"fewer than {LEAST_ROWS} rows: no interval")
 
 
-def _side(pulls: Sequence[np.ndarray | None], parts: Sequence[tuple[int, float]], xi: Multipliers) -> np.ndarray:
+def _side(
+    influence_values: Sequence[np.ndarray | None], parts: Sequence[tuple[int, float]], xi: Multipliers
+) -> np.ndarray:
     """(B,) noise that the clients' rows make; clients and their shares in `parts`."""
     drawn = np.zeros(xi.count)
-    for rows, (i, share) in zip(pulls, parts, strict=True):
+    for rows, (i, share) in zip(influence_values, parts, strict=True):
         if rows is not None:
             drawn += share * xi.mean(rows, [0, i])
     return drawn
 
 
-def _reason(pulls: Pulls, drawn: np.ndarray) -> str:
-    return (pulls.caution or "influence values are not finite") if np.isnan(drawn).any() else ""
+def _reason(influence_values: InfluenceValues, drawn: np.ndarray) -> str:
+    return (influence_values.caution or "influence values are not finite") if np.isnan(drawn).any() else ""
 
 
 def replicated(

@@ -34,7 +34,7 @@ def scores_elsewhere(result: Result, weights: Sequence[float], *, plain: bool = 
         if math.isnan(found):
             found = value_of(terms_of(metric, together, summary))
         if not refusal_of(summary):
-            metric.rest(summary)
+            metric.release_cache(summary)
         return found
 
     return score

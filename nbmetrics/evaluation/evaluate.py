@@ -19,7 +19,7 @@ from ..late import late
 from .filling import Filling
 from .result import Result
 from .scores import Scores
-from .standing import Lone
+from .standing import PoolOnlyClient
 from .streams import reading_shown
 from .uncertainty import BiasWarning, Influence
 
@@ -116,7 +116,9 @@ def _check_progress(progress: Any) -> None:
 def check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
     """Refuse a table in which nothing would stand, or only all of what has no avg for a lone row, with the reason."""
     refused = [pair for result in results for row in result.terms for pair in row if isinstance(pair, InvalidInput)]
-    whole = [r for r in results if not any(isinstance(s, Lone) and w for s, w in zip(r.real, weights, strict=True))]
+    whole = [
+        r for r in results if not any(isinstance(s, PoolOnlyClient) and w for s, w in zip(r.real, weights, strict=True))
+    ]
     scores = [scores for result in whole for scores in (result.average(weights), result.pooled(weights))]
     if refused and np.isnan(scores).all():
         raise refused[0]

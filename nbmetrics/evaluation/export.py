@@ -15,7 +15,7 @@ import numpy as np
 from ..metrics.base import Metric
 from ..orders import places
 from .display import PARTS, Cell
-from .result import Readable
+from .result import ScoresProtocol
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ def as_csv(frame: pd.DataFrame) -> bytes:
     return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode("utf-8")
 
 
-def _rows(scores: Readable) -> list[list[Shown]]:
+def _rows(scores: ScoresProtocol) -> list[list[Shown]]:
     """For each generator, metric by metric: value, plain value, and which of them is the best of its column."""
     columns = []
     for metric in scores.metrics:
@@ -53,7 +53,7 @@ def _rows(scores: Readable) -> list[list[Shown]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _best(scores: Readable, metric: str, table: pd.DataFrame, part: str) -> tuple[np.ndarray, np.ndarray]:
+def _best(scores: ScoresProtocol, metric: str, table: pd.DataFrame, part: str) -> tuple[np.ndarray, np.ndarray]:
     """Which generators are best in one column, by the value that stands first; else by the plain one.
 
     The plain one decides where few rows leave some generator without a corrected one.
@@ -71,7 +71,7 @@ def _best(scores: Readable, metric: str, table: pd.DataFrame, part: str) -> tupl
     return (best, nobody) if has_all else (best & ~apart, best & apart)
 
 
-def _notes(scores: Readable) -> list[str]:
+def _notes(scores: ScoresProtocol) -> list[str]:
     """How the table is to be read, cautions, and how the numbers were made."""
     cautions = scores.cautions
     by_end: dict[str, list[str]] = {}
@@ -88,7 +88,7 @@ def _best_end(metric: Metric[Any]) -> str:
     return "highest" if metric.higher_is_better else "lowest"
 
 
-def as_markdown(scores: Readable) -> str:
+def as_markdown(scores: ScoresProtocol) -> str:
     """See `Scores.to_markdown`."""
     heads = ["generator", *(f"{scores.label(m)} {part}" for m in scores.metrics for part in PARTS)]
     lines = [_pipes(map(_markdown, heads)), _pipes([":--", *["--:"] * (len(heads) - 1)])]
@@ -120,7 +120,7 @@ def _markdown(text: str) -> str:
     return "".join(_MARKDOWN.get(letter, letter) for letter in " ".join(text.split()))
 
 
-def as_latex(scores: Readable) -> str:
+def as_latex(scores: ScoresProtocol) -> str:
     """See `Scores.to_latex`."""
     count = len(scores.metrics)
     tops = "".join(rf" & \multicolumn{{3}}{{c}}{{{_latex(scores.label(m))}}}" for m in scores.metrics)
@@ -153,7 +153,7 @@ def as_latex(scores: Readable) -> str:
     )
 
 
-def _caption(scores: Readable) -> str:
+def _caption(scores: ScoresProtocol) -> str:
     """What the table is, in a line; how it was made stands below."""
     count, labels = len(scores.names), ", ".join(map(scores.label, scores.metrics))
     return f"{labels} with {count} client{'s' * (count != 1)}: avg over them, all of them pooled, and gap = avg − all"

@@ -12,13 +12,13 @@ from ..errors import InvalidInput, check_choice, shown
 from ..figures.drawing import CLIENT, TEXT, generator_look, legend, panels, plain
 from .decisions import regrets
 from .display import figure as numeral
-from .result import Readable
+from .result import ScoresProtocol
 
 # Cells of a heat map up to which each has its number, and names beside it that can be read.
 MOST_NUMBERS, MOST_NAMES = 120, 60
 
 
-def drawn(scores: Readable, kind: str, metric: str | None, ax: Any) -> Figure:
+def drawn(scores: ScoresProtocol, kind: str, metric: str | None, ax: Any) -> Figure:
     """See `Scores.plot`."""
     draw = KINDS[check_choice(kind, KINDS, "kind")]
     metrics = scores.metrics if metric is None else (check_choice(metric, scores.metrics, "metric"),)
@@ -32,7 +32,7 @@ def drawn(scores: Readable, kind: str, metric: str | None, ax: Any) -> Figure:
     return figure
 
 
-def _into(ax: Any, scores: Readable, kind: str, metrics: tuple[str, ...]) -> Figure:
+def _into(ax: Any, scores: ScoresProtocol, kind: str, metrics: tuple[str, ...]) -> Figure:
     """One metric in Axes of the user's own."""
     if not isinstance(ax, Axes) or ax.name != "rectilinear":
         raise InvalidInput("ax", f"got {shown(ax)}", "Give plain matplotlib Axes, such as of figure.subplots()")
@@ -44,14 +44,14 @@ def _into(ax: Any, scores: Readable, kind: str, metrics: tuple[str, ...]) -> Fig
     return ax.figure.figure  # of a SubFigure the whole
 
 
-def _size(scores: Readable, kind: str) -> tuple[float, float]:
+def _size(scores: ScoresProtocol, kind: str) -> tuple[float, float]:
     """Width and height of a panel in inches."""
     if kind != "regret":
         return (4.8 if kind == "clients" else 4.2), 3.8
     return min(3.2 + 0.6 * len(scores.generators), 14.0), min(max(3.0, 1.6 + 0.3 * len(scores.names)), 14.0)
 
 
-def _scatter(scores: Readable, metric: str, ax: Any) -> None:
+def _scatter(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     """avg against all; pairs that the two order differently are joined."""
     label = scores.plain_label(metric)
     rows = scores.table[scores.table["metric"] == metric].set_index("generator")
@@ -70,7 +70,7 @@ def _scatter(scores: Readable, metric: str, ax: Any) -> None:
     ax.set_title(f"{label}: {pairs if len(inverted) else 'same order'}", fontsize=10)
 
 
-def _ranks(scores: Readable, metric: str, ax: Any) -> None:
+def _ranks(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     """Places by avg (left) and by all (right); crossing lines are inversions."""
     for k, row in enumerate(scores.ranks(metric).to_dict("records")):
         line = "--" if row["avg"] != row["all"] else "-"
@@ -84,7 +84,7 @@ def _ranks(scores: Readable, metric: str, ax: Any) -> None:
     ax.set_title(scores.plain_label(metric), fontsize=10)
 
 
-def _clients(scores: Readable, metric: str, ax: Any) -> None:
+def _clients(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     """Each client's score, one marker a generator."""
     rows = scores.clients[scores.clients["metric"] == metric]
     for k, generator in enumerate(scores.generators):
@@ -94,7 +94,7 @@ def _clients(scores: Readable, metric: str, ax: Any) -> None:
     ax.set_ylabel(scores.plain_label(metric))
 
 
-def _regret(scores: Readable, metric: str, ax: Any) -> None:
+def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     """Clients × generators: how much worse than the client's best, which is ringed; hatched where there is no score."""
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle

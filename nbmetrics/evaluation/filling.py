@@ -280,7 +280,7 @@ class Filling:
         """Free what was computed of the generator before this one, which may come again at any time."""
         last, self._last = self._last, (metric, column.samples.name)
         if last != self._last and (before := self._columns.get(last)) is not None and not refusal_of(before.summary):
-            self.clients[last[0]].metric.rest(before.summary)
+            self.clients[last[0]].metric.release_cache(before.summary)
 
     def _column(self, name: str, metric: str) -> Column:
         check_choice(metric, self.metrics, "metric")

@@ -29,7 +29,7 @@ from ..metrics.strata import Strata
 from ..summaries.moments import Moments
 from ..summaries.roots import nuclear_norm
 from .influence import Influences
-from .result import Readable, Result, remarked
+from .result import Result, ScoresProtocol, remarked
 from .sampling import shares_of
 from .uncertainty import Ends
 
@@ -102,7 +102,7 @@ class Parties:
         return np.array(gaps)
 
 
-def heterogeneity(result: Result, scores: Readable, shuffles: int, seed: int) -> pd.DataFrame:
+def heterogeneity(result: Result, scores: ScoresProtocol, shuffles: int, seed: int) -> pd.DataFrame:
     """See `Scores.heterogeneity`."""
     import pandas as pd
 
@@ -135,7 +135,7 @@ def _smallest(shuffles: int) -> str:
     return f"{shuffles} deals: the smallest possible p is {1.0 / (shuffles + 1):.3g}{fix}"
 
 
-def check_dealt(metric: Any, scores: Readable) -> str:
+def check_dealt(metric: Any, scores: ScoresProtocol) -> str:
     """The FID that was evaluated, or InvalidInput with the way to one, or that there is none without the rows."""
     known = [name for name in scores.metrics if name in FIDS]
     result = scores.result((known or scores.metrics)[0])
@@ -151,7 +151,7 @@ def check_dealt(metric: Any, scores: Readable) -> str:
     return check_choice(metric, known, "metric")
 
 
-def _parties(result: Result, scores: Readable) -> Parties:
+def _parties(result: Result, scores: ScoresProtocol) -> Parties:
     """The rows of the clients that have a weight, or InvalidInput where there is nothing to deal."""
     if refusal := refusal_of(*result.real, *result.generated):
         raise refusal
@@ -170,7 +170,7 @@ def _parties(result: Result, scores: Readable) -> Parties:
     return Parties(np.concatenate(rows), tuple(len(x) for x in rows), tuple(w for *_, w in counted))
 
 
-def _without_rows(name: str, result: Result, scores: Readable) -> InvalidInput:
+def _without_rows(name: str, result: Result, scores: ScoresProtocol) -> InvalidInput:
     """Why the rows of a client that has none here cannot be dealt: they stayed with it, or it is a distribution."""
     if any(math.isfinite(section.count) for section in result.sent):
         seen = f"client {name!r} sent a summary, and the rows that would be dealt stayed with it"

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric
 from ..metrics.steps import Pieces, whole
-from ..metrics.strata import Pulls, Strata
+from ..metrics.strata import InfluenceValues, Strata
 from ..orders import same_scores
 from .uncertainty import Ends, normal_above
 
@@ -37,12 +37,12 @@ class Variance:
     def none(cls, *shape: int) -> Variance:
         return cls(np.zeros(shape), np.zeros(shape))
 
-    def add(self, pulls: np.ndarray, share: float = 1.0, at: Any = ...) -> None:
+    def add(self, influence_values: np.ndarray, share: float = 1.0, at: Any = ...) -> None:
         """One more part: the pulls of its rows along the last axis."""
-        n = pulls.shape[-1]
-        unit = np.abs(pulls).max(axis=-1, keepdims=True)
+        n = influence_values.shape[-1]
+        unit = np.abs(influence_values).max(axis=-1, keepdims=True)
         unit = np.where(unit == 0.0, 1.0, unit)
-        part = share * unit[..., 0] * (pulls / unit).std(axis=-1, ddof=1) / math.sqrt(n)
+        part = share * unit[..., 0] * (influence_values / unit).std(axis=-1, ddof=1) / math.sqrt(n)
         self.root[at] = np.hypot(self.root[at], part)
         self.doubt[at] = _fourth(self.doubt[at], part / (n - 1) ** 0.25)
 
@@ -83,20 +83,20 @@ class Spread:
 
     def add_client(self, avg: np.ndarray, pooled: np.ndarray, share: float) -> None:
         """The pulls of one client's rows, (generators, n), on the scores of the client and of all clients."""
-        for part, pulls in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
-            self.variance[part].add(pulls, share)
+        for part, influence_values in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
+            self.variance[part].add(influence_values, share)
             if part != "gap":
-                for g, own in enumerate(pulls):
-                    self.apart[part].add(pulls - own, share, at=g)
+                for g, own in enumerate(influence_values):
+                    self.apart[part].add(influence_values - own, share, at=g)
 
     def add_generator(self, g: int, avg: np.ndarray, pooled: np.ndarray) -> None:
         """The pulls of one generator's rows."""
-        for part, pulls in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
-            self.variance[part].add(pulls, at=g)
+        for part, influence_values in (("avg", avg), ("all", pooled), ("gap", avg - pooled)):
+            self.variance[part].add(influence_values, at=g)
             if part != "gap":
                 others = np.arange(len(self.avg)) != g
-                self.apart[part].add(pulls, at=(g, others))
-                self.apart[part].add(pulls, at=(others, g))
+                self.apart[part].add(influence_values, at=(g, others))
+                self.apart[part].add(influence_values, at=(others, g))
 
 
 class Influences:
@@ -140,20 +140,20 @@ class Influences:
         spread = Spread(len(self.generated), len(self.real))
         together = self.metric.pool_strata(self.real, weights)
         pooled = [pulls_of(self.metric, together, g) for g in self.generated]
-        spread.all[:] = [pulls.value for pulls in pooled]
-        spread.cautions += [pulls.caution for pulls in pooled]
+        spread.all[:] = [influence_values.value for influence_values in pooled]
+        spread.cautions += [influence_values.caution for influence_values in pooled]
         sums: list[Any] = [0.0] * len(self.generated)
         position = 0
         for i, (client, share) in enumerate(zip(self.real, weights, strict=True)):
             row = [pulls_of(self.metric, client, g) for g in self.generated]
-            spread.client[:, i] = [pulls.value for pulls in row]
-            spread.cautions += [pulls.caution for pulls in row]
+            spread.client[:, i] = [influence_values.value for influence_values in row]
+            spread.cautions += [influence_values.caution for influence_values in row]
             own = _stacked(row, 0)
             if own is not None:
                 spread.variance["client"].add(own, at=(slice(None), i))
-            for g, pulls in enumerate(row):
-                if pulls.generated[0] is not None:
-                    spread.variance["client"].add(pulls.generated[0], at=(g, i))
+            for g, influence_values in enumerate(row):
+                if influence_values.generated[0] is not None:
+                    spread.variance["client"].add(influence_values.generated[0], at=(g, i))
             if not share:
                 continue
             spread.avg += share * spread.client[:, i]
@@ -182,35 +182,35 @@ def _further(centre: np.ndarray, reach: np.ndarray) -> np.ndarray:
     return np.where(centre > 0.0, reach * known, 0.0)
 
 
-def pulls_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> Pulls:
+def pulls_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> InfluenceValues:
     """The pulls of a pair; NaN where the metric refuses it, or where a pull is beyond all numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return whole(pull_pieces_of(metric, real, generated))
+        return whole(influence_pieces_of(metric, real, generated))
 
 
-def pull_pieces_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
-    """The same in pieces of at most a second or so, of a metric that has `pull_pieces` beside `pulls`, else in one."""
+def influence_pieces_of(metric: Metric[Any], real: Strata[Any], generated: Strata[Any]) -> Pieces[InfluenceValues]:
+    """The same in pieces of about a second, of a metric that has `influence_pieces`; else in one."""
     if refusal := refusal_of(real.summary):
-        return Pulls(math.nan, _unknown(real), _unknown(generated), str(refusal))
+        return InfluenceValues(math.nan, _unknown(real), _unknown(generated), str(refusal))
     # what a metric says of its own pulls, and not of those of one that it derives from
-    own = next(kind for kind in type(metric).__mro__ if {"pulls", "pull_pieces"} & vars(kind).keys())
-    in_pieces = vars(own).get("pull_pieces")
+    own = next(kind for kind in type(metric).__mro__ if {"influence_values", "influence_pieces"} & vars(kind).keys())
+    in_pieces = vars(own).get("influence_pieces")
     try:
         if in_pieces is None:
-            pulls = metric.pulls(real, generated)
+            influence_values = metric.influence_values(real, generated)
         else:
-            pulls = yield from in_pieces(metric, real, generated)
+            influence_values = yield from in_pieces(metric, real, generated)
     except InvalidInput as error:
-        return Pulls(math.nan, _unknown(real), _unknown(generated), str(error))
-    if any(rows is not None and np.isinf(rows).any() for rows in (*pulls.real, *pulls.generated)):
+        return InfluenceValues(math.nan, _unknown(real), _unknown(generated), str(error))
+    if any(rows is not None and np.isinf(rows).any() for rows in (*influence_values.real, *influence_values.generated)):
         seen = "influence values are not finite: no interval; rescale the features"
-        return Pulls(pulls.value, _unknown(real), _unknown(generated), seen)
-    return pulls
+        return InfluenceValues(influence_values.value, _unknown(real), _unknown(generated), seen)
+    return influence_values
 
 
-def _stacked(by_generator: Sequence[Pulls], position: int) -> Any:
+def _stacked(by_generator: Sequence[InfluenceValues], position: int) -> Any:
     """The pulls of one part's rows on all generators' scores, (generators, n), or None for a distribution."""
-    rows = [pulls.real[position] for pulls in by_generator]
+    rows = [influence_values.real[position] for influence_values in by_generator]
     return None if rows[0] is None else np.array(rows)
 
 

@@ -175,7 +175,7 @@ class Clients:
         if any(g.answers(self.metric) is not None for g in generators):
             fix = "Leave uncertainty out, or score outputs without their conditions"
             raise InvalidInput("uncertainty", "answers to a condition have no intervals yet", fix)
-        if self.has_pulls(design):
+        if self.has_influence_values(design):
             return
         check_resampled(self.metric)
         enough = [sample for g in generators if not too_few(sample := g.whole(self.metric), "")]
@@ -184,13 +184,13 @@ class Clients:
 
     def few(self, design: Design) -> list[InvalidInput | None]:
         """Why the rows of each client are too few for intervals, or None."""
-        if self.has_pulls(design):
+        if self.has_influence_values(design):
             return [None] * len(self.names)
         return [too_few(own, f"client {name!r}") for own, name in zip(self.samples, self.names, strict=True)]
 
-    def has_pulls(self, design: Design) -> bool:
+    def has_influence_values(self, design: Design) -> bool:
         """Whether influence values serve, and no resampling is needed."""
-        return isinstance(design, Influence) and self.metric.has_pulls
+        return isinstance(design, Influence) and self.metric.has_influence_values
 
     def summary_of(self, column: Column, weights: Sequence[float]) -> tuple[Any, tuple[Any, ...] | None]:
         """The summary of a generator, and those of its answers to each client where it gave some."""
@@ -271,7 +271,7 @@ class Clients:
 
     def noise(self, column: Column, weights: tuple[float, ...], design: Design, *, of_all: bool) -> NoiseColumn:
         """Draws of the noise of the scores of the clients with one generator, or of the pooled clients alone."""
-        counted = self._counted(weights) if self.has_pulls(design) else None
+        counted = self._counted(weights) if self.has_influence_values(design) else None
         refusal = self._no_intervals(column, design) if counted is None else refusal_of(column.summary)
         if refusal:
             return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(refusal))
@@ -304,7 +304,7 @@ class Clients:
 
     def advance(self, column: Column, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
         """Compute for so many seconds what the noise of a generator needs; whether `noise` has little left to do."""
-        if not self.has_pulls(design):
+        if not self.has_influence_values(design):
             refusal = self._no_intervals(column, design)
             return bool(refusal) or self._resampled(column, design).advance(weights, seconds)
         counted = self._counted(weights)
@@ -320,7 +320,7 @@ class Clients:
         if self._ahead is not None and self._ahead.position == column.position:
             self._ahead = None
         if self._pool_strata is not None:
-            self.metric.rest(self._pool_strata[1].summary)
+            self.metric.release_cache(self._pool_strata[1].summary)
 
     def _resampled(self, column: Column, design: Design) -> Replicas:
         """The scores of one generator on resampled rows; those of the last one are kept."""
@@ -352,7 +352,11 @@ class Clients:
         if refusal := refusal_of(*self.summaries, *self.few(design), column.summary):
             return refusal
         samples = column.samples
-        return None if self.has_pulls(design) else too_few(samples.whole(self.metric), f"generator {samples.name!r}")
+        return (
+            None
+            if self.has_influence_values(design)
+            else too_few(samples.whole(self.metric), f"generator {samples.name!r}")
+        )
 
     def _replicas(self, columns: Sequence[Column], design: Design, position: int) -> Replicas | Influences | Standing:
         """The influence values or resampled rows of the generators that have intervals."""
@@ -362,7 +366,7 @@ class Clients:
             return Standing(None, refusals)
         sure = [columns[place] for place in places]
         replicas: Replicas | Influences
-        if isinstance(design, Influence) and self.metric.has_pulls:
+        if isinstance(design, Influence) and self.metric.has_influence_values:
             replicas = Influences(self.metric, self.strata, [self._strata_of(c) for c in sure], design.level)
         else:
             resampling = design.otherwise if isinstance(design, Influence) else design

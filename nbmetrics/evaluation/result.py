@@ -40,7 +40,7 @@ class Values(NamedTuple):
     by_client: np.ndarray
 
 
-class Readable(Protocol):
+class ScoresProtocol(Protocol):
     """What figures, printed tables and tests of a gap read of `Scores`, which know them, not they it."""
 
     names: tuple[str, ...]

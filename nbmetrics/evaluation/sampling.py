@@ -67,7 +67,7 @@ class ClientSamples:
     def of(self, position: int, metric: Metric[Any]) -> Sample:
         client = self._clients[position]
         if (reading := self.readings.get(position)) is not None:
-            return client.to_sample(reading.reads(metric))
+            return client.to_sample(reading.streaming_mode(metric))
         if client.rows is not None or (self._exact and _takes(metric, client.distribution, True)):
             return client.to_sample()
         if position not in self._drawn:
@@ -144,7 +144,7 @@ class GeneratorSamples:
         if self._given is None:
             raise ValueError(f"generator {self.name!r} only answers")
         if self.reading is not None:
-            if streamed_for(self.reading.stream, self.reading.reads(metric)) is not None:
+            if streamed_for(self.reading.stream, self.reading.streaming_mode(metric)) is not None:
                 return self._given
             self._rows = self._rows or Sample(rows=self.reading.stream.collect())
             return self._rows

@@ -19,7 +19,7 @@ from .uncertainty import Ends
 SETTINGS = {"metrics", "method", "kernel", "condition", "condition_dim"}
 
 
-class Lone(InvalidInput):
+class PoolOnlyClient(InvalidInput):
     """Why a client has no score of its own; its rows are part of the pool all the same.
 
     Attributes
@@ -32,10 +32,10 @@ class Lone(InvalidInput):
         self.part = part
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Lone, (InvalidInput(self.argument, self.seen, self.fix), self.part)
+        return PoolOnlyClient, (InvalidInput(self.argument, self.seen, self.fix), self.part)
 
 
-class Away(InvalidInput):
+class RemoteSummary(InvalidInput):
     """In the place of a summary that stayed where it was made: the score stands, the summary cannot be pooled anew.
 
     Attributes
@@ -49,12 +49,12 @@ class Away(InvalidInput):
         self.label, self.nbytes, self.count = label, nbytes, count
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Away, (self.label, self.nbytes, self.count)
+        return RemoteSummary, (self.label, self.nbytes, self.count)
 
 
 def part_of(summary: Any) -> Any:
     """What a client adds to the pool: its summary, or that of its few rows; or why nothing."""
-    return summary.part if isinstance(summary, Lone) else summary
+    return summary.part if isinstance(summary, PoolOnlyClient) else summary
 
 
 def is_of_call(error: InvalidInput) -> bool:
@@ -78,9 +78,9 @@ def summarized(metric: Metric[Any], sample: Sample, who: str) -> Any:
 def client_summary(metric: Metric[Any], sample: Sample, who: str) -> Any:
     """The same of a client, with what rows too few for a score add to the pool."""
     summary = summarized(metric, sample, who)
-    if (refusal := refusal_of(summary)) is None or (part := metric.lone(sample)) is None:
+    if (refusal := refusal_of(summary)) is None or (part := metric.single_row_summary(sample)) is None:
         return summary
-    return Lone(refusal, part)
+    return PoolOnlyClient(refusal, part)
 
 
 def pool(metric: Metric[Any], summaries: Sequence[Any], weights: Sequence[float]) -> Any:

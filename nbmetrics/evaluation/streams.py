@@ -16,8 +16,8 @@ from .standing import client_summary
 
 
 def reads_of(metric: Metric[Any], dim: int, design: Any) -> str:
-    """How a stream is read for a metric, see `Metric.reads`; intervals need rows."""
-    return "rows" if design is not None else metric.reads(dim)
+    """How a stream is read for a metric, see `Metric.streaming_mode`; intervals need rows."""
+    return "rows" if design is not None else metric.streaming_mode(dim)
 
 
 def check_streams(parties: Iterable[tuple[str, Stream | None]], metrics: Sequence[Metric[Any]], design: Any) -> None:
@@ -54,7 +54,9 @@ def reading_shown(parties: Sequence[Any], progress: str | bool) -> Iterator[None
 def _why(metric: Metric[Any], dim: int, design: Any) -> str:
     if design is not None:
         return "uncertainty needs all rows together"
-    return f"{metric.label} needs " + ("them several times" if metric.reads(dim) == "again" else "all rows together")
+    return f"{metric.label} needs " + (
+        "them several times" if metric.streaming_mode(dim) == "again" else "all rows together"
+    )
 
 
 class Reading:
@@ -64,20 +66,20 @@ class Reading:
         self.stream, self._who, self._metrics, self._design = stream, who, tuple(metrics), design
         self._found: dict[str, Any] = {}
 
-    def reads(self, metric: Metric[Any]) -> str:
+    def streaming_mode(self, metric: Metric[Any]) -> str:
         """How it is read for a metric; as rows for those that nobody announced."""
         return reads_of(metric, self.stream.dim, self._design) if metric in self._metrics else "rows"
 
     def read(self) -> None:
         """The pass, unless it was made, or no metric is served by one."""
-        once = [metric for metric in self._metrics if self.reads(metric) == "once"]
+        once = [metric for metric in self._metrics if self.streaming_mode(metric) == "once"]
         if once and not self._found:
             found = summarized_once(self.stream, once, lambda m, s: client_summary(m, s, self._who))
             self._found = {metric.name: summary for metric, summary in zip(once, found, strict=True)}
 
     def summary(self, metric: Metric[Any], sample: Sample) -> Any:
         """What `summarize` gives, or why the rows give nothing; raised where a batch is bad."""
-        if sample.stream is not None and self.reads(metric) == "once":
+        if sample.stream is not None and self.streaming_mode(metric) == "once":
             self.read()
             return self._found[metric.name]
         return client_summary(metric, sample, self._who)

@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from ..orders import half_tied_pairs, inverted_pairs, places
-from .result import Readable, Values
+from .result import ScoresProtocol, Values
 
 
-def summary(scores: Readable) -> list[str]:
+def summary(scores: ScoresProtocol) -> list[str]:
     """A line or two a metric; none of one generator, or where a score is NaN."""
     lines = []
     for name in scores.metrics:
@@ -48,7 +48,7 @@ def _best(generators: tuple[str, ...], losses: np.ndarray) -> str:
     return " and ".join(generators[g] for g in np.flatnonzero(places(losses) == 1))
 
 
-def _without_bias(scores: Readable, metric: str) -> list[str]:
+def _without_bias(scores: ScoresProtocol, metric: str) -> list[str]:
     """A line where the corrected scores, which the table shows first, invert other pairs than the plain ones."""
     rows, result = scores.table[scores.table["metric"] == metric], scores.result(metric)
     avg, pooled = (result.losses(rows[f"{part}_corrected"].to_numpy()) for part in ("avg", "all"))

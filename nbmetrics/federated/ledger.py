@@ -12,7 +12,7 @@ import pandas as pd
 from ..errors import refusal_of
 from ..evaluation.result import Result
 from ..evaluation.scores import Scores
-from ..evaluation.standing import Away, part_of
+from ..evaluation.standing import RemoteSummary, part_of
 from ..metrics import Metric, Sample
 from ..summaries.moments import SMALL
 from .reveal import REVEALS, Thrift, blank, kind_of, says
@@ -68,7 +68,7 @@ def _answers(result: Result) -> tuple[Any, ...]:
 def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thrift) -> tuple[int, str]:
     """The length of what `client_summary` writes for one metric, and what that tells."""
     summary = part_of(summary)
-    if refusal_of(summary) and not isinstance(summary, Away):  # nothing is sent
+    if refusal_of(summary) and not isinstance(summary, RemoteSummary):  # nothing is sent
         return 0, REVEALS["nothing"]
     kind = "own" if sample is None else kind_of(metric, sample.dim)
     if kind == "nothing":
@@ -76,14 +76,14 @@ def _bytes(metric: Metric[Any], summary: Any, sample: Sample | None, thrift: Thr
     if kind == "own" or (kind == "rows" and (sample is None or sample.rows is None)):
         return _size(summary), REVEALS["own"]
     assert sample is not None
-    is_away = isinstance(summary, Away) and kind != "thirds"
+    is_away = isinstance(summary, RemoteSummary) and kind != "thirds"
     arrays, notes = _away(summary, sample.dim) if is_away else blank(kind, summary, sample, thrift)
     count = _count(summary, sample)
     section = Section(metric.name, says(metric), kind, count, arrays, thrift.type_of(kind, arrays), notes)
     return size(sample.dim, [section]), REVEALS[kind]
 
 
-def _away(summary: Away, dim: int) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+def _away(summary: RemoteSummary, dim: int) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """As `blank`, of a summary that stayed on a cluster: the numbers that it has, of few rows more than are sent."""
     rest = max(summary.nbytes // NUMBER - 1 - dim, 0)
     other = "covariance" if (summary.count or 0) > dim > SMALL else "factor"

@@ -148,7 +148,7 @@ def _scalars(parts: Sequence[NoisyMoments]) -> tuple[list[float], list[float]]:
 class NoisyFID(FID):
     """FID of clients whose moments have noise."""
 
-    has_pulls = False
+    has_influence_values = False
 
     def pool(self, summaries: Sequence[Any], weights: Sequence[float]) -> Any:
         """Noisy moments pool as they are; all clients must send them."""

@@ -119,7 +119,7 @@ def arrays_of(kind: str, metric: Any, sample: Sample, thrift: Thrift) -> tuple[A
         made = _thirds(metric, sample)
         numbers = {"mean": made.mean, "second": made.second, "third": made.third}
         return {**numbers, "diagonal": np.array([made.diagonal])}, {}
-    summary = metric.lone(sample) if kind == "moments" and _is_lone(sample) else metric.summarize(sample)
+    summary = metric.single_row_summary(sample) if kind == "moments" and _is_lone(sample) else metric.summarize(sample)
     return arrays_of_summary(kind, summary, thrift)
 
 

@@ -20,7 +20,7 @@ from ..evaluation.filling import Filling
 from ..evaluation.parts import Clients
 from ..evaluation.result import Result
 from ..evaluation.scores import Scores
-from ..evaluation.standing import Lone, client_summary
+from ..evaluation.standing import PoolOnlyClient, client_summary
 from ..evaluation.wanted import listed
 from ..federation import Client, Federation, Generator, as_generators
 from ..metrics import Metric, Sample
@@ -244,7 +244,7 @@ def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tupl
     counted = Sample(rows=np.broadcast_to(0.0, (int(min(section.count, ENOUGH)), dim)))
     if section.count < metric.min_rows:
         refused = client_summary(metric, Sample(rows=np.zeros((int(section.count), dim))), who)
-        made = Lone(refused, made) if isinstance(refused, Lone) else made
+        made = PoolOnlyClient(refused, made) if isinstance(refused, PoolOnlyClient) else made
     return counted, made
 
 

@@ -118,7 +118,7 @@ class Client:
         return 0 if self.rows is None else int(self.rows.shape[0])
 
     def to_sample(self, reads: str = "rows") -> Sample:
-        """What a metric sees of this client; of a stream by how the metric reads it, see `Metric.reads`."""
+        """What a metric sees of this client; of a stream by how the metric reads it, see `Metric.streaming_mode`."""
         if (stream := streamed_for(self.stream, reads)) is not None:
             return Sample(test=self.test, stream=stream)
         return Sample(self.rows, self.distribution, self.test, self.condition)
@@ -173,7 +173,7 @@ def checked_map(stream: Stream, argument: str) -> Stream:
 
 
 def streamed_for(stream: Stream | None, reads: str) -> Stream | None:
-    """The stream where a metric that reads it so is given it, and not its rows: see `Metric.reads`."""
+    """The stream where a metric that reads it so is given it, and not its rows: see `Metric.streaming_mode`."""
     if stream is None or reads == "rows" or ((reads == "again" or stream.is_mapped) and stream.fits):
         return None
     return stream

@@ -24,7 +24,7 @@ from ..errors import InvalidInput, check_choice, refusal_of, shown
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
 from .sample import Sample
-from .strata import Pulls, Strata
+from .strata import InfluenceValues, Strata
 
 S = TypeVar("S")
 S_co = TypeVar("S_co", covariant=True)
@@ -107,34 +107,34 @@ class Metric(ABC, Generic[S]):
         """This metric with data-dependent settings fixed once for all clients."""
         return self
 
-    def reads(self, dim: int) -> str:
+    def streaming_mode(self, dim: int) -> str:
         """How `summarize` reads a stream of rows of `dim` features: "once" by `fold`, "again" (several passes), or not
         at all, "rows": it needs them together."""
         return "rows"
 
     def fold(self, dim: int) -> Fold[S]:
-        """What makes the summary of rows that come in blocks, where `reads` says "once"."""
+        """What makes the summary of rows that come in blocks, where `streaming_mode` says "once"."""
         raise NotImplementedError
 
     def all_terms(self, real: Sequence[S], generated: Sequence[S]) -> Iterable[Iterable[Terms]]:
         """The terms of every pair, generator by generator; to be replaced where many pairs at once are cheaper."""
         return ((terms_of(self, client, other) for client in real) for other in generated)
 
-    def lone(self, sample: Sample) -> S | None:
+    def single_row_summary(self, sample: Sample) -> S | None:
         """What a client adds to the pool whose rows `summarize` refuses as too few for a score of its own; or None."""
         return None
 
     def prepare(self, clients: Sequence[S]) -> None:
         """Compute once what the scores of all these clients will share; for where they come one after the other."""
 
-    def rest(self, summary: S) -> None:
+    def release_cache(self, summary: S) -> None:
         """Free what was computed of a summary, is large, and can be computed again."""
 
-    def merger(self, dim: int) -> Callable[[Sequence[S], Sequence[float]], S] | None:
+    def pool_operator(self, dim: int) -> Callable[[Sequence[S], Sequence[float]], S] | None:
         """What pools pools of `dim` features to one hardly larger, in a tree; None where a pool holds all its parts."""
         return None
 
-    def by_pairs(self, dim: int) -> Any:
+    def pairwise_pool(self, dim: int) -> Any:
         """What makes the pool from numbers of every two clients, whose rows stay apart, see `kid.pairs`; or None."""
         return None
 
@@ -189,16 +189,16 @@ class Metric(ABC, Generic[S]):
         return replicate(self, real, generated, weights, real_counts, generated_counts)
 
     @property
-    def has_pulls(self) -> bool:
-        """Whether `pulls` are known, so that `Influence` needs no resampling."""
+    def has_influence_values(self) -> bool:
+        """Whether `influence_values` are known, so that `Influence` needs no resampling."""
         return False
 
-    def pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
+    def influence_values(self, real: Strata[Any], generated: Strata[Any]) -> InfluenceValues:
         """The score without its bias, and how each row pulls on it; NaN pulls where the rows are too few."""
         raise NotImplementedError
 
     def strata(self, summary: S, rows: Array | None) -> Strata[Any]:
-        """A summary of this metric beside its rows, for `pulls`."""
+        """A summary of this metric beside its rows, for `influence_values`."""
         return Strata.of(summary, rows)
 
     def pool_strata(self, strata: Sequence[Strata[Any]], weights: Sequence[float]) -> Strata[Any]:

@@ -75,7 +75,7 @@ class Conditional(Metric[JointMoments]):
         """Joint moments of the pooled pairs."""
         return JointMoments.pool(summaries, weights)
 
-    def merger(self, dim: int) -> Callable[[Sequence[JointMoments], Sequence[float]], JointMoments]:
+    def pool_operator(self, dim: int) -> Callable[[Sequence[JointMoments], Sequence[float]], JointMoments]:
         """Moments of mixtures are those of their mixture."""
         return JointMoments.pool
 

@@ -23,7 +23,7 @@ class Sample:
     distribution : the exact distribution, or None for rows
     test, condition : further rows of a client, for the metrics that need them
     is_drawn : whether the rows were drawn from a distribution, in proportion to its weight up to one row
-    stream : rows that come in batches, in place of `rows`; only metrics whose `reads` says so are given it
+    stream : rows that come in batches, in place of `rows`; only metrics whose `streaming_mode` says so are given it
     """
 
     rows: Array | None = None

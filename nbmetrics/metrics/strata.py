@@ -82,7 +82,7 @@ class Strata(Generic[S]):
         return rows + (int(getattr(self.summary, "nbytes", 0)) if len(arrays) < len(self.rows) else 0)
 
 
-class Pulls(NamedTuple):
+class InfluenceValues(NamedTuple):
     """A score and how each row pulls on it (its influence values).
 
     `real` and `generated` hold one array of a value a row for each part, None for distributions. The parts' own shares

@@ -216,7 +216,7 @@ class KernelMean:
         return self._unbiased - self._stratified(self._unbiased)
 
     def _stratified(self, lone: float | None) -> float:
-        """`stratified`, with `lone` in the place of Uᵢᵢ of a client of one row."""
+        """`stratified`, with `single_row_summary` in the place of Uᵢᵢ of a client of one row."""
         return self._square - math.fsum(w * w * own._self_pairs(lone) for own, w in self._clients() if w)
 
     def _self_pairs(self, lone: float | None) -> float:

@@ -1,6 +1,6 @@
 """Rows that come in batches: checked as they come, counted, and cut into blocks of any size.
 
-What they come from is in sources.py; a metric says by `Metric.reads` how it reads them.
+What they come from is in sources.py; a metric says by `Metric.streaming_mode` how it reads them.
 """
 
 from __future__ import annotations

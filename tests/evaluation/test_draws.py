@@ -23,11 +23,11 @@ def sides():
 class Parties(Multipliers):
     """The multipliers without the doubt about how much few rows vary, whose variances are those of influence values."""
 
-    def mean(self, pulls, party):
-        n = pulls.shape[-1]
+    def mean(self, influence_values, party):
+        n = influence_values.shape[-1]
         rng = np.random.default_rng([self.seed, *party])
         rng.standard_normal((n, self.count))
-        return super().mean(pulls, party) * np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1))
+        return super().mean(influence_values, party) * np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1))
 
 
 @pytest.mark.parametrize("n", [5, 12, 200])
@@ -35,13 +35,15 @@ def test_draws_of_one_party_are_student_t_and_shared(n):
     """σ/√n times Student's t with n − 1 degrees of freedom; whatever meets the same rows meets the same noise."""
     from scipy import stats
 
-    pulls = np.random.default_rng(n).gamma(2.0, size=(2, n))
-    drawn = Multipliers(MANY, 0).mean(pulls, [0, 3])
-    error = pulls.std(axis=1, ddof=1) / np.sqrt(n)
+    influence_values = np.random.default_rng(n).gamma(2.0, size=(2, n))
+    drawn = Multipliers(MANY, 0).mean(influence_values, [0, 3])
+    error = influence_values.std(axis=1, ddof=1) / np.sqrt(n)
     for own, scale in zip(drawn, error, strict=True):
         assert stats.kstest(own / scale, stats.t(n - 1).cdf).pvalue > 0.001
-    np.testing.assert_allclose(Multipliers(MANY, 0).mean(pulls[0] - pulls[1], [0, 3]), drawn[0] - drawn[1], atol=1e-12)
-    assert abs(np.corrcoef(drawn[0], Multipliers(MANY, 0).mean(pulls[0], [0, 4]))[0, 1]) < 5 / np.sqrt(MANY)
+    np.testing.assert_allclose(
+        Multipliers(MANY, 0).mean(influence_values[0] - influence_values[1], [0, 3]), drawn[0] - drawn[1], atol=1e-12
+    )
+    assert abs(np.corrcoef(drawn[0], Multipliers(MANY, 0).mean(influence_values[0], [0, 4]))[0, 1]) < 5 / np.sqrt(MANY)
     if n > 100:
         np.testing.assert_allclose(drawn.var(axis=1), error**2 * (n - 1) / (n - 3), rtol=0.05)
 

@@ -21,7 +21,7 @@ def strata(metric, rows):
 
 
 def score(metric, x, y):
-    return metric.pulls(strata(metric, x), strata(metric, y)).value
+    return metric.influence_values(strata(metric, x), strata(metric, y)).value
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,16 @@ def score(metric, x, y):
 def test_a_pull_is_what_leaving_the_row_out_takes_away(metric, side):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(120, 4)), 1.3 * rng.normal(size=(90, 4)) + 0.5
-    pulls = getattr(metric.pulls(strata(metric, x), strata(metric, y)), side)[0]
+    influence_values = getattr(metric.influence_values(strata(metric, x), strata(metric, y)), side)[0]
     whole = score(metric, x, y)
-    n = len(pulls)
+    n = len(influence_values)
     left = []
     for k in range(n):
         without = (np.delete(x, k, 0), y) if side == "real" else (x, np.delete(y, k, 0))
         left.append((n - 1) * (whole - score(metric, *without)))
-    pulls, left = pulls - pulls.mean(), np.array(left) - np.mean(left)
-    assert np.corrcoef(pulls, left)[0, 1] > 0.99
-    assert pulls.std() == pytest.approx(left.std(), rel=0.06)
+    influence_values, left = influence_values - influence_values.mean(), np.array(left) - np.mean(left)
+    assert np.corrcoef(influence_values, left)[0, 1] > 0.99
+    assert influence_values.std() == pytest.approx(left.std(), rel=0.06)
 
 
 def test_kid_of_one_side_known_has_the_textbook_variance():
@@ -50,8 +50,8 @@ def test_kid_of_one_side_known_has_the_textbook_variance():
     metric = KID(nm.Polynomial(1, gamma=1.0, coef0=0.0), estimator="biased")
     summary = metric.summarize(Sample(rows=x))
     made = Strata.of(metric.summarize(Sample(rows=np.zeros((2, 2)))), None)
-    pulls = metric.pulls(Strata.of(summary, x), made).real[0]
-    np.testing.assert_allclose(pulls, 2.0 * x @ x.mean(axis=0), rtol=1e-10)
+    influence_values = metric.influence_values(Strata.of(summary, x), made).real[0]
+    np.testing.assert_allclose(influence_values, 2.0 * x @ x.mean(axis=0), rtol=1e-10)
     assert distribution.dim == 2
 
 

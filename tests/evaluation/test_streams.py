@@ -292,7 +292,7 @@ class Largest:
 
     name = "largest"
 
-    def reads(self, dim):
+    def streaming_mode(self, dim):
         return "once"
 
     def fold(self, dim):

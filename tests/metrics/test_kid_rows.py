@@ -85,7 +85,7 @@ def test_pulls_of_pooled_rows_are_weighted_sums_of_the_kernel_without_the_row_it
     kid = KID().resolve([Sample(rows=part) for part in parts])
     assert offset == 0 or "about the clients' mean" in str(kid.kernel)
     one = [kid.strata(kid.summarize(Sample(rows=part)), part) for part in parts]
-    found = kid.pulls(kid.pool_strata(one, weights), kid.strata(kid.summarize(Sample(rows=made)), made))
+    found = kid.influence_values(kid.pool_strata(one, weights), kid.strata(kid.summarize(Sample(rows=made)), made))
 
     kept = [(part.astype("f8"), w) for part, w in zip(parts, weights, strict=True) if w]
     expected, y = [], made.astype("f8")

@@ -47,8 +47,8 @@ def test_kid_of_features_nears_that_of_the_kernel():
 def test_means_are_those_of_the_pairs():
     """The embedding gives what all pairs of rows give under the same kernel, and the gap is constant."""
     kernel = nm.RandomFeatures(nm.RBF(1.0), 40, seed=3)
-    by_pairs = nm.kid(X, Y, lambda a, b: kernel.block(a, b))
-    assert nm.kid(X, Y, kernel) == pytest.approx(by_pairs, rel=1e-10)
+    pairwise_pool = nm.kid(X, Y, lambda a, b: kernel.block(a, b))
+    assert nm.kid(X, Y, kernel) == pytest.approx(pairwise_pool, rel=1e-10)
     scores = nm.evaluate([X, Y[:20]], {"a": Y, "b": X[::2]}, nm.metrics.KID(kernel), uncertainty=nm.Influence())
     assert np.ptp(scores.table["gap"]) < 1e-13
     plain = nm.evaluate([X, Y[:20]], {"a": Y, "b": X[::2]}, nm.metrics.KID(lambda a, b: kernel.block(a, b)))

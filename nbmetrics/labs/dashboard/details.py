@@ -89,19 +89,21 @@ def carriers(result: Result, client: Sample, made: Any) -> dict[str, Any] | None
     The value is E k(x, X′) − E k(x, Y) for a row x of the client, X′ another of its rows and Y generated, and the same
     with the sides exchanged; its mean over the client's rows plus that over the generated ones is KID.
     """
-    metric = result.metric if isinstance(result.metric, KID) and result.metric.has_pulls else KID()
+    metric = result.metric if isinstance(result.metric, KID) and result.metric.has_influence_values else KID()
     x, y = to_numpy(client.rows), to_numpy(made.rows)
     most = int(min(MOST_ROWS, max(100.0, (WORK / (4.0 * x.shape[1])) ** 0.5)))
     rows = [_some(side, most) for side in (x, y)]
     try:
         metric = metric.resolve([Sample(rows=side) for side, _ in rows])
         strata = [metric.strata(metric.summarize(Sample(rows=side)), side) for side, _ in rows]
-        pulls = metric.pulls(*strata)
+        influence_values = metric.influence_values(*strata)
     except InvalidInput:
         return None
     told = {
         side: _largest(np.asarray(values[0]) / 2.0, places, "pull", 0.0)
-        for side, values, (_, places) in zip(("client", "generator"), (pulls.real, pulls.generated), rows, strict=True)
+        for side, values, (_, places) in zip(
+            ("client", "generator"), (influence_values.real, influence_values.generated), rows, strict=True
+        )
     }
     return {**told, "of": [len(x), len(y)], "looked": [len(side) for side, _ in rows]}
 

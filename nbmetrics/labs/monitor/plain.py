@@ -16,7 +16,7 @@ import numpy as np
 
 from ...arrays import row_blocks, to_float64, to_numpy
 from ...metrics.fid.metric import FID
-from ...metrics.strata import Pulls, Strata
+from ...metrics.strata import InfluenceValues, Strata
 from ...summaries.moments import Moments
 
 # Features beyond which a decomposition takes seconds.
@@ -28,7 +28,7 @@ ROUNDING = 1e-12
 class PlainFID(FID):
     """FID with the influence values of the plain score; `FID` itself has those of the score without its bias."""
 
-    def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
+    def influence_values(self, real: Strata[Moments], generated: Strata[Moments]) -> InfluenceValues:
         """The plain score and the pull of every row on both sides."""
         sides = real, generated
         roots = [_numpy(side.summary.root) for side in sides]
@@ -40,11 +40,11 @@ class PlainFID(FID):
         maps = [right @ roots[1] / np.sqrt(values)[:, None], left.T @ roots[0] / np.sqrt(values)[:, None]]
         shift = means[0] - means[1]
         parts = zip(sides, means, maps, (2.0, -2.0), strict=True)
-        of_real, of_generated = (_pulls(side, mean, onto, sign * shift) for side, mean, onto, sign in parts)
-        return Pulls(self.distance(real.summary, generated.summary), of_real, of_generated)
+        of_real, of_generated = (_influence_values(side, mean, onto, sign * shift) for side, mean, onto, sign in parts)
+        return InfluenceValues(self.distance(real.summary, generated.summary), of_real, of_generated)
 
 
-def _pulls(side: Strata[Moments], mean: np.ndarray, onto: np.ndarray, slope: np.ndarray) -> Any:
+def _influence_values(side: Strata[Moments], mean: np.ndarray, onto: np.ndarray, slope: np.ndarray) -> Any:
     """x̃ᵀ(I − T)x̃ + slope·x̃ of the rows of each part, T = ontoᵀonto; None of a distribution."""
     return tuple(None if rows is None else _of_rows(rows, mean, onto, slope) for rows in side.rows)
 

@@ -72,16 +72,16 @@ class KeptMultipliers(Multipliers):
 
     kept: dict[Any, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, compare=False, repr=False)
 
-    def mean(self, pulls: np.ndarray, party: Sequence[int]) -> np.ndarray:
-        n = pulls.shape[-1]
+    def mean(self, influence_values: np.ndarray, party: Sequence[int]) -> np.ndarray:
+        n = influence_values.shape[-1]
         if (key := (n, *party)) not in self.kept:
             if sum(xi.nbytes for xi, _ in self.kept.values()) + 8 * n * self.count > KEPT_BYTES:
-                return super().mean(pulls, party)
+                return super().mean(influence_values, party)
             rng = np.random.default_rng([self.seed, *party])
             xi = rng.standard_normal((n, self.count))
             self.kept[key] = xi, np.sqrt(rng.chisquare(n - 1, self.count) / (n - 1))
         xi, spread = self.kept[key]
-        centred = (pulls - pulls.mean(axis=-1, keepdims=True)) / np.sqrt(n * (n - 1.0))
+        centred = (influence_values - influence_values.mean(axis=-1, keepdims=True)) / np.sqrt(n * (n - 1.0))
         return np.asarray(centred @ xi / spread)
 
 
@@ -195,7 +195,7 @@ class Scoring:
         """Draws of the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
         metric, samples = clients.metric, column.drawn(clients.metric)
         is_refused = refusal_of(*clients.summaries, column.summary) is not None
-        if not metric.has_pulls or is_refused or samples is None or samples.rows is None:
+        if not metric.has_influence_values or is_refused or samples is None or samples.rows is None:
             return None, None
         if is_fid(clients):
             if self.federation.dim > MOST_FEATURES:

@@ -18,7 +18,7 @@ from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ..memo import remember
 from ..steps import Pieces
-from ..strata import Pulls, Strata
+from ..strata import InfluenceValues, Strata
 from .spectral import Pair, TraceEstimate
 
 # Rows a direction in which both sides vary: below the first there is no value, below the second no interval.
@@ -119,13 +119,13 @@ class Debiased:
             return "lengths of rows vary much (heavy tails, unlike clients): more error than the interval says"
         return ""
 
-    def pieces(self) -> Pieces[Pulls]:
+    def pieces(self) -> Pieces[InfluenceValues]:
         """The pulls, in pieces."""
         self.check()
         self._trace = yield from self._pair.pieces()
-        return self.pulls()
+        return self.influence_values()
 
-    def pulls(self) -> Pulls:
+    def influence_values(self) -> InfluenceValues:
         """‖x̃‖² − 2·(pull on the trace) ± 2 x̃·(μ̂ − μ̂_G) of each row, x̃ its distance from the mean of its side.
 
         NaN where the rows are too few for an interval.
@@ -133,21 +133,23 @@ class Debiased:
         value = math.fsum(self.terms.values())
         real, generated = self.sides
         of_real = self._of_side(real, self._trace.real, 2.0)
-        return Pulls(value, of_real, self._of_side(generated, self._trace.generated, -2.0), self.caution)
+        return InfluenceValues(value, of_real, self._of_side(generated, self._trace.generated, -2.0), self.caution)
 
     def _of_side(
-        self, side: Strata[Moments], trace_pulls: Sequence[np.ndarray | None], sign: float
+        self, side: Strata[Moments], trace_influence: Sequence[np.ndarray | None], sign: float
     ) -> tuple[np.ndarray | None, ...]:
-        pulls: list[np.ndarray | None] = []
-        for rows, pull in zip(side.rows, trace_pulls, strict=True):
+        influence_values: list[np.ndarray | None] = []
+        for rows, pull in zip(side.rows, trace_influence, strict=True):
             if rows is None or pull is None:
-                pulls.append(None)
+                influence_values.append(None)
                 continue
             centred = subtract(to_float64(rows), side.summary.mean)
             shift = namespace(centred).asarray(self._shift, device=device(centred))
             distances = namespace(centred).sum(centred * centred, axis=1) + sign * (centred @ shift)
-            pulls.append(to_numpy(distances) - 2.0 * pull if self.has_interval else np.full(len(pull), np.nan))
-        return tuple(pulls)
+            influence_values.append(
+                to_numpy(distances) - 2.0 * pull if self.has_interval else np.full(len(pull), np.nan)
+            )
+        return tuple(influence_values)
 
 
 def _directions(side: Strata[Moments], features: int) -> int:

@@ -13,7 +13,7 @@ from ...summaries.moments import Moments
 from ..base import Metric, Sample, score_pair
 from ..memo import remember
 from ..steps import Pieces, whole
-from ..strata import Pulls, Strata
+from ..strata import InfluenceValues, Strata
 from .debiased import Debiased
 from .metric import FID
 
@@ -30,7 +30,7 @@ class FIDInfinity(Metric[Strata[Moments]]):
 
     name = "fid_infinity"
     label = "FID∞"
-    has_pulls = True
+    has_influence_values = True
     no_resampling = "repeated rows are what FID∞ corrects for, so no resampling gives it an interval"
     min_rows = 2
 
@@ -63,11 +63,11 @@ class FIDInfinity(Metric[Strata[Moments]]):
         real, generated = pair.sides
         _scores(generated)[real] = pair.terms, pair.caution
 
-    def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
+    def influence_values(self, real: Strata[Moments], generated: Strata[Moments]) -> InfluenceValues:
         """The score and its influence values."""
-        return whole(self.pull_pieces(real, generated))
+        return whole(self.influence_pieces(real, generated))
 
-    def pull_pieces(self, real: Strata[Moments], generated: Strata[Moments]) -> Pieces[Pulls]:
+    def influence_pieces(self, real: Strata[Moments], generated: Strata[Moments]) -> Pieces[InfluenceValues]:
         """The same in pieces."""
         pair = Debiased(real, generated)
         found = yield from pair.pieces()

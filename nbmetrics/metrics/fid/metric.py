@@ -28,7 +28,7 @@ from ..few import few_rows
 from ..folding import summarized_once
 from ..memo import remember
 from ..steps import Pieces, whole
-from ..strata import Pulls, Strata
+from ..strata import InfluenceValues, Strata
 from .debiased import Debiased
 from .size_gap import size_gap
 from .slopes import slopes
@@ -46,7 +46,7 @@ class FID(Metric[Moments]):
 
     name = "fid"
     label = "FID"
-    has_pulls = True
+    has_influence_values = True
 
     def summarize(self, sample: Sample) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution."""
@@ -59,13 +59,13 @@ class FID(Metric[Moments]):
             raise InvalidInput("rows", "has 1 row, and a covariance needs 2", "Give more rows, or leave these out")
         return Moments.of_rows(sample.rows)
 
-    def reads(self, dim: int) -> str:
+    def streaming_mode(self, dim: int) -> str:
         return "once" if type(self).summarize is FID.summarize else "rows"
 
     def fold(self, dim: int) -> MomentsFold:
         return MomentsFold()
 
-    def lone(self, sample: Sample) -> Moments | None:
+    def single_row_summary(self, sample: Sample) -> Moments | None:
         """The moments of a single row, which has a place in the pool and no covariance."""
         return None if sample.rows is None else Moments.of_rows(sample.rows)
 
@@ -73,7 +73,7 @@ class FID(Metric[Moments]):
         """The moments with each row as often as `counts` says."""
         return Moments.of_counts(sample.rows, counts)
 
-    def rest(self, summary: Moments) -> None:
+    def release_cache(self, summary: Moments) -> None:
         """Free half of a covariance, and its factor."""
         summary.fold()
 
@@ -93,7 +93,7 @@ class FID(Metric[Moments]):
         """Moments of the pooled data, (μ̂, Ĉ)."""
         return Moments.pool(summaries, weights)
 
-    def merger(self, dim: int) -> Callable[[Sequence[Moments], Sequence[float]], Moments]:
+    def pool_operator(self, dim: int) -> Callable[[Sequence[Moments], Sequence[float]], Moments]:
         """Moments of mixtures are those of their mixture."""
         return Moments.pool
 
@@ -140,11 +140,11 @@ class FID(Metric[Moments]):
     def pool_strata(self, strata: Sequence[Strata[Moments]], weights: Sequence[float]) -> Strata[Moments]:
         return Strata.pool(strata, weights, Moments.mixture)
 
-    def pulls(self, real: Strata[Moments], generated: Strata[Moments]) -> Pulls:
+    def influence_values(self, real: Strata[Moments], generated: Strata[Moments]) -> InfluenceValues:
         """FID without the bias of few rows, and each row's pull on it."""
-        return whole(self.pull_pieces(real, generated))
+        return whole(self.influence_pieces(real, generated))
 
-    def pull_pieces(self, real: Strata[Moments], generated: Strata[Moments]) -> Pieces[Pulls]:
+    def influence_pieces(self, real: Strata[Moments], generated: Strata[Moments]) -> Pieces[InfluenceValues]:
         """The same in pieces."""
         return Debiased(real, generated).pieces()
 

@@ -93,14 +93,14 @@ class Stratum:
         least = LEAST_LEFT / (1.0 + self.v * about.e)
         inverse, squared_inverse = (like(m, axes) for m in (grid.inverse.T, (grid.inverse**2).T))
         sums, norms = np.zeros((8, grid.t.size)), np.zeros(2)
-        self.pulls = np.empty(n)
+        self.influence_values = np.empty(n)
         for block in row_blocks(n, 80 * grid.t.size + 24 * axes.shape[0], 2 * PASSING_BYTES):
             centred, own_axes = align(subtract(to_float64(rows[block, :]), mean), axes)
             z = centred @ own_axes
             form, form2 = swell * to_numpy(z**2 @ inverse), to_numpy(z**2 @ squared_inverse)
             cross = 2.0 * to_numpy((z * shift) @ inverse)
             left = np.maximum(1.0 - self.v * form, least)
-            self.pulls[block] = (to_numpy((z + shift) ** 2 @ squared_inverse) / left) @ about.weight
+            self.influence_values[block] = (to_numpy((z + shift) ** 2 @ squared_inverse) / left) @ about.weight
             # about S(t), so that their variances lose no digits
             inside, outside = form - grid.s, form / left - grid.s
             first = inside, outside, form2, form2 / left**2
@@ -146,8 +146,8 @@ class Side:
         self.noisy = [part for part in self.parts if part is not None]
 
     @property
-    def pulls(self) -> tuple[np.ndarray | None, ...]:
-        return tuple(None if part is None else part.pulls for part in self.parts)
+    def influence_values(self) -> tuple[np.ndarray | None, ...]:
+        return tuple(None if part is None else part.influence_values for part in self.parts)
 
     def _average(self, values: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
         """Over the noise and the means of all parts, as they move Tr (M̂+t)^{-1}."""
@@ -262,7 +262,11 @@ class Pair:
         norm_spread = max(first.norm_spread, second.norm_spread)
         value = scale * (plain + shift + first.kappa + second.kappa)
         return TraceEstimate(
-            value, norm_spread, float(values.sum() ** 2 / (values**2).sum()), first.pulls, second.pulls
+            value,
+            norm_spread,
+            float(values.sum() ** 2 / (values**2).sum()),
+            first.influence_values,
+            second.influence_values,
         )
 
 

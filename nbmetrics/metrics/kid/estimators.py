@@ -47,7 +47,7 @@ class AllPairs:
     def has_closed_form(self, distribution: Distribution) -> bool:
         return bool(self.kernel.has_closed_form(distribution))
 
-    def reads(self, dim: int) -> str:
+    def streaming_mode(self, dim: int) -> str:
         return "once" if self.kernel.has_embedding(dim) else "again"
 
     def fold(self, dim: int) -> KernelFold:
@@ -64,7 +64,7 @@ class AllPairs:
             raise InvalidInput("rows", "has 1 row, and a pair needs 2", "Give more rows, or leave these out")
         return self._mean(sample)
 
-    def lone(self, sample: Sample) -> KernelMean | None:
+    def single_row_summary(self, sample: Sample) -> KernelMean | None:
         return None if sample.rows is None else self._mean(sample)
 
     def _mean(self, sample: Sample) -> KernelMean:
@@ -101,13 +101,13 @@ class _OnRows:
     def has_closed_form(self, distribution: Distribution) -> bool:
         return False
 
-    def reads(self, dim: int) -> str:
+    def streaming_mode(self, dim: int) -> str:
         return "rows"
 
     def summarize(self, sample: Sample) -> Rows:
         return Rows.of(sample)
 
-    def lone(self, sample: Sample) -> None:
+    def single_row_summary(self, sample: Sample) -> None:
         return None
 
     def pool(self, summaries: Sequence[Rows], weights: Sequence[float]) -> Rows:

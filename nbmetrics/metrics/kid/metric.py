@@ -23,13 +23,13 @@ from ...summaries.kernel_mean import KernelMean
 from ..base import Metric, Sample, Terms, score_pair
 from ..folding import summarized_once
 from ..steps import Pieces, whole
-from ..strata import Pulls, Strata
+from ..strata import InfluenceValues, Strata
 from . import pairs
 from .batches import remember_means, tabulate
 from .centred import centred
 from .estimators import AllPairs, as_estimator
+from .influence_values import kernel_influence_values
 from .kernels import Polynomial, as_kernel
-from .pulls import kernel_pulls
 from .replicates import replicates
 
 CUBIC = Polynomial(3)
@@ -83,20 +83,20 @@ class KID(Metric[Any]):
 
         Of a stream: by one pass where the kernel has an embedding (cubic, d ≤ 128), else blocks of pairs by several.
         """
-        if sample.stream is not None and self.reads(sample.dim) == "once":
+        if sample.stream is not None and self.streaming_mode(sample.dim) == "once":
             (found,) = summarized_once(sample.stream, [self])
             return found
         return self.estimator.summarize(sample)
 
-    def reads(self, dim: int) -> str:
-        return str(self.estimator.reads(dim)) if type(self).summarize is KID.summarize else "rows"
+    def streaming_mode(self, dim: int) -> str:
+        return str(self.estimator.streaming_mode(dim)) if type(self).summarize is KID.summarize else "rows"
 
     def fold(self, dim: int) -> Any:
         return self.estimator.fold(dim)
 
-    def lone(self, sample: Sample) -> Any:
+    def single_row_summary(self, sample: Sample) -> Any:
         """The kernel mean of a single row, which has pairs in the pool alone."""
-        return self.estimator.lone(sample)
+        return self.estimator.single_row_summary(sample)
 
     def prepare(self, clients: Sequence[Any]) -> None:
         """The kernel means of every two clients."""
@@ -114,11 +114,11 @@ class KID(Metric[Any]):
         """The summary of the pooled data."""
         return self.estimator.pool(summaries, weights)
 
-    def merger(self, dim: int) -> Callable[[Sequence[Any], Sequence[float]], Any] | None:
+    def pool_operator(self, dim: int) -> Callable[[Sequence[Any], Sequence[float]], Any] | None:
         """Of embeddings, where the kernel has them and all pairs count."""
         return KernelMean.merged if isinstance(self.estimator, AllPairs) and self.kernel.has_embedding(dim) else None
 
-    def by_pairs(self, dim: int) -> Any:
+    def pairwise_pool(self, dim: int) -> Any:
         """Kernel means of every two clients, where all pairs of rows count."""
         return pairs if isinstance(self.estimator, AllPairs) else None
 
@@ -169,20 +169,25 @@ class KID(Metric[Any]):
         return replicates(self.kernel, self.estimator.unbiased, real, generated, weights, counts)
 
     @property
-    def has_pulls(self) -> bool:
+    def has_influence_values(self) -> bool:
         return isinstance(self.estimator, AllPairs)
 
-    def pulls(self, real: Strata[Any], generated: Strata[Any]) -> Pulls:
+    def influence_values(self, real: Strata[Any], generated: Strata[Any]) -> InfluenceValues:
         """KID, of pooled clients as strata, and how each row pulls on it; for the estimators on all pairs."""
-        return whole(self.pull_pieces(real, generated))
+        return whole(self.influence_pieces(real, generated))
 
-    def pull_pieces(self, real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
+    def influence_pieces(self, real: Strata[Any], generated: Strata[Any]) -> Pieces[InfluenceValues]:
         """The same in pieces, blocks of rows."""
         terms = self.estimator.without_bias.terms(real.summary, generated.summary)
         value = math.fsum(terms.values())
-        pulls = yield from kernel_pulls(self.kernel, self.estimator.unbiased, value, real, generated)
-        fewest = min((len(rows) for rows in (*pulls.real, *pulls.generated) if rows is not None), default=FEWEST)
-        return pulls if fewest >= FEWEST else pulls._replace(caution=FEW)
+        influence_values = yield from kernel_influence_values(
+            self.kernel, self.estimator.unbiased, value, real, generated
+        )
+        fewest = min(
+            (len(rows) for rows in (*influence_values.real, *influence_values.generated) if rows is not None),
+            default=FEWEST,
+        )
+        return influence_values if fewest >= FEWEST else influence_values._replace(caution=FEW)
 
     def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""

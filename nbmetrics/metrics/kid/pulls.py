@@ -19,14 +19,16 @@ from ...arrays import Array, align, concat, is_array, row_blocks, to_float64, to
 from ...summaries.kernel_mean import KernelMean
 from ..memo import remember
 from ..steps import Pieces
-from ..strata import Pulls, Strata
+from ..strata import InfluenceValues, Strata
 from .batches import both_pieces, stacks, weighed_pieces
 
 # Of each part its rows' means, None for a distribution.
 Means = Sequence[np.ndarray | None]
 
 
-def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], generated: Strata[Any]) -> Pieces[Pulls]:
+def kernel_influence_values(
+    kernel: Any, unbiased: bool, value: float, real: Strata[Any], generated: Strata[Any]
+) -> Pieces[InfluenceValues]:
     """The pulls of all rows of both sides on the KID `value`, in pieces."""
     own = []
     for side in (real, generated):
@@ -40,7 +42,7 @@ def kernel_pulls(kernel: Any, unbiased: bool, value: float, real: Strata[Any], g
         tuple(None if a is None else 2.0 * (a - b) for a, b in zip(*both, strict=True))
         for both in zip(own, crosses, strict=True)
     )
-    return Pulls(value, of_real, of_generated)
+    return InfluenceValues(value, of_real, of_generated)
 
 
 def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> Pieces[Means]:

@@ -44,9 +44,9 @@ class Weighted:
             self.weights = counts / counts.sum(axis=1, keepdims=True)
             squared = self.weights**2
             diagonal = to_numpy(kernel.paired(self.rows, self.rows))
-            pulls = kernel.pull(self.rows)
+            influence_values = kernel.pull(self.rows)
             self.squares, self.own = squared.sum(axis=1), squared @ diagonal
-            self.pulled, self.pulled_own = self.weights @ pulls, squared @ pulls
+            self.pulled, self.pulled_own = self.weights @ influence_values, squared @ influence_values
         else:
             self.pulled = np.full(
                 self.replicates,

@@ -63,11 +63,11 @@ def test_a_clients_part_of_the_variance_is_that_of_its_rows_resampled(lab):
     share, rng, north = scene_of(lab).shares[0], np.random.default_rng(7), CLIENTS["north"]
     kid = nm.metrics.KID()
 
-    def pulls(rows):
+    def influence_values(rows):
         return share * (nm.kid(rows, first, kernel=kid.kernel) - nm.kid(rows, second, kernel=kid.kernel))
 
     # Rows that come twice would bias KID of one generator, not the difference of two.
-    again = [pulls(north[rng.integers(0, len(north), len(north))]) for _ in range(300)]
+    again = [influence_values(north[rng.integers(0, len(north), len(north))]) for _ in range(300)]
     assert found["variances"][0] == pytest.approx(np.var(again), rel=0.4)
 
 

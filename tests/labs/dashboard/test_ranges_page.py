@@ -152,9 +152,9 @@ def test_how_often_a_tie_is_told_apart(ahead, least, most):
     for world in range(worlds):
         losses, draws = np.zeros(8), np.zeros((256, 8))
         for i, (weight, load) in enumerate(zip((0.5, 0.3, 0.2), loads, strict=True)):
-            pulls = rng.standard_t(3, (10, 3)) @ load
-            losses += weight * pulls.mean(axis=0)
-            draws += weight * Multipliers(256, world).mean(pulls.T, [0, i]).T
+            influence_values = rng.standard_t(3, (10, 3)) @ load
+            losses += weight * influence_values.mean(axis=0)
+            draws += weight * Multipliers(256, world).mean(influence_values.T, [0, i]).T
         losses[0] -= ahead
         better = leads(losses, draws).better
         told += better[0].any() if ahead else better.any()

@@ -107,7 +107,7 @@ def test_pulls_on_the_plain_fid_are_what_leaving_a_row_out_takes_away():
     real, made = rng.normal(size=(900, 3)) @ rng.normal(size=(3, 3)), rng.normal(1.0, 2.0, (800, 3))
     metric = PlainFID()
     sides = [metric.strata(metric.summarize(Sample(rows=rows)), rows) for rows in (real, made)]
-    value, (of_real,), (of_made,) = metric.pulls(*sides)[:3]
+    value, (of_real,), (of_made,) = metric.influence_values(*sides)[:3]
     assert value == pytest.approx(nm.fid(real, made))
     for row in range(5):
         without_real = nm.fid(np.delete(real, row, axis=0), made)
