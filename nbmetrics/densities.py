@@ -11,7 +11,7 @@ import numpy as np
 from .arrays import LARGEST, as_rows, to_float64, to_numpy
 from .distributions import Empirical, Rng, check_draw, random_stream
 from .errors import check_number
-from .late import unmoved_random_state
+from .lazy_imports import unmoved_random_state
 
 # Squares of distances in units of the bandwidth stay inside float64 above it.
 NARROWEST = 1e-100

@@ -14,9 +14,9 @@ PACKAGE = ROOT / "nbmetrics"
 # From the ground up: a room imports only rooms before it.
 ROOMS = [
     "errors",
-    "late",
+    "lazy_imports",
     "files",
-    "orders",
+    "ranking",
     "datasets",
     "arrays",
     "partition",
@@ -102,7 +102,11 @@ def imported(source, relative):
         else:
             continue
         when = (
-            "never" if any(map(_is_for_types_only, outer)) else "late" if any(map(_is_function, outer)) else "at once"
+            "never"
+            if any(map(_is_for_types_only, outer))
+            else "lazy_imports"
+            if any(map(_is_function, outer))
+            else "at once"
         )
         yield from ((node.lineno, name, when) for name in names)
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import nbmetrics as nm
 from nbmetrics.cli import main
-from nbmetrics.federated import wire
+from nbmetrics.federated import serialization
 from tests.fuzz_checks import anything
 from tests.fuzzing import Tally
 from tests.hostile import VALUES
@@ -91,13 +91,13 @@ def lying_summaries(draw):
     size = int.from_bytes(sent[8:12], "little")
     if draw(st.booleans()):
         return metric, draw(flipped(sent))
-    head, body = json.loads(sent[12 : 12 + size]), sent[12 + size : -wire.CHECKSUM]
+    head, body = json.loads(sent[12 : 12 + size]), sent[12 + size : -serialization.CHECKSUM]
     if draw(st.integers(0, 3)):
         head = draw(other_json(head))
     else:
         body = draw(flipped(body))
     raw = as_json(head)
-    return metric, wire.sealed(sent[:8] + len(raw).to_bytes(4, "little") + raw + body)
+    return metric, serialization.sealed(sent[:8] + len(raw).to_bytes(4, "little") + raw + body)
 
 
 def scored(metric, data, beside):

@@ -14,7 +14,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics import InvalidInput
-from nbmetrics.federated import wire
+from nbmetrics.federated import serialization
 from nbmetrics.labs.dashboard.likeness import squared_apart
 from tests import ROOT
 
@@ -78,7 +78,7 @@ def test_a_short_summary_of_a_huge_dimension_is_refused_before_memory_is_taken(m
     head["dim"] = dim
     head["sections"][0] |= {"kind": kind, "arrays": []}
     raw = json.dumps(head).encode()
-    forged = wire.sealed(sent[:8] + len(raw).to_bytes(4, "little") + raw)
+    forged = serialization.sealed(sent[:8] + len(raw).to_bytes(4, "little") + raw)
 
     def ask():
         with pytest.raises(InvalidInput):

@@ -117,7 +117,7 @@ def test_no_room_holds_a_fifth_of_the_lines():
         ("metrics/fid/metric.py", "from ...summaries.moments import Moments\nfrom ..base import Metric", False),
         ("metrics/__init__.py", "from .fid.metric import FID", False),
         ("metrics/w1.py", "from .. import federation", True),
-        ("federation/dealing.py", "from nbmetrics.partition import dirichlet", False),
+        ("federation/partition_schemes.py", "from nbmetrics.partition import dirichlet", False),
         ("evaluation/scores.py", "from nbmetrics import Gaussian", True),
         ("evaluation/scores.py", "from ..experiments import base", True),
         ("arrays.py", "import torch", True),

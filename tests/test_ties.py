@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbmetrics.orders import is_tie, lowest, order
+from nbmetrics.ranking import is_tie, lowest, order
 from tests import ROOT
 from tests.labs.dashboard.page import said
 from tests.node import needs_node
@@ -84,10 +84,10 @@ def test_the_page_and_python_order_alike():
 # Where the lowest or highest of floats is taken, and why it decides nothing that rounding could turn.
 FREE = {
     "evaluation/heterogeneity.py": {"gap_caution": "which of several generators a caution names"},
-    "evaluation/words.py": {"_inversion": "which pair is the example", "_agreement": "which pair is the example"},
+    "evaluation/sentences.py": {"_inversion": "which pair is the example", "_agreement": "which pair is the example"},
     "federated/noise_error.py": {"_of_pairs": "which pair a caution names"},
     "federated/pairs.py": {"pair_survival": "of noisy draws, which do not tie"},
-    "federated/reveal.py": {"*": "the sign of an axis"},
+    "federated/summary_codec.py": {"*": "the sign of an axis"},
     "federated/site_checks.py": {"*": "which site a caution names"},
     "labs/dashboard/leaves.py": {"*": "the order of a drawing"},
     "labs/monitor/packed.py": {"*": "which points of a curve are drawn"},

@@ -18,7 +18,7 @@ from ..errors import InvalidInput, shown
 from ..features import Extraction, images
 from ..features.files import by_name, in_zip
 from ..federation import Client, Federation, Generator
-from ..federation.pictures import warn_unread
+from ..federation.image_sources import warn_unread
 from ..partition import natural
 
 FEATURES, ZIP = ".npy", ".zip"

@@ -16,17 +16,17 @@ from ..arrays import memory
 from ..errors import InvalidInput, check_choice
 from ..evaluation.evaluate import bar, check_any
 from ..evaluation.filling import Filling
+from ..evaluation.metric_selection import listed
 from ..evaluation.result import Result, all_terms
 from ..evaluation.scores import Scores
-from ..evaluation.wanted import listed
 from ..federation import as_generators
 from ..metrics.base import Metric
-from .crew import Crew
-from .hire import check_installed, hired
-from .leaves import begun, check_fits, result_of
+from .client_tasks import begun, check_fits, result_of
+from .connection import check_installed, hired
 from .pairs import has_room, scored_by_pairs
 from .sources import Source, parties_of
-from .tree import FAN_IN, against_all, joined
+from .task_runner import Crew
+from .tree_reduce import FAN_IN, against_all, joined
 
 log = logging.getLogger("nbmetrics.cluster")
 

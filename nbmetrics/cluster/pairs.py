@@ -23,10 +23,10 @@ from ..evaluation.filling import Filling
 from ..evaluation.result import Result
 from ..evaluation.standing import PoolOnlyClient, part_of
 from ..metrics.base import Metric
-from .crew import EVEN, Crew
-from .leaves import begun, result_of
+from .client_tasks import begun, result_of
 from .sources import Source
-from .tree import Kit, Node
+from .task_runner import EVEN, Crew
+from .tree_reduce import Kit, Node
 
 # Of the memory of a worker: the rows of a stack of clients, and of two of them, beside what they are computed with.
 STACK, BOTH = 0.05, 0.4

@@ -22,7 +22,7 @@ from ..errors import InvalidInput, check_list, check_names, refusal_of, shown
 from ..federation import Client, Federation
 from ..federation.generator import MOST_PARTIES
 from ..summaries.stream import Stream, checksum
-from .crew import Crew
+from .task_runner import Crew
 
 # Rows that all clients together show at a first look, as `metrics.kid.base.some_rows` takes them, and of each at least.
 SOME, LEAST = 256, 2

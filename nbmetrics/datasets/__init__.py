@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import check_choice
-from ..late import unmoved_random_state
+from ..lazy_imports import unmoved_random_state
 from .noto import emoji
 from .trained import trained_samples
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics.base import Metric
-from ..metrics.strata import InfluenceValues, Strata
+from ..metrics.stratified import InfluenceValues, Strata
 from .influence import influence_pieces_of
 
 

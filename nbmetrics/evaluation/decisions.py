@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InvalidInput
-from ..orders import inverted_pairs, lowest
+from ..ranking import inverted_pairs, lowest
 from .result import Result, ScoresProtocol, Values
 
 if TYPE_CHECKING:

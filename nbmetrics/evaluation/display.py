@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..orders import TIE, numeral
+from ..ranking import TIE, numeral
 from .result import ScoresProtocol
 
 PARTS = ("avg", "all", "gap")

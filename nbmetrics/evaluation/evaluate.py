@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InvalidInput, check_choice
 from ..federation import Federation, as_generators
-from ..late import late
+from ..lazy_imports import import_room
 from .filling import Filling
 from .result import Result
 from .scores import Scores
@@ -82,7 +82,7 @@ def evaluate(
     """
     if cluster is not None:
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "uncertainty": uncertainty, "progress": progress}
-        found: Scores = late("cluster").evaluate(federation, generators, metrics, **settings, cluster=cluster)
+        found: Scores = import_room("cluster").evaluate(federation, generators, metrics, **settings, cluster=cluster)
         return found
     _check_progress(progress)
     given = federation if isinstance(federation, Federation) else Federation(federation)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..metrics.base import Metric
-from ..orders import places
+from ..ranking import places
 from .display import PARTS, Cell
 from .result import ScoresProtocol
 

@@ -22,13 +22,13 @@ from ..distributions import check_draw
 from ..errors import InvalidInput, check_choice, check_count, check_named_weights, check_names, refusal_of
 from ..federation import Federation, Generator, as_generators
 from ..metrics.base import losses
-from .draws import Noise, NoiseColumn
+from .metric_selection import settled
+from .noise_samples import Noise, NoiseColumn
 from .parts import DRAWS, Clients, Column, check_sure
 from .result import UNKNOWN, Result, all_terms, value_of
 from .sampling import ClientSamples, GeneratorSamples, convention
 from .scores import Scores
 from .uncertainty import check_design
-from .wanted import settled
 
 NOT_YET = "not computed yet"
 # Seconds that a step is meant to take, so that a view may stop between two of them.

@@ -25,7 +25,7 @@ from ..errors import InvalidInput, check_choice, check_count, refusal_of, shown
 from ..metrics.base import Sample
 from ..metrics.fid.metric import FID
 from ..metrics.kid.centred import CentredPolynomial
-from ..metrics.strata import Strata
+from ..metrics.stratified import Strata
 from ..summaries.moments import Moments
 from ..summaries.roots import nuclear_norm
 from .influence import Influences

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric
-from ..metrics.steps import Pieces, whole
-from ..metrics.strata import InfluenceValues, Strata
-from ..orders import same_scores
+from ..metrics.chunked import Pieces, whole
+from ..metrics.stratified import InfluenceValues, Strata
+from ..ranking import same_scores
 from .uncertainty import Ends, normal_above
 
 

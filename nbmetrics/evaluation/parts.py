@@ -16,11 +16,11 @@ import numpy as np
 from ..errors import InvalidInput, refusal_of
 from ..metrics import Metric, Sample
 from ..metrics.base import Terms
-from ..metrics.strata import Strata
+from ..metrics.stratified import Strata
 from .ahead import Ahead
-from .draws import NO_DESIGN, Made, Multipliers, NoiseColumn, replicated, split
 from .influence import Influences
-from .replicas import Replicas, check_resampled, check_sizes, too_few
+from .noise_samples import NO_DESIGN, Made, Multipliers, NoiseColumn, replicated, split
+from .resampling import Replicas, check_resampled, check_sizes, too_few
 from .result import UNKNOWN, Result, pair_terms, pooled_or_refused, scored_pool, value_of, whole_terms
 from .sampling import ClientSamples, GeneratorSamples
 from .standing import Standing, part_of, pool, summarized

@@ -19,7 +19,7 @@ from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample, Terms, losses, terms_of
 from ..summaries.stream import BadRows
 from .influence import Influences
-from .replicas import Replicas
+from .resampling import Replicas
 from .standing import Standing, pool
 from .uncertainty import Ends
 

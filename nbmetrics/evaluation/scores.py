@@ -15,9 +15,9 @@ import numpy as np
 
 from ..errors import check_choice, check_named_weights
 from ..files import checked_path, write
-from ..late import late
-from ..orders import places
-from . import decisions, export, words
+from ..lazy_imports import import_room
+from ..ranking import places
+from . import decisions, export, sentences
 from .display import as_html, as_text
 from .heterogeneity import check_dealt, gap_caution, heterogeneity
 from .result import Result, Values
@@ -314,7 +314,7 @@ class Scores:
         0       avg      8  one number a generator
         1       all    572     mean and covariance
         """
-        return self._noted(late("federated").ledger(self))
+        return self._noted(import_room("federated").ledger(self))
 
     def plot(self, kind: str = "scatter", *, metric: str | None = None, ax: Axes | None = None) -> Figure:
         """A Figure of every metric, a panel each, or of one `metric`.
@@ -380,7 +380,7 @@ class Scores:
 
     def summary(self) -> list[str]:
         """In words, where avg and all order the generators differently."""
-        return words.summary(self)
+        return sentences.summary(self)
 
     def __repr__(self) -> str:
         return as_text(self)

@@ -12,7 +12,7 @@ from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric, Sample
 from ..summaries.stream import BadRows
 from .influence import Influences
-from .replicas import Replicas
+from .resampling import Replicas
 from .uncertainty import Ends
 
 # What an InvalidInput is about where it is the call's, not some party's rows: no metric of this name would stand.

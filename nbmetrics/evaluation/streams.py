@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..metrics import Metric, Sample
-from ..metrics.folding import summarized_once
+from ..metrics.streaming import summarized_once
 from ..summaries.stream import AGAIN, BadRows, Stream
 from .standing import client_summary
 

@@ -17,7 +17,7 @@ from ..features.extractors import Pixels
 from ..federation import Federation
 from ..metrics.fid.metric import FID
 from ..metrics.kid.metric import KID
-from ..orders import inverted_pairs
+from ..ranking import inverted_pairs
 from .base import DISTRIBUTED, experiment, grid, wide
 from .items import Items, as_list, call, classes_and_copies, halves, noted
 from .orders import with_ranks

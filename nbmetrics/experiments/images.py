@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..arrays import to_numpy
 from ..errors import InvalidInput, check_choice, check_count, check_number
-from ..late import unmoved_random_state
+from ..lazy_imports import unmoved_random_state
 from ..metrics import FID, FLD, Sample
 from ..metrics.fld import memorization_scores, quality_scores
 from .base import FLD_PAPER, experiment, grid

@@ -18,7 +18,7 @@ from ..metrics.copying import CT
 from ..metrics.fid.metric import FID
 from ..metrics.kid.kernels import RBF
 from ..metrics.kid.metric import KID
-from ..orders import TIE, inverted_pairs
+from ..ranking import TIE, inverted_pairs
 from .base import DISTRIBUTED, experiment, named_kernels, wide
 from .items import Items, classes_and_copies, halves, noted
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput, check_choice, check_count, check_number
-from ..late import unmoved_random_state
+from ..lazy_imports import unmoved_random_state
 from ..metrics.conditional import CFID, MFID, RFID, cfid, mfid, rfid
 from .base import CFID_PAPER, experiment
 from .items import as_list, call, features_by, stacked

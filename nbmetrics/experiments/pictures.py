@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import as_rows, to_numpy
 from ..datasets import digits
 from ..errors import InvalidInput, shown
-from ..late import unmoved_random_state
+from ..lazy_imports import unmoved_random_state
 from ..partition import by_label
 from .image_transforms import as_images
 from .items import Items, features_by, stacked

@@ -29,7 +29,7 @@ import numpy as np
 
 from ..errors import InvalidInput, check_number, shown
 from ..files import open_plain
-from .home import home
+from .cache_dir import home
 
 # Of the reading of images and of the files here: another number where either makes other rows of the same input.
 RULES = 1

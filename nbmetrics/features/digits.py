@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, shown
-from ..late import unmoved_random_state
+from ..lazy_imports import unmoved_random_state
 
 WEIGHTS = Path(__file__).with_name("digits-cnn.npz")
 SIDE, SMALLEST, LARGEST, DIM = 8, 8, 28, 64

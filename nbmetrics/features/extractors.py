@@ -108,7 +108,7 @@ def extractor_of(
         from .named import FidelityExtractor
 
         return FidelityExtractor(name, source, device, is_clean)
-    from .own import FunctionExtractor, ModuleExtractor
+    from .custom_extractors import FunctionExtractor, ModuleExtractor
 
     if not callable(extractor) or isinstance(extractor, type):
         fix = "Give a name of nm.extractors(), a torch.nn.Module, or a function of a batch of images"

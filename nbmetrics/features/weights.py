@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import InvalidInput, shown
-from .home import home
+from .cache_dir import home
 from .networks import NETWORKS, Network
 
 SUFFIXES = (".safetensors", ".pt", ".pth")

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidInput, caller_level, check_count, shown
-from ..evaluation.wanted import listed
+from ..evaluation.metric_selection import listed
 from ..federation import Client
 from ..metrics import Metric, Sample
-from .noisy import noisy_sections
+from .noisy_summaries import noisy_sections
 from .privacy import Privacy
-from .reveal import REVEALS, Thrift, arrays_of, kind_of, says
-from .wire import Section, write
+from .serialization import Section, write
+from .summary_codec import REVEALS, Thrift, arrays_of, kind_of, says
 
 ROWS = "Leave the metric out, take KID with nm.RandomFeatures, or say reveal_rows=True, which sends every row"
 MIN_ROWS = 10

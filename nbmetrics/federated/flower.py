@@ -19,8 +19,8 @@ from typing import Any
 
 from ..errors import InvalidInput, check_list, check_number, shown
 from ..evaluation.evaluate import evaluate
+from ..evaluation.metric_selection import listed
 from ..evaluation.scores import Scores
-from ..evaluation.wanted import listed
 from ..federation import Client
 from ..metrics import Metric
 from .client import client_summary

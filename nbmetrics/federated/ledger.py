@@ -15,8 +15,8 @@ from ..evaluation.scores import Scores
 from ..evaluation.standing import RemoteSummary, part_of
 from ..metrics import Metric, Sample
 from ..summaries.moments import SMALL
-from .reveal import REVEALS, Thrift, blank, kind_of, says
-from .wire import Section, size
+from .serialization import Section, size
+from .summary_codec import REVEALS, Thrift, blank, kind_of, says
 
 COLUMNS = ["client", "metric", "aggregate", "bytes", "bytes_down", "reveals"]
 # Of a score.

@@ -27,13 +27,13 @@ from scipy.optimize import nnls
 from ..arrays import to_numpy
 from ..errors import refusal_of
 from ..evaluation.result import Result
-from ..orders import lowest
-from .noisy import arrived, with_noise
+from ..ranking import lowest
+from .noise_trials import PARTS, avg_and_all
+from .noisy_summaries import arrived, with_noise
 from .pairs import two_digits
 from .privacy import Normals, isometric, unfolded
-from .reveal import Thrift, arrays_of_summary
-from .study import PARTS, avg_and_all
-from .wire import Section
+from .serialization import Section
+from .summary_codec import Thrift, arrays_of_summary
 
 # A difference of less than so many times its error may be the noise's.
 SAFE = 3.0

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..orders import lowest, numeral
+from ..ranking import lowest, numeral
 
 # The share of the draws from which on an order is said to survive.
 KEPT = 0.95

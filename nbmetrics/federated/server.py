@@ -17,18 +17,18 @@ from ..distributions import Round
 from ..errors import InvalidInput, check_list, check_named_weights, check_names, shown
 from ..evaluation.evaluate import check_any
 from ..evaluation.filling import Filling
+from ..evaluation.metric_selection import listed
 from ..evaluation.parts import Clients
 from ..evaluation.result import Result
 from ..evaluation.scores import Scores
 from ..evaluation.standing import PoolOnlyClient, client_summary
-from ..evaluation.wanted import listed
 from ..federation import Client, Federation, Generator, as_generators
 from ..metrics import Metric, Sample
 from .noise_error import NoisyResult, has_noise
-from .noisy import NoisyFID, NoisyMoments, noisy_mean
-from .reveal import kind_of, says, summary_of
+from .noisy_summaries import NoisyFID, NoisyMoments, noisy_mean
+from .serialization import AGAIN, Section, has_checksum, read
 from .site_checks import site_cautions
-from .wire import AGAIN, Section, has_checksum, read
+from .summary_codec import kind_of, says, summary_of
 
 SAME = "Let all clients and the server name the same metrics, with the same settings"
 # The rows of a stand-in are counted, never made: beyond this there are enough for any caution.

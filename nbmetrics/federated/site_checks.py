@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..orders import numeral
-from .reveal import rank_of
-from .wire import Section
+from ..ranking import numeral
+from .serialization import Section
+from .summary_codec import rank_of
 
 # How closely the numbers of one site agree with themselves, summarized anew: in another order, or as float32.
 AGREEMENT = {"<f8": 1e-9, "<f4": 1e-6}

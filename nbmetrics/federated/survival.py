@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from .noise_trials import EPSILONS, PARTS, NoiseStudy, noise_study
 from .pairs import PairSurvival
-from .study import EPSILONS, PARTS, NoiseStudy, noise_study
 
 COLUMNS = ["epsilon", "metric", "aggregate", "agreement", "best_kept", "error", "best_low", "best_high"]
 COLUMNS += ["rival", "kept", "kept_low", "kept_high", "kept_if_reversed", "reversed_low", "reversed_high"]

@@ -9,6 +9,6 @@ mix.py         sizes and classes as a table;  figure.py  the same as a picture
 from .client import Client
 from .federation import Federation
 from .generator import Generator, as_generators
-from .pictures import UnreadWarning, are_images, check_one_space
+from .image_sources import UnreadWarning, are_images, check_one_space
 
 __all__ = ["Client", "Federation", "Generator", "UnreadWarning", "are_images", "as_generators", "check_one_space"]

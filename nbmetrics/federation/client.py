@@ -16,7 +16,7 @@ from ..metrics.base import Sample
 from ..partition import labels_of
 from ..summaries.sources import parquet_files, peeked
 from ..summaries.stream import Stream, as_stream, of_whom
-from .pictures import are_images, extraction_of, images_of, rows_of
+from .image_sources import are_images, extraction_of, images_of, rows_of
 
 
 class Client:

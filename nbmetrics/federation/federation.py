@@ -21,9 +21,9 @@ from ..errors import (
     shown,
 )
 from .client import Client
-from .dealing import Dealt
 from .generator import MOST_PARTIES, named
-from .pictures import are_images, check_one_space, extraction_of
+from .image_sources import are_images, check_one_space, extraction_of
+from .partition_schemes import Dealt
 from .regroup import by_class, merged, with_class_moved, without
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Federation(Dealt):
     @property
     def report(self) -> pd.DataFrame:
         """Every file found where the clients' images were looked for: client, file, read, reason."""
-        from .mix import files
+        from .composition import files
 
         return files(self.clients, self._beside)
 
@@ -138,7 +138,7 @@ class Federation(Dealt):
         0  Client 1  3     0.5     0        0.00        1.00
         1  Client 2  3     0.5     0        0.67        0.33
         """
-        from .mix import describe
+        from .composition import describe
 
         return describe(self.clients, self.weights)
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ..figures.drawing import CLIENT, COLOURS, Drawing, plain
-from .mix import SHARE
+from .composition import SHARE
 
 # Classes are told apart by colour and hatch; more than that many by their place in a map.
 MOST_STACKED = 12

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidInput, check_names, shown
-from ..late import late
+from ..lazy_imports import import_room
 from ..partition import natural
-from .pictures import are_images, warn_unread
+from .image_sources import are_images, warn_unread
 
 FEWEST = 2
 MOST_NAMED = 3
@@ -44,7 +44,7 @@ def found(path: Any, labels: str) -> Found:
     """Who holds which image below a folder, or in a zip; warns of files that were not read."""
     check_folder(path)
     try:
-        images = late("features").images(path)
+        images = import_room("features").images(path)
     except InvalidInput as error:
         raise error.of("path") from None
     report, files = images.report, images.parts
@@ -56,7 +56,7 @@ def found(path: Any, labels: str) -> Found:
     names = {file[place] for file in read}
     if labels == "client":  # one without images is missed; among classes, folders of folders have none
         names |= {*owners, *_folders(path)} - {""}
-    titles = _titles(name for name in names if not late("features").files.is_hidden((name,)))
+    titles = _titles(name for name in names if not import_room("features").files.is_hidden((name,)))
     parts = {
         titles[name]: np.flatnonzero(holders == name) for name in sorted(titles, key=lambda name: natural(titles[name]))
     }
@@ -79,7 +79,7 @@ def _labels(classes: list[str]) -> np.ndarray:
 
 def _titles(names: Iterable[str]) -> dict[str, str]:
     """What folders are called in one line that can be shown; no two may be called alike."""
-    files = late("features").files
+    files = import_room("features").files
     titles = {name: files.one_line(name, files.LONGEST_SHOWN) for name in names}
     shared = [title for title, count in Counter(titles.values()).items() if count > 1]
     if shared:

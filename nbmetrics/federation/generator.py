@@ -18,7 +18,7 @@ from ..metrics.base import Sample
 from ..summaries.sources import is_batch_function, parquet_files
 from ..summaries.stream import Stream
 from .client import distribution_or_rows, opened
-from .pictures import are_images, check_extraction, check_one_space, images_of, in_batches, rows_of, told
+from .image_sources import are_images, check_extraction, check_one_space, images_of, in_batches, rows_of, told
 
 # An iterator that has given so many clients or generators is taken for an endless one.
 MOST_PARTIES = 100_000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..orders import lowest, numeral
+from ..ranking import lowest, numeral
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..orders import inverted_pairs, numeral
+from ..ranking import inverted_pairs, numeral
 from .drawing import (
     GENERATORS,
     GREY,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..orders import numeral
+from ..ranking import numeral
 from .drawing import COLOURS, GREY, Drawing, caption, legend, panels, plain
 
 ESTIMATORS: dict[str, dict[str, Any]] = {

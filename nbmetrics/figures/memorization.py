@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..orders import lowest, numeral
+from ..ranking import lowest, numeral
 from .drawing import (
     BROWN,
     CLIENT,

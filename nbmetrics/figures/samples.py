@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidInput, check_count
-from ..orders import numeral
+from ..ranking import numeral
 from .drawing import (
     COLOURS,
     GENERATOR,

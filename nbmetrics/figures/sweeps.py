@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..orders import numeral
+from ..ranking import numeral
 from .drawing import (
     CLIENT,
     MARKERS,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, shown
-from ..orders import numeral
+from ..ranking import numeral
 from .drawing import COLOURS, GREY, MARKERS, Drawing, legend, panels, plain
 
 

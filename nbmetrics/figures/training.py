@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ..orders import numeral
+from ..ranking import numeral
 from .drawing import GREY, Drawing, caption, curve, legend, panels, plain, with_unit
 from .federated import inversions, scatter
 

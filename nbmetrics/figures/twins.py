@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..orders import numeral
+from ..ranking import numeral
 from .drawing import GENERATORS, Drawing, caption, legend, panels, with_unit
 
 MOST_LABELS = 8

@@ -24,7 +24,7 @@ from ..errors import InvalidInput, check_choice, refusal_of, shown
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
 from .sample import Sample
-from .strata import InfluenceValues, Strata
+from .stratified import InfluenceValues, Strata
 
 S = TypeVar("S")
 S_co = TypeVar("S_co", covariant=True)

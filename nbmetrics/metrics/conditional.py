@@ -26,8 +26,8 @@ from ..errors import InvalidInput, caller_level, check_count, check_names, check
 from ..summaries.joint import JointMoments, short
 from ..summaries.roots import nuclear_norm
 from .base import Metric, Sample
-from .few import few_rows
 from .fid.metric import PRECISION
+from .sample_size import few_rows
 
 # Pairs for each feature of x and y below which CFID is mostly the noise of its own estimate.
 ENOUGH = 10

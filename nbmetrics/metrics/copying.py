@@ -16,12 +16,12 @@ import numpy as np
 
 from ..arrays import Array, align, check_frames, mean_rows, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
-from ..late import unmoved_random_state
+from ..lazy_imports import unmoved_random_state
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
-from .memo import remember
-from .nearest import Distinct, Neighbors, kth_between, kth_within
+from .nearest_neighbors import Distinct, Neighbors, kth_between, kth_within
 from .prdc import distinct_of, remembered
+from .weak_cache import remember
 
 # C_T as published: so many dimensions and cells, and so many generated rows in a cell that counts.
 DIMENSIONS = 64

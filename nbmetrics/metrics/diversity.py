@@ -24,12 +24,12 @@ from ..errors import InvalidInput, shown
 from ..summaries.kernel_mean import KernelMean
 from ..summaries.roots import nuclear_norm
 from ..summaries.rows import Rows
-from .alone import Alone, score_alone
 from .base import Metric, Sample, score_pair
 from .directions import directions, has_direction
+from .generator_only import Alone, score_alone
 from .kid.estimators import AllPairs
 from .kid.kernels import RBF
-from .memo import remember
+from .weak_cache import remember
 
 # Beyond as many rows a full matrix of pairs, and its spectrum, takes minutes; of a distribution fewer are drawn.
 MOST_ROWS, DRAWN = 5000, 2000

@@ -27,8 +27,8 @@ from ..arrays import Array, align, as_rows, check_frames, device, namespace, row
 from ..errors import InvalidInput, check_count, shown
 from ..summaries.rows import Rows
 from .base import Metric, Sample
-from .memo import remember
 from .mixture import MixtureDensity, Scale, fit
+from .weak_cache import remember
 
 # Points to a nat per dimension.
 POINTS = 100.0

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..arrays import Array, namespace, row_blocks, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
-from .alone import Alone, score_alone
 from .base import Metric, Sample, score_pair
+from .generator_only import Alone, score_alone
 
 # What rounding in half precision may leave of a sum of 1, and below 0.
 LOOSE, BELOW = 5e-3, 1e-6

@@ -13,7 +13,7 @@ from ..arrays import Array, as_rows, is_array, to_numpy
 from ..distributions import Distribution, Gaussian, HasDensity, HasMoments, has_density, has_moments
 from ..errors import InvalidInput, check_count, shown
 from .base import Metric, Sample
-from .memo import remember
+from .weak_cache import remember
 
 
 class LogLikelihood(Metric["DensityParts"]):

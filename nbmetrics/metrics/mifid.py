@@ -22,9 +22,9 @@ from ..summaries.rows import Rows
 from .base import Metric, Sample, score_pair
 from .directions import directions, has_direction
 from .fid.metric import FID, PRECISION
-from .memo import remember
-from .nearest import Distinct, kth_between
+from .nearest_neighbors import Distinct, kth_between
 from .prdc import remembered
+from .weak_cache import remember
 
 FRECHET = FID()
 # Beside the distance, so that copies do not divide by 0: as published.

@@ -25,8 +25,8 @@ from ..arrays import align, check_frames, like, namespace, to_numpy
 from ..errors import check_count
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
-from .memo import remember
-from .nearest import Comparison, Distinct, kth_within
+from .nearest_neighbors import Comparison, Distinct, kth_within
+from .weak_cache import remember
 
 # Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
 # generator must fit.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array, align, as_rows, check_frames, like, row_blocks, squared_distances, to_float64, to_numpy
 from ..errors import check_count
-from .nearest import CACHE_BYTES, Distinct, direct, kth_within
+from .nearest_neighbors import CACHE_BYTES, Distinct, direct, kth_within
 
 # Of the squared radii: how exactly distances are known among which the best ball is chosen; it is then measured anew.
 EXACT = 1e-9

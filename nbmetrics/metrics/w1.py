@@ -19,7 +19,7 @@ import numpy as np
 
 from ..arrays import Array, align, check_frames, like, namespace, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count
-from ..late import unmoved_random_state
+from ..lazy_imports import unmoved_random_state
 from ..summaries.rows import Rows
 from .base import Metric, Sample, sample_if_needed
 

@@ -29,7 +29,7 @@ from ..metrics.base import Sample
 from ..metrics.kid.batches import remember_means
 from ..metrics.kid.estimators import AllPairs
 from ..metrics.kid.metric import KID
-from ..orders import lowest
+from ..ranking import lowest
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from .simplex import descend, is_convex
 

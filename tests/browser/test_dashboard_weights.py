@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from nbmetrics.evaluation.elsewhere import scores_elsewhere
+from nbmetrics.evaluation.reweighting import scores_elsewhere
 from nbmetrics.labs.dashboard.certificate import breakpoints, certificate, certificate_sentence, with_weight
 from nbmetrics.labs.dashboard.ranges import apart
 from nbmetrics.labs.dashboard.regions import regions, regret

@@ -104,7 +104,7 @@ def killing(k, folder):
 
 def imported():
     """Nothing; what tasks need is imported."""
-    import nbmetrics.cluster.tree  # noqa: F401
+    import nbmetrics.cluster.tree_reduce  # noqa: F401
 
 
 def functions():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.draws import Multipliers, noise, packed, unpacked
+from nbmetrics.evaluation.noise_samples import Multipliers, noise, packed, unpacked
 from tests.slow import slow
 
 MANY = 20_000
@@ -50,7 +50,7 @@ def test_draws_of_one_party_are_student_t_and_shared(n):
 
 @pytest.mark.parametrize("metric", ["fid", *slow("kid")])
 def test_draws_have_the_variances_of_influence_values(sides, metric, monkeypatch):
-    monkeypatch.setattr("nbmetrics.evaluation.draws.Multipliers", Parties)
+    monkeypatch.setattr("nbmetrics.evaluation.noise_samples.Multipliers", Parties)
     scores = nm.evaluate(*sides, metric, uncertainty=nm.Influence(), progress=False)
     (result,) = scores._results
     drawn, spread = noise(result, scores.weights, MANY), result.replicas.spread(scores.weights)

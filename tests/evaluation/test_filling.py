@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.draws import noise
 from nbmetrics.evaluation.filling import NOT_YET, Filling
+from nbmetrics.evaluation.noise_samples import noise
 
 METRICS = ("fid", "kid", "precision", nm.metrics.KID(nm.RBF(2.0), name="kid_rbf"))
 

@@ -9,7 +9,7 @@ from scipy.stats import kstest
 import nbmetrics as nm
 from nbmetrics.evaluation.influence import Variance
 from nbmetrics.metrics import FID, KID, FIDInfinity, Sample
-from nbmetrics.metrics.strata import Strata
+from nbmetrics.metrics.stratified import Strata
 from tests.populations import fid, fid_avg_and_all, normal, rectified
 from tests.slow import by_default
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.metrics import KID, Sample, folding
+from nbmetrics.metrics import KID, Sample, streaming
 from nbmetrics.summaries import stream as streams
 from tests.batches import as_loader, as_npy, as_parquet_folder, need
 
@@ -20,7 +20,7 @@ ROWS = 3.0 + RNG.normal(size=(60, 4)) @ RNG.normal(size=(4, 4))
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 8 rows, as if a few rows were many."""
-    monkeypatch.setattr(folding, "block_rows", lambda dim: 8)
+    monkeypatch.setattr(streaming, "block_rows", lambda dim: 8)
 
 
 @pytest.mark.parametrize("kernel", [nm.RBF(2.0), nm.RBF("median"), nm.Polynomial(2), lambda x, y: (x @ y.T) ** 2])

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
-from nbmetrics.evaluation.replicas import Replicas
+from nbmetrics.evaluation.resampling import Replicas
 from nbmetrics.evaluation.uncertainty import JackknifeResamples
 from nbmetrics.metrics.base import Sample, replicate
 

@@ -11,7 +11,7 @@ from nbmetrics import experiments, figures
 from nbmetrics.datasets import digits, published
 from nbmetrics.experiments.base import wide
 from nbmetrics.experiments.orders import order_summary, with_ranks
-from nbmetrics.orders import inverted_pairs
+from nbmetrics.ranking import inverted_pairs
 from tests.slow import slow
 
 X, Y = digits()

@@ -303,7 +303,7 @@ def test_bad_settings_are_refused_and_change_nothing(name, value):
 
 
 def test_home_follows_the_environment(monkeypatch, tmp_path):
-    from nbmetrics.features.home import home
+    from nbmetrics.features.cache_dir import home
 
     monkeypatch.setenv("NBMETRICS_HOME", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

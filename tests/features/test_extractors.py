@@ -66,7 +66,7 @@ nm.extract(np.zeros((1, 8, 8, 3), np.uint8), lambda batch: batch[:, 0, 0] / 255,
 print(*sys.modules)
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "nbmetrics.features.own" in found and not {"torch", "torchvision", "matplotlib"} & set(found)
+    assert "nbmetrics.features.custom_extractors" in found and not {"torch", "torchvision", "matplotlib"} & set(found)
 
 
 @pytest.mark.parametrize("package", ["torch", "torchvision", "torch_fidelity"])

@@ -6,7 +6,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.features import weights as module
-from nbmetrics.features.home import home
+from nbmetrics.features.cache_dir import home
 from nbmetrics.features.networks import NETWORKS
 from nbmetrics.features.weights import folder, located
 

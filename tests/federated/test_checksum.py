@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.federated import wire
+from nbmetrics.federated import serialization
 from tests.slow import slow
 
 ROWS = np.random.default_rng(2).normal(size=(30, 3))
@@ -23,7 +23,7 @@ OLD_ROWS = np.random.default_rng(0).normal(size=(12, 2)).round(3)
 
 def is_refused(data):
     try:
-        wire.read(bytes(data), "client 'eve'")
+        serialization.read(bytes(data), "client 'eve'")
     except nm.InvalidInput as error:
         return "eve" in str(error)
     return False
@@ -56,7 +56,7 @@ def test_damage_of_several_bytes_is_refused():
 
 def test_the_refusal_names_the_client_and_the_damage():
     data = bytearray(SENT)
-    data[-wire.CHECKSUM - 1] ^= 16  # in the last number: before there was a checksum, another score and no word of it
+    data[-serialization.CHECKSUM - 1] ^= 16  # in the last number
     with pytest.raises(nm.InvalidInput, match=r"client 'eve': summary is damaged or cut short: its checksum"):
         nm.federated.aggregate({"adam": SENT, "eve": bytes(data)}, None, GENERATORS, "fid")
 
@@ -64,7 +64,7 @@ def test_the_refusal_names_the_client_and_the_damage():
 def test_version_1_is_read_and_said_to_have_no_checksum():
     generators = {"g": nm.Gaussian([0.0, 0.0])}
     new = nm.federated.client_summary(OLD_ROWS, "fid")
-    assert new[: len(wire.MAGIC)] == b"NBMETSM\x02" and len(new) == len(OLD) + 32
+    assert new[: len(serialization.MAGIC)] == b"NBMETSM\x02" and len(new) == len(OLD) + 32
     first, second = (nm.federated.aggregate({"a": one}, None, generators, "fid") for one in (OLD, new))
     assert first.table["all"][0] == second.table["all"][0] == pytest.approx(nm.fid(OLD_ROWS, generators["g"]))
     assert [line for line in first.cautions if "without checksum" in line] == [
@@ -78,8 +78,8 @@ def test_version_1_is_read_and_said_to_have_no_checksum():
 def test_the_ledger_counts_the_checksum():
     for metrics in ("fid", "kid"):
         data = nm.federated.client_summary(ROWS, metrics)
-        _, sections = wire.read(data, "c")
-        assert wire.size(3, list(sections.values())) == len(data)
+        _, sections = serialization.read(data, "c")
+        assert serialization.size(3, list(sections.values())) == len(data)
         there = nm.federated.aggregate([data], None, GENERATORS, metrics).ledger.query("aggregate == 'all'")
         here = nm.evaluate([ROWS], GENERATORS, metrics, progress=False).ledger.query("aggregate == 'all'")
         assert there["bytes"].tolist() == here["bytes"].tolist() == [len(data)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.federated import wire
+from nbmetrics.federated import serialization
 from tests import ROOT
 
 D, DRAWS = 16, 20
@@ -16,7 +16,7 @@ GUIDE = (ROOT / "docs/federated.md").read_text("utf-8")
 
 def sent(rows, metric="fid", **options):
     """(n, arrays) that a client sends."""
-    section = wire.read(nm.federated.client_summary(rows, metric, **options), "c")[1][metric]
+    section = serialization.read(nm.federated.client_summary(rows, metric, **options), "c")[1][metric]
     return int(section.count), section.arrays
 
 

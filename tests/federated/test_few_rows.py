@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import least_squares
 
 import nbmetrics as nm
-from nbmetrics.federated import FewRowsWarning, client_summary, wire
+from nbmetrics.federated import FewRowsWarning, client_summary, serialization
 
 pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.federated.FewRowsWarning")
 
@@ -39,7 +39,7 @@ def test_fewer_than_ten_rows_are_refused_unless_it_is_allowed_or_noise_is_added(
     with pytest.raises(nm.InvalidInput, match=r"^rows: has 49 rows, .* min_rows=50 or more"):
         client_summary(rows(49), metrics, min_rows=50)
     assert warned(rows(100), metrics) == warned(rows(100), metrics, min_rows=100) == []
-    assert wire.read(client_summary(rows(9), metrics, min_rows=9), "c")[0] == 3
+    assert serialization.read(client_summary(rows(9), metrics, min_rows=9), "c")[0] == 3
     if metrics in ("fid", FEATURES):
         assert warned(rows(2), metrics, privacy=PRIVATE) == []
 
@@ -85,7 +85,7 @@ def test_rows_are_rebuilt_from_mean_and_covariance_where_columns_hold_0_or_1():
     """They lie in the span of the covariance, in which few points have such columns; tried one by one."""
     n, d = 12, 30
     truth = np.c_[RNG.integers(0, 2, size=(n, 20)), RNG.normal(size=(n, 10))]
-    sent = wire.read(client_summary(truth, "fid", min_rows=1), "c")[1]["fid"].arrays
+    sent = serialization.read(client_summary(truth, "fid", min_rows=1), "c")[1]["fid"].arrays
     factor = np.zeros((n - 1, d))
     factor[np.triu_indices(n - 1, m=d)] = sent["factor"]
     basis = np.linalg.qr(factor.T)[0].T  # (n − 1, d)
@@ -101,7 +101,7 @@ def test_rows_are_rebuilt_from_a_mean_of_random_features():
     """As many equations as the rows have numbers: least squares from random starts finds them."""
     n, d, kernel = 10, 2, nm.RandomFeatures(nm.RBF(1.0), 256)
     truth = rows(n, d)
-    sent = wire.read(client_summary(truth, nm.metrics.KID(kernel)), "c")[1]["kid"].arrays["mean"]
+    sent = serialization.read(client_summary(truth, nm.metrics.KID(kernel)), "c")[1]["kid"].arrays["mean"]
     for _ in range(20):
         start = RNG.normal(size=n * d)
         found = least_squares(lambda x: kernel.features(x.reshape(n, d)).mean(axis=0) - sent, start)

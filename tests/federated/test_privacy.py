@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 import nbmetrics as nm
-from nbmetrics.federated import noisy, privacy, wire
+from nbmetrics.federated import noisy_summaries, privacy, serialization
 from nbmetrics.federated.privacy import Normals, Privacy
 
 RNG = np.random.default_rng(11)
@@ -58,7 +58,7 @@ def test_sensitivities_are_reached_and_never_passed():
 
 def released(rows, metric, given):
     """The numbers that one client sends, and the stated deviation of each."""
-    _, sections = wire.read(nm.federated.client_summary(rows, metric, privacy=given), "c")
+    _, sections = serialization.read(nm.federated.client_summary(rows, metric, privacy=given), "c")
     (section,) = sections.values()
     names = ("mean", "second") if "second" in section.arrays else ("mean",)
     return np.concatenate([section.arrays[name] for name in names]), section.notes["sigma"]
@@ -94,7 +94,7 @@ def attack(metric, worst, other, sigma_factor, runs=1_000):
     z, normals = sigma_factor * given.multiplier(1), Normals(5)
 
     def numbers(sample, multiplier, source):
-        section = noisy.with_noise(noisy.bounded(metric, sample, given), multiplier, source)
+        section = noisy_summaries.with_noise(noisy_summaries.bounded(metric, sample, given), multiplier, source)
         return np.concatenate([section.arrays[n] for n in ("mean", "second") if n in section.arrays])
 
     class Silent:
@@ -143,7 +143,7 @@ def test_a_membership_attack_stays_below_the_bound_and_breaks_less_noise(what):
 
 def test_metrics_share_the_budget():
     rows, given = RNG.normal(size=(30, 3)), Privacy(2.0, 1e-6, clip=3.0)
-    _, both = wire.read(nm.federated.client_summary(rows, ["fid", KID_OF_FEATURES], privacy=given), "c")
+    _, both = serialization.read(nm.federated.client_summary(rows, ["fid", KID_OF_FEATURES], privacy=given), "c")
     sensitivity = {"fid": math.sqrt(4.5) / 30, "kid": 2 / 30}
     multipliers = [both[name].notes["sigma"] / sensitivity[name] for name in ("fid", "kid")]
     assert nm.federated.spent(multipliers, 1e-6) == pytest.approx(2.0, rel=1e-6)
@@ -171,10 +171,10 @@ def test_scores_of_noisy_summaries_are_unbiased_where_they_say_so():
     for seed in range(200):
         given = Privacy(20.0, 1e-3, clip=2.0, seed=seed)
         sent = [nm.federated.client_summary(x, metrics, privacy=given) for x in clients]
-        dim, sections = wire.read(sent[0], "c")
-        made = noisy.NoisyMoments.of(sections["fid"], dim)
+        dim, sections = serialization.read(sent[0], "c")
+        made = noisy_summaries.NoisyMoments.of(sections["fid"], dim)
         spreads.append(made.second - np.outer(made.mean, made.mean) + made.variance * np.eye(3))
-        means = [noisy.noisy_mean(KID_OF_FEATURES, wire.read(data, "c")[1]["kid"]) for data in sent]
+        means = [noisy_summaries.noisy_mean(KID_OF_FEATURES, serialization.read(data, "c")[1]["kid"]) for data in sent]
         scores.append(nm.metrics.KID.pool(KID_OF_FEATURES, means, [0.5, 0.5]).self_mean())
     error = np.std(spreads, axis=0) / math.sqrt(200)
     assert (np.abs(np.mean(spreads, axis=0) - np.cov(clipped[0].T, ddof=0)) < 5 * error).all()

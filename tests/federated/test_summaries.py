@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.federated import wire
+from nbmetrics.federated import serialization
 
 RNG = np.random.default_rng(3)
 pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.federated.FewRowsWarning")
@@ -33,7 +33,7 @@ def both(clients, generators, metrics, weights=None, samples=300, **options):
 
 def read(rows, metric):
     """What a client, however small, sends for a metric."""
-    return wire.read(nm.federated.client_summary(rows, metric, min_rows=1), "c")[1][metric]
+    return serialization.read(nm.federated.client_summary(rows, metric, min_rows=1), "c")[1][metric]
 
 
 def without_advice(scores):
@@ -135,7 +135,7 @@ def test_third_moments_of_few_rows_give_the_rows_back():
 def header(data):
     """The header, and the bytes of numbers."""
     length = int.from_bytes(data[8:12], "little")
-    return json.loads(data[12 : 12 + length]), data[12 + length : -wire.CHECKSUM]
+    return json.loads(data[12 : 12 + length]), data[12 + length : -serialization.CHECKSUM]
 
 
 def rebuilt(head, numbers):
@@ -144,7 +144,7 @@ def rebuilt(head, numbers):
 
 
 def framed(text, numbers=b""):
-    return wire.sealed(wire.MAGIC + len(text).to_bytes(4, "little") + text + numbers)
+    return serialization.sealed(serialization.MAGIC + len(text).to_bytes(4, "little") + text + numbers)
 
 
 def numbered(numbers):
@@ -177,13 +177,13 @@ BAD = {
     "another version": GOOD[:7] + b"\x03" + GOOD[8:],
     "an older version that it is not": GOOD[:7] + b"\x01" + GOOD[8:],
     "cut": GOOD[:-1],
-    "cut and sealed": wire.sealed(GOOD[: -wire.CHECKSUM - 1]),
+    "cut and sealed": serialization.sealed(GOOD[: -serialization.CHECKSUM - 1]),
     "longer": GOOD + b"\0",
-    "longer and sealed": wire.sealed(GOOD[: -wire.CHECKSUM] + b"\0"),
+    "longer and sealed": serialization.sealed(GOOD[: -serialization.CHECKSUM] + b"\0"),
     "cut in the header": GOOD[:40],
-    "a name alone": wire.MAGIC,
-    "a name alone, sealed": wire.sealed(wire.MAGIC),
-    "a header of 4 GB": wire.sealed(wire.MAGIC + b"\xff" * 4 + GOOD[12 : -wire.CHECKSUM]),
+    "a name alone": serialization.MAGIC,
+    "a name alone, sealed": serialization.sealed(serialization.MAGIC),
+    "a header of 4 GB": serialization.sealed(serialization.MAGIC + b"\xff" * 4 + GOOD[12 : -serialization.CHECKSUM]),
     "no JSON": framed(b"\xff\xfe{}"),
     "deep JSON": framed(DEEP),
     "a list": rebuilt([], b""),
@@ -220,12 +220,12 @@ def test_forged_bytes_are_read_or_refused():
     """Other bytes with a checksum of their own: it finds damage, not forgery."""
     rng, refused = np.random.default_rng(0), 0
     for _ in range(300):
-        data = bytearray(GOOD[: -wire.CHECKSUM])
+        data = bytearray(GOOD[: -serialization.CHECKSUM])
         for place in rng.integers(len(data), size=rng.integers(1, 4)):
             data[place] = rng.integers(256)
         try:
             scores = nm.federated.aggregate(
-                [GOOD, wire.sealed(bytes(data))], [1, 1], {"g": nm.Gaussian([0.0] * 4)}, "fid"
+                [GOOD, serialization.sealed(bytes(data))], [1, 1], {"g": nm.Gaussian([0.0] * 4)}, "fid"
             )
             assert np.isfinite(scores.table["all"]).all()
         except nm.InvalidInput:

@@ -6,11 +6,11 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
-from nbmetrics.federated.noisy import bounded, with_noise
+from nbmetrics.federated.noise_trials import noise_study
+from nbmetrics.federated.noisy_summaries import bounded, with_noise
 from nbmetrics.federated.privacy import Normals
-from nbmetrics.federated.study import noise_study
+from nbmetrics.federated.serialization import write
 from nbmetrics.federated.survival import wilson
-from nbmetrics.federated.wire import write
 
 RNG = np.random.default_rng(5)
 CLIENTS = {"a": RNG.normal(0, 1, size=(400, 3)), "b": RNG.normal(1, 1, size=(300, 3))}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.federated import wire
+from nbmetrics.federated import serialization
 from tests import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore::nbmetrics.federated.FewRowsWarning")
@@ -44,7 +44,10 @@ def test_fewer_directions_move_no_score_beyond_the_bound(rank, weights):
     made = scores("fid", weights, rank=rank)
     exact = scores("fid", weights)
     off = np.abs(np.sqrt(values(made)) - np.sqrt(values(exact)))
-    lost = [wire.read(nm.federated.client_summary(x, "fid", rank=rank), "c")[1]["fid"].notes["lost"] for x in CLIENTS]
+    lost = [
+        serialization.read(nm.federated.client_summary(x, "fid", rank=rank), "c")[1]["fid"].notes["lost"]
+        for x in CLIENTS
+    ]
     (line,) = [line for line in made.cautions if "directions were left out" in line]
     worst = float(re.search(r"at most ([\d.e-]+)\.", line)[1])
     assert (off[:, :-1] <= np.array(lost) + 1e-9).all() and max(lost) <= worst <= 1.02 * max(lost)

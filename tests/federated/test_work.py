@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.federated import noisy, study, work
-from nbmetrics.federated.study import noise_study
+from nbmetrics.federated import noise_trials, noisy_summaries, runtime_estimate
+from nbmetrics.federated.noise_trials import noise_study
 
 RNG = np.random.default_rng(9)
 CLIENTS = {"a": RNG.normal(0, 1, size=(40, 3)), "b": RNG.normal(1, 1, size=(30, 3))}
@@ -29,9 +29,9 @@ def test_the_repair_cuts_negative_eigenvalues_off_and_nothing_else(d, noise):
     second += noise * (made + made.T)
     second[0, 0] -= noise
     mean = rng.normal(size=d) / 10
-    moments = noisy.NoisyMoments(n, mean, second, shift, noise**2)
+    moments = noisy_summaries.NoisyMoments(n, mean, second, shift, noise**2)
     generated = rng.normal(size=(4 * d + 9, d))
-    found = noisy.NoisyFID().terms(moments, nm.metrics.FID().summarize(nm.metrics.Sample(rows=generated)))
+    found = noisy_summaries.NoisyFID().terms(moments, nm.metrics.FID().summarize(nm.metrics.Sample(rows=generated)))
     cov = nearest_covariance((second - np.outer(mean, mean) + noise**2 * np.eye(d)) * n / (n - 1))
     other = np.cov(generated.T).reshape(d, d)
     values, vectors = np.linalg.eigh(other)
@@ -44,9 +44,11 @@ def test_the_repair_cuts_negative_eigenvalues_off_and_nothing_else(d, noise):
 
 
 def test_a_study_of_wide_features_is_refused_before_anything_is_computed(monkeypatch):
-    monkeypatch.setattr(study, "evaluate", lambda *_, **__: pytest.fail("was begun"))
-    monkeypatch.setattr(study, "bounded", lambda *_: pytest.fail("was begun"))
-    monkeypatch.setattr(work, "timed", lambda metric, width: (0.5, 0.25) if metric.name == "fid" else (1e-3, 1e-3))
+    monkeypatch.setattr(noise_trials, "evaluate", lambda *_, **__: pytest.fail("was begun"))
+    monkeypatch.setattr(noise_trials, "bounded", lambda *_: pytest.fail("was begun"))
+    monkeypatch.setattr(
+        runtime_estimate, "timed", lambda metric, width: (0.5, 0.25) if metric.name == "fid" else (1e-3, 1e-3)
+    )
     wide = {"a": np.zeros((2, 2048)), "b": np.zeros((2, 2048)), "c": np.zeros((2, 2048))}
     generators = {"g": np.zeros((2, 2048)), "h": np.zeros((2, 2048))}
     # 4³ times 512 features; 5 ε × 3 runs × (3 clients + their pool) × (0.75 · 64 + 0.002) s = 0.8 hours
@@ -64,11 +66,11 @@ def test_a_study_of_wide_features_is_refused_before_anything_is_computed(monkeyp
 
 
 def test_the_time_is_that_of_one_release_here():
-    assert work.timed(nm.metrics.metric_of("vendi"), 3) == (0.0, 0.0)  # nothing of a client is in it
+    assert runtime_estimate.timed(nm.metrics.metric_of("vendi"), 3) == (0.0, 0.0)  # nothing of a client is in it
     for metric in (nm.metrics.FID(), KID_OF_FEATURES):
-        assert min(work.timed(metric, 2)) > 0.0
+        assert min(runtime_estimate.timed(metric, 2)) > 0.0
     wide = nm.metrics.KID(nm.RandomFeatures(nm.RBF(), 64))
-    assert work.seconds_of(wide, 10**6, 2) < 1.0  # of features that are not made again, however wide the rows
+    assert runtime_estimate.seconds_of(wide, 10**6, 2) < 1.0  # however wide the rows
 
 
 def test_the_bar_counts_every_score(monkeypatch):
@@ -88,7 +90,7 @@ def test_the_bar_counts_every_score(monkeypatch):
         def update(self, count):
             self.done += count
 
-    monkeypatch.setattr(study, "bar", Bar)
+    monkeypatch.setattr(noise_trials, "bar", Bar)
     metrics = ["fid", KID_OF_FEATURES, "vendi"]
     noise_study(CLIENTS, GENERATORS, metrics, clip=4.0, epsilons=[1.0, 2.0], repeats=3, samples=9, progress=False)
     (bar,) = bars

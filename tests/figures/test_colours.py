@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 import nbmetrics as nm
 from nbmetrics.figures import drawing
-from nbmetrics.orders import numeral
+from nbmetrics.ranking import numeral
 from tests.rooms import PACKAGE
 
 CSS = (PACKAGE / "labs" / "toolkit" / "view" / "lab.css").read_text("utf-8")

@@ -9,7 +9,7 @@ import nbmetrics as nm
 from nbmetrics.metrics import Sample
 from nbmetrics.metrics.fid.debiased import Debiased
 from nbmetrics.metrics.fid.spectral import Pair
-from nbmetrics.metrics.strata import Strata
+from nbmetrics.metrics.stratified import Strata
 from nbmetrics.summaries.moments import Moments
 from tests.populations import elliptical, fid, fid_avg_and_all, mixture, normal, rectified
 from tests.slow import by_default

@@ -9,7 +9,7 @@ import numpy as np
 
 import nbmetrics as nm
 from nbmetrics.metrics import FID, FLD, Sample
-from nbmetrics.metrics.memo import remember
+from nbmetrics.metrics.weak_cache import remember
 from nbmetrics.summaries.rows import Rows
 
 RNG = np.random.default_rng(0)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
-from nbmetrics.metrics import nearest as distances
+from nbmetrics.metrics import nearest_neighbors as distances
 from nbmetrics.metrics import prdc as neighbors
-from nbmetrics.metrics.nearest import Distinct, kth_between, kth_within
+from nbmetrics.metrics.nearest_neighbors import Distinct, kth_between, kth_within
 from nbmetrics.metrics.prdc import PRDC, Coverage, Density, Precision, Recall, prdc
 from tests import golden
 from tests.slow import slow

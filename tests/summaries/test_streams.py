@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbmetrics as nm
-from nbmetrics.metrics import FID, KID, Sample, folding
+from nbmetrics.metrics import FID, KID, Sample, streaming
 from tests.batches import SOURCES, as_npy, as_parquet, need
 
 RNG = np.random.default_rng(20261123)
@@ -34,7 +34,7 @@ def test_every_source_gives_its_rows(kind, tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 8 rows, as if a few rows were many."""
-    monkeypatch.setattr(folding, "block_rows", lambda dim: 8)
+    monkeypatch.setattr(streaming, "block_rows", lambda dim: 8)
 
 
 @pytest.mark.usefixtures("small_blocks")

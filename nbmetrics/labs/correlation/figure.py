@@ -9,7 +9,7 @@ import numpy as np
 
 from ...distributions import Gaussian
 from ...figures.drawing import CLIENT, GENERATOR, Drawing, legend, panels
-from ...orders import numeral
+from ...ranking import numeral
 from .scene import CorrelationScene
 
 NAMES = {"mfid": "MFID", "rfid": "RFID", "cfid": "CFID", "squared_difference": r"$(\rho - \hat{\rho})^2$"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
 from ...metrics.conditional import CFID, MFID, RFID, Conditional
-from ...orders import numeral
+from ...ranking import numeral
 from ...summaries.joint import JointMoments
 from ..toolkit import modules
 from ..toolkit.lab import Lab

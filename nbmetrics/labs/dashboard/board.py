@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from ...evaluation.draws import Noise, packed, unpacked
 from ...evaluation.filling import NOT_YET
+from ...evaluation.noise_samples import Noise, packed, unpacked
 from ...evaluation.result import Result
 from ...metrics.base import Metric, losses
 from ...metrics.fid.infinity import FIDInfinity

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...evaluation.draws import Noise
-from ...orders import lowest, order
+from ...evaluation.noise_samples import Noise
+from ...ranking import lowest, order
 from .board import number
 from .decisions import Known, decided_weights
 from .ranges import apart

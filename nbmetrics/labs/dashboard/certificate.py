@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nbmetrics.orders import is_tie, lowest, order
+from nbmetrics.ranking import is_tie, lowest, order
 
 from .ranges import average
 from .verdict import listed, percent

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...evaluation.draws import Noise
 from ...evaluation.filling import NOT_YET
+from ...evaluation.noise_samples import Noise
 from ...evaluation.parts import LEAST
 from ...metrics.base import losses
 from .board import Facts, rounded

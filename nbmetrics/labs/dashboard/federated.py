@@ -18,7 +18,7 @@ from ...evaluation.scores import Scores
 from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from ...federation.generator import Generator
-from ...federation.pictures import images_of
+from ...federation.image_sources import images_of
 from ...metrics.kid.metric import KID
 from .board import MOST_CLASSES, MOST_NAMED, Facts, facts_of, packed_gap, written
 from .buys import Split

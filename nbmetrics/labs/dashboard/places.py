@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...orders import places
+from ...ranking import places
 from .ranges import Ranges, leaders
 
 

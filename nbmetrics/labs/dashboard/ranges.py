@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from ...orders import TIE, order, same_scores
+from ...ranking import TIE, order, same_scores
 
 # Of the larger noise, what is left of a difference by rounding.
 ROUNDING = 1e-9

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...orders import is_tie, lowest, same_scores
+from ...ranking import is_tie, lowest, same_scores
 from .certificate import breakpoints
 
 WEIGHTINGS = 4096

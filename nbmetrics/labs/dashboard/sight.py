@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...orders import lowest
+from ...ranking import lowest
 from .board import Facts
 from .decisions import Known, decided_weights
 from .places import crossings, order_of, tiers

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...orders import lowest, order, same_scores
+from ...ranking import lowest, order, same_scores
 from .ranges import Ranges, apart, flip, leaders, leads
 
 # Clients differ by more than chance where the p-value of their permutation test is at most this.

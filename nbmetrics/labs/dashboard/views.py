@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...evaluation.display import figure as numeral
 from ...figures.drawing import AGGREGATES, CLIENT, GENERATORS, GREY, QUIET, TEXT, Drawing, brief, legend, panels, plain
-from ...orders import lowest
+from ...ranking import lowest
 from .figure import LONGEST, REACH, label_of
 from .places import place_text, range_text
 from .sight import Sight

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput
-from ...evaluation.elsewhere import are_corrected, scores_elsewhere
 from ...evaluation.result import Result
-from ...orders import lowest
+from ...evaluation.reweighting import are_corrected, scores_elsewhere
+from ...ranking import lowest
 from .board import number
 from .regions import proportions
 

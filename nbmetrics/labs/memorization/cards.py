@@ -12,7 +12,7 @@ from ...errors import InvalidInput
 from ...metrics import CT, FID, FLD, AuthPct, Precision, Recall, Sample
 from ...metrics.copying import authentic, nearest_train_rows
 from ...metrics.fld import Fitted, fitted_density, fitted_quality
-from ...metrics.nearest import Neighbors
+from ...metrics.nearest_neighbors import Neighbors
 from ...metrics.prdc import distinct_of
 from ...summaries.rows import Rows
 from .scene import CARDS as FACTS

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.collections import EllipseCollection
 
 from ...figures.drawing import CLIENT, GENERATOR, GREY, TEXT, Drawing, legend, panels
-from ...orders import numeral
+from ...ranking import numeral
 from .scene import LABELS
 
 DEGENERATE = 1e5

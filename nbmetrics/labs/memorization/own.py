@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import as_rows, check_frames, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...experiments.copies import Sets
-from ...late import unmoved_random_state
+from ...lazy_imports import unmoved_random_state
 from .cards import PARTS
 from .scene import LABELS
 from .study import Map, Study

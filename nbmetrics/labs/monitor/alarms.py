@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...errors import InvalidInput, check_choice, check_count, check_number
-from ...orders import is_tie, lowest
+from ...ranking import is_tie, lowest
 from .history import History, Line
 
 # Calm values that make a range, at least and at most.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput, check_text, printable, shown
-from ...orders import same_scores
+from ...ranking import same_scores
 from .best import MOST_COMPARED, PARTS, best, noise, within_chance
 from .history import History, Line
 from .packed import packed

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput
-from ...orders import lowest, same_scores
+from ...ranking import lowest, same_scores
 from .history import History, Line
 from .scoring import NOISY_CLIENTS, draws_under, errors_of
 

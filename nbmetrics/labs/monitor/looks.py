@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import to_numpy
 from ...federation import Federation, Generator
-from ...federation.pictures import images_of
+from ...federation.image_sources import images_of
 
 # Rows that are kept as points, of so many features at most.
 POINTS, POINTS_DIM = 256, 3

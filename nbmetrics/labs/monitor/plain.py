@@ -16,7 +16,7 @@ import numpy as np
 
 from ...arrays import row_blocks, to_float64, to_numpy
 from ...metrics.fid.metric import FID
-from ...metrics.strata import InfluenceValues, Strata
+from ...metrics.stratified import InfluenceValues, Strata
 from ...summaries.moments import Moments
 
 # Features beyond which a decomposition takes seconds.

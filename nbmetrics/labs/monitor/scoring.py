@@ -15,12 +15,12 @@ import numpy as np
 from ...arrays import to_float64, to_numpy
 from ...distributions import has_moments
 from ...errors import InvalidInput, check_count, refusal_of
-from ...evaluation.draws import Made, Multipliers
 from ...evaluation.kid_gap import client_kernel_means
+from ...evaluation.metric_selection import settled
+from ...evaluation.noise_samples import Made, Multipliers
 from ...evaluation.parts import Clients, Column
 from ...evaluation.result import value_of
 from ...evaluation.sampling import ClientSamples, GeneratorSamples
-from ...evaluation.wanted import settled
 from ...federation import Federation, Generator
 from ...metrics.base import Metric, Sample
 from ...metrics.fid.metric import FID

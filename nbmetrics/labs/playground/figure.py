@@ -20,7 +20,7 @@ from ...distributions import Empirical, Gaussian, HasMoments, Mixture, has_momen
 from ...evaluation.scores import Scores
 from ...figures import drawing
 from ...figures.drawing import GENERATORS, Drawing, brief, plain
-from ...orders import numeral, places
+from ...ranking import numeral, places
 from .. import toolkit
 from ..plane.figure import add_ellipse
 from ..toolkit.fields import facts

@@ -12,7 +12,7 @@ import traitlets
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, shown
 from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
-from ...orders import numeral
+from ...ranking import numeral
 from ..plane.distributions import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab

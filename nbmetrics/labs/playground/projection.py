@@ -22,7 +22,7 @@ from ...arrays import row_blocks, to_float64, to_numpy
 from ...distributions import Distribution, Gaussian, has_moments
 from ...errors import InvalidInput, check_choice, check_names, check_text, shown
 from ...federation import Federation
-from ...late import unmoved_random_state
+from ...lazy_imports import unmoved_random_state
 from ..plane.distributions import summary
 from ..toolkit.fields import fields_of, listed, whole
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...evaluation.scores import Scores
-from ...orders import places
+from ...ranking import places
 from .scene import METRICS
 
 

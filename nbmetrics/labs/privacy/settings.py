@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ...errors import InvalidInput, check_count, check_list, check_number, shown
-from ...evaluation.wanted import listed
+from ...evaluation.metric_selection import listed
 from ...federated.privacy import LEAST_EPSILON, MOST_EPSILON, Privacy
 from ...metrics import KID, Metric
 from ...metrics.kid.features import RandomFeatures

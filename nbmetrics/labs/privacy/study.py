@@ -10,9 +10,9 @@ import numpy as np
 
 from ...datasets import digits, trained_samples
 from ...errors import InvalidInput
-from ...federated.noisy import check_bounded
+from ...federated.noise_trials import NoiseStudy, noise_study
+from ...federated.noisy_summaries import check_bounded
 from ...federated.pairs import PairSurvival, two_digits
-from ...federated.study import NoiseStudy, noise_study
 from ...federated.survival import wilson
 from ...federation import Federation, as_generators
 from .settings import Settings

@@ -17,7 +17,7 @@ from ...evaluation.evaluate import evaluate
 from ...evaluation.scores import Scores
 from ...federation import Federation
 from ...metrics.fid.metric import fid
-from ...orders import numeral
+from ...ranking import numeral
 from ...theory import NoTwin, Twin, printed_twin, twin
 from ...theory.aggregates import pooled_gaussian
 from ...theory.twins import SAME

@@ -16,9 +16,9 @@ import numpy as np
 from ...arrays import Array, device, namespace, subtract, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
-from ..memo import remember
-from ..steps import Pieces
-from ..strata import InfluenceValues, Strata
+from ..chunked import Pieces
+from ..stratified import InfluenceValues, Strata
+from ..weak_cache import remember
 from .spectral import Pair, TraceEstimate
 
 # Rows a direction in which both sides vary: below the first there is no value, below the second no interval.

@@ -11,9 +11,9 @@ from ...distributions import Distribution
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ..base import Metric, Sample, score_pair
-from ..memo import remember
-from ..steps import Pieces, whole
-from ..strata import InfluenceValues, Strata
+from ..chunked import Pieces, whole
+from ..stratified import InfluenceValues, Strata
+from ..weak_cache import remember
 from .debiased import Debiased
 from .metric import FID
 

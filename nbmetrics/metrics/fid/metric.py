@@ -24,11 +24,11 @@ from ...errors import InvalidInput
 from ...summaries.moments import Moments, MomentsFold
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair
-from ..few import few_rows
-from ..folding import summarized_once
-from ..memo import remember
-from ..steps import Pieces, whole
-from ..strata import InfluenceValues, Strata
+from ..chunked import Pieces, whole
+from ..sample_size import few_rows
+from ..stratified import InfluenceValues, Strata
+from ..streaming import summarized_once
+from ..weak_cache import remember
 from .debiased import Debiased
 from .size_gap import size_gap
 from .slopes import slopes

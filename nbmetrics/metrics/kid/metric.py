@@ -21,9 +21,9 @@ from ...distributions import Distribution
 from ...errors import check_names
 from ...summaries.kernel_mean import KernelMean
 from ..base import Metric, Sample, Terms, score_pair
-from ..folding import summarized_once
-from ..steps import Pieces, whole
-from ..strata import InfluenceValues, Strata
+from ..chunked import Pieces, whole
+from ..stratified import InfluenceValues, Strata
+from ..streaming import summarized_once
 from . import pairs
 from .batches import remember_means, tabulate
 from .centred import centred

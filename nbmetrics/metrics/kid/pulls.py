@@ -17,9 +17,9 @@ import numpy as np
 
 from ...arrays import Array, align, concat, is_array, row_blocks, to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
-from ..memo import remember
-from ..steps import Pieces
-from ..strata import InfluenceValues, Strata
+from ..chunked import Pieces
+from ..stratified import InfluenceValues, Strata
+from ..weak_cache import remember
 from .batches import both_pieces, stacks, weighed_pieces
 
 # Of each part its rows' means, None for a distribution.

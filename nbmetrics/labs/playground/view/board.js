@@ -1,5 +1,5 @@
 /**
- * Twin: evaluation/words.py · held by: tests/labs/playground/test_board_page.py
+ * Twin: evaluation/sentences.py · held by: tests/labs/playground/test_board_page.py
  *
  * The Scores table and what it means in words.
  *

@@ -1,5 +1,5 @@
 /**
- * Twin: orders.py · held by: tests/test_ties.py
+ * Twin: ranking.py · held by: tests/test_ties.py
  *
  * When two sums are the same but for rounding, so that no decision hangs on the order of adding. No DOM.
  */

@@ -24,8 +24,8 @@ from ..metrics.kid.features import RandomFeatures
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
 from .privacy import FEATURES, LEAST_CLIP, MOMENTS, MOST_CLIP, Normals, Privacy, centre_of, clipped_moments, unfolded
-from .reveal import kind_of, says
-from .wire import AGAIN, Section
+from .serialization import AGAIN, Section
+from .summary_codec import kind_of, says
 
 # Of means of rows in the unit ball with noise, and of its deviation.
 MOST = 1e9

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import InvalidInput, shown
-from .crew import TIMEOUT, Crew
+from .task_runner import TIMEOUT, Crew
 
 # Workers of a cluster that is only for trying.
 MOST = 8

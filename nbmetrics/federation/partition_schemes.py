@@ -15,7 +15,7 @@ from ..arrays import Array, as_rows, column_names, is_array, to_numpy
 from ..errors import check_choice
 from .client import Client
 from .folder import check_folder, found
-from .pictures import are_images, extraction_of, images_of, is_data_set, rows_of
+from .image_sources import are_images, extraction_of, images_of, is_data_set, rows_of
 
 FEATURES = "inception-v3-compat"
 

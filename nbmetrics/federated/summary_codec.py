@@ -24,10 +24,10 @@ from ..arrays import LARGEST, to_numpy
 from ..distributions import Gaussian
 from ..errors import InvalidInput, check_choice, check_count
 from ..metrics import AMScore, Sample
-from ..metrics.alone import Alone
 from ..metrics.base import Adapted
 from ..metrics.conditional import Conditional
 from ..metrics.fid.metric import FID
+from ..metrics.generator_only import Alone
 from ..metrics.inception_score import LOOSE, Classes
 from ..metrics.kid.centred import CentredPolynomial
 from ..metrics.kid.cmmd import CMMD
@@ -39,7 +39,7 @@ from ..metrics.kid.polynomial import WIDEST_EMBEDDING, Polynomial
 from ..metrics.kid.third import ThirdMoments
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
-from .wire import AGAIN, Section
+from .serialization import AGAIN, Section
 
 EPS = float(np.finfo(np.float64).eps)
 # What each kind tells, in the words of a ledger.

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array, as_rows, concat, is_array, uniform_blocks
 from ..errors import InvalidInput, caller_level, shown
-from ..late import late
+from ..lazy_imports import import_room
 
 # Images that a function is asked for at a time; part of what a seed means, so no setting changes it.
 DRAWN_AT_ONCE = 64
@@ -29,7 +29,7 @@ class UnreadWarning(UserWarning):
 
 def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> Any:
     """The `Extraction` of this name, object or function, with these settings of `nm.extract`; None of None."""
-    if settings and (unknown := sorted({*settings} - {*signature(late("features").extraction).parameters})):
+    if settings and (unknown := sorted({*settings} - {*signature(import_room("features").extraction).parameters})):
         fix = "Leave it out, or mend its name: help() of this function and of nm.extract says what there is"
         raise InvalidInput(unknown[0], "is no argument here, and no setting of an extractor", fix)
     if extractor is None:
@@ -38,7 +38,7 @@ def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> 
             fix = "Give extractor= too" + ", or clients as nm.Client(rows, weight=…)" * (name == "weights")
             raise InvalidInput(name, "is a setting of an extractor, and none is given", fix)
         return None
-    features = late("features")
+    features = import_room("features")
     if not isinstance(extractor, features.Extraction):
         return features.extraction(extractor, **settings or {})
     if settings:
@@ -49,7 +49,7 @@ def extraction_of(extractor: Any, settings: Mapping[str, Any] | None = None) -> 
 
 def check_extraction(value: Any) -> None:
     """Refuse what is given for an `Extraction` and is none."""
-    if value is not None and not isinstance(value, late("features").Extraction):
+    if value is not None and not isinstance(value, import_room("features").Extraction):
         raise InvalidInput("extraction", f"got {shown(value)}", "Give federation.extraction, or leave it out")
 
 
@@ -77,7 +77,7 @@ def are_images(value: Any) -> bool:
         return str(value).lower().endswith(".zip") or os.path.isdir(value)
     if is_array(value):
         return value.ndim in (3, 4)
-    return type(value).__name__ == "Images" and isinstance(value, late("features").Images)
+    return type(value).__name__ == "Images" and isinstance(value, import_room("features").Images)
 
 
 def is_data_set(value: Any) -> bool:
@@ -112,7 +112,7 @@ def images_of(value: Any, argument: str, extraction: Any) -> Any:
 
 def _images(value: Any, who: str) -> Any:
     try:
-        return late("features").images(value)
+        return import_room("features").images(value)
     except InvalidInput as error:
         raise error.of(who) from None
 
@@ -138,7 +138,7 @@ def rows_of(images: Any, extraction: Any, argument: str) -> Array:
 def warn_unread(images: Any, who: str) -> None:
     """One warning with the number of files that may be images and could not be read, and the first reasons."""
     report = images.report
-    lost = report[~report["read"] & ~report["reason"].isin(late("features").files.HARMLESS)]
+    lost = report[~report["read"] & ~report["reason"].isin(import_room("features").files.HARMLESS)]
     if len(lost):
         first = [f"{row['file']} ({row['reason']})" for row in lost.head(MOST_REASONS).to_dict("records")]
         more = f", and {len(lost) - MOST_REASONS} more" * (len(lost) > MOST_REASONS)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..orders import half_tied_pairs, inverted_pairs, places
+from ..ranking import half_tied_pairs, inverted_pairs, places
 from .result import ScoresProtocol, Values
 
 

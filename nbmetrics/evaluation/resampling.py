@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..metrics.base import Metric, Sample, losses, replicate
-from ..orders import same_scores
+from ..ranking import same_scores
 from .uncertainty import CUTS, Bootstrap, Ends, Jackknife, Thirds
 
 # Rows below which a resample may be all one row.

@@ -1,6 +1,6 @@
 """What is imported only when asked for: rooms, by the one arrow that may run upward, and packages that draw.
 
-late("features").extraction(...)      imports nbmetrics.features when it is called, not before
+import_room("features").extraction(...)      imports nbmetrics.features when it is called, not before
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 ROOMS = ("features", "training", "cluster", "federated")
 
 
-def late(room: str) -> ModuleType:
+def import_room(room: str) -> ModuleType:
     """The room of this name, imported now."""
     assert room in ROOMS, room
     return import_module(f".{room}", __package__)

@@ -19,9 +19,9 @@ import numpy as np
 from ..arrays import row_blocks
 from ..errors import check_count
 from ..metrics.base import Metric
-from ..metrics.strata import InfluenceValues, Strata
+from ..metrics.stratified import InfluenceValues, Strata
 from .influence import Influences, pulls_of
-from .replicas import Replicas
+from .resampling import Replicas
 from .result import Result
 from .standing import Standing
 from .uncertainty import JackknifeResamples

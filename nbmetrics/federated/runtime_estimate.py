@@ -14,9 +14,9 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..metrics import Metric, Sample
-from .noisy import arrived, bounded, with_noise
+from .noisy_summaries import arrived, bounded, with_noise
 from .privacy import Normals, Privacy
-from .reveal import kind_of
+from .summary_codec import kind_of
 
 WIDEST = 512
 # The least time of so many counts, as the first one loads libraries.

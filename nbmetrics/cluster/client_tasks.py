@@ -10,9 +10,9 @@ from ..errors import InvalidInput
 from ..evaluation.filling import Filling
 from ..evaluation.result import Result
 from ..metrics.base import Metric
-from .crew import Crew
 from .sources import Source
-from .tree import Kit, Node, Party, leaf, only
+from .task_runner import Crew
+from .tree_reduce import Kit, Node, Party, leaf, only
 
 # Of the memory of a worker: what all rows may take for a metric that must see them at once.
 SHARE = 0.2

@@ -19,18 +19,18 @@ import numpy as np
 
 from ..errors import InvalidInput, check_count, check_list, check_number, refusal_of
 from ..evaluation.evaluate import bar, evaluate
+from ..evaluation.metric_selection import listed
 from ..evaluation.result import Result, pooled_or_refused, value_of
 from ..evaluation.scores import Scores
-from ..evaluation.wanted import listed
 from ..federation import Federation, as_generators
 from ..metrics import KID, Metric
 from ..metrics.base import losses
 from ..metrics.kid.features import RandomFeatures
-from .noisy import arrived, bounded, with_noise
+from .noisy_summaries import arrived, bounded, with_noise
 from .pairs import PairSurvival, pair_survival
 from .privacy import Normals, Privacy
-from .wire import Section
-from .work import check_hours
+from .runtime_estimate import check_hours
+from .serialization import Section
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 PARTS = ("avg", "all")
