@@ -28,7 +28,7 @@ from . import pairs
 from .batches import remember_means, tabulate
 from .centred import centred
 from .estimators import AllPairs, as_estimator
-from .influence_values import kernel_influence_values
+from .pulls import kernel_influence_values
 from .kernels import Polynomial, as_kernel
 from .replicates import replicates
 
