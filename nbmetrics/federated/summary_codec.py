@@ -29,14 +29,12 @@ from ..metrics.conditional import Conditional
 from ..metrics.fid.metric import FID
 from ..metrics.generator_only import Alone
 from ..metrics.inception_score import LOOSE, Classes
-from ..metrics.kid.centred import CentredPolynomial
 from ..metrics.kid.cmmd import CMMD
-from ..metrics.kid.embedding import Embedding
+from ..metrics.kid.embedding import Embedding, ThirdMoments
 from ..metrics.kid.estimators import AllPairs
-from ..metrics.kid.features import RandomFeatures
 from ..metrics.kid.metric import KID
-from ..metrics.kid.polynomial import WIDEST_EMBEDDING, Polynomial
-from ..metrics.kid.third import ThirdMoments
+from ..metrics.kid.polynomial import WIDEST_EMBEDDING, CentredPolynomial, Polynomial
+from ..metrics.kid.random_features import RandomFeatures
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
 from .serialization import AGAIN, Section

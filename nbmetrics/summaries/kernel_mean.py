@@ -39,7 +39,7 @@ class KernelPart:
     Attributes
     ----------
     count, diagonal : rows that made it (infinity for an exact distribution) and their mean of k(x, x)
-    lean : the mean of what the kernel leaves out at each row, see `Kernel.pull`
+    mean_omission : the mean of what the kernel leaves out at each row, see `Kernel.omission`
     table, position : means of every two parts of a federation, and where this part is in them; None until known
     """
 
@@ -48,7 +48,7 @@ class KernelPart:
         self.content = content
         self.count = count
         self.diagonal = diagonal
-        self.lean = kernel.lean(content)
+        self.mean_omission = kernel.mean_omission(content)
         self.table: np.ndarray | None = None
         self.position = 0
         self._key = uuid4().bytes  # by which others remember their mean with this part, without keeping it alive
@@ -190,7 +190,7 @@ class KernelMean:
     @cached_property
     def _unbiased(self) -> float:
         own = math.fsum(w * w * p.diagonal / p.count for p, w in zip(self.parts, self.weights, strict=True))
-        return (self._square - own + 2.0 * self._leaning) / (1.0 - self._lost)
+        return (self._square - own + 2.0 * self._omission_of_self_pairs) / (1.0 - self._lost)
 
     @property
     def _lost(self) -> float:
@@ -203,9 +203,11 @@ class KernelMean:
         return 1.0 - self._lost
 
     @property
-    def _leaning(self) -> float:
+    def _omission_of_self_pairs(self) -> float:
         lost = self._lost
-        return math.fsum(w * (lost - w / p.count) * p.lean for p, w in zip(self.parts, self.weights, strict=True))
+        return math.fsum(
+            w * (lost - w / p.count) * p.mean_omission for p, w in zip(self.parts, self.weights, strict=True)
+        )
 
     @cached_property
     def self_bias(self) -> float:

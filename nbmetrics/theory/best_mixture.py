@@ -26,8 +26,8 @@ from ..evaluation.evaluate import evaluate
 from ..evaluation.scores import Scores
 from ..metrics import metric_of
 from ..metrics.base import Sample
-from ..metrics.kid.batches import remember_means
 from ..metrics.kid.estimators import AllPairs
+from ..metrics.kid.mean_tables import remember_means
 from ..metrics.kid.metric import KID
 from ..ranking import lowest
 from ..summaries.kernel_mean import KernelMean, KernelPart

@@ -24,12 +24,11 @@ from ..base import Metric, Sample, Terms, score_pair
 from ..chunked import Pieces, whole
 from ..stratified import InfluenceValues, Strata
 from ..streaming import summarized_once
-from . import pairs
-from .batches import remember_means, tabulate
-from .centred import centred
 from .estimators import AllPairs, as_estimator
-from .influence_values import kernel_influence_values
-from .kernels import Polynomial, as_kernel
+from .influence import kernel_influence_values
+from .kernels import as_kernel
+from .mean_tables import PairwiseMeans, remember_means, tabulate
+from .polynomial import Polynomial, about_mean
 from .replicates import replicates
 
 CUBIC = Polynomial(3)
@@ -120,13 +119,13 @@ class KID(Metric[Any]):
 
     def pairwise_pool(self, dim: int) -> Any:
         """Kernel means of every two clients, where all pairs of rows count."""
-        return pairs if isinstance(self.estimator, AllPairs) else None
+        return PairwiseMeans if isinstance(self.estimator, AllPairs) else None
 
     def terms(self, real: Any, generated: Any) -> dict[str, float]:
         """`real` = E k(X, X′), `generated` = E k(Y, Y′) and `cross` = −2 E k(X, Y).
 
         Where `resolve` found features far from 0, k is the polynomial kernel about the clients' mean, see
-        `centred`: its terms are smaller, their sum is the same.
+        `CentredPolynomial`: its terms are smaller, their sum is the same.
         """
         return self.estimator.terms(real, generated)
 
@@ -191,7 +190,7 @@ class KID(Metric[Any]):
 
     def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""
-        return KID(centred(self.kernel.resolve(clients), clients), self.given, self.name)
+        return KID(about_mean(self.kernel.resolve(clients), clients), self.given, self.name)
 
     @property
     def convention(self) -> str:

@@ -20,13 +20,12 @@ from ...arrays import Array, like, row_blocks, to_float64, to_numpy
 from ...distributions import Distribution, Empirical
 from ...errors import InvalidInput, check_count
 from ..base import Sample
-from .base import Kernel
 from .embedding import Embedding
-from .kernels import RBF, as_kernel
+from .kernels import RBF, Kernel, as_kernel
 from .polynomial import Polynomial
 
-MOST = 1_000_000
-USUAL = RBF()
+MAX_FEATURES = 1_000_000
+DEFAULT_KERNEL = RBF()
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class RandomFeatures(Kernel):
     True
     """
 
-    kernel: Any = USUAL
+    kernel: Any = DEFAULT_KERNEL
     count: int = 1024
     seed: int = 0
 
@@ -59,7 +58,7 @@ class RandomFeatures(Kernel):
         if not (isinstance(kernel, RBF) or type(kernel) is Polynomial):
             raise InvalidInput("kernel", f"got {kernel}", "Give nm.RBF(sigma) or nm.Polynomial(degree)")
         object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "count", check_count(self.count, "count", minimum=2, maximum=MOST))
+        object.__setattr__(self, "count", check_count(self.count, "count", minimum=2, maximum=MAX_FEATURES))
         object.__setattr__(self, "seed", check_count(self.seed, "seed", minimum=0))
         if self.is_bounded and self.count % 2:
             raise InvalidInput("count", f"got {self.count}", "Give an even number: features are cosine and sine pairs")

@@ -20,7 +20,7 @@ from ...summaries.kernel_mean import KernelMean
 from ..chunked import Pieces
 from ..stratified import InfluenceValues, Strata
 from ..weak_cache import remember
-from .batches import both_pieces, stacks, weighed_pieces
+from .block_sums import add_row_sums, add_sums_of_both, stacks
 
 # Of each part its rows' means, None for a distribution.
 Means = Sequence[np.ndarray | None]
@@ -94,7 +94,7 @@ def _own_pieces(kernel: Any, side: Strata[Any]) -> Pieces[Means | None]:
         for others in stacks(given):
             y, each = _stacked(side, others)
             first, second = align(x, y)
-            yield from weighed_pieces(kernel, first, second, each, sums)
+            yield from add_row_sums(kernel, first, second, each, sums)
         found += np.split(sums, _ends(given[some]))
     if not all(np.isfinite(means).all() for means in found):
         return None
@@ -110,7 +110,7 @@ def _cross_pieces(kernel: Any, real: Strata[Any], generated: Strata[Any]) -> Pie
         x, each = _stacked(real, some)
         sums = np.zeros(len(x))
         first, second = align(x, y)
-        yield from both_pieces(kernel, first, second, (each, often), (sums, at_generated))
+        yield from add_sums_of_both(kernel, first, second, (each, often), (sums, at_generated))
         at_real += np.split(sums, _ends(given[some]))
     if not all(np.isfinite(means).all() for means in (*at_real, at_generated)):
         return None
@@ -155,8 +155,8 @@ def _means_at(mean: KernelMean, every: Sequence[Array | None]) -> list[Any]:
 def _without_self(kernel: Any, means: np.ndarray, rows: Array) -> np.ndarray:
     """The means over all rows of a part, (n,), without the pair of each row with itself.
 
-    What the kernel leaves out at each row (`Kernel.pull`) is of that pair too: without it a centred kernel and the full
-    one would differ by more than a constant.
+    What the kernel leaves out at each row (`Kernel.omission`) is of that pair too: without it a centred kernel and the
+    full one would differ by more than a constant.
     """
     n = rows.shape[0]
     selves, pull = _at_selves(kernel, rows)
@@ -165,7 +165,7 @@ def _without_self(kernel: Any, means: np.ndarray, rows: Array) -> np.ndarray:
 
 
 def _at_selves(kernel: Any, rows: Array) -> tuple[np.ndarray, np.ndarray]:
-    """k(x, x) and what the kernel leaves out, `Kernel.pull`, at each row."""
+    """k(x, x) and what the kernel leaves out, `Kernel.omission`, at each row."""
     blocks = [to_float64(rows[block, :]) for block in row_blocks(rows.shape[0], 16 * rows.shape[1])]
     selves = np.concatenate([to_numpy(kernel.paired(wide, wide)) for wide in blocks])
-    return selves, np.concatenate([kernel.pull(wide) for wide in blocks])
+    return selves, np.concatenate([kernel.omission(wide) for wide in blocks])
