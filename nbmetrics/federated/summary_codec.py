@@ -27,7 +27,7 @@ from ..metrics import AMScore, Sample
 from ..metrics.base import Adapted
 from ..metrics.conditional import Conditional
 from ..metrics.fid.metric import FID
-from ..metrics.generator_only import Alone
+from ..metrics.generator_only import GeneratorOnly
 from ..metrics.inception_score import LOOSE, Classes
 from ..metrics.kid.cmmd import CMMD
 from ..metrics.kid.embedding import Embedding, ThirdMoments
@@ -57,7 +57,7 @@ Arrays = Mapping[str, np.ndarray]
 
 def kind_of(metric: Any, dim: int) -> str:
     """The least that the metric can be computed from, for rows of `dim` features; "own": a metric of the user's."""
-    if isinstance(metric, Alone):
+    if isinstance(metric, GeneratorOnly):
         return "nothing"
     if isinstance(metric, FID) and type(metric).__module__.startswith("nbmetrics."):
         return "moments"

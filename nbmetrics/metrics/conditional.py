@@ -26,8 +26,9 @@ from ..errors import InvalidInput, caller_level, check_count, check_names, check
 from ..summaries.joint import JointMoments, short
 from ..summaries.roots import nuclear_norm
 from .base import Metric, Sample
+from .capabilities import Cautious, ClosedForm, MergeablePool
 from .fid.metric import PRECISION
-from .sample_size import few_rows
+from .sample import parties_with_few_rows
 
 # Pairs for each feature of x and y below which CFID is mostly the noise of its own estimate.
 ENOUGH = 10
@@ -37,7 +38,7 @@ class FewPairsWarning(UserWarning):
     """There are too few (x, y) pairs for the number of features; the score is mostly noise."""
 
 
-class Conditional(Metric[JointMoments]):
+class Conditional(Metric[JointMoments], MergeablePool, ClosedForm, Cautious):
     """What the conditional family shares: its summary, the moments of (x, y) together.
 
     Parameters
@@ -87,7 +88,7 @@ class Conditional(Metric[JointMoments]):
         first = clients[0]
         conditions = 0 if first.condition is None or isinstance(self, MFID) else first.condition.shape[1]
         needed = ENOUGH * (first.dim + conditions)
-        who = few_rows(needed, client=clients)
+        who = parties_with_few_rows(needed, client=clients)
         seen = f"{who} fewer than {needed:,} pairs (10 a feature)"
         return [f"{self.label}: {seen}, so much of it, and of avg − all, is bias."] if who else []
 

@@ -18,15 +18,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arrays import Array, align, like, namespace, row_blocks, to_float64, to_numpy
+from ..arrays import Array, align, has_direction, like, namespace, row_blocks, to_float64, to_numpy, unit_rows
 from ..distributions import Distribution
 from ..errors import InvalidInput, shown
 from ..summaries.kernel_mean import KernelMean
 from ..summaries.roots import nuclear_norm
 from ..summaries.rows import Rows
 from .base import Metric, Sample, score_pair
-from .directions import directions, has_direction
-from .generator_only import Alone, score_alone
+from .capabilities import ClosedForm
+from .generator_only import GeneratorOnly, score_alone
 from .kid.estimators import AllPairs
 from .kid.kernels import RBF
 from .weak_cache import remember
@@ -47,7 +47,7 @@ class OwnMean(KernelMean):
     nbytes = 0  # type: ignore[assignment]
 
 
-class Vendi(Alone[Rows]):
+class Vendi(GeneratorOnly[Rows]):
     """Vendi score of the generated rows (Friedman & Dieng 2023): the effective number of directions, or of points.
 
     Parameters
@@ -109,7 +109,7 @@ def _entropy(values: np.ndarray) -> float:
 
 def _angles(rows: Rows) -> Array:
     """The matrix of √(w_a w_b) cos(x_a, x_b), or the (d, d) one of the same eigenvalues where that is smaller."""
-    unit = directions(rows.rows)
+    unit = unit_rows(rows.rows)
     xp = namespace(unit)
     if not bool(xp.all(has_direction(unit))):
         row = int(xp.argmin(xp.astype(has_direction(unit), xp.int64)))
@@ -133,7 +133,7 @@ def _check_pairs(*sides: Array) -> None:
         raise InvalidInput("rows", f"the spectrum of all pairs of {most:,} rows takes too long", fix)
 
 
-class RKE(Alone[KernelMean]):
+class RKE(GeneratorOnly[KernelMean], ClosedForm):
     """Rényi kernel entropy of the generated rows, as a count of modes (Jalali et al. 2023): 1 / E k(X, X′)².
 
     Parameters

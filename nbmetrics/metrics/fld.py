@@ -27,6 +27,7 @@ from ..arrays import Array, align, as_rows, check_frames, device, namespace, row
 from ..errors import InvalidInput, check_count, shown
 from ..summaries.rows import Rows
 from .base import Metric, Sample
+from .capabilities import Cautious
 from .mixture import MixtureDensity, Scale, fit
 from .weak_cache import remember
 
@@ -40,7 +41,7 @@ HOPELESS = -1e6
 FEW_ROWS = 500
 
 
-class FLD(Metric[Rows]):
+class FLD(Metric[Rows], Cautious):
     """Feature Likelihood Divergence (Jiralerspong et al. 2023).
 
     Parameters

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from ..errors import InvalidInput
 from .base import Metric, Sample, sample_if_needed
+from .capabilities import Cautious
 
 S = TypeVar("S")
 # Of the number of rows, which bounds these scores: from this share on few rows keep them low.
@@ -16,7 +17,7 @@ NEAR = 0.1
 UNEQUAL = 1.5
 
 
-class Alone(Metric[S]):
+class GeneratorOnly(Metric[S], Cautious):
     """A score of the generated rows alone, higher is better: at least 1, and at most their number.
 
     It is no judgement of quality: noise is diverse. Summaries are made of both sides, and that of a client is not read.
@@ -67,7 +68,7 @@ class Alone(Metric[S]):
         return f"{self.label}: {self.settings}; looks at the generator alone: avg = all"
 
 
-def score_alone(metric: Alone[Any], data: Any, argument: str) -> float:
+def score_alone(metric: GeneratorOnly[Any], data: Any, argument: str) -> float:
     """The metric of one sample, rows or a distribution (10,000 rows of it where there is no closed form)."""
     sample = Sample.of(data, argument, min_rows=metric.min_rows)
     metric = metric.resolve([sample])  # type: ignore[assignment]

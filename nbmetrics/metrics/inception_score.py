@@ -21,7 +21,7 @@ import numpy as np
 from ..arrays import Array, namespace, row_blocks, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from .base import Metric, Sample, score_pair
-from .generator_only import Alone, score_alone
+from .generator_only import GeneratorOnly, score_alone
 
 # What rounding in half precision may leave of a sum of 1, and below 0.
 LOOSE, BELOW = 5e-3, 1e-6
@@ -70,7 +70,7 @@ class OwnClasses(Classes):
     nbytes = 0  # type: ignore[assignment]
 
 
-class InceptionScore(Alone[Classes]):
+class InceptionScore(GeneratorOnly[Classes]):
     """Inception Score of generated class probabilities (Salimans et al. 2016), from 1 to the number of classes.
 
     Parameters

@@ -13,10 +13,11 @@ from ..arrays import Array, as_rows, is_array, to_numpy
 from ..distributions import Distribution, Gaussian, HasDensity, HasMoments, has_density, has_moments
 from ..errors import InvalidInput, check_count, shown
 from .base import Metric, Sample
+from .capabilities import ClosedForm
 from .weak_cache import remember
 
 
-class LogLikelihood(Metric["DensityParts"]):
+class LogLikelihood(Metric["DensityParts"], ClosedForm):
     """Mean log-density, in nats, that the generator's density gives to the real data (Experiment E2).
 
     Parameters

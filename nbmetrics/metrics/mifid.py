@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import align, concat, namespace, to_numpy
+from ..arrays import align, concat, has_direction, namespace, to_numpy, unit_rows
 from ..errors import InvalidInput, check_number
 from ..summaries.moments import Moments
 from ..summaries.rows import Rows
 from .base import Metric, Sample, score_pair
-from .directions import directions, has_direction
+from .capabilities import Cautious, Resampled
 from .fid.metric import FID, PRECISION
 from .nearest_neighbors import Distinct, kth_between
 from .prdc import remembered
@@ -44,7 +44,7 @@ class Located:
         return self.rows.nbytes
 
 
-class MiFID(Metric[Located]):
+class MiFID(Metric[Located], Resampled, Cautious):
     """Memorization-informed Fréchet Inception Distance on the features given (Bai et al. 2021).
 
     Parameters
@@ -121,7 +121,7 @@ def _directions(rows: Rows) -> tuple[Distinct, np.ndarray]:
     """The distinct directions of the rows that have one, and the weights of these rows."""
 
     def make() -> tuple[Distinct, np.ndarray]:
-        unit = directions(rows.rows)
+        unit = unit_rows(rows.rows)
         some = has_direction(unit)
         if not bool(namespace(some).any(some)):
             raise InvalidInput("rows", "are all 0, and have no direction", "Use fid")

@@ -16,8 +16,7 @@ import numpy as np
 from ...arrays import Array, device, namespace, subtract, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
-from ..chunked import Pieces
-from ..stratified import InfluenceValues, Strata
+from ..stratified import InfluenceValues, Pieces, Strata
 from ..weak_cache import remember
 from .spectral import Pair, TraceEstimate
 

@@ -11,14 +11,14 @@ from ...distributions import Distribution
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ..base import Metric, Sample, score_pair
-from ..chunked import Pieces, whole
-from ..stratified import InfluenceValues, Strata
+from ..capabilities import Cautious, ClosedForm, HasInfluence
+from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..weak_cache import remember
 from .debiased import Debiased
 from .metric import FID
 
 
-class FIDInfinity(Metric[Strata[Moments]]):
+class FIDInfinity(Metric[Strata[Moments]], HasInfluence, ClosedForm, Cautious):
     """FID at infinitely many rows, as a metric with avg, all and gap.
 
     The trace term by random-matrix theory for both samples, which holds from about 1.5 rows a feature where

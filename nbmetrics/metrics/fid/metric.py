@@ -24,9 +24,19 @@ from ...errors import InvalidInput
 from ...summaries.moments import Moments, MomentsFold
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair
-from ..chunked import Pieces, whole
-from ..sample_size import few_rows
-from ..stratified import InfluenceValues, Strata
+from ..capabilities import (
+    BatchedTerms,
+    BiasCorrected,
+    Cautious,
+    ClosedForm,
+    HasInfluence,
+    MergeablePool,
+    OnePass,
+    Resampled,
+    SingleRowPool,
+)
+from ..sample import parties_with_few_rows
+from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..streaming import summarized_once
 from ..weak_cache import remember
 from .debiased import Debiased
@@ -37,7 +47,18 @@ from .slopes import slopes
 PRECISION = 1e-11
 
 
-class FID(Metric[Moments]):
+class FID(
+    Metric[Moments],
+    OnePass,
+    MergeablePool,
+    SingleRowPool,
+    BatchedTerms,
+    HasInfluence,
+    Resampled,
+    ClosedForm,
+    Cautious,
+    BiasCorrected,
+):
     """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 2 of Wang et al.).
 
     Range [0, ∞), lower is better; units are squared feature units. Covariances use ddof 1 for rows and are
@@ -158,7 +179,7 @@ class FID(Metric[Moments]):
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Who has too few rows for a score to be more than bias, and generators that bias makes incomparable."""
         needed, lines = 10 * clients[0].dim, []
-        who = few_rows(needed, client=clients, generator=generators)
+        who = parties_with_few_rows(needed, client=clients, generator=generators)
         if who:
             lines += [f"FID: {who} fewer than {needed:,} rows (10 a feature), so much of the plain FID is bias."]
         sizes = [g.size for g in generators if g.size is not None] or [0]

@@ -22,8 +22,7 @@ import numpy as np
 from ...arrays import PASSING_BYTES, Array, align, like, namespace, row_blocks, subtract, to_float64, to_numpy
 from ...summaries.moments import Moments
 from ...summaries.roots import nuclear_norm
-from ..chunked import Pieces, whole
-from ..stratified import Strata
+from ..stratified import Pieces, Strata, whole
 
 STEP = 0.35
 BELOW, ABOVE = 13.0, 14.0

@@ -17,8 +17,7 @@ import numpy as np
 
 from ...arrays import Array, align, concat, is_array, row_blocks, to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
-from ..chunked import Pieces
-from ..stratified import InfluenceValues, Strata
+from ..stratified import InfluenceValues, Pieces, Strata
 from ..weak_cache import remember
 from .block_sums import add_row_sums, add_sums_of_both, stacks
 

@@ -21,8 +21,19 @@ from ...distributions import Distribution
 from ...errors import check_names
 from ...summaries.kernel_mean import KernelMean
 from ..base import Metric, Sample, Terms, score_pair
-from ..chunked import Pieces, whole
-from ..stratified import InfluenceValues, Strata
+from ..capabilities import (
+    BatchedTerms,
+    BiasCorrected,
+    Cautious,
+    ClosedForm,
+    HasInfluence,
+    MergeablePool,
+    OnePass,
+    PairwisePool,
+    Resampled,
+    SingleRowPool,
+)
+from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..streaming import summarized_once
 from .estimators import AllPairs, as_estimator
 from .influence import kernel_influence_values
@@ -39,7 +50,19 @@ FEWEST = 20
 FEW = f"a client or the generator has fewer than {FEWEST} rows: its interval may hold less often than it says"
 
 
-class KID(Metric[Any]):
+class KID(
+    Metric[Any],
+    OnePass,
+    MergeablePool,
+    PairwisePool,
+    SingleRowPool,
+    BatchedTerms,
+    HasInfluence,
+    Resampled,
+    ClosedForm,
+    Cautious,
+    BiasCorrected,
+):
     """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 1 of Wang et al.).
 
     Parameters
