@@ -88,7 +88,7 @@ class Defaults:
         return 0
 
     def summarize_repeated(self, sample: Sample, counts: np.ndarray) -> Any:
-        return cast(Any, self).summarize(sample.repeated(counts))
+        return cast(Any, self).summarize(sample.with_repeats(counts))
 
     def replicates(
         self,
@@ -280,7 +280,7 @@ def replicate(
     weights: Sequence[float],
     real_counts: Sequence[Any],
     generated_counts: Sequence[Any],
-    known: dict[Any, Any] | None = None,
+    cache: dict[Any, Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """All scores on resampled rows: by client (replicates, generators, clients) and pooled (replicates, generators).
 
@@ -291,16 +291,16 @@ def replicate(
     """
     samples, everyone = (*real, *generated), tuple(range(len(real)))
     by_client, pooled = [], []
-    known = {} if known is None else known
+    cache = {} if cache is None else cache
     score = partial(partial, _score, metric)
 
     def once(what: str, parties: tuple[int, ...], make: Callable[[], Any]) -> Any:
         """`make()`, kept where these parties are whole."""
         if not all(whole[p] for p in parties):
             return make()
-        if (what, parties) not in known:
-            known[what, parties] = make()
-        return known[what, parties]
+        if (what, parties) not in cache:
+            cache[what, parties] = make()
+        return cache[what, parties]
 
     def summary(party: int) -> Any:
         if whole[party]:
@@ -313,9 +313,9 @@ def replicate(
         summaries = [once("summary", (p,), partial(summary, p)) for p in range(len(samples))]
         shares = _shares_left(metric, weights, counts[: len(real)])
         together = once("pool", everyone, partial(metric.pool, summaries[: len(real)], shares))
-        for g, made in enumerate(summaries[len(real) :], len(real)):
-            by_client.append([once("client", (c, g), score(summaries[c], made)) for c in everyone])
-            pooled.append(once("all", (*everyone, g), partial(_pooled_score, metric, together, made)))
+        for g, summary_of_generator in enumerate(summaries[len(real) :], len(real)):
+            by_client.append([once("client", (c, g), score(summaries[c], summary_of_generator)) for c in everyone])
+            pooled.append(once("all", (*everyone, g), partial(_pooled_score, metric, together, summary_of_generator)))
     shape = len(real_counts[0]), len(generated)
     return np.array(by_client).reshape(*shape, len(real)), np.array(pooled).reshape(shape)
 
@@ -356,8 +356,8 @@ def _score(metric: Metric[Any], real: Any, generated: Any) -> float:
 
 
 def _pooled_score(metric: Metric[Any], real: Any, generated: Any) -> float:
-    found = metric.without_bias(real, generated)
-    return _score(metric, real, generated) if found is None else found
+    corrected = metric.without_bias(real, generated)
+    return _score(metric, real, generated) if corrected is None else corrected
 
 
 _REGISTRY: dict[str, Callable[[], Metric[Any]]] = {}

@@ -32,7 +32,7 @@ from .kid.kernels import RBF
 from .weak_cache import remember
 
 # Beyond as many rows a full matrix of pairs, and its spectrum, takes minutes; of a distribution fewer are drawn.
-MOST_ROWS, DRAWN = 5000, 2000
+MAX_ROWS, DRAWN_ROWS = 5000, 2000
 
 
 class OwnRows(Rows):
@@ -128,8 +128,8 @@ def _angles(rows: Rows) -> Array:
 
 def _check_pairs(*sides: Array) -> None:
     most = max(rows.shape[0] for rows in sides)
-    if most > MOST_ROWS:
-        fix = f"Give at most {MOST_ROWS:,} rows, draw fewer with samples=…, or use Vendi('cosine') or RKE"
+    if most > MAX_ROWS:
+        fix = f"Give at most {MAX_ROWS:,} rows, draw fewer with samples=…, or use Vendi('cosine') or RKE"
         raise InvalidInput("rows", f"the spectrum of all pairs of {most:,} rows takes too long", fix)
 
 
@@ -185,7 +185,7 @@ class RKE(GeneratorOnly[KernelMean], ClosedForm):
 
     @property
     def settings(self) -> str:
-        return f"1/E k², {_named(self.kernel)}"
+        return f"1/E k², {_kernel_text(self.kernel)}"
 
 
 def _gaussian(sigma: Any) -> RBF:
@@ -194,7 +194,7 @@ def _gaussian(sigma: Any) -> RBF:
     return RBF(sigma)
 
 
-def _named(kernel: RBF) -> str:
+def _kernel_text(kernel: RBF) -> str:
     return str(kernel).replace("RBF", "k =", 1)
 
 
@@ -245,7 +245,7 @@ class RRKE(Metric[Rows]):
 
     @property
     def convention(self) -> str:
-        return f"RRKE: −2 log of the overlap of kernel covariances (order ½), {_named(self.kernel)}"
+        return f"RRKE: −2 log of the overlap of kernel covariances (order ½), {_kernel_text(self.kernel)}"
 
 
 def vendi(rows: Any, kernel: Any = "cosine") -> float:
@@ -322,4 +322,4 @@ def rrke(real: Any, generated: Any, sigma: Any = "median") -> float:
     >>> round(nm.rrke([[0.0], [100.0]], [[0.0], [0.0]], sigma=1.0), 6)  # one of two modes: log 2
     0.693147
     """
-    return score_pair(RRKE(sigma), real, generated, samples=DRAWN)
+    return score_pair(RRKE(sigma), real, generated, samples=DRAWN_ROWS)

@@ -12,9 +12,9 @@ from .capabilities import Cautious
 
 S = TypeVar("S")
 # Of the number of rows, which bounds these scores: from this share on few rows keep them low.
-NEAR = 0.1
+CAUTION_SHARE_OF_ROWS = 0.1
 # Rows of one generator beside those of another, beyond which their scores are not to be compared.
-UNEQUAL = 1.5
+MAX_ROWS_RATIO = 1.5
 
 
 class GeneratorOnly(Metric[S], Cautious):
@@ -51,14 +51,14 @@ class GeneratorOnly(Metric[S], Cautious):
             score, n = self.score(generated), self.rows_of(generated)
         except InvalidInput:  # there is none, and why is said already
             return ""
-        if score <= max(NEAR * n, 1.0):
+        if score <= max(CAUTION_SHARE_OF_ROWS * n, 1.0):
             return ""
         return f"rows are few for such a score: {score:.3g} of at most {n:.0f}, one a row, and more rows raise it"
 
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Generators that the number of their rows makes incomparable."""
         sizes = [g.rows.shape[0] for g in generators if g.rows is not None] or [0]
-        if max(sizes) <= UNEQUAL * min(sizes):
+        if max(sizes) <= MAX_ROWS_RATIO * min(sizes):
             return []
         span = f"{min(sizes):,} to {max(sizes):,}"
         return [f"{self.label}: generators have {span} rows, and it rises with them: compare equal numbers."]

@@ -49,7 +49,7 @@ class Sample:
             raise InvalidInput(argument, f"has dimension {distribution.dim} where {dim} was expected", "Use one space")
         return data if isinstance(data, Sample) else cls(distribution=distribution)
 
-    def repeated(self, counts: np.ndarray) -> Sample:
+    def with_repeats(self, counts: np.ndarray) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
         rows, test = np.repeat(np.arange(len(counts)), counts), self.test
         if test is not None:

@@ -84,13 +84,15 @@ class W1(Metric[Rows]):
         if not unit:
             return {"w1": 0.0}
         is_exact = self.method == "exact" or (self.method == "auto" and x.shape[0] <= EXACT_ROWS)
-        distance = self._critic if self.method == "critic" else _exact if is_exact else self._sliced
+        distance = (
+            self._critic_distance if self.method == "critic" else _exact_distance if is_exact else self._sliced_distance
+        )
         return {"w1": unit * distance(x, y, real.weights, generated.weights)}
 
-    def _critic(self, x: Array, y: Array, a: Array, b: Array) -> float:
+    def _critic_distance(self, x: Array, y: Array, a: Array, b: Array) -> float:
         return critic_distance(x, y, a, b, self.seed)
 
-    def _sliced(self, x: Array, y: Array, a: Array, b: Array) -> float:
+    def _sliced_distance(self, x: Array, y: Array, a: Array, b: Array) -> float:
         directions = np.random.default_rng(self.seed).standard_normal((x.shape[1], self.projections))
         directions /= np.linalg.norm(directions, axis=0)
         a, b = (like(to_numpy(weights), x) for weights in (a, b))
@@ -130,7 +132,7 @@ def _in_units(real: Array, generated: Array) -> tuple[float, Array, Array]:
     return (unit, x / unit, y / unit) if unit else (0.0, x, y)
 
 
-def _exact(x: Array, y: Array, a: Array, b: Array) -> float:
+def _exact_distance(x: Array, y: Array, a: Array, b: Array) -> float:
     x, y = to_numpy(x), to_numpy(y)
     if len(x) * len(y) > LARGEST_PLAN:
         seen = f"exact transport between {len(x):,} and {len(y):,} rows needs a plan of {len(x) * len(y):.1e} entries"

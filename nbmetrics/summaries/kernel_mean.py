@@ -121,18 +121,18 @@ class KernelMean:
         return cls(parts, shares, strata if max(strata) > 1 else ())
 
     @classmethod
-    def merged(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
+    def merge(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
         """The kernel mean of the mixture as one embedding, with no more of each part than its numbers."""
         held: list[tuple[Any, float]] = []
         for mean, w in zip(means, weights, strict=True):
             parts = zip(mean.parts, mean.weights, strict=True)
-            merged = [(SimpleNamespace(content=mean._embedding), 1.0)] if mean.is_merged else parts
-            held += [(part, w * v) for part, v in merged]
+            merge = [(SimpleNamespace(content=mean._embedding), 1.0)] if mean.is_merged else parts
+            held += [(part, w * v) for part, v in merge]
         pooled = cls.pool(means, weights)
         light = tuple(part if part.content is None else part.light() for part in pooled.parts)
-        found = cls(light, pooled.weights, pooled.strata)
-        vars(found)["_embedding"] = light[0].kernel.pooled(*zip(*held, strict=True))
-        return found
+        mean_of_all = cls(light, pooled.weights, pooled.strata)
+        vars(mean_of_all)["_embedding"] = light[0].kernel.pool_parts(*zip(*held, strict=True))
+        return mean_of_all
 
     @property
     def is_merged(self) -> bool:
@@ -185,7 +185,7 @@ class KernelMean:
     def _embedding(self) -> Any:
         """This mixture as one embedding, or None where its pairs cost less."""
         kernel = self.parts[0].kernel
-        return kernel.pooled(self.parts, self.weights) if kernel.pools(self.parts) else None
+        return kernel.pool_parts(self.parts, self.weights) if kernel.should_pool(self.parts) else None
 
     @cached_property
     def _unbiased(self) -> float:

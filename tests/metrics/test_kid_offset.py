@@ -173,7 +173,7 @@ def test_the_centred_kernel_is_the_kernel_without_its_ends(degree):
     plain, about = nm.Polynomial(degree, 0.4, 0.7), CentredPolynomial(degree, 0.4, 0.7, c)
     ends = plain.block(x, c[None]), plain.block(c[None], y), plain.block(c[None], c[None])
     np.testing.assert_allclose(about.block(x, y), plain.block(x, y) - ends[0] - ends[1] + ends[2], rtol=1e-11)
-    np.testing.assert_allclose(about.paired(x[:5], y), np.diag(about.block(x[:5], y)), rtol=1e-12)
+    np.testing.assert_allclose(about.elementwise(x[:5], y), np.diag(about.block(x[:5], y)), rtol=1e-12)
     np.testing.assert_allclose(about.omission(x), (ends[0] - ends[2])[:, 0], rtol=1e-12)
     assert about.mean_omission(x) == pytest.approx((ends[0] - ends[2]).mean(), rel=1e-12)
 

@@ -77,7 +77,7 @@ def _of_rows(kernel: Any, clients: Sequence[np.ndarray]) -> np.ndarray:
         np.add.reduceat(kernel.block(rows[b], rows), starts, axis=1) for b in row_blocks(len(rows), 8 * len(rows))
     ]
     sums = np.add.reduceat(np.concatenate(strips), starts, axis=0)
-    alone = np.add.reduceat(kernel.paired(rows, rows), starts)
+    alone = np.add.reduceat(kernel.elementwise(rows, rows), starts)
     own = (sums.diagonal() - alone) / (sizes * (sizes - 1.0))
     return np.asarray(own[:, None] + own - 2.0 * sums / np.outer(sizes, sizes))
 

@@ -54,10 +54,10 @@ class FIDInfinity(Metric[Strata[Moments]], HasInfluence, ClosedForm, Cautious):
             return ""
 
     def _known(self, real: Strata[Moments], generated: Strata[Moments]) -> tuple[dict[str, float], str]:
-        known = _scores(generated)
-        if real not in known:
+        scores = _scores(generated)
+        if real not in scores:
             self._remember(Debiased(real, generated))
-        return known[real]
+        return scores[real]
 
     def _remember(self, pair: Debiased) -> None:
         real, generated = pair.sides
@@ -70,9 +70,9 @@ class FIDInfinity(Metric[Strata[Moments]], HasInfluence, ClosedForm, Cautious):
     def influence_pieces(self, real: Strata[Moments], generated: Strata[Moments]) -> Pieces[InfluenceValues]:
         """The same in pieces."""
         pair = Debiased(real, generated)
-        found = yield from pair.pieces()
+        values = yield from pair.pieces()
         self._remember(pair)
-        return found
+        return values
 
     def strata(self, summary: Any, rows: Any) -> Strata[Moments]:
         return summary

@@ -72,8 +72,8 @@ class FID(
     def summarize(self, sample: Sample) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution."""
         if sample.stream is not None:
-            (found,) = summarized_once(sample.stream, [self])
-            return cast(Moments, found)
+            (moments,) = summarized_once(sample.stream, [self])
+            return cast(Moments, moments)
         if sample.rows is None:
             return Moments.of_distribution(cast(HasMoments, sample.exact_distribution))
         if sample.rows.shape[0] < 2:
@@ -104,10 +104,10 @@ class FID(
         if len(small) > 1:
             stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
             for other in (g for g in generated if isinstance(g.dense, np.ndarray)):
-                product, known = other.times_root(stacked), _crosses(other)
+                product, traces = other.times_root(stacked), _crosses(other)
                 for m, end in zip(small, ends, strict=True):
                     tolerance = PRECISION * (m.trace + other.trace)
-                    known[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
+                    traces[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
         return super().all_terms(real, generated)
 
     def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:

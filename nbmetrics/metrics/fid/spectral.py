@@ -193,8 +193,8 @@ def _side(strata: Strata[Moments], axes: Array, grid: Grid, about: About) -> Pie
     parts: list[Stratum | None] = []
     for rows, share, own in zip(strata.rows, strata.shares, strata.parts, strict=True):
         shift, own_axes = align(subtract(own.mean, strata.summary.mean), axes)
-        known = None if rows is None else Stratum(rows, share, own.mean, shift @ own_axes, axes, grid, about)
-        parts.append(known)
+        stratum = None if rows is None else Stratum(rows, share, own.mean, shift @ own_axes, axes, grid, about)
+        parts.append(stratum)
         yield
     return Side(parts, grid)
 

@@ -86,8 +86,8 @@ class Contraction:
         self.matrix += np.matmul(self._products[:n].T, weighed, out=self._added)
 
 
-def packed(matrix: Array) -> np.ndarray:
-    """The mean of φ from the mean of z_i z_j z_k as `contracted` lays it out."""
+def pack(matrix: Array) -> np.ndarray:
+    """The mean of φ from the mean of z_i z_j z_k as `Contraction` lays it out."""
     positions, roots = _triples(matrix.shape[1])
     return to_numpy(matrix).reshape(-1).take(positions) * roots
 
@@ -111,7 +111,7 @@ def of_gaussian(mean: np.ndarray, cov: np.ndarray) -> np.ndarray:
     """The mean of φ where z is N(mean, cov)."""
     moment = np.einsum("i,jk->ijk", mean, cov)
     tensor = np.einsum("i,j,k->ijk", mean, mean, mean) + moment + moment.transpose(1, 0, 2) + moment.transpose(1, 2, 0)
-    return packed(tensor[np.triu_indices(len(mean))])
+    return pack(tensor[np.triu_indices(len(mean))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class ThirdMoments:
         z, first = (part[0] for part in kernel.coordinates(self.mean[None]))
         a = kernel.linear_map(d)
         turned = np.tensordot(np.tensordot(np.tensordot(third, a, (0, 0)), a, (0, 0)), a, (0, 0))
-        vector = of_gaussian(z, a.T @ cov @ a) + packed(turned[np.triu_indices(d + 1)])
+        vector = of_gaussian(z, a.T @ cov @ a) + pack(turned[np.triu_indices(d + 1)])
         vector[0] = first
         vector[0] += kernel.first_number_spread(self.mean, float(a[:, 0] @ cov @ a[:, 0]), float(turned[0, 0, 0]))
         return Embedding(vector)

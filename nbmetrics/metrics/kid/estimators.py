@@ -159,7 +159,7 @@ class LinearTime(_RowsEstimator):
         x, y = x[rng.permutation(x.shape[0])[: 2 * pairs]], y[rng.permutation(y.shape[0])[: 2 * pairs]]
         (a, b), (c, d) = (x[:pairs], x[pairs:]), (y[:pairs], y[pairs:])
         pairs_of = ((a, b), (c, d), (a, d), (b, c))
-        means = self.kernel.finite(lambda: np.array([self.kernel.paired_mean(*both) for both in pairs_of]))
+        means = self.kernel.finite(lambda: np.array([self.kernel.elementwise_mean(*both) for both in pairs_of]))
         return {"real": float(means[0]), "generated": float(means[1]), "cross": -float(means[2] + means[3])}
 
 

@@ -44,7 +44,7 @@ class Kernel:
         """The (n, m) matrix of k over rows x (n, d) and y (m, d)."""
         raise NotImplementedError
 
-    def paired(self, x: Array, y: Array) -> Array:
+    def elementwise(self, x: Array, y: Array) -> Array:
         """The (n,) values k(x_a, y_a) of rows that belong together."""
         raise NotImplementedError
 
@@ -91,16 +91,17 @@ class Kernel:
         rows = self.kept(sample.rows)
         return rows, rows.shape[0], self.finite(lambda: self.diagonal(rows))
 
-    def paired_mean(self, x: Array, y: Array) -> float:
+    def elementwise_mean(self, x: Array, y: Array) -> float:
         """The mean of k(x_a, y_a) over rows, float64."""
         sums = (
-            total(self.paired(to_float64(x[b, :]), to_float64(y[b, :]))) for b in row_blocks(len(x), 16 * x.shape[1])
+            total(self.elementwise(to_float64(x[b, :]), to_float64(y[b, :])))
+            for b in row_blocks(len(x), 16 * x.shape[1])
         )
         return math.fsum(sums) / x.shape[0]
 
     def diagonal(self, x: Array) -> float:
         """The mean of k(x_a, x_a) over rows."""
-        return self.paired_mean(x, x)
+        return self.elementwise_mean(x, x)
 
     def mean(self, a: Any, b: Any) -> float:
         """The mean of k over two parts; self-pairs included."""
@@ -140,16 +141,16 @@ class Kernel:
         """The mean embedding of what a part holds."""
         raise NotImplementedError
 
-    def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
+    def should_embed(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         """Whether means of all parts with all others cost less by embeddings than by pairs of rows."""
         return False
 
-    def pools(self, parts: Sequence[Any]) -> bool:
+    def should_pool(self, parts: Sequence[Any]) -> bool:
         """Whether one embedding of a mixture of the parts costs less than its pairs of rows."""
         return False
 
-    def pooled(self, parts: Sequence[Any], weights: Sequence[float]) -> Any:
-        """The mixture of the parts as one embedding, where `pools` says so."""
+    def pool_parts(self, parts: Sequence[Any], weights: Sequence[float]) -> Any:
+        """The mixture of the parts as one embedding, where `should_pool` says so."""
         raise NotImplementedError
 
     def square(self, parts: Sequence[Any], weights: Sequence[float]) -> float:
@@ -215,20 +216,20 @@ class RBF(Kernel):
         xp = namespace(x, y)
         variance = self._variance(x.shape[1])
         tolerance = variance * (1e-5 if x.dtype == xp.float32 else 1e-11)
-        return self._scaled(xp.exp(squared_distances(x, y, tolerance) * (-0.5 / variance)))
+        return self._apply_scale(xp.exp(squared_distances(x, y, tolerance) * (-0.5 / variance)))
 
-    def paired(self, x: Array, y: Array) -> Array:
+    def elementwise(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
-        return self._scaled(xp.exp(xp.sum((x - y) ** 2, axis=1) * (-0.5 / self._variance(x.shape[1]))))
+        return self._apply_scale(xp.exp(xp.sum((x - y) ** 2, axis=1) * (-0.5 / self._variance(x.shape[1]))))
 
     def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
         """σ^d |C₁ + C₂ + σ²I|^{-1/2} exp(−½ Δᵀ(C₁ + C₂ + σ²I)^{-1}Δ)."""
-        return float(self._smoothed(a.mean[None], b.mean, np.concatenate([a.root, b.root]))[0])
+        return float(self._mean_over_gaussian(a.mean[None], b.mean, np.concatenate([a.root, b.root]))[0])
 
     def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
-        return self._smoothed(np.asarray(rows, dtype=np.float64), distribution.mean, distribution.root)
+        return self._mean_over_gaussian(np.asarray(rows, dtype=np.float64), distribution.mean, distribution.root)
 
-    def _smoothed(self, x: np.ndarray, mean: np.ndarray, root: np.ndarray) -> np.ndarray:
+    def _mean_over_gaussian(self, x: np.ndarray, mean: np.ndarray, root: np.ndarray) -> np.ndarray:
         """With covariance rootᵀroot: along its axes the variance is s² + σ², across them σ²."""
         variance = self._variance(mean.size)
         _, s, axes = np.linalg.svd(root, full_matrices=False)
@@ -237,7 +238,7 @@ class RBF(Kernel):
         squared = np.sum(across * across, axis=1) / variance + np.sum(along * along / (s * s + variance), axis=1)
         return self.scale * np.exp(-0.5 * (squared + np.sum(np.log1p(s * s / variance))))
 
-    def _scaled(self, values: Array) -> Array:
+    def _apply_scale(self, values: Array) -> Array:
         return values if self.scale == 1.0 else self.scale * values
 
     def resolve(self, clients: Sequence[Sample]) -> RBF:
@@ -285,7 +286,7 @@ class FunctionKernel(Kernel):
             raise InvalidInput("kernel", seen, "Return one value for each pair of rows")
         return values
 
-    def paired(self, x: Array, y: Array) -> Array:
+    def elementwise(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
         return xp.concat([self.block(x[a : a + 1, :], y[a : a + 1, :])[0] for a in range(x.shape[0])])
 
@@ -324,12 +325,12 @@ def some_rows(clients: Sequence[Sample], most: int = 256) -> list[np.ndarray]:
     trace."""
     share = max(2, most // len(clients))
     heads = [_head(c) for c in clients]
-    known = [
+    usable = [
         (c, h)
         for c, h in zip(clients, heads, strict=True)
         if h is not None or Kernel().has_closed_form(c.exact_distribution)
     ]
-    return [_two_points(cast(HasMoments, c.exact_distribution)) if h is None else some_of(h, share) for c, h in known]
+    return [_two_points(cast(HasMoments, c.exact_distribution)) if h is None else some_of(h, share) for c, h in usable]
 
 
 def _head(client: Sample) -> Array | None:

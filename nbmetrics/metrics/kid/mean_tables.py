@@ -24,17 +24,17 @@ MATRIX_COST_ROWS = 40
 
 def remember_means(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
     """Compute the means of every client with every other part and leave them where `mean_with` looks."""
-    if kernel.embeds(clients, others):
-        _remember_embedded(kernel, clients, others)
+    if kernel.should_embed(clients, others):
+        _remember_by_embedding(kernel, clients, others)
         return
-    if len(clients) > 1 and not kernel.pools(clients):
+    if len(clients) > 1 and not kernel.should_pool(clients):
         tabulate(kernel, clients)
     real, generated = ([p for p in parts if is_array(p.content)] for parts in (clients, others))
     for i, j, means in mean_blocks(kernel, [p.content for p in real], [p.content for p in generated]):
         _remember_all(real[i], generated[j], means)
 
 
-def _remember_embedded(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
+def _remember_by_embedding(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
     """Every embedding is made once; those of the clients are kept together only where they fit in a block."""
     embeddings = [kernel.embed(p.content) for p in others]
     rows = [p for p in clients if is_array(p.content)]

@@ -31,11 +31,11 @@ from .kernels import EXTREME, FLOAT32_LIMIT, Kernel, some_of, some_rows
 from .mean_tables import MATRIX_COST_ROWS
 
 # The embedding grows with the cube of the width; beyond this the rows are kept.
-WIDEST_EMBEDDING = 128
+MAX_EMBEDDING_DIM = 128
 # Means of k this many times larger than the spread of k leave float32 too few digits of their difference.
-FAR = 30.0
+FAR_RATIO = 30.0
 # Rows that tell how far from 0 all of them are.
-SOME = 256
+PROBED_ROWS = 256
 
 
 def _dim(content: Any) -> int:
@@ -56,7 +56,7 @@ def is_far(rows: np.ndarray, gamma: float, constant: float) -> bool:
     """Whether the kernel at the mean of the rows is large beside the kernel of their deviations from it."""
     mean = rows.mean(axis=0)
     spread = gamma * float(np.mean(np.sum((rows - mean) ** 2, axis=1)))
-    return constant + gamma * float(mean @ mean) > FAR * spread
+    return constant + gamma * float(mean @ mean) > FAR_RATIO * spread
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Polynomial(Kernel):
         rows = super().kept(rows)
         if rows.dtype == namespace(rows).float64:
             return rows
-        return to_float64(rows) if self._is_far(some_of(rows, SOME)) else rows
+        return to_float64(rows) if self._is_far(some_of(rows, PROBED_ROWS)) else rows
 
     def _is_far(self, rows: np.ndarray) -> bool:
         """Whether means of k over such rows are so large that in float32 their differences are mostly rounding."""
@@ -112,7 +112,7 @@ class Polynomial(Kernel):
             power = power * product
         return power
 
-    def paired(self, x: Array, y: Array) -> Array:
+    def elementwise(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
         return (self.gamma_of(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
 
@@ -142,7 +142,7 @@ class Polynomial(Kernel):
         return (self.embed(rows) if is_smaller else rows), count, diagonal
 
     def has_embedding(self, d: int) -> bool:
-        return self.is_cubic and d <= WIDEST_EMBEDDING
+        return self.is_cubic and d <= MAX_EMBEDDING_DIM
 
     def coordinates(self, rows: Array) -> tuple[Array, Array]:
         """z of rows in float64, (n, d+1), and the first number of φ, (n,)."""
@@ -193,11 +193,11 @@ class Polynomial(Kernel):
             z, cubes = self.coordinates(rows[block, :])
             cubic.add(z, often[block])
             first += total(often[block] * cubes)
-        vector = embedding.packed(cubic.matrix)
+        vector = embedding.pack(cubic.matrix)
         vector[0] = first
         return vector
 
-    def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
+    def should_embed(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         everything = [*parts, *others]
         if not self._can_embed(everything):
             return False
@@ -206,12 +206,12 @@ class Polynomial(Kernel):
         n, m = _rows(parts), _rows(others)
         return n * m > (n + m + MATRIX_COST_ROWS * len(everything)) * _row_cost(everything)
 
-    def pools(self, parts: Sequence[Any]) -> bool:
+    def should_pool(self, parts: Sequence[Any]) -> bool:
         if not self._can_embed(parts):
             return False
         return any(isinstance(p.content, Embedding) for p in parts) or _rows(parts) > 2 * _row_cost(parts)
 
-    def pooled(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
+    def pool_parts(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
         vector: Any = 0.0
         for part, w in zip(parts, weights, strict=True):
             if not is_array(part.content):
@@ -277,7 +277,7 @@ class CentredPolynomial(Polynomial):
         t *= self.gamma_of(x.shape[1])
         return self._without_ends(self._along(u)[:, None], self._along(v)[None, :], t)
 
-    def paired(self, x: Array, y: Array) -> Array:
+    def elementwise(self, x: Array, y: Array) -> Array:
         u, v = self._from_centre(x), self._from_centre(y)
         t = self.gamma_of(x.shape[1]) * namespace(x, y).sum(u * v, axis=1)
         return self._without_ends(self._along(u), self._along(v), t)
@@ -344,9 +344,9 @@ class CentredPolynomial(Polynomial):
 
     def linear(self, rows: Array) -> Array:
         """z − z(c), (n, d+1), turned so that z(c) is √β along the first coordinate."""
-        return self._turned(self._from_centre(to_float64(rows)))
+        return self._rotate(self._from_centre(to_float64(rows)))
 
-    def _turned(self, u: Array) -> Array:
+    def _rotate(self, u: Array) -> Array:
         xp, g, root = namespace(u), self.gamma_of(u.shape[1]), math.sqrt(self.base)
         c = like(self.centre, u)
         along, squared = u @ c, float(self.centre @ self.centre)
@@ -354,7 +354,7 @@ class CentredPolynomial(Polynomial):
         return xp.concat([(g / root * along)[:, None], math.sqrt(g) * turned], axis=1)
 
     def linear_map(self, d: int) -> np.ndarray:
-        return np.asarray(self._turned(np.eye(d)))
+        return np.asarray(self._rotate(np.eye(d)))
 
     def first_number_spread(self, mean: np.ndarray, variance: float, third: float) -> float:
         """φ₀ is (√β + w)³ − β^1.5, and w is linear in x."""
@@ -369,7 +369,7 @@ class CentredPolynomial(Polynomial):
 
     def _embed_gaussian(self, distribution: Gaussian) -> Embedding:
         root = math.sqrt(self.base)
-        w, spread = self.linear(distribution.mean[None])[0], self._turned(distribution.root)
+        w, spread = self.linear(distribution.mean[None])[0], self._rotate(distribution.root)
         cov = spread.T @ spread
         first = w[0] * (3.0 * self.base + 3.0 * root * w[0] + w[0] ** 2) + 3.0 * cov[0, 0] * (root + w[0])
         w[0] += root

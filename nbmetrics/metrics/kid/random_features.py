@@ -105,8 +105,12 @@ class RandomFeatures(Kernel):
     def content(self, sample: Sample) -> tuple[Any, float, float]:
         is_distribution = isinstance(sample.distribution, Empirical)
         rows: Any = sample.distribution.rows if isinstance(sample.distribution, Empirical) else sample.rows
-        made = self.finite(lambda: self.embed(rows).vector)
-        return Embedding(made), math.inf if is_distribution else rows.shape[0], self.finite(lambda: self.diagonal(rows))
+        vector = self.finite(lambda: self.embed(rows).vector)
+        return (
+            Embedding(vector),
+            math.inf if is_distribution else rows.shape[0],
+            self.finite(lambda: self.diagonal(rows)),
+        )
 
     def has_closed_form(self, distribution: Distribution) -> bool:
         return isinstance(distribution, Empirical)
@@ -114,16 +118,16 @@ class RandomFeatures(Kernel):
     def block(self, x: Array, y: Array) -> Array:
         return like(self.features(x) @ self.features(y).T, x)
 
-    def paired(self, x: Array, y: Array) -> Array:
+    def elementwise(self, x: Array, y: Array) -> Array:
         return like(np.sum(self.features(x) * self.features(y), axis=1), x)
 
-    def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
+    def should_embed(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         return True
 
-    def pools(self, parts: Sequence[Any]) -> bool:
+    def should_pool(self, parts: Sequence[Any]) -> bool:
         return True
 
-    def pooled(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
+    def pool_parts(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
         pairs = zip(parts, weights, strict=True)
         return Embedding(np.sum([w * self.embed(p.content).vector for p, w in pairs], axis=0))
 
