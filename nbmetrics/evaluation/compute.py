@@ -23,7 +23,7 @@ from ..metrics.stratified import Strata
 from .cells import Cell, Cells, part_of, pool_or_refusal, pooled_cell, summarize, terms_with_answers, terms_with_whole
 from .influence import Influence, Influences
 from .noise import CellNoise, Design, check_design
-from .resampling import ResampledScores, check_resampled, check_sizes, few_rows_refusal
+from .resampling import ResampledScores, check_can_resample, check_sizes, few_rows_refusal
 from .samples import ClientSamples, GeneratorSamples, convention, resolve_metrics
 from .scores import Scores
 
@@ -50,10 +50,6 @@ class GeneratorState:
     position: int = 0
     summary: Any = NOT_SUMMARIZED
     answers: tuple[Any, ...] | None = None
-
-    @property
-    def is_summarized(self) -> bool:
-        return self.summary is not NOT_SUMMARIZED
 
     def sample(self, metric: Metric[Any]) -> Sample | None:
         """What was summarised; None where it only answered conditions."""
@@ -91,10 +87,6 @@ class MetricState:
         self.summarize()
         summaries: tuple[Any, ...] = vars(self)["summaries"]
         return summaries
-
-    @property
-    def is_summarized(self) -> bool:
-        return "summaries" in vars(self)
 
     def summarize(self, tell: Callable[[], Any] = _nothing) -> None:
         """Make the summaries; `tell` is called after each."""
@@ -221,7 +213,7 @@ class MetricState:
             raise InvalidInput("uncertainty", "answers to a condition have no intervals yet", fix)
         if self.has_influence_values(design):
             return
-        check_resampled(self.metric)
+        check_can_resample(self.metric)
         enough = [sample for g in generators if not few_rows_refusal(sample := g.whole(self.metric), "")]
         if enough and not self.refusal and not refusal_of(*self.few_rows(design)):
             check_sizes(self.metric, [*self.samples, *enough])

@@ -85,7 +85,7 @@ class Parties:
         return np.repeat(np.array(self.weights) / self.sizes, self.sizes)
 
     @property
-    def pool_is_fixed(self) -> bool:
+    def has_fixed_pool(self) -> bool:
         """Whether every deal pools to the same distribution: weights in proportion to the numbers of rows."""
         return bool(np.ptp(self.row_weights) <= 1e-9 * self.row_weights.max())
 
@@ -102,7 +102,7 @@ class Parties:
         for deal in deals:
             clients = np.split(deal, self.ends)
             avg = sum(w * part(c, np.full(len(c), 1.0 / len(c))) for w, c in zip(self.weights, clients, strict=True))
-            gaps.append(avg - (pooled if self.pool_is_fixed else part(deal, self.row_weights)))
+            gaps.append(avg - (pooled if self.has_fixed_pool else part(deal, self.row_weights)))
         return np.array(gaps)
 
 
@@ -275,7 +275,7 @@ def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.nd
     row with itself lacks n_i of the n_i² that its weights count, so Σ λ_i² U_ii/n_i is added to it.
     """
     n, sizes, pool = len(parties.rows), np.array(parties.sizes), parties.row_weights
-    weights = _spread(deals[:1] if parties.pool_is_fixed else deals, pool)
+    weights = _spread(deals[:1] if parties.has_fixed_pool else deals, pool)
     within, pooled, size = np.zeros((len(deals), len(sizes))), np.zeros(len(weights)), 0.0
     for block in row_blocks(n, 8 * n):
         values = kernel.block(parties.rows[block], parties.rows)

@@ -392,7 +392,7 @@ def _size(sample: Sample) -> int:
     return 0 if sample.rows is None else int(sample.rows.shape[0])
 
 
-def check_resampled(metric: Metric[Any]) -> None:
+def check_can_resample(metric: Metric[Any]) -> None:
     """Raise InvalidInput where its rows cannot be resampled, however many they are."""
     if metric.no_resampling:
         raise InvalidInput("uncertainty", metric.no_resampling, "Leave uncertainty out, or use another estimator")
@@ -408,7 +408,7 @@ def few_rows_refusal(sample: Sample, who: str) -> InvalidInput | None:
 def check_sizes(metric: Metric[Any], samples: Sequence[Sample]) -> list[int]:
     """The rows of each, 0 for a distribution; InvalidInput where they are too few for resampling to take the bias
     off."""
-    check_resampled(metric)
+    check_can_resample(metric)
     sizes = [_size(sample) for sample in samples]
     few = min((n for n in sizes if n), default=math.inf)
     dim = samples[0].dim

@@ -129,7 +129,9 @@ class FederationStudy(Study):
                 filling.weigh(wanted)
                 self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
         step = next(filling.steps(), None)
-        if step is None or any(filling.computed(metric).all.all() for metric in self.metrics):  # numbers come first
+        if step is None or any(
+            filling.computed_cells(metric).all.all() for metric in self.metrics
+        ):  # numbers come first
             draw = self._strips.next(map(filling.source, self.generators))
             if draw is not None:
                 return Step("pictures", draw)
@@ -183,7 +185,7 @@ class FederationStudy(Study):
         return self._p.get(shares)
 
     def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
-        if shares != self._at or not self._filling.computed(metric).all.all():
+        if shares != self._at or not self._filling.computed_cells(metric).all.all():
             return {}
         gaps = self._filling.scores.result(metric).size_gaps
         return {} if not np.any(gaps) else dict(each(self.generators, gaps))
@@ -200,7 +202,7 @@ class FederationStudy(Study):
             return
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = self.about_cell(scene)
-        if self._filling.computed(scene.metric).clients[g, i]:
+        if self._filling.computed_cells(scene.metric).clients[g, i]:
             made = self._filling.source(scene.generator)
             images = self.federation[scene.client].images, made.source if made.is_of_images else None
             for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
@@ -222,7 +224,7 @@ class FederationStudy(Study):
     def facts(self, metric: str) -> Facts:
         filling = self._filling
         return facts_of(
-            filling.scores.result(metric), filling.computed(metric).clients, filling.noise(metric), self._why
+            filling.scores.result(metric), filling.computed_cells(metric).clients, filling.noise(metric), self._why
         )
 
     def split(self, metric: str) -> Split | None:
@@ -234,7 +236,7 @@ class FederationStudy(Study):
         facts, filling = self.facts(metric), self._filling
         pooled, noise = np.full(len(self.generators), np.nan), None
         if shares == self._at:
-            is_known = filling.computed(metric).all
+            is_known = filling.computed_cells(metric).all
             pooled[is_known] = filling.scores.result(metric).all_without_bias[is_known]
             noise = filling.noise(metric)
         return Known.of(facts, shares, pooled, noise, self.p(shares))

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import InvalidInput, check_choice, check_count, check_named_weights, check_names
 from ...evaluation.cells import NOT_COMPUTED, Cell, Cells
-from ...evaluation.compute import Evaluation
+from ...evaluation.compute import NOT_SUMMARIZED, Evaluation
 from ...evaluation.noise import Noise, NoiseColumn
 from ...evaluation.samples import GeneratorSamples, convention
 from ...evaluation.scores import Scores
@@ -64,8 +64,8 @@ class IncrementalEvaluation(Evaluation):
     generators : names, in the order in which they came
 
     Generators come and go with `add` and `remove`. One thread may compute while others read `scores`, `noise` and
-    `computed`, or add and remove. Raises InvalidInput as `evaluate` does, save that a client or generator that cannot
-    be summarised has no scores, which `scores.cautions` says, until every metric refuses every client.
+    `computed_cells`, or add and remove. Raises InvalidInput as `evaluate` does, save that a client or generator that
+    cannot be summarised has no scores, which `scores.cautions` says, until every metric refuses every client.
 
     Examples
     --------
@@ -228,7 +228,7 @@ class IncrementalEvaluation(Evaluation):
                 self._generators = {**self._generators, key: changed}
         return changed
 
-    def computed(self, metric: str) -> ComputedCells:
+    def computed_cells(self, metric: str) -> ComputedCells:
         """Which scores are computed; one of them may be NaN, where the metric refuses it."""
         check_choice(metric, self.metrics, "metric")
         generators = [generator for (m, _), generator in self._generators.items() if m == metric]
@@ -298,7 +298,7 @@ class IncrementalEvaluation(Evaluation):
     def _step_towards_all(self, name: str, metric: str) -> Step | None:
         """The next piece of a generator's pooled score, unless it is computed."""
         generator, of = self._generators[metric, name], f"{self.states[metric].metric.label} of {name}"
-        if not generator.is_summarized:
+        if generator.summary is NOT_SUMMARIZED:
             return Step(f"rows for {of}", partial(self._try_summary, name, metric))
         if self.weights in generator.pooled:
             return None

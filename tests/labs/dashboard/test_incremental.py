@@ -62,10 +62,10 @@ def test_snapshots_grow_and_never_change():
     evaluation.add_all(made)
     before = evaluation.scores
     assert len(list(evaluation.steps())) == 1  # nobody ran it
-    assert before.table[["avg", "all"]].isna().all().all() and not evaluation.computed("fid").all.any()
+    assert before.table[["avg", "all"]].isna().all().all() and not evaluation.computed_cells("fid").all.any()
     seen, words = [], []
     for step in evaluation.steps():
-        known = {metric: evaluation.computed(metric) for metric in evaluation.metrics}
+        known = {metric: evaluation.computed_cells(metric) for metric in evaluation.metrics}
         for metric, (clients, pooled) in known.items():
             values = evaluation.scores.values(metric)
             assert (np.isnan(values.by_client) == ~clients).all()
@@ -73,7 +73,7 @@ def test_snapshots_grow_and_never_change():
         seen.append(sum(clients.sum() + pooled.sum() for clients, pooled in known.values()))
         words.append(step.words)
         step()
-    assert seen == sorted(seen) and evaluation.computed("precision").all.all()
+    assert seen == sorted(seen) and evaluation.computed_cells("precision").all.all()
     assert before.table[["avg", "all"]].isna().all().all()
     assert sum("all clients together" in line for line in words) == len(METRICS) * len(made)
     starts = [line for line in words if re.search(r", clients? 1\b", line)]
@@ -92,7 +92,7 @@ def test_a_generator_that_comes_later_leaves_the_others_alone():
         step()
     noise = evaluation.noise("fid")
     assert evaluation.add(nm.Generator(made["g2"], name="g2")) == "g2"
-    assert evaluation.computed("fid").all.tolist() == [True, True, False]
+    assert evaluation.computed_cells("fid").all.tolist() == [True, True, False]
     words = []
     for step in evaluation.steps():
         words.append(step.words)
@@ -112,7 +112,7 @@ def test_other_weights_keep_the_clients_scores():
     for step in evaluation.steps():
         step()
     evaluation.weigh([1, 2, 0, 1])
-    assert evaluation.computed("kid").clients.all() and not evaluation.computed("kid").all.any()
+    assert evaluation.computed_cells("kid").clients.all() and not evaluation.computed_cells("kid").all.any()
     words = [(step(), step.words)[1] for step in evaluation.steps()]
     assert all("together" in line for line in words)
     wanted = nm.evaluate(nm.Federation(real).with_weights([1, 2, 0, 1]), made, progress=False)
@@ -164,7 +164,7 @@ def test_a_generator_that_a_metric_refuses_stops_nobody():
     evaluation.add_all({"one row": made["g0"][:1], "g0": made["g0"]})
     for step in evaluation.steps():
         step()
-    assert evaluation.computed("fid").all.all()
+    assert evaluation.computed_cells("fid").all.all()
     assert np.isnan(evaluation.scores.values("fid").all).tolist() == [True, False]
     assert any("has 1 row" in line for line in evaluation.scores.cautions)
 
