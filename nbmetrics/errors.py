@@ -136,6 +136,8 @@ def check_number(value: Any, argument: str, *, minimum: float = -math.inf, maxim
 
 def check_count(value: Any, argument: str, *, minimum: int = 1, maximum: float = math.inf) -> int:
     """`value` as an int within [minimum, maximum]."""
+    if type(value) is int and minimum <= value <= min(maximum, sys.maxsize):
+        return value
     number = check_number(value, argument, minimum=minimum, maximum=maximum)
     if number != int(number):
         raise InvalidInput(argument, f"got {shown(value)}", "Give a whole number")

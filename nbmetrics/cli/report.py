@@ -19,7 +19,7 @@ import pandas as pd
 
 from .. import __version__
 from ..errors import InvalidInput
-from ..evaluation.display import PARTS, Cell, table_html, words_html
+from ..evaluation.display import PARTS, CellText, table_html, words_html
 from ..evaluation.scores import Scores
 from ..federation import Federation, Generator
 from .parties import Party
@@ -176,7 +176,7 @@ def _cells(scores: Scores, metric: str) -> list[list[list[str]]]:
     for row, places in zip(rows, ranks, strict=True):
         found.append([])
         for part in PARTS:
-            cell = Cell.of(row, part)
+            cell = CellText.of(row, part)
             value, _, interval = cell.value.partition(" ")
             star = BEST if len(rows) > 1 and part != "gap" and places[part] == 1 else " "
             on_value, on_plain = (" ", star) if cell.plain else (star, " ")

@@ -10,7 +10,8 @@ from typing import Any
 from ..errors import InvalidInput, check_count, check_names, check_number, shown
 from ..evaluation.evaluate import evaluate
 from ..evaluation.export import as_csv
-from ..evaluation.uncertainty import Bootstrap, Influence, Jackknife
+from ..evaluation.influence import Influence
+from ..evaluation.resampling import Bootstrap, Jackknife
 from ..features import Extraction, extraction
 from ..features.networks import PROBABILITIES
 from ..metrics import Metric, metric_of

@@ -1,4 +1,4 @@
-"""Where every way of scoring on a cluster begins, and ends: the generators sent, leaves for all clients, a `Result`."""
+"""Where every way of scoring on a cluster begins, and ends: the generators sent, leaves for all clients, a `Cells`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidInput
-from ..evaluation.filling import Filling
-from ..evaluation.result import Result
+from ..evaluation.cells import Cell, Cells
+from ..evaluation.compute import Evaluation
 from ..metrics.base import Metric
 from .sources import Source
 from .task_runner import Crew
@@ -19,18 +19,18 @@ SHARE = 0.2
 
 
 def begun(
-    filling: Filling, metrics: dict[str, Metric[Any]], sources: Sequence[Source], crew: Crew, most: float
+    evaluation: Evaluation, metrics: dict[str, Metric[Any]], sources: Sequence[Source], crew: Crew, most: float
 ) -> tuple[dict[str, list[Any]], Any, list[Any]]:
     """The generators' columns by metric, and futures of the `Kit` and of leaves that cover all clients.
 
     `most` : bytes of all clients' summaries beyond which these stay behind, see `Kit`
     """
-    columns = {name: [filling.summarized(g, name) for g in filling.generators] for name in metrics}
+    columns = {name: [evaluation.summarize_generator(g, name) for g in evaluation.generators] for name in metrics}
     summaries = {name: [column.summary for column in columns[name]] for name in metrics}
-    kit = Kit(metrics, summaries, filling.federation.dim, len(filling.names), most)
+    kit = Kit(metrics, summaries, evaluation.federation.dim, len(evaluation.names), most)
     held = crew.submit(_kept, kit, about="sending the generators")
     about = f"scoring {', '.join(metrics)}"
-    return columns, held, crew.batched(leaf, _parties(filling, metrics, sources), held, about=about)
+    return columns, held, crew.batched(leaf, _parties(evaluation, metrics, sources), held, about=about)
 
 
 def _kept(kit: Kit) -> Kit:
@@ -38,12 +38,12 @@ def _kept(kit: Kit) -> Kit:
     return kit
 
 
-def _parties(filling: Filling, metrics: Any, sources: Sequence[Source]) -> list[tuple[str, Sequence[Any], Party]]:
+def _parties(evaluation: Evaluation, metrics: Any, sources: Sequence[Source]) -> list[tuple[str, Sequence[Any], Party]]:
     found: list[tuple[str, Sequence[Any], Party]] = []
-    for position, (source, client) in enumerate(zip(sources, filling.federation, strict=True)):
+    for position, (source, client) in enumerate(zip(sources, evaluation.federation, strict=True)):
         is_here = not source.futures and source.function is None
-        samples = {name: filling.clients[name].samples[position] for name in metrics} if is_here else None
-        weight = filling.weights[position]
+        samples = {name: evaluation.states[name].samples[position] for name in metrics} if is_here else None
+        weight = evaluation.weights[position]
         seen = None if is_here or client.rows is None else client.rows
         look = (None, None) if seen is None else (seen.shape, seen.checksum)
         party = Party(position, source.name, weight, samples, source.function, len(source.futures), *look)
@@ -51,9 +51,9 @@ def _parties(filling: Filling, metrics: Any, sources: Sequence[Source]) -> list[
     return found
 
 
-def check_fits(filling: Filling, metrics: Sequence[str], crew: Crew) -> None:
+def check_fits(evaluation: Evaluation, metrics: Sequence[str], crew: Crew) -> None:
     """Refuse metrics that must see all rows at once where these are too many for a worker."""
-    rows = [s.rows for s in filling.clients[metrics[0]].samples if s.rows is not None]
+    rows = [s.rows for s in evaluation.states[metrics[0]].samples if s.rows is not None]
     size = sum(8.0 * r.shape[0] * r.shape[1] for r in rows)
     if size > SHARE * crew.memory:
         seen = f"{', '.join(metrics)} of all clients needs all rows in one worker, {size / 1e9:.3g} GB beside others"
@@ -61,19 +61,20 @@ def check_fits(filling: Filling, metrics: Sequence[str], crew: Crew) -> None:
 
 
 def result_of(
-    filling: Filling, name: str, columns: Sequence[Any], nodes: Sequence[Node], pooled: Sequence[Any]
-) -> Result:
-    """The result of one metric, as `Filling.fill` makes it."""
-    clients, summaries = filling.clients[name], dict[int, Any]()
+    evaluation: Evaluation, name: str, columns: Sequence[Any], nodes: Sequence[Node], pooled: Sequence[Any]
+) -> Cells:
+    """The result of one metric, as `Evaluation.compute` makes it."""
+    clients, summaries = evaluation.states[name], dict[int, Any]()
     rows: list[dict[int, Any]] = [{} for _ in columns]
     for node in nodes:
         summaries.update(zip(node.positions, node.summaries[name], strict=True))
         for row, found in zip(rows, node.terms[name], strict=True):
             row.update(zip(node.positions, found, strict=True))
-    places = range(len(filling.names))
+    places = range(len(evaluation.names))
     clients.summaries = tuple(summaries[i] for i in places)
-    attempts: dict[Any, Any] = {("all", filling.weights): list(pooled)}
+    weights, pools = evaluation.weights, dict[tuple[float, ...], Any]()
     if len(nodes) == 1 and (together := nodes[0].pooled[name]) is not None:
-        attempts["pool", filling.weights] = only(clients.summaries, filling.weights) or together
-    terms = tuple(tuple(row[i] for i in places) for row in rows)
-    return replace(clients.result(columns, None), terms=terms, attempts=attempts)
+        pools[weights] = only(clients.summaries, weights) or together
+    client_cells = [tuple(Cell.of(row[i]) for i in places) for row in rows]
+    table = clients.cells(columns, weights, client_cells=client_cells)
+    return replace(table, pools=pools, pooled={weights: tuple(pooled)})

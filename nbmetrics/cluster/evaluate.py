@@ -1,6 +1,6 @@
 """evaluate() on a cluster: the same checks, draws and tables as on one machine; the work in tasks.
 
-Flow: check → hire the workers → look at what is not here → `Filling` draws and settles as always → leaves score some
+Flow: check → hire the workers → look at what is not here → `Evaluation` draws and settles as always → leaves score some
 clients each and pool them, a tree pools the pools → one task a generator scores the pool → `Scores`.
 """
 
@@ -9,15 +9,14 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..arrays import memory
 from ..errors import InvalidInput, check_choice
-from ..evaluation.evaluate import bar, check_any
-from ..evaluation.filling import Filling
-from ..evaluation.metric_selection import listed
-from ..evaluation.result import Result, all_terms
+from ..evaluation.cells import Cells
+from ..evaluation.compute import Evaluation
+from ..evaluation.evaluate import check_any_score, progress_bar
+from ..evaluation.samples import metric_list
 from ..evaluation.scores import Scores
 from ..federation import as_generators
 from ..metrics.base import Metric
@@ -49,54 +48,58 @@ def evaluate(
         raise InvalidInput("uncertainty", seen, "Leave it or cluster out")
     if not isinstance(progress, bool):
         check_choice(progress, ("auto",), "progress")
-    wanted, made = listed(metrics), as_generators(generators)
+    wanted, made = metric_list(metrics), as_generators(generators)
     with hired(cluster) as crew:
         given, sources = parties_of(federation, crew)
         if given.is_conditional:
             seen = "does not score clients with a condition yet, whose answers are made here"
             raise InvalidInput("cluster", seen, "Leave cluster out, or the conditions")
-        filling = Filling(given, wanted, samples=samples, seed=seed, progress=progress)
-        filling.add_all(made)
-        clients, metrics_, count = len(filling.names), len(filling.metrics), len(filling.generators)
-        with bar(progress, metrics_ * (clients * (1 + count) + count)) as shown:
+        evaluation = Evaluation(given, wanted, samples=samples, seed=seed, progress=progress)
+        evaluation.take(made)
+        clients, metrics_, count = len(evaluation.names), len(evaluation.metrics), len(evaluation.generators)
+        with progress_bar(progress, metrics_ * (clients * (1 + count) + count)) as shown:
             if crew.client.dashboard_link and cluster != "local":
                 shown.set_description(crew.client.dashboard_link, refresh=False)
-            results = _filled(filling, sources, crew, shown.update)
-    check_any(results, filling.weights)
-    return filling.scored(results)
+            results = _filled(evaluation, sources, crew, shown.update)
+    check_any_score(results)
+    return evaluation.to_scores(results)
 
 
-def _filled(filling: Filling, sources: Sequence[Source], crew: Crew, tell: Callable[[int], Any]) -> list[Result]:
+def _filled(evaluation: Evaluation, sources: Sequence[Source], crew: Crew, tell: Callable[[int], Any]) -> list[Cells]:
     """The results of all metrics, in their order."""
-    dim, found = filling.federation.dim, {}
-    refused = {name for name, clients in filling.clients.items() if clients.refusal}
-    metrics = {name: clients.metric for name, clients in filling.clients.items() if name not in refused}
+    dim, found = evaluation.federation.dim, {}
+    refused = {name for name, clients in evaluation.states.items() if clients.refusal}
+    metrics = {name: clients.metric for name, clients in evaluation.states.items() if name not in refused}
     in_tree = {name: metric for name, metric in metrics.items() if metric.pool_operator(dim)}
-    by_pairs = {n: m for n, m in metrics.items() if n not in in_tree and m.pairwise_pool(dim) and has_room(filling)}
+    by_pairs = {n: m for n, m in metrics.items() if n not in in_tree and m.pairwise_pool(dim) and has_room(evaluation)}
     whole = {name: metric for name, metric in metrics.items() if name not in in_tree and name not in by_pairs}
     for some, score in ((in_tree, _scored), (by_pairs, scored_by_pairs), (whole, _scored)):
         if some:
-            found.update(score(filling, some, sources, crew, tell))
+            found.update(score(evaluation, some, sources, crew, tell))
     log.info("%d tasks", crew.tasks)
     results = []
-    for name, clients in filling.clients.items():
+    for name, clients in evaluation.states.items():
         if name in refused:
-            result = clients.result([filling.summarized(g, name) for g in filling.generators], None)
-            terms = tuple(tuple(row) for row in all_terms(result))
-            found[name] = replace(result, terms=terms)
+            states = [evaluation.summarize_generator(g, name) for g in evaluation.generators]
+            result = clients.cells(states, evaluation.weights)
+            found[name] = result.with_client_cells(lambda: None)
         results.append(found[name])
     return results
 
 
 def _scored(
-    filling: Filling, metrics: dict[str, Metric[Any]], sources: Sequence[Source], crew: Crew, tell: Callable[[int], Any]
-) -> dict[str, Result]:
+    evaluation: Evaluation,
+    metrics: dict[str, Metric[Any]],
+    sources: Sequence[Source],
+    crew: Crew,
+    tell: Callable[[int], Any],
+) -> dict[str, Cells]:
     """The results of metrics that all pool in a tree, or none of them does."""
-    weights, count = filling.weights, len(filling.generators)
-    in_tree = next(iter(metrics.values())).pool_operator(filling.federation.dim) is not None
+    weights, count = evaluation.weights, len(evaluation.generators)
+    in_tree = next(iter(metrics.values())).pool_operator(evaluation.federation.dim) is not None
     if not in_tree:
-        check_fits(filling, list(metrics), crew)
-    columns, held, leaves = begun(filling, metrics, sources, crew, memory.block_bytes if in_tree else math.inf)
+        check_fits(evaluation, list(metrics), crew)
+    columns, held, leaves = begun(evaluation, metrics, sources, crew, memory.block_bytes if in_tree else math.inf)
     roots = _tree(leaves, held, crew) if in_tree else leaves
     steps = len(metrics) * (1 + count)
     sizes = {future.key: len(crew.names_of(future)) for future in leaves}
@@ -112,7 +115,7 @@ def _scored(
     nodes = [node for _, node in crew.results(roots)]
     pooled = dict(zip(finals, crew.results(list(finals.values())), strict=True))
     return {
-        name: result_of(filling, name, columns[name], nodes, [pooled[name, g] for g in range(count)])
+        name: result_of(evaluation, name, columns[name], nodes, [pooled[name, g] for g in range(count)])
         for name in metrics
     }
 

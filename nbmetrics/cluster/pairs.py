@@ -19,9 +19,8 @@ import numpy as np
 
 from ..arrays import memory
 from ..errors import InvalidInput, refusal_of
-from ..evaluation.filling import Filling
-from ..evaluation.result import Result
-from ..evaluation.standing import PoolOnlyClient, part_of
+from ..evaluation.cells import Cells, PoolOnlyClient, part_of
+from ..evaluation.compute import Evaluation
 from ..metrics.base import Metric
 from .client_tasks import begun, result_of
 from .sources import Source
@@ -32,17 +31,21 @@ from .tree_reduce import Kit, Node
 STACK, BOTH = 0.05, 0.4
 
 
-def has_room(filling: Filling) -> bool:
+def has_room(evaluation: Evaluation) -> bool:
     """Whether a table of every two clients is no larger than a block of memory."""
-    return 8.0 * len(filling.names) ** 2 <= memory.block_bytes
+    return 8.0 * len(evaluation.names) ** 2 <= memory.block_bytes
 
 
 def scored_by_pairs(
-    filling: Filling, metrics: dict[str, Metric[Any]], sources: Sequence[Source], crew: Crew, tell: Callable[[int], Any]
-) -> dict[str, Result]:
+    evaluation: Evaluation,
+    metrics: dict[str, Metric[Any]],
+    sources: Sequence[Source],
+    crew: Crew,
+    tell: Callable[[int], Any],
+) -> dict[str, Cells]:
     """The results of such metrics."""
-    sizes = _bytes(filling, next(iter(metrics)), crew)
-    columns, held, leaves = begun(filling, metrics, sources, crew, math.inf)
+    sizes = _bytes(evaluation, next(iter(metrics)), crew)
+    columns, held, leaves = begun(evaluation, metrics, sources, crew, math.inf)
     stacks, about = _stacks(leaves, sizes, crew), f"pairs of clients under {', '.join(metrics)}"
     known = [crew.submit(told, held, future, about=about, priority=1) for stack in stacks for future in stack]
     places = list(combinations_with_replacement(range(len(stacks)), 2))
@@ -50,25 +53,25 @@ def scored_by_pairs(
         crew.submit(crossed, held, len(stacks[a]), *stacks[a], *(stacks[b] if b > a else ()), about=about)
         for a, b in places
     ]
-    counts, steps = {f.key: len(crew.names_of(f)) for f in leaves}, len(metrics) * (1 + len(filling.generators))
+    counts, steps = {f.key: len(crew.names_of(f)) for f in leaves}, len(metrics) * (1 + len(evaluation.generators))
     for future in crew.finished([*leaves, *known, *blocks]):
         tell(counts.get(future.key, 0) * steps)
     found = dict(zip(places, crew.results(blocks), strict=True))
     nodes, squares = zip(*crew.results(known), strict=True)
     results = {}
     for name, metric in metrics.items():
-        pairs = metric.pairwise_pool(filling.federation.dim)
+        pairs = metric.pairwise_pool(evaluation.federation.dim)
         table = [[_block(found, a, b, name) for b in range(len(stacks))] for a in range(len(stacks))]
         pairs.tabulated(_summaries(nodes, name), np.block(table))
         pairs.remember([column.summary for column in columns[name]], squares[0][name])
-        results[name] = replace(result_of(filling, name, columns[name], nodes, []), attempts={})
-        tell(len(filling.generators))
+        results[name] = replace(result_of(evaluation, name, columns[name], nodes, []), pools={}, pooled={})
+        tell(len(evaluation.generators))
     return results
 
 
-def _bytes(filling: Filling, metric: str, crew: Crew) -> dict[str, float]:
+def _bytes(evaluation: Evaluation, metric: str, crew: Crew) -> dict[str, float]:
     """Of each client's rows; refused where two of them are too many for a worker."""
-    samples = zip(filling.names, filling.clients[metric].samples, strict=True)
+    samples = zip(evaluation.names, evaluation.states[metric].samples, strict=True)
     sizes = {name: 0.0 if s.rows is None else 8.0 * s.rows.shape[0] * s.rows.shape[1] for name, s in samples}
     name = max(sizes, key=lambda name: sizes[name])
     if 2.0 * sizes[name] > BOTH * crew.memory:

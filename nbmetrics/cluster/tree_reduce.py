@@ -15,11 +15,10 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from ..errors import InvalidInput, refusal_of
-from ..evaluation.result import Terms, scored_pool, whole_terms
-from ..evaluation.standing import RemoteSummary, client_summary, part_of, pool
-from ..evaluation.streams import Reading
+from ..evaluation.cells import Cell, RemoteSummary, part_of, pool, pooled_cell, summarize, terms_with_whole
+from ..evaluation.samples import Reading
 from ..federation import Client
-from ..metrics.base import Metric, Sample
+from ..metrics.base import Metric, Sample, Terms
 from .sources import checksum_of, client_of
 
 FAN_IN = 8
@@ -83,7 +82,7 @@ def leaf(parties: Sequence[Party], kit: Kit, *data: Any) -> tuple[float, Node]:
     weights = [party.weight for party in parties]
     terms, pooled = {}, {}
     for name, metric in kit.metrics.items():
-        terms[name] = [list(row) for row in whole_terms(metric, summaries[name], kit.generators[name])]
+        terms[name] = [list(row) for row in terms_with_whole(metric, summaries[name], kit.generators[name])]
         pooled[name] = _pooled(metric, kit.dim, summaries[name], weights)
     kept = {name: _sent(metric, summaries[name], kit) for name, metric in kit.metrics.items()}
     return time.thread_time() - start, Node([p.position for p in parties], sum(weights), terms, kept, pooled)
@@ -104,7 +103,7 @@ def _summarized(party: Party, kit: Kit, data: Sequence[Any]) -> dict[str, Any]:
         sample = Sample(rows=made.rows)
         _check_same(party, made)
         samples = dict.fromkeys(kit.metrics, sample)
-    return {name: client_summary(metric, samples[name], who) for name, metric in kit.metrics.items()}
+    return {name: summarize(metric, samples[name], who, is_client=True) for name, metric in kit.metrics.items()}
 
 
 def _check_same(party: Party, made: Client) -> None:
@@ -159,10 +158,8 @@ def _sent(metric: Metric[Any], summaries: Sequence[Any], kit: Kit) -> list[Any]:
     return [s if refusal_of(s) else RemoteSummary(metric.label, size, getattr(s, "count", None)) for s, size in pairs]
 
 
-def against_all(
-    kit: Kit, name: str, weights: Sequence[float], generator: int, *found: tuple[float, Node]
-) -> tuple[Terms, float]:
-    """The terms of all clients pooled with one generator, and the gap that their numbers of rows would make."""
+def against_all(kit: Kit, name: str, weights: Sequence[float], generator: int, *found: tuple[float, Node]) -> Cell:
+    """The score of all clients pooled with one generator, and the gap that their numbers of rows would make."""
     metric, nodes = kit.metrics[name], [node for _, node in found]
     places = [position for node in nodes for position in node.positions]
     every = [summary for node in nodes for summary in node.summaries[name]]
@@ -173,10 +170,10 @@ def against_all(
     except InvalidInput as error:
         together = error
     known = [SimpleNamespace(count=s.count) if isinstance(s, RemoteSummary) else s for s in summaries]
-    return scored_pool(metric, known, weights, together, kit.generators[name][generator])
+    return pooled_cell(metric, known, weights, together, kit.generators[name][generator])
 
 
 def only(summaries: Sequence[Any], weights: Sequence[float]) -> InvalidInput | None:
-    """Why a lone client of few rows makes no pool, see `standing.pool`."""
+    """Why a lone client of few rows makes no pool, see `cells.pool`."""
     counted = [summary for summary, weight in zip(summaries, weights, strict=True) if weight]
     return refusal_of(counted[0]) if len(counted) == 1 and not isinstance(counted[0], RemoteSummary) else None

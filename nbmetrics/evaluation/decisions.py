@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..ranking import inverted_pairs, lowest
-from .result import Result, ScoresProtocol, Values
+from .cells import Cells, ScoresProtocol, Values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,31 +36,31 @@ def flips(scores: ScoresProtocol, metric: str) -> pd.DataFrame:
     """See `Scores.flips`."""
     import pandas as pd
 
-    result, generators = scores.result(metric), scores.generators
-    if result.replicas is None:
-        raise _unsure("metric", result)
+    cells, generators = scores.result(metric), scores.generators
+    if cells.noise is None:
+        raise _no_intervals("metric", cells)
     avg, pooled, _ = scores.losses(metric)
     rows = []
     for pair in itertools.combinations(range(len(generators)), 2):
         row = []
         for part, estimate in (("avg", avg), ("all", pooled)):
-            worse = result.replicas.worse(scores.weights, part, pair, estimate)
-            row += [_preferred(generators, pair, estimate, worse), min(worse, 1.0 - worse)]
+            worse = cells.noise.worse(scores.weights, part, pair, estimate)
+            row += [_winner_of_pair(generators, pair, estimate, worse), min(worse, 1.0 - worse)]
         over = [generators[g] for g in pair if generators[g] != row[0]]
         rows.append((row[0], ", ".join(over), *row[1:]))
     return pd.DataFrame(rows, columns=["avg_prefers", "over", "avg_p", "all_prefers", "all_p"])
 
 
-def _unsure(argument: str, result: Result) -> InvalidInput:
+def _no_intervals(argument: str, cells: Cells) -> InvalidInput:
     """Why scores have no intervals, and where they have some."""
     way = "nm.evaluate(…, uncertainty=nm.Influence())"
-    if result.sent:
-        seen = f"{result.label} is made of summaries, which have no intervals"
+    if cells.sent:
+        seen = f"{cells.label} is made of summaries, which have no intervals"
         return InvalidInput(argument, seen, f"Evaluate where the rows are: {way}")
-    return InvalidInput(argument, f"{result.label} was evaluated without uncertainty", way)
+    return InvalidInput(argument, f"{cells.label} was evaluated without uncertainty", way)
 
 
-def _preferred(generators: tuple[str, ...], pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
+def _winner_of_pair(generators: tuple[str, ...], pair: tuple[int, int], losses: np.ndarray, worse: float) -> str:
     """The better of two generators, by the p-value that the first is, or by their losses without one."""
     first, second = losses[list(pair)]
     if math.isnan(first) or math.isnan(second):
@@ -69,17 +69,17 @@ def _preferred(generators: tuple[str, ...], pair: tuple[int, int], losses: np.nd
     return generators[pair[1 if is_worse else 0]]
 
 
-def _chosen(scores: ScoresProtocol, metric: str, corrected: bool) -> tuple[np.ndarray, Values]:
+def _values_and_losses(scores: ScoresProtocol, metric: str, corrected: bool) -> tuple[np.ndarray, Values]:
     """The clients' scores (generators, clients) and all losses: plain, or without the bias of few rows."""
-    values, result = scores.values(metric), scores.result(metric)
+    values, cells = scores.values(metric), scores.result(metric)
     if corrected:
-        if result.replicas is None:
-            raise _unsure("corrected", result)
+        if cells.noise is None:
+            raise _no_intervals("corrected", cells)
         table, clients = (frame[frame["metric"] == metric] for frame in (scores.table, scores.clients))
         by_client = clients["corrected"].to_numpy(float).reshape(values.by_client.shape)
         avg, pooled = (table[f"{part}_corrected"].to_numpy(float) for part in ("avg", "all"))
         values = Values(avg, pooled, by_client)
-    losses = Values(result.losses(values.avg), result.losses(values.all), result.losses(values.by_client))
+    losses = Values(cells.losses(values.avg), cells.losses(values.all), cells.losses(values.by_client))
     return values.by_client, losses
 
 
@@ -87,10 +87,10 @@ def worst(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame:
     """See `Scores.worst`."""
     import pandas as pd
 
-    values, (*_, losses) = _chosen(scores, metric, corrected)
+    values, (*_, losses) = _values_and_losses(scores, metric, corrected)
     at = [_worst_client(row, scores.weights) for row in losses]
-    found = [(math.nan, NOBODY) if c is None else (row[c], scores.names[c]) for row, c in zip(values, at, strict=True)]
-    return pd.DataFrame(found, columns=["worst", "client"]).assign(generator=scores.generators)[
+    rows = [(math.nan, NOBODY) if c is None else (row[c], scores.names[c]) for row, c in zip(values, at, strict=True)]
+    return pd.DataFrame(rows, columns=["worst", "client"]).assign(generator=scores.generators)[
         ["generator", "worst", "client"]
     ]
 
@@ -124,16 +124,16 @@ def regret(scores: ScoresProtocol, metric: str, corrected: bool) -> pd.DataFrame
     """See `Scores.regret`."""
     import pandas as pd
 
-    values, losses = _chosen(scores, metric, corrected)
+    values, losses = _values_and_losses(scores, metric, corrected)
     lost, chosen = regrets(losses.by_client), winners(losses, scores.weights)
     own = [_lowest(column) for column in losses.by_client.T]
     best = [math.nan if g is None else values[g, c] for c, g in enumerate(own)]
     columns = {f"by_{by}": np.full(len(own), math.nan) if g is None else lost[g] for by, g in chosen.items()}
     frame = pd.DataFrame({"client": scores.names, "own_best": best, **columns})
-    frame.attrs["winners"] = {by: _named(scores, g) for by, g in chosen.items()}
-    frame.attrs["own"] = {name: _named(scores, g) for name, g in zip(scores.names, own, strict=True)}
+    frame.attrs["winners"] = {by: _name_of(scores, g) for by, g in chosen.items()}
+    frame.attrs["own"] = {name: _name_of(scores, g) for name, g in zip(scores.names, own, strict=True)}
     return frame
 
 
-def _named(scores: ScoresProtocol, position: int | None) -> str:
+def _name_of(scores: ScoresProtocol, position: int | None) -> str:
     return NOBODY if position is None else scores.generators[position]

@@ -12,19 +12,19 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..ranking import TIE, numeral
-from .result import ScoresProtocol
+from .cells import ScoresProtocol
 
 PARTS = ("avg", "all", "gap")
 
 
-class Cell(NamedTuple):
+class CellText(NamedTuple):
     """One score as people read it: the value with its interval, and the plain value where that is another."""
 
     value: str
     plain: str = ""
 
     @classmethod
-    def of(cls, row: Mapping[Any, Any], part: str) -> Cell:
+    def of(cls, row: Mapping[Any, Any], part: str) -> CellText:
         """From a row of `Scores.table`."""
         plain = float(row[part])
         corrected = float(row.get(f"{part}_corrected", plain))
@@ -51,7 +51,11 @@ def as_text(scores: ScoresProtocol) -> str:
     import pandas as pd
 
     rows = [
-        {"generator": row["generator"], "metric": row["metric"], **{part: str(Cell.of(row, part)) for part in PARTS}}
+        {
+            "generator": row["generator"],
+            "metric": row["metric"],
+            **{part: str(CellText.of(row, part)) for part in PARTS},
+        }
         for row in scores.table.to_dict("records")
     ]
     said = [*scores.summary(), *scores.cautions, *_how(scores)]
@@ -74,7 +78,7 @@ def table_html(scores: ScoresProtocol) -> str:
     heads = ["", *(f"{scores.label(name)} {part}" for name in scores.metrics for part in PARTS)]
     by_generator: dict[str, list[str]] = {name: [] for name in scores.generators}
     for row in scores.table.to_dict("records"):
-        by_generator[row["generator"]] += [_cell(Cell.of(row, part)) for part in PARTS]
+        by_generator[row["generator"]] += [_cell(CellText.of(row, part)) for part in PARTS]
     body = "".join(
         f'<tr><th scope="row">{html.escape(name)}</th>{"".join(cells)}</tr>' for name, cells in by_generator.items()
     )
@@ -90,6 +94,6 @@ def words_html(scores: ScoresProtocol) -> str:
     return f"{words}<p><small>{small}</small></p>"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: CellText) -> str:
     plain = f"<br><small>{html.escape(cell.plain)}</small>" if cell.plain else ""
     return f'<td style="white-space: nowrap">{html.escape(cell.value)}{plain}</td>'

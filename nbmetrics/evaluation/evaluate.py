@@ -1,30 +1,35 @@
 """evaluate(): summaries of every client and generator, once; from them every score, client by client.
 
-Flow: check the input → settle the metrics on the federation → exact distributions where a metric has a closed form,
-rows otherwise → summarise, for every metric, as that is where most is refused → terms of each client–generator pair →
-`Scores`, which aggregates.
+Flow: check the input → resolve the metrics on the federation → exact distributions where a metric has a closed form,
+rows otherwise → summarise, for every metric, as that is where most is refused → `Cells`: a score of each
+client–generator pair → `Scores`, which aggregates.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidInput, check_choice
+from ..errors import check_choice
 from ..federation import Federation, as_generators
 from ..lazy_imports import import_room
-from .filling import Filling
-from .result import Result
+from ..summaries.stream import Stream
+from .cells import Cells, PoolOnlyClient
+from .compute import Evaluation
+from .influence import Influence
+from .samples import show_reading
 from .scores import Scores
-from .standing import PoolOnlyClient
-from .streams import reading_shown
-from .uncertainty import BiasWarning, Influence
 
 if TYPE_CHECKING:
     from tqdm import tqdm
+
+
+class BiasWarning(UserWarning):
+    """A number that is mostly an artefact of too few rows."""
 
 
 def evaluate(
@@ -82,43 +87,40 @@ def evaluate(
     """
     if cluster is not None:
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "uncertainty": uncertainty, "progress": progress}
-        found: Scores = import_room("cluster").evaluate(federation, generators, metrics, **settings, cluster=cluster)
-        return found
-    _check_progress(progress)
-    given = federation if isinstance(federation, Federation) else Federation(federation)
-    made = as_generators(generators)
-    with reading_shown([*(client.stream for client in given), *(g.source for g in made)], progress):
-        filling = Filling(given, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress)
-        filling.add_all(made)
-        clients, names = len(filling.names), filling.generators
-        with bar(progress, len(filling.metrics) * (clients + len(names) * (clients + 1))) as shown:
-            results = filling.fill(shown.update)
-    check_any(results, filling.weights)
-    if filling.design is not None and not isinstance(filling.design, Influence):
-        for line in (caution for result in results for caution in result.cautions):
+        scores: Scores = import_room("cluster").evaluate(federation, generators, metrics, **settings, cluster=cluster)
+        return scores
+    if not isinstance(progress, bool):
+        check_choice(progress, ("auto",), "progress")
+    federation = federation if isinstance(federation, Federation) else Federation(federation)
+    sources = as_generators(generators)
+    parties = (*(client.stream for client in federation.clients), *(generator.source for generator in sources))
+    streams = [party for party in parties if isinstance(party, Stream)]
+    with show_reading(streams, progress) if streams else nullcontext():
+        evaluation = Evaluation(
+            federation, metrics, samples=samples, seed=seed, uncertainty=uncertainty, progress=progress
+        )
+        names = evaluation.take(sources)
+        clients = len(evaluation.names)
+        with progress_bar(progress, len(evaluation.metrics) * (clients + len(names) * (clients + 1))) as bar:
+            tables = evaluation.compute(bar.update)
+    check_any_score(tables)
+    if evaluation.design is not None and not isinstance(evaluation.design, Influence):
+        for line in (caution for table in tables for caution in table.cautions):
             warnings.warn(line, BiasWarning, stacklevel=2)
-    return filling.scored(results)
+    return evaluation.to_scores(tables)
 
 
-def bar(progress: str | bool, steps: int) -> tqdm[Any]:
-    """The bar of an evaluation of so many steps."""
-    _check_progress(progress)
+def progress_bar(progress: str | bool, steps: int) -> tqdm[Any]:
+    """Return the bar of an evaluation of so many steps."""
     from tqdm.auto import tqdm
 
     return tqdm(total=steps, disable=progress is False, delay=1.0 if progress == "auto" else 0.0, leave=False)
 
 
-def _check_progress(progress: Any) -> None:
-    if not isinstance(progress, bool):
-        check_choice(progress, ("auto",), "progress")
-
-
-def check_any(results: Sequence[Result], weights: Sequence[float]) -> None:
-    """Refuse a table in which nothing would stand, or only all of what has no avg for a lone row, with the reason."""
-    refused = [pair for result in results for row in result.terms for pair in row if isinstance(pair, InvalidInput)]
-    whole = [
-        r for r in results if not any(isinstance(s, PoolOnlyClient) and w for s, w in zip(r.real, weights, strict=True))
-    ]
-    scores = [scores for result in whole for scores in (result.average(weights), result.pooled(weights))]
-    if refused and np.isnan(scores).all():
-        raise refused[0]
+def check_any_score(tables: Sequence[Cells]) -> None:
+    """Refuse tables in which nothing would stand, or only all of what has no avg for a lone row, with the reason."""
+    whole = [t for t in tables if not any(isinstance(s, PoolOnlyClient) and w for s, w in zip(t.real, t.weights))]
+    scores = [scores for table in whole for scores in (table.avg, table.all)]
+    refusals = (cell.refusal for table in tables for row in table.client_cells for cell in row if cell.refusal)
+    if np.isnan(scores).all() and (refusal := next(refusals, None)) is not None:
+        raise refusal

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..metrics.base import Metric
 from ..ranking import places
-from .display import PARTS, Cell
-from .result import ScoresProtocol
+from .cells import ScoresProtocol
+from .display import PARTS, CellText
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ FORMULA = re.compile(r"\s*['=+\-@＝＋－＠]")
 
 
 class Shown(NamedTuple):
-    """A `Cell`, and which of its two numbers is the best of its column."""
+    """A `CellText`, and which of its two numbers is the best of its column."""
 
     value: str
     plain: str
@@ -48,7 +48,7 @@ def _rows(scores: ScoresProtocol) -> list[list[Shown]]:
         cells = table.to_dict("records")
         for part in PARTS:
             on_value, on_plain = _best(scores, metric, table, part)
-            shown = [Cell.of(row, part) for row in cells]
+            shown = [CellText.of(row, part) for row in cells]
             columns.append([Shown(*c, *at) for c, *at in zip(shown, on_value, on_plain, strict=True)])
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -67,7 +67,7 @@ def _best(scores: ScoresProtocol, metric: str, table: pd.DataFrame, part: str) -
     has_all = not np.isnan(first[~np.isnan(plain)]).any()
     losses = scores.result(metric).losses(first if has_all else plain)
     best = (places(losses) == 1) & ~np.isnan(losses)
-    apart = np.array([bool(Cell.of(row, part).plain) for row in table.to_dict("records")])
+    apart = np.array([bool(CellText.of(row, part).plain) for row in table.to_dict("records")])
     return (best, nobody) if has_all else (best & ~apart, best & apart)
 
 
@@ -93,7 +93,7 @@ def as_markdown(scores: ScoresProtocol) -> str:
     heads = ["generator", *(f"{scores.label(m)} {part}" for m in scores.metrics for part in PARTS)]
     lines = [_pipes(map(_markdown, heads)), _pipes([":--", *["--:"] * (len(heads) - 1)])]
     for name, row in zip(scores.generators, _rows(scores), strict=True):
-        cells = (_written(cell, _markdown, "**{}**".format) for cell in row)
+        cells = (_format_cell(cell, _markdown, "**{}**".format) for cell in row)
         lines.append(_pipes([_markdown(name), *cells]))
     return "\n".join([*lines, "", *(f"- {_markdown(line)}" for line in _notes(scores))]) + "\n"
 
@@ -102,13 +102,13 @@ def _pipes(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _written(cell: Shown, escaped: Callable[[str], str], bold: Callable[[str], str]) -> str:
+def _format_cell(cell: Shown, escape: Callable[[str], str], bold: Callable[[str], str]) -> str:
     """A cell: the number, its interval, and the plain number in brackets, the best in bold."""
     value, plain, is_best, plain_is_best = cell
-    number, _, interval = map(escaped, value.partition(" "))
+    number, _, interval = map(escape, value.partition(" "))
     said = [bold(number) if is_best else number, interval]
     if plain:
-        said.append(f"({bold(escaped(plain)) if plain_is_best else escaped(plain)})")
+        said.append(f"({bold(escape(plain)) if plain_is_best else escape(plain)})")
     return " ".join(filter(None, said))
 
 
@@ -127,7 +127,7 @@ def as_latex(scores: ScoresProtocol) -> str:
     rules = "".join(rf"\cmidrule(lr){{{3 * m + 2}-{3 * m + 4}}}" for m in range(count))
     body = []
     for name, row in zip(scores.generators, _rows(scores), strict=True):
-        cells = (_written(cell, _latex_number, _latex_bold) for cell in row)
+        cells = (_format_cell(cell, _latex_number, _latex_bold) for cell in row)
         body.append(f"{_latex(name)} & {' & '.join(cells)} \\\\")
     return "\n".join(
         [
@@ -171,8 +171,8 @@ _LATEX |= {letter: rf"$\{name}$" for letter, name in _GREEK.items()}
 
 
 def _latex(text: str) -> str:
-    found = "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()).replace("--", "-\0-"))
-    return found.replace("-\0-", "-{}-")  # two would join into a dash
+    escaped = "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()).replace("--", "-\0-"))
+    return escaped.replace("-\0-", "-{}-")  # two would join into a dash
 
 
 _NUMBER = re.compile(r"(−?)(inf|[0-9]+(?:\.[0-9]+)?)(?:e([+−]?)0*([0-9]+))?")
@@ -180,7 +180,7 @@ _NUMBER = re.compile(r"(−?)(inf|[0-9]+(?:\.[0-9]+)?)(?:e([+−]?)0*([0-9]+))?"
 
 def _latex_number(text: str) -> str:
     """Every number of a cell as a formula; the words and brackets between them as they are."""
-    return _NUMBER.sub(lambda found: f"${_formula(*found.groups())}$", text)
+    return _NUMBER.sub(lambda match: f"${_formula(*match.groups())}$", text)
 
 
 def _formula(sign: str, digits: str, power_sign: str | None, power: str | None) -> str:

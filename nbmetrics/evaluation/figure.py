@@ -10,23 +10,23 @@ from matplotlib.figure import Figure
 
 from ..errors import InvalidInput, check_choice, shown
 from ..figures.drawing import CLIENT, TEXT, generator_look, legend, panels, plain
+from .cells import ScoresProtocol
 from .decisions import regrets
 from .display import figure as numeral
-from .result import ScoresProtocol
 
 # Cells of a heat map up to which each has its number, and names beside it that can be read.
-MOST_NUMBERS, MOST_NAMES = 120, 60
+MAX_CELLS_WITH_NUMBERS, MAX_NAMES = 120, 60
 
 
-def drawn(scores: ScoresProtocol, kind: str, metric: str | None, ax: Any) -> Figure:
+def draw(scores: ScoresProtocol, kind: str, metric: str | None, ax: Any) -> Figure:
     """See `Scores.plot`."""
-    draw = KINDS[check_choice(kind, KINDS, "kind")]
+    draw_panel = KINDS[check_choice(kind, KINDS, "kind")]
     metrics = scores.metrics if metric is None else (check_choice(metric, scores.metrics, "metric"),)
     if ax is not None:
         return _into(ax, scores, kind, metrics)
     figure, axes = panels(len(metrics), *_size(scores, kind))
     for panel, name in zip(axes, metrics, strict=True):
-        draw(scores, name, panel)
+        draw_panel(scores, name, panel)
     if kind in NAMED:
         legend(figure, axes[0])
     return figure
@@ -100,12 +100,12 @@ def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:
     from matplotlib.patches import Rectangle
 
     lost = regrets(scores.losses(metric).by_client).T
-    known = lost[np.isfinite(lost)]
-    top = float(known.max()) if known.size and known.max() > 0 else 1.0
+    finite = lost[np.isfinite(lost)]
+    top = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
     hue = LinearSegmentedColormap.from_list("regret", ["white", CLIENT])
     image = ax.imshow(np.minimum(lost, top), cmap=hue, vmin=0.0, vmax=top, aspect="auto")
     ax.grid(False)
-    few = lost.size <= MOST_NUMBERS
+    few = lost.size <= MAX_CELLS_WITH_NUMBERS
     for (c, g), value in np.ndenumerate(lost):
         if np.isnan(value):
             ax.add_patch(Rectangle((g - 0.5, c - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.5", linewidth=0))
@@ -117,7 +117,7 @@ def _regret(scores: ScoresProtocol, metric: str, ax: Any) -> None:
         elif value == 0:
             ax.plot(g, c, marker="o", fillstyle="none", color=TEXT, markersize=4)
     ax.set_xticks(range(len(scores.generators)), [plain(n) for n in scores.generators], rotation=45, ha="right")
-    if len(scores.names) <= MOST_NAMES:
+    if len(scores.names) <= MAX_NAMES:
         ax.set_yticks(range(len(scores.names)), [plain(n) for n in scores.names])
     ax.set_title(f"{scores.plain_label(metric)}: regret, each client's best ringed", fontsize=10)
     ax.figure.colorbar(image, ax=ax, label="regret")

@@ -6,6 +6,9 @@ A client's FID has more bias than that of the pooled rows, so the gap is large w
 rows. If they are alike, all ways to deal the rows to clients of these sizes and weights are equally likely, whatever
 the distribution and the generator, so the share of deals with at least the given gap is a p-value.
 
+Beside it, of KID: its gap under any weights, from one matrix of kernel means of clients.
+Twin: labs/toolkit/view/kidgap.js · held by: tests/labs/dashboard/test_kid_gap_page.py
+
 Flow: rows and weights of the clients that count → deals → what a gap owes to the rows alone, once → what it owes to
 each generator, from the rows in its coordinates → the gap of KID, from one kernel matrix.
 """
@@ -24,14 +27,17 @@ from ..arrays import row_blocks, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, refusal_of, shown
 from ..metrics.base import Sample
 from ..metrics.fid.metric import FID
+from ..metrics.kid.estimators import AllPairs
+from ..metrics.kid.mean_tables import tabulate
+from ..metrics.kid.metric import KID
 from ..metrics.kid.polynomial import CentredPolynomial
 from ..metrics.stratified import Strata
 from ..summaries.moments import Moments
 from ..summaries.roots import nuclear_norm
+from .cells import Cells, ScoresProtocol, caution_lines
 from .influence import Influences
-from .result import Result, ScoresProtocol, remarked
-from .sampling import shares_of
-from .uncertainty import Ends
+from .resampling import Ends
+from .samples import shares_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +48,7 @@ FIDS = ("fid", "fid_infinity")
 LEVEL = 0.9
 KID_SHUFFLES = 499
 # Deals, and the places in all of them together, that are held at once: 4 bytes a place, three times.
-MOST_SHUFFLES, MOST_PLACES = 100_000, 100_000_000
+MAX_SHUFFLES, MAX_PLACES = 100_000, 100_000_000
 # The test of KID looks at so many rows at most, of each client in proportion.
 KID_ROWS = 2_500
 # Sums over pairs of rows: for a client with more than a twelfth of all rows one product for all deals is quicker.
@@ -51,8 +57,6 @@ BY_PRODUCT = 12
 PRECISION = 1e-8
 # Gaps of KID closer than this share of their range, or than rounding of the mean |k|, are alike.
 ALIKE, ROUNDING = 1e-10, 1e-13
-# A gap that sample size explains is worth a caution from this share of it, and above this share of the traces.
-SHARE, NEGLIGIBLE = 0.1, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +85,7 @@ class Parties:
         return np.repeat(np.array(self.weights) / self.sizes, self.sizes)
 
     @property
-    def pool_is_fixed(self) -> bool:
+    def has_fixed_pool(self) -> bool:
         """Whether every deal pools to the same distribution: weights in proportion to the numbers of rows."""
         return bool(np.ptp(self.row_weights) <= 1e-9 * self.row_weights.max())
 
@@ -98,18 +102,18 @@ class Parties:
         for deal in deals:
             clients = np.split(deal, self.ends)
             avg = sum(w * part(c, np.full(len(c), 1.0 / len(c))) for w, c in zip(self.weights, clients, strict=True))
-            gaps.append(avg - (pooled if self.pool_is_fixed else part(deal, self.row_weights)))
+            gaps.append(avg - (pooled if self.has_fixed_pool else part(deal, self.row_weights)))
         return np.array(gaps)
 
 
-def heterogeneity(result: Result, scores: ScoresProtocol, shuffles: int, seed: int) -> pd.DataFrame:
+def heterogeneity(result: Cells, scores: ScoresProtocol, shuffles: int, seed: int) -> pd.DataFrame:
     """See `Scores.heterogeneity`."""
     import pandas as pd
 
-    shuffles = check_count(shuffles, "shuffles", maximum=MOST_SHUFFLES)
+    shuffles = check_count(shuffles, "shuffles", maximum=MAX_SHUFFLES)
     seed = check_count(seed, "seed", minimum=0)
     parties = _parties(result, scores)
-    most = MOST_PLACES // len(parties.rows)
+    most = MAX_PLACES // len(parties.rows)
     if shuffles > most:
         seen = f"got {shuffles:,} deals of {len(parties.rows):,} rows, which need too much memory"
         raise InvalidInput("shuffles", seen, f"Give {most:,} at most" if most else "Evaluate fewer rows")
@@ -119,39 +123,39 @@ def heterogeneity(result: Result, scores: ScoresProtocol, shuffles: int, seed: i
     pairs = fid_gaps(parties, deals, [strata.summary for strata in generated])
     rows = [(gaps[0], gaps[1:].mean(), p_value(gaps, tie)) for gaps, tie in pairs]
     gap, shuffled, p = (np.array(column) for column in zip(*rows, strict=True))
-    (debiased, low, high), doubts = _debiased(real, generated, scores.weights)
+    (debiased, low, high), doubts = _debiased_gap(real, generated, scores.weights)
     debiased = np.where(np.isnan(low), math.nan, debiased)
     columns = {"gap": gap, "shuffled": shuffled, "debiased": debiased, "debiased_low": low, "debiased_high": high}
     frame = pd.DataFrame({"generator": scores.generators, **columns, "p": p, "p_kid": p_kid(parties, seed)})
     dealt = [f"{shuffles} deals for FID, {KID_SHUFFLES} for KID, seed {seed}", _smallest(shuffles)]
-    frame.attrs["conventions"] = [*dealt, *remarked("debiased FID", doubts), *scores.conventions]
+    frame.attrs["conventions"] = [*dealt, *caution_lines("debiased FID", doubts), *scores.conventions]
     return frame
 
 
 def _smallest(shuffles: int) -> str:
     """The smallest p that so many deals can give, and how many give a tenth of it."""
     more = 10 * shuffles + 9
-    fix = f"; give shuffles={more} for a smaller one" if more <= MOST_SHUFFLES else ""
+    fix = f"; give shuffles={more} for a smaller one" if more <= MAX_SHUFFLES else ""
     return f"{shuffles} deals: the smallest possible p is {1.0 / (shuffles + 1):.3g}{fix}"
 
 
-def check_dealt(metric: Any, scores: ScoresProtocol) -> str:
+def check_deals(metric: Any, scores: ScoresProtocol) -> str:
     """The FID that was evaluated, or InvalidInput with the way to one, or that there is none without the rows."""
-    known = [name for name in scores.metrics if name in FIDS]
-    result = scores.result((known or scores.metrics)[0])
+    fids = [name for name in scores.metrics if name in FIDS]
+    result = scores.result((fids or scores.metrics)[0])
     if result.sent:
         for name, sample, weight in zip(scores.names, result.clients, scores.weights, strict=True):
             if weight and sample.distribution is not None:
                 raise _without_rows(name, result, scores)
-    if not known:
+    if not fids:
         fix = "Evaluate 'fid' too; KID's own test is its column p_kid"
         raise InvalidInput("metric", f"got {shown(metric)}, and no FID was evaluated", fix)
     if isinstance(metric, str) and metric == "kid":
-        raise InvalidInput("metric", "got 'kid'", f"Give {known[0]!r}, whose column p_kid is KID's own test")
-    return check_choice(metric, known, "metric")
+        raise InvalidInput("metric", "got 'kid'", f"Give {fids[0]!r}, whose column p_kid is KID's own test")
+    return check_choice(metric, fids, "metric")
 
 
-def _parties(result: Result, scores: ScoresProtocol) -> Parties:
+def _parties(result: Cells, scores: ScoresProtocol) -> Parties:
     """The rows of the clients that have a weight, or InvalidInput where there is nothing to deal."""
     if refusal := refusal_of(*result.real, *result.generated):
         raise refusal
@@ -170,11 +174,11 @@ def _parties(result: Result, scores: ScoresProtocol) -> Parties:
     return Parties(np.concatenate(rows), tuple(len(x) for x in rows), tuple(w for *_, w in counted))
 
 
-def _without_rows(name: str, result: Result, scores: ScoresProtocol) -> InvalidInput:
+def _without_rows(name: str, result: Cells, scores: ScoresProtocol) -> InvalidInput:
     """Why the rows of a client that has none here cannot be dealt: they stayed with it, or it is a distribution."""
     if any(math.isfinite(section.count) for section in result.sent):
         seen = f"client {name!r} sent a summary, and the rows that would be dealt stayed with it"
-        is_known = any(result.size_gaps(scores.weights))
+        is_known = any(result.size_gaps)
         fix = f"Set scores.size_gap({result.name!r}) beside the gap" if is_known else "Evaluate where the rows are"
     else:
         seen = f"client {name!r} is an exact distribution, which has no rows to shuffle, and no bias"
@@ -234,7 +238,7 @@ def _strata(summaries: Sequence[Any], samples: Sequence[Sample | None]) -> list[
     return strata
 
 
-def _debiased(
+def _debiased_gap(
     real: Sequence[Strata[Moments]], generated: Sequence[Strata[Moments]], weights: Sequence[float]
 ) -> tuple[Ends, list[str]]:
     """Debiased FID-avg − debiased FID-all, the ends of its interval, and why they are missing or doubtful."""
@@ -248,12 +252,12 @@ def p_kid(parties: Parties, seed: int, shuffles: int = KID_SHUFFLES) -> float:
     k is the cubic kernel about the mean of all rows, which every deal shares. What that leaves out of k cancels in the
     gap; far from 0, or for small features, it is nearly all of k.
     """
-    parties = _thinned(parties, seed)
+    parties = _draw_some(parties, seed)
     kernel = CentredPolynomial(centre=parties.rows.mean(axis=0))
     return p_value(*kernel_gaps(kernel, parties, parties.deals(shuffles, [seed, 1])))
 
 
-def _thinned(parties: Parties, seed: int) -> Parties:
+def _draw_some(parties: Parties, seed: int) -> Parties:
     """At most `KID_ROWS` rows, drawn of each client in proportion to its own."""
     if len(parties.rows) <= KID_ROWS:
         return parties
@@ -271,18 +275,18 @@ def kernel_gaps(kernel: Any, parties: Parties, deals: np.ndarray) -> tuple[np.nd
     row with itself lacks n_i of the n_i² that its weights count, so Σ λ_i² U_ii/n_i is added to it.
     """
     n, sizes, pool = len(parties.rows), np.array(parties.sizes), parties.row_weights
-    weights = _spread(deals[:1] if parties.pool_is_fixed else deals, pool)
+    weights = _spread(deals[:1] if parties.has_fixed_pool else deals, pool)
     within, pooled, size = np.zeros((len(deals), len(sizes))), np.zeros(len(weights)), 0.0
     for block in row_blocks(n, 8 * n):
         values = kernel.block(parties.rows[block], parties.rows)
         np.fill_diagonal(values[:, block], 0.0)
         size += float(np.abs(values).sum()) / n**2
-        pooled += _squared(values, weights, block)
+        pooled += _quadratic_form(values, weights, block)
         for client, places in enumerate(np.split(deals, parties.ends, axis=1)):
             if BY_PRODUCT * sizes[client] > n:
-                within[:, client] += _squared(values, _spread(places, np.ones(sizes[client]), n), block)
+                within[:, client] += _quadratic_form(values, _spread(places, np.ones(sizes[client]), n), block)
             else:
-                within[:, client] += [_picked(values, chosen, block) for chosen in places]
+                within[:, client] += [_sum_over(values, chosen, block) for chosen in places]
     u, shares = within / (sizes * (sizes - 1.0)), np.array(parties.weights)
     gaps = u @ (shares - shares**2 / sizes) - pooled
     return gaps, ALIKE * float(np.ptp(gaps)) + ROUNDING * size
@@ -295,35 +299,67 @@ def _spread(places: np.ndarray, weights: np.ndarray, n: int | None = None) -> np
     return spread
 
 
-def _squared(values: np.ndarray, weights: np.ndarray, block: slice) -> np.ndarray:
+def _quadratic_form(values: np.ndarray, weights: np.ndarray, block: slice) -> np.ndarray:
     """wᵀKw of each deal, over the rows of K in `block`."""
     return np.einsum("bn,bn->b", weights[:, block] @ values, weights)
 
 
-def _picked(values: np.ndarray, chosen: np.ndarray, block: slice) -> float:
+def _sum_over(values: np.ndarray, chosen: np.ndarray, block: slice) -> float:
     """The sum of K over pairs of chosen rows, over the rows of K in `block`."""
     inside = chosen[(chosen >= block.start) & (chosen < block.stop)].astype(np.int64) - block.start
     return float(values.take(inside[:, None] * values.shape[1] + chosen).sum())
 
 
-def gap_caution(result: Result, weights: Sequence[float], generators: Sequence[str]) -> list[str]:
-    """Says where the numbers of rows alone explain much of a gap, which would read as heterogeneity."""
-    expected = result.size_gaps(weights)
-    if not (expected > 0.0).any():
-        return []
-    gaps = result.average(weights) - result.pooled(weights)
-    scale = np.array([math.nan if refusal_of(s) else result.metric.scale(s) for s in result.generated])
-    which = np.flatnonzero((expected >= SHARE * np.abs(gaps)) & (expected > NEGLIGIBLE * scale))
-    if not len(which):
-        return []
-    with np.errstate(divide="ignore", over="ignore"):
-        worst = which[np.argmax(expected[which] / np.abs(gaps[which]))]
-    others = f", likewise for {len(which) - 1} other generator{'s' * (len(which) > 2)}" if len(which) > 1 else ""
-    plain = "" if result.replicas is None else "plain "  # the table shows the corrected one first
-    of_which = "of which" if expected[worst] <= gaps[worst] else "and"
-    clients = f"{result.span}, {result.clients[0].dim} features"
-    tested = "" if result.sent else f": see scores.heterogeneity('{result.name}')"
-    return [
-        f"{plain}{result.label} gap of {generators[worst]}: {gaps[worst]:.3g}, {of_which} about {expected[worst]:.3g} "
-        f"would be there if all clients were alike ({clients}){others}{tested}"
-    ]
+def client_kernel_means(result: Cells) -> np.ndarray | None:
+    """Return the kernel means of every two clients, M (k, k), from which KID's gap follows under any weights.
+
+    M_ij is the mean of k over the rows of clients i and j, and M_ii = U_i that over pairs of different rows (over all
+    pairs for the biased estimator and for exact distributions). No generator takes part:
+
+        gap(λ) = Σ λ_i M_ii − λᵀMλ
+
+    is KID-avg − KID-all of the "stratified" estimator, without bias under any weights. None for estimators that are
+    not on all pairs, refused clients, or too many clients for a matrix. Source: Theorem 1 of Wang et al.
+
+    Examples
+    --------
+    >>> scores = nm.evaluate({"a": nm.Gaussian([0.0]), "b": nm.Gaussian([2.0])}, {"g": nm.Gaussian([0.0])}, "kid")
+    >>> means, weights = client_kernel_means(scores._results[0]), np.array([0.5, 0.5])
+    >>> bool(np.isclose(kid_gap(means, weights), scores.table["gap"][0]))
+    True
+    """
+    estimator = result.metric.estimator if isinstance(result.metric, KID) else None
+    if not isinstance(estimator, AllPairs) or refusal_of(*result.real):
+        return None
+    parts = [part for mean in result.real for part in mean.parts]
+    shares = np.zeros((len(result.real), len(parts)))  # a client that is a mixture has several parts
+    stop = 0
+    for row, mean in zip(shares, result.real, strict=True):
+        row[stop : stop + len(mean.parts)] = mean.weights
+        stop += len(mean.parts)
+    table = tabulate(estimator.kernel, parts)
+    if table is None:
+        return None
+    where = [part.position for part in parts]
+    means = shares @ table[np.ix_(where, where)] @ shares.T
+    np.fill_diagonal(means, [mean.self_mean(unbiased=estimator.unbiased) for mean in result.real])
+    return np.asarray(means)
+
+
+def kid_gap(means: np.ndarray, weights: np.ndarray) -> float:
+    """Return Σ λ_i M_ii − λᵀMλ, M (k, k) of `client_kernel_means`, λ (k,); clients of weight 0 take no part."""
+    used = weights > 0
+    means, weights = means[np.ix_(used, used)], weights[used]
+    return float(weights @ np.diag(means) - weights @ means @ weights)
+
+
+def client_distances(result: Cells) -> np.ndarray | None:
+    """Return KID of every two clients, (k, k): M_ii + M_jj − 2 M_ij, 0 on the diagonal; unbiased ones may be negative.
+
+    None where `client_kernel_means` is.
+    """
+    means = client_kernel_means(result)
+    if means is None:
+        return None
+    own = np.diag(means)
+    return np.asarray(own[:, None] + own - 2.0 * means)

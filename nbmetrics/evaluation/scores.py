@@ -18,9 +18,9 @@ from ..files import checked_path, write
 from ..lazy_imports import import_room
 from ..ranking import places
 from . import decisions, export, sentences
+from .cells import Cells, Values
 from .display import as_html, as_text
-from .heterogeneity import check_dealt, gap_caution, heterogeneity
-from .result import Result, Values
+from .heterogeneity import check_deals, heterogeneity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,13 +51,13 @@ class Scores:
         names: Sequence[str],
         weights: Sequence[float],
         generators: Sequence[str],
-        results: Sequence[Result],
+        results: Sequence[Cells],
         convention: str,
     ) -> None:
         self.names = tuple(names)
         self.weights = tuple(weights)
         self.generators = tuple(generators)
-        self.metrics = tuple(r.name for r in results)
+        self.metrics = tuple([cells.metric.name for cells in results])
         self._results = tuple(results)
         self._convention = convention
 
@@ -79,19 +79,19 @@ class Scores:
         import pandas as pd
 
         frames = []
-        for result in self._results:
-            avg, pooled, _ = self.values(result.name)
-            columns = {"generator": self.generators, "metric": result.name, "avg": avg, "all": pooled}
-            ends = result.intervals(self.weights, avg)
+        for metric, cells in zip(self.metrics, self._results, strict=True):
+            avg, pooled = cells.avg, cells.all
+            columns = {"generator": self.generators, "metric": metric, "avg": avg, "all": pooled}
             gap = np.subtract(avg, pooled, out=np.zeros_like(avg), where=avg != pooled)
+            ends = {} if cells.noise is None else cells.intervals()
             frames.append(pd.DataFrame({**columns, "gap": gap, **ends}))
         table = pd.concat(frames, ignore_index=True)
-        return self._noted(table)
+        return self._with_conventions(table)
 
     def values(self, metric: str) -> Values:
         """The scores of one metric as arrays, in the order of `generators` and `names`."""
-        result = self.result(metric)
-        return Values(result.average(self.weights), result.pooled(self.weights), result.by_client.copy())
+        cells = self.result(metric)
+        return Values(cells.avg.copy(), cells.all.copy(), cells.by_client.copy())
 
     def losses(self, metric: str) -> Values:
         """`values` as what generators are ranked by, lower is better: as they are, negated, or off the best."""
@@ -100,11 +100,11 @@ class Scores:
     @property
     def conventions(self) -> list[str]:
         """How the numbers were made, one line a metric."""
-        lines = [f"{r.metric.convention or r.label}; {r.span}" for r in self._results]
+        lines = [f"{cells.metric.convention or cells.metric.label}; {cells.span}" for cells in self._results]
         designs: dict[str, list[str]] = {}
-        for r in self._results:
-            if r.replicas is not None and r.replicas.design:
-                designs.setdefault(str(r.replicas.design), []).append(r.label)
+        for cells in self._results:
+            if cells.noise is not None and cells.noise.design:
+                designs.setdefault(str(cells.noise.design), []).append(cells.label)
         lines += [f"Intervals of {', '.join(labels)}: {design}" for design, labels in designs.items()]
         return [*filter(None, lines), self._convention, *self.cautions]
 
@@ -112,9 +112,9 @@ class Scores:
     def cautions(self) -> list[str]:
         """What is to be known before a number is believed: bias, missing values and why, gaps that are sample size."""
         lines: list[str] = []
-        for r in self._results:
-            lines += [*r.cautions, *r.refusals(self.weights, self.names, self.generators), *r.remarks(self.weights)]
-            lines += gap_caution(r, self.weights, self.generators)
+        for cells in self._results:
+            lines += [*cells.cautions, *cells.refusals(self.names, self.generators), *cells.remarks()]
+            lines += cells.size_gap_caution(self.generators)
         return lines
 
     @cached_property
@@ -123,12 +123,12 @@ class Scores:
         import pandas as pd
 
         frames = []
-        for result in self._results:
-            pairs = [(g, c, result.name) for g in self.generators for c in self.names]
-            rows = pd.DataFrame(pairs, columns=["generator", "client", "metric"]).assign(value=result.by_client.ravel())
-            frames.append(rows.assign(**result.client_intervals(self.weights)))
+        for cells in self._results:
+            pairs = [(g, c, cells.name) for g in self.generators for c in self.names]
+            rows = pd.DataFrame(pairs, columns=["generator", "client", "metric"]).assign(value=cells.by_client.ravel())
+            frames.append(rows.assign(**cells.client_intervals()))
         frame = pd.concat(frames, ignore_index=True)
-        return self._noted(frame)
+        return self._with_conventions(frame)
 
     def ranks(self, metric: str) -> pd.DataFrame:
         """Places of the generators by avg and by all: generator, avg, all (1 = best; ties share the best place).
@@ -148,9 +148,9 @@ class Scores:
 
         avg, pooled, _ = self.losses(metric)
         columns = {"generator": self.generators, "avg": places(avg), "all": places(pooled)}
-        return self._noted(pd.DataFrame(columns))
+        return self._with_conventions(pd.DataFrame(columns))
 
-    def _noted(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _with_conventions(self, frame: pd.DataFrame) -> pd.DataFrame:
         frame.attrs["conventions"] = self.conventions
         return frame
 
@@ -167,7 +167,7 @@ class Scores:
           avg_prefers all_prefers
         0      narrow        wide
         """
-        return self._noted(decisions.inversions(self, metric))
+        return self._with_conventions(decisions.inversions(self, metric))
 
     def flips(self, metric: str) -> pd.DataFrame:
         """How easily chance alone orders each pair of generators as they are: one-sided p-values; needs `uncertainty`.
@@ -181,7 +181,7 @@ class Scores:
         equally good generators have one below .05 in a tenth of all runs. It is not the probability that the order is
         wrong: where generators are close, as checkpoints of one run are, that is larger (docs/intervals.md).
         """
-        return self._noted(decisions.flips(self, metric))
+        return self._with_conventions(decisions.flips(self, metric))
 
     def worst(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """Each generator's score with the client it serves worst: generator, worst, client.
@@ -199,7 +199,7 @@ class Scores:
         0      left    4.0  south
         1   between    1.0  north
         """
-        return self._noted(decisions.worst(self, metric, corrected))
+        return self._with_conventions(decisions.worst(self, metric, corrected))
 
     def regret(self, metric: str, corrected: bool = False) -> pd.DataFrame:
         """What each client loses if all get one generator, instead of the one that is best for it.
@@ -220,7 +220,7 @@ class Scores:
         >>> regret.attrs["winners"]
         {'avg': 'between', 'all': 'between', 'worst': 'between'}
         """
-        return self._noted(decisions.regret(self, metric, corrected))
+        return self._with_conventions(decisions.regret(self, metric, corrected))
 
     def heterogeneity(self, metric: str = "fid", shuffles: int = 19, seed: int = 0) -> pd.DataFrame:
         """Is the gap of FID heterogeneity of the clients, or the number of their rows?
@@ -265,7 +265,7 @@ class Scores:
         >>> (scores.heterogeneity("fid")["p_kid"] < 0.01).tolist()
         [True]
         """
-        return heterogeneity(self.result(check_dealt(metric, self)), self, shuffles, seed)
+        return heterogeneity(self.result(check_deals(metric, self)), self, shuffles, seed)
 
     def size_gap(self, metric: str = "fid") -> np.ndarray:
         """The gap that clients of one distribution with so many rows would show, (generators,); 0 for exact
@@ -275,7 +275,7 @@ class Scores:
         features. With heavy-tailed or sparse rows it was down to a quarter of the mean shuffled gap, measured in
         docs/heterogeneity.md. Known for FID alone, 0 for other metrics. `heterogeneity` tests the gap.
         """
-        return self.result(metric).size_gaps(self.weights)
+        return self.result(metric).size_gaps
 
     def agreement(self, metric: str) -> float:
         """Kendall's τ between the orders by avg and by all: 1 the same, −1 reversed; NaN for one generator."""
@@ -294,7 +294,7 @@ class Scores:
         [1.0]
         """
         shares = check_named_weights(weights, self.names)
-        results = [result.with_weights(shares) for result in self._results]
+        results = [cells.with_weights(shares) for cells in self._results]
         return Scores(self.names, shares, self.generators, results, self._convention)
 
     @cached_property
@@ -314,7 +314,7 @@ class Scores:
         0       avg      8  one number a generator
         1       all    572     mean and covariance
         """
-        return self._noted(import_room("federated").ledger(self))
+        return self._with_conventions(import_room("federated").ledger(self))
 
     def plot(self, kind: str = "scatter", *, metric: str | None = None, ax: Axes | None = None) -> Figure:
         """A Figure of every metric, a panel each, or of one `metric`.
@@ -327,7 +327,7 @@ class Scores:
         """
         from . import figure
 
-        return figure.drawn(self, kind, metric, ax)
+        return figure.draw(self, kind, metric, ax)
 
     def to_csv(self, path: Any, *, clients: bool = False) -> Path:
         """Write `table`, or with `clients` the scores client by client, as CSV (UTF-8), and return the path.
@@ -366,15 +366,15 @@ class Scores:
 
     def plain_label(self, metric: str) -> str:
         """The label, said to be of the plain scores where the table shows corrected ones first."""
-        if all(r.replicas is None for r in self._results):
+        if all(cells.noise is None for cells in self._results):
             return self.label(metric)
         rows = self.table[self.table["metric"] == metric]
         parts = [part for part in ("avg", "all") if f"{part}_corrected" in rows]
         same = all(np.allclose(rows[part], rows[f"{part}_corrected"], rtol=1e-9, atol=0) for part in parts)
         return self.label(metric) if same else f"plain {self.label(metric)}"
 
-    def result(self, metric: str) -> Result:
-        """One metric before any aggregate: its summaries, and the terms of every pair."""
+    def result(self, metric: str) -> Cells:
+        """One metric before any aggregate: its summaries, and the cell of every pair."""
         check_choice(metric, self.metrics, "metric")
         return self._results[self.metrics.index(metric)]
 

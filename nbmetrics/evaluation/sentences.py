@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ..ranking import half_tied_pairs, inverted_pairs, places
-from .result import ScoresProtocol, Values
+from .cells import ScoresProtocol, Values
 
 
 def summary(scores: ScoresProtocol) -> list[str]:

@@ -13,7 +13,8 @@ from ..arrays import as_rows, to_numpy
 from ..densities import KernelDensity, TwoMoons
 from ..errors import InvalidInput, check_count, check_names, check_number, shown
 from ..evaluation.evaluate import evaluate
-from ..evaluation.uncertainty import Bootstrap, check_design
+from ..evaluation.noise import check_design
+from ..evaluation.resampling import Bootstrap
 from ..federation import Client
 from ..metrics.base import Sample
 from ..metrics.fld import FLD, fitted_density

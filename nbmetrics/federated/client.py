@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidInput, caller_level, check_count, shown
-from ..evaluation.metric_selection import listed
+from ..evaluation.samples import metric_list
 from ..federation import Client
 from ..metrics import Metric, Sample
 from .noisy_summaries import noisy_sections
@@ -74,7 +74,7 @@ def client_summary(
     0         g    fid  0.912  0.559  0.353
     """
     client = rows if isinstance(rows, Client) else Client(rows)
-    sample, wanted = client.to_sample(), listed(metrics)
+    sample, wanted = client.to_sample(), metric_list(metrics)
     thrift = Thrift.of(precision, rank)
     if privacy is None:
         check_rows(sample, wanted, min_rows)

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import InvalidInput, check_list, check_number, shown
 from ..evaluation.evaluate import evaluate
-from ..evaluation.metric_selection import listed
+from ..evaluation.samples import metric_list
 from ..evaluation.scores import Scores
 from ..federation import Client
 from ..metrics import Metric
@@ -63,7 +63,7 @@ def evaluation(
     (60, ['fid', 'nbmetrics'], 0.0)
     """
     client = rows if isinstance(rows, Client) else Client(rows)
-    wanted = listed(metrics)
+    wanted = metric_list(metrics)
     sent = client_summary(client, wanted, **options)
     if options.get("privacy") is not None:
         return 0.0, client.size, {KEY: sent}
@@ -108,7 +108,7 @@ class Aggregation:
         """The scores of one round; InvalidInput for a client that sent no summary."""
         found = [_checked(k, item) for k, item in enumerate(check_list(results, "results"), 1)]
         generators = self._generators() if _is_call(self._generators) else self._generators
-        wanted, counts = listed(self._metrics), [n for n, _ in found]
+        wanted, counts = metric_list(self._metrics), [n for n, _ in found]
         scores = aggregate([told[KEY] for _, told in found], counts, generators, wanted, **self._settings)
         self.scores.append(scores)
         means = {f"{m.name}_mean": _mean(m, found) for m in wanted if all(m.name in told for _, told in found)}

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import refusal_of
-from ..evaluation.result import Result
+from ..evaluation.cells import Cells, RemoteSummary, part_of
 from ..evaluation.scores import Scores
-from ..evaluation.standing import RemoteSummary, part_of
 from ..metrics import Metric, Sample
 from ..summaries.moments import SMALL
 from .serialization import Section, size
@@ -53,7 +52,7 @@ def ledger(scores: Scores, *, precision: str = "float64", rank: int | None = Non
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _sent(result: Result, c: int, thrift: Thrift) -> tuple[int, str]:
+def _sent(result: Cells, c: int, thrift: Thrift) -> tuple[int, str]:
     """Bytes of what client c sends for *all*, and what that tells; of what it sent, where only that is here."""
     if not result.sent:
         return _bytes(result.metric, result.real[c], result.clients[c], thrift)
@@ -61,7 +60,7 @@ def _sent(result: Result, c: int, thrift: Thrift) -> tuple[int, str]:
     return (size(result.clients[c].dim, [section]) if section.arrays else 0), REVEALS[section.kind]
 
 
-def _answers(result: Result) -> tuple[Any, ...]:
+def _answers(result: Cells) -> tuple[Any, ...]:
     return result.answers or (None,) * len(result.generated)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, cast
 
@@ -26,7 +27,7 @@ from scipy.optimize import nnls
 
 from ..arrays import to_numpy
 from ..errors import refusal_of
-from ..evaluation.result import Result
+from ..evaluation.cells import Cells
 from ..ranking import lowest
 from .noise_trials import PARTS, avg_and_all
 from .noisy_summaries import arrived, with_noise
@@ -44,7 +45,7 @@ BEYOND = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyResult(Result):
+class NoisyCells(Cells):
     """A result of summaries with noise, whose cautions say where noise may have made an order.
 
     `names` are the generators', `seed` that of the draws.
@@ -54,27 +55,28 @@ class NoisyResult(Result):
     seed: int = 0
 
     @classmethod
-    def of(cls, result: Result, names: Sequence[str], seed: int) -> NoisyResult:
+    def of(cls, result: Cells, names: Sequence[str], seed: int) -> NoisyCells:
         """The same result, with these cautions."""
-        known = {field.name: getattr(result, field.name) for field in fields(Result)}
-        return cls(**known, names=tuple(names), seed=seed)
+        values = {field.name: getattr(result, field.name) for field in fields(Cells)}
+        return cls(**values, names=tuple(names), seed=seed)
 
-    def remarks(self, weights: Sequence[float]) -> list[str]:
+    def remarks(self) -> list[str]:
         """Those of any result, and what noise may have done under these weights."""
-        return [
-            *super().remarks(weights),
-            *self._attempt("noise", weights, lambda: list(self._noise_cautions(weights))),
-        ]
+        return [*super().remarks(), *self._noise_remarks]
 
-    def _noise_cautions(self, weights: Sequence[float]) -> Iterator[str]:
-        shown = np.array([self.average(weights), self.pooled(weights)])
-        moves = noise_moves(self, weights, self.seed)
+    @cached_property
+    def _noise_remarks(self) -> list[str]:
+        return list(self._noise_cautions())
+
+    def _noise_cautions(self) -> Iterator[str]:
+        shown = np.array([self.avg, self.all])
+        moves = noise_moves(self, self.weights, self.seed)
         for part, scores, drawn in zip(PARTS, shown, np.moveaxis(moves, 1, 0), strict=True):
             line = _of_one if len(scores) == 1 else _of_pairs
             yield from line(f"{self.label}-{part}", self.names, scores, drawn)
 
 
-def has_noise(result: Result) -> bool:
+def has_noise(result: Cells) -> bool:
     """Whether a client added noise to what it sent for this metric."""
     return any(map(is_noisy, result.sent))
 
@@ -113,7 +115,7 @@ def rms(values: np.ndarray) -> float:
     return math.sqrt(float(np.mean(values**2)))
 
 
-def noise_moves(result: Result, weights: Sequence[float], seed: int) -> np.ndarray:
+def noise_moves(result: Cells, weights: Sequence[float], seed: int) -> np.ndarray:
     """(draws, 2, generators): how far noise, drawn anew, moves each score by avg and by all; NaN of what has none."""
     made = [g for g, summary in enumerate(result.generated) if not refusal_of(summary)]
     generated = [result.generated[g] for g in made]

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, check_count, check_list, check_number, refusal_of
-from ..evaluation.evaluate import bar, evaluate
-from ..evaluation.metric_selection import listed
-from ..evaluation.result import Result, pooled_or_refused, value_of
+from ..evaluation.cells import Cell, Cells, pool_or_refusal
+from ..evaluation.evaluate import evaluate, progress_bar
+from ..evaluation.samples import metric_list
 from ..evaluation.scores import Scores
 from ..federation import Federation, as_generators
 from ..metrics import KID, Metric
@@ -101,7 +101,7 @@ def noise_study(
 ) -> NoiseStudy:
     """The study of `rank_survival`, draw by draw; arguments as there."""
     federation = federation if isinstance(federation, Federation) else Federation(federation)
-    wanted = listed(("fid", KID(RandomFeatures(count=1024))) if metrics is None else metrics)
+    wanted = metric_list(("fid", KID(RandomFeatures(count=1024))) if metrics is None else metrics)
     made, count = as_generators(generators), check_count(repeats, "repeats", maximum=MOST_DRAWS)
     if len(made) < 2:
         raise InvalidInput("generators", "is one, which has no rank", "Give two or more")
@@ -133,11 +133,11 @@ def noise_study(
     )
 
 
-def _whole(result: Result) -> Result:
+def _whole(result: Cells) -> Cells:
     """The result of a metric that scores every generator."""
-    for terms in (terms for row in result.terms for terms in row):
-        if isinstance(terms, InvalidInput):
-            raise terms
+    for cell in (cell for row in result.client_cells for cell in row):
+        if cell.refusal is not None:
+            raise cell.refusal
     return result
 
 
@@ -145,7 +145,7 @@ def _whole(result: Result) -> Result:
 class _Runs:
     """The clients' bounded summaries, and the generators that they are scored against."""
 
-    results: Sequence[Result]
+    results: Sequence[Cells]
     sections: Sequence[Sequence[Section]]
     weights: tuple[float, ...]
     seed: int
@@ -158,7 +158,7 @@ class _Runs:
 
     def all_drawn(self, multipliers: Sequence[float], count: int, progress: str | bool) -> tuple[np.ndarray, ...]:
         """(metrics, 2, generators) without noise, and (e, count, metrics, 2, generators) with each multiplier's."""
-        with bar(progress, self.scores * (1 + len(multipliers) * count)) as shown:
+        with progress_bar(progress, self.scores * (1 + len(multipliers) * count)) as shown:
             clipped = self._drawn(0.0, 1, shown.update)[0]
             return clipped, np.stack([self._drawn(z, count, shown.update) for z in multipliers])
 
@@ -178,7 +178,7 @@ class _Runs:
         """(2, generators): avg and all."""
         result = self.results[m]
         if not sent[0].arrays:  # nothing of a client is in it
-            return np.array([result.average(self.weights), result.pooled(self.weights)])
+            return np.array([result.avg, result.all])
         metric, clients = arrived(result.metric, sent)
         return avg_and_all(metric, clients, result.generated, self.weights, tell)
 
@@ -194,11 +194,11 @@ def avg_and_all(
 
     Where the clients cannot be pooled, their scores by all are NaN.
     """
-    together = pooled_or_refused(metric, clients, weights)
+    together = pool_or_refusal(metric, clients, weights)
     parts = clients if refusal_of(together) else [*clients, together]
     scores = np.full((len(generated), len(clients) + 1), np.nan)
     for row, terms in zip(scores, metric.all_terms(parts, generated), strict=True):
         for place, pair in enumerate(terms):
-            row[place] = value_of(pair)
+            row[place] = Cell.of(pair).value
             tell(1)
     return np.array([scores[:, :-1] @ weights, scores[:, -1]])

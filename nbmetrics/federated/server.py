@@ -1,7 +1,7 @@
 """What the server runs: the clients' bytes and its generators become the scores that `evaluate` gives.
 
 Flow: every summary is read, and checked against the others → the metrics are settled on the clients' means and spreads
-→ summaries under them → the scores, by the same `Filling` as `evaluate`.
+→ summaries under them → the scores, by the same `Evaluation` as `evaluate`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ import numpy as np
 
 from ..distributions import Round
 from ..errors import InvalidInput, check_list, check_named_weights, check_names, shown
-from ..evaluation.evaluate import check_any
-from ..evaluation.filling import Filling
-from ..evaluation.metric_selection import listed
-from ..evaluation.parts import Clients
-from ..evaluation.result import Result
+from ..evaluation.cells import Cells, PoolOnlyClient, summarize
+from ..evaluation.compute import Evaluation, MetricState
+from ..evaluation.evaluate import check_any_score
+from ..evaluation.samples import metric_list
 from ..evaluation.scores import Scores
-from ..evaluation.standing import PoolOnlyClient, client_summary
 from ..federation import Client, Federation, Generator, as_generators
 from ..metrics import Metric, Sample
-from .noise_error import NoisyResult, has_noise
+from .noise_error import NoisyCells, has_noise
 from .noisy_summaries import NoisyFID, NoisyMoments, noisy_mean
 from .serialization import AGAIN, Section, has_checksum, read
 from .site_checks import site_cautions
@@ -75,32 +73,32 @@ def aggregate(
     """
     named = _named(summaries)
     found = {name: read(data, f"client {name!r}") for name, data in named.items()}
-    dim, wanted = _one_dim({name: d for name, (d, _) in found.items()}), listed(metrics)
+    dim, wanted = _one_dim({name: d for name, (d, _) in found.items()}), metric_list(metrics)
     sections = {m.name: {name: _section(m, name, part, dim) for name, (_, part) in found.items()} for m in wanted}
     counts = {name: next(iter(part.values())).count for name, (_, part) in found.items()}
     federation = Federation([_stand_in(name, part, dim) for name, (_, part) in found.items()])
     federation = federation.with_weights(_weights(weights, counts))
-    filling = Filling(federation, wanted, samples=samples, seed=seed, progress=False)
+    evaluation = Evaluation(federation, wanted, samples=samples, seed=seed, progress=False)
     made = _of_features(generators)
     distributions = tuple(client.to_sample() for client in federation)
-    for clients in filling.clients.values():
+    for clients in evaluation.states.values():
         _fill_in(clients, sections[clients.metric.name], dim)
-    filling.add_all(made)
-    results = filling.fill()
-    check_any(results, filling.weights)
+    evaluation.take(made)
+    results = evaluation.compute()
+    check_any_score(results)
     # nobody may take the stand-ins for rows
     span, sent = _span(counts.values()), {name: tuple(part.values()) for name, part in sections.items()}
     results = tuple(replace(r, clients=distributions, span=span, sent=sent[r.name]) for r in results)
     unchecked = [name for name, data in named.items() if not has_checksum(data)]
     of_sites = site_cautions({name: [part[name] for part in sections.values()] for name in named}, unchecked)
-    results = _cautioned(results, of_sites, filling.generators, seed)
+    results = _cautioned(results, of_sites, evaluation.generators, seed)
     every = [section for part in sections.values() for section in part.values()]
     who = f"{len(found)} client{'s' * (len(found) > 1)}"
     note = f"from summaries of {who}; distributions exact where a closed form exists; seed {seed}"
-    return Scores(filling.names, filling.weights, filling.generators, results, note + _promise(every))
+    return Scores(evaluation.names, evaluation.weights, evaluation.generators, results, note + _promise(every))
 
 
-def _fill_in(clients: Clients, sections: Mapping[str, Section], dim: int) -> None:
+def _fill_in(clients: MetricState, sections: Mapping[str, Section], dim: int) -> None:
     """Give the clients their summaries, and what stands for their rows where these are counted."""
     if any(section.kind == "noisy moments" for section in sections.values()):
         clients.metric = NoisyFID()
@@ -109,15 +107,15 @@ def _fill_in(clients: Clients, sections: Mapping[str, Section], dim: int) -> Non
 
 
 def _cautioned(
-    results: Sequence[Result], of_sites: Sequence[str], generators: Sequence[str], seed: int
-) -> tuple[Result, ...]:
+    results: Sequence[Cells], of_sites: Sequence[str], generators: Sequence[str], seed: int
+) -> tuple[Cells, ...]:
     """With what is to be known of the summaries: of the sites, once, and of what was left out and of noise."""
     made = [_bounded(result) for result in results]
-    made = [NoisyResult.of(result, generators, seed) if has_noise(result) else result for result in made]
+    made = [NoisyCells.of(result, generators, seed) if has_noise(result) else result for result in made]
     return (replace(made[0], cautions=(*of_sites, *made[0].cautions)), *made[1:])
 
 
-def _bounded(result: Result) -> Result:
+def _bounded(result: Cells) -> Cells:
     """With how far the scores may be off, where directions were left out.
 
     The covariances count Σ λ (1 − 1/n) / (1 − Σ λ²/n) ≤ 1 in that of all, so that under no weights the root of the
@@ -238,12 +236,12 @@ def _summary(metric: Metric[Any], name: str, section: Section, dim: int) -> tupl
     except InvalidInput as error:
         raise InvalidInput(f"{who}, {metric.name}", f"{error.argument} {error.seen}", AGAIN) from None
     if isinstance(made, Sample):
-        return made, client_summary(metric, made, who)
+        return made, summarize(metric, made, who, is_client=True)
     if math.isinf(section.count):
         return Sample(distribution=Round(np.zeros(dim), 1.0)), made
     counted = Sample(rows=np.broadcast_to(0.0, (int(min(section.count, ENOUGH)), dim)))
     if section.count < metric.min_rows:
-        refused = client_summary(metric, Sample(rows=np.zeros((int(section.count), dim))), who)
+        refused = summarize(metric, Sample(rows=np.zeros((int(section.count), dim))), who, is_client=True)
         made = PoolOnlyClient(refused, made) if isinstance(refused, PoolOnlyClient) else made
     return counted, made
 

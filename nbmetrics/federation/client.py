@@ -57,19 +57,20 @@ class Client:
     ) -> None:
         self.weight = None if weight is None else check_number(weight, "weight", minimum=0)
         self.name = None if name is None else check_names([name], "name")[0]
-        self.extraction = extraction_of(extractor)
+        self.extraction = None if extractor is None else extraction_of(extractor)
         self.report: Any = None
-        self.columns = column_names(data)
-        check_frames(data=data, test=test)
-        given = opened(data, "data")
-        is_images = are_images(given) and not parquet_files(given)
-        images = images_of(given, "data", self.extraction) if is_images else None
+        self.columns: tuple[str, ...] | None = None
+        if test is not None:
+            check_frames(data=data, test=test)
         # What the rows are made of, one for each, where that is known.
-        self.images: Any = images
+        self.images: Any = None
         self.distribution: Any = None
         self.stream: Stream | None = None
-        if images is None:
-            self._take(distribution_or_rows(given, "data"))
+        if type(data) is np.ndarray and data.ndim == 2:
+            self.rows = as_rows(data, "data")
+        else:
+            self._read(data)
+        images = self.images
         self.condition = None if condition is None else as_rows(condition, "condition")
         if self.stream is not None and (condition is not None or (labels is not None and self.stream.size is None)):
             self.rows, self.stream = self.stream.collect(), None  # what belongs to its rows, one by one, needs them
@@ -83,17 +84,24 @@ class Client:
         self.labels = None if labels is None else labels_of(labels, count, "labels")[0]
         if images is not None:
             self.rows = rows_of(images, self.extraction, "data")
-        if are_images(test):
+        if test is not None and are_images(test):
             test = rows_of(images_of(test, "test", self.extraction), self.extraction, "test")
         self.test = None if test is None else as_rows(test, "test", dim=self.dim)
 
-    def _take(self, given: Any) -> None:
-        if isinstance(given, Stream):
-            self.stream, self.columns = given, given.columns or self.columns
-        elif isinstance(given, Distribution):
-            self.distribution, self.rows = given, None
+    def _read(self, data: Any) -> None:
+        """Take what is no array of rows: images, a stream, a distribution, or what rows are made of."""
+        self.columns = column_names(data)
+        data = opened(data, "data")
+        if are_images(data) and not parquet_files(data):
+            self.images = images_of(data, "data", self.extraction)
+            return
+        source = distribution_or_rows(data, "data")
+        if isinstance(source, Stream):
+            self.stream, self.columns = source, source.columns or self.columns
+        elif isinstance(source, Distribution):
+            self.distribution, self.rows = source, None
         else:
-            self.rows = given
+            self.rows = source
 
     @cached_property
     def rows(self) -> Array | None:
@@ -119,7 +127,7 @@ class Client:
 
     def to_sample(self, reads: str = "rows") -> Sample:
         """What a metric sees of this client; of a stream by how the metric reads it, see `Metric.streaming_mode`."""
-        if (stream := streamed_for(self.stream, reads)) is not None:
+        if self.stream is not None and (stream := streamed_for(self.stream, reads)) is not None:
             return Sample(test=self.test, stream=stream)
         return Sample(self.rows, self.distribution, self.test, self.condition)
 

@@ -68,12 +68,12 @@ class Federation(Dealt):
     """
 
     def __init__(self, clients: Iterable[Any] | Mapping[str, Any], *, extractor: Any = None, **extract: Any) -> None:
-        extraction = extraction_of(extractor, extract)
+        extraction = extraction_of(extractor, extract) if extract or extractor is not None else None
         if isinstance(clients, Mapping):
             check_names(list(clients), "clients")
             given = clients.items()
             clients = [_as_client(data, f"client {name!r}", extraction)._with(name=name) for name, data in given]
-        if is_array(clients) and getattr(clients, "ndim", 0) == 2:
+        elif is_array(clients) and getattr(clients, "ndim", 0) == 2:
             seen = f"is one array of shape {tuple(getattr(clients, 'shape', ()))}"
             raise InvalidInput("clients", seen, "Give several: [rows_a, rows_b], or {'a': rows_a, 'b': rows_b}")
         if isinstance(clients, (str, bytes)) or not isinstance(clients, Iterable):
@@ -83,11 +83,16 @@ class Federation(Dealt):
         items = [_as_client(item, f"client {k}", extraction) for k, item in enumerate(listed, 1)]
         if not items:
             raise InvalidInput("clients", "is empty", "Give at least one client")
-        self.clients: tuple[Client, ...] = named(items, "Client", lambda item, name: item._with(name=name))
+        if any(item.name is None for item in items):
+            items = [*named(items, "Client", lambda item, name: item._with(name=name))]
+        self.clients: tuple[Client, ...] = tuple(items)
         self.names = check_names([item.name for item in self.clients], "clients")
         if extraction is not None:
             self.clients = tuple(c if c.extraction else c._with(extraction=extraction) for c in self.clients)
-        check_one_space([(c.name or "", c.extraction) for c in self.clients], "clients")
+        self.dim: int = self.clients[0].dim
+        self.extraction: Any = next((c.extraction for c in self.clients if c.extraction is not None), None)
+        if self.extraction is not None:
+            check_one_space([(c.name or "", c.extraction) for c in self.clients], "clients")
         for client in self.clients:
             if client.dim != self.dim:
                 seen = f"{client.name!r} has {client.dim} features, {self.names[0]!r} has {self.dim}"
@@ -110,15 +115,6 @@ class Federation(Dealt):
         if self.clients[0].distribution is not None:
             return check_weights([1.0] * len(given), len(given))
         return check_weights([c.size for c in self.clients], len(given))
-
-    @property
-    def dim(self) -> int:
-        return self.clients[0].dim
-
-    @property
-    def extraction(self) -> Any:
-        """How images become rows here, an `Extraction`; None where nobody said."""
-        return next((c.extraction for c in self.clients if c.extraction is not None), None)
 
     @property
     def report(self) -> pd.DataFrame:

@@ -62,10 +62,14 @@ class Generator:
     extraction: Any = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", self.columns or column_names(self.source))
         if self.name is not None:
             check_names([self.name], "name")
-        check_extraction(self.extraction)
+        if self.extraction is not None:
+            check_extraction(self.extraction)
+        if type(self.source) is np.ndarray and self.source.ndim == 2:
+            object.__setattr__(self, "source", as_rows(self.source, "source"))
+            return
+        object.__setattr__(self, "columns", self.columns or column_names(self.source))
         if callable(self.source) and not isinstance(self.source, Distribution) and not is_batch_function(self.source):
             if hasattr(self.source, "state_dict"):
                 object.__setattr__(self, "source", module_source(self.source))
@@ -86,11 +90,12 @@ class Generator:
         Raises InvalidInput where it is images and there is no extraction, or its rows were made by another.
         """
         who = f"generator {self.name!r}"
-        check_one_space([("the clients", extraction), (self.name or who, self.extraction)], who)
+        if extraction is not None and self.extraction is not None:
+            check_one_space([("the clients", extraction), (self.name or who, self.extraction)], who)
         if self.answers:
             is_of_rows = extraction is None or self.extraction is not None
             return self if is_of_rows else self._made(in_batches(self.source, extraction, who), extraction)
-        if not self.is_of_images:
+        if not are_images(self.source):
             return self
         if extraction is None:
             raise InvalidInput(who, f"{told(self.source)}, and the clients have no extractor", NO_EXTRACTOR)
@@ -176,9 +181,10 @@ def as_generators(generators: Any) -> tuple[Generator, ...]:
         raise InvalidInput("generators", f"got {shown(generators)}", fix)
     if not items:
         raise InvalidInput("generators", "is empty", "Give at least one generator")
-    made = named(items, "Generator", lambda item, name: replace(item, name=name))
-    check_names([item.name for item in made], "generators")
-    return made
+    if any(item.name is None for item in items):
+        items = [*named(items, "Generator", lambda item, name: replace(item, name=name))]
+    check_names([item.name for item in items], "generators")
+    return tuple(items)
 
 
 def _is_one(value: Any) -> bool:

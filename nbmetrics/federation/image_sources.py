@@ -75,7 +75,7 @@ def are_images(value: Any) -> bool:
     """Whether a value is images: a folder, a zip, `Images`, or an array of three or four axes; nothing is opened."""
     if isinstance(value, (str, os.PathLike)):
         return str(value).lower().endswith(".zip") or os.path.isdir(value)
-    if is_array(value):
+    if isinstance(value, np.ndarray) or is_array(value):
         return value.ndim in (3, 4)
     return type(value).__name__ == "Images" and isinstance(value, import_room("features").Images)
 

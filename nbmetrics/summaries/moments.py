@@ -157,7 +157,8 @@ class Moments:
         """Mean Σ λ_i μ_i and covariance Σ inner_i C_i + between·Σ λ_i δ_iδ_iᵀ."""
         if len(parts) == 1:
             return parts[0]
-        parts = _align_parts(parts)
+        if not all(isinstance(p.mean, np.ndarray) for p in parts):
+            parts = _align_parts(parts)
         xp = namespace(parts[0].mean)
         mean = sum(w * p.mean for w, p in zip(weights, parts, strict=True))
         lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
@@ -215,10 +216,9 @@ class Moments:
     @cached_property
     def trace(self) -> float:
         """Tr cov."""
-        xp = namespace(self.mean)
         if self.is_dense:
-            return float(xp.linalg.trace(self.dense))
-        return float(xp.sum(self.root * self.root))
+            return float(namespace(self.mean).linalg.trace(self.dense))
+        return float((self.root * self.root).sum())
 
     @property
     def nbytes(self) -> int:

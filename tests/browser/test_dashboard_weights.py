@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 import nbmetrics as nm
-from nbmetrics.evaluation.reweighting import scores_elsewhere
 from nbmetrics.labs.dashboard.certificate import breakpoints, certificate, certificate_sentence, with_weight
 from nbmetrics.labs.dashboard.ranges import apart
 from nbmetrics.labs.dashboard.regions import regions, regret
+from nbmetrics.labs.dashboard.reweighting import scores_under
 from nbmetrics.labs.dashboard.settle import settle, settle_sentence
 from nbmetrics.labs.dashboard.verdict import percent
 from tests.browser.page import drag, painted, press
@@ -168,7 +168,7 @@ def assert_winners_by_all_are_pythons(page, root, lab):
 
     def assert_first_is_pythons():
         painted(page)
-        score = scores_elsewhere(result, shares(root))
+        score = scores_under(result, shares(root))
         wanted = min(names, key=lambda name: score(names.index(name)))
         assert root.locator(".nbm-triangle-region.nbm-first").get_attribute("data-winner") == wanted
         return wanted

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.display import PARTS, Cell, figure
+from nbmetrics.evaluation.display import PARTS, CellText, figure
 
 
 @pytest.fixture(scope="module")
@@ -19,18 +19,24 @@ def scores():
 
 def test_a_cell_shows_the_corrected_score_with_its_interval_and_the_plain_one_apart():
     row = {"avg": 2.257, "avg_corrected": 0.1, "avg_low": 0.0, "avg_high": 0.206}
-    assert Cell.of(row, "avg") == ("0.1 [0, 0.206]", "plain 2.257")
-    assert str(Cell.of(row, "avg")) == "0.1 [0, 0.206] (plain 2.257)"
+    assert CellText.of(row, "avg") == ("0.1 [0, 0.206]", "plain 2.257")
+    assert str(CellText.of(row, "avg")) == "0.1 [0, 0.206] (plain 2.257)"
     same = {"avg": 1.23, "avg_corrected": 1.23, "avg_low": 1.1, "avg_high": 1.4}
-    assert str(Cell.of(same, "avg")) == "1.23 [1.1, 1.4]"
-    assert str(Cell.of({"avg": -1.25}, "avg")) == "−1.25"
+    assert str(CellText.of(same, "avg")) == "1.23 [1.1, 1.4]"
+    assert str(CellText.of({"avg": -1.25}, "avg")) == "−1.25"
 
 
 def test_what_is_not_known_is_a_dash_beside_the_plain_score():
     nan = float("nan")
-    assert str(Cell.of({"avg": 10.3, "avg_corrected": nan, "avg_low": nan, "avg_high": nan}, "avg")) == "– (plain 10.3)"
-    assert str(Cell.of({"avg": 10.3, "avg_corrected": 2.0, "avg_low": nan, "avg_high": nan}, "avg")) == "2 (plain 10.3)"
-    assert str(Cell.of({"avg": nan}, "avg")) == "–"
+    assert (
+        str(CellText.of({"avg": 10.3, "avg_corrected": nan, "avg_low": nan, "avg_high": nan}, "avg"))
+        == "– (plain 10.3)"
+    )
+    assert (
+        str(CellText.of({"avg": 10.3, "avg_corrected": 2.0, "avg_low": nan, "avg_high": nan}, "avg"))
+        == "2 (plain 10.3)"
+    )
+    assert str(CellText.of({"avg": nan}, "avg")) == "–"
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_clients_of_weight_0_have_no_part_in_it():
 def test_many_rows_are_thinned_for_kid_in_proportion_and_the_test_still_sees(monkeypatch):
     monkeypatch.setattr(heterogeneity, "KID_ROWS", 1_000)
     rows = clients_of((3_000, 600, 30), 2, shift=0.5)
-    thin = heterogeneity._thinned(Parties(np.concatenate(rows), (3_000, 600, 30), (0.5, 0.3, 0.2)), 0)
+    thin = heterogeneity._draw_some(Parties(np.concatenate(rows), (3_000, 600, 30), (0.5, 0.3, 0.2)), 0)
     assert sum(thin.sizes) == len(thin.rows) == heterogeneity.KID_ROWS
     np.testing.assert_allclose(
         np.array(thin.sizes) / heterogeneity.KID_ROWS, np.array([3_000, 600, 30]) / 3_630, atol=2e-3

@@ -147,7 +147,7 @@ def test_clients_share_of_two_generators_is_not_counted_twice():
         clients, {"a": distribution, "b": nm.Gaussian(np.full(3, 0.5), 1 + 1e-9)}, uncertainty=nm.Influence()
     )
     width = scores.table["avg_high"][0] - scores.table["avg_low"][0]
-    spread = scores._results[0].replicas.spread(scores.weights)
+    spread = scores._results[0].noise.source.spread(scores.weights)
     assert width > 0.01
     assert spread.apart["avg"].root[0, 1] ** 2 < 1e-12
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.kid_gap import client_distances, client_kernel_means, kid_gap
+from nbmetrics.evaluation.heterogeneity import client_distances, client_kernel_means, kid_gap
 
 
 def rows(d=3, offset=0.0):

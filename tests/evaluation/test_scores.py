@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
-from nbmetrics.evaluation.result import remarked
+from nbmetrics.evaluation.cells import caution_lines
 from tests import EVIL
 
 
@@ -341,7 +341,7 @@ def test_a_term_that_is_no_number_is_refused_before_the_table():
 
 
 def test_a_remark_with_numbers_says_of_which_score_they_are():
-    assert remarked("X", ["few: 3", "few: 3", ""]) == [
+    assert caution_lines("X", ["few: 3", "few: 3", ""]) == [
         "X, 2 of 3 scores (of each client, and of all, by generator): few: 3."
     ]
-    assert remarked("X", ["", "few: 3", "few: 4"])[0].endswith("by generator), the first: few: 3.")
+    assert caution_lines("X", ["", "few: 3", "few: 4"])[0].endswith("by generator), the first: few: 3.")

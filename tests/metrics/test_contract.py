@@ -90,7 +90,7 @@ def test_four_names_are_enough():
 
 @pytest.mark.parametrize("design", [nm.Bootstrap(20), nm.Jackknife(10), nm.Influence()], ids=lambda d: type(d).__name__)
 @pytest.mark.parametrize("metric", [Shift(), Hooked()], ids=lambda m: m.name)
-@pytest.mark.filterwarnings("ignore::nbmetrics.evaluation.uncertainty.BiasWarning")
+@pytest.mark.filterwarnings("ignore::nbmetrics.evaluation.evaluate.BiasWarning")
 def test_a_users_object_has_intervals(metric, design):
     table = evaluated(metric, uncertainty=design).table
     assert (table["avg_low"] < table["avg_high"]).all() and np.isfinite(table["gap_low"]).all()
@@ -99,7 +99,7 @@ def test_a_users_object_has_intervals(metric, design):
     np.testing.assert_array_equal(table.select_dtypes("number"), same.select_dtypes("number"))
 
 
-@pytest.mark.filterwarnings("ignore::nbmetrics.evaluation.uncertainty.BiasWarning")
+@pytest.mark.filterwarnings("ignore::nbmetrics.evaluation.evaluate.BiasWarning")
 def test_the_hooks_that_an_object_has_are_used():
     scores = evaluated(Hooked())
     assert scores.label("closeness") == "Closeness" and scores.ranks("closeness")["avg"].tolist() == [1, 2]

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from ...evaluation.filling import NOT_YET
-from ...evaluation.noise_samples import Noise, packed, unpacked
-from ...evaluation.result import Result
+from ...evaluation.cells import Cells
+from ...evaluation.noise import Noise, pack_draws, unpack_draws
 from ...metrics.base import Metric, losses
 from ...metrics.fid.infinity import FIDInfinity
 from ...metrics.fid.metric import FID
 from ...metrics.kid.metric import KID
+from .incremental import NOT_YET
 
 # Classes of a client, and of all, that a page carries.
 MOST_CLASSES, MOST_NAMED = 100, 5_000
@@ -91,7 +91,7 @@ class Facts:
         return np.array([not reason for reason in self.few])
 
 
-def facts_of(result: Result, known: np.ndarray, noise: Noise | None, why: str) -> Facts:
+def facts_of(result: Cells, known: np.ndarray, noise: Noise | None, why: str) -> Facts:
     """What a result and its noise say, where `known`."""
     metric, values = result.metric, result.by_client
     centres = losses(metric, values)
@@ -117,7 +117,7 @@ def facts_of(result: Result, known: np.ndarray, noise: Noise | None, why: str) -
 
 def rounded(draws: np.ndarray) -> np.ndarray:
     """Draws (B, k) as the page has them; NaN where there are none."""
-    return unpacked(*packed(draws))
+    return unpack_draws(*pack_draws(draws))
 
 
 def facts_of_clients(
@@ -156,7 +156,7 @@ def packed_gap(means: np.ndarray | None) -> dict[str, str] | None:
 
 def packed_clients(draws: np.ndarray) -> dict[str, Any]:
     """Draws (B, k) of one generator as whole numbers and what one is worth; clients without have the scale null."""
-    scale, numbers = packed(draws)
+    scale, numbers = pack_draws(draws)
     return {"scale": [number(s) for s in scale], "int8": base64.b64encode(numbers).decode()}
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...evaluation.noise_samples import Noise
+from ...evaluation.noise import Noise
 from ...ranking import lowest, order
 from .board import number
 from .decisions import Known, decided_weights

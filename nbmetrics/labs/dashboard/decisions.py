@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...evaluation.filling import NOT_YET
-from ...evaluation.noise_samples import Noise
-from ...evaluation.parts import LEAST
+from ...evaluation.noise import Noise
 from ...metrics.base import losses
 from .board import Facts, rounded
+from .incremental import NOT_YET
+from .incremental_metric import MIN_WEIGHT_WITH_NOISE
 from .ranges import average
 from .verdict import About, Verdict, aggregate, verdict
 
@@ -89,7 +89,7 @@ def decided_weights(weights: np.ndarray, counts: np.ndarray) -> np.ndarray | Non
     """λ of the clients that have rows enough, sum 1; None where they hold too little of the weight."""
     kept = np.where(counts, weights, 0.0)
     total = kept.sum()
-    return kept / total if total >= LEAST else None
+    return kept / total if total >= MIN_WEIGHT_WITH_NOISE else None
 
 
 def judged(names: Sequence[str], known: Known, clients: Sequence[str]) -> Verdict:

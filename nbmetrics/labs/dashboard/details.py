@@ -19,7 +19,7 @@ import numpy as np
 
 from ...arrays import Array, to_float64, to_numpy
 from ...errors import InvalidInput, refusal_of
-from ...evaluation.result import Result
+from ...evaluation.cells import Cells
 from ...metrics.base import Sample
 from ...metrics.fid.metric import FID
 from ...metrics.fld import memorization_scores
@@ -38,7 +38,7 @@ WIDEST = 600
 
 
 def details(
-    result: Result,
+    result: Cells,
     g: int,
     i: int,
     shares: Sequence[float],
@@ -49,13 +49,12 @@ def details(
 
     `images` and `made_images` are what the rows of the two sides are made of, None where they are no images.
     """
-    terms = result.terms[g][i]
-    is_known = isinstance(terms, Mapping)
+    cell = result.client_cells[g][i]
     made, client = result.generators[g], result.clients[i]
     has_rows = made is not None and made.rows is not None and client.rows is not None
     found: dict[str, Any] = {
-        "terms": [[name, number(value)] for name, value in terms.items()] if isinstance(terms, Mapping) else None,
-        "why": "" if is_known else str(terms),
+        "terms": [[name, number(value)] for name, value in cell.terms.items()] if cell.refusal is None else None,
+        "why": "" if cell.refusal is None else str(cell.refusal),
         "shares": list(shares),
         "rows": None,
         "parts": None,
@@ -83,7 +82,7 @@ def _picture(rows: dict[str, Any], images: Mapping[str, Any], copied: dict[str, 
         copied["rows"] = with_pictures(copied["rows"], images["generator"], counts["generator"])
 
 
-def carriers(result: Result, client: Sample, made: Any) -> dict[str, Any] | None:
+def carriers(result: Cells, client: Sample, made: Any) -> dict[str, Any] | None:
     """The rows of both sides that pull most on KID, by its witness: how much likelier a row is on its own side.
 
     The value is E k(x, X′) − E k(x, Y) for a row x of the client, X′ another of its rows and Y generated, and the same
@@ -108,7 +107,7 @@ def carriers(result: Result, client: Sample, made: Any) -> dict[str, Any] | None
     return {**told, "of": [len(x), len(y)], "looked": [len(side) for side, _ in rows]}
 
 
-def parts_of_all(result: Result, g: int, shares: Sequence[float]) -> dict[str, Any] | None:
+def parts_of_all(result: Cells, g: int, shares: Sequence[float]) -> dict[str, Any] | None:
     """Each client's part of FID-all, which add up to it, with what few rows leave over.
 
     With T the map that carries the pooled Gaussian onto the generator's, FID-all is the mean of ‖x − T(x)‖² over the

@@ -11,8 +11,8 @@ import traitlets
 
 from ...errors import InvalidInput, check_choice, check_named_weights, check_names, shown
 from ..toolkit.lab import Lab
+from .background_evaluation import BackgroundEvaluation
 from .changes import Change, asked, changes_of
-from .filler import Filler
 from .scene import DashboardScene, thirds
 from .studies import Studies
 from .study import Study, Weights
@@ -25,7 +25,7 @@ class Edited(Lab):
     """A lab on studies of clients and generators, which a thread fills."""
 
     _studies: Studies
-    _filler: Filler
+    _filler: BackgroundEvaluation
     _changing: threading.RLock
     # The generators that it was made of.
     _given: tuple[str, ...]

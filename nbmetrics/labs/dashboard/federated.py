@@ -11,11 +11,9 @@ import numpy as np
 
 from ...arrays import to_float64, to_numpy
 from ...errors import InvalidInput, check_weights
-from ...evaluation.filling import Filling, Step
-from ...evaluation.heterogeneity import Parties, p_kid
-from ...evaluation.kid_gap import client_kernel_means
+from ...evaluation.heterogeneity import Parties, client_kernel_means, p_kid
+from ...evaluation.influence import Influence
 from ...evaluation.scores import Scores
-from ...evaluation.uncertainty import Influence
 from ...federation import Federation, as_generators
 from ...federation.generator import Generator
 from ...federation.image_sources import images_of
@@ -26,6 +24,7 @@ from .changes import Change
 from .costs import costs
 from .decisions import Known
 from .details import details
+from .incremental import IncrementalEvaluation, Step
 from .likeness import likeness
 from .mixture import Mixer
 from .pictures import Strips
@@ -50,7 +49,7 @@ class FederationStudy(Study):
     def __init__(self, federation: Any, generators: Any, metrics: Any, uncertainty: Any) -> None:
         super().__init__()
         self.federation = federation if isinstance(federation, Federation) else Federation(federation)
-        is_filling = isinstance(generators, Filling)
+        is_filling = isinstance(generators, IncrementalEvaluation)
         made = [] if is_filling else [_read(generator, self.federation) for generator in as_generators(generators)]
         self._given = metrics, uncertainty
         self._filling, self._why = _filled(self.federation, generators if is_filling else made, metrics, uncertainty)
@@ -130,7 +129,9 @@ class FederationStudy(Study):
                 filling.weigh(wanted)
                 self._at = wanted  # as the scene has them: divided by their sum again they may differ in the last digit
         step = next(filling.steps(), None)
-        if step is None or any(filling.known(metric).all.all() for metric in self.metrics):  # numbers come first
+        if step is None or any(
+            filling.computed_cells(metric).all.all() for metric in self.metrics
+        ):  # numbers come first
             draw = self._strips.next(map(filling.source, self.generators))
             if draw is not None:
                 return Step("pictures", draw)
@@ -184,9 +185,9 @@ class FederationStudy(Study):
         return self._p.get(shares)
 
     def size_gaps(self, metric: str, shares: Weights) -> dict[str, Any]:
-        if shares != self._at or not self._filling.known(metric).all.all():
+        if shares != self._at or not self._filling.computed_cells(metric).all.all():
             return {}
-        gaps = self._filling.scores.result(metric).size_gaps(self._filling.weights)
+        gaps = self._filling.scores.result(metric).size_gaps
         return {} if not np.any(gaps) else dict(each(self.generators, gaps))
 
     def slopes(self, metric: str, shares: Weights) -> dict[str, Any]:
@@ -201,7 +202,7 @@ class FederationStudy(Study):
             return
         i, g = self.names.index(scene.client), self.generators.index(scene.generator)
         cell = self.about_cell(scene)
-        if self._filling.known(scene.metric).clients[g, i]:
+        if self._filling.computed_cells(scene.metric).clients[g, i]:
             made = self._filling.source(scene.generator)
             images = self.federation[scene.client].images, made.source if made.is_of_images else None
             for found in details(self._filling.scores.result(scene.metric), g, i, scene.shares, *images):
@@ -222,7 +223,9 @@ class FederationStudy(Study):
 
     def facts(self, metric: str) -> Facts:
         filling = self._filling
-        return facts_of(filling.scores.result(metric), filling.known(metric).clients, filling.noise(metric), self._why)
+        return facts_of(
+            filling.scores.result(metric), filling.computed_cells(metric).clients, filling.noise(metric), self._why
+        )
 
     def split(self, metric: str) -> Split | None:
         rows = [None if s is None else s.rows for s in self._filling.scores.result(metric).generators]
@@ -233,8 +236,8 @@ class FederationStudy(Study):
         facts, filling = self.facts(metric), self._filling
         pooled, noise = np.full(len(self.generators), np.nan), None
         if shares == self._at:
-            is_known = filling.known(metric).all
-            pooled[is_known] = filling.scores.result(metric).pooled_without_bias(filling.weights)[is_known]
+            is_known = filling.computed_cells(metric).all
+            pooled[is_known] = filling.scores.result(metric).all_without_bias[is_known]
             noise = filling.noise(metric)
         return Known.of(facts, shares, pooled, noise, self.p(shares))
 
@@ -253,21 +256,23 @@ def _read(generator: Generator, federation: Federation) -> Generator:
     return replace(generator, source=images)
 
 
-def _filled(federation: Federation, generators: Any, metrics: Any, uncertainty: Any) -> tuple[Filling, str]:
+def _filled(
+    federation: Federation, generators: Any, metrics: Any, uncertainty: Any
+) -> tuple[IncrementalEvaluation, str]:
     """The filling, with influence values where nothing is asked for and they can be; and why they cannot."""
     try:
         design = Influence() if uncertainty is None else uncertainty
-        filling = Filling(federation, metrics, uncertainty=design, progress=False)
+        filling = IncrementalEvaluation(federation, metrics, uncertainty=design, progress=False)
         _take(filling, generators)
         return filling, ""
     except InvalidInput as error:
         if error.argument != "uncertainty" or uncertainty is not None:
             raise
         why = error.seen
-    filling = Filling(federation, metrics, progress=False)
+    filling = IncrementalEvaluation(federation, metrics, progress=False)
     _take(filling, generators)
     return filling, why
 
 
-def _take(filling: Filling, generators: Any) -> None:
-    filling.adopt(generators) if isinstance(generators, Filling) else filling.add_all(generators)
+def _take(filling: IncrementalEvaluation, generators: Any) -> None:
+    filling.adopt(generators) if isinstance(generators, IncrementalEvaluation) else filling.add_all(generators)

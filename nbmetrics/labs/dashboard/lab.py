@@ -22,10 +22,10 @@ from ..toolkit.namespace import listed, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
 from ..toolkit.snapshot import Snapshot
 from .asked import Asked
+from .background_evaluation import BackgroundEvaluation
 from .changes import Change
 from .edits import FIRST, Edited
 from .federated import FederationStudy
-from .filler import Filler
 from .scene import GIVEN, DashboardScene, starts
 from .studies import Studies
 from .study import Study
@@ -119,7 +119,7 @@ class Dashboard(Edited):
         )
         self._mixture = Asked(lambda scene: of(scene).mixture(scene), write("mixture"), "nbmetrics Dashboard mixes")
         self._winners = Asked(self._map, write("winners"), "nbmetrics Dashboard maps winners")
-        self._filler = Filler(lambda: self._study.next_step(), self._tell, "nbmetrics Dashboard fills")
+        self._filler = BackgroundEvaluation(lambda: self._study.next_step(), self._tell, "nbmetrics Dashboard fills")
         super().__init__(presets[GIVEN], presets)
         self._publish()
         self._filler.wake()
@@ -161,7 +161,7 @@ class Dashboard(Edited):
         return made
 
     def _tell(self, doing: str) -> None:
-        """On the filler's thread: show what is known now and what is done next; soon, where that was just shown."""
+        """On the evaluation's thread: show what is known now and what is done next; soon, where that was just shown."""
         self._doing = doing
         self._later.cancel()
         wait = self._told + OFTEN - time.monotonic() if doing else 0.0

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput
-from ...evaluation.result import Result
+from ...evaluation.cells import Cells
 from ...metrics.base import Metric, Sample, sample_if_needed
 from ...metrics.kid.metric import KID
 from ...summaries.kernel_mean import KernelMean
@@ -37,7 +37,7 @@ class Mixer:
         self._made: tuple[Halved, list[KernelMean], list[KernelMean]] | None = None
 
     def found(
-        self, result: Result, names: Sequence[str], clients: Sequence[str], weights: Sequence[float]
+        self, result: Cells, names: Sequence[str], clients: Sequence[str], weights: Sequence[float]
     ) -> Iterator[dict[str, Any]]:
         """What to show, step after step.
 

@@ -1,7 +1,8 @@
 """What a Dashboard knows: the scores of every generator with every client, and what Python alone can say of them.
 
-Flow: a `Filling` computes scores piece by piece → `facts`: values, centres and their noise → `board` and `draws` for
-the page, which depend on the data alone → `answer`: all, its noise and the test of the clients under a scene's weights.
+Flow: an `IncrementalEvaluation` computes scores piece by piece → `facts`: values, centres and their noise → `board`
+and `draws` for the page, which depend on the data alone → `answer`: all, its noise and the test of the clients under a
+scene's weights.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ...errors import InvalidInput
-from ...evaluation.filling import Step
 from ...evaluation.scores import Scores
 from .board import Facts, facts_of_clients, facts_of_metric, packed_all, packed_clients, written
 from .buys import Split, settling, won
 from .changes import Change
 from .decisions import Known, judged
+from .incremental import Step
 from .likeness import Tree
 from .scene import DashboardScene
 from .sight import Sight

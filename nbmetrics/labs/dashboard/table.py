@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InvalidInput, check_named_weights, check_names, check_text, shown
-from ...evaluation.result import Result
+from ...evaluation.cells import Cell, Cells
 from ...evaluation.scores import Scores
 from ...metrics.base import Metric, Sample
 from .board import Facts, facts_of
@@ -81,7 +81,9 @@ class TableStudy(Study):
 
     @cached_property
     def _facts(self) -> Facts:
-        facts = facts_of(self._result(range(len(self._generators))), np.ones(self._values.shape, dtype=bool), None, WHY)
+        facts = facts_of(
+            self._result(range(len(self._generators)), self.weights), np.ones(self._values.shape, dtype=bool), None, WHY
+        )
         return replace(facts, is_pooled=False)
 
     def facts(self, metric: str) -> Facts:
@@ -92,12 +94,18 @@ class TableStudy(Study):
 
     def scores_of(self, scene: DashboardScene) -> Scores:
         chosen = [self._generators.index(name) for name in scene.generators]
-        return Scores(self.names, scene.shares, scene.generators, [self._result(chosen)], "scores as given in a table")
+        return Scores(
+            self.names,
+            scene.shares,
+            scene.generators,
+            [self._result(chosen, scene.shares)],
+            "scores as given in a table",
+        )
 
-    def _result(self, chosen: Sequence[int]) -> Result:
+    def _result(self, chosen: Sequence[int], weights: Weights) -> Cells:
         none = (None,) * len(chosen)
-        terms = tuple(tuple({"score": float(value)} for value in self._values[g]) for g in chosen)
-        return Result(self._metric, (None,) * len(self.names), none, terms, none, generators=none)
+        cells = tuple(tuple(Cell.of({"score": float(value)}) for value in self._values[g]) for g in chosen)
+        return Cells(self._metric, weights, (None,) * len(self.names), none, cells, none, generators=none)
 
     @property
     def making(self) -> str:

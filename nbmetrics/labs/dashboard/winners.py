@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput
-from ...evaluation.result import Result
-from ...evaluation.reweighting import are_corrected, scores_elsewhere
+from ...evaluation.cells import Cells
 from ...ranking import lowest
 from .board import number
 from .regions import proportions
+from .reweighting import are_corrected, scores_under
 
 # Of the sides of the triangle, in which points are whole.
 UNIT = 16
@@ -37,7 +37,7 @@ Triangle = tuple[Point, Point, Point]
 
 
 def winner_map(
-    result: Result,
+    result: Cells,
     names: Sequence[str],
     groups: Sequence[int],
     weights: Sequence[float],
@@ -64,7 +64,7 @@ def winner_map(
         raise InvalidInput("groups", "leave a corner of the triangle without clients", "Give each corner a client")
 
     def losses_at(point: Point) -> Iterator[float]:
-        score = scores_elsewhere(result, np.asarray(point) @ within / UNIT, plain=is_plain)
+        score = scores_under(result, np.asarray(point) @ within / UNIT, plain=is_plain)
         return (float(result.losses(np.array(score(g)))) - shift[g] for g in range(len(names)))
 
     is_wide = dim > WIDE

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import check_choice, check_named_weights
-from ...evaluation.kid_gap import kid_gap
+from ...evaluation.heterogeneity import kid_gap
 from ...metrics.fid.metric import FID
 from ...summaries.moments import Moments
 from .events import Frame, MetricFacts, Point, Segment
@@ -215,7 +215,7 @@ class History:
         return None if gap is None else float(gap)
 
     def client_kernel_means(self, segment: Segment, position: int) -> np.ndarray | None:
-        """See `evaluation.kid_gap`; of the metric at that position, None where the segment has none."""
+        """See `evaluation.heterogeneity`; of the metric at that position, None where the segment has none."""
         found, k = self.array(segment.frames.get(f"gap {position}")), len(self.names)
         if found is None or found.shape not in ((k, k), (k, k + 2)):
             return None

@@ -15,12 +15,11 @@ import numpy as np
 from ...arrays import to_float64, to_numpy
 from ...distributions import has_moments
 from ...errors import InvalidInput, check_count, refusal_of
-from ...evaluation.kid_gap import client_kernel_means
-from ...evaluation.metric_selection import settled
-from ...evaluation.noise_samples import Made, Multipliers
-from ...evaluation.parts import Clients, Column
-from ...evaluation.result import value_of
-from ...evaluation.sampling import ClientSamples, GeneratorSamples
+from ...evaluation.cells import Cell
+from ...evaluation.compute import GeneratorState, MetricState
+from ...evaluation.heterogeneity import client_kernel_means
+from ...evaluation.noise import InfluenceNoise, Multipliers
+from ...evaluation.samples import ClientSamples, GeneratorSamples, resolve_metrics
 from ...federation import Federation, Generator
 from ...metrics.base import Metric, Sample
 from ...metrics.fid.metric import FID
@@ -109,8 +108,8 @@ class Scoring:
         if self.extraction is not None:
             self.extraction = replace(self.extraction, progress=False)
         drawn = ClientSamples(self.seed, None, self.federation)
-        chosen = settled(metrics, self.federation)
-        self.clients = [Clients(_without_bias(metric), drawn, refusal) for metric, refusal in chosen]
+        chosen = resolve_metrics(metrics, self.federation)
+        self.clients = [MetricState(_without_bias(metric), drawn, refusal) for metric, refusal in chosen]
         self._multipliers = KeptMultipliers(DRAWS, seed=0)
         self._looks = Looks(self.federation)
         self._is_ready = False
@@ -152,7 +151,7 @@ class Scoring:
         centres = [c for client in self.federation if (c := _centre(client.to_sample())) is not None]
         found = {"centres": np.stack(centres)} if len(centres) == len(self.names) else {}
         for position, clients in enumerate(self.clients):
-            if is_kid(clients) and (means := client_kernel_means(clients.result([], None))) is not None:
+            if is_kid(clients) and (means := client_kernel_means(clients.cells([], self.weights))) is not None:
                 found[f"gap {position}"] = means
             if self._is_exact(clients) and not refusal_of(*clients.summaries):
                 found["moments"] = np.stack([packed_moments(summary) for summary in clients.summaries])
@@ -170,30 +169,31 @@ class Scoring:
         self.prepare()
         made = Generator(rows, name="generator")
         drawn = GeneratorSamples(made.through(self.extraction), [self.seed, 1, position], None, self.federation)
-        column = Column.of(drawn, 0 if is_paired else 1 + position, len(self.names))
+        column = GeneratorState(drawn, 0 if is_paired else 1 + position)
         return {c.metric.name: self._scored(c, column) for c in self.clients}, self._kept(drawn, made)
 
-    def _scored(self, clients: Clients, column: Column) -> Scored:
+    def _scored(self, clients: MetricState, column: GeneratorState) -> Scored:
         try:
             summary, _ = clients.summary_of(column, self.weights)
             column = replace(column, summary=summary)
             terms = clients.terms(column, range(len(self.names)))
-            of_all, _ = clients.against_all(column, self.weights)
+            of_all = clients.pooled_cell(column, self.weights)
         except InvalidInput as error:
             return Scored(np.full(len(self.names), np.nan), np.nan, why=(str(error),))
-        refused = dict.fromkeys(str(t) for t in (*terms, of_all) if isinstance(t, InvalidInput))
-        scores = np.array([value_of(t) for t in terms])
-        named = {} if isinstance(of_all, InvalidInput) else {name: float(v) for name, v in of_all.items()}
+        cells = [Cell.of(t) for t in terms]
+        refused = dict.fromkeys(str(cell.refusal) for cell in (*cells, of_all) if cell.refusal is not None)
+        scores = np.array([cell.value for cell in cells])
+        named = {name: float(v) for name, v in of_all.terms.items()}
         noise, all_noise = self._noise(clients, column)
         errors = errors_of(*draws_under(self.weights, noise, all_noise), is_kid(clients))
         slopes = None
         if not is_kid(clients) and not self._is_exact(clients):
             slopes = clients.slopes(column, self.weights)
-        return Scored(scores, value_of(of_all), named, noise, all_noise, errors, slopes, tuple(refused))
+        return Scored(scores, of_all.value, named, noise, all_noise, errors, slopes, tuple(refused))
 
-    def _noise(self, clients: Clients, column: Column) -> tuple[np.ndarray | None, np.ndarray | None]:
+    def _noise(self, clients: MetricState, column: GeneratorState) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Draws of the noise by influence values; of the pooled clients' KID none, as its gap to avg never moves."""
-        metric, samples = clients.metric, column.drawn(clients.metric)
+        metric, samples = clients.metric, column.sample(clients.metric)
         is_refused = refusal_of(*clients.summaries, column.summary) is not None
         if not metric.has_influence_values or is_refused or samples is None or samples.rows is None:
             return None, None
@@ -201,7 +201,7 @@ class Scoring:
             if self.federation.dim > MOST_FEATURES:
                 return None, None
             metric = PlainFID()
-        made = Made(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
+        made = InfluenceNoise(metric, metric.strata(column.summary, samples.rows), column.position, self._multipliers)
         each = made.clients(clients.strata).draws
         if len(self.names) > NOISY_CLIENTS:
             counted = np.array(self.weights) > 0
@@ -226,7 +226,7 @@ class Scoring:
         moments = Moments.of_rows(sample.rows) if distribution is None else Moments.of_distribution(distribution)  # type: ignore[arg-type]
         return {**found, "moments": packed_moments(moments)}
 
-    def _is_exact(self, clients: Clients) -> bool:
+    def _is_exact(self, clients: MetricState) -> bool:
         """Whether pooled scores under other weights are made from moments."""
         return is_fid(clients) and self.federation.dim <= MOMENTS_DIM
 
@@ -269,12 +269,12 @@ def errors_of(of_avg: np.ndarray | None, of_all: np.ndarray | None, is_kid: bool
     return avg, together, gap
 
 
-def is_kid(clients: Clients) -> bool:
+def is_kid(clients: MetricState) -> bool:
     """Whether Theorem 1 holds: KID on all pairs, whose gap no generator moves."""
     return isinstance(clients.metric, KID) and isinstance(clients.metric.estimator, AllPairs)
 
 
-def is_fid(clients: Clients) -> bool:
+def is_fid(clients: MetricState) -> bool:
     """Whether the score is the plain FID, a function of moments."""
     return type(clients.metric) is FID
 

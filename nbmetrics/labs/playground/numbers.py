@@ -16,7 +16,7 @@ import numpy as np
 
 from ...distributions import Distribution
 from ...evaluation.evaluate import evaluate
-from ...evaluation.sampling import shares_of
+from ...evaluation.samples import shares_of
 from ...federation import Client
 from ...metrics import CFID, MFID, RFID, Sample, metric_of
 from ...metrics.kid.kernels import RBF

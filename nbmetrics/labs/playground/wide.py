@@ -15,7 +15,7 @@ from ...arrays import as_rows, to_numpy
 from ...distributions import Distribution, Gaussian
 from ...errors import InvalidInput
 from ...evaluation.evaluate import evaluate
-from ...evaluation.sampling import DRAWN
+from ...evaluation.samples import ROWS_DRAWN
 from ...evaluation.scores import Scores
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.base import Metric, metric_of
@@ -55,7 +55,7 @@ def wide_item(
 
 def drawn_source(generator: Generator, position: int, seed: int, dim: int) -> Any:
     """The rows or distribution of a generator; of a function the rows that `evaluate` draws of one at that position."""
-    return generator.draw(DRAWN, [seed, 1, position], dim=dim).rows if generator.answers else generator.source
+    return generator.draw(ROWS_DRAWN, [seed, 1, position], dim=dim).rows if generator.answers else generator.source
 
 
 def wide_scene(

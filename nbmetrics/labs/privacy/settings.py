@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ...errors import InvalidInput, check_count, check_list, check_number, shown
-from ...evaluation.metric_selection import listed
+from ...evaluation.samples import metric_list
 from ...federated.privacy import LEAST_EPSILON, MOST_EPSILON, Privacy
 from ...metrics import KID, Metric
 from ...metrics.kid.random_features import RandomFeatures
@@ -51,7 +51,7 @@ class Settings:
 
     def wanted(self) -> list[Metric[Any]]:
         """Metric objects; "kid" is KID of random features, in which noise can hide rows."""
-        return listed([KID(RandomFeatures(count=1024)) if one == "kid" else one for one in self.metrics])
+        return metric_list([KID(RandomFeatures(count=1024)) if one == "kid" else one for one in self.metrics])
 
     @property
     def others(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.kid_gap import client_kernel_means
+from nbmetrics.evaluation.heterogeneity import client_kernel_means
 from nbmetrics.labs.dashboard.board import packed_gap
 from tests.labs.dashboard.page import said
 from tests.node import needs_node

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from nbmetrics.evaluation.noise_samples import Multipliers
+from nbmetrics.evaluation.noise import Multipliers
 from nbmetrics.labs.dashboard.ranges import average, average_noise, flip, leaders, leads
 from tests.labs.dashboard.page import said
 from tests.node import needs_node

@@ -44,7 +44,7 @@ def filled(study):
     """What is done, step by step: its words, whether scores of the pooled clients and of all clients were known."""
     told = []
     while (step := study.next_step()) is not None:
-        known = study._filling.known(study.metrics[0])
+        known = study._filling.computed_cells(study.metrics[0])
         told.append((step.words, bool(known.all.all()), bool(known.clients.all())))
         step()
     return told

@@ -1,5 +1,5 @@
 /**
- * Twin: evaluation/kid_gap.py · held by: tests/labs/dashboard/test_kid_gap_page.py
+ * Twin: evaluation/heterogeneity.py · held by: tests/labs/dashboard/test_kid_gap_page.py
  *
  * KID-avg − KID-all under any weights: one number for all generators, so that KID-all moves with the weights here. No DOM.
  */

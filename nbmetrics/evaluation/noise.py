@@ -1,10 +1,13 @@
-"""Joint draws of the noise of scores: what is linear in the scores, as avg under any weights, has its noise at once.
+"""What makes noise for the cells of one metric: intervals and p-values, and joint draws of the noise of scores.
 
-A draw multiplies what each row pulls on a score by a normal number of that row: the same one for every
+`CellNoise` holds influence values or resampled rows, whichever the design asks for, of those generators that have them.
+
+What is linear in the scores, as avg under any weights, has its noise at once by joint draws. A draw multiplies the
+influence value of each row by a normal number of that row: the same one for every
 generator that meets a client's row, for every client that meets a generated one, and for the pooled clients. So the
 draws vary together as the scores do. How much n rows vary is itself known only so well: each party's noise is divided
 by a draw of that, √(χ²/(n−1)) with n − 1 degrees of freedom, so that one party's noise is Student's t, and its variance
-that of `Influences` times (n−1)/(n−3). For resampled scores the replicates take the place of pulls.
+that of `Influences` times (n−1)/(n−3). For resampled scores the replicates take the place of influence values.
 """
 
 from __future__ import annotations
@@ -12,26 +15,83 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..arrays import row_blocks
-from ..errors import check_count
+from ..errors import InvalidInput, refusal_of, shown
 from ..metrics.base import Metric
 from ..metrics.stratified import InfluenceValues, Strata
-from .influence import Influences, pulls_of
-from .resampling import Replicas
-from .result import Result
-from .standing import Standing
-from .uncertainty import JackknifeResamples
+from .influence import Influence, Influences, influence_values_of
+from .resampling import Bootstrap, Ends, Jackknife, JackknifeResamples, ResampledScores
 
-NO_DESIGN = "evaluated without uncertainty"
 NO_REPLICATE = "some resampled rows have no score"
 # Rows with which noise has a variance; as a part of the pooled clients fewer may be, since they weigh little.
-LEAST_ROWS = 4
+MIN_ROWS_OF_NOISE = 4
 # The largest of the numbers that a draw is rounded to.
 INT8 = 127
+
+
+Design = Bootstrap | Jackknife | Influence
+
+
+def check_design(design: Any) -> Design:
+    """Return the design, or raise InvalidInput."""
+    if isinstance(design, (Bootstrap, Jackknife, Influence)):
+        return design
+    fix = "Give nm.Influence(), nm.Jackknife() or nm.Bootstrap(200, seed=0)"
+    raise InvalidInput("uncertainty", f"got {shown(design)}", fix)
+
+
+class CellNoise:
+    """Intervals and p-values of the cells of those generators that can have them; NaN for the others.
+
+    Attributes
+    ----------
+    source : influence values, or scores on resampled rows, of the generators that have some; None where there are none
+    refusals : why each generator has none, or None
+    """
+
+    def __init__(self, source: ResampledScores | Influences | None, refusals: Sequence[InvalidInput | None]) -> None:
+        self.source, self.refusals = source, list(refusals)
+
+    @property
+    def places(self) -> list[int]:
+        """The generators that have intervals."""
+        return [place for place, refusal in enumerate(self.refusals) if refusal is None]
+
+    @property
+    def refusal(self) -> InvalidInput:
+        """The first of the reasons."""
+        return cast(InvalidInput, refusal_of(*self.refusals))
+
+    @property
+    def design(self) -> Any:
+        return "" if self.source is None else self.source.design
+
+    def ends(self, weights: Sequence[float], part: str, estimate: np.ndarray) -> Ends:
+        """The corrected scores and the ends of their intervals; `part` is avg, all, gap or client."""
+        if self.source is None:
+            raise self.refusal
+        columns = self.source.ends(weights, part, estimate[self.places])
+        ends = Ends(*(np.full_like(estimate, np.nan) for _ in columns))
+        for column, values in zip(ends, columns, strict=True):
+            column[self.places] = values
+        return ends
+
+    def worse(self, weights: Sequence[float], part: str, pair: tuple[int, int], estimate: np.ndarray) -> float:
+        """The one-sided p-value of the first of two generators being better; NaN where one of them has no interval."""
+        if self.source is None:
+            raise self.refusal
+        if not set(pair) <= set(self.places):
+            return math.nan
+        first, second = (self.places.index(g) for g in pair)
+        return self.source.worse(weights, part, (first, second), estimate[self.places])
+
+    def cautions(self, weights: Sequence[float]) -> list[str]:
+        """Of every score, clients' and pooled, by influence values: why its interval is missing or doubtful, or ""."""
+        return self.source.cautions(weights) if isinstance(self.source, Influences) else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +119,7 @@ class Noise:
     @classmethod
     def of(cls, clients: Sequence[NoiseColumn], pooled: Sequence[NoiseColumn]) -> Noise:
         """Of several generators, from the columns of each."""
-        made = [c.generated for c in clients if c.generated is not None]
+        from_generated = [c.generated for c in clients if c.generated is not None]
         return cls(
             np.stack([c.draws for c in clients], axis=1),
             np.concatenate([c.draws for c in pooled], axis=1),
@@ -67,7 +127,7 @@ class Noise:
             np.concatenate([c.centres for c in pooled]),
             tuple(c.reasons for c in clients),
             tuple(c.reasons[0] for c in pooled),
-            np.stack(made, axis=1) if len(made) == len(clients) else None,
+            np.stack(from_generated, axis=1) if len(from_generated) == len(clients) else None,
         )
 
 
@@ -91,53 +151,11 @@ class NoiseColumn:
         return cls(none, values, ("",) * len(values), none)
 
 
-def noise(result: Result, weights: Sequence[float], count: int = 256, seed: int = 0) -> Noise:
-    """The noise of all scores of a result under some weights.
-
-    Parameters
-    ----------
-    result : of `evaluate`, one metric
-    weights : λ_i of the clients, for the pooled scores
-    count : draws B; of a bootstrap all its replicates, at most so many
-    seed : of the normal multipliers
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> clients = {"a": rng.normal(size=(50, 2)), "b": rng.normal(size=(60, 2))}
-    >>> scores = nm.evaluate(clients, {"g": rng.normal(size=(80, 2))}, "kid", uncertainty=nm.Influence())
-    >>> noise(scores._results[0], scores.weights).by_client.shape
-    (256, 1, 2)
-    """
-    count = check_count(count, "count", maximum=100_000)
-    seed = check_count(seed, "seed", minimum=0)
-    scores = np.column_stack([result.by_client, result.pooled_without_bias(weights)])
-    if result.replicas is None and all(
-        s is not None and s.distribution is not None for s in (*result.clients, *result.generators)
-    ):
-        return Noise.of(*zip(*(split(NoiseColumn.exact(count, own)) for own in scores), strict=True))
-    standing = result.replicas
-    if not isinstance(standing, Standing):
-        standing = Standing(standing, [None] * len(scores))
-    replicas, places = standing.replicas, standing.places
-    whys = [str(refusal or NO_DESIGN) for refusal in standing.refusals]
-    columns = [split(NoiseColumn.unknown(count, scores.shape[1], why)) for why in whys]
-    if isinstance(replicas, Influences):
-        together = replicas.metric.pool_strata(replicas.real, weights)
-        for p, generated in zip(places, replicas.generated, strict=True):
-            made = Made(replicas.metric, generated, p, Multipliers(count, seed))
-            columns[p] = made.clients(replicas.real), made.all(together, weights)
-    elif isinstance(replicas, Replicas):
-        for g, p in enumerate(places):
-            columns[p] = split(replicated(replicas, g, scores[p], weights, count, seed))
-    return Noise.of(*zip(*columns, strict=True))
-
-
 def split(column: NoiseColumn) -> tuple[NoiseColumn, NoiseColumn]:
     """A column of clients, and one of the pooled clients, which come last."""
     draws, centres, reasons = column.draws, column.centres, column.reasons
-    made = None if column.generated is None else column.generated[:, :-1]
-    clients = NoiseColumn(draws[:, :-1], centres[:-1], reasons[:-1], made)
+    generated = None if column.generated is None else column.generated[:, :-1]
+    clients = NoiseColumn(draws[:, :-1], centres[:-1], reasons[:-1], generated)
     return clients, NoiseColumn(draws[:, -1:], centres[-1:], reasons[-1:])
 
 
@@ -149,9 +167,9 @@ class Multipliers:
     seed: int
 
     def mean(self, influence_values: np.ndarray, party: Sequence[int]) -> np.ndarray:
-        """Σ_r ξ_rb (pull_r − mean)/√(n(n−1)) / √(χ²_b/(n−1)) along the last axis, (…, B).
+        """Σ_r ξ_rb (value_r − mean)/√(n(n−1)) / √(χ²_b/(n−1)) along the last axis, (…, B).
 
-        Variances are those of means of n pulls times (n−1)/(n−3), infinite for n < 4.
+        Variances are those of means of n values times (n−1)/(n−3), infinite for n < 4.
 
         `party` : 0 and a client's position, or 1 and a generator's
         """
@@ -166,14 +184,17 @@ class Multipliers:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """One generator to draw the noise of: its rows, its position among all, which seeds it, and known pulls."""
+class InfluenceNoise:
+    """The noise of the scores of one generator, by influence values.
+
+    `generated` are its rows, `position` its place among all, which seeds the draws, `values` what is computed already.
+    """
 
     metric: Metric[Any]
     generated: Strata[Any]
     position: int
     xi: Multipliers
-    known: Mapping[Strata[Any], InfluenceValues] = field(default_factory=dict)
+    values: Mapping[Strata[Any], InfluenceValues] = field(default_factory=dict)
 
     def clients(self, real: Sequence[Strata[Any]]) -> NoiseColumn:
         """Of the scores of single clients."""
@@ -185,22 +206,20 @@ class Made:
         return self._column([self._influence_values(together)], [[(i, w) for i, w in enumerate(weights) if w]])
 
     def _influence_values(self, real: Strata[Any]) -> InfluenceValues:
-        return self.known[real] if real in self.known else pulls_of(self.metric, real, self.generated)
+        return self.values[real] if real in self.values else influence_values_of(self.metric, real, self.generated)
 
     def _column(
         self, influence_values: Sequence[InfluenceValues], parts: Sequence[Sequence[tuple[int, float]]]
     ) -> NoiseColumn:
-        """Each score's pulls, and which clients' rows with which shares are its real parts."""
+        """Each score's influence values, and which clients' rows with which shares are its real parts."""
         with np.errstate(invalid="ignore"):
             drawn = np.stack(
                 [_side(p.real, own, self.xi) for p, own in zip(influence_values, parts, strict=True)], axis=1
             )
-            made, generated = (
-                [p.generated[0] for p in influence_values if p.generated[0] is not None],
-                np.zeros_like(drawn),
-            )
-            if made:  # rows, and so for every score
-                generated = self.xi.mean(np.stack(made), [1, self.position]).T
+            of_rows = [p.generated[0] for p in influence_values if p.generated[0] is not None]
+            generated = np.zeros_like(drawn)
+            if of_rows:  # rows, and so for every score
+                generated = self.xi.mean(np.stack(of_rows), [1, self.position]).T
             drawn += generated
         centres = np.array([p.value for p in influence_values])
         drawn[:, np.isnan(centres)] = np.nan
@@ -209,12 +228,14 @@ class Made:
 
 
 def _of_enough(influence_values: InfluenceValues) -> InfluenceValues:
-    """The pulls, NaN where the rows are too few for an interval."""
+    """The influence values, NaN where the rows are too few for an interval."""
     sides = [rows for rows in (*influence_values.real, *influence_values.generated) if rows is not None]
-    if all(len(rows) >= LEAST_ROWS for rows in sides) or math.isnan(influence_values.value):
+    if all(len(rows) >= MIN_ROWS_OF_NOISE for rows in sides) or math.isnan(influence_values.value):
         return influence_values
-    real, made = (tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in influence_values[1:3])
-    return InfluenceValues(influence_values.value, real, made, f"fewer than {LEAST_ROWS} rows: no interval")
+    real, generated = (
+        tuple(None if r is None else np.full(len(r), np.nan) for r in own) for own in influence_values[1:3]
+    )
+    return InfluenceValues(influence_values.value, real, generated, f"fewer than {MIN_ROWS_OF_NOISE} rows: no interval")
 
 
 def _side(
@@ -232,8 +253,8 @@ def _reason(influence_values: InfluenceValues, drawn: np.ndarray) -> str:
     return (influence_values.caution or "influence values are not finite") if np.isnan(drawn).any() else ""
 
 
-def replicated(
-    replicas: Replicas, g: int, scores: np.ndarray, weights: Sequence[float], count: int, seed: int
+def resampled_noise(
+    replicas: ResampledScores, g: int, scores: np.ndarray, weights: Sequence[float], count: int, seed: int
 ) -> NoiseColumn:
     """The noise of the `scores` (k + 1,) of one generator, the pooled clients' last, from those on resampled rows.
 
@@ -243,14 +264,14 @@ def replicated(
     again, resamples = np.concatenate([by_client[:, g], pooled[:, g, None]], axis=1), replicas.resamples
     with np.errstate(invalid="ignore"):
         if isinstance(resamples, JackknifeResamples):
-            drawn = _jackknifed(resamples, replicas.parties, again, count, seed)
+            drawn = _jackknife_draws(resamples, replicas.parties, again, count, seed)
         else:
             drawn = (again - again.mean(axis=0))[:count]
         centres = resamples.centre(scores, again)
     return NoiseColumn(drawn, centres, tuple(NO_REPLICATE * bool(np.isnan(d).any()) for d in drawn.T))
 
 
-def _jackknifed(
+def _jackknife_draws(
     resamples: JackknifeResamples, parties: Sequence[tuple[int, int]], scores: np.ndarray, count: int, seed: int
 ) -> np.ndarray:
     """What each group takes away when it is left out, times a normal number of the group."""
@@ -265,8 +286,8 @@ def _jackknifed(
     return drawn
 
 
-def packed(draws: np.ndarray) -> tuple[np.ndarray, bytes]:
-    """Draws rounded to whole numbers from −127 to 127, and what one of them is worth, for each column.
+def pack_draws(draws: np.ndarray) -> tuple[np.ndarray, bytes]:
+    """Return draws rounded to whole numbers from −127 to 127, and what one of them is worth, for each column.
 
     Parameters
     ----------
@@ -282,6 +303,6 @@ def packed(draws: np.ndarray) -> tuple[np.ndarray, bytes]:
     return scale, np.nan_to_num(np.rint(draws / unit)).astype(np.int8).tobytes()
 
 
-def unpacked(scale: np.ndarray, numbers: bytes) -> np.ndarray:
-    """Draws (B, k) from their scale and bytes."""
+def unpack_draws(scale: np.ndarray, numbers: bytes) -> np.ndarray:
+    """Return draws (B, k) from their scale and bytes."""
     return np.asarray(scale) * np.frombuffer(numbers, dtype=np.int8).reshape(-1, len(scale))

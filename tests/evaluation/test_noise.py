@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.evaluation.noise_samples import Multipliers, noise, packed, unpacked
+from nbmetrics.evaluation.noise import Multipliers, pack_draws, unpack_draws
+from tests.evaluation.whole_noise import noise
 from tests.slow import slow
 
 MANY = 20_000
@@ -50,10 +51,10 @@ def test_draws_of_one_party_are_student_t_and_shared(n):
 
 @pytest.mark.parametrize("metric", ["fid", *slow("kid")])
 def test_draws_have_the_variances_of_influence_values(sides, metric, monkeypatch):
-    monkeypatch.setattr("nbmetrics.evaluation.noise_samples.Multipliers", Parties)
+    monkeypatch.setattr("tests.evaluation.whole_noise.Multipliers", Parties)
     scores = nm.evaluate(*sides, metric, uncertainty=nm.Influence(), progress=False)
     (result,) = scores._results
-    drawn, spread = noise(result, scores.weights, MANY), result.replicas.spread(scores.weights)
+    drawn, spread = noise(result, MANY), result.noise.source.spread(scores.weights)
     avg = drawn.by_client[:, :, :3] @ scores.weights[:3]
     parts = {"client": drawn.by_client, "all": drawn.all, "avg": avg, "gap": avg - drawn.all}
     for part, draws in parts.items():
@@ -73,9 +74,9 @@ def test_draws_of_the_jackknife_have_its_variances(sides, metric):
     real = nm.Federation(federation.clients[:3]).with_weights([30, 35, 40])
     scores = nm.evaluate(real, made, metric, uncertainty=nm.Jackknife(15), samples=40, progress=False)
     (result,) = scores._results
-    drawn, weights = noise(result, scores.weights, MANY), scores.weights
-    resamples, shares = result.replicas.resamples, np.array(weights)
-    by_client, pooled = result.replicas.scores(weights)
+    drawn, weights = noise(result, MANY), scores.weights
+    resamples, shares = result.noise.source.resamples, np.array(weights)
+    by_client, pooled = result.noise.source.scores(weights)
     for draws, again in (
         (drawn.by_client, by_client),
         (drawn.all, pooled),
@@ -89,8 +90,8 @@ def test_draws_of_a_bootstrap_are_its_replicates():
     rng = np.random.default_rng(1)
     real, made = [rng.normal(size=(20, 2)) for _ in range(2)], {"g": rng.normal(size=(30, 2))}
     scores = nm.evaluate(real, made, "kid", uncertainty=nm.Bootstrap(40), progress=False)
-    by_client, pooled = scores._results[0].replicas.scores(scores.weights)
-    drawn = noise(scores._results[0], scores.weights)
+    by_client, pooled = scores._results[0].noise.source.scores(scores.weights)
+    drawn = noise(scores._results[0])
     np.testing.assert_allclose(drawn.by_client, by_client - by_client.mean(axis=0), atol=1e-15)
     np.testing.assert_allclose(drawn.all, pooled - pooled.mean(axis=0), atol=1e-15)
 
@@ -100,16 +101,16 @@ def test_where_there_is_no_interval_the_noise_is_unknown_and_says_why():
     real = {"few": rng.normal(size=(12, 20)), "many": rng.normal(size=(200, 20))}
     made = {"g": rng.normal(size=(200, 20))}
     plain = nm.evaluate(real, made, "fid", progress=False)
-    drawn = noise(plain._results[0], plain.weights)
+    drawn = noise(plain._results[0])
     assert np.isnan(drawn.by_client).all() and drawn.all_reasons == ("evaluated without uncertainty",)
     sure = nm.evaluate(real, made, "fid", uncertainty=nm.Influence(), progress=False)
-    drawn = noise(sure._results[0], sure.weights)
+    drawn = noise(sure._results[0])
     assert np.isnan(drawn.by_client).all(axis=0).tolist() == [[True, False]]
     assert "12 rows" in drawn.reasons[0][0] and drawn.reasons[0][1] == ""
     distributions = nm.evaluate(
         [nm.Gaussian([0.0]), nm.Gaussian([1.0])], {"g": nm.Gaussian([0.5])}, "kid", progress=False
     )
-    drawn = noise(distributions._results[0], distributions.weights)
+    drawn = noise(distributions._results[0])
     assert (drawn.by_client == 0).all() and (drawn.all == 0).all()
     np.testing.assert_array_equal(drawn.centres, distributions.values("kid").by_client)
 
@@ -119,7 +120,7 @@ def test_rows_too_few_for_a_variance_have_no_noise_of_their_own_and_stop_nobody_
     real = {"three": rng.normal(size=(3, 2)), "four": rng.normal(size=(4, 2)), "many": rng.normal(size=(90, 2))}
     made = {"g": rng.normal(size=(80, 2)), "three": rng.normal(size=(3, 2))}
     scores = nm.evaluate(real, made, "kid", uncertainty=nm.Influence(), progress=False)
-    drawn = noise(scores._results[0], scores.weights)
+    drawn = noise(scores._results[0])
     assert np.isnan(drawn.by_client).any(axis=0).tolist() == [[True, False, False], [True, True, True]]
     assert drawn.reasons[0] == ("fewer than 4 rows: no interval", "", "")
     assert np.isfinite(drawn.all).all() and np.isfinite(drawn.centres).all()
@@ -128,10 +129,10 @@ def test_rows_too_few_for_a_variance_have_no_noise_of_their_own_and_stop_nobody_
 def test_packed_draws_are_right_to_half_a_unit():
     rng = np.random.default_rng(3)
     draws = rng.normal(size=(256, 4)) * [1.0, 1e-9, 0.0, np.nan]
-    scale, numbers = packed(draws)
+    scale, numbers = pack_draws(draws)
     assert len(numbers) == draws.size
     np.testing.assert_allclose(scale[:2], abs(draws[:, :2]).max(axis=0) / 127)
-    found = unpacked(scale, numbers)
+    found = unpack_draws(scale, numbers)
     assert (abs(found - draws)[:, :2] <= 0.5 * scale[:2] * (1 + 1e-12)).all()
     assert (found[:, 2] == 0).all() and np.isnan(found[:, 3]).all()
     np.testing.assert_allclose(found[:, 0].std(), draws[:, 0].std(), rtol=1e-3)

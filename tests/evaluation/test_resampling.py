@@ -7,8 +7,7 @@ import pytest
 import scipy.stats
 
 import nbmetrics as nm
-from nbmetrics.evaluation.resampling import Replicas
-from nbmetrics.evaluation.uncertainty import JackknifeResamples
+from nbmetrics.evaluation.resampling import JackknifeResamples, ResampledScores
 from nbmetrics.metrics.base import Sample, replicate
 
 CUBIC, RBF = nm.metrics.KID(), nm.metrics.KID(nm.RBF(1.5))
@@ -23,7 +22,7 @@ def samples(rng, sizes, d=3):
 def test_fast_replicates_are_those_of_naive_resampling(metric, design):
     rng = np.random.default_rng(0)
     real, made, weights = samples(rng, (20, 30)), samples(rng, (25, 15)), (0.3, 0.7)
-    replicas = Replicas(metric, real, made, design)
+    replicas = ResampledScores(metric, real, made, design)
     by_client, pooled = replicas.scores(weights)
     counts = replicas.resamples.counts
     for b in (0, len(counts[0]) // 2, len(counts[0]) - 1):
@@ -51,7 +50,7 @@ def test_pooled_replicates_are_the_metric_on_pooled_resamples():
     rng = np.random.default_rng(1)
     real, made, weights = samples(rng, (20, 40)), samples(rng, (25,)), (1 / 3, 2 / 3)
     for metric in (nm.metrics.FID(), nm.metrics.KID(estimator="biased")):
-        replicas = Replicas(metric, real, made, nm.Bootstrap(20))
+        replicas = ResampledScores(metric, real, made, nm.Bootstrap(20))
         counts = replicas.resamples.counts
         x = np.concatenate([np.repeat(s.rows, c[3], axis=0) for s, c in zip(real, counts[:2], strict=True)])
         y = np.repeat(made[0].rows, counts[2][3], axis=0)
@@ -67,7 +66,7 @@ def test_exact_distributions_take_part_and_do_not_vary():
     distribution = nm.Mixture([nm.Gaussian(np.zeros(3)), nm.Gaussian(np.ones(3), 2.0)])
     real, made = samples(rng, (30, 20)), [Sample(distribution=distribution)]
     for metric in (CUBIC, RBF):
-        fast = Replicas(metric, real, made, nm.Jackknife(10)).scores((0.5, 0.5))
+        fast = ResampledScores(metric, real, made, nm.Jackknife(10)).scores((0.5, 0.5))
         counts = nm.Jackknife(10).resample([30, 20, 0]).counts
         slow = replicate(metric, real, made, (0.5, 0.5), counts[:2], counts[2:])
         np.testing.assert_allclose(fast[0], slow[0], rtol=1e-9)
@@ -84,7 +83,7 @@ def coverage(metric, distributions, distribution, n, design, runs):
     for _ in range(runs):
         real = [Sample(rows=p.sample(n, rng)) for p in distributions]
         made = [Sample(rows=distribution.sample(n, rng))]
-        replicas = Replicas(metric, real, made, design)
+        replicas = ResampledScores(metric, real, made, design)
         by_client, pooled = replicas.scores(weights)
         summaries = [metric.summarize(s) for s in (*real, *made)]
         point = metric.distance(summaries[0], summaries[-1])
@@ -132,7 +131,7 @@ def test_a_plain_percentile_interval_of_fid_would_not_cover():
     near = nm.Gaussian(np.full(8, 0.2))
     for _ in range(40):
         real, made = [Sample(rows=distribution.sample(80, rng))], [Sample(rows=near.sample(80, rng))]
-        drawn = Replicas(nm.metrics.FID(), real, made, nm.Bootstrap(50)).scores((1.0,))[0][:, 0, 0]
+        drawn = ResampledScores(nm.metrics.FID(), real, made, nm.Bootstrap(50)).scores((1.0,))[0][:, 0, 0]
         hits += np.quantile(drawn, 0.05) <= nm.fid(distribution, near) <= np.quantile(drawn, 0.95)
     assert hits < 4
 
@@ -177,7 +176,7 @@ def test_single_rows_left_out_give_the_textbook_variance():
 
 def test_thirds_left_out_give_the_textbook_variance():
     x, y = samples(np.random.default_rng(0), (30, 21), d=1)
-    replicas = Replicas(Mean(), [x], [y], nm.Jackknife(1500))
+    replicas = ResampledScores(Mean(), [x], [y], nm.Jackknife(1500))
     for c in replicas.resamples.counts:
         assert set(np.asarray(c[:]).sum(axis=1)) == {len(c[0]) * 2 // 3, len(c[0])}
     expected = 1.645 * np.sqrt(x.rows.var(ddof=1) / 30 + y.rows.var(ddof=1) / 21)
@@ -194,7 +193,7 @@ def test_the_line_under_a_table_says_what_was_measured():
 
 def test_what_a_replicate_leaves_whole_is_scored_once():
     real, made = samples(np.random.default_rng(0), (12, 15)), samples(np.random.default_rng(1), (10, 14, 11))
-    Mean.scored, replicas = 0, Replicas(Mean(), real, made, nm.Bootstrap(20))
+    Mean.scored, replicas = 0, ResampledScores(Mean(), real, made, nm.Bootstrap(20))
     by_client, pooled = replicas.scores((4 / 9, 5 / 9))
     each = 21  # replicates a party: seven cuts into thirds
     by_clients = 2 * each * 3 + 3 * each * 2 + 2 * 3
@@ -216,13 +215,13 @@ def test_the_jackknife_stays_within_the_memory_allowed():
     nm.set_memory_limit(16)
     try:
         tracemalloc.start()
-        scores = Replicas(CUBIC, real, made, nm.Jackknife(50)).scores([1 / 20] * 20)
+        scores = ResampledScores(CUBIC, real, made, nm.Jackknife(50)).scores([1 / 20] * 20)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
         nm.arrays.memory.block_bytes = before
     assert peak < dense / 3
-    expected = Replicas(CUBIC, real, made, nm.Jackknife(50)).scores([1 / 20] * 20)
+    expected = ResampledScores(CUBIC, real, made, nm.Jackknife(50)).scores([1 / 20] * 20)
     for part, all_at_once in zip(scores, expected, strict=True):
         np.testing.assert_allclose(part, all_at_once, rtol=1e-9, atol=1e-12)
 
@@ -232,7 +231,7 @@ def test_intervals_of_nearest_row_metrics_are_narrower_than_with_twentieths_left
     for _ in range(12):
         real, made = Sample(rows=rng.normal(size=(100, 8))), Sample(rows=0.8 * rng.normal(size=(80, 8)) + 0.1)
         estimates.append(metric.distance(metric.summarize(real), metric.summarize(made)))
-        thirds = Replicas(metric, [real], [made], nm.Bootstrap())
+        thirds = ResampledScores(metric, [real], [made], nm.Bootstrap())
         twentieths = JackknifeResamples.of((100, 80), 20, seed=0, level=0.9, is_smooth=False)
         drawn, _ = replicate(metric, [real], [made], (1.0,), twentieths.counts[:1], twentieths.counts[1:])
         low, high = twentieths.interval(np.array([estimates[-1]]), drawn[:, 0, :])

@@ -1,0 +1,199 @@
+"""One metric a little at a time: what is computed by now of a generator, and the noise of its scores in pieces.
+
+So what is more urgent comes between.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import refusal_of
+from ...evaluation.cells import NOT_COMPUTED, Cell, pool_or_refusal
+from ...evaluation.compute import GeneratorState, MetricState
+from ...evaluation.influence import influence_pieces_of
+from ...evaluation.noise import Design, InfluenceNoise, Multipliers, NoiseColumn, resampled_noise, split
+from ...evaluation.resampling import ResampledScores
+from ...metrics.base import Metric
+from ...metrics.stratified import InfluenceValues, Strata
+
+NO_DESIGN = "evaluated without uncertainty"
+# Of the noise of a score.
+DRAWS, SEED = 256, 0
+# Rows of small clients that are scored together, as KID stacks them.
+ROWS_OF_STACK = 1024
+# Of the weight: clients with summaries must hold so much for the noise of the others' pool to stand for all.
+MIN_WEIGHT_WITH_NOISE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratorScores(GeneratorState):
+    """A generator under one metric, with the scores that are computed by now.
+
+    Attributes
+    ----------
+    cells : of each client; `NOT_COMPUTED` until scored
+    pooled : by weights, the cell of the pooled clients
+    noise, pooled_noise : draws of the noise of the clients' scores, and of the pooled ones by weights
+    """
+
+    cells: tuple[Cell, ...] = ()
+    pooled: Mapping[tuple[float, ...], Cell] = field(default_factory=dict)
+    noise: NoiseColumn | None = None
+    pooled_noise: Mapping[tuple[float, ...], NoiseColumn] = field(default_factory=dict)
+
+    def is_complete(self, weights: tuple[float, ...]) -> bool:
+        """Whether every score under these weights is computed."""
+        return weights in self.pooled and all(cell is not NOT_COMPUTED for cell in self.cells)
+
+    def has_noise(self, weights: tuple[float, ...]) -> bool:
+        """Whether the noise of every score under these weights is computed."""
+        return self.noise is not None and weights in self.pooled_noise
+
+    def with_weights(self, metric: Metric[Any], weights: Sequence[float]) -> GeneratorScores:
+        """Under other weights: the distribution of a generator that answered the clients' conditions depends on
+        them."""
+        if self.answers is None:
+            return self
+        cells = self.cells if metric.is_conditional else (NOT_COMPUTED,) * len(self.cells)
+        summary = pool_or_refusal(metric, self.answers, weights)
+        return replace(self, summary=summary, cells=cells, pooled={}, noise=None, pooled_noise={})
+
+
+class IncrementalInfluence:
+    """Influence values of several real sides with one generated, each pair once.
+
+    Attributes
+    ----------
+    position : of the generator among all
+    values : those that are done, by real side
+    """
+
+    def __init__(self, metric: Metric[Any], position: int, generated: Strata[Any]) -> None:
+        self.metric, self.position, self.generated = metric, position, generated
+        self.values: dict[Strata[Any], InfluenceValues] = {}
+        self._wanted: Sequence[Strata[Any]] = ()
+        self._pieces: Iterator[None] = iter(())
+
+    def advance(self, real: Sequence[Strata[Any]], seconds: float) -> bool:
+        """Go on for so long with the influence values of these; whether all are done."""
+        if [*map(id, real)] != [*map(id, self._wanted)]:
+            self._wanted, self._pieces = real, self._run(real)
+            self.values = {side: values for side, values in self.values.items() if side in real}
+        until = time.monotonic() + seconds
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in self._pieces:
+                if time.monotonic() > until:
+                    return False
+        return True
+
+    def _run(self, real: Sequence[Strata[Any]]) -> Iterator[None]:
+        for side in real:
+            if side not in self.values:
+                self.values[side] = yield from influence_pieces_of(self.metric, side, self.generated)
+                yield
+
+
+class IncrementalMetric(MetricState):
+    """The clients under one metric, with what the noise of one generator after the other is made from."""
+
+    _resampling: tuple[int, ResampledScores] | None = None
+    _influence: IncrementalInfluence | None = None
+
+    @cached_property
+    def stacks(self) -> list[list[int]]:
+        """Positions of clients that are scored together: several of few rows cost little more than one of them."""
+        stacks: list[list[int]] = []
+        size = 0
+        for position, sample in enumerate(self.samples):
+            n = 1 if sample.rows is None else sample.rows.shape[0]
+            if not stacks or size + n > ROWS_OF_STACK:
+                stacks.append([])
+                size = 0
+            stacks[-1].append(position)
+            size += n
+        return stacks
+
+    def noise_without_design(self, generator: GeneratorScores, weights: tuple[float, ...]) -> list[NoiseColumn]:
+        """Return the noise of clients and of the pooled ones: distributions have none, that of rows is unknown."""
+        cells = (*generator.cells, generator.pooled.get(weights, NOT_COMPUTED))
+        drawn = generator.sample(self.metric)
+        if drawn is not None and all(sample.distribution is not None for sample in (*self.samples, drawn)):
+            return list(split(NoiseColumn.exact(DRAWS, np.array([cell.value for cell in cells]))))
+        return list(split(NoiseColumn.unknown(DRAWS, len(cells), NO_DESIGN)))
+
+    def draws(
+        self, generator: GeneratorScores, weights: tuple[float, ...], design: Design, *, of_all: bool
+    ) -> NoiseColumn:
+        """Return draws of the noise of the scores of the clients with one generator, or of the pooled clients alone."""
+        counted = self._weights_with_noise(weights) if self.has_influence_values(design) else None
+        refusal = self.interval_refusal(generator, design) if counted is None else refusal_of(generator.summary)
+        if refusal:
+            return NoiseColumn.unknown(DRAWS, 1 if of_all else len(self.names), str(refusal))
+        if counted is None:
+            return self._resampled_draws(generator, weights, design)[of_all]
+        values = self._influence.values if self._is_begun(generator) and self._influence is not None else {}
+        multipliers = Multipliers(DRAWS, SEED)
+        noise = InfluenceNoise(self.metric, self.strata_of(generator), generator.position, multipliers, values)
+        return noise.all(self.pooled_strata(counted), counted) if of_all else noise.clients(self.strata)
+
+    def advance(self, generator: GeneratorScores, weights: tuple[float, ...], design: Design, seconds: float) -> bool:
+        """Compute for so many seconds what the noise of a generator needs; whether `draws` has little left to do."""
+        if not self.has_influence_values(design):
+            refusal = self.interval_refusal(generator, design)
+            return bool(refusal) or self._resampled_scores(generator, design).advance(weights, seconds)
+        counted = self._weights_with_noise(weights)
+        if counted is None or refusal_of(generator.summary):
+            return True
+        if self._influence is None or not self._is_begun(generator):
+            self._influence = IncrementalInfluence(self.metric, generator.position, self.strata_of(generator))
+        clients = self.strata if generator.noise is None else []
+        return self._influence.advance([*clients, self.pooled_strata(counted)], seconds)
+
+    def forget(self, generator: GeneratorScores) -> None:
+        """Free what was computed of a generator for its noise alone."""
+        if self._is_begun(generator):
+            self._influence = None
+        if self._pool_strata is not None:
+            self.metric.release_cache(self._pool_strata[1].summary)
+
+    def pool_if_ready(self, weights: tuple[float, ...]) -> Any:
+        """Return the summary of all clients where it is there, and nothing that would have to be computed."""
+        return self._pool[1] if self._pool is not None and self._pool[0] == weights else None
+
+    def _is_begun(self, generator: GeneratorScores) -> bool:
+        return self._influence is not None and self._influence.position == generator.position
+
+    def _weights_with_noise(self, weights: tuple[float, ...]) -> tuple[float, ...] | None:
+        """The weights of the clients that have summaries, of sum 1; None where those hold too little of it."""
+        if not refusal_of(*self.summaries):
+            return weights
+        kept = [0.0 if refusal_of(s) else w for s, w in zip(self.summaries, weights, strict=True)]
+        total = math.fsum(kept)
+        return tuple(w / total for w in kept) if total >= MIN_WEIGHT_WITH_NOISE else None
+
+    def _resampled_draws(
+        self, generator: GeneratorScores, weights: tuple[float, ...], design: Design
+    ) -> list[NoiseColumn]:
+        """Of the clients and of the pooled ones, from replicates, which give both."""
+        cell: Cell = generator.pooled[weights]
+        corrected = None
+        if cell.refusal is None:
+            corrected = self.metric.without_bias(self.together(weights), generator.summary)
+        scores = [*(own.value for own in generator.cells), cell.value if corrected is None else corrected]
+        resampled = self._resampled_scores(generator, design)
+        return list(split(resampled_noise(resampled, 0, np.array(scores), weights, DRAWS, SEED)))
+
+    def _resampled_scores(self, generator: GeneratorScores, design: Design) -> ResampledScores:
+        """The scores of one generator on resampled rows; those of the last one are kept."""
+        if self._resampling is None or self._resampling[0] != generator.position:
+            source = self.noise([generator], design, generator.position).source
+            assert isinstance(source, ResampledScores)
+            self._resampling = generator.position, source
+        return self._resampling[1]

@@ -1,0 +1,44 @@
+"""Scores of the clients pooled with other weights than those of a table, one generator at a time; nothing is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ...errors import refusal_of
+from ...evaluation.cells import Cell, Cells, pool_or_refusal
+from ...evaluation.influence import Influences, influence_values_of
+from ...metrics.base import terms_of
+
+
+def scores_under(cells: Cells, weights: Sequence[float], *, plain: bool = False) -> Callable[[int], float]:
+    """Return what gives the score of the pooled clients with a generator, by position, under the weights λ.
+
+    It is the score of decisions: without the bias of few rows where influence values know it, else, or where `plain`,
+    as it is; NaN where the metric refuses the pair.
+    """
+    metric, source = cells.metric, None if cells.noise is None else cells.noise.source
+    places = [] if cells.noise is None else cells.noise.places
+    together = pool_or_refusal(metric, cells.real, weights)
+    strata = None
+    if not plain and isinstance(source, Influences) and not refusal_of(together):
+        strata = metric.pool_strata(source.real, weights)
+
+    def score(g: int) -> float:
+        answers = cells.answers[g]
+        summary = cells.generated[g] if answers is None else pool_or_refusal(metric, answers, weights)
+        value = math.nan
+        if strata is not None and isinstance(source, Influences) and g in places:
+            value = influence_values_of(metric, strata, source.generated[places.index(g)]).value
+        if math.isnan(value):
+            value = Cell.of(terms_of(metric, together, summary)).value
+        if not refusal_of(summary):
+            metric.release_cache(summary)
+        return value
+
+    return score
+
+
+def are_corrected(cells: Cells) -> bool:
+    """Whether influence values can take the bias of few rows off, under any weights."""
+    return cells.noise is not None and isinstance(cells.noise.source, Influences)

@@ -1,0 +1,13 @@
+"""The way from rows to the table of one FID score stays short enough to be followed."""
+
+from tests.evaluation.call_path import count_calls, score_once
+
+MAX_FUNCTIONS, MAX_FILES, MAX_FILE_CHANGES = 110, 20, 200
+
+
+def test_a_score_takes_few_functions_files_and_changes_of_file():
+    score_once()  # the first call imports
+    path = count_calls(score_once)
+    assert len(path.functions) <= MAX_FUNCTIONS
+    assert len(path.files) <= MAX_FILES
+    assert path.file_changes <= MAX_FILE_CHANGES
