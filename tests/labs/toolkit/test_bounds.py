@@ -1,4 +1,4 @@
-"""What numbers and names a lab takes, and in what words it refuses others; each number of a scene: test_schema_page.py."""
+"""What numbers and names a lab takes, and in what words it refuses others (scenes: test_schema_page.py)."""
 
 import math
 
@@ -56,7 +56,15 @@ def test_no_number_of_a_lesson_is_without_bounds(lesson):
         name = next(key for key in reversed(path) if isinstance(key, str))
         one = NUMBERS[name].get("list", NUMBERS[name])
         low, high = one.get("number") or one["whole"]
-        for wild in [1e300, 10**400, math.nan, "7", True, math.nextafter(low, -math.inf), math.nextafter(high, math.inf)]:
+        for wild in [
+            1e300,
+            10**400,
+            math.nan,
+            "7",
+            True,
+            math.nextafter(low, -math.inf),
+            math.nextafter(high, math.inf),
+        ]:
             with pytest.raises(nm.InvalidInput, match=rf"{name}\b.*: "):
                 Lesson.parse(replaced(lesson, path, wild))
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from tests.labs.toolkit.declared import bounds_by_name
 from nbmetrics.labs.toolkit.lab import LEAP, Worker
 from tests.labs.inside import send
 from tests.labs.toolkit.common import compared, watched
+from tests.labs.toolkit.declared import bounds_by_name
 from tests.slow import by_default
 from tests.waiting import until
 

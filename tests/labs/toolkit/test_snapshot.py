@@ -14,8 +14,8 @@ from PIL import Image
 
 import nbmetrics as nm
 from nbmetrics.figures.drawing import Drawing
-from nbmetrics.labs.playground.figure import add_ellipse
 from nbmetrics.labs.plane.items import TYPES
+from nbmetrics.labs.playground.figure import add_ellipse
 from tests.labs.toolkit.common import EVIL, LABS, VIEW, evil_lab, moved
 from tests.slow import by_default
 

@@ -74,7 +74,7 @@ export function lab(name, compute, view, more) {
 }
 
 /** Why the scenes of a model, such as that of an exported page that was edited, are not shown, or "". @param {import("./schema.js").Declared} declared @param {Model} model */
-function whyStateRefused(declared, model) {
+export function whyStateRefused(declared, model) {
   const { past, future } = model.get("history");
   const scenes = [model.get("scene"), ...past, ...future, ...Object.values(model.get("presets"))];
   const why = firstOf(scenes, (scene) => whyRefused(declared, filled(declared, scene)));
