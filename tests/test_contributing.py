@@ -11,10 +11,18 @@ import pytest
 from tests import ROOT
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-# {path: text} of the blocks that begin with ```python path or ```js path.
-FILES = dict(re.findall(r"^```(?:python|js) (\S+)\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE))
+# {path: text} of the blocks that begin with ```python path, ```json path or ```js path.
+FILES = dict(re.findall(r"^```(?:python|json|js) (\S+)\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE))
 METRIC = ("nbmetrics/metrics/spread.py", "nbmetrics/metrics/__init__.py", "tests/metrics/test_spread.py")
-LAB = ("apart/__init__.py", "apart/scene.py", "apart/lab.py", "apart/view.js", "test_apart.py")
+LAB = (
+    "apart/__init__.py",
+    "apart/scene.json",
+    "apart/presets.json",
+    "apart/scene.py",
+    "apart/lab.py",
+    "apart/view.js",
+    "test_apart.py",
+)
 
 
 def follow(folder, paths):

@@ -18,26 +18,27 @@ from hypothesis import strategies as st
 import nbmetrics as nm
 from nbmetrics.labs.playground.lessons import Lesson
 from nbmetrics.labs.toolkit import share
-from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.fuzzing import Tally, examples, unmoved
 from tests.labs.inside import send
 from tests.labs.toolkit.common import compared, watched
-from tests.labs.toolkit.test_bounds import COMPARISON, EXAMPLES, GENERATORS, NOISED, PLAYED, WATCHED
-from tests.labs.toolkit.test_bounds import numbers as paths_of_numbers
+from tests.labs.toolkit.declared import GENERATORS, PLAYED, SCENES, bounds_by_name
+from tests.labs.toolkit.test_bounds import LESSONS
 from tests.waiting import until
 
 LABS = {
     "Playground": (nm.Playground, {**PLAYED, "generators": GENERATORS[:4]}),
-    "TwinsLab": (nm.TwinsLab, EXAMPLES[1][1]),
-    "CorrelationLab": (nm.CorrelationLab, EXAMPLES[2][1]),
-    "MemorizationLab": (lambda: nm.MemorizationLab(points=20), {**EXAMPLES[3][1], "lesson": None, "points": 20}),
-    "Dashboard": (compared, COMPARISON),
-    "Monitor": (watched, WATCHED),
-    "PrivacyLab": (nm.PrivacyLab, NOISED),
+    "TwinsLab": (nm.TwinsLab, SCENES["TwinsLab"][1]),
+    "CorrelationLab": (nm.CorrelationLab, SCENES["CorrelationLab"][1]),
+    "MemorizationLab": (
+        lambda: nm.MemorizationLab(points=20),
+        {**SCENES["MemorizationLab"][1], "lesson": None, "points": 20},
+    ),
+    "Dashboard": (compared, SCENES["Dashboard"][1]),
+    "Monitor": (watched, SCENES["Monitor"][1]),
+    "PrivacyLab": (nm.PrivacyLab, SCENES["PrivacyLab"][1]),
 }
-LESSONS = [example for parse, example in EXAMPLES if parse == Lesson.parse]
 MOST_POINTS = 60  # of MemorizationLab: of more, an answer takes seconds
-WHOLE = {"rev", "samples", "seed", "count", "points", "selected", "step", "redraws"}
+BOUNDS, WHOLE = bounds_by_name()
 LONGEST = 3300  # letters of a message
 
 numbers = st.one_of(
@@ -61,6 +62,17 @@ junk = st.recursive(
     lambda parts: st.lists(parts, max_size=3) | st.dictionaries(fields | texts, parts, max_size=3),
     max_leaves=6,
 )
+
+
+def paths_of_numbers(value):
+    """The path of every number in JSON."""
+    return [path for path in places(value) if isinstance(at(value, path), (int, float))]
+
+
+def at(value, path):
+    for key in path:
+        value = value[key]
+    return value
 
 
 def places(value, path=()):

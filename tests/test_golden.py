@@ -126,7 +126,6 @@ def test_the_page_opens_share_strings(opened_strings, name, tmp_path):
 
 
 @needs_node
-@pytest.mark.xfail(reason="the page asks for every field of a scene, those too that Python fills in")
 @pytest.mark.parametrize("name", LABS)
 def test_the_page_opens_share_strings_of_fewer_fields(opened_strings, name, tmp_path):
     assert_page_opens(opened_strings, name, "fields_left_out", tmp_path)

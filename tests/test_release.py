@@ -28,7 +28,7 @@ def test_a_wheel_is_read_without_its_list_of_checksums(tmp_path):
 
 def test_what_git_tracks_holds_pages_facts_and_data():
     found = set(release.tracked())
-    assert {"nbmetrics/labs/toolkit/view/lab.js", "nbmetrics/labs/toolkit/bounds.json", "nbmetrics/py.typed"} <= found
+    assert {"nbmetrics/labs/toolkit/view/lab.js", "nbmetrics/labs/toolkit/scene.json", "nbmetrics/py.typed"} <= found
     assert "nbmetrics/features/digits-cnn.npz" in found and not any(path.startswith(".venv") for path in found)
 
 

@@ -11,6 +11,7 @@ from tests.browser.page import until
 from tests.browser.test_correlation import closed_forms
 from tests.golden import pages
 from tests.golden.release import releases
+from tests.golden.shares import text_of
 
 NUMBERS = "cells => cells.map(cell => Number(cell.dataset.value))"
 
@@ -25,7 +26,11 @@ def show(kept, saved):
     """show(text) -> (numbers, alerts) of the release's page from disk, once it was led to a share string."""
     path = saved.folder / "kept.html"
     path.write_text(pages.read(kept, pages.PAGE), "utf-8")
-    page = saved.show(path)
+    return leading(saved.show(path))
+
+
+def leading(page):
+    """follow(text, scene) -> (numbers, alerts) of a CorrelationLab's page, once it was led to a share string."""
     cells = page.get_by_role("table", name="Scores", exact=True).locator("td[data-value]")
     cells.first.wait_for()
 
@@ -58,3 +63,27 @@ def test_it_opens_links_of_this_release_or_says_that_they_are_newer(show):
         _, alerts = show(lab.share(), lab.scene)
         assert not alerts or "of version" in alerts[0], alerts
     lab.close()
+
+
+@pytest.fixture(params=["a page saved by this release", "the site"])
+def follow(request, saved):
+    """The same, of this release's own page."""
+    if request.param == "the site":
+        return leading(saved.show(request.getfixturevalue("site") / "labs/correlationlab.html"))
+    lab = nm.CorrelationLab()
+    page, _ = saved.open(lab)
+    lab.close()
+    return leading(page)
+
+
+def test_pages_of_this_release_open_links_of_that(kept, follow):
+    strings = kept.read("shares/CorrelationLab.json")
+    for one in [*strings["scenes"], *strings["fields_left_out"]]:
+        _, alerts = follow(one["text"].rpartition("#")[2], one["scene"])
+        assert not alerts, one["what"]
+
+
+def test_a_link_of_a_later_release_says_so(follow):
+    scene = nm.CorrelationLab().scene
+    _, alerts = follow(text_of("CorrelationLab", {**scene, "newer": 1}), scene | {"rho": 0.123})
+    assert "made by a later version of nbmetrics; open it with a newer one" in alerts[0]

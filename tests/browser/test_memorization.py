@@ -296,7 +296,9 @@ def test_a_chosen_point_that_is_gone_is_chosen_no_more(opened):
 def bounded(run_cells):
     """bounded(page): Python takes a share of copies of half at most."""
     pages = []
-    change = "import nbmetrics.labs.toolkit.fields as r; r.BOUNDS['copied'] = (0.0, {}); print(1)"
+    change = (
+        "import nbmetrics as nm; nm.MemorizationLab._state.declared['fields']['copied']['number'] = [0, {}]; print(1)"
+    )
 
     def bound(page):
         pages.append(page)

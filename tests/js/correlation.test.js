@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
+import { SCORES, correlationNear, highestOf, levelLine, mirrored, normals, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
+import { codeOf, declare } from "../../nbmetrics/labs/toolkit/view/schema.js";
+import declaration from "../../nbmetrics/labs/correlation/scene.json" with { type: "json" };
 import { numeral } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 import { isAnswered, isAway, QUESTIONS, toldOf, veiledIn, withAnswer, withLastQuestion, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
 import { headlineWords } from "../../nbmetrics/labs/correlation/view/words.js";
@@ -166,7 +168,7 @@ test("golden vectors from Python", { skip: vectors ? false : "run by tests/labs/
   for (const { scene, scores, code } of cases) {
     const own = scoresOf(scene);
     for (const score of SCORES) near(own[score], scores[score], 1e-9 * Math.max(1, scene.scale ** 2));
-    assert.equal(correlationCode(scene), code);
+    assert.equal(codeOf(declare(declaration), scene), code);
   }
   console.log(`compared ${cases.length} pairs`);
 });

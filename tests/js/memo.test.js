@@ -2,12 +2,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { memoCode } from "../../nbmetrics/labs/memorization/view/code.js";
+import declaration from "../../nbmetrics/labs/memorization/scene.json" with { type: "json" };
 import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/density.js";
-import { CARD_NAMES, SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
+import { CARD_NAMES, SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, templateOf, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
 import { headlineWords } from "../../nbmetrics/labs/memorization/view/words.js";
+import { codeOf, declare } from "../../nbmetrics/labs/toolkit/view/schema.js";
 import { briefText } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 
+const memoCode = (given, hasItems) => codeOf(declare(declaration), given, {}, templateOf(given, hasItems));
 const scene = {
   rev: 3, preset: "Honest", data: "moons", copied: 0, jitter: 0, bandwidth: 0, spread: 1, points: 4, seed: 0,
   view: { panel: "cards", sweep: "copied", sort: "memorization" }, selected: null, lesson: null,
@@ -147,7 +149,7 @@ test("Python's points and code", { skip: vectors ? false : "run by tests/labs/me
     assert.deepEqual([...made.isCopy].flatMap((flag, i) => (flag ? [i] : [])), copies);
     const reach = Math.max(1, ...points.flat().map(Math.abs));
     points.flat().forEach((value, k) => (worst = Math.max(worst, Math.abs(made.points[k] - value) / reach)));
-    assert.equal(memoCode(given), code);
+    assert.equal(memoCode(given, false), code);
   }
   for (const { scene: given, items, code } of own) assert.equal(memoCode(given, items), code);
   assert.ok(worst < 1e-12, `${worst}`);

@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_list, check_names, check_text, shown
+from ...errors import InvalidInput, check_list, check_names, shown
 from ...federation import Federation
-from ..toolkit.fields import facts, fields_of, listed
+from ..toolkit.fields import facts, listed
+from ..toolkit.schema import read
 
-_FACTS = facts(__package__, "facts.json")
-MOST_CLIENTS, MOST_CHANGES = int(_FACTS["most_clients"]), int(_FACTS["most_changes"])
-KINDS = tuple(_FACTS["changes"])
-FIELDS = ("do", "clients", "name")
+_FIELDS = facts(__package__, "scene.json")["fields"]
+MOST_CLIENTS = int(_FIELDS["weights"]["to"])
 # Fewest and most clients that each is of.
 COUNTS = {"merge": (2, MOST_CLIENTS), "drop": (1, MOST_CLIENTS), "split": (1, 1), "move": (2, 2)}
 
@@ -30,7 +29,7 @@ class Change:
 
     Attributes
     ----------
-    do : one of `KINDS`
+    do : one of `COUNTS`
     clients : those that it is done to
     name : of what merged clients become, or the class that is moved; "" of the others
     """
@@ -42,10 +41,10 @@ class Change:
     @classmethod
     def parse(cls, value: Any, where: str = "regroup") -> Change:
         """From a dict; raises `InvalidInput` naming what is wrong."""
-        given = fields_of(value, FIELDS, FIELDS, where)
-        do = check_choice(given["do"], KINDS, f"{where}.do")
-        clients = check_names(listed(given["clients"], f"{where}.clients", *COUNTS[do]), f"{where}.clients")
-        name = check_text(given["name"], f"{where}.name", LONGEST_NAME)
+        change = read(value, _FIELDS["regroup"]["list"], where)
+        do, clients, name = change["do"], change["clients"], change["name"]
+        listed(clients, f"{where}.clients", *COUNTS[do])
+        clients = check_names(list(clients), f"{where}.clients")
         if do == "merge":
             (name,) = check_names([name], f"{where}.name")
         return cls(do, tuple(clients), name)
@@ -84,9 +83,8 @@ class Change:
 
 
 def changes_of(value: Any) -> tuple[Change, ...]:
-    """Those of a scene, in their order."""
-    given = listed(value, "regroup", 0, MOST_CHANGES)
-    return tuple(Change.parse(change, f"regroup[{i}]") for i, change in enumerate(given))
+    """Return those of a scene, in their order."""
+    return tuple(Change.parse(change, f"regroup[{i}]") for i, change in enumerate(value))
 
 
 def asked(merge: Any, drop: Any, split: Any, move: Any) -> tuple[Change, ...]:

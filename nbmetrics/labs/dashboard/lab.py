@@ -184,7 +184,7 @@ class Dashboard(Edited):
         error, scene = self._filler.error, self._scene
         study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
         why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
-        board = {"regroup": regroup, **study.board(self._doing, self._filler.is_stopped, why)}
+        board = {"regroup": regroup, "code": study.making, **study.board(self._doing, self._filler.is_stopped, why)}
         strips = dict(study.strips)
         found = {"board": board, "draws": study.draws(), "clients_strip": strips.pop("clients", {}), "strips": strips}
         if self.board.get("regroup", regroup) != regroup:  # what was open is of other clients

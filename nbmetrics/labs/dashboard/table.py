@@ -16,9 +16,10 @@ from ...evaluation.cells import Cell, Cells
 from ...evaluation.scores import Scores
 from ...metrics.base import Metric, Sample
 from .board import Facts, facts_of
+from .changes import MOST_CLIENTS
 from .decisions import Known
 from .likeness import squared_apart, tree_of
-from .scene import MOST_CLIENTS, MOST_GENERATORS, DashboardScene, made_of_table
+from .scene import MOST_GENERATORS, DashboardScene, made_of_table
 from .study import Study, Weights
 
 WHY = "a table has no rows behind it, from which chance could be told"

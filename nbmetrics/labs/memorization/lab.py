@@ -329,7 +329,8 @@ class MemorizationLab(Lab):
 
     def to_code(self) -> str:
         """Python that rebuilds exactly this state; your own rows, and their images, go by the constructor's names."""
-        return self._scene.to_code(has_items=self._items is not None)
+        scene = self._scene
+        return str(scene.fill_template("own_items") if self._items is not None else scene.to_code())
 
     def share(self) -> str:
         """A short string that holds exactly this state; your own data cannot be shared so."""

@@ -212,7 +212,8 @@ class Monitor(Watched, Lab):
                 recent = {"of": points, **packed(self._tail(history, added), last)}
                 return self._write(recent=recent, told=told_of(self._record))
             self._metrics = tuple(metrics_of(history))
-            self._write(run=run_of(history, self._is_kept))
+            code = making_of([m.name for m in self._metrics], self._is_kept)
+            self._write(run={**run_of(history, self._is_kept), "code": code})
             past = {"id": len(history.logged), **packed(history, kept=self._told_steps)}
             self._sent = len(history.logged), history.segments, max((p.step for p in history.logged), default=-1)
             self._write(past=past, recent={}, told=told_of(self._record))

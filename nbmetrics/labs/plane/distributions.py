@@ -18,8 +18,11 @@ from ...metrics.fid.metric import FID
 from ...metrics.kid.embedding import Embedding
 from ...metrics.kid.metric import KID
 from ...metrics.kid.polynomial import Polynomial
-from ..toolkit.fields import number, whole
+from ..toolkit.fields import facts
+from ..toolkit.schema import read
 from .draws import displayed, draw
+
+_TYPES = facts(__package__, "items.json")
 
 
 class Bumps(Mixture):
@@ -43,7 +46,7 @@ class Truncated(Mixture):
     """
 
     def __init__(self, federation: Federation, psi: float = 1.0) -> None:
-        self.psi = number(psi, "psi")
+        self.psi = read(psi, _TYPES["psi"], "psi")
         distributions = [c.distribution if c.rows is None else Empirical(to_numpy(c.rows)) for c in federation]
         centre = Mixture(distributions, federation.weights).mean
         super().__init__(
@@ -62,9 +65,9 @@ class Copycat(Empirical):
     """
 
     def __init__(self, federation: Federation, client: str, count: int = 20, *, seed: int = 0) -> None:
-        self.client, self.seed = client, whole(seed, "seed")
+        self.client, self.seed = client, read(seed, _TYPES["seed"], "seed")
         source = federation[client]
-        self.count = whole(count, "count")
+        self.count = read(count, _TYPES["count"], "count")
         if isinstance(source.distribution, Gaussian):
             stream = 2 * federation.names.index(client)
             super().__init__(draw(source.distribution, self.seed, stream, self.count))

@@ -1,6 +1,4 @@
-"""Item: one client or generator of a scene, a validated value that is plain JSON.
-
-Twin: labs/plane/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
+"""Item: one client or generator of a scene, a value that is plain JSON; items.json declares its fields by kind.
 
 A Gaussian is its 1σ ellipse: width and height are standard deviations along its axes, angle turns it by degrees.
 Generators may also be `bumps`, `truncated` or a `copycat` (see `distributions`), and either kind `data` that the lab
@@ -9,30 +7,23 @@ holds.
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ...distributions import Gaussian
-from ...errors import InvalidInput, check_choice, check_names, shown
-from ..toolkit.fields import BOUNDS, WHOLE, facts, fields_of, number, whole
+from ...errors import InvalidInput
+from ..toolkit.fields import facts
 from .distributions import Bumps, Copycat, Truncated
 
-GEOMETRY = ("x", "y", "width", "height", "angle")
-FIELDS: dict[str, tuple[str, ...]] = {
-    "gaussian": GEOMETRY,
-    "bumps": GEOMETRY,
-    "truncated": ("psi",),
-    "copycat": ("of", "count"),
-    "data": GEOMETRY,
-}
-KINDS = {"clients": ("gaussian", "data"), "generators": tuple(FIELDS)}
+# What scenes in the plane declare their fields by.
+TYPES = facts(__package__, "items.json")
 # Items of a scene.
-MOST: dict[str, int] = facts(__package__, "limits.json")["most"]
+MOST: dict[str, int] = {kind: TYPES[kind]["to"] for kind in ("clients", "generators")}
+MAX_WEIGHT, MAX_WIDTH = (float(TYPES[name]["number"][1]) for name in ("weight", "width"))
 
 
 @dataclass(frozen=True)
@@ -51,22 +42,6 @@ class Item:
     of: str | None = None
     count: int | None = None
     data: str | None = None
-
-    @classmethod
-    def parse(cls, value: Any, kind: str, position: int) -> Item:
-        """An item from a dict, every field checked."""
-        where = f"{kind}[{position}]"
-        if not isinstance(value, Mapping):
-            raise InvalidInput(where, f"got {shown(value)}", "Give a dict")
-        what = check_choice(value.get("kind", "gaussian"), KINDS[kind], f"{where}.kind")
-        fields = (
-            ["name", *FIELDS[what]] + ["weight"] * (kind == "clients") + ["data"] * (what == "data" and "data" in value)
-        )
-        fields_of(value, {"kind", *fields}, fields, where)
-        given: dict[str, Any] = {"name": check_names([value["name"]], f"{where}.name")[0], "kind": what}
-        for field in fields[1:]:
-            given[field] = _checked(value[field], field, f"{where}.{field}")
-        return cls(**given)
 
     @classmethod
     def of_source(cls, name: str, source: Any, weight: float | None = None) -> Item:
@@ -100,34 +75,20 @@ class Item:
         given = {key: value for key, value in asdict(self).items() if value is not None}
         return given if self.kind != "gaussian" else {key: value for key, value in given.items() if key != "kind"}
 
-    def code(self, seed: int) -> str:
-        """The Python that makes its distribution, given `federation` (and `data`, for what the lab holds)."""
-        if self.kind == "truncated":
-            return f"nm.scene.Truncated(federation, {self.psi!r})"
-        if self.kind == "copycat":
-            return f"nm.scene.Copycat(federation, {text(self.of or '')}, {self.count}, seed={seed})"
-        if self.kind == "data":
-            return f"data[{text(self.name)}]"
-        center, width, height, angle = self.ellipse
-        turn = f", {angle!r}" if angle else ""
-        maker = "nm.scene.Bumps" if self.kind == "bumps" else "nm.Gaussian.ellipse"
-        return f"{maker}([{center[0]!r}, {center[1]!r}], {width!r}, {height!r}{turn})"
 
-
-def _checked(value: Any, field: str, where: str) -> Any:
-    if field in ("of", "data"):
-        return check_names([value], where)[0]
-    return whole(value, field, where) if field in WHOLE else number(value, field, where)
+def fit_half(items: Collection[Item], is_tight: bool = False) -> float:
+    """Return half the side of the square in view that shows all items; 5 where that does, unless it `is_tight`."""
+    low, high = TYPES["half"]["number"]
+    reach = max(max(abs(i.x), abs(i.y)) + 2 * max(i.width, i.height) for i in items)  # type: ignore
+    return 5.0 if 1.0 <= reach <= 5.0 and not is_tight else min(max(reach * 1.1, low), high)
 
 
 def check_reach(name: str, distribution: Any) -> None:
     """Raise InvalidInput about `name` where its distribution is wider, or farther away, than an item may be."""
-    reach, most = (
-        max(np.abs(distribution.mean).max(), np.linalg.eigvalsh(distribution.cov)[-1] ** 0.5),
-        BOUNDS["width"][1],
-    )
-    if not reach <= most * (1 + 1e-9):
-        raise InvalidInput(name, f"has its mean or a standard deviation at {reach:.3g}", f"Rescale it below {most:g}")
+    reach = max(np.abs(distribution.mean).max(), np.linalg.eigvalsh(distribution.cov)[-1] ** 0.5)
+    if not reach <= MAX_WIDTH * (1 + 1e-9):
+        seen = f"has its mean or a standard deviation at {reach:.3g}"
+        raise InvalidInput(name, seen, f"Rescale it below {MAX_WIDTH:g}")
 
 
 def _axes(root: np.ndarray) -> tuple[float, float, float]:
@@ -138,8 +99,3 @@ def _axes(root: np.ndarray) -> tuple[float, float, float]:
     width, height = (math.hypot(*row) for row in root)
     angle = math.atan2(root[0, 1], root[0, 0]) if width else math.atan2(-root[1, 0], root[1, 1])
     return width, height, round(math.degrees(angle), 12)
-
-
-def text(name: str) -> str:
-    """A name as a Python text."""
-    return json.dumps(name, ensure_ascii=False)

@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput, check_list, check_names, check_text, printable
 from ...files import checked_path, write
-from ..toolkit.fields import facts, listed, loaded, number
+from ..toolkit.fields import facts, listed, loaded
+from ..toolkit.schema import read
 from ..toolkit.snapshot import picture, png_of
 from .collector import page_of
 from .lessons import Lesson, shipped
+from .scene import Scene
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,9 +66,15 @@ def unpacked(body: str) -> tuple[str, float, float | None]:
     name, guess, answer = listed(loaded(text, "answer"), "answer", 3, 3)
     return (
         check_names([name], "answer")[0],
-        number(guess, "guess"),
-        None if answer is None else number(answer, "answer"),
+        _number(guess, "guess"),
+        None if answer is None else _number(answer, "answer"),
     )
+
+
+def _number(value: Any, name: str) -> float:
+    """Return a number within the bounds that a scene's `lesson` has for it."""
+    field = Scene.declared["fields"]["lesson"]["record"][name]
+    return float(read(value, {"number": field["number"]}, name))
 
 
 def answer_table(progress: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

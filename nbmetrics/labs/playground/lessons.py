@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput, check_choice, check_names, check_text, shown
-from ..toolkit.fields import listed, loaded, number, whole
+from ..toolkit.fields import facts, listed, loaded
+from ..toolkit.schema import read
 from .scene import METRICS, Scene, presets
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ EXAMPLES: dict[str, Any] = {
 # What scenes that change keep of the one that was there.
 KEPT = ("rev", "preset", "lesson")
 MOST_TRIES = 24
+# Bounds of the numbers of a lesson, which its page reads too.
+NUMBERS = facts(__package__, "lesson.json")
 # Bytes of a file: far above any lesson.
 LARGEST = 2**20
 
@@ -106,7 +109,7 @@ class Lesson:
             tries=_texts(given.get("tries", ()), "lesson.tries"),
             hint=check_text(given.get("hint", ""), "lesson.hint"),
             solution=_solution(given.get("solution"), scene, named),
-            minutes=None if minutes is None else number(minutes, "minutes", "lesson.minutes"),
+            minutes=None if minutes is None else read(minutes, NUMBERS["minutes"], "lesson.minutes"),
             aim=check_text(given.get("aim", ""), "lesson.aim"),
         )
 
@@ -244,7 +247,7 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
         **found,
         "axis": _axis(value["axis"], f"{where}.axis"),
         "then": dict(value["then"]),
-        "redraws": whole(value.get("redraws", 0), "redraws", f"{where}.redraws"),
+        "redraws": read(value.get("redraws", 0), NUMBERS["redraws"], f"{where}.redraws"),
     }
 
 
@@ -262,7 +265,8 @@ def _check(value: Any, scene: Scene) -> dict[str, Any]:
     }
     for field in CHECKS[kind]:
         place = f"{where}.{field}"
-        found[field] = tests[field](value[field], place) if field in tests else number(value[field], field, place)
+        is_number = field in NUMBERS
+        found[field] = read(value[field], NUMBERS[field], place) if is_number else tests[field](value[field], place)
     return found
 
 
@@ -322,7 +326,7 @@ def _sweep(value: Any, generator: str, scene: Scene, where: str) -> str:
 
 
 def _axis(value: Any, where: str) -> list[float]:
-    low, high = (number(end, "axis", where) for end in listed(value, where, 2, 2))
+    low, high = read(value, NUMBERS["axis"], where)
     if not low < high:
         raise InvalidInput(where, f"got {shown(value)}", "Give two numbers, the lower end first")
     return [low, high]

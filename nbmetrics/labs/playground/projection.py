@@ -20,15 +20,13 @@ import numpy as np
 
 from ...arrays import row_blocks, to_float64, to_numpy
 from ...distributions import Distribution, Gaussian, has_moments
-from ...errors import InvalidInput, check_choice, check_names, check_text, shown
+from ...errors import InvalidInput, check_choice, check_names, shown
 from ...federation import Federation
 from ...lazy_imports import unmoved_random_state
 from ..plane.distributions import summary
-from ..toolkit.fields import fields_of, listed, whole
+from ..toolkit.fields import listed
+from ..toolkit.schema import literal
 
-KINDS = ("pca", "lda", "numbered", "named")
-ABOUT = ("dim", "kind", "columns", "words")
-LONGEST_WORDS = 2_000
 # Numbers that a plane is fitted to: of more rows, so many evenly spread.
 MOST_VALUES = 20_000_000
 # Rows drawn of a distribution, for its points and where it has no moments.
@@ -42,26 +40,21 @@ ROUNDING = 1e-9
 _FIX = 'Give "pca", "lda", or two columns by number or by name, such as plane=(0, 5)'
 
 
-def about_of(value: Any) -> dict[str, Any] | None:
-    """The field `plane` of a scene, every part checked; None for a scene of the plane itself."""
-    if value is None:
-        return None
-    fields_of(value, ABOUT, ABOUT, "plane")
-    kind = check_choice(value["kind"], KINDS, "plane.kind")
-    two = 2 if kind in ("numbered", "named") else 0
-    columns = [check_text(c, "plane.columns", 300) for c in listed(value["columns"], "plane.columns", two, two)]
+def check_columns(about: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` where the `columns` in a scene's `plane` do not fit its kind."""
+    kind, columns = about["kind"], about["columns"]
+    count = 2 if kind in ("numbered", "named") else 0
+    listed(columns, "plane.columns", count, count)
     if kind == "numbered" and not all(c.isascii() and c.isdigit() and len(c) < 9 for c in columns):
-        raise InvalidInput("plane.columns", f"got {shown(columns)}", "Give whole numbers as text")
-    words = check_text(value["words"], "plane.words", LONGEST_WORDS)
-    return {"dim": whole(value["dim"], "dim", "plane.dim"), "kind": kind, "columns": columns, "words": words}
+        raise InvalidInput("plane.columns", f"got {shown(list(columns))}", "Give whole numbers as text")
 
 
-def argument_of(about: Mapping[str, Any], text: Any) -> str:
-    """What stands in code for a plane that is not the default: ', plane=…', with `text` to write names."""
+def argument_of(about: Mapping[str, Any]) -> str:
+    """Return what stands in code for a plane that is not the default: ', plane=…'."""
     if about["kind"] in ("numbered", "named"):
-        first, second = (c if about["kind"] == "numbered" else text(c) for c in about["columns"])
+        first, second = (c if about["kind"] == "numbered" else literal(c) for c in about["columns"])
         return f", plane=({first}, {second})"
-    return "" if about["kind"] == "pca" else f", plane={text(about['kind'])}"
+    return "" if about["kind"] == "pca" else f", plane={literal(about['kind'])}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +123,7 @@ def _some_rows(federation: Federation) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _about(rows: np.ndarray, kind: str, columns: list[str], words: str) -> dict[str, Any]:
-    return {"dim": rows.shape[1], "kind": kind, "columns": columns, "words": words}
+    return {"dim": rows.shape[1], "kind": kind, "columns": tuple(columns), "words": words}
 
 
 def _percent(share: float) -> str:

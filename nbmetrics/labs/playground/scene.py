@@ -1,51 +1,42 @@
-"""Scene: what the Playground shows, as an immutable, validated value that is plain JSON.
+"""Scene: what the Playground shows, as declared in scene.json, which the page reads too.
 
-Twin: labs/plane/view/distributions.js, labs/plane/view/edits.js · held by: tests/labs/plane/test_scores_page.py
-Twin: labs/playground/view/shape.js · held by: tests/labs/toolkit/test_share_page.py
-
-    {"rev": 3, "preset": "Two clients", "half": 5,
-     "clients":    [{"name", "x", "y", "width", "height", "angle", "weight"}, …],
-     "generators": [{"name", "x", "y", "width", "height", "angle"}, …],
-     "samples": 0, "seed": 0, "view": {"metric", "panel", "sweep", "aligned"}, "lesson": null}
+Twin: labs/plane/view/distributions.js · held by: tests/labs/plane/test_scores_page.py
+Twin: labs/playground/view/scene.js · held by: tests/labs/plane/test_scores_page.py
 
 A scene of rows that are wider than the plane has a field `plane` too, see `projection`: all its items are data.
-Items are described in `items`. `half` is half the side of the square in view, weights are relative, `samples` points
-are drawn of every item (0: exact distributions), and `rev` numbers the edits: the higher one is newer.
+Items are described in `plane.items`. `half` is half the side of the square in view, weights are relative, `samples`
+points are drawn of every item (0: exact distributions), and `rev` numbers the edits: the higher one is newer.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from ...arrays import as_rows, to_numpy
 from ...distributions import Distribution, Empirical, Gaussian, Mixture
-from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights, shown
+from ...errors import InvalidInput, check_choice, check_names, check_weights
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.kid.metric import KID
 from ..plane.distributions import Bumps, Copycat, Truncated
 from ..plane.draws import draw
-from ..plane.items import MOST, Item, check_reach, text
-from ..toolkit.fields import BOUNDS, MOST_SAMPLES, facts, fields_of, flag, listed, number, scene_fields, whole
-from .projection import about_of, argument_of
+from ..plane.items import MOST, TYPES, Item, check_reach, fit_half
+from ..toolkit.fields import facts
+from ..toolkit.schema import DeclaredScene, choices, literal, read
+from .projection import argument_of, check_columns
 
-SCENE_FIELDS = {"rev", "preset", "half", "clients", "generators", "samples", "seed", "view", "lesson", "plane"}
-PANELS = ("clients", "terms", "sweep", "samples")
 # What can be charted, and where its numbers come from.
 METRICS: dict[str, dict[str, Any]] = facts(__package__, "metrics.json")
-PROGRESS = {"name", "guess", "revealed", "about", "answer", "other"}
-SWEEPS = ("variance", "height", "scale", "x", "y", "angle", "psi", "weight")
-VIEW: dict[str, Any] = {"metric": "fid", "panel": "clients", "sweep": "variance", "aligned": False}
+# Points of an item, where it is drawn at all.
+MIN_SAMPLES = 5
 
 
 @dataclass(frozen=True)
-class Scene:
+class Scene(DeclaredScene, types=TYPES):
     """Clients and generators in the plane; `data` holds what items of the kind "data" stand for, by name.
 
     `extracted` holds, by the same name, the `Extraction` that made rows out of images.
@@ -53,14 +44,12 @@ class Scene:
 
     clients: tuple[Item, ...]
     generators: tuple[Item, ...]
-    half: float = 5.0
-    preset: str = ""
-    rev: int = 0
-    samples: int = 0
-    seed: int = 0
-    view: Mapping[str, Any] = field(default_factory=lambda: dict(VIEW))
-    lesson: Mapping[str, Any] | None = None
-    plane: Mapping[str, Any] | None = None
+    half: float
+    samples: int
+    seed: int
+    view: Mapping[str, Any]
+    lesson: Mapping[str, Any] | None
+    plane: Mapping[str, Any] | None
     data: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     extracted: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -68,28 +57,28 @@ class Scene:
     def parse(
         cls, value: Any, data: Mapping[str, Any] | None = None, extracted: Mapping[str, Any] | None = None
     ) -> Scene:
-        """A scene from a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
-        value = scene_fields(value, SCENE_FIELDS, ("clients", "generators"))
-        parts = {kind: _items(value[kind], kind) for kind in ("clients", "generators")}
-        check_names([item.name for items in parts.values() for item in items], "scene names")
-        check_weights([item.weight for item in parts["clients"]], len(parts["clients"]), "client weights")
-        for item in parts["generators"]:
+        """Return the scene of a dict (or JSON text); raises `InvalidInput` naming the field that is wrong."""
+        return replace(super().parse(value), data=data or {}, extracted=extracted or {})
+
+    @classmethod
+    def complete(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields with items as objects."""
+        return {**fields, **{kind: tuple(Item(**one) for one in fields[kind]) for kind in ("clients", "generators")}}
+
+    def check(self) -> None:
+        """Raise `InvalidInput` where items, samples or the plane do not fit one another."""
+        check_names([item.name for item in (*self.clients, *self.generators)], "scene names")
+        check_weights([item.weight for item in self.clients], len(self.clients), "client weights")
+        for item in self.generators:
             if item.kind == "copycat":
-                check_choice(item.of, [client.name for client in parts["clients"]], f"{item.name}.of")
-        scene = cls(
-            **parts,
-            half=number(value.get("half", 5.0), "half"),
-            preset=check_text(value.get("preset", ""), "preset", LONGEST_NAME),
-            rev=whole(value.get("rev", 0), "rev"),
-            samples=_sample_count(value.get("samples", 0)),
-            seed=whole(value.get("seed", 0), "seed"),
-            view=_view(value.get("view", {})),
-            lesson=_progress(value.get("lesson")),
-            plane=about_of(value.get("plane")),
-            data=data or {},
-            extracted=extracted or {},
-        )
-        return scene if scene.plane is None else scene._checked_wide()
+                check_choice(item.of, [client.name for client in self.clients], f"{item.name}.of")
+        if 0 < self.samples < MIN_SAMPLES:
+            most = self.declared["fields"]["samples"]["whole"][1]
+            fix = f"Give 0 for exact distributions, or {MIN_SAMPLES} to {most} points an item"
+            raise InvalidInput("samples", f"got {self.samples}", fix)
+        if self.plane is not None:
+            check_columns(self.plane)
+            self._check_wide()
 
     @classmethod
     def of(cls, federation: Any, generators: Any = None, preset: str = "", **settings: Any) -> Scene:
@@ -110,19 +99,19 @@ class Scene:
         seed = settings.get("seed", 0)
         drawn = [g.through(federation.extraction) for g in as_generators(generators)]
         made = [_generator(g.name or "", g.source, data, federation, seed) for g in drawn]
-        placed = [i for i in [*clients, *made] if i.x is not None]
-        reach = max(max(abs(i.x), abs(i.y)) + 2 * max(i.width, i.height) for i in placed)  # type: ignore
-        half = 5.0 if 1.0 <= reach <= 5.0 else min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])
-        scene = cls(tuple(clients), tuple(made), half=half, preset=preset)
-        return cls.parse({**scene.to_json(), **settings}, data, extracted_of((*federation, *drawn)))
+        half = fit_half([i for i in [*clients, *made] if i.x is not None])
+        items = {"clients": clients, "generators": made}
+        fields = {kind: [item.to_json() for item in items[kind]] for kind in items}
+        scene = {**fields, "half": half, "preset": preset, **settings}
+        return cls.parse(scene, data, extracted_of((*federation, *drawn)))
 
     @classmethod
     def preset_named(cls, name: str) -> Scene:
         """One of the scenes that come with the package."""
         return presets()[check_choice(name, presets(), "preset")]
 
-    def _checked_wide(self) -> Scene:
-        """This scene, if all that it holds can be of rows wider than the plane."""
+    def _check_wide(self) -> None:
+        """Raise `InvalidInput` where something cannot be of rows wider than the plane."""
         dim = (self.plane or {})["dim"]
         for item in (*self.clients, *self.generators):
             if item.kind != "data":
@@ -137,32 +126,14 @@ class Scene:
         if "plane_only" in METRICS[metric]:
             known = ", ".join(name for name, facts in METRICS.items() if "plane_only" not in facts)
             raise InvalidInput("metric", f"is {metric!r}: {METRICS[metric]['plane_only']}", f"Give one of {known}")
-        return self
-
-    def to_json(self) -> dict[str, Any]:
-        """The dict that `parse` reads and the view shows."""
-        wide = {} if self.plane is None else {"plane": {**self.plane, "columns": [*self.plane["columns"]]}}
-        return {
-            **wide,
-            "rev": self.rev,
-            "preset": self.preset,
-            "half": self.half,
-            "clients": [item.to_json() for item in self.clients],
-            "generators": [item.to_json() for item in self.generators],
-            "samples": self.samples,
-            "seed": self.seed,
-            "view": dict(self.view),
-            "lesson": None if self.lesson is None else dict(self.lesson),
-        }
-
-    def at(self, rev: int) -> Scene:
-        """The same scene as revision `rev`."""
-        return replace(self, rev=rev)
 
     def drawn(self, samples: int, seed: int | None = None) -> Scene:
         """The same scene with `samples` points of every item (0: exact distributions), from another seed where one
         is given."""
-        return replace(self, samples=_sample_count(samples), seed=self.seed if seed is None else seed)
+        count = read(samples, self.declared["fields"]["samples"], "samples")
+        scene = replace(self, samples=count, seed=self.seed if seed is None else seed)
+        scene.check()
+        return scene
 
     @property
     def dim(self) -> int:
@@ -238,23 +209,14 @@ class Scene:
             else points(distribution, self.seed, stream, self.samples)
         )
 
-    def to_code(self) -> str:
-        """Python that rebuilds exactly this scene; rows it was given go by the name `data`."""
-        clients = [
-            f"    nm.Client({i.code(self.seed)}, weight={i.weight!r}, name={text(i.name)})," for i in self.clients
-        ]
-        made = [f"    {text(i.name)}: {i.code(self.seed)}," for i in self.generators]
-        held = [i.name for i in (*self.clients, *self.generators) if i.kind == "data"]
-        lines = ["import nbmetrics as nm", ""]
-        if held:
-            own = ", ".join(f"{text(name)}: ..." for name in held)
-            lines += [f"data = {{{own}}}  # your own rows (n, {self.dim}) or distributions", ""]
-        lines += ["federation = nm.Federation([", *clients, "])", "generators = {", *made, "}"]
-        settings = f", samples={self.samples}, seed={self.seed}" if self.samples or self.seed else ""
-        settings += argument_of(self.plane, text) if self.plane else ""
-        settings += f", metric={text(self.view['metric'])}" if self.view["metric"] != VIEW["metric"] else ""
-        lines += [f"lab = nm.Playground(federation, generators{settings})", "scores = lab.scores()", "lab", ""]
-        return "\n".join(lines)
+    def to_code(self, making: str = "") -> str:
+        """Return Python that rebuilds exactly this scene; rows it was given go by the name `data`."""
+        names = [f"{literal(i.name)}: ..." for i in (*self.clients, *self.generators) if i.kind == "data"]
+        own = f"data = {{{', '.join(names)}}}  # your own rows (n, {self.dim}) or distributions\n\n" if names else ""
+        return self.fill_template(own=own, projection=argument_of(self.plane) if self.plane else "")
+
+
+PANELS, SWEEPS = (choices(Scene, "view", name) for name in ("panel", "sweep"))
 
 
 # In a drag one item moves: the distributions of the others, and their points, are the same objects as before, so that
@@ -282,8 +244,7 @@ def presets() -> dict[str, Scene]:
     >>> list(nm.scene.presets())[:2]
     ['Narrow or wide', 'Two clients']
     """
-    content = resources.files(__package__).joinpath("presets.json").read_text("utf-8")
-    return {name: replace(Scene.parse(scene), preset=name) for name, scene in json.loads(content).items()}
+    return Scene.presets()
 
 
 def extracted_of(parties: Iterable[Client | Generator]) -> dict[str, Any]:
@@ -332,50 +293,6 @@ def _generator(name: str, source: Any, data: dict[str, Any], federation: Federat
             data[name] = distribution
             return replace(Item.of_source(name, Gaussian(distribution.mean, distribution.cov)), kind="data")
     return _item(name, source, data)
-
-
-def _items(value: Any, kind: str) -> tuple[Item, ...]:
-    return tuple(Item.parse(item, kind, k) for k, item in enumerate(listed(value, kind, 1, MOST[kind])))
-
-
-def _sample_count(value: Any) -> int:
-    count = whole(value, "samples")
-    if 0 < count < 5:
-        raise InvalidInput(
-            "samples", f"got {count}", f"Give 0 for exact distributions, or 5 to {MOST_SAMPLES} points an item"
-        )
-    return count
-
-
-def _view(value: Any) -> dict[str, Any]:
-    view = {**VIEW, **fields_of(value, VIEW, (), "view")}
-    for name, choices in (("metric", METRICS), ("panel", PANELS), ("sweep", SWEEPS)):
-        check_choice(view[name], choices, f"view.{name}")
-    return {**view, "aligned": flag(view["aligned"], "view.aligned")}
-
-
-def _progress(value: Any) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    fields_of(value, PROGRESS, PROGRESS, "lesson")
-    numbers = {
-        name: None if value[name] is None else number(value[name], name, f"lesson.{name}")
-        for name in ("guess", "answer", "other")
-    }
-    return {
-        "name": check_names([value["name"]], "lesson.name")[0],
-        "guess": numbers["guess"],
-        "revealed": flag(value["revealed"], "lesson.revealed"),
-        "about": _about(value["about"]),
-        "answer": numbers["answer"],
-        "other": numbers["other"],
-    }
-
-
-def _about(value: Any) -> dict[str, str]:
-    if not isinstance(value, Mapping) or len(value) > MOST["generators"]:
-        raise InvalidInput("lesson.about", f"got {shown(value)}", "Give the present name of each generator, by its own")
-    return {name: check_names([value[name]], "lesson.about")[0] for name in check_names([*value], "lesson.about")}
 
 
 def _readable(weights: tuple[float, ...]) -> list[float]:

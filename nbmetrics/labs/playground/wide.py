@@ -19,8 +19,7 @@ from ...evaluation.samples import ROWS_DRAWN
 from ...evaluation.scores import Scores
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.base import Metric, metric_of
-from ..plane.items import MOST, Item, check_reach
-from ..toolkit.fields import BOUNDS
+from ..plane.items import MAX_WEIGHT, MOST, Item, check_reach, fit_half
 from .numbers import FROM_ROWS, metrics_of, plain
 from .projection import Projection
 from .remembered import Memory, Remembered
@@ -79,11 +78,11 @@ def wide_scene(
     for name, source, weight in sources:
         item, data[name], shown[name] = wide_item(name, source, projection, weight)
         items.append(item)
-    reach = max(max(abs(i.x), abs(i.y)) + 2 * max(i.width, i.height) for i in items)  # type: ignore
-    half = min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])
-    count = len(federation)
-    scene = Scene(tuple(items[:count]), tuple(items[count:]), half=half, preset=preset, plane=projection.about)
-    return Scene.parse({**scene.to_json(), **settings}, data, extracted_of((*federation, *made))), shown
+    half, count = fit_half(items, is_tight=True), len(federation)
+    fields = {"clients": items[:count], "generators": items[count:]}
+    parts = {kind: [item.to_json() for item in fields[kind]] for kind in fields}
+    scene = {**parts, "half": half, "preset": preset, "plane": projection.about, **settings}
+    return Scene.parse(scene, data, extracted_of((*federation, *made))), shown
 
 
 def _default(federation: Federation) -> dict[str, Any]:
@@ -100,7 +99,7 @@ def _weighted(federation: Federation) -> Iterable[tuple[Client, float]]:
     counts = [len(c.rows) if c.weight is None and c.rows is not None else 0 for c in federation]
     if max(weights) == min(weights):
         weights = (1.0,) * len(weights)
-    elif all(0 < count <= BOUNDS["weight"][1] for count in counts):
+    elif all(0 < count <= MAX_WEIGHT for count in counts):
         weights = tuple(map(float, counts))
     return zip(federation, weights, strict=True)
 

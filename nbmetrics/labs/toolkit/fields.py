@@ -1,7 +1,4 @@
-"""How every scene is read: from JSON text or a dict, no field unknown, no list too long, every number within bounds.
-
-Twin: labs/toolkit/view/bounds.js · held by: tests/labs/toolkit/test_bounds.py
-"""
+"""Read JSON from elsewhere: text or a dict, no field unknown, no list too long."""
 
 from __future__ import annotations
 
@@ -10,58 +7,20 @@ from collections.abc import Collection, Mapping
 from importlib import resources
 from typing import Any
 
-from ...errors import InvalidInput, check_count, check_number, shown
+from ...errors import InvalidInput, shown
+
+
+class UnknownField(InvalidInput):
+    """A dict has a field that this version does not know: a typing error, or what a later version wrote."""
 
 
 def facts(package: str | None, name: str) -> Any:
-    """What a JSON file beside a lab says, which its page reads too."""
+    """Return the content of a JSON file beside a lab, which its page reads too."""
     return json.loads(resources.files(package or __package__).joinpath(name).read_text("utf-8"))
 
 
-_FACTS = facts(__package__, "bounds.json")
-# From and to: of every number of every scene and lesson, by the name of its field.
-BOUNDS: dict[str, tuple[float, float]] = {field: (low, high) for field, (low, high) in _FACTS["bounds"].items()}
-# Of them those that count.
-WHOLE = frozenset(_FACTS["whole"])
-# Steps of a history.
-REMEMBERED = int(_FACTS["remembered"])
-MOST_SAMPLES = int(BOUNDS["samples"][1])
-
-
-def _bounds(field: str) -> tuple[float, float]:
-    if field not in BOUNDS:
-        raise InvalidInput("field", f"is {shown(field)}, which no scene has", f"Take one of {', '.join(BOUNDS)}")
-    return BOUNDS[field]
-
-
-def number(value: Any, field: str, where: str = "") -> float:
-    """`value` as a float within the bounds of `field`; InvalidInput names `where`, or the field."""
-    low, high = _bounds(field)
-    return check_number(_no_text(value, where or field), where or field, minimum=low, maximum=high)
-
-
-def whole(value: Any, field: str, where: str = "") -> int:
-    """`value` as an int within the bounds of `field`; InvalidInput names `where`, or the field."""
-    low, high = _bounds(field)
-    return check_count(_no_text(value, where or field), where or field, minimum=int(low), maximum=high)
-
-
-def _no_text(value: Any, where: str) -> Any:
-    """`value`, unless Python would read it as a number and the page would not."""
-    if isinstance(value, (str, bytes, bool)):
-        raise InvalidInput(where, f"got {shown(value)}", "Give a number")
-    return value
-
-
-def flag(value: Any, where: str) -> bool:
-    """`value`, if it is True or False."""
-    if not isinstance(value, bool):
-        raise InvalidInput(where, f"got {shown(value)}", "Give True or False")
-    return value
-
-
 def listed(value: Any, where: str, least: int, most: int) -> list[Any]:
-    """`value` as a list of `least` to `most` items; nothing endless is asked for its items."""
+    """Return `value` as a list of `least` to `most` items; nothing endless is asked for its items."""
     if not isinstance(value, (list, tuple)):
         raise InvalidInput(where, f"got {shown(value)}", "Give a list")
     if not least <= len(value) <= most:
@@ -72,7 +31,7 @@ def listed(value: Any, where: str, least: int, most: int) -> list[Any]:
 
 
 def loaded(text: str | bytes, where: str) -> Any:
-    """The value of JSON text."""
+    """Return the value of JSON text."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -82,13 +41,10 @@ def loaded(text: str | bytes, where: str) -> Any:
 
 
 def fields_of(value: Any, known: Collection[str], needed: Collection[str], where: str) -> Mapping[str, Any]:
-    """`value`, if it is a dict with all fields of `needed` and none that is not `known`."""
+    """Return `value`, if it is a dict with all fields of `needed` and none that is not `known`."""
     if not isinstance(value, Mapping) or not set(needed) <= set(value) <= set(known):
         seen = sorted(map(str, value)) if isinstance(value, Mapping) else value
-        raise InvalidInput(where, f"got {shown(seen, 200)}", f"Give the fields {', '.join(sorted(known))}")
+        is_newer = isinstance(value, Mapping) and set(needed) <= set(value)
+        kind = UnknownField if is_newer else InvalidInput
+        raise kind(where, f"got {shown(seen, 200)}", f"Give the fields {', '.join(sorted(known))}")
     return value
-
-
-def scene_fields(value: Any, known: Collection[str], needed: Collection[str] = ()) -> Mapping[str, Any]:
-    """The fields of a scene's dict or JSON text; InvalidInput where one is missing or unknown."""
-    return fields_of(loaded(value, "scene") if isinstance(value, str) else value, known, needed, "scene")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from ...errors import InvalidInput
-from .fields import REMEMBERED, fields_of, listed
+from .fields import fields_of, listed
+from .schema import REMEMBERED
 
 SIDES = ("past", "future")
 

@@ -61,10 +61,17 @@ def module(entry: str | Path) -> str:
         exports = ", ".join(_EXPORT.findall(body))
         body = _EXPORT.sub("", body)
         _check(body, str(path))
+        body = _dedent(body)
         return body if path == entry else f"const {scope} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
 
     join(entry)
     return "\n".join(f"// {name}\n{text}" for name, text in joined.items())
+
+
+def _dedent(body: str) -> str:
+    """Return code without what begins its lines, a tenth of a page, where no text runs over several lines."""
+    is_text = any(line.count("`") % 2 for line in body.splitlines())
+    return body if is_text else re.sub(r"^[ \t]+", "", body, flags=re.MULTILINE)
 
 
 def _check(body: str, path: str) -> None:

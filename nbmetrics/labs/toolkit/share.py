@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import InvalidInput, check_text, printable, shown
-from .fields import loaded
+from .fields import UnknownField, loaded
 from .history import State
 
 MARK = "nbm1"
@@ -87,6 +87,9 @@ def _scene(text: bytes, state: type[State]) -> Any:
         raise InvalidInput(_ARGUMENT, "holds no scene", _AGAIN) from None
     try:
         return state.parse(value)
+    except UnknownField:
+        fix = "Open it with a newer one: pip install -U nbmetrics"
+        raise InvalidInput(_ARGUMENT, "was made by a later version of nbmetrics", fix) from None
     except InvalidInput as error:
         seen = f"holds a scene that is not valid ({error})"
         raise InvalidInput(_ARGUMENT, seen, _AGAIN) from None

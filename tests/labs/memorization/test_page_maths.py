@@ -47,7 +47,7 @@ def test_the_pages_points_are_pythons(tmp_path):
         "bases": [study_of(*which).base() for which in BASES],
         "cases": list(cases(np.random.default_rng(6), 150)),
         "own": [
-            {"scene": scene.to_json(), "items": items, "code": scene.to_code(items)}
+            {"scene": scene.to_json(), "items": items, "code": scene.fill_template("own_items" if items else "own")}
             for scene in (MemorizationScene.parse({"data": "own", "points": 7, "seed": seed}) for seed in (0, 7))
             for items in (False, True)
         ],

@@ -201,10 +201,10 @@ def test_code_written_in_the_page_rebuilds_the_scene():
         *map(nm.scene.Item.to_json, scene.clients[1:]),
     ]
     scene = nm.Scene.parse({**scene.to_json(), "clients": clients})
-    edits = Path(nm.__file__).parent / "labs/plane/view/edits.js"
-    source, given = json.dumps(edits.as_uri()), json.dumps(scene.to_json())
-    script = f"import {{codeOf}} from {source}; process.stdout.write(codeOf({given}))"
-    code = ran(script)
+    module = Path(nm.__file__).parent / "labs/playground/view/scene.js"
+    source, given = json.dumps(module.as_uri()), json.dumps(scene.to_json())
+    code = ran(f"import {{playgroundCode}} from {source}; process.stdout.write(playgroundCode({given}))")
+    assert code == scene.to_code()
     made: dict = {}
     exec(code, made)
     assert [g.kind for g in nm.Scene.parse(made["lab"].scene).generators] == [g.kind for g in scene.generators]

@@ -1,7 +1,6 @@
 """The Playground of rows wider than the plane: scores by evaluate of all features, a plane by scikit-learn."""
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import nbmetrics as nm
 from nbmetrics.metrics.fid.metric import FID
 from nbmetrics.summaries.moments import Moments
+from tests import ROOT
 from tests.labs.inside import picture_of, scene_of, send, words_of
 from tests.labs.playground.wide_rows import MODELS, RNG, SITES, D, assert_result_is, drawn, lab_of, table, wanted
 from tests.node import needs_node, ran
@@ -201,19 +201,16 @@ def test_code_of_python_and_of_the_page_rebuild_the_lab(settings):
     columns = ['c"3' if k == 3 else f"c{k}" for k in range(D)]
     frames = {name: pd.DataFrame(rows, columns=columns) for name, rows in SITES.items()}
     lab = lab_of(frames, **settings, metric="precision")
-    edits = Path(nm.__file__).parent / "labs/plane/view/edits.js"
-    script = (
-        f"import {{codeOf}} from {json.dumps(edits.as_uri())}; process.stdout.write(codeOf({json.dumps(lab.scene)}))"
-    )
-    page = ran(script)
-    for code in (lab.to_code(), page):
-        assert f"(n, {D})" in code
-        head, body = code.split("\nfederation", 1)
-        made: dict = {"data": {**frames, **MODELS}}
-        exec("import nbmetrics as nm\nfederation" + body, made)
-        assert "data = {" in head
-        assert made["lab"].scene["plane"] == lab.scene["plane"]
-        np.testing.assert_allclose(table(made["scores"]), table(lab.scores()), rtol=1e-9)
+    source, scene = json.dumps((ROOT / "nbmetrics/labs/playground/view/scene.js").as_uri()), json.dumps(lab.scene)
+    page = ran(f"import {{playgroundCode}} from {source}; process.stdout.write(playgroundCode({scene}))")
+    assert page == lab.to_code()
+    assert f"(n, {D})" in page
+    head, body = page.split("\nfederation", 1)
+    made: dict = {"data": {**frames, **MODELS}}
+    exec("import nbmetrics as nm\nfederation" + body, made)
+    assert "data = {" in head
+    assert made["lab"].scene["plane"] == lab.scene["plane"]
+    np.testing.assert_allclose(table(made["scores"]), table(lab.scores()), rtol=1e-9)
 
 
 def test_much_is_not_waited_for(monkeypatch):

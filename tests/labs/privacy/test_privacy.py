@@ -151,11 +151,10 @@ def test_page_and_python_agree(lab, own, tmp_path):
     script = f"""
 import {{ readFileSync }} from "node:fs";
 import {{ numbersOf }} from "{view}/numbers.js";
-import {{ privacyCode }} from "{view}/code.js";
 import {{ headlineWords }} from "{view}/words.js";
 const found = JSON.parse(readFileSync("{asked}", "utf8")).map(({{ study, scene }}) => {{
   const numbers = numbersOf(scene, {{ get: () => study }});
-  return {{ numbers, code: privacyCode(scene, study), words: headlineWords(study, scene, numbers) }};
+  return {{ numbers, words: headlineWords(study, scene, numbers) }};
 }});
 console.log(JSON.stringify(found));
 """
@@ -166,7 +165,6 @@ console.log(JSON.stringify(found));
     for case, page in zip(cases, found, strict=True):
         scene = PrivacyScene.parse(case["scene"])
         assert page["numbers"] == numbers_of(case["study"], scene)
-        assert page["code"] == scene.to_code(case["study"]["code"])
         assert page["words"] == headline(case["study"], scene, page["numbers"])
 
 

@@ -1,43 +1,20 @@
-"""Every number of every scene and lesson has bounds on both sides, in Python and in the page."""
+"""What numbers and names a lab takes, and in what words it refuses others (scenes: test_schema_page.py)."""
 
-import copy
-import json
 import math
-from dataclasses import fields
-from typing import get_type_hints
 
 import numpy as np
 import pytest
 
 import nbmetrics as nm
 from nbmetrics import errors
-from nbmetrics.labs.correlation.scene import CorrelationScene, Question
-from nbmetrics.labs.dashboard.scene import DashboardScene
-from nbmetrics.labs.memorization.scene import LESSON, MemorizationScene
-from nbmetrics.labs.monitor.scene import MonitorScene
+from nbmetrics.labs.memorization.scene import MemorizationScene
 from nbmetrics.labs.plane import distributions, items
-from nbmetrics.labs.playground import scene as plane
-from nbmetrics.labs.playground.lessons import BEST, CHECKS, Lesson
-from nbmetrics.labs.privacy.scene import PrivacyScene
-from nbmetrics.labs.toolkit import modules
-from nbmetrics.labs.toolkit.fields import BOUNDS, WHOLE
+from nbmetrics.labs.playground.lessons import BEST, CHECKS, NUMBERS, Lesson
+from nbmetrics.labs.playground.scene import METRICS
+from nbmetrics.labs.toolkit.fields import facts
 from nbmetrics.labs.twins.scene import TwinsScene
-from nbmetrics.scene import Item
-from tests import TESTS
-from tests.labs.toolkit.common import LABS, made
-from tests.node import needs_node, node
+from tests.labs.toolkit.declared import CLIENT, PLACE, PLAYED, replaced
 
-PLACE = {"x": 0.0, "y": 0.0, "width": 1.0, "height": 1.0, "angle": 0.0}
-CLIENT = {"name": "C", "weight": 1.0, **PLACE}
-GENERATORS = [
-    {"name": "G", **PLACE},
-    {"name": "B", "kind": "bumps", **PLACE},
-    {"name": "T", "kind": "truncated", "psi": 1.0},
-    {"name": "K", "kind": "copycat", "of": "C", "count": 20},
-    {"name": "D", "kind": "data", "data": "mine", **PLACE},
-]
-PROGRESS = {"name": "L", "guess": 1.0, "revealed": True, "about": {"G": "x"}, "answer": 1.0, "other": 2.0}
-PLAYED = {"clients": [CLIENT], "generators": GENERATORS, "half": 5.0, "samples": 20, "seed": 0, "rev": 1}
 TAUGHT = {
     "name": "Mine",
     "question": "Where?",
@@ -57,105 +34,56 @@ TASKS = [
     {"kind": "gap_constant", "metric": "kid", "within": 0.1},
     {"kind": "below", **ASKED, "aggregate": "avg", "value": 0.1},
 ]
-GUESSES = {"name": "L", "guess": {"fid_test": 0.5, "fld": 0.5}, "revealed": False}
-PAIR = {"rho": 0.8, "rho_hat": 0.1, "scale": 1.0, "rev": 1, "question": {"step": 1, "answer": "open"}}
-MEMO = {"copied": 0.5, "jitter": 0.1, "bandwidth": 0.1, "spread": 1.0, "points": 40, "seed": 0, "selected": 3, "rev": 1}
-ROWS = {"kind": "data", **PLACE}
-WIDE = {
-    "clients": [{"name": "C", "weight": 1.0, **ROWS}],
-    "generators": [{"name": "G", **ROWS}],
-    "plane": {"dim": 128, "kind": "numbered", "columns": ["0", "5"], "words": "Across: feature 0, up: feature 5."},
-}
-COMPARISON = {
-    "metric": "fid",
-    "weights": [1.0, 2.0],
-    "generators": ["Narrow", "Wide", "Off"],
-    "held": ["Client 2"],
-    "by": "all",
-    "groups": [0, 1],
-    "regroup": [{"do": "merge", "clients": ["Client 1", "Client 3"], "name": "Both"}],
-    "rev": 1,
-}
-WATCHED = {"metric": "fid", "weights": [1.0, 2.0], "shown": 400, "client": "b", "rev": 1}
-NOISED = {"epsilon": 0.5, "metric": "kid", "aggregate": "avg", "run": 3, "of": "digits", "rev": 1}
-EXAMPLES = [
-    (nm.Scene.parse, {**PLAYED, "lesson": PROGRESS}),
-    (TwinsScene.parse, {"clients": [CLIENT], "half": 5.0, "rev": 1}),
-    (CorrelationScene.parse, PAIR),
-    (MemorizationScene.parse, {**MEMO, "lesson": GUESSES}),
-    (nm.Scene.parse, WIDE),
-    (DashboardScene.parse, COMPARISON),
-    (MonitorScene.parse, WATCHED),
-    (PrivacyScene.parse, NOISED),
-    *((Lesson.parse, {**TAUGHT, "predict": one, "check": None}) for one in PREDICTIONS),
-    *((Lesson.parse, {**TAUGHT, "predict": None, "check": one}) for one in TASKS),
+LESSONS = [
+    *({**TAUGHT, "predict": one, "check": None} for one in PREDICTIONS),
+    *({**TAUGHT, "predict": None, "check": one} for one in TASKS),
 ]
-WILD = [1e300, -1e300, 10**400, -(10**400), math.inf, -math.inf, math.nan, "7", True]
 
 
-def numbers(value, path=()):
-    """The path of every number in JSON."""
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in parts:
-        yield from numbers(part, (*path, key))
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield path
+def paths_of(value, path=()):
+    """The path of each number of a lesson that is no part of its scene."""
+    for key, part in value.items():
+        if key in NUMBERS:
+            yield from ([(*path, key, k) for k in range(2)] if key == "axis" else [(*path, key)])
+        elif key in ("predict", "check") and part:
+            yield from paths_of(part, (*path, key))
 
 
-def field_of(path):
-    return next(key for key in reversed(path) if isinstance(key, str))
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_number_of_a_lesson_is_without_bounds(lesson):
+    Lesson.parse(lesson)
+    for path in paths_of(lesson):
+        name = next(key for key in reversed(path) if isinstance(key, str))
+        one = NUMBERS[name].get("list", NUMBERS[name])
+        low, high = one.get("number") or one["whole"]
+        for wild in [
+            1e300,
+            10**400,
+            math.nan,
+            "7",
+            True,
+            math.nextafter(low, -math.inf),
+            math.nextafter(high, math.inf),
+        ]:
+            with pytest.raises(nm.InvalidInput, match=rf"{name}\b.*: "):
+                Lesson.parse(replaced(lesson, path, wild))
 
 
-def replaced(value, path, by):
-    value = copy.deepcopy(value)
-    part = value
-    for key in path[:-1]:
-        part = part[key]
-    part[path[-1]] = by
-    return value
-
-
-LEAVES = [(parse, example, path) for parse, example in EXAMPLES for path in numbers(example)]
-
-
-@pytest.mark.parametrize(("parse", "example", "path"), LEAVES, ids=[str(path[-1]) for *_, path in LEAVES])
-def test_no_number_of_a_scene_is_without_bounds(parse, example, path):
-    parse(example)
-    field = field_of(path)
-    low, high = BOUNDS[field]
-    for wild in [*WILD, math.nextafter(low, -math.inf), math.nextafter(high, math.inf)]:
-        with pytest.raises(nm.InvalidInput, match=rf"{field}\b.*: "):
-            parse(replaced(example, path, wild))
-
-
-@pytest.mark.parametrize(("parse", "example", "path"), LEAVES, ids=[str(path[-1]) for *_, path in LEAVES])
-def test_what_counts_is_whole_and_the_rest_may_be_broken(parse, example, path):
-    field = field_of(path)
-    try:
-        parse(replaced(example, path, BOUNDS[field][0] + 0.5))
-        said = ""
-    except nm.InvalidInput as error:
-        said = str(error)
-    assert (field in WHOLE) == ("Give a whole number" in said)
-
-
-def test_the_examples_have_every_number_that_a_scene_can_hold():
-    held = {field_of(path) for *_, path in LEAVES}
-    assert held == set(BOUNDS)
-    kinds = (nm.Scene, Item, TwinsScene, CorrelationScene, Question, MemorizationScene)
-    typed = {field.name for kind in kinds for field in fields(kind) if _is_number(get_type_hints(kind)[field.name])}
-    assert typed and typed <= held
+def test_the_examples_have_every_number_that_a_lesson_can_hold():
+    assert {path[-1 - (path[-1] in (0, 1))] for one in LESSONS for path in paths_of(one)} == set(NUMBERS)
     assert {one["best"] for one in PREDICTIONS} == set(BEST) and {one["kind"] for one in TASKS} == set(CHECKS)
-    assert set(PROGRESS) == plane.PROGRESS and set(GUESSES) == LESSON
-    assert {item.get("kind", "gaussian") for item in GENERATORS} == set(items.FIELDS)
 
 
-def _is_number(hint):
-    return {int, float} & {hint, *getattr(hint, "__args__", ())}
+def test_what_is_declared_in_two_places_is_the_same():
+    assert facts("nbmetrics.labs.toolkit", "scene.json")["longest_name"] == errors.LONGEST_NAME
+    fields = nm.Scene.declared["fields"]
+    assert fields["view"]["record"]["metric"]["choice"] == list(METRICS)
+    assert fields["lesson"]["record"]["about"]["names"] == items.MOST["generators"]
 
 
 def test_what_is_drawn_point_by_point_is_bounded_by_what_a_page_can_draw():
-    assert max(BOUNDS[name][1] for name in ("count", "samples")) <= 2000 and BOUNDS["redraws"][1] <= 100
+    assert items.TYPES["count"]["whole"][1] <= 2000 and nm.Scene.declared["fields"]["samples"]["whole"][1] <= 2000
+    assert NUMBERS["redraws"]["whole"][1] <= 100
     for data in ("moons", "digits"):
         with pytest.raises(nm.InvalidInput, match="points"):
             MemorizationScene.parse({"data": data, "points": 1001})
@@ -169,31 +97,6 @@ def test_a_copycat_of_more_points_is_refused_before_they_are_drawn(monkeypatch, 
         nm.scene.Copycat(federation, "C", count)
     with pytest.raises(nm.InvalidInput, match=r"psi.*from 0 to"):
         nm.scene.Truncated(federation, 1e7)
-
-
-def test_the_page_reads_the_same_bounds():
-    facts = json.loads(modules.source("toolkit/bounds.json"))
-    assert set(facts) == {"bounds", "whole", "longest_name", "remembered"} and set(BOUNDS) >= WHOLE
-    assert all(low < high for low, high in BOUNDS.values())
-    assert facts["longest_name"] == errors.LONGEST_NAME
-    assert json.dumps(facts, separators=(",", ":")) in modules.module("toolkit/view/bounds.js")
-
-
-@needs_node
-def test_the_page_shows_no_state_with_a_number_beyond_its_bounds(tmp_path):
-    """Every lab with all its presets and lessons is shown; with any one of its numbers out of bounds it is not."""
-    labs = [made(name) for name in LABS]
-    states = [
-        {"scene": lab.scene, "history": {"past": [lab.scene], "future": []}, "presets": lab.presets} for lab in labs
-    ]
-    states.append({"lessons": labs[0].lessons})
-    for parse, example in EXAMPLES[:4]:
-        states.append({"scene": parse(example).to_json()})
-    states += [{"lessons": {"Mine": parse(example).to_json()}} for parse, example in EXAMPLES[4:]]
-    path = tmp_path / "states.json"
-    path.write_text(json.dumps(states))
-    run = node("--test", TESTS / "js" / "bounds.test.js", NBMETRICS_STATES=path)
-    assert f"of {len(states)} states" in run
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\0", "\x9b", "a\u2028b", "\ud800", "\uffff", "n" * 301])

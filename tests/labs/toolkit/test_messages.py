@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.toolkit.fields import BOUNDS
 from nbmetrics.labs.toolkit.lab import LEAP, Worker
 from tests.labs.inside import send
 from tests.labs.toolkit.common import compared, watched
+from tests.labs.toolkit.declared import bounds_by_name
 from tests.slow import by_default
 from tests.waiting import until
 
@@ -28,7 +28,8 @@ KINDS = {
     "PrivacyLab": (lambda: nm.PrivacyLab(), {"epsilon": 0.5}),
 }
 SCENES = [3, None, [], "x", {"strange": 1}, {"rev": 7, "strange": 1}, {"rev": True, "clients": 3}]
-REVS = [10**400, 2**53, BOUNDS["rev"][1], LEAP + 10, -1, 1.5, "1", None]
+MAX_REV = bounds_by_name()[0]["rev"][1]
+REVS = [10**400, 2**53, MAX_REV, LEAP + 10, -1, 1.5, "1", None]
 HISTORIES = [3, None, [], {}, {"past": 3}, {"past": 3, "future": []}, {"past": [{}] * 51}]
 TRAITS = [
     *({"scene": scene} for scene in SCENES),
@@ -110,7 +111,7 @@ def test_python_cannot_break_a_lab_by_its_traits_either(lab):
     with pytest.raises(nm.InvalidInput, match="nothing to undo"):
         lab.undo()
     _, change = KINDS[type(lab).__name__]
-    lab.scene = {**lab.scene, **{name: halved(value) for name, value in change.items()}, "rev": BOUNDS["rev"][1]}
+    lab.scene = {**lab.scene, **{name: halved(value) for name, value in change.items()}, "rev": MAX_REV}
     assert lab.scene["rev"] <= LEAP
     answered(lab)
 

@@ -14,8 +14,8 @@ from PIL import Image
 
 import nbmetrics as nm
 from nbmetrics.figures.drawing import Drawing
+from nbmetrics.labs.plane.items import TYPES
 from nbmetrics.labs.playground.figure import add_ellipse
-from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests.labs.toolkit.common import EVIL, LABS, VIEW, evil_lab, moved
 from tests.slow import by_default
 
@@ -40,7 +40,7 @@ def test_a_snapshot_is_a_picture_with_words(kind, new, tmp_path):
 
 @pytest.mark.parametrize("lab", [nm.Playground, nm.TwinsLab])
 @pytest.mark.parametrize(
-    ("half", "size"), [(BOUNDS["half"][0], {}), (5.0, {"width": 1e6, "height": 3e5, "angle": 30.0})]
+    ("half", "size"), [(TYPES["half"]["number"][0], {}), (5.0, {"width": 1e6, "height": 3e5, "angle": 30.0})]
 )
 def test_a_snapshot_draws_nothing_far_beyond_its_window(lab, half, size, monkeypatch):
     """Within the bounds of a scene no path is many windows wide: the renderer would dash it for minutes."""

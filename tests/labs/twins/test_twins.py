@@ -219,9 +219,10 @@ class TestCode:
     def test_the_pages_code_is_python_that_rebuilds_the_scene(self):
         clients = [client(-1.25, 0.5, 1.5, 0.5, 30, 2.5, name=QUOTED), client(1e-7, 3, 1, 1, 0, 1, name="B")]
         scene = TwinsScene.parse({"clients": clients, "construction": "printed"})
-        source = json.dumps((LABS / "twins/view/edits.js").as_uri())
+        source = json.dumps((LABS / "twins/view/index.js").as_uri())
         script = f"import {{twinsCode}} from {source}; process.stdout.write(twinsCode({json.dumps(scene.to_json())}))"
         code = ran(script)
+        assert code == scene.to_code()
         made: dict = {}
         exec(code, made)
         made["lab"].close()

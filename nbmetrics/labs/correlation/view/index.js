@@ -8,20 +8,23 @@
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { numeral, tickText } from "../../toolkit/view/numbers.js";
+import { codeOf, declare } from "../../toolkit/view/schema.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import declaration from "../scene.json" with { type: "json" };
 import { AnglePicture } from "./angle.js";
 import { PairFields, ScoreBoard, ScoreSwitch } from "./board.js";
 import { QuestionCard } from "./card.js";
 import { PairClouds } from "./clouds.js";
 import { CorrelationMap } from "./map.js";
-import { correlationCode, SCORES, scoresOf, withParts } from "./maths.js";
+import { SCORES, scoresOf, withParts } from "./maths.js";
 import { veiledIn } from "./questions.js";
 import { ScaleChart } from "./scale.js";
-import { whySceneRefused } from "./shape.js";
 import { PairTables } from "./tables.js";
 import { headlineWords } from "./words.js";
 
-export default lab("CorrelationLab", scoresOf, correlationView, { refusal: whySceneRefused });
+const declared = declare(declaration);
+
+export default lab("CorrelationLab", scoresOf, correlationView, { declared });
 
 /** @param {Store} store @param {AbortSignal} signal */
 function correlationView(store, signal) {
@@ -36,7 +39,7 @@ function correlationView(store, signal) {
   const scale = new ScaleChart(store, signal);
   const tables = new PairTables(signal);
   const toolbar = new PairToolbar(store, signal, {
-    code: correlationCode,
+    code: (scene) => codeOf(declared, scene),
     table: (shown) => {
       tables.show(shown);
       store.changed();

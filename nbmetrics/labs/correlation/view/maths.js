@@ -1,5 +1,5 @@
 /**
- * Twin: metrics/conditional.py, labs/correlation/scene.py · held by: tests/labs/correlation/test_correlation.py
+ * Twin: metrics/conditional.py · held by: tests/labs/correlation/test_correlation.py
  *
  * Closed forms for a pair of unit-variance numbers: y has correlation ρ with x, the generated ŷ has ρ̂, and x is
  * scaled by α. No DOM. With the angles arccos ρ and arccos ρ̂, CFID is the squared chord between them, and RFID
@@ -7,6 +7,7 @@
  */
 
 import { bits } from "../../toolkit/view/random.js";
+import declaration from "../scene.json" with { type: "json" };
 
 /** @typedef {"mfid" | "rfid" | "cfid" | "squared_difference"} Score */
 /** @typedef {"open" | "explored" | "shown" | "mfid" | "rfid" | "cfid"} Answer */
@@ -18,7 +19,7 @@ import { bits } from "../../toolkit/view/random.js";
 /** @typedef {[number, number]} Point */
 
 /** @type {Score[]} */
-export const SCORES = ["mfid", "rfid", "cfid", "squared_difference"];
+export const SCORES = /** @type {any} */ (declaration.fields.metric.choice);
 /** @type {Record<Score, string>} */
 export const SCORE_NAMES = { mfid: "MFID", rfid: "RFID", cfid: "CFID", squared_difference: "(ρ − ρ̂)²" };
 // log₁₀ of the smallest and the largest scale of x
@@ -109,25 +110,4 @@ export function correlationNear(value) {
 export function scaleAt(exponent) {
   const [low, high] = SCALE_ENDS;
   return Number((10 ** Math.min(high, Math.max(low, exponent))).toPrecision(3));
-}
-
-/** Python that rebuilds exactly this scene; the same text as CorrelationScene.to_code. @param {Pair} scene */
-export function correlationCode({ rho, rho_hat, scale, metric }) {
-  const float = (/** @type {number} */ value) => (Number.isInteger(value) ? value.toFixed(1) : String(value));
-  return `import nbmetrics as nm
-
-rho, rho_hat, scale = ${float(rho)}, ${float(rho_hat)}, ${float(scale)}
-
-
-def pair(correlation):
-    # the distribution of (x, y): x = scale * a and y = correlation * a + spread * b, for independent normal a and b
-    spread = ((1 - correlation) * (1 + correlation)) ** 0.5
-    return nm.Gaussian.factored([0, 0], [[scale, correlation], [0, spread]])
-
-
-metrics = [kind(condition_dim=1) for kind in (nm.metrics.MFID, nm.metrics.RFID, nm.metrics.CFID)]
-scores = nm.evaluate({"real": pair(rho)}, {"generated": pair(rho_hat)}, metrics)
-lab = nm.CorrelationLab(rho, rho_hat, scale, metric="${metric}")
-lab
-`;
 }

@@ -7,11 +7,12 @@
 import { el, setAttributes } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { SaveView } from "../../toolkit/view/saveview.js";
+import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
 import { read } from "../../toolkit/view/written.js";
+import declaration from "../scene.json" with { type: "json" };
 import { BoardStore } from "./boardstore.js";
 import { Candidates } from "./candidates.js";
-import { dashboardCode, openingCode } from "./code.js";
 import { Costs } from "./costs.js";
 import { Decisions } from "./decisioncards.js";
 import { Headline } from "./headline.js";
@@ -19,18 +20,21 @@ import { HeatMap } from "./heat.js";
 import { Leaderboard } from "./leaderboard.js";
 import { numbersOf } from "./numbers.js";
 import { Progress } from "./progress.js";
+import { refusal } from "./refusal.js";
 import { Regroup, sameClients } from "./regroup.js";
-import { whySceneRefused } from "./shape.js";
 import { viewPictures } from "./viewpictures.js";
 import { Weights } from "./weights.js";
 
 // Milliseconds in which nothing moved.
 const PAUSE = 120;
 
+const declared = declare(declaration);
+
 export default lab("Dashboard", numbersOf, dashboardView, {
   traits: ["board", "draws", "result", "details", "mixture", "winners", "namespace", "strips", "clients_strip"],
   kind: BoardStore,
-  refusal: whySceneRefused,
+  declared,
+  refusal,
 });
 
 /** @param {BoardStore} store @param {AbortSignal} signal */
@@ -44,8 +48,8 @@ function dashboardView(store, signal) {
   metric.addEventListener("change", look, { signal });
   const toolbar = new BoardToolbar(store, signal, {
     choices: [metric],
-    code: (scene) => dashboardCode(scene, store.model.get("board")),
-    opening: (text) => openingCode(text, store.model.get("board")),
+    code: (scene) => codeOf(declared, scene, { making: store.model.get("board").code }),
+    opening: (text) => openingOf(store.model.get("board").code, text),
     table: (isFull) => {
       shown.leaderboard.isFull = isFull;
       store.changed();

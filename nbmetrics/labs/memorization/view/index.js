@@ -7,17 +7,17 @@
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, watchSize } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { codeOf, declare } from "../../toolkit/view/schema.js";
 import { Tabs } from "../../toolkit/view/tabs.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
+import declaration from "../scene.json" with { type: "json" };
 import { MemoCards } from "./cards.js";
-import { memoCode } from "./code.js";
 import { MemoCurve } from "./curve.js";
 import { MemoHeat } from "./heat.js";
 import { MemoItems } from "./items.js";
 import { MemoLayers } from "./layers.js";
-import { fitsBase } from "./maths.js";
+import { fitsBase, KNOB_NAMES, templateOf } from "./maths.js";
 import { MemoPlane } from "./plane.js";
-import { whySceneRefused } from "./shape.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
 import { cardsTable, chosenWords, headlineWords, picturedWords, pointsTable } from "./words.js";
@@ -36,7 +36,24 @@ const CHOOSE = {
   hidden: "switch on “other generated”, or Tab to the picture and use the arrow keys",
 };
 
-export default lab("MemorizationLab", () => ({}), memoView, { refusal: whySceneRefused });
+const declared = declare(declaration);
+
+export default lab("MemorizationLab", () => ({}), memoView, { declared, complete, refusal });
+
+/** A scene without a selected point that is not there. @param {any} scene */
+function complete(scene) {
+  return scene.selected !== null && scene.selected >= scene.points ? { ...scene, selected: null } : scene;
+}
+
+/** A page without Python holds the points of one scene, and shows them alone. @param {any} scene @param {import("../../toolkit/view/types.js").Model} model @returns {string} "" where it is shown */
+function refusal(scene, model) {
+  const now = model.get("scene");
+  const isOwn = scene.data === "own";
+  if (isOwn !== (now.data === "own") || !fitsBase(model.get("base"), scene))
+    return "it is about points that this page does not hold";
+  const isOther = ["points", "seed", ...KNOB_NAMES].some((name) => scene[name] !== now[name]);
+  return isOwn && isOther ? "the rows that this page holds are shown as they are" : "";
+}
 
 /** @param {Store} store @param {AbortSignal} signal */
 function memoView(store, signal) {
@@ -52,7 +69,7 @@ function memoView(store, signal) {
   const about = el("p", { class: "nbm-note" });
   let isFull = false;
   const toolbar = new Toolbar(store, signal, {
-    code: (scene) => memoCode(scene, state.hasItems),
+    code: (scene) => codeOf(declared, scene, {}, templateOf(scene, state.hasItems)),
     table: (shown) => {
       isFull = shown;
       store.changed();

@@ -21,9 +21,9 @@
  * @typedef {{points: Float64Array, isCopy: Uint8Array, copies: number}} Made  x and y in turn
  */
 
-import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { briefText, shareText } from "../../toolkit/view/numbers.js";
 import cards from "../cards.json" with { type: "json" };
+import declaration from "../scene.json" with { type: "json" };
 import sliders from "../sliders.json" with { type: "json" };
 
 /** Half to the even side, as Python rounds. @param {number} value */
@@ -96,10 +96,22 @@ export function withMemo(scene, parts) {
  * @property {string} [zero] what 0 is called
  * @property {number[]} [range] narrower than the bounds of the field
  */
-/** @typedef {Slider & {neutral: number, ticks: number[]}} KnobSlider */
+/** @typedef {Slider & {ticks: number[]}} KnobSlider */
 
 export const KNOBS = /** @type {Record<Knob, KnobSlider> & {points: Slider}} */ (sliders);
 export const KNOB_NAMES = /** @type {Knob[]} */ (Object.keys(sliders).filter((name) => name !== "points"));
+const FIELDS = /** @type {Record<string, any>} */ (declaration.fields);
+
+/** Whether a slider of a scene stands as an honest generator has it. @param {any} scene @param {Knob} name */
+export function isNeutral(scene, name) {
+  return scene[name] === FIELDS[name].default;
+}
+
+/** Which template writes the code of a scene. @param {any} scene @param {boolean} hasItems whether images stand behind the user's own rows */
+export function templateOf({ data }, hasItems) {
+  if (data !== "own") return "code";
+  return hasItems ? "own_items" : "own";
+}
 
 // Positions are whole steps; on a logarithmic slider position 0 is 0 and each decade has as many steps.
 const DECADE = 20;
@@ -133,7 +145,7 @@ function logScale(high) {
 /** @param {Knob | "points"} name @returns {Scale} */
 function scaleOf(name) {
   const { step, range } = KNOBS[name];
-  const [low, high] = range ?? BOUNDS[name];
+  const [low, high] = range ?? FIELDS[name].number;
   return step === null ? logScale(high) : evenScale(low, high, step);
 }
 

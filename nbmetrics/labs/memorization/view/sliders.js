@@ -6,11 +6,12 @@
  * @import { MemoState } from "./state.js"
  * @import { Store } from "../../toolkit/view/store.js"
  */
-import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { slides } from "../../toolkit/view/slider.js";
+import declaration from "../scene.json" with { type: "json" };
 import { KNOB_NAMES, KNOB_WORDS, KNOBS, SCALES, withMemo } from "./maths.js";
 
+const MAX_SEED = declaration.fields.seed.whole[1];
 const NEEDS_PYTHON = "Other points need Python: open the lab in a notebook";
 
 /** One native range input with its label and value. */
@@ -67,7 +68,7 @@ export class MemoSliders {
     this.others = /** @type {(Knob | "points")[]} */ ([...KNOB_NAMES.slice(1), "points"]).map(
       (name) => new Knobbed(state, signal, name),
     );
-    this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(BOUNDS.seed[1]), step: "1" });
+    this.seed = el("input", { class: "nbm-input", type: "number", min: "0", max: String(MAX_SEED), step: "1" });
     this.seed.addEventListener("change", () => this.reseed(), { signal });
     closeOnSaved(state.store, this.seed);
     const seed = el("label", { class: "nbm-memo-knob nbm-memo-seed", title: "of the points" }, [
@@ -79,7 +80,7 @@ export class MemoSliders {
 
   reseed() {
     const seed = this.seed.valueAsNumber;
-    const isGood = Number.isInteger(seed) && seed >= 0 && seed <= BOUNDS.seed[1];
+    const isGood = Number.isInteger(seed) && seed >= 0 && seed <= MAX_SEED;
     this.seed.classList.toggle("nbm-bad", !isGood);
     if (!isGood) return this.state.store.say("A seed is a whole number from 0.");
     this.state.store.edit(withMemo(this.state.scene, { seed }));

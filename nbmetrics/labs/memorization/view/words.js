@@ -6,7 +6,7 @@
  */
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
 import { CARDS } from "./cards.js";
-import { CARD_NAMES, KNOB_NAMES, KNOB_WORDS, KNOBS, verdictOf } from "./maths.js";
+import { CARD_NAMES, isNeutral, KNOB_NAMES, KNOB_WORDS, KNOBS, verdictOf } from "./maths.js";
 
 // More names than that would be a list, and no sentence.
 const NAMED = 4;
@@ -35,7 +35,7 @@ export function headlineWords(state) {
 
 /** What the sliders say that is not as an honest generator has it. @param {MemoScene} scene */
 function settingWords(scene) {
-  const others = KNOB_NAMES.slice(1).filter((name) => scene[name] !== KNOBS[name].neutral);
+  const others = KNOB_NAMES.slice(1).filter((name) => !isNeutral(scene, name));
   const copied = scene.copied ? `${KNOB_WORDS.copied(scene.copied)} copied` : "Nothing copied";
   return [copied, ...others.map((name) => `${KNOBS[name].label.toLowerCase()} ${KNOB_WORDS[name](scene[name])}`)].join(
     ", ",

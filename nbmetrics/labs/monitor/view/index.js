@@ -9,9 +9,10 @@ import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
 import { themeOf } from "../../toolkit/view/ink.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
+import declaration from "../scene.json" with { type: "json" };
 import { AlarmList } from "./alarmlist.js";
-import { monitorCode, openingCode } from "./code.js";
 import { Headline, ScoreTable } from "./headline.js";
 import { nearest } from "./history.js";
 import { Legend } from "./legend.js";
@@ -20,7 +21,6 @@ import { MetricFigure } from "./metricfigure.js";
 import { numbersOf } from "./numbers.js";
 import { Samples } from "./samples.js";
 import { Scrubber } from "./scrubber.js";
-import { whySceneRefused } from "./shape.js";
 import { Strip } from "./strip.js";
 import { Weights } from "./weights.js";
 import { keptWords, scoreText, stepText } from "./words.js";
@@ -28,15 +28,28 @@ import { keptWords, scoreText, stepText } from "./words.js";
 // Rows of the table of clients.
 const MOST_ROWS = 500;
 
+const declared = declare(declaration);
+
 export default lab("Monitor", numbersOf, monitorView, {
   traits: ["run", "past", "recent", "beside", "told", "samples", "result"],
-  refusal: whySceneRefused,
+  declared,
+  refusal,
 });
+
+/** @param {any} scene @param {import("../../toolkit/view/types.js").Model} model @returns {string} "" where it is shown */
+function refusal({ weights, metric, client }, model) {
+  const { clients, metrics } = model.get("run");
+  if (!weights.some((/** @type {number} */ weight) => weight > 0)) return "all weights are 0";
+  if (weights.length !== clients.length) return `it is of ${weights.length} clients, not ${clients.length}`;
+  if (client && !clients.includes(client)) return `there is no client ${client}`;
+  return metrics.some((/** @type {any} */ { name }) => name === metric) ? "" : "its metric is not here";
+}
 
 /** @param {Store} store @param {AbortSignal} signal */
 function monitorView(store, signal) {
   const run = () => /** @type {Run} */ (store.model.get("run"));
   const isBeside = () => Object.hasOwn(store.model.get("beside") ?? {}, "name");
+  const making = () => run().code + (isBeside() ? `\n${declaration.compare}` : "");
   const scrubber = new Scrubber(store, signal);
   const [headline, legend] = [new Headline(store, signal), new Legend()];
   const figures = new Figures(store, signal, scrubber);
@@ -51,8 +64,8 @@ function monitorView(store, signal) {
   let isTable = false;
   const toolbar = new MonitorToolbar(store, signal, {
     choices: choices.map(({ root }) => root),
-    code: (scene) => monitorCode(scene, run(), isBeside()),
-    opening: (text) => openingCode(text, run(), isBeside()),
+    code: (scene) => codeOf(declared, scene, { making: making() }),
+    opening: (text) => openingOf(making(), text),
     table: (shown) => {
       isTable = shown;
       store.changed();

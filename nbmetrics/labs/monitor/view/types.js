@@ -3,7 +3,7 @@
  *
  * @typedef {{rev: number, preset: string, metric: string, weights: number[], shown: number | null, client: string}} Scene
  * @typedef {{name: string, label: string, higher: boolean, best: number | null, kind: string}} MetricFacts
- * @typedef {{clients: string[], weights: number[], metrics: MetricFacts[],
+ * @typedef {{clients: string[], weights: number[], metrics: MetricFacts[], code: string,
  *   gaps: Record<string, import("../../toolkit/view/kidgap.js").PackedGap>, kept: boolean}} Run
  * @typedef {{metric: number, label: string, steps: string, clients: string, avg: string, all: string, gap: string, errors: string}} PackedLine
  * @typedef {{lines?: Record<string, PackedLine>, losses?: Record<string, {steps: string, values: string}>, left_out?: number, id?: number, of?: number}} Packed

@@ -1,15 +1,13 @@
 /**
- * Twin: labs/playground/scene.py · held by: tests/labs/plane/test_scores_page.py
- *
  * Scenes are never changed in place: each edit returns a new one. No DOM.
  *
  * @import { History, Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  */
-import { LONGEST_NAME, UNPRINTABLE } from "../../toolkit/view/bounds.js";
-import limits from "../limits.json" with { type: "json" };
+import { firstOf, LONGEST_NAME, UNPRINTABLE } from "../../toolkit/view/schema.js";
+import types from "../items.json" with { type: "json" };
 
 /** Items of a scene. */
-export const MOST = limits.most;
+export const MOST = { clients: types.clients.to, generators: types.generators.to };
 
 /** @param {Scene} scene @param {Place} place @param {Item} item @returns {Scene} */
 export function withItem(scene, { kind, index }, item) {
@@ -107,54 +105,17 @@ function namesOf(scene) {
   return [...scene.clients, ...scene.generators].map((item) => item.name);
 }
 
-/** The Python of one item's distribution. @param {Item} item @param {number} seed */
-function distributionCode(item, seed) {
-  const { name, kind, x, y, width, height, angle } = item;
-  if (kind === "truncated") return `nm.scene.Truncated(federation, ${item.psi})`;
-  if (kind === "copycat")
-    return `nm.scene.Copycat(federation, ${JSON.stringify(item.of)}, ${item.count}, seed=${seed})`;
-  if (kind === "data") return `data[${JSON.stringify(name)}]`;
-  return `${kind === "bumps" ? "nm.scene.Bumps" : "nm.Gaussian.ellipse"}([${x}, ${y}], ${width}, ${height}${angle ? `, ${angle}` : ""})`;
-}
-
-/** The argument of a plane that is not the default. @param {Scene["plane"]} plane */
-function planeCode(plane) {
-  if (!plane || plane.kind === "pca") return "";
-  if (plane.kind === "lda") return ', plane="lda"';
-  const [first, second] = plane.columns.map((c) => (plane.kind === "numbered" ? String(Number(c)) : JSON.stringify(c)));
-  return `, plane=(${first}, ${second})`;
-}
-
-/** Python that rebuilds exactly this scene; rows it was given go by the name `data`. @param {Scene} scene */
-export function codeOf(scene) {
-  const { samples = 0, seed = 0 } = scene;
-  const clients = scene.clients.map(
-    (c) => `    nm.Client(${distributionCode(c, seed)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`,
-  );
-  const generators = scene.generators.map((g) => `    ${JSON.stringify(g.name)}: ${distributionCode(g, seed)},`);
-  const held = [...scene.clients, ...scene.generators]
-    .filter((item) => item.kind === "data")
-    .map(({ name }) => `${JSON.stringify(name)}: ...`);
-  const metric = scene.view?.metric ?? "fid";
-  const settings =
-    planeCode(scene.plane) +
-    (samples || seed ? `, samples=${samples}, seed=${seed}` : "") +
-    (metric === "fid" ? "" : `, metric="${metric}"`);
-  return [
-    "import nbmetrics as nm",
-    "",
-    ...(held.length
-      ? [`data = {${held.join(", ")}}  # your own rows (n, ${scene.plane?.dim ?? 2}) or distributions`, ""]
-      : []),
-    "federation = nm.Federation([",
-    ...clients,
-    "])",
-    "generators = {",
-    ...generators,
-    "}",
-    `lab = nm.Playground(federation, generators${settings})`,
-    "scores = lab.scores()",
-    "lab",
-    "",
-  ].join("\n");
+/**
+ * Why the items of a scene do not fit one another, or "".
+ * @param {{clients: Item[], generators?: Item[]}} scene @param {Record<string, any>} data what the lab holds
+ */
+export function whyItemsRefused({ clients, generators = [] }, data) {
+  const items = [...clients, ...generators];
+  const names = items.map((item) => item.name);
+  if (new Set(names).size < names.length) return "two items have one name";
+  if (!clients.some(({ weight = 0 }) => weight > 0)) return "all weights are 0";
+  return firstOf(items, ({ kind, name, of, data: key = name }) => {
+    if (kind === "copycat" && !clients.some((client) => client.name === of)) return "a copycat copies nobody";
+    return kind === "data" && !Object.hasOwn(data, key) ? `${name} stands for data, which a link does not hold` : "";
+  });
 }

@@ -4,10 +4,10 @@
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
-import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf } from "../../toolkit/view/marks.js";
 import { typed } from "../../toolkit/view/numbers.js";
+import types from "../items.json" with { type: "json" };
 import { sharesOf } from "./distributions.js";
 import { whyNameRefused, withItem, withName } from "./edits.js";
 import { stepIn } from "./geometry.js";
@@ -143,7 +143,8 @@ class Row {
 
   /** @param {Field} field @param {Record<string, string>} limits */
   numberInput(field, limits) {
-    const [least, most] = BOUNDS[field];
+    const { number, whole } = /** @type {any} */ (types)[field];
+    const [least, most] = number ?? whole;
     const input = el("input", { type: "number", class: "nbm-input", max: String(most), ...limits });
     const { store, signal } = this;
     const read = () => {

@@ -5,8 +5,9 @@
  *
  * @import { Progress } from "../../toolkit/view/types.js"
  */
-import { BOUNDS, LONGEST_NAME, UNPRINTABLE } from "../../toolkit/view/bounds.js";
+import { whyName, whyOf } from "../../toolkit/view/schema.js";
 import facts from "../answers.json" with { type: "json" };
+import declaration from "../scene.json" with { type: "json" };
 
 const STRING = new RegExp(`\\b${facts.mark}\\.([A-Za-z0-9_-]+)`, "g");
 
@@ -45,18 +46,13 @@ function unpacked(body) {
     const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     if (!Array.isArray(value) || value.length !== 3) return null;
     const [lesson, guess, answer] = value;
-    const isName =
-      typeof lesson === "string" && lesson.trim() && [...lesson].length <= LONGEST_NAME && !UNPRINTABLE.test(lesson);
-    return isName && isNumber(guess, "guess") && (answer === null || isNumber(answer, "answer"))
-      ? { lesson, guess, answer }
-      : null;
+    const fields = /** @type {any} */ (declaration.fields.lesson.record);
+    const why =
+      whyName(lesson, "") ||
+      (guess === null ? "none" : whyOf(guess, fields.guess, "")) ||
+      whyOf(answer, fields.answer, "");
+    return why ? null : { lesson, guess, answer };
   } catch {
     return null; // no base64, no UTF-8, or no JSON
   }
-}
-
-/** @param {unknown} value @param {string} field */
-function isNumber(value, field) {
-  const [low, high] = BOUNDS[field];
-  return typeof value === "number" && value >= low && value <= high;
 }

@@ -4,12 +4,12 @@
  *
  * @import { Lesson } from "./lesson.js"
  */
-import { whyStateRefused } from "../../toolkit/view/bounds.js";
 import { el, setText, watchSize } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
 import { answersIn } from "./answers.js";
 import { FlagPlot } from "./flagplot.js";
 import { answerOf } from "./lesson.js";
+import { whyLessonsRefused } from "./scene.js";
 import { rangeOf, subjectOf } from "./sweep.js";
 
 /** @typedef {{text: string, lessons: Record<string, Lesson>}} State */
@@ -123,7 +123,7 @@ function readOf(count, unreadable, isTooMuch) {
 }
 
 const state = JSON.parse(document.scripts[0].text);
-const refused = whyStateRefused(/** @type {any} */ ({ get: (/** @type {string} */ name) => state[name] }));
+const refused = whyLessonsRefused(state.lessons);
 const collector = refused ? null : new Collector(state, new AbortController().signal);
 document
   .getElementsByClassName("lab")[0]

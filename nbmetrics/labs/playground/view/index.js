@@ -6,7 +6,6 @@
  */
 
 import { dataOf } from "../../plane/view/distributions.js";
-import { codeOf } from "../../plane/view/edits.js";
 import { ItemMenu } from "../../plane/view/items.js";
 import { Panel } from "../../plane/view/panel.js";
 import { numbersOf } from "../../plane/view/scores.js";
@@ -25,7 +24,8 @@ import { LessonCard } from "./lessoncard.js";
 import { Links, sumOf } from "./links.js";
 import { chartedOf } from "./metrics.js";
 import { Ribbon } from "./ranks.js";
-import { whySceneRefused } from "./shape.js";
+import { refusal } from "./refusal.js";
+import { declared, playgroundCode, whyLessonsRefused } from "./scene.js";
 import { PlaygroundStore } from "./store.js";
 import { WideWords, wideNumbers, wideStatus } from "./wide.js";
 
@@ -35,7 +35,9 @@ const compute = (scene, model) => (scene.plane ? wideNumbers(scene, model) : num
 export default lab("Playground", compute, playgroundView, {
   kind: PlaygroundStore,
   traits: ["data", "namespace"],
-  refusal: whySceneRefused,
+  declared,
+  refusal,
+  stateRefusal: (model) => whyLessonsRefused(model.get("lessons") ?? {}),
 });
 
 // What stands under the ranks while no score is explained. With FID, outlines say all that it sees of a distribution.
@@ -66,7 +68,7 @@ function playgroundView(store, signal) {
   const toolbar = new Toolbar(store, signal, {
     choices: [card.select],
     starts: () => card.starts,
-    code: codeOf,
+    code: playgroundCode,
     table: (shown) => {
       panel.showNumbers(shown);
       ribbon.isFull = shown;

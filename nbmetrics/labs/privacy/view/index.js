@@ -10,12 +10,12 @@ import { lab } from "../../toolkit/view/lab.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { markOf, setMark } from "../../toolkit/view/marks.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
+import { codeOf, declare, openingOf } from "../../toolkit/view/schema.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
-import { openingCode, privacyCode } from "./code.js";
+import declaration from "../scene.json" with { type: "json" };
 import { AGGREGATES, nearest, numbersOf, placesOf } from "./numbers.js";
 import { RunsPlot } from "./runs.js";
-import { whySceneRefused } from "./shape.js";
 import { SurvivalPlot } from "./survival.js";
 import {
   bandWords,
@@ -30,7 +30,9 @@ import {
   survivalWords,
 } from "./words.js";
 
-export default lab("PrivacyLab", numbersOf, privacyView, { traits: ["study"], refusal: whySceneRefused });
+const declared = declare(declaration);
+
+export default lab("PrivacyLab", numbersOf, privacyView, { traits: ["study"], declared, refusal });
 
 /** @param {Store} store @param {AbortSignal} signal */
 function privacyView(store, signal) {
@@ -55,8 +57,8 @@ function privacyView(store, signal) {
   let isTable = false;
   const toolbar = new PrivacyToolbar(store, signal, {
     choices: choices.map(({ root }) => root),
-    code: (scene) => privacyCode(scene, study()),
-    opening: (text) => openingCode(text, study()),
+    code: (scene) => codeOf(declared, scene, { making: study().code }),
+    opening: (text) => openingOf(study().code, text),
     table: (shown) => {
       isTable = shown;
       store.changed();
@@ -86,6 +88,14 @@ function privacyView(store, signal) {
     nodes: [head, toolbar.root, epsilon.root, body, table.root, note, toolbar.status, toolbar.fold, toolbar.codeFold],
     paint,
   };
+}
+
+/** @param {any} scene @param {import("../../toolkit/view/types.js").Model} model @returns {string} "" where it is shown */
+function refusal(scene, model) {
+  const { of, metrics, drawn } = model.get("study");
+  if (scene.of !== of) return "it is about other data";
+  if (scene.run > drawn[0].length) return `there are ${drawn[0].length} runs`;
+  return metrics.some((/** @type {any} */ { name }) => name === scene.metric) ? "" : "its metric is not here";
 }
 
 /** The scene at the ε of the grid that is nearest. @param {Scene} scene @param {Study} study @param {number} epsilon @returns {any} */

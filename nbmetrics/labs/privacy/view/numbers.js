@@ -5,7 +5,9 @@
  *
  * @import { Numbers, Scene, Study } from "./types.js"
  */
-export const AGGREGATES = ["avg", "all"];
+import declaration from "../scene.json" with { type: "json" };
+
+export const AGGREGATES = declaration.fields.aggregate.choice;
 
 /** @param {Scene} scene @param {{get(key: string): any}} model @returns {Numbers} */
 export function numbersOf(scene, model) {

@@ -5,11 +5,11 @@
  *
  * @import { History, Scene } from "./types.js"
  */
-import { REMEMBERED } from "./bounds.js";
+import common from "../scene.json" with { type: "json" };
 
 /** @param {History} history @param {Scene} before @returns {History} */
 export function recorded(history, before) {
-  return { past: [...history.past, before].slice(-REMEMBERED), future: [] };
+  return { past: [...history.past, before].slice(-common.remembered), future: [] };
 }
 
 /** @param {History} history @param {Scene} now @returns {{history: History, scene: Scene} | null} */

@@ -4,11 +4,10 @@
  *
  * @import { Model } from "./types.js"
  */
-import { whyBeyond, whyStateRefused } from "./bounds.js";
 import { el, oncePerFrame, setAttributes } from "./dom.js";
 import { recorded } from "./history.js";
 import { Locks } from "./locks.js";
-import { alike } from "./shapes.js";
+import { filled, firstOf, whyRefused } from "./schema.js";
 import { unpacked } from "./share.js";
 import { Store } from "./store.js";
 
@@ -19,11 +18,17 @@ import { Store } from "./store.js";
  * @param {string} name what the root is called, such as "Playground"
  * @param {(scene: any, model: Model) => any} compute
  * @param {(store: S, signal: AbortSignal) => {nodes: Node[], paint: () => void}} view
- * @param {{traits?: string[], kind?: new (...given: ConstructorParameters<typeof Store>) => S,
- *   refusal?: (scene: any, model: Model) => string}} [more] what of the model, beside that of every lab, the numbers or
- *   the view depend on; the kind of store; and why a scene from elsewhere is not shown, "" where it is
+ * @param {object} more
+ * @param {import("./schema.js").Declared} more.declared the fields of a scene
+ * @param {(scene: any) => any} [more.complete] a scene with those fields that follow from others
+ * @param {(scene: any, model: Model) => string} [more.refusal] why a declared scene from elsewhere is not shown, or ""
+ * @param {(model: Model) => string} [more.stateRefusal] why the state is not shown, for what it has beside scenes, or ""
+ * @param {string[]} [more.traits] what of the model, beside that of every lab, the numbers or the view depend on
+ * @param {new (...given: ConstructorParameters<typeof Store>) => S} [more.kind] of store
  */
-export function lab(name, compute, view, { traits = [], kind = /** @type {any} */ (Store), refusal = isAsShown } = {}) {
+export function lab(name, compute, view, more) {
+  const { declared, complete = (scene) => scene, refusal = () => "", stateRefusal = () => "" } = more;
+  const { traits = [], kind = /** @type {any} */ (Store) } = more;
   return () => {
     /** @type {S} */
     let store;
@@ -34,16 +39,18 @@ export function lab(name, compute, view, { traits = [], kind = /** @type {any} *
        * @param {string} text @param {Model} model
        */
       async opened(text, model) {
-        const scene = await unpacked(text, name);
-        const why = whyBeyond(scene) || refusal(scene, model);
-        if (why) throw new Error(`It holds a scene that cannot be shown: ${why}.`);
+        const given = filled(declared, await unpacked(text, name));
+        const why = whyRefused(declared, given);
+        const scene = why ? given : complete(given);
+        const whyHere = why || refusal(scene, model);
+        if (whyHere) throw new Error(`It holds a scene that cannot be shown: ${whyHere}.`);
         const before = model.get("scene");
         const rev = Math.max(before.rev, model.get("result").rev) + 1;
         return { scene: { ...scene, rev }, history: recorded(model.get("history"), before) };
       },
       /** @param {{model: Model, signal?: AbortSignal}} context */
       initialize({ model, signal }) {
-        bar = whyStateRefused(model);
+        bar = whyStateRefused(declared, model) || stateRefusal(model);
         if (bar) return;
         store = new kind(model, signal, compute, traits);
         store.lab = name;
@@ -66,9 +73,12 @@ export function lab(name, compute, view, { traits = [], kind = /** @type {any} *
   };
 }
 
-/** @param {any} scene @param {Model} model */
-function isAsShown(scene, model) {
-  return alike(model.get("scene"))(scene, "scene");
+/** Why the scenes of a model, such as that of an exported page that was edited, are not shown, or "". @param {import("./schema.js").Declared} declared @param {Model} model */
+export function whyStateRefused(declared, model) {
+  const { past, future } = model.get("history");
+  const scenes = [model.get("scene"), ...past, ...future, ...Object.values(model.get("presets"))];
+  const why = firstOf(scenes, (scene) => whyRefused(declared, filled(declared, scene)));
+  return why && `This lab is not shown: ${why}.`;
 }
 
 /**

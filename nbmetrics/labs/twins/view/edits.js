@@ -1,7 +1,5 @@
 /**
- * Twin: labs/twins/scene.py · held by: tests/labs/twins/test_twins.py
- *
- * Edits of a twins scene and its code. No DOM.
+ * Edits of a twins scene. No DOM.
  *
  * @import { Item } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
@@ -78,38 +76,4 @@ export function planeStore(store) {
     },
     set: (_, key, value) => Reflect.set(store, key, value),
   });
-}
-
-const TWIN_FUNCTIONS = { corrected: "twin", printed: "printed_twin" };
-const triedTwin = (/** @type {string} */ name) => [
-  "try:",
-  `    pair = nm.theory.${name}(federation)  # first, second, all_gap`,
-  "    differences = nm.theory.twin_differences(federation, pair)  # of each client's scores, second − first",
-  "except nm.theory.NoTwin as reason:",
-  "    print(reason)",
-];
-
-/** Python that rebuilds exactly this scene and makes its pair of generators. @param {TwinsScene} scene */
-export function twinsCode({ clients, shared, construction }) {
-  const distribution = (/** @type {Item} */ { x, y, width, height, angle }) =>
-    `nm.Gaussian.ellipse([${x}, ${y}], ${width}, ${height}${angle ? `, ${angle}` : ""})`;
-  const settings = [
-    ...(shared === hasOneShape(clients) ? [] : [`, shared=${shared ? "True" : "False"}`]),
-    ...(construction === "corrected" ? [] : [`, construction="${construction}"`]),
-  ];
-  const made =
-    construction === "corrected" || construction === "printed"
-      ? triedTwin(TWIN_FUNCTIONS[construction])
-      : ['table = nm.experiments.published("twin_generators_ffhq")'];
-  return [
-    "import nbmetrics as nm",
-    "",
-    "federation = nm.Federation([",
-    ...clients.map((c) => `    nm.Client(${distribution(c)}, weight=${c.weight}, name=${JSON.stringify(c.name)}),`),
-    "])",
-    `lab = nm.TwinsLab(federation${settings.join("")})`,
-    ...made,
-    "lab",
-    "",
-  ].join("\n");
 }

@@ -6,7 +6,9 @@
  * @import { Pair, TwinsScene } from "./maths.js"
  */
 
+import types from "../../plane/items.json" with { type: "json" };
 import { distributionOf } from "../../plane/view/distributions.js";
+import { whyItemsRefused } from "../../plane/view/edits.js";
 import { ellipseOf } from "../../plane/view/geometry.js";
 import { ItemMenu } from "../../plane/view/items.js";
 import { Panel } from "../../plane/view/panel.js";
@@ -14,11 +16,12 @@ import { PlaneStore } from "../../plane/view/store.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";
 import { figure } from "../../toolkit/view/numbers.js";
+import { codeOf, declare } from "../../toolkit/view/schema.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
+import declaration from "../scene.json" with { type: "json" };
 import { pairWords, TwinsBoard } from "./board.js";
-import { clientsKey, planeStore, twinsCode, withSharing } from "./edits.js";
+import { clientsKey, hasOneShape, planeStore, withSharing } from "./edits.js";
 import { pairOf, pairScores } from "./maths.js";
-import { whySceneRefused } from "./shape.js";
 import { TWIN_MARKS, TWIN_NAMES, TwinsStage } from "./stage.js";
 
 /** What the reader sees, and in the title what it is. @type {Record<string, [string, string]>} */
@@ -28,7 +31,27 @@ const TABS = {
   published: ["The papers’ table", "FID of two generators of faces, as published"],
 };
 
-export default lab("TwinsLab", pairOf, twinsView, { kind: PlaneStore, refusal: whySceneRefused });
+const declared = declare(declaration, types);
+
+export default lab("TwinsLab", pairOf, twinsView, { kind: PlaneStore, declared, complete, refusal });
+
+/** A scene in which it is said whether the clients share their shape. @param {any} scene */
+function complete(scene) {
+  return { shared: hasOneShape(scene.clients), ...scene };
+}
+
+/** @param {any} scene @returns {string} "" where it is shown */
+function refusal(scene) {
+  if (scene.shared && !hasOneShape(scene.clients)) return "the shapes of the clients differ";
+  return whyItemsRefused(scene, {});
+}
+
+/** Python that rebuilds exactly this scene and makes its pair of generators. @param {any} scene */
+export function twinsCode(scene) {
+  const { shared, clients, construction } = scene;
+  const tie = shared === hasOneShape(clients) ? "" : `, shared=${shared ? "True" : "False"}`;
+  return codeOf(declared, scene, { tie }, construction);
+}
 
 /** @param {PlaneStore} store @param {AbortSignal} signal */
 function twinsView(store, signal) {

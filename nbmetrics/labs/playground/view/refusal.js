@@ -1,58 +1,24 @@
 /**
- * Twin: labs/playground/scene.py · held by: tests/labs/toolkit/test_share_page.py
- *
- * Why a scene from elsewhere is not shown. No DOM.
+ * Why a scene from elsewhere, whose fields are as declared, is not shown in a Playground. No DOM.
  *
  * @import { Model, Scene, Shadow } from "../../toolkit/view/types.js"
  */
-import { MOST } from "../../plane/view/edits.js";
-import { clientList, generatorList, whyApart } from "../../plane/view/shape.js";
-import { choice, fields, flag, name, names, number, orNull, text } from "../../toolkit/view/shapes.js";
+import { whyItemsRefused } from "../../plane/view/edits.js";
 import { CHARTED } from "./metrics.js";
-import { PARAMETERS } from "./sweep.js";
 import { wideNumbers } from "./wide.js";
 
-const LEAST_SAMPLES = 5;
-const guessed = orNull(number);
-const SCENE = {
-  rev: number,
-  preset: text,
-  half: number,
-  clients: clientList(["gaussian", "data"]),
-  generators: generatorList,
-  samples: number,
-  seed: number,
-  view: fields({
-    metric: choice(Object.keys(CHARTED)),
-    panel: choice(["clients", "terms", "sweep", "samples"]),
-    sweep: choice(Object.keys(PARAMETERS)),
-    aligned: flag,
-  }),
-  lesson: orNull(
-    fields({
-      name,
-      guess: guessed,
-      revealed: flag,
-      about: names(MOST.generators),
-      answer: guessed,
-      other: guessed,
-    }),
-  ),
-};
-const [shape, wideShape] = [fields(SCENE), fields({ ...SCENE, plane: () => "" })];
+const MIN_SAMPLES = 5;
 
 /** @param {any} scene @param {Model} model @returns {string} "" where it is shown */
-export function whySceneRefused(scene, model) {
+export function refusal(scene, model) {
   const plane = planeOf(model);
-  const said = (scene?.plane ? wideShape : shape)(scene, "scene");
-  if (said) return said;
   if (scene.plane) return whyWideRefused(scene, plane, model);
   if (plane && [...scene.clients, ...scene.generators].some(({ kind }) => kind === "data"))
     return "it has rows of the plane, and this page has wider ones";
-  if (scene.samples > 0 && scene.samples < LEAST_SAMPLES) return `scene.samples is below ${LEAST_SAMPLES}`;
+  if (scene.samples > 0 && scene.samples < MIN_SAMPLES) return `scene.samples is below ${MIN_SAMPLES}`;
   if (scene.lesson && !Object.hasOwn(model.get("lessons") ?? {}, scene.lesson.name))
     return `its lesson ${JSON.stringify(scene.lesson.name)} is a teacher’s own, which is not in the link`;
-  return whyApart(scene, model.get("data") ?? {});
+  return whyItemsRefused(scene, model.get("data") ?? {});
 }
 
 /** The plane in which this page shows wider rows, wherever it was led since. @param {Model} model @returns {Shadow | undefined} */
@@ -72,7 +38,7 @@ function whyWideRefused(scene, own, model) {
     CHARTED[scene.view.metric].plane_only
   )
     return `it is of the plane, and this page shows rows of ${own.dim} features`;
-  const apart = whyApart(scene, model.get("data") ?? {});
+  const apart = whyItemsRefused(scene, model.get("data") ?? {});
   if (apart) return apart;
   const { fid } = wideNumbers(scene, model);
   return fid && !fid.isBehind ? "" : "Python has to compute its numbers, so it opens in a notebook";
