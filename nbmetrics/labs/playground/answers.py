@@ -155,26 +155,26 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
     text = "\n".join(check_text(_joined(part), "strings", LARGEST) for part in texts)
     if len(text) > LARGEST:
         raise InvalidInput("strings", f"has {len(text):,} letters", f"Give at most {LARGEST:,}")
-    known = dict(shipped())
+    lessons_by_name = dict(shipped())
     if lesson is not None:
         own = Lesson.read(lesson)
-        known[own.name] = own
+        lessons_by_name[own.name] = own
     rows, unreadable = [], 0
     for line in text.splitlines():
         end = 0
-        for found in _STRING.finditer(line):
+        for match in _STRING.finditer(line):
             try:
-                name, guess, answer = unpacked(found[1])
+                name, guess, answer = unpacked(match[1])
             except InvalidInput:
                 unreadable += 1
             else:
                 off = None if answer is None else abs(guess - answer)
-                rows.append((_who(line[end : found.start()]), name, guess, answer, off))
-            end = found.end()
+                rows.append((_who(line[end : match.start()]), name, guess, answer, off))
+            end = match.end()
     if len(rows) > MOST:
         raise InvalidInput("strings", f"holds {len(rows):,} answers", f"Give at most {MOST:,}")
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"guess": float, "answer": float, "off": float})
-    return ClassAnswers(table, unreadable, known)
+    return ClassAnswers(table, unreadable, lessons_by_name)
 
 
 def _joined(part: Any) -> Any:

@@ -51,8 +51,8 @@ def added(
         item, held, drawn = _wide(scene, party, projection, place)
         new = {key: held}, {key: drawn}
     else:
-        item, given = _flat(scene, party)
-        new = ({key: given}, {key: summary(given)}) if given is not None else ({}, {})
+        item, rows = _flat(scene, party)
+        new = ({key: rows}, {key: summary(rows)}) if rows is not None else ({}, {})
     item = replace(item, data=key if new[0] else None)
     if kind == "clients":
         weight = items[place].weight if place < len(items) else _weight(scene, new[0].get(key))
@@ -87,10 +87,10 @@ def _wide(
 def _flat(scene: Scene, party: Client | Generator) -> tuple[Item, Any]:
     """The item of a source in the plane, and what a lab holds for it, if anything."""
     if isinstance(party, Client):
-        made = Scene.of(Federation([party]))
-        return made.clients[0], made.data.get(party.name or "")
-    made = Scene.of(scene.distributions, [party], seed=scene.seed)
-    return made.generators[0], made.data.get(party.name or "")
+        flat_scene = Scene.of(Federation([party]))
+        return flat_scene.clients[0], flat_scene.data.get(party.name or "")
+    flat_scene = Scene.of(scene.distributions, [party], seed=scene.seed)
+    return flat_scene.generators[0], flat_scene.data.get(party.name or "")
 
 
 def _weight(scene: Scene, held: Any) -> float:

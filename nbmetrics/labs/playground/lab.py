@@ -90,14 +90,18 @@ class Playground(Lab):
         metric: str = "fid",
         lesson: Any = None,
     ) -> None:
-        known, offered = presets(), shipped()
+        presets_by_name, lessons_by_name = presets(), shipped()
         if lesson is not None:
-            given = [federation, generators, plane]
-            if any(g is not None for g in given) or (samples, seed, metric) != (0, 0, "fid"):
+            arguments = [federation, generators, plane]
+            if any(g is not None for g in arguments) or (samples, seed, metric) != (0, 0, "fid"):
                 seen = "brings clients, generators and settings of its own"
                 raise InvalidInput("lesson", seen, "Give a lesson, or clients, generators and settings")
             chosen = Lesson.read(lesson)
-            offered = {**({} if chosen.name in offered else {chosen.name: chosen}), **offered, chosen.name: chosen}
+            lessons_by_name = {
+                **({} if chosen.name in lessons_by_name else {chosen.name: chosen}),
+                **lessons_by_name,
+                chosen.name: chosen,
+            }
             federation = chosen.start
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "view": {"metric": metric}}
         federation = clients_of(federation, plane)
@@ -107,7 +111,7 @@ class Playground(Lab):
         if isinstance(federation, Scene):
             start = federation
         elif federation is None or isinstance(federation, str):
-            start = Scene.preset_named(next(iter(known)) if federation is None else federation)
+            start = Scene.preset_named(next(iter(presets_by_name)) if federation is None else federation)
             if generators is not None:
                 start = Scene.of(start.federation, generators, OWN, **settings)
             else:
@@ -117,17 +121,17 @@ class Playground(Lab):
             start, wide = wide_scene(federation, generators, self._projection, OWN, **settings)
         else:
             start = Scene.of(federation, generators, OWN, **settings)
-        if start.preset not in {**known, **offered}:
-            known = {start.preset or OWN: start, **known}
+        if start.preset not in {**presets_by_name, **lessons_by_name}:
+            presets_by_name = {start.preset or OWN: start, **presets_by_name}
         self._data, self._extracted = dict(start.data), dict(start.extracted)
         # What the learner came to in each lesson, by its name.
         self._progress: dict[str, Any] = {}
         self._is_later = start.plane is not None and not is_quick(start)
-        super().__init__(start, known)
+        super().__init__(start, presets_by_name)
         self.data = wide or {name: summary(source) for name, source in self._data.items()}
         if "doing" in self.result:
             self._worker.put(start)
-        self.lessons = {name: one.to_json() for name, one in offered.items()}
+        self.lessons = {name: one.to_json() for name, one in lessons_by_name.items()}
 
     @property
     def lesson(self) -> str | None:

@@ -88,26 +88,26 @@ class Lesson:
     @classmethod
     def parse(cls, value: Any) -> Lesson:
         """A lesson from a dict; raises `InvalidInput` naming the field that is wrong, and what would do."""
-        given = _dict(value, FIELDS, NEEDED, "lesson")
-        name = check_names([given["name"]], "lesson.name")[0]
-        scene = _scene(given["scene"], "lesson.scene")
-        predict = None if given.get("predict") is None else _predict(given["predict"], scene)
-        check = None if given.get("check") is None else _check(given["check"], scene)
+        fields = _dict(value, FIELDS, NEEDED, "lesson")
+        name = check_names([fields["name"]], "lesson.name")[0]
+        scene = _scene(fields["scene"], "lesson.scene")
+        predict = None if fields.get("predict") is None else _predict(fields["predict"], scene)
+        check = None if fields.get("check") is None else _check(fields["check"], scene)
         named = [part["generator"] for part in (predict, check) if part and "generator" in part]
         progress = {"guess": None, "revealed": False, "about": {g: g for g in named}, "answer": None, "other": None}
-        minutes = given.get("minutes")
+        minutes = fields.get("minutes")
         return cls(
             name=name,
-            question=_text(given["question"], "lesson.question"),
+            question=_text(fields["question"], "lesson.question"),
             scene=replace(scene, rev=0, preset=name, lesson={"name": name, **progress}),
             predict=predict,
             check=check,
-            reveal=check_text(given.get("reveal", ""), "lesson.reveal"),
-            tries=_texts(given.get("tries", ()), "lesson.tries"),
-            hint=check_text(given.get("hint", ""), "lesson.hint"),
-            solution=_solution(given.get("solution"), scene, named),
+            reveal=check_text(fields.get("reveal", ""), "lesson.reveal"),
+            tries=_texts(fields.get("tries", ()), "lesson.tries"),
+            hint=check_text(fields.get("hint", ""), "lesson.hint"),
+            solution=_solution(fields.get("solution"), scene, named),
             minutes=None if minutes is None else number(minutes, "minutes", "lesson.minutes"),
-            aim=check_text(given.get("aim", ""), "lesson.aim"),
+            aim=check_text(fields.get("aim", ""), "lesson.aim"),
         )
 
     @classmethod
@@ -161,8 +161,8 @@ class Lesson:
 def shipped() -> dict[str, Lesson]:
     """The lessons that come with the package, by name."""
     content = resources.files(__package__).joinpath("lessons.json").read_text("utf-8")
-    found = [Lesson.parse(lesson) for lesson in loaded(content, "lessons")]
-    return dict(zip(check_names([lesson.name for lesson in found], "lessons"), found, strict=True))
+    lessons = [Lesson.parse(lesson) for lesson in loaded(content, "lessons")]
+    return dict(zip(check_names([lesson.name for lesson in lessons], "lessons"), lessons, strict=True))
 
 
 def lessons() -> pd.DataFrame:
@@ -202,14 +202,14 @@ def _file(path: Path) -> Any:
     return loaded(content, f"lesson {name}")
 
 
-def _dict(value: Any, known: Collection[str], needed: Collection[str], where: str, **more: Any) -> Mapping[str, Any]:
+def _dict(value: Any, allowed: Collection[str], needed: Collection[str], where: str, **more: Any) -> Mapping[str, Any]:
     """`value`, if it is a dict of `known` fields; what is missing is named with an example that would do."""
     examples = {**EXAMPLES, **more}
     if not isinstance(value, Mapping):
         wanted = _written({field: examples[field] for field in needed})
         raise InvalidInput(where, f"got {shown(value)}", f"Give a dict, such as {wanted}")
     for field in value:
-        check_choice(field, known, where)
+        check_choice(field, allowed, where)
     for field in needed:
         if field not in value:
             example = _written({field: examples[field]})[1:-1]
@@ -229,7 +229,7 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
         best = "min"
     fields = ("metric", "aggregate", "generator", "best", *BEST[best])
     _dict(value, fields, [field for field in fields if field != "redraws"], where, generator=generator)
-    found = {
+    prediction = {
         "metric": check_choice(value["metric"], CLOSED, f"{where}.metric"),
         "aggregate": check_choice(value["aggregate"], AGGREGATES, f"{where}.aggregate"),
         "generator": _generator(value["generator"], scene, f"{where}.generator"),
@@ -237,11 +237,11 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
     }
     if best == "min":
         check_choice(value["aggregate"], AGGREGATES[:2], f"{where}.aggregate")
-        return {**found, "sweep": _sweep(value["sweep"], found["generator"], scene, f"{where}.sweep")}
+        return {**prediction, "sweep": _sweep(value["sweep"], prediction["generator"], scene, f"{where}.sweep")}
     then = _scene(_changed(scene, value["then"], f"{where}.then"), f"{where}.then")
-    _generator(found["generator"], then, f"{where}.generator")
+    _generator(prediction["generator"], then, f"{where}.generator")
     return {
-        **found,
+        **prediction,
         "axis": _axis(value["axis"], f"{where}.axis"),
         "then": dict(value["then"]),
         "redraws": whole(value.get("redraws", 0), "redraws", f"{where}.redraws"),
@@ -253,17 +253,17 @@ def _check(value: Any, scene: Scene) -> dict[str, Any]:
     _dict(value, value if isinstance(value, Mapping) else (), ("kind",), where)
     kind = check_choice(value["kind"], CHECKS, f"{where}.kind")
     _dict(value, ("kind", "metric", *CHECKS[kind]), CHECKS[kind], where, generator=generator)
-    found = dict(value)
+    fields = dict(value)
     if "metric" in value:
         check_choice(value["metric"], CLOSED, f"{where}.metric")
     tests: dict[str, Callable[[Any, str], Any]] = {
-        "aggregate": lambda given, place: check_choice(given, AGGREGATES, place),
-        "generator": lambda given, place: _generator(given, scene, place),
+        "aggregate": lambda part, place: check_choice(part, AGGREGATES, place),
+        "generator": lambda part, place: _generator(part, scene, place),
     }
     for field in CHECKS[kind]:
         place = f"{where}.{field}"
-        found[field] = tests[field](value[field], place) if field in tests else number(value[field], field, place)
-    return found
+        fields[field] = tests[field](value[field], place) if field in tests else number(value[field], field, place)
+    return fields
 
 
 def _solution(value: Any, scene: Scene, named: Collection[str]) -> Scene | None:
@@ -281,10 +281,10 @@ def _changed(scene: Scene, changes: Any, where: str) -> dict[str, Any]:
     if not isinstance(changes, Mapping):
         fix = f"Give a dict of the fields that change, such as {_written(EXAMPLES['then'])}, or lab.scene"
         raise InvalidInput(where, f"got {shown(changes)}", fix)
-    given = scene.to_json()
+    fields = scene.to_json()
     view = changes.get("view", {})
-    view = {**given["view"], **view} if isinstance(view, Mapping) else view
-    return {**given, **changes, **{field: given[field] for field in KEPT}, "view": view}
+    view = {**fields["view"], **view} if isinstance(view, Mapping) else view
+    return {**fields, **changes, **{field: fields[field] for field in KEPT}, "view": view}
 
 
 def _scene(value: Any, where: str) -> Scene:

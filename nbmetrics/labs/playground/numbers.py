@@ -62,19 +62,19 @@ def computed(scene: Scene, memory: Memory | None = None) -> dict[str, Any]:
         name = scene.view["metric"]
         if name in FROM_ROWS:
             scores |= _from_rows(scene, name, memory)
-    found: dict[str, Any] = {"scores": scores}
+    result: dict[str, Any] = {"scores": scores}
     if scene.samples and scene.view["panel"] == "samples":
-        found["bands"] = _bands(scene)
-    return {**found, "seconds": time.perf_counter() - started}
+        result["bands"] = _bands(scene)
+    return {**result, "seconds": time.perf_counter() - started}
 
 
 def plain(scores: Any) -> dict[str, Any]:
     """Scores as lists: avg and all by generator, byClient by generator and client."""
-    found = {}
+    numbers_by_metric = {}
     for name in scores.metrics:
         avg, pooled, by_client = scores.values(name)
-        found[name] = {"avg": avg.tolist(), "all": pooled.tolist(), "byClient": by_client.tolist()}
-    return found
+        numbers_by_metric[name] = {"avg": avg.tolist(), "all": pooled.tolist(), "byClient": by_client.tolist()}
+    return numbers_by_metric
 
 
 def _from_rows(scene: Scene, name: str, memory: Memory) -> dict[str, Any]:
@@ -84,9 +84,11 @@ def _from_rows(scene: Scene, name: str, memory: Memory) -> dict[str, Any]:
     pooled = metric.pool(real, weights)
     count = GENERATED.get(name, POINTS)
     drawn = scene if scene.samples else scene.drawn(count)
-    made = [metric.summarize(Sample(rows=_rows(source, count, memory))) for source in drawn.sources.values()]
-    by_client = np.array([[metric.distance(summary, g) for summary in real] for g in made])
-    together = [metric.distance(pooled, g) for g in made]
+    generator_summaries = [
+        metric.summarize(Sample(rows=_rows(source, count, memory))) for source in drawn.sources.values()
+    ]
+    by_client = np.array([[metric.distance(summary, g) for summary in real] for g in generator_summaries])
+    together = [metric.distance(pooled, g) for g in generator_summaries]
     return {name: {"avg": (by_client @ weights).tolist(), "all": together, "byClient": by_client.tolist()}}
 
 

@@ -89,8 +89,8 @@ class Projection:
         """
         rows, owner = _some_rows(federation)
         if isinstance(plane, str):
-            made = {"pca": _principal, "lda": _discriminant}[check_choice(plane, ("pca", "lda"), "plane")]
-            axes, words = made(rows, owner)
+            directions = {"pca": _principal, "lda": _discriminant}[check_choice(plane, ("pca", "lda"), "plane")]
+            axes, words = directions(rows, owner)
             return cls(*_in_usual_units(rows, axes), _about(rows, plane, [], words))
         kind, pair, names = _columns(plane, federation)
         centre, spread = rows.mean(axis=0), rows[:, pair].std(axis=0)
@@ -102,8 +102,8 @@ class Projection:
     def rows(self, rows: Any) -> np.ndarray:
         """Rows (n, d) in the plane, (n, 2)."""
         parts = row_blocks(len(rows), 8 * self.axes.shape[0])
-        found = [(to_numpy(to_float64(rows[part])) - self.centre) @ self.axes for part in parts]
-        return np.concatenate(found)
+        projected = [(to_numpy(to_float64(rows[part])) - self.centre) @ self.axes for part in parts]
+        return np.concatenate(projected)
 
     def shown(self, source: Any) -> dict[str, Any]:
         """What the page draws of rows (n, d) or a distribution: mean, covariance and points in the plane
@@ -170,17 +170,17 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # collinear features, which the words below speak of
             model: Any = LinearDiscriminantAnalysis().fit(rows, owner)
-        found = np.asarray(model.scalings_)[:, :2]
+        directions = np.asarray(model.scalings_)[:, :2]
     except (ValueError, IndexError, np.linalg.LinAlgError):
-        found = np.zeros((rows.shape[1], 0))
-    if not found.size or not np.isfinite(found).all():
+        directions = np.zeros((rows.shape[1], 0))
+    if not directions.size or not np.isfinite(directions).all():
         raise InvalidInput("plane", "is 'lda', and the clients have one mean or no variance", 'Give plane="pca"')
-    kept = found.shape[1] if owner[-1] > 1 else 1
+    kept = directions.shape[1] if owner[-1] > 1 else 1
     few = len(rows) < TRUSTED * rows.shape[1]
     doubt = " With so few rows a feature, LDA pulls apart even clients that are alike." if few else ""
     if kept == 2:
-        return found, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
-    first = found[:, 0]
+        return directions, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
+    first = directions[:, 0]
     away = rows - rows.mean(axis=0)
     across = away @ first
     rest = away - np.outer(across, first / (first @ first))
@@ -212,9 +212,9 @@ def _columns(plane: Any, federation: Federation) -> tuple[str, list[int], list[s
             raise InvalidInput("plane", f"got {shown(pair)}", f"Give numbers from 0 to {federation.dim - 1}")
         kind, names = "numbered", [f"feature {c}" for c in pair]
     elif all(isinstance(c, str) for c in plane):
-        known = _names(federation)
-        pair = [known.index(check_choice(c, known, "plane")) for c in plane]
-        kind, names = "named", list(check_names(known, "columns")[p] for p in pair)
+        columns = _names(federation)
+        pair = [columns.index(check_choice(c, columns, "plane")) for c in plane]
+        kind, names = "named", list(check_names(columns, "columns")[p] for p in pair)
     else:
         raise InvalidInput("plane", f"got {shown(plane)}", _FIX)
     if pair[0] == pair[1]:
@@ -224,9 +224,9 @@ def _columns(plane: Any, federation: Federation) -> tuple[str, list[int], list[s
 
 def _names(federation: Federation) -> tuple[str, ...]:
     """The names of the features, where the clients were given as data frames of the same columns."""
-    found = {client.columns for client in federation if client.columns is not None}
-    if not found:
+    names = {client.columns for client in federation if client.columns is not None}
+    if not names:
         raise InvalidInput("plane", "names columns, and the clients are no data frames", "Give numbers: plane=(0, 5)")
-    if len(found) > 1:
+    if len(names) > 1:
         raise InvalidInput("plane", "names columns, which the clients have in different orders", "Give all the same")
-    return found.pop()
+    return names.pop()

@@ -44,11 +44,11 @@ class Memory:
     def once(self, what: str, about: Sequence[Any], make: Callable[[], Any]) -> Any:
         """`make()`, or what it gave before of these very objects, which are kept alive meanwhile."""
         key = (what, *map(id, about))
-        found = self._known.get(key) or (tuple(about), make())
+        entry = self._known.get(key) or (tuple(about), make())
         if self._answering == threading.get_ident():
-            self._known.setdefault(key, found)
+            self._known.setdefault(key, entry)
             self._asked.add(key)
-        return found[1]
+        return entry[1]
 
     def knows(self, what: str, about: Sequence[Any]) -> bool:
         return (what, *map(id, about)) in self._known
@@ -82,8 +82,10 @@ class Remembered(Adapted):
         return self.memory.once(f"pool {[*weights]}", summaries, lambda: self.item.pool(summaries, weights))
 
     def terms(self, real: Any, generated: Any) -> dict[str, float]:
-        found: dict[str, float] = self.memory.once("terms", [real, generated], lambda: self.item.terms(real, generated))
-        return found
+        addends: dict[str, float] = self.memory.once(
+            "terms", [real, generated], lambda: self.item.terms(real, generated)
+        )
+        return addends
 
     def distance(self, real: Any, generated: Any) -> float:
         return float(self.memory.once("distance", [real, generated], lambda: self.item.distance(real, generated)))
@@ -97,16 +99,19 @@ class Remembered(Adapted):
         unknown = [g for g in generated if not all(self.memory.knows("terms", [r, g]) for r in real)]
         fresh = [r for r in real if not all(self.memory.knows("terms", [r, g]) for g in unknown)]
         rows = self.item.all_terms(fresh, unknown) if unknown else ()
-        made = {
+        terms_by_pair = {
             (id(r), id(g)): terms
             for g, row in zip(unknown, rows, strict=True)
             for r, terms in zip(fresh, row, strict=True)
         }
-        return [[self.memory.once("terms", [r, g], partial(self._made, made, r, g)) for r in real] for g in generated]
+        return [
+            [self.memory.once("terms", [r, g], partial(self._made, terms_by_pair, r, g)) for r in real]
+            for g in generated
+        ]
 
-    def _made(self, made: dict[tuple[int, int], Terms], real: Any, generated: Any) -> Terms:
+    def _made(self, terms_by_pair: dict[tuple[int, int], Terms], real: Any, generated: Any) -> Terms:
         """Those just made; anew where they were known before, and another thread's answer forgot them."""
-        terms = made.get((id(real), id(generated)))
+        terms = terms_by_pair.get((id(real), id(generated)))
         return terms_of(self.item, real, generated) if terms is None else terms
 
 

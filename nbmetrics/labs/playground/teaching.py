@@ -33,24 +33,24 @@ def lesson_of(scene: Scene, question: Any, flag: Any, answer: Any, **others: Any
     return value
 
 
-def _predict(scene: Scene, flag: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+def _predict(scene: Scene, flag: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What the flag is about: a parameter that is swept, or a score between two numbers."""
     metric = scene.view["metric"]
-    found = {
+    prediction = {
         "metric": metric if metric in CLOSED else CLOSED[0],
         "aggregate": "avg",
         "generator": _first_swept(scene),
-        **{field: part for field, part in given.items() if part is not None and field != "then"},
+        **{field: part for field, part in settings.items() if part is not None and field != "then"},
     }
     if isinstance(flag, str):
-        return {**found, "best": "min", "sweep": flag}
+        return {**prediction, "best": "min", "sweep": flag}
     if not isinstance(flag, (tuple, list)):
         fix = f"Give a parameter, one of {', '.join(SWEPT['gaussian'])}, or two numbers to guess a score between"
         raise InvalidInput("flag", f"got {shown(flag)}", fix)
-    if given["then"] is None:
+    if settings["then"] is None:
         fix = "Say what Reveal changes, such as then={'samples': 20}, or then=lab.scene of what it is to show"
         raise InvalidInput("then", "is missing, and the scores of the present scene can be read in its table", fix)
-    return {**found, "best": "value", "axis": list(flag), "then": _json(given["then"])}
+    return {**prediction, "best": "value", "axis": list(flag), "then": _json(settings["then"])}
 
 
 def _first_swept(scene: Scene) -> str:

@@ -64,16 +64,16 @@ def wide_scene(
     """The scene of clients of any width, with what it holds in `data`, and what the page draws of each."""
     if generators is None:
         generators = _default(federation)
-    made = [generator.through(federation.extraction) for generator in as_generators(generators)]
+    extracted = [generator.through(federation.extraction) for generator in as_generators(generators)]
     if federation.is_conditional:
         raise InvalidInput("clients", "carry a condition, which this lab does not show", "Score them by nm.evaluate")
-    for kind, count in (("clients", len(federation)), ("generators", len(made))):
+    for kind, count in (("clients", len(federation)), ("generators", len(extracted))):
         if count > MOST[kind]:
             raise InvalidInput(kind, f"are {count}", f"Show {MOST[kind]} at most, and score all by nm.evaluate")
     seed = settings.get("seed", 0)
     sources: list[tuple[str, Any, float | None]] = [
         *((c.name or "", c.distribution if c.rows is None else c.rows, w) for c, w in _weighted(federation)),
-        *((g.name or "", drawn_source(g, k, seed, federation.dim), None) for k, g in enumerate(made)),
+        *((g.name or "", drawn_source(g, k, seed, federation.dim), None) for k, g in enumerate(extracted)),
     ]
     items, data, shown = [], {}, {}
     for name, source, weight in sources:
@@ -83,7 +83,7 @@ def wide_scene(
     half = min(max(reach * 1.1, BOUNDS["half"][0]), BOUNDS["half"][1])
     count = len(federation)
     scene = Scene(tuple(items[:count]), tuple(items[count:]), half=half, preset=preset, plane=projection.about)
-    return Scene.parse({**scene.to_json(), **settings}, data, extracted_of((*federation, *made))), shown
+    return Scene.parse({**scene.to_json(), **settings}, data, extracted_of((*federation, *extracted))), shown
 
 
 def _default(federation: Federation) -> dict[str, Any]:

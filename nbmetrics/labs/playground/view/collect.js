@@ -95,11 +95,11 @@ function axisOf(lesson, guesses) {
     const g = scene.generators.findIndex((item) => item.name === predict.generator);
     return { range: rangeOf(scene, subjectOf(scene, g, 0)), answer };
   }
-  const found = guesses.flatMap(({ answer }) => (answer === null ? [] : [answer]));
-  const values = [...guesses.map(({ guess }) => guess), ...found];
+  const answers = guesses.flatMap(({ answer }) => (answer === null ? [] : [answer]));
+  const values = [...guesses.map(({ guess }) => guess), ...answers];
   const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
   const pad = (high - low || Math.abs(high) || 1) / 10;
-  return { range: [low - pad, high + pad], answer: found.length ? median(found) : null };
+  return { range: [low - pad, high + pad], answer: answers.length ? median(answers) : null };
 }
 
 /** @param {number[]} values */

@@ -108,9 +108,9 @@ export class CurvePlot {
     const last = names.map((name) => this.y.at(/** @type {number} */ (shown[name].at(-1))));
     const spots = spreadOut(last, 13, y[1] + 4, y[0] - 2);
     CURVE_NAMES.forEach((name, k) => {
-      const found = names.indexOf(name);
-      this.ends.children[k].toggleAttribute("hidden", found < 0);
-      if (found >= 0) setAttributes(this.ends.children[k], { x: x[1] + 6, y: spots[found] + 4 });
+      const place = names.indexOf(name);
+      this.ends.children[k].toggleAttribute("hidden", place < 0);
+      if (place >= 0) setAttributes(this.ends.children[k], { x: x[1] + 6, y: spots[place] + 4 });
     });
   }
 

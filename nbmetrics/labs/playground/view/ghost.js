@@ -57,15 +57,15 @@ export class Ghost {
 
   /** Paint it with the plane, whose names keep clear of the flag. @param {Scene} scene */
   paint(scene) {
-    const found = guessedItem(lessonOf(this.store.model.get("lessons"), scene), scene);
-    this.root.toggleAttribute("hidden", !found);
-    if (!found) return void this.stage.paint(scene);
-    const shape = this.shapeOf(scene, found.item, found.index);
+    const guessed = guessedItem(lessonOf(this.store.model.get("lessons"), scene), scene);
+    this.root.toggleAttribute("hidden", !guessed);
+    if (!guessed) return void this.stage.paint(scene);
+    const shape = this.shapeOf(scene, guessed.item, guessed.index);
     this.stage.fit();
     const { size } = this.stage;
     const { at, scale } = projection(scene, size);
     const [x, y] = at(shape.x, shape.y);
-    const foot = footOf(shape, found.parameter, scale);
+    const foot = footOf(shape, guessed.parameter, scale);
     const wide = nameWidth(LABEL, FONT) + TEXT.x;
     const side = x + foot[0] + wide > size ? -1 : 1; // to the left near the right end
     this.stage.paint(

@@ -137,11 +137,15 @@ export class SamplesView {
     return DRAWN_METRICS.flatMap((metric) =>
       DRAWN_PARTS.map((part) => {
         const exact = aggregate(numbers[metric], part)[g];
-        const found = bands?.[metric][part];
-        const shift = found ? exact - found.exact[g] : 0; // an older answer is moved to the present value
-        const band = found && { mean: found.mean[g] + shift, low: found.low[g] + shift, high: found.high[g] + shift };
+        const bandsOfPart = bands?.[metric][part];
+        const shift = bandsOfPart ? exact - bandsOfPart.exact[g] : 0; // an older answer is moved to the present value
+        const band = bandsOfPart && {
+          mean: bandsOfPart.mean[g] + shift,
+          low: bandsOfPart.low[g] + shift,
+          high: bandsOfPart.high[g] + shift,
+        };
         const now = samples ? aggregate(this.store.numbers[metric], part)[g] : null;
-        return { name: `${metric.toUpperCase()} ${part}`, exact, now, band, alike: found?.alike?.[g] };
+        return { name: `${metric.toUpperCase()} ${part}`, exact, now, band, alike: bandsOfPart?.alike?.[g] };
       }),
     );
   }

@@ -195,10 +195,10 @@ function moved(scene, data, metric, { parameter, item }, g) {
     const items = values.map((value) => set(item, value));
     const make = () => items.map((other) => distributions.make(other, g));
     const isKept = scene.samples && item.kind !== "truncated";
-    const made = isKept
+    const kept = isKept
       ? drawnOnce(JSON.stringify([items[0], items.at(-1), items.length, g, scene.samples, scene.seed]), make)
       : make();
-    const generators = withIdeal ? [...made, distributions.make(ideal, g)] : made;
+    const generators = withIdeal ? [...kept, distributions.make(ideal, g)] : kept;
     const { avg, all, terms } = scored(metric, { ...distributions, generators });
     const end = values.length;
     return {

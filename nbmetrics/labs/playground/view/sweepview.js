@@ -150,7 +150,7 @@ function wordsOf({ scene }, subject, sweep) {
 function bestWords(label, subject, { best }) {
   if (subject.parameter === "weight") return `${label}: the generator stays, its scores move with the weight.`;
   const [avg, all] = [best.avg, best.all].map(
-    (found) => found && `${readValue(found.at, subject)}${found.isEnd ? " (edge)" : ""}`,
+    (extreme) => extreme && `${readValue(extreme.at, subject)}${extreme.isEnd ? " (edge)" : ""}`,
   );
   if (!avg && !all) return `${label}: neither avg nor all depends on it here.`;
   if (avg === all) return `${label}: avg and all are both best at ${avg}.`;

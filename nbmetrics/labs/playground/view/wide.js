@@ -45,15 +45,17 @@ function keyOf({ data, name }) {
 export function wideNumbers(scene, model) {
   const { scores = {}, of } = model.get("result");
   /** @type {Record<string, Aggregates>} */
-  const found = {};
+  const numbersByMetric = {};
   if (of) {
     const columns = scene.clients.map((client) => of.clients.indexOf(keyOf(client)));
     const rows = scene.generators.map((generator) => of.generators.indexOf(keyOf(generator)));
     const shares = sharesOf(scene.clients);
-    const given = new Map(of.clients.map((/** @type {string} */ key, /** @type {number} */ i) => [key, of.shares[i]]));
+    const sharesOfResult = new Map(
+      of.clients.map((/** @type {string} */ key, /** @type {number} */ i) => [key, of.shares[i]]),
+    );
     const now = new Map(scene.clients.map((client, i) => [keyOf(client), shares[i]]));
-    const isBehind = [...given.keys(), ...now.keys()].some(
-      (key) => Math.abs((given.get(key) ?? 0) - (now.get(key) ?? 0)) > SAME_SHARE,
+    const isBehind = [...sharesOfResult.keys(), ...now.keys()].some(
+      (key) => Math.abs((sharesOfResult.get(key) ?? 0) - (now.get(key) ?? 0)) > SAME_SHARE,
     );
     if (![...columns, ...rows].includes(-1)) {
       for (const [metric, numbers] of Object.entries(scores)) {
@@ -61,11 +63,11 @@ export function wideNumbers(scene, model) {
         const avg = byClient.map((values) =>
           values.reduce((sum, value, i) => (shares[i] > 0 ? sum + shares[i] * value : sum), 0),
         );
-        found[metric] = { byClient, avg, all: rows.map((g) => orNaN(numbers.all[g])), isBehind };
+        numbersByMetric[metric] = { byClient, avg, all: rows.map((g) => orNaN(numbers.all[g])), isBehind };
       }
     }
   }
-  return /** @type {Numbers} */ (found);
+  return /** @type {Numbers} */ (numbersByMetric);
 }
 
 /** @param {number | null} value */
