@@ -70,29 +70,29 @@ class Judge:
         metrics = (FLD(self.seed), self.fid, self.c_t, AuthPct(), self.precision, self.recall)
         return [metric.convention for metric in metrics]
 
-    def cards(self, made: np.ndarray) -> dict[str, Card]:
+    def cards(self, generated: np.ndarray) -> dict[str, Card]:
         """The cards alone."""
-        return self.scored(made)[0]
+        return self.scored(generated)[0]
 
-    def scored(self, made: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
+    def scored(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
         """The cards, and why some have no value."""
-        return self._scored(made)[:2]
+        return self._scored(generated)[:2]
 
-    def judged(self, made: np.ndarray) -> Judged:
+    def judged(self, generated: np.ndarray) -> Judged:
         """All that is shown of generated rows (m, d)."""
-        cards, missing, fitted, near = self._scored(made)
+        cards, missing, fitted, near = self._scored(generated)
         self.told("quality")
-        quality = np.asarray(fitted_quality(self.real, made))
+        quality = np.asarray(fitted_quality(self.real, generated))
         return Judged(cards, missing, fitted, quality, near.index, np.sqrt(near.squared))
 
-    def _scored(self, made: np.ndarray) -> tuple[dict[str, Card], dict[str, str], Fitted, Neighbors]:
+    def _scored(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str], Fitted, Neighbors]:
         """The cards, why some have no value, and what FLD and AuthPct were taken from."""
-        rows = Rows.of(Sample(rows=made))
+        rows = Rows.of(Sample(rows=generated))
         self.told("density")
-        fitted = fitted_density(self.real, made, self.seed)
+        fitted = fitted_density(self.real, generated, self.seed)
         self.told("nearest")
         near = nearest_train_rows(distinct_of(rows), distinct_of(self.real))
-        moments = cache(lambda: self.fid.summarize(Sample(rows=made)))
+        moments = cache(lambda: self.fid.summarize(Sample(rows=generated)))
         scores: dict[str, Callable[[], float]] = {
             "fld": lambda: fitted.fld,
             "fld_train": lambda: fitted.fld_train,

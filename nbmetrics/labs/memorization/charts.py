@@ -46,9 +46,9 @@ def curve(study: Study, scene: MemorizationScene) -> Iterator[dict[str, Any]]:
     values = sorted({*map(float, SWEPT[parameter]), float(getattr(scene, parameter))})
     metrics: dict[str, list[float | None]] = {name: [None] * len(values) for name in CARDS}
     for k, value in enumerate(values):
-        found = study.judge.cards(study.features(study.made(replace(scene, **{parameter: value}))))  # type: ignore[arg-type]
+        cards = study.judge.cards(study.features(study.made(replace(scene, **{parameter: value}))))  # type: ignore[arg-type]
         for name in CARDS:
-            metrics[name] = [*metrics[name][:k], found[name], *metrics[name][k + 1 :]]
+            metrics[name] = [*metrics[name][:k], cards[name], *metrics[name][k + 1 :]]
         yield {"parameter": parameter, "values": values, "metrics": dict(metrics), "done": (k + 1) / len(values)}
 
 

@@ -64,7 +64,7 @@ class Items:
         Of the user's images as they were given; their rows, and so `nearest`, never change.
         """
         if "apart" not in self._found and self.full is not None:
-            pairs = ((made, self.full[0][k]) for made, k in zip(self.full[1], nearest, strict=True))
+            pairs = ((generated, self.full[0][k]) for generated, k in zip(self.full[1], nearest, strict=True))
             self._found["apart"] = [float(np.abs(_of_255(a) - _of_255(b)).max()) for a, b in pairs]
         return self._found["apart"]
 

@@ -96,8 +96,8 @@ class MemorizationLab(Lab):
         points: int | None = None,
         seed: int | None = None,
     ) -> None:
-        given = {"data": data, "copied": copied, "jitter": jitter, "bandwidth": bandwidth, "spread": spread}
-        settings = {name: value for name, value in {**given, "points": points}.items() if value is not None}
+        numbers = {"data": data, "copied": copied, "jitter": jitter, "bandwidth": bandwidth, "spread": spread}
+        settings = {name: value for name, value in {**numbers, "points": points}.items() if value is not None}
         self._own: Study | None = None
         self._items: Items | None = None
         if all_or_none(train=train, test=test, generated=generated):
@@ -108,12 +108,12 @@ class MemorizationLab(Lab):
             )
             self._own = own_study(sets, start.seed, self._tell)
             self._items = None if items is None else Items.of(items, len(sets.train), len(sets.fresh))
-            known = {OWN: start}
+            presets_by_name = {OWN: start}
         elif items is not None:
             raise InvalidInput("items", "are given without rows", "Give train, test and generated as well")
         else:
             start = starting_scene(preset, settings if seed is None else {**settings, "seed": seed})
-            known = presets() if start.preset in presets() else {start.preset: start, **presets()}
+            presets_by_name = presets() if start.preset in presets() else {start.preset: start, **presets()}
         self._is_later = self._own is not None and not is_quick(sets)
         self._steps, self._is_telling = 0, False
         # One thread computes what others then find: the worker, the user's, or the one that redraws honest rows.
@@ -127,7 +127,7 @@ class MemorizationLab(Lab):
             "interactions": self._heat_maps,
         }
         self._background = {kind: Worker(job, f"nbmetrics MemorizationLab {kind}") for kind, job in jobs.items()}
-        super().__init__(start, known)
+        super().__init__(start, presets_by_name)
         self._show(start)
         if "doing" in self.result:
             self._worker.put(start)
@@ -147,10 +147,10 @@ class MemorizationLab(Lab):
             raise InvalidInput("data", f"are {scene.data!r}, and this lab shows other data", fix)
         if own is None:
             return
-        for name, given, kept in (("seed", scene.seed, own.seed), ("points", scene.points, len(own.fresh))):
-            if given != kept:
+        for name, value, kept in (("seed", scene.seed, own.seed), ("points", scene.points, len(own.fresh))):
+            if value != kept:
                 fix = f"Leave it at {kept}, or open nm.MemorizationLab(train, test, generated, seed=…) anew"
-                raise InvalidInput(name, f"is {given}, and this lab shows your own rows with {kept}", fix)
+                raise InvalidInput(name, f"is {value}, and this lab shows your own rows with {kept}", fix)
 
     def _read(self, value: Any) -> MemorizationScene:
         scene: MemorizationScene = super()._read(value)
@@ -161,9 +161,9 @@ class MemorizationLab(Lab):
         started = time.perf_counter()
         study = self._study(scene)
         with self._judging:
-            found = study.result(self._judged(scene), self._noises.get(study.key))
-        apart = {} if self._items is None else {"apart": self._items.apart(found["nearest"])}
-        return {**found, **apart, "seconds": time.perf_counter() - started}
+            result = study.result(self._judged(scene), self._noises.get(study.key))
+        apart = {} if self._items is None else {"apart": self._items.apart(result["nearest"])}
+        return {**result, **apart, "seconds": time.perf_counter() - started}
 
     def _answered(self, scene: Any) -> dict[str, Any]:
         if self._is_later:  # the constructor asks first, and does not wait for what takes long
@@ -190,11 +190,11 @@ class MemorizationLab(Lab):
         """All that is known of the generated rows of a scene; what only the page minds is no reason to ask again."""
         with self._judging:
             shown = scene.bare
-            judged_for, found = self._last
-            if found is None or judged_for != shown:
-                found = self._study(scene).judged(scene)
-                self._last = shown, found
-            return found
+            judged_for, judgement = self._last
+            if judgement is None or judged_for != shown:
+                judgement = self._study(scene).judged(scene)
+                self._last = shown, judgement
+            return judgement
 
     def _answer(self, scene: Any) -> None:
         """On the worker's thread: what the page draws from first, if that has changed, then the numbers."""
@@ -272,11 +272,11 @@ class MemorizationLab(Lab):
         """On a thread of its own: FLD over two faults at a time."""
         scene, key = request
         try:
-            found = heat_maps(self._study(scene))
+            maps = heat_maps(self._study(scene))
         except Exception as error:  # shown in the view instead of vanishing in a thread
-            found = {"error": str(error)}
+            maps = {"error": str(error)}
         if self._wanted.get("interactions") is request:
-            self._write(interactions={"key": key, **found})
+            self._write(interactions={"key": key, **maps})
 
     def scores(self) -> pd.DataFrame:
         """The cards as a table.
@@ -314,16 +314,16 @@ class MemorizationLab(Lab):
         import pandas as pd
 
         count = check_count(n, "n")
-        found = self._judged(self._scene)
-        score = np.asarray(found.fitted.memorization)
+        judgement = self._judged(self._scene)
+        score = np.asarray(judgement.fitted.memorization)
         order = np.argsort(-score, kind="stable")[:count]
         columns = {
             "rank": np.arange(1, len(order) + 1),
             "generated": order,
-            "train": found.nearest[order],
-            "distance": found.distance[order],
+            "train": judgement.nearest[order],
+            "distance": judgement.distance[order],
             "memorization": score[order],
-            "variance": np.asarray(found.fitted.variance)[order],
+            "variance": np.asarray(judgement.fitted.variance)[order],
         }
         return pd.DataFrame(columns)
 

@@ -36,13 +36,13 @@ def own_rows(train: Any, test: Any, generated: Any) -> Sets:
     rows = [as_rows(train, "train", min_rows=2)]
     dim = rows[0].shape[1]
     rows += [as_rows(test, "test", dim=dim, min_rows=4), as_rows(generated, "generated", dim=dim, min_rows=1)]
-    found = Sets(*(to_numpy(to_float64(x)) for x in rows))
-    kept = varying(found.test)
-    for name, x in (("test", found.test), ("train", found.train[:, kept])):
+    sets = Sets(*(to_numpy(to_float64(x)) for x in rows))
+    kept = varying(sets.test)
+    for name, x in (("test", sets.test), ("train", sets.train[:, kept])):
         if not len(varying(x)):
             where = " in the features that vary in test" if name == "train" and len(kept) < dim else ""
             raise InvalidInput(name, f"has {len(x):,} rows that are the same{where}", "Give rows that differ")
-    return found
+    return sets
 
 
 def varying(rows: np.ndarray) -> np.ndarray:

@@ -153,19 +153,19 @@ class Study:
             return self.judge.cards(self.features(self.fresh)), None, {}
         if not self.stand_ins:
             return dict.fromkeys(CARDS), dict.fromkeys(CARDS), {}
-        judge, honest, _, made = self._stand_in(0)
-        (honest_cards, missing), (made_cards, lacking) = judge.scored(honest), judge.scored(made)
+        judge, honest, _, generated = self._stand_in(0)
+        (honest_cards, missing), (made_cards, lacking) = judge.scored(honest), judge.scored(generated)
         return honest_cards, made_cards, {**missing, **lacking}
 
     def _stand_in(self, k: int) -> tuple[Judge, np.ndarray, np.ndarray, np.ndarray]:
         """A judge with a part of the test rows, two other parts of them, and as many generated rows."""
         rng = np.random.default_rng([self.seed, 8, k])
-        train, test, made = (self.features(x) for x in (self.train, self.test, self.fresh))
-        test, made, count = rng.permutation(test), rng.permutation(made), self.stand_ins
+        train, test, generated = (self.features(x) for x in (self.train, self.test, self.fresh))
+        test, generated, count = rng.permutation(test), rng.permutation(generated), self.stand_ins
         kept = np.ptp(test[2 * count :], axis=0) > 0
-        train, test, made = train[:, kept], test[:, kept], made[:, kept]
+        train, test, generated = train[:, kept], test[:, kept], generated[:, kept]
         judge = Judge(train, test[2 * count :], self.seed, self.told)
-        return judge, test[:count], test[count : 2 * count], made[:count]
+        return judge, test[:count], test[count : 2 * count], generated[:count]
 
     @property
     def stand_ins(self) -> int:
@@ -229,33 +229,33 @@ class Study:
         turned = self.plane(np.eye(self.dim)) - self.plane(np.zeros((1, self.dim)))
         return np.sqrt(spread**2 @ turned**2)
 
-    def result(self, found: Judged, noise: dict[str, Card] | None) -> dict[str, Any]:
+    def result(self, judgement: Judged, noise: dict[str, Card] | None) -> dict[str, Any]:
         """Python's numbers for the page."""
         honest, comparable, uncompared = self._compared
         return {
             "key": self.key,
-            "cards": found.cards,
-            "missing": found.missing,
+            "cards": judgement.cards,
+            "missing": judgement.missing,
             "uncompared": uncompared,
             "honest": honest,
             "comparable": comparable,
             "noise": noise,
-            "sigma": np.asarray(found.fitted.sigma).tolist() if self.plane is None else None,
-            "variance": np.asarray(found.fitted.variance).tolist(),
-            "memorization": np.asarray(found.fitted.memorization).tolist(),
-            "quality": found.quality.tolist(),
-            "nearest": found.nearest.tolist(),
-            "distance": found.distance.tolist(),
+            "sigma": np.asarray(judgement.fitted.sigma).tolist() if self.plane is None else None,
+            "variance": np.asarray(judgement.fitted.variance).tolist(),
+            "memorization": np.asarray(judgement.fitted.memorization).tolist(),
+            "quality": judgement.quality.tolist(),
+            "nearest": judgement.nearest.tolist(),
+            "distance": judgement.distance.tolist(),
         }
 
 
 def spread_of(cards: list[dict[str, Card]]) -> dict[str, Card]:
     """The standard deviation of each card over honest generators; None where one has no value."""
-    found: dict[str, Card] = {}
+    spreads: dict[str, Card] = {}
     for name in CARDS:
-        values = [known for one in cards if (known := one[name]) is not None]
-        found[name] = float(np.std(values, ddof=1)) if len(values) == len(cards) else None
-    return found
+        values = [card for one in cards if (card := one[name]) is not None]
+        spreads[name] = float(np.std(values, ddof=1)) if len(values) == len(cards) else None
+    return spreads
 
 
 def difference(name: str, a: Card, b: Card) -> Card:
@@ -277,15 +277,15 @@ def usual_of(honest: dict[str, Card], differences: list[dict[str, Card]], steps:
     from scipy.stats import norm, t
 
     widened = float(t.isf(norm.sf(3), len(differences))) / 3
-    found: dict[str, Card] = {}
+    usual_by_card: dict[str, Card] = {}
     for name in CARDS:
-        values, start = [known for one in differences if (known := one[name]) is not None], honest[name]
+        values, start = [card for one in differences if (card := one[name]) is not None], honest[name]
         if start is None or len(values) < len(differences):
-            found[name] = None
+            usual_by_card[name] = None
             continue
         usual = widened * float(np.hypot(np.linalg.norm(values) / len(values) ** 0.5, steps.get(name, 0)))
-        found[name] = usual * (2 * max(start, 0) ** 0.5 + 3 * usual) if name in SQUARED else usual
-    return found
+        usual_by_card[name] = usual * (2 * max(start, 0) ** 0.5 + 3 * usual) if name in SQUARED else usual
+    return usual_by_card
 
 
 @lru_cache(maxsize=4)

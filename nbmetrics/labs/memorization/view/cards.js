@@ -120,13 +120,13 @@ export class MemoCards {
     const { cards, missing, uncompared } = state.answer;
     const now = cards?.[name];
     const away = state.departureOf(name);
-    const found = verdictOf(name, away);
+    const verdictName = verdictOf(name, away);
     const why = missing?.[name] ?? (uncompared?.[name] ? `Not compared. ${uncompared[name]}` : "");
     setText(value, shownNumber(now));
     if (typeof now === "number") setAttributes(value, { "data-value": now });
     else value.removeAttribute("data-value");
-    setText(verdict, why || VERDICTS[found]);
-    setAttributes(root, { "data-verdict": found });
+    setText(verdict, why || VERDICTS[verdictName]);
+    setAttributes(root, { "data-verdict": verdictName });
     root.classList.toggle("nbm-memo-why", why !== "");
     words.hidden = !isFull;
     meter.paint(away);

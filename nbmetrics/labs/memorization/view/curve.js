@@ -87,8 +87,8 @@ export class MemoCurve {
 
   /** @returns {MemoSweep | null} what Python has sent last */
   get sweep() {
-    const found = this.state.store.model.get("curve");
-    return found?.values ? found : null;
+    const curve = this.state.store.model.get("curve");
+    return curve?.values ? curve : null;
   }
 
   /** Ask once for every curve that is looked at, after a drag is over. @param {string} key */
@@ -107,10 +107,10 @@ export class MemoCurve {
     const key = sweepKey(scene);
     this.ask(key);
     if (this.over.value !== knob) this.over.value = knob;
-    const found = sweep?.parameter === knob ? sweep : null;
-    const isCurrent = found?.key === key;
-    const aways = found ? this.awaysOf(found) : {};
-    const isOffered = !state.store.saved || found?.done === 1;
+    const shownSweep = sweep?.parameter === knob ? sweep : null;
+    const isCurrent = shownSweep?.key === key;
+    const aways = shownSweep ? this.awaysOf(shownSweep) : {};
+    const isOffered = !state.store.saved || shownSweep?.done === 1;
     const isVeiled = isOffered && knob === "copied" && !scene.lesson?.revealed;
     const x = this.paintFrame(width, knob);
     this.paintLines(isVeiled ? {} : aways, x);
@@ -118,25 +118,27 @@ export class MemoCurve {
     for (const node of [this.lines, this.ends]) node.classList.toggle("nbm-memo-old", !isCurrent);
     setAttributes(this.plot.root, {
       "data-current": String(isCurrent),
-      "aria-busy": String(!state.store.saved && !state.store.lost && (!isCurrent || (found?.done ?? 0) < 1)),
+      "aria-busy": String(!state.store.saved && !state.store.lost && (!isCurrent || (shownSweep?.done ?? 0) < 1)),
     });
     const places = { fid_test: noticedAt(aways.fid_test), fld: noticedAt(aways.fld) };
-    this.lesson.paint(this.plot.box, x, places, isCurrent && found?.done === 1 && state.noise !== null, isOffered);
-    setText(this.wait, this.waiting(found, isCurrent, key));
-    this.numbers.paint(isFull && !isVeiled && found !== null, () => sweepTable(/** @type {MemoSweep} */ (found)));
+    this.lesson.paint(this.plot.box, x, places, isCurrent && shownSweep?.done === 1 && state.noise !== null, isOffered);
+    setText(this.wait, this.waiting(shownSweep, isCurrent, key));
+    this.numbers.paint(isFull && !isVeiled && shownSweep !== null, () =>
+      sweepTable(/** @type {MemoSweep} */ (shownSweep)),
+    );
   }
 
-  /** @param {MemoSweep | null} found @param {boolean} isCurrent @param {string} key */
-  waiting(found, isCurrent, key) {
+  /** @param {MemoSweep | null} shownSweep @param {boolean} isCurrent @param {string} key */
+  waiting(shownSweep, isCurrent, key) {
     const { store, noise, isRefused } = this.state;
     const last = store.model.get("curve");
     if (last?.error && last.key === key) return `Python: ${last.error}`;
-    if (store.saved) return savedWords(found, isCurrent);
-    if (store.lost && !(isCurrent && found?.done === 1)) return "This curve waits for Python.";
+    if (store.saved) return savedWords(shownSweep, isCurrent);
+    if (store.lost && !(isCurrent && shownSweep?.done === 1)) return "This curve waits for Python.";
     if (isRefused && !isCurrent) return "Python has no curve of this scene.";
     if (store.waiting && !isCurrent) return "Python is busy or gone: this curve waits for it.";
-    if (!isCurrent || !found) return "Python computes the curve …";
-    if (found.done < 1) return `Python computes the curve: ${Math.round(100 * found.done)} %`;
+    if (!isCurrent || !shownSweep) return "Python computes the curve …";
+    if (shownSweep.done < 1) return `Python computes the curve: ${Math.round(100 * shownSweep.done)} %`;
     return noise || store.lost ? "" : "Python redraws honest points, to learn what chance does …";
   }
 
@@ -205,9 +207,9 @@ export class MemoCurve {
     const last = names.map((name) => level(lastKnown(aways[name]?.aways ?? [])));
     const spots = spreadOut(last, 14, y[1] + 2, y[0]);
     CARD_NAMES.forEach((name, k) => {
-      const found = names.indexOf(name);
-      this.ends.children[k].toggleAttribute("hidden", found < 0);
-      if (found >= 0) setAttributes(this.ends.children[k], { x: x[1] + 6, y: spots[found] + 4 });
+      const place = names.indexOf(name);
+      this.ends.children[k].toggleAttribute("hidden", place < 0);
+      if (place >= 0) setAttributes(this.ends.children[k], { x: x[1] + 6, y: spots[place] + 4 });
     });
   }
 }
@@ -217,20 +219,22 @@ export class MemoCurve {
  * @param {Aways[CardName]} line @param {boolean} isBroken @param {(value: number) => number} across @param {(away: number) => number} up
  */
 function linePath(line, isBroken, across, up) {
-  const known = (line?.aways ?? []).flatMap((away, k) => (away === null || (isBroken && line?.xs[k] === 0) ? [] : [k]));
-  if (known.length < 2 || !line) return "M0 0";
+  const drawable = (line?.aways ?? []).flatMap((away, k) =>
+    away === null || (isBroken && line?.xs[k] === 0) ? [] : [k],
+  );
+  if (drawable.length < 2 || !line) return "M0 0";
   return curve(
-    known.map((k) => across(line.xs[k])),
-    known.map((k) => up(/** @type {number} */ (line.aways[k]))),
+    drawable.map((k) => across(line.xs[k])),
+    drawable.map((k) => up(/** @type {number} */ (line.aways[k]))),
   );
 }
 
-/** What a saved page holds of a curve. @param {MemoSweep | null} found @param {boolean} isCurrent */
-function savedWords(found, isCurrent) {
-  if (!found)
+/** What a saved page holds of a curve. @param {MemoSweep | null} sweep @param {boolean} isCurrent */
+function savedWords(sweep, isCurrent) {
+  if (!sweep)
     return "This page was saved without this curve: it needs Python. Open this tab in a notebook, and save the page again.";
   if (!isCurrent) return "This curve is of the scene that was saved: a new one needs Python.";
-  return found.done < 1 ? "This page was saved before Python had all of this curve." : "";
+  return sweep.done < 1 ? "This page was saved before Python had all of this curve." : "";
 }
 
 /** @param {(number | null)[]} aways */

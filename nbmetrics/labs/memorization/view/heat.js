@@ -47,22 +47,22 @@ export class MemoHeat {
   paint() {
     const { store, scene, isRefused } = this.state;
     const key = `interactions ${scene.data} ${scene.points} ${scene.seed}`;
-    const found = store.model.get("interactions");
+    const maps = store.model.get("interactions");
     if (!store.before && !store.saved && this.asked !== key) {
       this.asked = key;
-      if (found?.key !== key) store.send({ kind: "interactions", scene, key });
+      if (maps?.key !== key) store.send({ kind: "interactions", scene, key });
     }
-    const isCurrent = found?.key === key;
+    const isCurrent = maps?.key === key;
     const still = store.saved
-      ? SAVED_MAPS[found?.tables ? "other" : "none"]
+      ? SAVED_MAPS[maps?.tables ? "other" : "none"]
       : isRefused
         ? "Python has no maps of this scene."
         : store.waiting
           ? "Python is busy or gone."
           : "Python computes the maps …";
-    setText(this.wait, found?.error ? `Python: ${found.error}` : isCurrent ? "" : still);
+    setText(this.wait, maps?.error ? `Python: ${maps.error}` : isCurrent ? "" : still);
     this.maps.classList.toggle("nbm-memo-old", !isCurrent);
-    if (found?.tables && found.tables !== this.built) this.build(found.tables);
+    if (maps?.tables && maps.tables !== this.built) this.build(maps.tables);
     this.note.hidden = !this.built;
     this.markNow();
   }

@@ -84,7 +84,7 @@ function memoView(store, signal) {
     plane.paint();
     layers.paint(!store.saved || plane.knowsBumps);
     const words = chosenWords(state);
-    const isSeen = layers.shows("others") || (layers.shows("copies") && state.made.copies > 0);
+    const isSeen = layers.shows("others") || (layers.shows("copies") && state.generated.copies > 0);
     setText(chosen, words || `Choose a generated point: ${CHOOSE[isSeen ? "seen" : "hidden"]}.`);
     plane.tell(words || "none chosen");
     setText(about, state.base.about ?? "");

@@ -199,8 +199,8 @@ export function squeezed(away) {
  * @param {number[]} values @param {(number | null)[]} aways
  */
 export function firstNotice(values, aways) {
-  const found = aways.findIndex((away) => away !== null && away > NOTICED);
-  return found < 0 ? null : values[found];
+  const index = aways.findIndex((away) => away !== null && away > NOTICED);
+  return index < 0 ? null : values[index];
 }
 
 /** The order of numbers, largest first, or smallest. @param {number[]} numbers @param {boolean} [isRising] */
@@ -211,10 +211,10 @@ export function orderOf(numbers, isRising = false) {
 
 /** Index of the point nearest to a place, within a reach; −1 if none is. @param {Float64Array} points @param {number} x @param {number} y @param {number} reach @param {(i: number) => boolean} [isThere] */
 export function nearestPoint(points, x, y, reach, isThere = () => true) {
-  let [best, found] = [reach * reach, -1];
+  let [best, nearest] = [reach * reach, -1];
   for (let i = 0; i < points.length / 2; i++) {
     const square = (points[2 * i] - x) ** 2 + (points[2 * i + 1] - y) ** 2;
-    if (square <= best && isThere(i)) [best, found] = [square, i];
+    if (square <= best && isThere(i)) [best, nearest] = [square, i];
   }
-  return found;
+  return nearest;
 }

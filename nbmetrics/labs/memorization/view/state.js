@@ -16,7 +16,7 @@ export class MemoState {
     this.store = store;
     /** @type {Map<number, MemoScene>} what each revision was about */
     this.about = new Map();
-    /** @type {{scene: MemoScene, base: MemoBase, made: Made} | null} */
+    /** @type {{scene: MemoScene, base: MemoBase, generated: Made} | null} */
     this.memo = null;
     /** @type {{memorization: number[], order: number[]} | null} */
     this.ranked = null;
@@ -108,22 +108,24 @@ export class MemoState {
   get fitsPoints() {
     const { memorization } = this.answer;
     return (
-      this.isBaseCurrent && (!this.store.saved || this.isCurrent) && memorization?.length === this.made.isCopy.length
+      this.isBaseCurrent &&
+      (!this.store.saved || this.isCurrent) &&
+      memorization?.length === this.generated.isCopy.length
     );
   }
 
   /** @returns {Made} */
-  get made() {
+  get generated() {
     const { scene, base } = this;
     if (this.memo?.scene !== scene || this.memo.base !== base)
-      this.memo = { scene, base, made: generatedOf(scene, base) };
-    return this.memo.made;
+      this.memo = { scene, base, generated: generatedOf(scene, base) };
+    return this.memo.generated;
   }
 
   /** Generated points by memorization, the most memorized first; as drawn until Python has told. */
   get byMemorization() {
     const { memorization } = this.answer;
-    if (!this.fitsPoints) return [...this.made.isCopy.keys()];
+    if (!this.fitsPoints) return [...this.generated.isCopy.keys()];
     if (this.ranked?.memorization !== memorization) this.ranked = { memorization, order: orderOf(memorization) };
     return this.ranked.order;
   }
@@ -131,7 +133,7 @@ export class MemoState {
   /** @returns {number | null} */
   get selected() {
     const { selected } = this.scene;
-    return selected !== null && selected < this.made.isCopy.length ? selected : null;
+    return selected !== null && selected < this.generated.isCopy.length ? selected : null;
   }
 
   /** Choose a generated point, or none: no step of history. @param {number | null} selected */

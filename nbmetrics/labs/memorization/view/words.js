@@ -20,15 +20,15 @@ export function headlineWords(state) {
   const whose = isOwn ? "Your generator" : settingWords(scene);
   if (!noise) return `${whose}: which metrics notice shows once Python has redrawn honest points.`;
   const verdicts = CARD_NAMES.map((name) => verdictOf(name, state.departureOf(name)));
-  const found = CARD_NAMES.filter((_, k) => verdicts[k] === "notices");
+  const noticing = CARD_NAMES.filter((_, k) => verdicts[k] === "notices");
   const silent = verdicts.filter((verdict) => verdict === "unknown").length;
-  const rest = CARD_NAMES.length - silent - found.length;
+  const rest = CARD_NAMES.length - silent - noticing.length;
   const unable = silent ? `; ${silent} cannot tell` : "";
   if (silent === CARD_NAMES.length) return `${whose}: no metric can tell.`;
-  if (!found.length) return `${whose}: none of ${rest} metrics notices${unable}.`;
-  const named = found.length > NAMED ? found.slice(0, NAMED - 1) : found;
+  if (!noticing.length) return `${whose}: none of ${rest} metrics notices${unable}.`;
+  const named = noticing.length > NAMED ? noticing.slice(0, NAMED - 1) : noticing;
   const names = named.map((name) => CARDS[name].label);
-  if (found.length > NAMED) names.push(`${found.length - named.length} more`);
+  if (noticing.length > NAMED) names.push(`${noticing.length - named.length} more`);
   const told = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} notice` : `${names[0]} notices`;
   return `${whose}: ${told}${rest ? `, the other ${rest} do not` : ""}${unable}.`;
 }
@@ -44,9 +44,9 @@ function settingWords(scene) {
 
 /** @param {MemoState} state @returns {string} "" where none is chosen */
 export function chosenWords(state) {
-  const { answer, made, selected, byMemorization } = state;
+  const { answer, generated, selected, byMemorization } = state;
   if (selected === null) return "";
-  const kind = made.isCopy[selected] ? "a copy" : "not a copy";
+  const kind = generated.isCopy[selected] ? "a copy" : "not a copy";
   if (!state.fitsPoints) return `Generated point ${selected}, ${state.isOwn ? "as given" : kind}. ${restWords(state)}`;
   const rank = byMemorization.indexOf(selected) + 1;
   const { distance, memorization, nearest, variance } = answer;
@@ -73,16 +73,16 @@ function restWords({ store, isRefused }) {
 
 /** @param {MemoState} state */
 export function pointsTable(state) {
-  const { answer, made, byMemorization } = state;
+  const { answer, generated, byMemorization } = state;
   const isKnown = state.fitsPoints && state.isCurrent;
   const told = (/** @type {number[]} */ numbers, /** @type {number} */ i) => (isKnown ? briefText(numbers[i]) : "…");
   return {
     heads: ["Generated", "x", "y", "copy", "σ of its bump", "memorization", "quality", "nearest train", "distance"],
     rows: byMemorization.map((i) => [
       String(i),
-      shownNumber(made.points[2 * i]),
-      shownNumber(made.points[2 * i + 1]),
-      made.isCopy[i] ? "copy" : "",
+      shownNumber(generated.points[2 * i]),
+      shownNumber(generated.points[2 * i + 1]),
+      generated.isCopy[i] ? "copy" : "",
       isKnown ? briefText(Math.sqrt(answer.variance[i])) : "…",
       told(answer.memorization, i),
       told(answer.quality, i),
@@ -104,8 +104,8 @@ export function cardsTable({ answer, honest }) {
 
 /** What is said above a picture. @param {MemoState} state */
 export function picturedWords(state) {
-  const { made, isOwn, isCurrent, behindWords } = state;
-  const count = made.isCopy.length;
-  const copies = `${made.copies} of ${count} generated points are copies of train points.`;
+  const { generated, isOwn, isCurrent, behindWords } = state;
+  const count = generated.isCopy.length;
+  const copies = `${generated.copies} of ${count} generated points are copies of train points.`;
   return [isOwn ? `${count} generated points, as given.` : copies, chosenWords(state), isCurrent ? "" : behindWords];
 }
