@@ -56,8 +56,8 @@ class TwinsScene:
         """The scene of a federation of 2-D Gaussians."""
         if not isinstance(federation, Federation):
             federation = Federation(federation)
-        given = [1.0 if client.weight is None else client.weight for client in federation]
-        weights = given if max(given) <= BOUNDS["weight"][1] else federation.weights
+        client_weights = [1.0 if client.weight is None else client.weight for client in federation]
+        weights = client_weights if max(client_weights) <= BOUNDS["weight"][1] else federation.weights
         items = []
         for client, weight in zip(federation, weights, strict=True):
             distribution = client.distribution
@@ -124,8 +124,8 @@ def one_shape(clients: Iterable[Item]) -> bool:
 
 
 def _clients(value: Any) -> tuple[Item, ...]:
-    given = listed(value, "clients", 1, MOST["clients"])
-    items = tuple(Item.parse(item, "clients", position) for position, item in enumerate(given))
+    entries = listed(value, "clients", 1, MOST["clients"])
+    items = tuple(Item.parse(item, "clients", position) for position, item in enumerate(entries))
     for position, item in enumerate(items):
         check_choice(item.kind, ["gaussian"], f"clients[{position}].kind")
     check_names([item.name for item in items], "client names")

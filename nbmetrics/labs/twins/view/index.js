@@ -64,9 +64,9 @@ function twinsView(store, signal) {
     columns.classList.toggle("nbm-twin-published", isPublished);
     choices.paint(scene);
     setText(second, scene.construction === "printed" ? "second: by the papers’ formula" : "its twin");
-    const known = keeper.now();
-    board.paint(scene.rev, isPublished ? publishedShown(store) : pairShown(store, known));
-    if (!isPublished) stage.paintTwins(plane.scene, known.pair, known.isBehind, secondName(scene));
+    const latest = keeper.now();
+    board.paint(scene.rev, isPublished ? publishedShown(store) : pairShown(store, latest));
+    if (!isPublished) stage.paintTwins(plane.scene, latest.pair, latest.isBehind, secondName(scene));
     panel.paint(plane.scene);
     items.paint(plane.scene, !isPublished);
     toolbar.paint(scene);

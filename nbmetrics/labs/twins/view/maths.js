@@ -117,13 +117,13 @@ function covariancePair(first, shape, u) {
   const trace = shape.a + shape.c;
   const step = Math.sqrt(u / trace);
   const centre = { ...shape, x: first.x, y: first.y };
-  const found =
+  const candidates =
     trace === 0 ? [] : [1 + step, 1 - step].filter((s) => s >= 0).map((s) => mapped2(centre, [s, 0, s], s * s));
   const mirror = trace === 0 ? null : mirrorOf(shape, first);
-  if (mirror) found.push(mapped2(centre, mirror.matrix, mirror.det));
-  const gaps = found.map((distribution) => fidOf(first, distribution));
+  if (mirror) candidates.push(mapped2(centre, mirror.matrix, mirror.det));
+  const gaps = candidates.map((distribution) => fidOf(first, distribution));
   const best = gaps.indexOf(Math.max(...gaps));
-  const second = best >= 0 && gaps[best] > TWIN_APART * u ? found[best] : null;
+  const second = best >= 0 && gaps[best] > TWIN_APART * u ? candidates[best] : null;
   return { how: second ? "covariance" : "search", first, second, u, beta: null, other: null, reason: "" };
 }
 
