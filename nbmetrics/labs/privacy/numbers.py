@@ -68,12 +68,12 @@ def ordered(scores: Sequence[float]) -> list[int]:
 
 def survives(study: Mapping[str, Any], m: int, p: int) -> float | None:
     """The smallest ε from which on the order of the best generator and its rivals survives, or None."""
-    found = None
+    threshold = None
     for epsilon, pairs in zip(reversed(study["epsilons"]), reversed(study["pairs"]), strict=True):
         if not pairs[m][p]["survives"]:
             break
-        found = epsilon
-    return found
+        threshold = epsilon
+    return threshold
 
 
 def headline(study: Mapping[str, Any], scene: PrivacyScene, numbers: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ class Settings:
     def of(cls, metrics: Any, clip: Any, delta: Any, epsilons: Any, centre: Any, **counts: Any) -> Settings:
         """Checked; InvalidInput names the argument that is wrong."""
         one = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
-        given = (metrics,) if one else tuple(check_list(metrics, "metrics", 1_000))
+        names = (metrics,) if one else tuple(check_list(metrics, "metrics", 1_000))
         ends = {"minimum": LEAST_EPSILON, "maximum": MOST_EPSILON}
         grid = tuple(sorted({check_number(e, "epsilons", **ends) for e in check_list(epsilons, "epsilons", 1_000)}))
         if len(grid) < 2:
@@ -45,9 +45,9 @@ class Settings:
         seed = check_count(counts["seed"], "seed", minimum=0)
         samples = None if counts["samples"] is None else check_count(counts["samples"], "samples")
         hours = check_number(counts["hours"], "hours", minimum=0.0)
-        made = cls(given, least.clip, least.delta, grid, least.centre, repeats, samples, seed, hours)
-        made.wanted()
-        return made
+        settings = cls(names, least.clip, least.delta, grid, least.centre, repeats, samples, seed, hours)
+        settings.wanted()
+        return settings
 
     def wanted(self) -> list[Metric[Any]]:
         """Metric objects; "kid" is KID of random features, in which noise can hide rows."""

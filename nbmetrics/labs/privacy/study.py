@@ -39,8 +39,8 @@ def studied(federation: Any, generators: Any, settings: Settings) -> tuple[Noise
                 fix = "Leave it away, or give federation and generators"
                 raise InvalidInput(name, "is for data of your own, and the lab shows its digits", fix)
         return (_study_of_digits(settings), "own") if settings.others else (_usual_study(), "digits")
-    for name, given in (("federation", federation), ("generators", generators)):
-        if given is None:
+    for name, value in (("federation", federation), ("generators", generators)):
+        if value is None:
             raise InvalidInput(
                 name, "is missing", "Give federation and generators, or neither for the lab's own digits"
             )
@@ -59,12 +59,12 @@ def _usual_study() -> NoiseStudy:
 def _study_of_digits(settings: Settings) -> NoiseStudy:
     rows, labels = digits()
     federation = Federation.dirichlet(_averaged(rows), labels, CLIENTS, CONCENTRATION, seed=0)
-    found, made = trained_samples("checkpoints"), {}
+    checkpoints, rows_by_name = trained_samples("checkpoints"), {}
     for name, (model, step) in CHECKPOINTS.items():
-        (place,) = np.flatnonzero((found.model == model) & (found.step == step) & (found.seed == 0))
-        made[name] = _averaged(found.rows[place])
+        (place,) = np.flatnonzero((checkpoints.model == model) & (checkpoints.step == step) & (checkpoints.seed == 0))
+        rows_by_name[name] = _averaged(checkpoints.rows[place])
     bounded = replace(settings, clip=FARTHEST, centre=np.full(DIM, MIDDLE))
-    return _study(federation, as_generators(made), bounded, progress=False)
+    return _study(federation, as_generators(rows_by_name), bounded, progress=False)
 
 
 def _averaged(rows: np.ndarray) -> np.ndarray:

@@ -174,6 +174,6 @@ function runsOf(flags) {
 function decades(epsilons) {
   const [first, last] = [epsilons[0], epsilons[epsilons.length - 1]];
   const [low, high] = [Math.ceil(Math.log10(first) - 1e-9), Math.floor(Math.log10(last) + 1e-9)];
-  const found = Array.from({ length: Math.max(0, high - low + 1) }, (_, k) => Number((10 ** (low + k)).toPrecision(6)));
-  return found.length > 1 ? found : [first, last];
+  const ticks = Array.from({ length: Math.max(0, high - low + 1) }, (_, k) => Number((10 ** (low + k)).toPrecision(6)));
+  return ticks.length > 1 ? ticks : [first, last];
 }
