@@ -213,20 +213,20 @@ export function shrunk(distribution, psi, o) {
   if (distribution.parts)
     return mixture(distribution.parts.map((part) => ({ ...part, distribution: shrunk(part.distribution, psi, o) })));
   const [x, y] = [o[0] + psi * (distribution.x - o[0]), o[1] + psi * (distribution.y - o[1])];
-  const made = gaussian(
+  const shape = gaussian(
     x,
     y,
     distribution.spokes.map(([u, v]) => [psi * u, psi * v]),
     psi * psi * distribution.rootDet,
   );
-  if (!distribution.points) return made;
+  if (!distribution.points) return shape;
   const affine = [
     [1, 0, 0],
     [ROOT_GAMMA * (1 - psi) * o[0], psi, 0],
     [ROOT_GAMMA * (1 - psi) * o[1], 0, psi],
   ];
   return {
-    ...made,
+    ...shape,
     phi: mapped(phiOf(distribution), affine),
     points: distribution.points.map((value, k) => o[k % 2] + psi * (value - o[k % 2])),
   };
@@ -288,7 +288,7 @@ function sampled(distribution, seed, stream, n) {
 }
 
 /** A distribution of the plane, or of the lab's data. @param {Item} item @param {Record<string, Data>} data @returns {Distribution} */
-function given(item, data) {
+function ownDistribution(item, data) {
   if (item.kind === "data" && data[item.data ?? item.name]) return ofData(data[item.data ?? item.name]);
   return item.kind === "bumps" ? mixture(bumpsOf(item)) : distributionOf(item);
 }
@@ -297,7 +297,7 @@ function given(item, data) {
  *   `make` gives the distribution that generator `g` would have as another item */
 
 /** @type {WeakMap<Scene, {data: object, distributions: Distributions}>} scenes are never changed in place */
-const knownDistributions = new WeakMap();
+const distributionsByScene = new WeakMap();
 const NO_DATA = {};
 
 /**
@@ -305,32 +305,32 @@ const NO_DATA = {};
  * @param {Scene} scene @param {Record<string, Data>} [data] what Python says of rows, by name
  */
 export function distributionsOf(scene, data = NO_DATA) {
-  const known = knownDistributions.get(scene);
-  if (known?.data === data) return known.distributions;
-  const distributions = madeDistributions(scene, data);
-  knownDistributions.set(scene, { data, distributions });
+  const remembered = distributionsByScene.get(scene);
+  if (remembered?.data === data) return remembered.distributions;
+  const distributions = computeDistributions(scene, data);
+  distributionsByScene.set(scene, { data, distributions });
   return distributions;
 }
 
 /** Clients first, since generators may be made of them. @param {Scene} scene @param {Record<string, Data>} data @returns {Distributions} */
-function madeDistributions(scene, data) {
+function computeDistributions(scene, data) {
   const { samples = 0, seed = 0 } = scene;
   const shares = sharesOf(scene.clients);
   const weighted = (/** @type {Distribution[]} */ distributions) =>
     mixture(distributions.map((distribution, i) => ({ distribution, weight: shares[i] })));
   const rows = (/** @type {Item} */ item, /** @type {Distribution} */ distribution, /** @type {number} */ stream) =>
     samples && item.kind !== "data" ? ofRows(sampled(distribution, seed, stream, samples)) : distribution;
-  const exact = scene.clients.map((client) => given(client, data));
+  const exact = scene.clients.map((client) => ownDistribution(client, data));
   const clients = exact.map((distribution, i) => rows(scene.clients[i], distribution, 2 * i));
   const union = weighted(exact.map(asPopulation));
   const make = (/** @type {Item} */ item, /** @type {number} */ g) => {
-    const made =
+    const ideal =
       item.kind === "truncated"
         ? shrunk(union, item.psi ?? 1, [union.x, union.y])
         : item.kind === "copycat"
           ? copied(scene, item, exact)
-          : given(item, data);
-    return rows(item, made, 2 * g + 1);
+          : ownDistribution(item, data);
+    return rows(item, ideal, 2 * g + 1);
   };
   return { clients, generators: scene.generators.map(make), pooled: weighted(clients), shares, make };
 }

@@ -62,7 +62,7 @@ export class ItemMenu {
     forbid(this.remove, selected ? whyNotRemovable(scene, selected) : "");
     if (selected && !this.remove.title)
       setAttributes(this.remove, { title: `${scene[selected.kind][selected.index].name} (Delete)` });
-    this.none.hidden = !scene.plane || this.variables.found.length > 0;
+    this.none.hidden = !scene.plane || this.variables.entries.length > 0;
     forbid(this.none, this.none.hidden ? "" : NOTHING_FITS);
     this.variables.paint();
   }
