@@ -188,11 +188,11 @@ class Lab(anywidget.AnyWidget):
             scene = self._heard(message.get("scene"))
             if scene.rev > self.scene["rev"]:  # its commit may come by another thread
                 self._write(scene=scene.to_json())
-            made = self._page(saved.Lead(type(self).__name__)).decode() if kind == "page" else self._still()
-            if len(made) > LARGEST_SENT:
+            content = self._page(saved.Lead(type(self).__name__)).decode() if kind == "page" else self._still()
+            if len(content) > LARGEST_SENT:
                 fix = "Write it from the notebook: lab.export_html('page.html'), lab.snapshot().save('picture.png')"
-                raise InvalidInput(kind, f"takes {len(made):,} bytes", fix)
-            return {kind: made}
+                raise InvalidInput(kind, f"takes {len(content):,} bytes", fix)
+            return {kind: content}
         except Exception as error:  # told where it was asked for
             return {"error": printable(str(error) or type(error).__name__, LONGEST_MESSAGE)}
 

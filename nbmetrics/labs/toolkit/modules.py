@@ -69,9 +69,9 @@ def module(entry: str | Path) -> str:
 
 def _check(body: str, path: str) -> None:
     """Refuse what would leave the page empty without a word: an import not of our form, the end of its script."""
-    if found := re.search(r"^import\b.*", body, re.MULTILINE):
+    if match := re.search(r"^import\b.*", body, re.MULTILINE):
         fix = 'Write import { a, b as c } from "./file.js"; with names in braces, double quotes and a semicolon'
-        raise InvalidInput(path, f"has {shown(found[0])}", fix)
+        raise InvalidInput(path, f"has {shown(match[0])}", fix)
     if "</script" in body:
         raise InvalidInput(path, "has the text </script, which would end the page's script", "Write <\\/script")
 

@@ -26,9 +26,9 @@ def suitable() -> dict[str, Any]:
     if shell is None:
         return {}
     hidden = getattr(shell, "user_ns_hidden", {})
-    given = {k: v for k, v in shell.user_ns.items() if not k.startswith("_") and k not in hidden}
-    found = {name: value for name, value in given.items() if _may_be_data(value)}
-    return dict(sorted(found.items())[:MOST_LISTED])
+    variables = {k: v for k, v in shell.user_ns.items() if not k.startswith("_") and k not in hidden}
+    data = {name: value for name, value in variables.items() if _may_be_data(value)}
+    return dict(sorted(data.items())[:MOST_LISTED])
 
 
 def listed(dim: int, takes_images: bool = False) -> list[dict[str, str]]:

@@ -100,7 +100,7 @@ def embedded(script: str, state: Any) -> dict[str, str]:
 def written(page: str, **fields: str) -> bytes:
     """A page as UTF-8, with the fields in their places; all but `parts` are escaped already."""
     # One pass, so that braces in a user's text are left alone.
-    return _FIELD.sub(lambda found: fields[found[1]], modules.source(page)).encode("utf-8", "replace")
+    return _FIELD.sub(lambda match: fields[match[1]], modules.source(page)).encode("utf-8", "replace")
 
 
 def _state(lab: Any) -> dict[str, Any]:

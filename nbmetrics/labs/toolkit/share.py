@@ -51,10 +51,10 @@ def unpacked(text: Any, lab: str, state: type[State]) -> Any:
     if len(text) > LONGEST:
         raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab makes such a string")
     whole = "".join(text.split())  # mail programs break long lines
-    found = _FORM.fullmatch(whole.rpartition("#")[2])  # a link ends in the string
-    if not found:
+    match = _FORM.fullmatch(whole.rpartition("#")[2])  # a link ends in the string
+    if not match:
         raise InvalidInput(_ARGUMENT, f"got {shown(text)}", f"It looks like {MARK}.{lab}.eNq1… {_AGAIN}")
-    version, maker, body = found.groups()
+    version, maker, body = match.groups()
     if f"nbm{version}" != MARK:
         seen = f"is of version {printable(version, 20)}, and this nbmetrics reads version {MARK[3:]}"
         raise InvalidInput(_ARGUMENT, seen, "Update the older of the two: pip install -U nbmetrics")

@@ -72,4 +72,4 @@ def _saved(figure: Figure, kind: str) -> bytes:
 
 def _described(svg: str, title: str, alt: str) -> str:
     words = "".join(f"<{tag}>{escape(text, quote=False)}</{tag}>" for tag, text in (("title", title), ("desc", alt)))
-    return re.sub(r"<svg\b([^>]*)>", lambda found: f'<svg role="img"{found[1]}>{words}', svg, count=1)
+    return re.sub(r"<svg\b([^>]*)>", lambda match: f'<svg role="img"{match[1]}>{words}', svg, count=1)

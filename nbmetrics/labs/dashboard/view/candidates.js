@@ -44,7 +44,7 @@ export class Candidates {
     this.attach.root.hidden = Boolean(this.store.saved) || isTable;
     this.remove.hidden = !scene.generators.includes(scene.generator) || scene.generators.length === 1;
     this.remove.title = this.remove.hidden ? "" : scene.generator;
-    this.none.hidden = this.variables.found.length > 0;
+    this.none.hidden = this.variables.entries.length > 0;
     this.variables.paint();
   }
 }

@@ -24,8 +24,8 @@ const MOST_NESTED = 12;
 
 /** Why the state of a lab, such as an exported page that was edited, is not shown, or "". @param {Model} model */
 export function whyStateRefused(model) {
-  const found = HOLDERS.map((name) => beyondBounds(model.get(name), name, "", 0)).find(Boolean);
-  return found ? `This lab is not shown: ${found}.` : "";
+  const why = HOLDERS.map((name) => beyondBounds(model.get(name), name, "", 0)).find(Boolean);
+  return why ? `This lab is not shown: ${why}.` : "";
 }
 
 /** The first number of a scene from elsewhere that is beyond its bounds, in words, or "". @param {any} scene */

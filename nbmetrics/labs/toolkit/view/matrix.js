@@ -118,8 +118,7 @@ export class Matrix {
     const width = Math.min(Math.max(share, COLUMN.least), COLUMN.most);
     const head = widest(columns) + 12;
     const isTurned = head > width;
-    const found = /** @type {{height: number}} */ (HEIGHTS.find(({ rows: most }) => rows.length <= most));
-    const { height } = found;
+    const { height } = /** @type {{height: number}} */ (HEIGHTS.find(({ rows: most }) => rows.length <= most));
     this.layout = {
       names,
       head: isTurned ? Math.ceil(Math.min(head, HEAD.most)) : HEAD.least,

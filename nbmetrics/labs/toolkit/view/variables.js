@@ -17,13 +17,13 @@ export class Variables {
   }
 
   /** @returns {{name: string, why: string}[]} what Python found when the menu was opened */
-  get found() {
+  get entries() {
     return this.store.model.get("namespace") ?? [];
   }
 
   paint() {
-    const { found } = this;
-    const shown = JSON.stringify(found);
+    const { entries } = this;
+    const shown = JSON.stringify(entries);
     if (shown === this.shown) return;
     this.shown = shown;
     const offered = ({ name = "", why = "" }) => {
@@ -32,7 +32,7 @@ export class Variables {
       return item;
     };
     const head = el("div", { class: "nbm-menu-head", "aria-hidden": "true" }, ["From the notebook"]);
-    this.root.replaceChildren(...(found.length ? [head, ...found.map(offered)] : []));
-    this.root.hidden = found.length === 0;
+    this.root.replaceChildren(...(entries.length ? [head, ...entries.map(offered)] : []));
+    this.root.hidden = entries.length === 0;
   }
 }

@@ -12,12 +12,12 @@ export function read(value) {
 }
 
 /** @type {WeakMap<object, any>} */
-const made = new WeakMap();
+const results = new WeakMap();
 
-/** @template T @param {object} given @param {() => T} make @returns {T} */
-export function once(given, make) {
-  if (!made.has(given)) made.set(given, make());
-  return made.get(given);
+/** @template T @param {object} key @param {() => T} make @returns {T} */
+export function once(key, make) {
+  if (!results.has(key)) results.set(key, make());
+  return results.get(key);
 }
 
 /** @param {Written[]} row */
