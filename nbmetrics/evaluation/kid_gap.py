@@ -1,6 +1,6 @@
 """KID-avg − KID-all under any weights, and how far apart clients are, from one matrix of kernel means of clients.
 
-Twin: labs/toolkit/view/kidgap.js · held by: tests/labs/dashboard/test_kid_gap_page.py
+Twin: labs/toolkit/view/kid_gap.js · held by: tests/labs/dashboard/test_kid_gap_page.py
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from tests import EVIL
 from tests.browser.page import CONTRAST, OVERFLOW, drag, painted, until
 from tests.slow import by_default
 
-PATIENCE = 30_000  # milliseconds at one question before help is offered: lessonhelp.js
+PATIENCE = 30_000  # milliseconds at one question before help is offered: lesson_card.js
 CENTRE = "node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }"
 SPAN = "node => { const box = node.getBoundingClientRect(); return [box.width, box.height]; }"
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { figure } from "../../nbmetrics/labs/toolkit/view/numbers.js";
-import { sentences } from "../../nbmetrics/labs/playground/view/board.js";
+import { sentences } from "../../nbmetrics/labs/playground/view/score_table.js";
 import { keyed, sliderValues } from "../../nbmetrics/labs/plane/view/geometry.js";
 import { whyNameRefused } from "../../nbmetrics/labs/plane/view/edits.js";
 import { sameItems } from "../../nbmetrics/labs/plane/view/store.js";

@@ -5,7 +5,7 @@ import test from "node:test";
 import { SCORES, correlationCode, correlationNear, highestOf, levelLine, mirrored, normals, regionWithin, scaleAt, scoresOf, withParts } from "../../nbmetrics/labs/correlation/view/maths.js";
 import { numeral } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 import { isAnswered, isAway, QUESTIONS, toldOf, veiledIn, withAnswer, withLastQuestion, withQuestion } from "../../nbmetrics/labs/correlation/view/questions.js";
-import { headlineWords } from "../../nbmetrics/labs/correlation/view/words.js";
+import { headlineWords } from "../../nbmetrics/labs/correlation/view/index.js";
 import { answersOf, COUNT, FOLLOWED, NOISE, XS } from "../../nbmetrics/labs/correlation/view/clouds.js";
 
 const near = (a, b, allowed = 1e-9) => assert.ok(Math.abs(a - b) <= allowed, `${a} for ${b}`);

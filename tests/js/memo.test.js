@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { memoCode } from "../../nbmetrics/labs/memorization/view/code.js";
-import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/density.js";
+import { approach, shade, tint } from "../../nbmetrics/labs/memorization/view/canvas_layers.js";
 import { CARD_NAMES, SCALES, departure, fitsBase, firstNotice, generatedOf, nearestPoint, orderOf, roundedEven, settingsKey, squeezed, sweepKey, verdictOf } from "../../nbmetrics/labs/memorization/view/maths.js";
-import { headlineWords } from "../../nbmetrics/labs/memorization/view/words.js";
+import { headlineWords } from "../../nbmetrics/labs/memorization/view/sentences.js";
 import { briefText } from "../../nbmetrics/labs/toolkit/view/numbers.js";
 
 const scene = {

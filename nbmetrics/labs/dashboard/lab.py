@@ -76,7 +76,7 @@ class Dashboard(Edited):
 
     _esm = modules.module("dashboard/view/index.js")
     _css = modules.style(
-        *(*modules.CHARTS, "toolkit/view/ink.css", "toolkit/view/matrix.css"),
+        *(*modules.CHARTS, "toolkit/view/heat_colors.css", "toolkit/view/matrix.css"),
         *(f"dashboard/view/{name}.css" for name in ("style", "heat", "weights")),
     )
     _state = DashboardScene

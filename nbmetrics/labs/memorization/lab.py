@@ -17,11 +17,11 @@ from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from ..toolkit.worker import Worker
 from .cards import BETTER, CARDS, PARTS, Card, Judged
-from .charts import Request, curve, heat_maps
 from .items import Items
-from .own import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
+from .own_data import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
 from .scene import LABELS, MemorizationScene, presets, starting_scene
 from .study import REDRAWS, Study, study_of
+from .sweeps import Request, curve, heat_maps
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -89,7 +89,7 @@ class Monitor(Watched, Lab):
     """
 
     _esm = modules.module("monitor/view/index.js")
-    _css = modules.style(*modules.CHARTS, "toolkit/view/ink.css", "monitor/view/style.css")
+    _css = modules.style(*modules.CHARTS, "toolkit/view/heat_colors.css", "monitor/view/style.css")
     _state = MonitorScene
     _saved_words = OF_MONITOR
 

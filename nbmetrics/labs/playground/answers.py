@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput, check_list, check_names, check_text, printable
 from ...files import checked_path, write
+from ..toolkit import modules, saved
 from ..toolkit.fields import facts, listed, loaded, number
 from ..toolkit.snapshot import picture, png_of
-from .collector import page_of
 from .lessons import Lesson, shipped
 
 if TYPE_CHECKING:
@@ -184,3 +184,15 @@ def _joined(part: Any) -> Any:
 
 def _who(text: str) -> str:
     return printable(text.strip(_AROUND), LONGEST_WHO)
+
+
+def page_of(text: str, lessons: Mapping[str, Any]) -> bytes:
+    """The page as UTF-8, with `text` pasted already, and with the lessons that it knows the answers of."""
+    return saved.written("playground/view/collect.html", **page_fields(text, lessons))
+
+
+def page_fields(text: str, lessons: Mapping[str, Any]) -> dict[str, str]:
+    """What a page needs to collect answers, whatever stands around it."""
+    script = modules.module("playground/view/collect.js")
+    style = modules.style("toolkit/view/chart.css", "playground/view/collect.css")
+    return {**saved.embedded(script, {"text": text, "lessons": lessons}), "style": style}

@@ -13,9 +13,9 @@ from ...errors import InvalidInput, check_names, shown
 from ...federation import Client, Federation, Generator, are_images, as_generators, check_one_space
 from ..plane.distributions import summary
 from ..plane.items import Item
+from .high_dimensional import drawn_source, wide_item
 from .projection import Projection
 from .scene import Scene
-from .wide import drawn_source, wide_item
 
 OTHER = {"clients": "generators", "generators": "clients"}
 

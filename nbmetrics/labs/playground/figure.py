@@ -24,8 +24,8 @@ from ...ranking import numeral, places
 from .. import toolkit
 from ..plane.figure import add_ellipse
 from ..toolkit.fields import facts
+from .headline import headline, hedged
 from .scene import Scene
-from .words import headline, hedged
 
 SIDE = 4.6  # inches of the plane, which is square
 LETTER = 0.078  # inches, about, of a name's letter

@@ -19,13 +19,12 @@ from ..toolkit.lab import Lab
 from ..toolkit.namespace import listed, suitable, why_not
 from .answers import answer_table
 from .attach import added, clients_of
-from .lessons import Lesson, shipped
+from .high_dimensional import SAVED_WIDE, Kept, is_quick, wide_scene
+from .lessons import Lesson, lesson_of, shipped
 from .numbers import computed, metrics_of
 from .projection import Projection
-from .remembered import Memory
 from .scene import Scene, presets
-from .teaching import lesson_of
-from .wide import SAVED_WIDE, Kept, is_quick, wide_scene
+from .score_cache import Memory
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,9 +21,9 @@ from ...federation import Client
 from ...metrics import CFID, MFID, RFID, Sample, metric_of
 from ...metrics.kid.kernels import RBF
 from ...metrics.kid.metric import KID
-from ..plane.draws import draw
-from .remembered import Memory, Remembered
+from ..plane.distributions import draw
 from .scene import METRICS, Scene
+from .score_cache import Memory, Remembered
 
 ALWAYS = ("fid", "kid")
 # Points of all clients, and of a generator, where a metric has no closed form and the scene draws none. FLD is made to

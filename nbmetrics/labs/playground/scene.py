@@ -29,8 +29,7 @@ from ...distributions import Distribution, Empirical, Gaussian, Mixture
 from ...errors import LONGEST_NAME, InvalidInput, check_choice, check_names, check_text, check_weights, shown
 from ...federation import Client, Federation, Generator, as_generators
 from ...metrics.kid.metric import KID
-from ..plane.distributions import Bumps, Copycat, Truncated
-from ..plane.draws import draw
+from ..plane.distributions import Bumps, Copycat, Truncated, draw
 from ..plane.items import MOST, Item, check_reach, text
 from ..toolkit.fields import BOUNDS, MOST_SAMPLES, facts, fields_of, flag, listed, number, scene_fields, whole
 from .projection import about_of, argument_of

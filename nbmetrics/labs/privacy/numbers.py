@@ -1,6 +1,6 @@
 """What a PrivacyLab's study says of one ε, metric, aggregate and run.
 
-Twin: labs/privacy/view/numbers.js, labs/privacy/view/words.js · held by: tests/labs/privacy/test_privacy.py
+Twin: labs/privacy/view/numbers.js, labs/privacy/view/numbers.js · held by: tests/labs/privacy/test_privacy.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What came before and after the present scene, for undo and redo; whatever a lab's scenes are.
 
-Twin: labs/toolkit/view/history.js · held by: tests/labs/toolkit/test_history_page.py
+Twin: labs/toolkit/view/store.js · held by: tests/labs/toolkit/test_history_page.py
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from sklearn.neighbors import NearestNeighbors
 import nbmetrics as nm
 from nbmetrics.figures.drawing import Drawing
 from nbmetrics.labs.memorization.cards import CARDS
-from nbmetrics.labs.memorization.charts import SWEPT, curve, heat_maps
 from nbmetrics.labs.memorization.scene import MemorizationScene, presets
 from nbmetrics.labs.memorization.study import spread_of, study_of
+from nbmetrics.labs.memorization.sweeps import SWEPT, curve, heat_maps
 from tests.labs.inside import answer, picture_of, scene_of, send, words_of
 from tests.metrics.test_fld import DEGENERATE, peers, rows
 from tests.slow import slow

@@ -52,7 +52,7 @@ def test_page_and_python_travel_alike():
     rng = np.random.default_rng(0)
     steps = [k if rng.random() < 0.5 else str(rng.choice(["undo", "redo"])) for k in range(1, 200)]
     steps += [*range(200, 200 + MORE), *["undo"] * 30, *["redo"] * 12]
-    module = (ROOT / "nbmetrics/labs/toolkit/view/history.js").as_uri()
+    module = (ROOT / "nbmetrics/labs/toolkit/view/store.js").as_uri()
     script = f'import {{ recorded, redone, undone }} from "{module}";{PAGE}'
     found = json.loads(ran(script, json.dumps(steps)))
     assert found == followed(steps)

@@ -12,7 +12,7 @@ from nbmetrics.labs.toolkit import share
 from nbmetrics.labs.toolkit.fields import BOUNDS
 from tests import TESTS
 from tests.labs.inside import accept, scene_of, state_kind
-from tests.labs.playground.wide_rows import lab_of
+from tests.labs.playground.high_dimensional_rows import lab_of
 from tests.labs.toolkit.common import LABS, compared, evil_lab, moved, recorded
 from tests.labs.toolkit.test_share import packed_bytes
 from tests.node import needs_node, node

@@ -7,8 +7,8 @@
  */
 
 import { setAttributes, svg } from "../../toolkit/view/dom.js";
-import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
 import { normals, spreadOf } from "./maths.js";
+import { lineThrough, Sheet } from "./responsive_svg.js";
 
 export const COUNT = 160;
 export const XS = normals(COUNT, 11);

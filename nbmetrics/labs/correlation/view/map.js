@@ -7,8 +7,8 @@
 
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
 import { correlationNear, levelLine, mirrored, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
+import { lineThrough, Sheet } from "./responsive_svg.js";
 
 // cividis: even steps to any eye, with any colour vision
 const BANDS = [

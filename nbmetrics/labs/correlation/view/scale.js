@@ -8,9 +8,9 @@
 
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { lineThrough, Sheet } from "../../toolkit/view/sheet.js";
 import { slides } from "../../toolkit/view/slider.js";
 import { rfidOf, SCALE_ENDS, SCORE_NAMES, scaleAt, scoresOf, withParts } from "./maths.js";
+import { lineThrough, Sheet } from "./responsive_svg.js";
 
 const [LOW, HIGH] = SCALE_ENDS;
 const STEP = 0.01;

@@ -7,7 +7,7 @@
  */
 import { lockable } from "../../toolkit/view/locks.js";
 import { forbid, Menu } from "../../toolkit/view/menu.js";
-import { Variables } from "../../toolkit/view/variables.js";
+import { Variables } from "../../toolkit/view/notebook_variables.js";
 
 const NOTHING_FITS = "Rows of as many features as the clients’, such as an array or a DataFrame, would be listed here";
 const ONLY = "It is the only generator";

@@ -5,10 +5,10 @@
  * @import { Numbers, Scene } from "./types.js"
  */
 import { el, setAttributes } from "../../toolkit/view/dom.js";
+import { read } from "../../toolkit/view/json_numbers.js";
 import { lab } from "../../toolkit/view/lab.js";
-import { SaveView } from "../../toolkit/view/saveview.js";
 import { agreement, Toolbar } from "../../toolkit/view/toolbar.js";
-import { read } from "../../toolkit/view/written.js";
+import { SaveView } from "../../toolkit/view/view_export.js";
 import { BoardStore } from "./boardstore.js";
 import { Candidates } from "./candidates.js";
 import { dashboardCode, openingCode } from "./code.js";

@@ -12,15 +12,15 @@ import { Toolbar } from "../../toolkit/view/toolbar.js";
 import { MemoCards } from "./cards.js";
 import { memoCode } from "./code.js";
 import { MemoCurve } from "./curve.js";
-import { MemoHeat } from "./heat.js";
+import { MemoHeat } from "./heat_maps.js";
 import { MemoItems } from "./items.js";
-import { MemoLayers } from "./layers.js";
+import { MemoLayers } from "./legend.js";
 import { fitsBase } from "./maths.js";
 import { MemoPlane } from "./plane.js";
+import { cardsTable, chosenWords, headlineWords, picturedWords, pointsTable } from "./sentences.js";
 import { whySceneRefused } from "./shape.js";
 import { MemoSliders } from "./sliders.js";
 import { MemoState } from "./state.js";
-import { cardsTable, chosenWords, headlineWords, picturedWords, pointsTable } from "./words.js";
 
 const PANELS = { cards: "Cards", curve: "Curve", items: "Items", interactions: "Interactions" };
 // On rows of one's own there is nothing to sweep.

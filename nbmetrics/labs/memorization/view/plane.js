@@ -3,12 +3,11 @@
  * bumps (of many of them, every few), and the chosen point with a line to its nearest train point. Points follow the
  * sliders in every frame; the bumps are those of Python's last answer, around the points as they are now.
  *
- * @import { MemoLayers } from "./layers.js"
+ * @import { MemoLayers } from "./legend.js"
  * @import { MemoState } from "./state.js"
  */
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
-import { approach, shade, tint } from "./density.js";
-import { MemoMarks } from "./marks.js";
+import { approach, MemoMarks, shade, tint } from "./canvas_layers.js";
 import { nearestPoint } from "./maths.js";
 
 // Pixels of a cell of the shading: small, so that a collapsed bump is a dot, and larger where bumps are so wide that

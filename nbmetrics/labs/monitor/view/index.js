@@ -7,8 +7,8 @@
  */
 import { NumberTable } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";
-import { themeOf } from "../../toolkit/view/ink.js";
 import { lab } from "../../toolkit/view/lab.js";
+import { themeOf } from "../../toolkit/view/matrix_cell.js";
 import { Toolbar } from "../../toolkit/view/toolbar.js";
 import { AlarmList } from "./alarmlist.js";
 import { monitorCode, openingCode } from "./code.js";

@@ -3,7 +3,7 @@
  *
  * @import { Item } from "../../toolkit/view/types.js"
  */
-import { nameWidth, shortened } from "../../toolkit/view/names.js";
+import { nameWidth, shortened } from "../../toolkit/view/name_width.js";
 
 /** @typedef {"mean" | "width" | "height" | "angle"} Handle */
 

@@ -8,7 +8,7 @@
 import { calmRange, linear, NumberTable, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { figure } from "../../toolkit/view/numbers.js";
 
 const DOT_PAD = { left: 96, right: 56, top: 6, bottom: 24 };

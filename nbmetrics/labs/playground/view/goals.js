@@ -9,8 +9,8 @@ import { placesOf } from "../../plane/view/scores.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import goals from "../goals.json" with { type: "json" };
+import { bestOf } from "./headline.js";
 import { CHARTED, drawnOf } from "./metrics.js";
-import { bestOf } from "./words.js";
 
 export const OPENING = "Narrow or wide";
 // Clients count as together at this share of the distance they began with, and as left alone within this of it.

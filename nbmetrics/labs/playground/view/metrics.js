@@ -6,7 +6,7 @@
  */
 
 import facts from "../metrics.json" with { type: "json" };
-import { isWhole } from "./wide.js";
+import { isWhole } from "./high_dimensional.js";
 
 /**
  * @typedef {object} Metric  as ../metrics.json says, in the order of the Metric select

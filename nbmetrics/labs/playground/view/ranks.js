@@ -9,7 +9,7 @@ import { placesOf } from "../../plane/view/scores.js";
 import { NumberTable, Plot, resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
-import { shortened } from "../../toolkit/view/names.js";
+import { shortened } from "../../toolkit/view/name_width.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
 import { drawnOf } from "./metrics.js";
 

@@ -11,10 +11,10 @@
 import { numbersOf } from "../../plane/view/scores.js";
 import { calmRange, linear, NumberTable, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
-import { sameScene } from "../../toolkit/view/history.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { figure, tickText } from "../../toolkit/view/numbers.js";
 import { slides } from "../../toolkit/view/slider.js";
+import { sameScene } from "../../toolkit/view/store.js";
 
 const POINT_COUNTS = [0, 10, 20, 50, 100, 200, 500, 1000];
 const DRAWN_METRICS = /** @type {const} */ (["fid", "kid"]);

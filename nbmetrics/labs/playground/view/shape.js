@@ -8,9 +8,9 @@
 import { MOST } from "../../plane/view/edits.js";
 import { clientList, generatorList, whyApart } from "../../plane/view/shape.js";
 import { choice, fields, flag, name, names, number, orNull, text } from "../../toolkit/view/shapes.js";
+import { wideNumbers } from "./high_dimensional.js";
 import { CHARTED } from "./metrics.js";
 import { PARAMETERS } from "./sweep.js";
-import { wideNumbers } from "./wide.js";
 
 const LEAST_SAMPLES = 5;
 const guessed = orNull(number);

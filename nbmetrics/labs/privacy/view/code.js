@@ -3,7 +3,7 @@
  *
  * Python that shows a scene again. No DOM.
  *
- * @import { Scene, Study } from "./types.js"
+ * @import { Scene, Study } from "./numbers.js"
  */
 
 /** @param {Scene} scene @param {Study} study */

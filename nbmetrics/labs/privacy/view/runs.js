@@ -3,13 +3,13 @@
  * as marks, with the places that it would show.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Scene, Study } from "./types.js"
+ * @import { Numbers, Scene, Study } from "./numbers.js"
  */
 import { curve, linear, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { figure, ordinal } from "../../toolkit/view/numbers.js";
-import { epsilonText, scoreName } from "./words.js";
+import { epsilonText, scoreName } from "./numbers.js";
 
 const ROW = 46;
 // Of the dots in a row.

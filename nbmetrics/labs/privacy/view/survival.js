@@ -3,13 +3,12 @@
  * marker at the present ε; hatched where noise decides that. A press goes to the nearest ε.
  *
  * @import { Store } from "../../toolkit/view/store.js"
- * @import { Numbers, Pair, Scene, Study } from "./types.js"
+ * @import { Numbers, Pair, Scene, Study } from "./numbers.js"
  */
 import { curve, linear, Plot, resizeChildren, roundStep, ticksOf } from "../../toolkit/view/chart.js";
 import { el, setAttributes, setText, svg, watchSize } from "../../toolkit/view/dom.js";
 import { lines } from "../../toolkit/view/hatching.js";
-import { AGGREGATES, placesOf } from "./numbers.js";
-import { bandWords, epsilonText, hatchWords } from "./words.js";
+import { AGGREGATES, bandWords, epsilonText, hatchWords, placesOf } from "./numbers.js";
 
 const HEIGHT = 250;
 

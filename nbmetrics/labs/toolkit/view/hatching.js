@@ -1,7 +1,7 @@
 /**
  * Hatching of a box in a drawing.
  *
- * @import { Box } from "./ink.js"
+ * @import { Box } from "./matrix_cell.js"
  */
 import { svg } from "./dom.js";
 

@@ -6,11 +6,10 @@
  */
 import { whyBeyond, whyStateRefused } from "./bounds.js";
 import { el, oncePerFrame, setAttributes } from "./dom.js";
-import { recorded } from "./history.js";
 import { Locks } from "./locks.js";
 import { alike } from "./shapes.js";
 import { unpacked } from "./share.js";
-import { Store } from "./store.js";
+import { recorded, Store } from "./store.js";
 
 /**
  * The widget of a lab: `compute` makes the numbers of a scene, `view` the content of one display and its painter.

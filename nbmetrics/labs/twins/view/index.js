@@ -6,10 +6,10 @@
  * @import { Pair, TwinsScene } from "./maths.js"
  */
 
+import { ItemMenu } from "../../plane/view/add_menu.js";
 import { distributionOf } from "../../plane/view/distributions.js";
 import { ellipseOf } from "../../plane/view/geometry.js";
-import { ItemMenu } from "../../plane/view/items.js";
-import { Panel } from "../../plane/view/panel.js";
+import { Panel } from "../../plane/view/item_list.js";
 import { PlaneStore } from "../../plane/view/store.js";
 import { el, setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { lab } from "../../toolkit/view/lab.js";

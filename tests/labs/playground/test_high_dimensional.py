@@ -12,7 +12,17 @@ import nbmetrics as nm
 from nbmetrics.metrics.fid.metric import FID
 from nbmetrics.summaries.moments import Moments
 from tests.labs.inside import picture_of, scene_of, send, words_of
-from tests.labs.playground.wide_rows import MODELS, RNG, SITES, D, assert_result_is, drawn, lab_of, table, wanted
+from tests.labs.playground.high_dimensional_rows import (
+    MODELS,
+    RNG,
+    SITES,
+    D,
+    assert_result_is,
+    drawn,
+    lab_of,
+    table,
+    wanted,
+)
 from tests.node import needs_node, ran
 from tests.slow import slow
 from tests.waiting import until

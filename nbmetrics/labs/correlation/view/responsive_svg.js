@@ -2,10 +2,10 @@
  * A drawing that fills its place, in pixels: letters keep their size when it gets narrow. Its size is told by the
  * browser, so that painting never has to ask for it.
  *
- * @import { Point } from "./types.js"
- * @import { Store } from "./store.js"
+ * @import { Point } from "../../toolkit/view/types.js"
+ * @import { Store } from "../../toolkit/view/store.js"
  */
-import { setAttributes, svg, watchSize } from "./dom.js";
+import { setAttributes, svg, watchSize } from "../../toolkit/view/dom.js";
 
 export class Sheet {
   /**

@@ -5,7 +5,6 @@
  * @import { Aggregates, Item, Model, Numbers, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
-
 import { sharesOf } from "../../plane/view/distributions.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { el, setText } from "../../toolkit/view/dom.js";

@@ -5,6 +5,7 @@
  * @import { Knob } from "./maths.js"
  * @import { MemoState } from "./state.js"
  */
+
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { shownNumber } from "../../toolkit/view/numbers.js";

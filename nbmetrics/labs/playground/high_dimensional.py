@@ -23,8 +23,8 @@ from ..plane.items import MOST, Item, check_reach
 from ..toolkit.fields import BOUNDS
 from .numbers import FROM_ROWS, metrics_of, plain
 from .projection import Projection
-from .remembered import Memory, Remembered
 from .scene import Scene, extracted_of
+from .score_cache import Memory, Remembered
 
 # Multiplications, about: of more, the constructor does not wait for the scores.
 QUICK = 2e10

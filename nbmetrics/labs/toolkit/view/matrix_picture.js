@@ -1,13 +1,13 @@
 /**
  * A matrix as a drawing of its own, to be saved: all of its rows, as the canvas paints those in sight.
  *
- * @import { Box, Cell, Colour, Theme } from "./ink.js"
+ * @import { Box, Cell, Colour, Theme } from "./matrix_cell.js"
  * @import { Matrix } from "./matrix.js"
  */
 import { svg } from "./dom.js";
 import { lines } from "./hatching.js";
-import { colourAt, inkOn, PRINTED } from "./ink.js";
-import { shortened } from "./names.js";
+import { colourAt, inkOn, PRINTED } from "./matrix_cell.js";
+import { shortened } from "./name_width.js";
 
 const NAMES = 190;
 const COLUMN = { least: 44, most: 110 };

@@ -52,7 +52,7 @@ def read(sentence):
 @needs_node
 def test_page_and_python_name_the_same_disagreement():
     given = list(cases(np.random.default_rng(0)))
-    module = (ROOT / "nbmetrics/labs/playground/view/board.js").as_uri()
+    module = (ROOT / "nbmetrics/labs/playground/view/score_table.js").as_uri()
     script = (
         f'import {{ sentences }} from "{module}";'
         "const said = JSON.parse(process.argv[1]).map(([avg, all, higher]) =>"

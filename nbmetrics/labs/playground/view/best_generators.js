@@ -1,5 +1,5 @@
 /**
- * Twin: theory/barycenter.py · held by: tests/labs/playground/test_words_page.py
+ * Twin: theory/barycenter.py · held by: tests/labs/playground/test_headline_page.py
  *
  * The best Gaussian generator by each aggregate of FID, faint in the plane: by avg the barycenter of the clients, which
  * has the mean of their shapes; by all the pooled clients, who spread wider by the distances between them.
@@ -8,7 +8,6 @@
  * @import { PlaygroundStore } from "./store.js"
  * @import { Stage } from "../../plane/view/stage.js"
  */
-
 import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
 import { ellipseOf, freeSpot, projection } from "../../plane/view/geometry.js";
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";

@@ -4,6 +4,7 @@
  * @import { MemoScene } from "./maths.js"
  * @import { MemoState } from "./state.js"
  */
+
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
 import { CARDS } from "./cards.js";
 import { CARD_NAMES, KNOB_NAMES, KNOB_WORDS, KNOBS, verdictOf } from "./maths.js";

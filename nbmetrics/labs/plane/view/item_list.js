@@ -4,6 +4,7 @@
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "./store.js"
  */
+
 import { BOUNDS } from "../../toolkit/view/bounds.js";
 import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf } from "../../toolkit/view/marks.js";

@@ -1,6 +1,6 @@
 """The headline: which generator avg calls best, which all, in one line.
 
-Twin: labs/playground/view/words.js · held by: tests/labs/playground/test_words_page.py
+Twin: labs/playground/view/headline.js · held by: tests/labs/playground/test_headline_page.py
 """
 
 from __future__ import annotations

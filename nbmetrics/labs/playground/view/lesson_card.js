@@ -1,22 +1,196 @@
 /**
+ * Help for who is stuck, offered after a while: a hint to read, and for a task to be shown how. Its room is kept from the
+ * beginning, so that nothing moves under the pointer when it comes.
+ *
+ * The axis on which a score is guessed: a range input with a flag, and after Reveal a mark at the answer.
+ *
+ * A learner's prediction as a string for the teacher: copied, and shown where it cannot be.
+ *
  * The card above the columns that asks a lesson's question, and the select that opens lessons.
  *
  * The learner commits first: Reveal opens when a guess is placed (the flag of the sweep view, or the card's own) or a
  * task is done. All of it is in the scene, so undo brings the question back.
  *
- * @import { Lesson } from "./lesson.js"
+ * @import { Lesson, Prediction } from "./lesson.js"
  * @import { Numbers, Progress, Scene } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
  */
 import { dataOf } from "../../plane/view/distributions.js";
-import { el, keepingFocus, setText } from "../../toolkit/view/dom.js";
+import { DrawIn } from "../../toolkit/view/axis_slider.js";
+import { el, keepingFocus, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { DrawIn } from "../../toolkit/view/predict.js";
-import { CopyAnswer } from "./copyanswer.js";
-import { indexNow, lessonOf, outcomeOf, revealedScene, solvedScene, verdictOf } from "./lesson.js";
-import { GuessAxis } from "./lessonaxis.js";
-import { LessonHelp } from "./lessonhelp.js";
+import { slides } from "../../toolkit/view/slider.js";
+import { answerString } from "./answers.js";
+import { indexNow, lessonOf, outcomeOf, partLabel, revealedScene, solvedScene, verdictOf } from "./lesson.js";
+
+/** Milliseconds at one question. */
+const PATIENCE = 30_000;
+
+class LessonHelp {
+  /** @param {() => void} onShow @param {() => void} changed @param {AbortSignal} signal */
+  constructor(onShow, changed, signal) {
+    this.changed = changed;
+    /** What is asked: the timer begins anew with it. */
+    this.asked = "";
+    this.isLate = false;
+    this.isOpen = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    this.hint = el("button", { type: "button", class: "nbm-help" }, ["Hint"]);
+    this.show = el("button", { type: "button", class: "nbm-help" }, ["Show me"]);
+    this.text = el("p", { class: "nbm-hint", role: "status" });
+    this.hint.addEventListener("click", () => this.open(), { signal });
+    this.show.addEventListener("click", onShow, { signal });
+    signal.addEventListener("abort", () => clearTimeout(this.timer));
+  }
+
+  open() {
+    this.isOpen = true;
+    this.changed();
+  }
+
+  /** @param {string} asked */
+  begin(asked) {
+    this.asked = asked;
+    this.isLate = this.isOpen = false;
+    clearTimeout(this.timer);
+    if (!asked) return;
+    this.timer = setTimeout(() => {
+      this.isLate = true;
+      this.changed();
+    }, PATIENCE);
+  }
+
+  /** @param {Lesson | null} lesson @param {boolean} isShown whether it is revealed @param {boolean} canShow whether a task is open that can be shown */
+  paint(lesson, isShown, canShow) {
+    const asked = lesson ? `${isShown} ${lesson.name}` : "";
+    if (asked !== this.asked) this.begin(asked);
+    const hint = isShown ? "" : (lesson?.hint ?? "");
+    this.hint.hidden = hint === "" || this.isOpen;
+    this.show.hidden = !canShow;
+    for (const node of [this.hint, this.show]) node.classList.toggle("nbm-early", !this.isLate);
+    this.text.hidden = !(hint && this.isOpen);
+    setText(this.text, this.isOpen ? hint : "");
+  }
+}
+
+const GUESS_STEPS = 100;
+const GUESS_TICKS = 4;
+
+class GuessAxis {
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.input = el("input", { type: "range", "aria-label": "Your guess" });
+    lockable("", this.input);
+    this.label = el("span", { class: "nbm-axis-label" });
+    this.ticks = el("div", { class: "nbm-axis-ticks", "aria-hidden": "true" });
+    this.answer = el("div", { class: "nbm-axis-answer", "aria-hidden": "true" });
+    this.line = el("div", { class: "nbm-axis-line" }, [this.input, this.answer, this.ticks]);
+    this.root = el("div", { class: "nbm-guess-axis" }, [this.line, this.label]);
+    this.drawn = "";
+    this.listen(signal);
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    const { input, store } = this;
+    const placed = (/** @type {number} */ guess) => {
+      const { scene } = store;
+      return { ...scene, lesson: scene.lesson && { ...scene.lesson, guess } };
+    };
+    slides(input, store, placed, signal, { lock: "", stride: 1 });
+    // A click, or Enter, on the flag where it stands places it there too: nothing changes, so no input event tells.
+    const settle = () => {
+      if (store.scene.lesson?.guess === null) store.preview(placed(input.valueAsNumber), "");
+      store.finish();
+    };
+    input.addEventListener("click", settle, { signal });
+    input.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key === "Enter" || event.key === " ") settle();
+      },
+      { signal },
+    );
+  }
+
+  /** @param {Prediction | null} predict @param {Progress} progress */
+  paint(predict, { guess, revealed, answer }) {
+    const { axis } = predict ?? {};
+    this.root.hidden = !axis;
+    if (!axis || !predict) return;
+    const [low, high] = axis;
+    this.draw(low, high);
+    setText(this.label, partLabel(predict.metric, predict.aggregate));
+    const shown = String(guess ?? (low + high) / 2);
+    if (this.input.value !== shown) this.input.value = shown;
+    this.input.disabled = revealed;
+    this.line.classList.toggle("nbm-unplaced", guess === null);
+    setAttributes(this.input, { "aria-valuetext": guess === null ? "not placed yet" : numeral(guess) });
+    this.answer.hidden = answer === null;
+    if (answer === null) return;
+    const place = (/** @type {number} */ value) => Math.min(1, Math.max(0, (value - low) / (high - low)));
+    const at = place(answer);
+    this.answer.style.setProperty("--at", String(at));
+    this.answer.style.setProperty("--from", String(place(guess ?? low))); // it is drawn in from the guess
+    // Its number is written on the side away from the flag, where there is room.
+    this.answer.classList.toggle("nbm-leftward", at > 0.1 && (guess ?? low) > answer);
+    setText(this.answer, numeral(answer));
+  }
+
+  /** @param {number} low @param {number} high */
+  draw(low, high) {
+    const key = `${low} ${high}`;
+    if (key === this.drawn) return;
+    this.drawn = key;
+    setAttributes(this.input, { min: low, max: high, step: (high - low) / GUESS_STEPS });
+    const values = Array.from({ length: GUESS_TICKS + 1 }, (_, k) => low + (k * (high - low)) / GUESS_TICKS);
+    this.ticks.replaceChildren(...values.map((value) => el("span", {}, [String(Number(value.toPrecision(3)))])));
+  }
+}
+
+const COPY = "Copy my answer";
+/** Milliseconds that the button says what it did. */
+const SAID = 2000;
+
+class CopyAnswer {
+  /** @param {PlaneStore} store @param {AbortSignal} signal */
+  constructor(store, signal) {
+    this.store = store;
+    this.button = el("button", { type: "button", title: "For your teacher, who collects them" }, [COPY]);
+    this.field = el("input", {
+      class: "nbm-verbatim nbm-answer-string",
+      readonly: "",
+      "aria-label": "My answer as a string",
+    });
+    this.field.hidden = true;
+    this.button.addEventListener("click", () => this.copy(), { signal });
+  }
+
+  async copy() {
+    try {
+      await navigator.clipboard.writeText(this.field.value);
+      setText(this.button, "✓ Copied");
+      setTimeout(() => setText(this.button, COPY), SAID);
+      this.store.say("Answer copied: paste it where your teacher collects them.");
+    } catch {
+      this.field.hidden = false;
+      this.field.select();
+      this.store.say("Copy the selected answer for your teacher.");
+    }
+  }
+
+  /** Its room is kept from the beginning: placing the flag must not move it. @param {Progress} progress @param {boolean} isAsked whether there is a flag to place */
+  paint(progress, isAsked) {
+    const text = answerString(progress);
+    this.button.hidden = !isAsked;
+    this.button.classList.toggle("nbm-early", text === "");
+    if (text === "") this.field.hidden = true;
+    if (this.field.value !== text) this.field.value = text;
+  }
+}
 
 const TO_DO = {
   min: "Drag the flag in the chart to your guess, then press Reveal.",

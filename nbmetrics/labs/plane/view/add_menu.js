@@ -6,10 +6,11 @@
  * @import { Toolbar } from "../../toolkit/view/toolbar.js"
  * @import { PlaneStore } from "./store.js"
  */
+
 import { setAttributes } from "../../toolkit/view/dom.js";
 import { lockable } from "../../toolkit/view/locks.js";
 import { forbid, Menu } from "../../toolkit/view/menu.js";
-import { Variables } from "../../toolkit/view/variables.js";
+import { Variables } from "../../toolkit/view/notebook_variables.js";
 import { MOST, whyNotRemovable, withAdded } from "./edits.js";
 import { removeChosen } from "./store.js";
 

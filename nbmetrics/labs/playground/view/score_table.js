@@ -1,12 +1,11 @@
 /**
- * Twin: evaluation/sentences.py · held by: tests/labs/playground/test_board_page.py
+ * Twin: evaluation/sentences.py · held by: tests/labs/playground/test_score_table_page.py
  *
  * The Scores table and what it means in words.
  *
  * @import { Aggregates, Numbers, Scene } from "../../toolkit/view/types.js"
  * @import { Part, PlaygroundStore } from "./store.js"
  */
-
 import { isLower, placesOf } from "../../plane/view/scores.js";
 import { el, scroller, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { markOf, setHue } from "../../toolkit/view/marks.js";

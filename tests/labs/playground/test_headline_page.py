@@ -8,7 +8,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.playground.figure import look_of
-from nbmetrics.labs.playground.words import headline, hedged
+from nbmetrics.labs.playground.headline import headline, hedged
 from tests import ROOT
 from tests.evaluation.test_scores import given_scores
 from tests.node import needs_node, node
@@ -140,7 +140,10 @@ def test_page_draws_the_barycenter_of_theory():
         scenes.append({"clients": items, "generators": [{**items[0], "name": "g"}]})
     for scene in scenes:
         scene["generators"][0].pop("weight")
-    distributions, best = ((VIEW.parent.parent / "plane/view/distributions.js").as_uri(), (VIEW / "best.js").as_uri())
+    distributions, best = (
+        (VIEW.parent.parent / "plane/view/distributions.js").as_uri(),
+        (VIEW / "best_generators.js").as_uri(),
+    )
     found = ran(
         f'import {{ distributionsOf }} from "{distributions}"; import {{ barycenterOf }} from "{best}";'
         "console.log(JSON.stringify(given[0].map((scene) => {"

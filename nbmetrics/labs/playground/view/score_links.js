@@ -6,13 +6,12 @@
  * @import { PlaygroundStore } from "./store.js"
  * @import { Stage } from "../../plane/view/stage.js"
  */
-
 import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
 import { freeSpot, projection } from "../../plane/view/geometry.js";
 import { resizeChildren } from "../../toolkit/view/chart.js";
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { setHue } from "../../toolkit/view/marks.js";
-import { nameWidth } from "../../toolkit/view/names.js";
+import { nameWidth } from "../../toolkit/view/name_width.js";
 import { figure, shareText } from "../../toolkit/view/numbers.js";
 import { drawnOf } from "./metrics.js";
 

@@ -11,7 +11,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.playground.numbers import FROM_ROWS, MADE, computed
-from nbmetrics.labs.playground.remembered import Memory
+from nbmetrics.labs.playground.score_cache import Memory
 from nbmetrics.metrics import fld, mixture
 from nbmetrics.metrics.fid.metric import FID
 from tests.slow import by_default

@@ -7,12 +7,11 @@
  * @import { PlaneStore } from "../../plane/view/store.js"
  * @import { Lesson } from "./lesson.js"
  */
-
 import { dataOf, distributionsOf } from "../../plane/view/distributions.js";
 import { withItem } from "../../plane/view/edits.js";
 import { projection, shapeOf } from "../../plane/view/geometry.js";
 import { setAttributes, svg } from "../../toolkit/view/dom.js";
-import { nameWidth } from "../../toolkit/view/names.js";
+import { nameWidth } from "../../toolkit/view/name_width.js";
 import { indexNow, lessonOf } from "./lesson.js";
 import { PARAMETERS, subjectOf } from "./sweep.js";
 
