@@ -9,7 +9,7 @@ from typing import Any
 import nbmetrics as nm
 from nbmetrics import labs as room
 from nbmetrics.labs.playground import answers
-from nbmetrics.labs.playground.lessons import shipped
+from nbmetrics.labs.playground.lessons import builtin_lessons
 from nbmetrics.labs.toolkit import saved, share
 
 from .examples import EXAMPLES, OF, WITH_CHARTS
@@ -119,7 +119,7 @@ def lesson_pages() -> Iterator[Page]:
 
 
 def _class_page() -> Page:
-    asked = {name: lesson.to_json() for name, lesson in shipped().items() if lesson.predict}
+    asked = {name: lesson.to_json() for name, lesson in builtin_lessons().items() if lesson.predict}
     text = "Paste what your class predicted: every guess becomes a flag, and Reveal draws the answer in."
     return Page(CLASS, "What does the class say?", text, "class.html", LESSONS, values=answers.page_fields("", asked))
 

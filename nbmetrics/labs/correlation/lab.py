@@ -53,7 +53,7 @@ class CorrelationLab(Lab):
 
     def __init__(self, rho: float = 0.8, rho_hat: float = -0.8, scale: float = 1.0, metric: str = "cfid") -> None:
         parameters = {"rho": rho, "rho_hat": rho_hat, "scale": scale, "metric": metric}
-        start = _named(CorrelationScene.parse(parameters))
+        start = _with_preset_name(CorrelationScene.parse(parameters))
         super().__init__(start, {OWN: start, **PRESETS} if start.preset == OWN else PRESETS)
 
     @property
@@ -95,7 +95,7 @@ class CorrelationLab(Lab):
 _LABELS = {**{metric.name: metric.label for metric in METRICS}, "squared_difference": "squared difference"}
 
 
-def _named(scene: CorrelationScene) -> CorrelationScene:
+def _with_preset_name(scene: CorrelationScene) -> CorrelationScene:
     """The scene under the name of the preset that it equals, or else as the user's own."""
     named = (replace(scene, preset=name) for name in PRESETS)
     return next((candidate for candidate in named if candidate in PRESETS.values()), replace(scene, preset=OWN))

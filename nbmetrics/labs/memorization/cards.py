@@ -27,7 +27,7 @@ Card = float | None
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Judgement:
     """What is known of one generated set.
 
     Attributes
@@ -45,18 +45,20 @@ class Judged:
     distance: np.ndarray
 
 
-def silent(part: str) -> None:
+def ignore_part(part: str) -> None:
     """Nobody listens."""
 
 
 class Judge:
     """Scores generated rows against train and test rows (n, d); what depends on those alone is computed once.
 
-    `told` hears the name of each part before it is computed: one of `PARTS`.
+    `on_part` hears the name of each part before it is computed: one of `PARTS`.
     """
 
-    def __init__(self, train: np.ndarray, test: np.ndarray, seed: int, told: Callable[[str], None] = silent) -> None:
-        self.seed, self.told = seed, told
+    def __init__(
+        self, train: np.ndarray, test: np.ndarray, seed: int, on_part: Callable[[str], None] = ignore_part
+    ) -> None:
+        self.seed, self.on_part = seed, on_part
         self.real = Rows.of(Sample(rows=train, test=test))
         self.fid, self.c_t = FID(), CT(seed)
         self.train, self.test = (self.fid.summarize(Sample(rows=rows)) for rows in (train, test))
@@ -72,25 +74,25 @@ class Judge:
 
     def cards(self, generated: np.ndarray) -> dict[str, Card]:
         """The cards alone."""
-        return self.scored(generated)[0]
+        return self.compute_cards(generated)[0]
 
-    def scored(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
+    def compute_cards(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
         """The cards, and why some have no value."""
-        return self._scored(generated)[:2]
+        return self._compute(generated)[:2]
 
-    def judged(self, generated: np.ndarray) -> Judged:
+    def judgement_of(self, generated: np.ndarray) -> Judgement:
         """All that is shown of generated rows (m, d)."""
-        cards, missing, fitted, near = self._scored(generated)
-        self.told("quality")
+        cards, missing, fitted, near = self._compute(generated)
+        self.on_part("quality")
         quality = np.asarray(fitted_quality(self.real, generated))
-        return Judged(cards, missing, fitted, quality, near.index, np.sqrt(near.squared))
+        return Judgement(cards, missing, fitted, quality, near.index, np.sqrt(near.squared))
 
-    def _scored(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str], Fitted, Neighbors]:
+    def _compute(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str], Fitted, Neighbors]:
         """The cards, why some have no value, and what FLD and AuthPct were taken from."""
         rows = Rows.of(Sample(rows=generated))
-        self.told("density")
+        self.on_part("density")
         fitted = fitted_density(self.real, generated, self.seed)
-        self.told("nearest")
+        self.on_part("nearest")
         near = nearest_train_rows(distinct_of(rows), distinct_of(self.real))
         moments = cache(lambda: self.fid.summarize(Sample(rows=generated)))
         scores: dict[str, Callable[[], float]] = {
@@ -107,7 +109,7 @@ class Judge:
         cards: dict[str, Card] = {}
         missing: dict[str, str] = {}
         for name, score in scores.items():
-            self.told(name)
+            self.on_part(name)
             try:
                 cards[name] = score()
             except InvalidInput as error:

@@ -29,7 +29,7 @@ class Items:
     train: np.ndarray
     generated: np.ndarray
     full: tuple[np.ndarray, np.ndarray] | None = None
-    _found: dict[str, list[float]] = field(default_factory=dict, repr=False)
+    _differences: dict[str, list[float]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, items: Any, train: int, generated: int) -> Items:
@@ -63,10 +63,10 @@ class Items:
 
         Of the user's images as they were given; their rows, and so `nearest`, never change.
         """
-        if "apart" not in self._found and self.full is not None:
+        if "apart" not in self._differences and self.full is not None:
             pairs = ((generated, self.full[0][k]) for generated, k in zip(self.full[1], nearest, strict=True))
-            self._found["apart"] = [float(np.abs(_of_255(a) - _of_255(b)).max()) for a, b in pairs]
-        return self._found["apart"]
+            self._differences["apart"] = [float(np.abs(_of_255(a) - _of_255(b)).max()) for a, b in pairs]
+        return self._differences["apart"]
 
     def to_json(self) -> dict[str, Any]:
         """Width, height, channels, and the pixels of each side, image after image, row after row, in base64."""
@@ -78,7 +78,7 @@ class Items:
 def _images(value: Any, argument: str) -> np.ndarray:
     """(n, h, w) or (n, h, w, 3), uint8 or float64 in [0, 1]; channels may come first, and an alpha is left out."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        value = _stacked(value, argument)
+        value = _stack(value, argument)
     images = to_numpy(value.detach() if hasattr(value, "detach") else value) if is_array(value) else np.asarray(value)
     if images.dtype.kind in "USO":
         fix = "Give images as one array of numbers; for text there is lab.most_memorized(), which has the row numbers"
@@ -93,7 +93,7 @@ def _images(value: Any, argument: str) -> np.ndarray:
     return as_images(images, argument)
 
 
-def _stacked(images: Sequence[Any], argument: str) -> Any:
+def _stack(images: Sequence[Any], argument: str) -> Any:
     """Images of a list, which may be Pillow's, as one array."""
     if any(hasattr(image, "convert") for image in images):
         mode = "L" if all(getattr(image, "mode", "") == "L" for image in images) else "RGB"

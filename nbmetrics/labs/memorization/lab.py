@@ -16,7 +16,7 @@ from ...experiments.pictures import all_or_none
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from ..toolkit.worker import Worker
-from .cards import BETTER, CARDS, PARTS, Card, Judged
+from .cards import BETTER, CARDS, PARTS, Card, Judgement
 from .items import Items
 from .own_data import STEPS, WORDS, is_quick, no_settings, own_rows, own_study
 from .scene import LABELS, MemorizationScene, presets, starting_scene
@@ -119,7 +119,7 @@ class MemorizationLab(Lab):
         # One thread computes what others then find: the worker, the user's, or the one that redraws honest rows.
         self._judging = threading.RLock()
         self._wanted: dict[str, Any] = {}
-        self._last: tuple[MemorizationScene | None, Judged | None] = (None, None)
+        self._last: tuple[MemorizationScene | None, Judgement | None] = (None, None)
         self._noises: dict[str, dict[str, Card]] = {}
         jobs: dict[str, Callable[[Any], None]] = {
             "noise": self._redraw,
@@ -161,15 +161,15 @@ class MemorizationLab(Lab):
         started = time.perf_counter()
         study = self._study(scene)
         with self._judging:
-            result = study.result(self._judged(scene), self._noises.get(study.key))
+            result = study.result(self._judgement_of(scene), self._noises.get(study.key))
         apart = {} if self._items is None else {"apart": self._items.apart(result["nearest"])}
         return {**result, **apart, "seconds": time.perf_counter() - started}
 
-    def _answered(self, scene: Any) -> dict[str, Any]:
+    def _answer_of(self, scene: Any) -> dict[str, Any]:
         if self._is_later:  # the constructor asks first, and does not wait for what takes long
             self._is_later = False
             return {"rev": scene.rev, "doing": WORDS[PARTS[0]], "done": 0.0}
-        return super()._answered(scene)
+        return super()._answer_of(scene)
 
     def _tell(self, part: str) -> None:
         """Show what is computed of the user's rows, and how far that is."""
@@ -186,13 +186,13 @@ class MemorizationLab(Lab):
             self._is_telling = False
             self._lock.release()
 
-    def _judged(self, scene: MemorizationScene) -> Judged:
+    def _judgement_of(self, scene: MemorizationScene) -> Judgement:
         """All that is known of the generated rows of a scene; what only the page minds is no reason to ask again."""
         with self._judging:
             shown = scene.bare
             judged_for, judgement = self._last
             if judgement is None or judged_for != shown:
-                judgement = self._study(scene).judged(scene)
+                judgement = self._study(scene).judgement_of(scene)
                 self._last = shown, judgement
             return judgement
 
@@ -218,7 +218,7 @@ class MemorizationLab(Lab):
 
     def _show_pictures(self, study: Study, scene: MemorizationScene) -> None:
         if study.shape is not None:
-            shown = Items.of_rows(study.train, study.made(scene), study.shape).to_json()
+            shown = Items.of_rows(study.train, study.generated(scene), study.shape).to_json()
         elif self._items is not None:
             shown = self._items.to_json()
         else:
@@ -253,7 +253,7 @@ class MemorizationLab(Lab):
         if kind not in ("curve", "interactions"):
             super()._answer_to(kind, message)
             return
-        request = Request(self._heard(message.get("scene")), check_text(message.get("key", ""), "key"))
+        request = Request(self._scene_from_page(message.get("scene")), check_text(message.get("key", ""), "key"))
         self._wanted[kind] = request
         self._background[kind].put(request)
 
@@ -291,7 +291,7 @@ class MemorizationLab(Lab):
 
         study = self._study(self._scene)
         with self._judging:
-            cards, (honest, comparable) = self._judged(self._scene).cards, study.reference
+            cards, (honest, comparable) = self._judgement_of(self._scene).cards, study.reference
         table = pd.DataFrame({"label": LABELS, "value": cards, "honest": honest}, index=pd.Index(CARDS, name="score"))
         if comparable is not None:
             table["comparable"] = pd.Series(comparable)
@@ -314,7 +314,7 @@ class MemorizationLab(Lab):
         import pandas as pd
 
         count = check_count(n, "n")
-        judgement = self._judged(self._scene)
+        judgement = self._judgement_of(self._scene)
         score = np.asarray(judgement.fitted.memorization)
         order = np.argsort(-score, kind="stable")[:count]
         columns = {
@@ -345,7 +345,7 @@ class MemorizationLab(Lab):
 
     def _settle(self) -> None:
         """Compute what is not known yet, or wait for the thread that does."""
-        self._judged(self._scene)
+        self._judgement_of(self._scene)
         if "doing" in self.result:
             self._answer(self._scene)
 
@@ -370,7 +370,7 @@ class MemorizationLab(Lab):
     def _saved_answers(self) -> dict[str, Any]:
         study = self._study(self._scene)
         starts = {name: self._state.parse(one) for name, one in self._saved_starts.items()}
-        return {n: study.result(study.judged(start), self._noises[study.key]) for n, start in starts.items()}
+        return {n: study.result(study.judgement_of(start), self._noises[study.key]) for n, start in starts.items()}
 
     def _picture(self) -> Drawing:
         from .figure import memorization_lab
@@ -378,11 +378,11 @@ class MemorizationLab(Lab):
         scene = self._scene
         study = self._study(scene)
         numbers = self._computed(scene) if self._is_known else UNKNOWN
-        return memorization_lab(study.base(), study.flat(study.made(scene)), study.copies(scene), numbers)
+        return memorization_lab(study.base(), study.flat(study.generated(scene)), study.copies(scene), numbers)
 
     def _described(self) -> str:
         scene = self._scene
-        cards = self._judged(scene).cards if self._is_known else UNKNOWN["cards"]
+        cards = self._judgement_of(scene).cards if self._is_known else UNKNOWN["cards"]
         said = [f"{LABELS[name]} {_short(cards[name])}" for name in CARDS]
         counts = ", ".join(f"{count} {name}" for name, count in self._study(scene).base()["sizes"].items())
         return f"MemorizationLab, {scene.preset or OWN}: {counts} points. {scene.words} {', '.join(said)}."

@@ -57,7 +57,7 @@ def no_settings(settings: dict[str, Any]) -> None:
         raise InvalidInput(name, "is for the scenes that come with the lab, and you gave rows of your own", fix)
 
 
-def own_study(sets: Sets, seed: int, told: Callable[[str], None]) -> Study:
+def own_study(sets: Sets, seed: int, on_part: Callable[[str], None]) -> Study:
     """The study of the user's own features; those that are constant in test say nothing and are left out."""
     train, test, generated = sets
     kept = varying(test)
@@ -77,7 +77,7 @@ def own_study(sets: Sets, seed: int, told: Callable[[str], None]) -> Study:
         about = f"{seen}, the picture {along}"
     key = f"own {len(generated)} {seed}"
     units = "units of your features"
-    return Study(key, seed, *sets, None, lambda rows: rows[:, kept], plane, None, about, units, None, told)
+    return Study(key, seed, *sets, None, lambda rows: rows[:, kept], plane, None, about, units, None, on_part)
 
 
 def _first_two(train: np.ndarray) -> Map:

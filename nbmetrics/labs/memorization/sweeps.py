@@ -46,7 +46,7 @@ def curve(study: Study, scene: MemorizationScene) -> Iterator[dict[str, Any]]:
     values = sorted({*map(float, SWEPT[parameter]), float(getattr(scene, parameter))})
     metrics: dict[str, list[float | None]] = {name: [None] * len(values) for name in CARDS}
     for k, value in enumerate(values):
-        cards = study.judge.cards(study.features(study.made(replace(scene, **{parameter: value}))))  # type: ignore[arg-type]
+        cards = study.judge.cards(study.features(study.generated(replace(scene, **{parameter: value}))))  # type: ignore[arg-type]
         for name in CARDS:
             metrics[name] = [*metrics[name][:k], cards[name], *metrics[name][k + 1 :]]
         yield {"parameter": parameter, "values": values, "metrics": dict(metrics), "done": (k + 1) / len(values)}
@@ -75,9 +75,9 @@ def _degrade(study: Study) -> Any:
     if shape is None:
         return None
 
-    def blurred(rows: np.ndarray, sigma: float, rng: np.random.Generator) -> np.ndarray:
+    def blur(rows: np.ndarray, sigma: float, rng: np.random.Generator) -> np.ndarray:
         from scipy.ndimage import gaussian_filter
 
         return np.asarray(gaussian_filter(rows.reshape(-1, *shape), sigma, axes=(1, 2))).reshape(rows.shape)
 
-    return blurred
+    return blur

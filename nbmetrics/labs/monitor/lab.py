@@ -269,7 +269,7 @@ class Monitor(Watched, Lab):
             raise InvalidInput("scene", f"has the client {shown(scene.client)}", "Choose one of this run")
 
     @classmethod
-    def _opened(cls, scene: Any) -> Monitor:
+    def _open(cls, scene: Any) -> Monitor:
         fix = "Open the run, and load it there: lab.from_share(…)"
         raise InvalidInput("share string", "holds a Monitor's settings, not its run", fix)
 

@@ -47,7 +47,7 @@ def draw(distribution: Gaussian | Mixture | Empirical, seed: int, stream: int, n
     for index, part in enumerate(parts):
         own = chosen == index
         if isinstance(part, Empirical):
-            rows = displayed(part.rows)
+            rows = display_points(part.rows)
             share = (random[own, 2] - ends[index] + weights[index]) / weights[index]
             points[own] = rows[np.minimum(len(rows) - 1, np.floor(share * len(rows)).astype(int))]
         else:
@@ -55,7 +55,7 @@ def draw(distribution: Gaussian | Mixture | Empirical, seed: int, stream: int, n
     return points
 
 
-def displayed(source: Any, most: int = 300) -> np.ndarray:
+def display_points(source: Any, most: int = 300) -> np.ndarray:
     """The points that the page shows of data: at most `most` of its rows, evenly spread, or as many drawn of a
     distribution."""
     if isinstance(source, Distribution):
@@ -121,7 +121,7 @@ class Copycat(Empirical):
             stream = 2 * federation.names.index(client)
             super().__init__(draw(source.distribution, self.seed, stream, self.count))
         else:
-            super().__init__(displayed(source.distribution if source.rows is None else source.rows)[: self.count])
+            super().__init__(display_points(source.distribution if source.rows is None else source.rows)[: self.count])
 
 
 def _shrunk(distribution: Any, psi: float, centre: np.ndarray) -> Gaussian | Empirical:
@@ -154,5 +154,5 @@ def summary(source: Any) -> dict[str, Any]:
         "cov": [float(cov[0, 0]), float(cov[0, 1]), float(cov[1, 1])],
         "phi": phi.tolist(),
         "diagonal": float(parts.parts[0].diagonal),
-        "points": displayed(source).tolist(),
+        "points": display_points(source).tolist(),
     }

@@ -25,7 +25,7 @@ from ...files import checked_path, write
 from ..toolkit import modules, saved
 from ..toolkit.fields import facts, listed, loaded, number
 from ..toolkit.snapshot import picture, png_of
-from .lessons import Lesson, shipped
+from .lessons import Lesson, builtin_lessons
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +155,7 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
     text = "\n".join(check_text(_joined(part), "strings", LARGEST) for part in texts)
     if len(text) > LARGEST:
         raise InvalidInput("strings", f"has {len(text):,} letters", f"Give at most {LARGEST:,}")
-    lessons_by_name = dict(shipped())
+    lessons_by_name = dict(builtin_lessons())
     if lesson is not None:
         own = Lesson.read(lesson)
         lessons_by_name[own.name] = own
@@ -188,11 +188,11 @@ def _who(text: str) -> str:
 
 def page_of(text: str, lessons: Mapping[str, Any]) -> bytes:
     """The page as UTF-8, with `text` pasted already, and with the lessons that it knows the answers of."""
-    return saved.written("playground/view/collect.html", **page_fields(text, lessons))
+    return saved.fill_template("playground/view/collect.html", **page_fields(text, lessons))
 
 
 def page_fields(text: str, lessons: Mapping[str, Any]) -> dict[str, str]:
     """What a page needs to collect answers, whatever stands around it."""
     script = modules.module("playground/view/collect.js")
     style = modules.style("toolkit/view/chart.css", "playground/view/collect.css")
-    return {**saved.embedded(script, {"text": text, "lessons": lessons}), "style": style}
+    return {**saved.embed(script, {"text": text, "lessons": lessons}), "style": style}

@@ -24,7 +24,7 @@ from ...ranking import numeral, places
 from .. import toolkit
 from ..plane.figure import add_ellipse
 from ..toolkit.fields import facts
-from .headline import headline, hedged
+from .headline import headline, with_cautions
 from .scene import Scene
 
 SIDE = 4.6  # inches of the plane, which is square
@@ -83,7 +83,7 @@ def _headline(scene: Scene, scores: Scores | None) -> str:
         return ""
     metric = scene.view["metric"] if scene.view["metric"] in scores.metrics else "fid"
     cautions = scores.cautions if scene.plane is not None else ()
-    return hedged(headline(scores, metric), scores.label(metric), scene.samples, cautions)
+    return with_cautions(headline(scores, metric), scores.label(metric), scene.samples, cautions)
 
 
 def _plane(ax: Any, scene: Scene, data: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ def headline(scores: Scores, metric: str) -> str:
     return f"{lead}{both} say {best['avg'][0]}{'.' if same else ', and order the others differently.'}"
 
 
-def hedged(text: str, label: str, samples: int, cautions: Iterable[str]) -> str:
+def with_cautions(text: str, label: str, samples: int, cautions: Iterable[str]) -> str:
     """The same beside what it rests on: few points, or scores that come with cautions, which stand under the table."""
     is_cautioned = any(line.startswith((f"{label}:", f"{label} ")) for line in cautions)
     first = f"From {samples:,} points each: " if samples else ""

@@ -24,7 +24,7 @@ from ..toolkit.fields import BOUNDS
 from .numbers import FROM_ROWS, metrics_of, plain
 from .projection import Projection
 from .scene import Scene, extracted_of
-from .score_cache import Memory, Remembered
+from .score_cache import CachedMetric, ScoreCache
 
 # Multiplications, about: of more, the constructor does not wait for the scores.
 QUICK = 2e10
@@ -72,7 +72,7 @@ def wide_scene(
             raise InvalidInput(kind, f"are {count}", f"Show {MOST[kind]} at most, and score all by nm.evaluate")
     seed = settings.get("seed", 0)
     sources: list[tuple[str, Any, float | None]] = [
-        *((c.name or "", c.distribution if c.rows is None else c.rows, w) for c, w in _weighted(federation)),
+        *((c.name or "", c.distribution if c.rows is None else c.rows, w) for c, w in _with_weights(federation)),
         *((g.name or "", drawn_source(g, k, seed, federation.dim), None) for k, g in enumerate(extracted)),
     ]
     items, data, shown = [], {}, {}
@@ -94,7 +94,7 @@ def _default(federation: Federation) -> dict[str, Any]:
     return {free: Gaussian(distribution.mean, distribution.cov)}
 
 
-def _weighted(federation: Federation) -> Iterable[tuple[Client, float]]:
+def _with_weights(federation: Federation) -> Iterable[tuple[Client, float]]:
     """Each client with a weight that a person would type: ones where all weigh the same, numbers of rows by default."""
     weights = federation.weights
     counts = [len(c.rows) if c.weight is None and c.rows is not None else 0 for c in federation]
@@ -109,7 +109,7 @@ class Kept:
     """The scores of a lab's wide scenes, and what they were made of."""
 
     def __init__(self) -> None:
-        self._memory = Memory()
+        self._memory = ScoreCache()
         self._last: tuple[Any, Scores | None] = (None, None)
 
     def has(self, scene: Scene) -> bool:
@@ -120,7 +120,7 @@ class Kept:
         """As `evaluate` gives them, of all rows and all features."""
         with self._memory:
             if not self.has(scene):
-                metrics = [Remembered(metric, self._memory) for metric in _metrics(scene)]
+                metrics = [CachedMetric(metric, self._memory) for metric in _metrics(scene)]
                 scores = evaluate(scene.federation, scene.models, metrics, seed=scene.seed, progress=False)
                 scores.cautions  # noqa: B018  # what they ask for is remembered too
                 self._last = _key(scene), scores

@@ -16,15 +16,15 @@ from ...ranking import numeral
 from ..plane.distributions import summary
 from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
-from ..toolkit.namespace import listed, suitable, why_not
+from ..toolkit.namespace import list_variables, suitable, why_not
 from .answers import answer_table
 from .attach import added, clients_of
 from .high_dimensional import SAVED_WIDE, Kept, is_quick, wide_scene
-from .lessons import Lesson, lesson_of, shipped
-from .numbers import computed, metrics_of
+from .lessons import Lesson, builtin_lessons, lesson_of
+from .numbers import compute, metrics_of
 from .projection import Projection
 from .scene import Scene, presets
-from .score_cache import Memory
+from .score_cache import ScoreCache
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ class Playground(Lab):
         metric: str = "fid",
         lesson: Any = None,
     ) -> None:
-        presets_by_name, lessons_by_name = presets(), shipped()
+        presets_by_name, lessons_by_name = presets(), builtin_lessons()
         if lesson is not None:
             arguments = [federation, generators, plane]
             if any(g is not None for g in arguments) or (samples, seed, metric) != (0, 0, "fid"):
@@ -105,7 +105,7 @@ class Playground(Lab):
         settings: dict[str, Any] = {"samples": samples, "seed": seed, "view": {"metric": metric}}
         federation = clients_of(federation, plane)
         wide: dict[str, Any] = {}
-        self._kept, self._memory = Kept(), Memory()
+        self._kept, self._memory = Kept(), ScoreCache()
         self._projection: Projection | None = None
         if isinstance(federation, Scene):
             start = federation
@@ -264,7 +264,7 @@ class Playground(Lab):
         following, drawn = added(self._scene, kind, name, source, self._projection, self._free_key)
         self._data, self._extracted = dict(following.data), dict(following.extracted)
         self.data = {**self.data, **drawn}
-        self._loaded(following)
+        self._load(following)
 
     def _free_key(self, name: str) -> str:
         """Under what another source is held: one of that name may be in the history."""
@@ -273,7 +273,7 @@ class Playground(Lab):
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         if kind == "names":
-            self.namespace = listed(self._scene.dim, self._scene.extraction is not None)
+            self.namespace = list_variables(self._scene.dim, self._scene.extraction is not None)
         elif kind == "attach":
             sources = suitable()
             name = check_choice(message.get("name"), sources, "name")
@@ -285,13 +285,13 @@ class Playground(Lab):
 
     def _computed(self, scene: Scene) -> dict[str, Any]:
         scene = self._held(scene)
-        return computed(scene, self._memory) if scene.plane is None else self._kept.result(scene)
+        return compute(scene, self._memory) if scene.plane is None else self._kept.result(scene)
 
-    def _answered(self, scene: Any) -> dict[str, Any]:
+    def _answer_of(self, scene: Any) -> dict[str, Any]:
         if self._is_later:  # the constructor asks first, and does not wait for what takes long
             self._is_later = False
             return {"rev": scene.rev, "doing": True}
-        return super()._answered(scene)
+        return super()._answer_of(scene)
 
     def _settle_all(self) -> None:
         scene = self._scene

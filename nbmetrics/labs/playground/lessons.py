@@ -119,7 +119,7 @@ class Lesson:
             return cls.parse(source)
         if isinstance(source, Path) or (isinstance(source, str) and source.endswith(".json")):
             return cls.parse(_file(Path(source)))
-        return shipped()[check_choice(source, shipped(), "lesson")]
+        return builtin_lessons()[check_choice(source, builtin_lessons(), "lesson")]
 
     @property
     def metric(self) -> str:
@@ -138,7 +138,7 @@ class Lesson:
     @property
     def after(self) -> Scene:
         """The scene that Reveal shows."""
-        changed = Scene.parse(_changed(self.start, (self.predict or {}).get("then") or {}, "then"))
+        changed = Scene.parse(_with_changes(self.start, (self.predict or {}).get("then") or {}, "then"))
         return replace(changed, lesson={**(changed.lesson or {}), "revealed": True})
 
     def to_json(self) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class Lesson:
 
 
 @cache
-def shipped() -> dict[str, Lesson]:
+def builtin_lessons() -> dict[str, Lesson]:
     """The lessons that come with the package, by name."""
     content = resources.files(__package__).joinpath("lessons.json").read_text("utf-8")
     lessons = [Lesson.parse(lesson) for lesson in loaded(content, "lessons")]
@@ -181,7 +181,7 @@ def lessons() -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = [(one.name, one.minutes, one.aim, one.question, one.metric) for one in shipped().values()]
+    rows = [(one.name, one.minutes, one.aim, one.question, one.metric) for one in builtin_lessons().values()]
     return pd.DataFrame(rows, columns=["name", "minutes", "aim", "question", "metric"])
 
 
@@ -206,18 +206,18 @@ def _dict(value: Any, allowed: Collection[str], needed: Collection[str], where: 
     """`value`, if it is a dict of `known` fields; what is missing is named with an example that would do."""
     examples = {**EXAMPLES, **more}
     if not isinstance(value, Mapping):
-        wanted = _written({field: examples[field] for field in needed})
+        wanted = _field_text({field: examples[field] for field in needed})
         raise InvalidInput(where, f"got {shown(value)}", f"Give a dict, such as {wanted}")
     for field in value:
         check_choice(field, allowed, where)
     for field in needed:
         if field not in value:
-            example = _written({field: examples[field]})[1:-1]
+            example = _field_text({field: examples[field]})[1:-1]
             raise InvalidInput(f"{where}.{field}", "is missing", f"Add it, such as {example}")
     return value
 
 
-def _written(value: Any) -> str:
+def _field_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -238,7 +238,7 @@ def _predict(value: Any, scene: Scene) -> dict[str, Any]:
     if best == "min":
         check_choice(value["aggregate"], AGGREGATES[:2], f"{where}.aggregate")
         return {**prediction, "sweep": _sweep(value["sweep"], prediction["generator"], scene, f"{where}.sweep")}
-    then = _scene(_changed(scene, value["then"], f"{where}.then"), f"{where}.then")
+    then = _scene(_with_changes(scene, value["then"], f"{where}.then"), f"{where}.then")
     _generator(prediction["generator"], then, f"{where}.generator")
     return {
         **prediction,
@@ -270,16 +270,16 @@ def _solution(value: Any, scene: Scene, named: Collection[str]) -> Scene | None:
     if value is None:
         return None
     where = "lesson.solution"
-    solved = _scene(_changed(scene, value, where), where)
+    solved = _scene(_with_changes(scene, value, where), where)
     for name in named:
         _generator(name, solved, where)
     return solved
 
 
-def _changed(scene: Scene, changes: Any, where: str) -> dict[str, Any]:
+def _with_changes(scene: Scene, changes: Any, where: str) -> dict[str, Any]:
     """The JSON of a scene with other fields, of what is in the plane; its view keeps what it does not name."""
     if not isinstance(changes, Mapping):
-        fix = f"Give a dict of the fields that change, such as {_written(EXAMPLES['then'])}, or lab.scene"
+        fix = f"Give a dict of the fields that change, such as {_field_text(EXAMPLES['then'])}, or lab.scene"
         raise InvalidInput(where, f"got {shown(changes)}", fix)
     fields = scene.to_json()
     view = changes.get("view", {})

@@ -23,7 +23,7 @@ from ...metrics.kid.kernels import RBF
 from ...metrics.kid.metric import KID
 from ..plane.distributions import draw
 from .scene import METRICS, Scene
-from .score_cache import Memory, Remembered
+from .score_cache import CachedMetric, ScoreCache
 
 ALWAYS = ("fid", "kid")
 # Points of all clients, and of a generator, where a metric has no closed form and the scene draws none. FLD is made to
@@ -50,14 +50,14 @@ def metrics_of(scene: Scene) -> list[Any]:
     return [*ALWAYS, *([MADE[name]()] if name in MADE else [])]
 
 
-def computed(scene: Scene, memory: Memory | None = None) -> dict[str, Any]:
+def compute(scene: Scene, memory: ScoreCache | None = None) -> dict[str, Any]:
     """Scores as plain JSON: `scores` by metric with avg, all and by client; `bands` where points are redrawn.
 
     `memory` : what earlier answers computed, so that this one computes what has changed
     """
     started = time.perf_counter()
-    with memory or Memory() as memory:
-        metrics = [Remembered(metric_of(metric), memory) for metric in metrics_of(scene)]
+    with memory or ScoreCache() as memory:
+        metrics = [CachedMetric(metric_of(metric), memory) for metric in metrics_of(scene)]
         scores = plain(evaluate(scene.federation, scene.sources, metrics, progress=False))
         name = scene.view["metric"]
         if name in FROM_ROWS:
@@ -77,9 +77,9 @@ def plain(scores: Any) -> dict[str, Any]:
     return numbers_by_metric
 
 
-def _from_rows(scene: Scene, name: str, memory: Memory) -> dict[str, Any]:
+def _from_rows(scene: Scene, name: str, memory: ScoreCache) -> dict[str, Any]:
     """A metric that needs rows, on those of the scene or on drawn points; the clients in proportion to weights."""
-    metric, weights = Remembered(memory.once(name, [], partial(metric_of, name)), memory), scene.distributions.weights
+    metric, weights = CachedMetric(memory.once(name, [], partial(metric_of, name)), memory), scene.distributions.weights
     real = [metric.summarize(sample) for sample in _held_out(scene, name, memory)]
     pooled = metric.pool(real, weights)
     count = GENERATED.get(name, POINTS)
@@ -92,7 +92,7 @@ def _from_rows(scene: Scene, name: str, memory: Memory) -> dict[str, Any]:
     return {name: {"avg": (by_client @ weights).tolist(), "all": together, "byClient": by_client.tolist()}}
 
 
-def _held_out(scene: Scene, name: str, memory: Memory) -> Iterator[Sample]:
+def _held_out(scene: Scene, name: str, memory: ScoreCache) -> Iterator[Sample]:
     """The clients' points in proportion to their weights; for FLD with as many held-out points again."""
     distributions = scene.distributions
     counts = shares_of(distributions.weights, _total(scene, distributions, 2 if name == "fld" else 1))
@@ -126,7 +126,7 @@ def _total(scene: Scene, distributions: Any, parts: int) -> int:
     return int(min([wanted, *held]))
 
 
-def _rows(source: Any, count: int, memory: Memory) -> Any:
+def _rows(source: Any, count: int, memory: ScoreCache) -> Any:
     if not isinstance(source, Distribution):
         return source
     return memory.once(f"{count} rows", [source], lambda: source.sample(count, np.random.default_rng(0)))

@@ -14,7 +14,7 @@ from typing import Any, Self
 from ...metrics.base import Adapted, Metric, Sample, Terms, terms_of
 
 
-class Memory:
+class ScoreCache:
     """What was computed of sources that are compared by identity, as long as it was asked for lately.
 
     One answer is made in `with memory:`. At its end is forgotten what neither it nor the one before asked for. Scores
@@ -24,8 +24,8 @@ class Memory:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._answering: int | None = None  # the thread
-        self._known: dict[Any, tuple[Any, Any]] = {}
-        self._asked: set[Any] = set()
+        self._entries: dict[Any, tuple[Any, Any]] = {}
+        self._requested: set[Any] = set()
         self._before: set[Any] = set()
 
     def __enter__(self) -> Self:
@@ -34,37 +34,37 @@ class Memory:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        if self._asked:
-            kept = self._asked | self._before
-            self._known = {key: value for key, value in self._known.items() if key in kept}
-            self._asked, self._before = set(), self._asked
+        if self._requested:
+            kept = self._requested | self._before
+            self._entries = {key: value for key, value in self._entries.items() if key in kept}
+            self._requested, self._before = set(), self._requested
         self._answering = None
         self._lock.release()
 
     def once(self, what: str, about: Sequence[Any], make: Callable[[], Any]) -> Any:
         """`make()`, or what it gave before of these very objects, which are kept alive meanwhile."""
         key = (what, *map(id, about))
-        entry = self._known.get(key) or (tuple(about), make())
+        entry = self._entries.get(key) or (tuple(about), make())
         if self._answering == threading.get_ident():
-            self._known.setdefault(key, entry)
-            self._asked.add(key)
+            self._entries.setdefault(key, entry)
+            self._requested.add(key)
         return entry[1]
 
     def knows(self, what: str, about: Sequence[Any]) -> bool:
-        return (what, *map(id, about)) in self._known
+        return (what, *map(id, about)) in self._entries
 
 
-class Remembered(Adapted):
+class CachedMetric(Adapted):
     """A metric that computes each summary, and the terms of each pair of them, once."""
 
     OWN = frozenset({"resolve", "summarize", "pool", "terms", "distance", "all_terms", "size_gap"})
 
-    def __init__(self, item: Metric[Any], memory: Memory) -> None:
+    def __init__(self, item: Metric[Any], memory: ScoreCache) -> None:
         super().__init__(item)
         self.memory = memory
 
     def __getattribute__(self, name: str) -> Any:
-        if name in Remembered.OWN:
+        if name in CachedMetric.OWN:
             return object.__getattribute__(self, name)
         return super().__getattribute__(name)
 
@@ -73,7 +73,7 @@ class Remembered(Adapted):
         sources = [_source(sample) for sample in clients]
         settled = self.memory.once(f"{self.name} settled", sources, lambda: self.item.resolve(clients))
         setting = getattr(settled, "kernel", type(settled))  # what clients can change of these metrics
-        return Remembered(self.memory.once(self.name, [setting], lambda: settled), self.memory)
+        return CachedMetric(self.memory.once(self.name, [setting], lambda: settled), self.memory)
 
     def summarize(self, sample: Sample) -> Any:
         return self.memory.once("summary", [self.item, _source(sample)], lambda: self.item.summarize(sample))
@@ -105,11 +105,11 @@ class Remembered(Adapted):
             for r, terms in zip(fresh, row, strict=True)
         }
         return [
-            [self.memory.once("terms", [r, g], partial(self._made, terms_by_pair, r, g)) for r in real]
+            [self.memory.once("terms", [r, g], partial(self._terms_of_pair, terms_by_pair, r, g)) for r in real]
             for g in generated
         ]
 
-    def _made(self, terms_by_pair: dict[tuple[int, int], Terms], real: Any, generated: Any) -> Terms:
+    def _terms_of_pair(self, terms_by_pair: dict[tuple[int, int], Terms], real: Any, generated: Any) -> Terms:
         """Those just made; anew where they were known before, and another thread's answer forgot them."""
         terms = terms_by_pair.get((id(real), id(generated)))
         return terms_of(self.item, real, generated) if terms is None else terms

@@ -32,8 +32,8 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
     p = AGGREGATES.index(scene.aggregate)
     drawn = [run[m][p] for run in study["drawn"][e]]
     exact, shown = study["exact"][m][p], drawn[scene.run - 1]
-    order = ordered(exact)
-    firsts = [ordered(run)[0] for run in drawn]
+    order = ranking_of(exact)
+    firsts = [ranking_of(run)[0] for run in drawn]
     pair = study["pairs"][e][m][p]
     return {
         "place": e,
@@ -43,14 +43,14 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
         "exact": exact,
         "drawn": drawn,
         "shown": shown,
-        "places": [ordered(shown).index(g) + 1 for g in range(len(exact))],
+        "places": [ranking_of(shown).index(g) + 1 for g in range(len(exact))],
         "first": [firsts.count(g) for g in range(len(exact))],
         "kept": pair["kept"],
         "low": pair["low"],
         "high": pair["high"],
         "pair": pair,
-        "same": sum(ordered(run) == order for run in drawn),
-        "clipped": ordered(study["clipped"][m][p])[0],
+        "same": sum(ranking_of(run) == order for run in drawn),
+        "clipped": ranking_of(study["clipped"][m][p])[0],
         "clips": study["clips"][m][p],
         "survives": survives(study, m, p),
     }
@@ -61,7 +61,7 @@ def nearest(epsilons: Sequence[float], epsilon: float) -> int:
     return int(np.argmin([abs(math.log(e / epsilon)) for e in epsilons]))
 
 
-def ordered(scores: Sequence[float]) -> list[int]:
+def ranking_of(scores: Sequence[float]) -> list[int]:
     """The generators from best to worst."""
     return sorted(range(len(scores)), key=lambda g: scores[g])
 

@@ -46,10 +46,10 @@ class Settings:
         samples = None if counts["samples"] is None else check_count(counts["samples"], "samples")
         hours = check_number(counts["hours"], "hours", minimum=0.0)
         settings = cls(names, least.clip, least.delta, grid, least.centre, repeats, samples, seed, hours)
-        settings.wanted()
+        settings.metric_objects()
         return settings
 
-    def wanted(self) -> list[Metric[Any]]:
+    def metric_objects(self) -> list[Metric[Any]]:
         """Metric objects; "kid" is KID of random features, in which noise can hide rows."""
         return listed([KID(RandomFeatures(count=1024)) if one == "kid" else one for one in self.metrics])
 

@@ -31,7 +31,7 @@ CHECKPOINTS = {
 ABOUT = "Handwritten digits of 16 averaged pixels, which clients hold in unequal shares; 500 rows of each generator."
 
 
-def studied(federation: Any, generators: Any, settings: Settings) -> tuple[NoiseStudy, str]:
+def study_of(federation: Any, generators: Any, settings: Settings) -> tuple[NoiseStudy, str]:
     """The study, and "digits" where it is the one that comes with the lab, else "own"."""
     if federation is None and generators is None:
         for name in ("clip", "centre", "samples"):
@@ -58,22 +58,22 @@ def _usual_study() -> NoiseStudy:
 
 def _study_of_digits(settings: Settings) -> NoiseStudy:
     rows, labels = digits()
-    federation = Federation.dirichlet(_averaged(rows), labels, CLIENTS, CONCENTRATION, seed=0)
+    federation = Federation.dirichlet(_average_pixels(rows), labels, CLIENTS, CONCENTRATION, seed=0)
     checkpoints, rows_by_name = trained_samples("checkpoints"), {}
     for name, (model, step) in CHECKPOINTS.items():
         (place,) = np.flatnonzero((checkpoints.model == model) & (checkpoints.step == step) & (checkpoints.seed == 0))
-        rows_by_name[name] = _averaged(checkpoints.rows[place])
+        rows_by_name[name] = _average_pixels(checkpoints.rows[place])
     bounded = replace(settings, clip=FARTHEST, centre=np.full(DIM, MIDDLE))
     return _study(federation, as_generators(rows_by_name), bounded, progress=False)
 
 
-def _averaged(rows: np.ndarray) -> np.ndarray:
+def _average_pixels(rows: np.ndarray) -> np.ndarray:
     """8 × 8 pixels to 4 × 4."""
     return rows.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, DIM)
 
 
 def _study(federation: Federation, generators: Any, settings: Settings, progress: str | bool = "auto") -> NoiseStudy:
-    metrics = settings.wanted()
+    metrics = settings.metric_objects()
     sample = next(iter(federation)).to_sample()
     for metric in metrics:
         if check_bounded(metric, sample) == "nothing":

@@ -36,7 +36,7 @@ LONGEST_MESSAGE, LONGEST_TRACEBACK, LONGEST_TICKET = 2_000, 20_000, 60
 # What a page may write: its own traits and those of every widget, not what is run.
 WRITTEN = {"scene", "history", "layout", "tabbable", "tooltip", "_view_count"}
 # What a display may ask for beside numbers.
-MADE = ("page", "picture")
+SENDABLE_KINDS = ("page", "picture")
 # Bytes of a message: Jupyter drops what is more than 3 MB in as many seconds.
 LARGEST_SENT = 2_500_000
 _LOG = logging.getLogger(__name__)
@@ -72,11 +72,11 @@ class Lab(anywidget.AnyWidget):
         self._refused_rev = -1  # the page is there, and Python is not
         super().__init__(
             scene=start.to_json(),
-            result=self._answered(start),
+            result=self._answer_of(start),
             history=History().to_json(),
             presets={name: scene.to_json() for name, scene in presets.items()},
         )
-        self.on_msg(self._asked)
+        self.on_msg(self._receive)
         if reload.is_wanted():
             reload.follow(self)
 
@@ -87,18 +87,18 @@ class Lab(anywidget.AnyWidget):
         """
         with self._lock:
             try:
-                super().set_state(self._written(sync_data))
+                super().set_state(self._accept_traits(sync_data))
             except Exception as error:  # shown in the view, which waits for an answer
-                self._refused(error, sync_data.get("scene") if isinstance(sync_data, Mapping) else None)
+                self._show_refusal(error, sync_data.get("scene") if isinstance(sync_data, Mapping) else None)
 
-    def _written(self, sync_data: Any) -> dict[str, Any]:
+    def _accept_traits(self, sync_data: Any) -> dict[str, Any]:
         """What the page writes, its history without what was refused; InvalidInput where it may not write that."""
         if not isinstance(sync_data, Mapping):
             raise InvalidInput("message", f"got {shown(sync_data)}", "Send a dict of traits")
         if others := [name for name in sync_data if name not in WRITTEN]:
             raise InvalidInput("message", f"writes {shown(others[0])}", "The page writes scene and history alone")
         if "scene" in sync_data:
-            self._heard(sync_data["scene"])
+            self._scene_from_page(sync_data["scene"])
         if "history" in sync_data:
             history = History.parse(sync_data["history"], self._readable)
             kept = History(*(tuple(filter(None, side)) for side in (history.past, history.future)))
@@ -125,7 +125,7 @@ class Lab(anywidget.AnyWidget):
         """The scene of a dict; raises InvalidInput where this lab cannot show it."""
         return self._state.parse(value)
 
-    def _heard(self, value: Any) -> Any:
+    def _scene_from_page(self, value: Any) -> Any:
         """The scene that the page sends; its revisions must leave room for those that follow."""
         scene = self._read(value)
         if scene.rev > (most := self._following + LEAP):
@@ -157,35 +157,38 @@ class Lab(anywidget.AnyWidget):
         return dict(proposal["value"])
 
     @traitlets.observe("scene")
-    def _scene_changed(self, change: Any) -> None:
+    def _queue_scene(self, change: Any) -> None:
         if change["old"]:
             self._worker.put(self._state.parse(change["new"]))
 
-    def _asked(self, _: Any, message: Any, buffers: Any) -> None:
+    def _receive(self, _: Any, message: Any, buffers: Any) -> None:
         """What the page sends beside its traits: {"kind": …, …}."""
         asked = message if isinstance(message, Mapping) else {}
         try:
             self._answer_to(asked.get("kind"), asked)
         except Exception as error:  # shown in the view, which waits for an answer
-            self._refused(error, asked.get("scene"))
+            self._show_refusal(error, asked.get("scene"))
 
     def _answer_to(self, kind: Any, message: Mapping[str, Any]) -> None:
         """Do what a message asks for; raises what is wrong with it."""
         if kind == "ping":  # the page tries whether anybody is there
             return
-        if kind in MADE:
+        if kind in SENDABLE_KINDS:
             self.send(
-                {"ticket": check_text(message.get("ticket"), "ticket", LONGEST_TICKET), **self._made(kind, message)}
+                {
+                    "ticket": check_text(message.get("ticket"), "ticket", LONGEST_TICKET),
+                    **self._content_of(kind, message),
+                }
             )
             return
         if kind != "ask":
             raise InvalidInput("message", f"is of kind {shown(kind)}", "Send one that this lab knows, such as 'ask'")
-        self._worker.put(self._heard(message.get("scene")))
+        self._worker.put(self._scene_from_page(message.get("scene")))
 
-    def _made(self, kind: str, message: Mapping[str, Any]) -> dict[str, str]:
+    def _content_of(self, kind: str, message: Mapping[str, Any]) -> dict[str, str]:
         """The page or the picture that a display asks for, of the scene that it shows; or why there is none."""
         try:
-            scene = self._heard(message.get("scene"))
+            scene = self._scene_from_page(message.get("scene"))
             if scene.rev > self.scene["rev"]:  # its commit may come by another thread
                 self._write(scene=scene.to_json())
             content = self._page(saved.Lead(type(self).__name__)).decode() if kind == "page" else self._still()
@@ -200,28 +203,28 @@ class Lab(anywidget.AnyWidget):
         self._settle()
         return base64.b64encode(png_of(self._picture())).decode()
 
-    def _refused(self, error: Exception, asked: Any = None) -> None:
+    def _show_refusal(self, error: Exception, asked: Any = None) -> None:
         """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
         rev, present = asked.get("rev") if isinstance(asked, Mapping) else None, self.scene["rev"]
         if not isinstance(rev, int) or not present <= rev <= self._following + LEAP:
             rev = present
         self._refused_rev = rev = int(rev)
         kept = self.result if self.result["rev"] == rev else {}
-        self._write(result={**kept, "rev": rev, "error": _told(error)})
+        self._write(result={**kept, "rev": rev, "error": _error_json(error)})
 
     def _answer(self, scene: State) -> None:
         if scene.rev < self.result["rev"]:
             return
-        result = self._answered(scene)
+        result = self._answer_of(scene)
         with self._lock:
             if result["rev"] >= self.result["rev"]:
                 self.result = result
 
-    def _answered(self, scene: State) -> dict[str, Any]:
+    def _answer_of(self, scene: State) -> dict[str, Any]:
         try:
             return {"rev": scene.rev, **self._computed(scene)}
         except Exception as error:  # shown in the view, with its traceback, instead of vanishing in a thread
-            return {"rev": scene.rev, "error": _told(error)}
+            return {"rev": scene.rev, "error": _error_json(error)}
 
     def _computed(self, scene: Any) -> dict[str, Any]:
         """Python's numbers for a scene, as plain JSON."""
@@ -251,7 +254,7 @@ class Lab(anywidget.AnyWidget):
         return self.presets
 
     @classmethod
-    def _opened(cls, scene: State) -> Self:
+    def _open(cls, scene: State) -> Self:
         """A new lab that starts from a scene."""
         lab = cls()  # type: ignore[call-arg]  # every lab starts without arguments
         lab._accept(scene)
@@ -263,7 +266,7 @@ class Lab(anywidget.AnyWidget):
     def _accept(self, scene: Any) -> None:
         """Raise InvalidInput where this lab lacks what a scene from elsewhere needs."""
 
-    def _loaded(self, scene: State) -> Self:
+    def _load(self, scene: State) -> Self:
         """This lab, showing another scene; can be undone."""
         self._accept(scene)
         self._travel((self._history.record(self._scene), scene))
@@ -391,7 +394,7 @@ class Lab(anywidget.AnyWidget):
         super().close()
 
 
-def _told(error: Exception) -> dict[str, str]:
+def _error_json(error: Exception) -> dict[str, str]:
     if isinstance(error, RecursionError):
         error = InvalidInput("message", "is nested too deeply", "Send a scene")
     return {

@@ -56,7 +56,7 @@ def module(entry: str | Path) -> str:
 
     def in_scope(path: str | Path, scope: str) -> str:
         text = _BLOCK.sub("", source(path))
-        body = _NAMED.sub(lambda m: f"const {{{_renamed(m[1])}}} = {join(_beside(path, m[2]))};\n", text)
+        body = _NAMED.sub(lambda m: f"const {{{_as_destructuring(m[1])}}} = {join(_beside(path, m[2]))};\n", text)
         body = _JSON.sub(lambda m: f"const {m[1]} = {join(_beside(path, m[2]))};\n", body)
         exports = ", ".join(_EXPORT.findall(body))
         body = _EXPORT.sub("", body)
@@ -86,7 +86,7 @@ def _name(path: str | Path, entry: str | Path) -> str:
     return name
 
 
-def _renamed(names: str) -> str:
+def _as_destructuring(names: str) -> str:
     """`a, b as c` of an import as `a, b: c` of a destructuring."""
     return re.sub(r"\s+as\s+", ": ", names)
 
@@ -116,7 +116,7 @@ def files_of(joined: str) -> list[str]:
     return _PATH.findall(joined)
 
 
-def joined_again(text: str) -> str:
+def rejoin(text: str) -> str:
     """The module or style that `text` was, of the files as they are; other texts stay."""
     names = files_of(text)
     if not names:

@@ -31,7 +31,7 @@ def suitable() -> dict[str, Any]:
     return dict(sorted(data.items())[:MOST_LISTED])
 
 
-def listed(dim: int, takes_images: bool = False) -> list[dict[str, str]]:
+def list_variables(dim: int, takes_images: bool = False) -> list[dict[str, str]]:
     """The name of each, and why a lab of `dim` features, of images or not, cannot take it, or ""."""
     return [{"name": name, "why": why_not(value, dim, takes_images)} for name, value in suitable().items()]
 

@@ -50,7 +50,7 @@ def _watch() -> None:
         modules.forget()
         for lab in labs:
             try:
-                texts = {name: modules.joined_again(getattr(lab, name)) for name in ("_esm", "_css")}
+                texts = {name: modules.rejoin(getattr(lab, name)) for name in ("_esm", "_css")}
             except (OSError, ValueError):  # a file that is just being written
                 continue
             lab._write(**{name: text for name, text in texts.items() if text != getattr(lab, name)})

@@ -64,7 +64,7 @@ class Lead:
 
 def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
     """The page as UTF-8; user text is only ever JSON in a script that is not run, or escaped."""
-    return written(
+    return fill_template(
         "toolkit/view/saved.html",
         **parts(lab),
         title=escape(lead.title),
@@ -75,7 +75,7 @@ def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
 
 
 def parts(lab: Any, onward: str = "") -> dict[str, str]:
-    """What a page needs to show a lab, whatever stands around it: `embedded`, and a style.
+    """What a page needs to show a lab, whatever stands around it: `embed`, and a style.
 
     `onward` is the address of the page to go on to, where the lab has a button for that.
     """
@@ -85,10 +85,10 @@ def parts(lab: Any, onward: str = "") -> dict[str, str]:
         + "\nopenSaved(savedLab);\n"
     )
     beside = {"saved": lab._saved_words, "kept": lab._saved_answers, "onward": onward}
-    return {**embedded(script, {**_state(lab), **beside}), "style": lab._css}
+    return {**embed(script, {**_state(lab), **beside}), "style": lab._css}
 
 
-def embedded(script: str, state: Any) -> dict[str, str]:
+def embed(script: str, state: Any) -> dict[str, str]:
     """A page's one script, the hash by which its CSP lets it run, and its state as JSON that nothing in it can end."""
     return {
         "script": script,
@@ -97,7 +97,7 @@ def embedded(script: str, state: Any) -> dict[str, str]:
     }
 
 
-def written(page: str, **fields: str) -> bytes:
+def fill_template(page: str, **fields: str) -> bytes:
     """A page as UTF-8, with the fields in their places; all but `parts` are escaped already."""
     # One pass, so that braces in a user's text are left alone.
     return _FIELD.sub(lambda match: fields[match[1]], modules.source(page)).encode("utf-8", "replace")

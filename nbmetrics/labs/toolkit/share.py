@@ -64,10 +64,10 @@ def unpacked(text: Any, lab: str, state: type[State]) -> Any:
     raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)) if len(body) % 4 != 1 else b""
     if raw[:4] != _sum(lab, raw[4:]):
         raise InvalidInput(_ARGUMENT, "is damaged: its checksum does not fit", _AGAIN)
-    return _scene(_inflated(raw[4:]), state)
+    return _scene(_inflate(raw[4:]), state)
 
 
-def _inflated(data: bytes) -> bytes:
+def _inflate(data: bytes) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         text = unpacker.decompress(data, LARGEST + 1)
@@ -103,6 +103,6 @@ class FromShare:
         def from_share(text: str) -> Any:
             """The lab of what `share` or `share_url` gave: a new one, or this one after one edit that can be undone."""
             scene = unpacked(text, kind.__name__, kind._state)
-            return kind._opened(scene) if lab is None else lab._loaded(scene)
+            return kind._open(scene) if lab is None else lab._load(scene)
 
         return from_share

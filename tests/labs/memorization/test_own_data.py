@@ -8,7 +8,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.experiments.copies import Sets
-from nbmetrics.labs.memorization.cards import CARDS, Judge, silent
+from nbmetrics.labs.memorization.cards import CARDS, Judge, ignore_part
 from nbmetrics.labs.memorization.own_data import own_study
 from nbmetrics.labs.memorization.study import REDRAWS
 from tests.labs.inside import scene_of, send, words_of
@@ -17,7 +17,7 @@ from tests.waiting import until
 
 def departures(sets):
     """(9,) by how many usual differences the cards of own rows are from honest; nan where one is not known."""
-    study = own_study(Sets(*sets), 0, silent)
+    study = own_study(Sets(*sets), 0, ignore_part)
     honest, made = study.reference
     noise = study.noise([honest, *(study.honest_cards(k) for k in range(1, 1 + REDRAWS))])
     known = {name: None not in (honest[name], made[name], noise[name]) for name in CARDS}
@@ -57,7 +57,7 @@ class TestCalibration:
 
     def test_what_is_compared_are_as_many_rows_against_the_same_others(self):
         train, test, made = np.random.default_rng(10).standard_normal((3, 90, 4))
-        study = own_study(Sets(train, test, made), 0, silent)
+        study = own_study(Sets(train, test, made), 0, ignore_part)
         judge, one, other, beside = study._stand_in(3)
         parts = [judge.held_out.rows, one, other]
         assert len(one) == len(other) == len(beside) == 30
@@ -228,7 +228,7 @@ class TestOwn:
         with pytest.raises(nm.InvalidInput, match=r"^data"):
             lab.from_share(other.share())
         with pytest.raises(nm.InvalidInput, match=r"^data"):
-            nm.MemorizationLab._opened(scene_of(lab))
+            nm.MemorizationLab._open(scene_of(lab))
         assert "train, test, generated" in lab.to_code()
 
     @pytest.mark.parametrize("with_items", [False, True])
@@ -267,8 +267,8 @@ class TestOwn:
             may_go.wait(60)
             return judged(self, made)
 
-        judged = Judge.judged
-        monkeypatch.setattr(Judge, "judged", later)
+        judged = Judge.judgement_of
+        monkeypatch.setattr(Judge, "judgement_of", later)
         lab = memo_lab(*sets)
         assert "cards" not in lab.result and lab.result["doing"] and lab.result["done"] == 0
         assert "none" in words_of(lab) and lab._repr_mimebundle_() is not None
@@ -321,14 +321,14 @@ class TestOwn:
 
     def test_a_lab_that_computes_holds_up_no_other(self, memo_lab, sets, monkeypatch):
         monkeypatch.setattr("nbmetrics.labs.memorization.own_data.QUICK", 0)
-        may_go, scored = threading.Event(), Judge.scored
+        may_go, scored = threading.Event(), Judge.compute_cards
 
         def held(self, made):
             if made.shape[1] == 6:
                 may_go.wait(60)
             return scored(self, made)
 
-        monkeypatch.setattr(Judge, "scored", held)
+        monkeypatch.setattr(Judge, "compute_cards", held)
         lab = memo_lab(*sets)
         until(lambda: lab._last[1])  # its stand-in comes next
         other = []
@@ -341,7 +341,7 @@ class TestOwn:
 
     def test_what_fails_beside_the_notebook_is_told(self, memo_lab, sets, monkeypatch):
         monkeypatch.setattr("nbmetrics.labs.memorization.own_data.QUICK", 0)
-        monkeypatch.setattr(Judge, "judged", lambda self, made: 1 / 0)
+        monkeypatch.setattr(Judge, "judgement_of", lambda self, made: 1 / 0)
         lab = memo_lab(*sets)
         assert "division" in until(lambda: lab.result.get("error"))["message"]
         with pytest.raises(ZeroDivisionError):

@@ -8,7 +8,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.labs.playground.figure import look_of
-from nbmetrics.labs.playground.headline import headline, hedged
+from nbmetrics.labs.playground.headline import headline, with_cautions
 from tests import ROOT
 from tests.evaluation.test_scores import given_scores
 from tests.node import needs_node, node
@@ -81,12 +81,12 @@ def test_page_and_python_hedge_the_same_headline():
     module = (VIEW / "words.js").as_uri()
     given = [[samples, cautions] for samples in (0, 20, 2000) for cautions in CAUTIONED]
     said = ran(
-        f'import {{ hedged }} from "{module}";'
+        f'import {{ with_cautions }} from "{module}";'
         'const said = given[0].map(([n, cautions]) => hedged(["Both say g0."], "FID", n, cautions));'
         'console.log(JSON.stringify(said.map((pieces) => pieces.join(""))));',
         given,
     )
-    assert said == [hedged("Both say g0.", "FID", samples, cautions) for samples, cautions in given]
+    assert said == [with_cautions("Both say g0.", "FID", samples, cautions) for samples, cautions in given]
     assert said[0] == said[1] == "Both say g0. But see the cautions." and said[2:5] == ["Both say g0."] * 3
     assert said[-1] == "From 2,000 points each: Both say g0."
 
@@ -99,7 +99,7 @@ def test_a_winner_by_number_of_rows_alone_is_not_told_without_its_cautions():
     lab = nm.Playground(nm.Federation(clients), generators)
     scores = lab.scores()
     assert headline(scores, "fid") == "Both say narrow."
-    assert hedged(headline(scores, "fid"), "FID", 0, scores.cautions).endswith("But see the cautions.")
+    assert with_cautions(headline(scores, "fid"), "FID", 0, scores.cautions).endswith("But see the cautions.")
     assert lab.result["cautions"] == scores.cautions
     lab.close()
 

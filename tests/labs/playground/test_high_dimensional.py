@@ -284,11 +284,11 @@ def test_the_picker_lists_what_fits_and_why_the_rest_does_not(monkeypatch):
         "row": np.zeros((1, D)),
     }
     monkeypatch.setattr(namespace, "suitable", lambda: found)
-    said = {entry["name"]: entry["why"] for entry in namespace.listed(D)}
+    said = {entry["name"]: entry["why"] for entry in namespace.list_variables(D)}
     assert [name for name, why in said.items() if not why] == ["frame", "tensor", "distribution", "drawn"]
     reasons = {"flat": "2 features, not 9", "image": "(2, 3, 4)", "hole": "NaN", "text": "c2", "row": "1 row"}
     assert all(part in said[name] for name, part in reasons.items()) and said["federation"].startswith("a federation")
-    flat = {entry["name"] for entry in namespace.listed(2) if not entry["why"]}
+    flat = {entry["name"] for entry in namespace.list_variables(2) if not entry["why"]}
     assert flat == {"flat", "drawn"}
 
 

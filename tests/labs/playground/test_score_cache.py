@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.numbers import FROM_ROWS, MADE, computed
-from nbmetrics.labs.playground.score_cache import Memory
+from nbmetrics.labs.playground.numbers import FROM_ROWS, MADE, compute
+from nbmetrics.labs.playground.score_cache import ScoreCache
 from nbmetrics.metrics import fld, mixture
 from nbmetrics.metrics.fid.metric import FID
 from tests.slow import by_default
@@ -55,11 +55,11 @@ def drag(scene):
 
 @pytest.mark.parametrize(("metric", "samples"), by_default(product(["fid", *MADE, *FROM_ROWS], (0, 20)), *QUICK))
 def test_a_drag_is_answered_as_each_of_its_scenes_alone(metric, samples):
-    memory, start = Memory(), scene_of(metric, samples=samples)
+    memory, start = ScoreCache(), scene_of(metric, samples=samples)
     if metric == "fld":  # which takes long
         start = replace(start, generators=start.generators[:2])
     for scene in drag(start):
-        found, wanted = computed(scene, memory)["scores"], computed(scene)["scores"]
+        found, wanted = compute(scene, memory)["scores"], compute(scene)["scores"]
         assert found.keys() == wanted.keys()
         for name in wanted:
             for part in ("avg", "all", "byClient"):
@@ -74,11 +74,11 @@ def test_only_what_moved_is_computed(kind, pairs, monkeypatch):
     asked = []
     terms = FID.terms
     monkeypatch.setattr(FID, "terms", lambda *given: asked.append(given) or terms(*given))
-    memory, scene = Memory(), scene_of("fid")
+    memory, scene = ScoreCache(), scene_of("fid")
     scene = replace(scene, clients=scene.clients[:2], generators=scene.generators[:2])
     for step in range(3):
         asked.clear()
-        computed(moved(scene, kind, step), memory)
+        compute(moved(scene, kind, step), memory)
     assert len(asked) == pairs
 
 
@@ -86,19 +86,19 @@ def test_fld_fits_a_moved_generator_alone(monkeypatch):
     fits = []
     fit = mixture.fit
     monkeypatch.setattr(fld, "fit", lambda *given: fits.append(given) or fit(*given))
-    memory, scene = Memory(), scene_of("fld")
-    computed(scene, memory)
+    memory, scene = ScoreCache(), scene_of("fld")
+    compute(scene, memory)
     fits.clear()
-    computed(moved(scene, "generators", 1), memory)
+    compute(moved(scene, "generators", 1), memory)
     assert len(fits) == (len(CLIENTS) + 1) * 3  # g; what follows the clients, "smaller" and "copies", is made anew
 
 
 def test_what_is_gone_is_forgotten():
-    memory, scene = Memory(), scene_of("cfid")
+    memory, scene = ScoreCache(), scene_of("cfid")
     sizes = []
     for step in range(6):
-        computed(moved(scene, "clients", step), memory)
-        sizes.append(len(memory._known))
+        compute(moved(scene, "clients", step), memory)
+        sizes.append(len(memory._entries))
     assert len(set(sizes[2:])) == 1
 
 
@@ -116,17 +116,17 @@ def test_scores_that_are_asked_beside_an_answer_leave_nothing():
     """They may be reweighted ten thousand times, in another thread than that of the answers."""
     lab = nm.Playground([RNG.normal(k, 1, (30, 5)) for k in (0, 1)], {"g": RNG.normal(0, 1, (30, 5))})
     scores, memory = lab.scores(), lab._kept._memory
-    before = dict(memory._known)
+    before = dict(memory._entries)
     first = scores.with_weights([1, 3]).table
-    assert memory._known == before and memory._asked == set()
+    assert memory._entries == before and memory._requested == set()
     with memory:
-        forgotten, memory._known = memory._known, {}
+        forgotten, memory._entries = memory._entries, {}
         found = []
         asking = threading.Thread(target=lambda: found.append(scores.with_weights([1, 3]).table))
         asking.start()
         asking.join()
-        assert memory._known == {} and memory._asked == set()
-        memory._known = forgotten
+        assert memory._entries == {} and memory._requested == set()
+        memory._entries = forgotten
     assert found[0].equals(first)
     lab.close()
 
