@@ -17,7 +17,7 @@ import traitlets
 from ...errors import InvalidInput, check_choice, printable, shown
 from ...evaluation.scores import Scores
 from ..toolkit import modules
-from ..toolkit.lab import LONGEST_MESSAGE
+from ..toolkit.lab import MAX_MESSAGE_LETTERS
 from ..toolkit.namespace import list_variables, suitable, why_not
 from ..toolkit.saved import OF_DASHBOARD
 from ..toolkit.snapshot import Snapshot
@@ -183,7 +183,7 @@ class Dashboard(Edited):
         self._told = time.monotonic()
         error, scene = self._filler.error, self._scene
         study, regroup = self._study_of(scene), [change.to_json() for change in scene.regroup]
-        why = "" if error is None else printable(str(error) or type(error).__name__, LONGEST_MESSAGE)
+        why = "" if error is None else printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)
         board = {"regroup": regroup, **study.board(self._doing, self._filler.is_stopped, why)}
         strips = dict(study.strips)
         found = {"board": board, "draws": study.draws(), "clients_strip": strips.pop("clients", {}), "strips": strips}

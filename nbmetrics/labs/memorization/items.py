@@ -15,7 +15,7 @@ from ...errors import InvalidInput
 from ...experiments.image_transforms import as_images
 
 # Pixels a side that a page is sent: thumbnails are not drawn larger.
-LARGEST = 32
+MAX_THUMBNAIL_PIXELS = 32
 SIDES = ("train", "generated")
 
 
@@ -117,7 +117,7 @@ def _small(images: np.ndarray) -> np.ndarray:
     """uint8 with a channel axis; of large images every k-th pixel each way averaged with its neighbours."""
     scale = 1 if images.dtype == np.uint8 else 255
     images = images if images.ndim == 4 else images[..., None]
-    k = math.ceil(max(images.shape[1:3]) / LARGEST)
+    k = math.ceil(max(images.shape[1:3]) / MAX_THUMBNAIL_PIXELS)
     if k > 1:
         n, height, width, channels = images.shape
         images = np.pad(images, ((0, 0), (0, -height % k), (0, -width % k), (0, 0)), mode="edge")

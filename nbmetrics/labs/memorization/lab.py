@@ -32,7 +32,7 @@ OWN = "Your data"
 # What the picture shows of scores that are not known yet.
 UNKNOWN: dict[str, Any] = {"cards": dict.fromkeys(CARDS), "comparable": None, "honest": None, "sigma": None}
 # Seconds for which a set of data must stay before honest generators are redrawn for it: longer than a drag's steps.
-STILL = 0.3
+SECONDS_STILL = 0.3
 
 
 class MemorizationLab(Lab):
@@ -229,7 +229,7 @@ class MemorizationLab(Lab):
     def _redraw(self, scene: MemorizationScene) -> None:
         """On a thread of its own: how much the cards of honest generators differ, once the data stay as they are."""
         study = self._study(scene)
-        time.sleep(STILL)
+        time.sleep(SECONDS_STILL)
         self._learn_noise(study, lambda: self._wanted.get("noise") == study.key)
         self._add_noise()
 

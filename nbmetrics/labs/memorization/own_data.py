@@ -16,8 +16,8 @@ from .scene import LABELS
 from .study import Map, Study
 
 # Pairs of rows times features scored within seconds; of more, the constructor does not wait for the scores.
-QUICK = 2e8
-FEWEST_FEATURES = 32
+MAX_QUICK_OPERATIONS = 2e8
+MIN_FEATURES_COUNTED = 32
 # What the view calls the parts of the scores while they are computed.
 WORDS = {**LABELS, "density": "FLD’s density", "nearest": "the nearest train rows", "quality": "the quality scores"}
 # The rows themselves, then the stand-in and what is compared to it, both without quality.
@@ -27,7 +27,7 @@ STEPS = 3 * len(PARTS) - 2
 def is_quick(sets: Sets) -> bool:
     """Whether the scores are there in no time."""
     rows = sum(len(x) for x in sets)
-    return rows**2 * max(FEWEST_FEATURES, sets.train.shape[1]) <= QUICK
+    return rows**2 * max(MIN_FEATURES_COUNTED, sets.train.shape[1]) <= MAX_QUICK_OPERATIONS
 
 
 def own_rows(train: Any, test: Any, generated: Any) -> Sets:

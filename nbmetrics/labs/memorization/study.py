@@ -25,7 +25,7 @@ Map = Callable[[np.ndarray], np.ndarray]
 
 REDRAWS = 12
 # Test rows that stand in for an honest generator, where the user's own data come without one: more only take longer.
-MOST_STAND_INS = 500
+MAX_STAND_INS = 500
 STAND_IN = (
     "Compared: {0} of the generated rows, and {0} of the test rows that stand in for an honest generator, both scored "
     "against all of train and the other {1} test rows"
@@ -59,7 +59,7 @@ def stand_ins(test: np.ndarray, train: int, generated: int) -> int:
 
     At most half as many as train rows, or FLD would call an honest generator better than perfect.
     """
-    count = max(1, min(generated, train // 2, len(test) // 3, MOST_STAND_INS))
+    count = max(1, min(generated, train // 2, len(test) // 3, MAX_STAND_INS))
     alike = int(np.unique(test, axis=0, return_counts=True)[1].max())
     return count if len(test) - 2 * count > alike else 0
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _FACTS = facts(__package__, "answers.json")
 MARK, DIGITS = str(_FACTS["mark"]), int(_FACTS["digits"])
 # Letters of one string, strings that are read, and letters of all that is pasted.
-LONGEST, MOST, LARGEST = (int(_FACTS[name]) for name in ("longest", "most", "largest"))
-LONGEST_WHO = 80
+MAX_ANSWER_LETTERS, MAX_ANSWERS, MAX_PASTED_LETTERS = (int(_FACTS[name]) for name in ("longest", "most", "largest"))
+MAX_NAME_LETTERS = 80
 _STRING = re.compile(rf"\b{MARK}\.([A-Za-z0-9_-]+)", re.ASCII)
 # What stands between a name and a string in chats, tables and lists.
 _AROUND = string.whitespace + string.punctuation + "–—"
@@ -58,7 +58,11 @@ def _brief(value: float | None) -> float | None:
 def unpacked(body: str) -> tuple[str, float, float | None]:
     """Lesson, guess and answer of a string without its mark; raises `InvalidInput` where it holds none."""
     try:
-        text = base64.b64decode(body + "=" * (-len(body) % 4), b"-_", validate=True) if len(body) <= LONGEST else b""
+        text = (
+            base64.b64decode(body + "=" * (-len(body) % 4), b"-_", validate=True)
+            if len(body) <= MAX_ANSWER_LETTERS
+            else b""
+        )
     except binascii.Error:
         text = b""
     name, guess, answer = listed(loaded(text, "answer"), "answer", 3, 3)
@@ -151,10 +155,10 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
     """
     import pandas as pd
 
-    texts = [strings] if isinstance(strings, str) else check_list(strings, "strings", LARGEST)
-    text = "\n".join(check_text(_joined(part), "strings", LARGEST) for part in texts)
-    if len(text) > LARGEST:
-        raise InvalidInput("strings", f"has {len(text):,} letters", f"Give at most {LARGEST:,}")
+    texts = [strings] if isinstance(strings, str) else check_list(strings, "strings", MAX_PASTED_LETTERS)
+    text = "\n".join(check_text(_joined(part), "strings", MAX_PASTED_LETTERS) for part in texts)
+    if len(text) > MAX_PASTED_LETTERS:
+        raise InvalidInput("strings", f"has {len(text):,} letters", f"Give at most {MAX_PASTED_LETTERS:,}")
     lessons_by_name = dict(builtin_lessons())
     if lesson is not None:
         own = Lesson.read(lesson)
@@ -171,19 +175,19 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
                 off = None if answer is None else abs(guess - answer)
                 rows.append((_who(line[end : match.start()]), name, guess, answer, off))
             end = match.end()
-    if len(rows) > MOST:
-        raise InvalidInput("strings", f"holds {len(rows):,} answers", f"Give at most {MOST:,}")
+    if len(rows) > MAX_ANSWERS:
+        raise InvalidInput("strings", f"holds {len(rows):,} answers", f"Give at most {MAX_ANSWERS:,}")
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"guess": float, "answer": float, "off": float})
     return ClassAnswers(table, unreadable, lessons_by_name)
 
 
 def _joined(part: Any) -> Any:
     """A text that is safe to check: chats hold letters that no table can show."""
-    return printable(part, LARGEST + 1) if isinstance(part, str) else part
+    return printable(part, MAX_PASTED_LETTERS + 1) if isinstance(part, str) else part
 
 
 def _who(text: str) -> str:
-    return printable(text.strip(_AROUND), LONGEST_WHO)
+    return printable(text.strip(_AROUND), MAX_NAME_LETTERS)
 
 
 def page_of(text: str, lessons: Mapping[str, Any]) -> bytes:

@@ -49,7 +49,7 @@ class Look(NamedTuple):
 
 CLIENT = Look("o", drawing.CLIENT, "-")
 _HALO = {"facecolor": (1, 1, 1, 0.75), "edgecolor": "none", "pad": 0.8}
-MOST_POINTS = 300
+MAX_POINTS_DRAWN = 300
 NOTE = (
     "avg: the mean of the clients’ own scores. all: one score against the pooled clients. ≠: other places by the two."
 )
@@ -153,7 +153,7 @@ def _item(ax: Any, source: Any, whole: HasMoments, look: Look) -> None:
             _ellipse(ax, part, 1, facecolor=(colour, 0.14), edgecolor=colour, linewidth=1.5)
             _ellipse(ax, part, 2, edgecolor=(colour, 0.5), linestyle=dashes, linewidth=1)
         else:
-            points = part[:: -(-len(part) // MOST_POINTS)]
+            points = part[:: -(-len(part) // MAX_POINTS_DRAWN)]
             ax.plot(*points.T, linestyle="", marker=marker, markersize=2, color=colour, alpha=0.4)
             _ellipse(ax, whole, 1, edgecolor=colour, linewidth=1.5)
     ax.plot(*whole.mean, marker=marker, color=colour, markersize=7, markeredgecolor="white", zorder=5)

@@ -27,7 +27,7 @@ from .scene import Scene, extracted_of
 from .score_cache import CachedMetric, ScoreCache
 
 # Multiplications, about: of more, the constructor does not wait for the scores.
-QUICK = 2e10
+MAX_QUICK_OPERATIONS = 2e10
 # What a saved page says of itself.
 SAVED_WIDE = (
     "A saved page: nothing moves here. The numbers are Python’s, of all {dim:,} features, as they were saved; other "
@@ -165,4 +165,4 @@ def is_quick(scene: Scene) -> bool:
     counts = [0 if isinstance(held, Distribution) else len(held) for held in scene.data.values()]
     rows, dim = sum(counts), scene.dim
     pairs = len(scene.generators) * (len(scene.clients) + 1)
-    return float(rows) ** 2 * dim + rows * dim**2 + pairs * float(dim) ** 3 <= QUICK
+    return float(rows) ** 2 * dim + rows * dim**2 + pairs * float(dim) ** 3 <= MAX_QUICK_OPERATIONS

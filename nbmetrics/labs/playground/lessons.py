@@ -64,9 +64,9 @@ EXAMPLES: dict[str, Any] = {
 }
 # What scenes that change keep of the one that was there.
 KEPT = ("rev", "preset", "lesson")
-MOST_TRIES = 24
+MAX_TRIES = 24
 # Bytes of a file: far above any lesson.
-LARGEST = 2**20
+MAX_FILE_BYTES = 2**20
 
 
 @dataclass(frozen=True)
@@ -192,13 +192,13 @@ def _file(path: Path) -> Any:
         if target.exists() and not target.is_file():  # a pipe may have no end
             raise InvalidInput("lesson", f"{name} is no file", fix)
         with target.open("rb") as file:
-            content = file.read(LARGEST + 1)
+            content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise InvalidInput("lesson", f"cannot read {name}: {error.strerror}", fix) from None
     except (ValueError, RuntimeError) as error:  # a name with a null byte, or of a user that is unknown
         raise InvalidInput("lesson", f"cannot read {name}: {error}", fix) from None
-    if len(content) > LARGEST:
-        raise InvalidInput("lesson", f"{name} has more than {LARGEST:,} bytes", fix)
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidInput("lesson", f"{name} has more than {MAX_FILE_BYTES:,} bytes", fix)
     return loaded(content, f"lesson {name}")
 
 
@@ -329,7 +329,7 @@ def _axis(value: Any, where: str) -> list[float]:
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:
-    return tuple(_text(line, f"{where}[{k}]") for k, line in enumerate(listed(value, where, 0, MOST_TRIES)))
+    return tuple(_text(line, f"{where}[{k}]") for k, line in enumerate(listed(value, where, 0, MAX_TRIES)))
 
 
 def _text(value: Any, where: str) -> str:

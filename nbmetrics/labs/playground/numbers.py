@@ -29,11 +29,11 @@ ALWAYS = ("fid", "kid")
 # Points of all clients, and of a generator, where a metric has no closed form and the scene draws none. FLD is made to
 # be about 0 of a perfect generator that gives at most half as many rows as there are to learn from: at 150 of 300 in
 # the plane it is 1 to 3 on average, with a standard deviation of 4; FLD-avg, of clients with fewer rows, may be lower.
-POINTS = 300
-GENERATED = {"fld": POINTS // 2}
+POINTS_PER_CLIENT = 300
+GENERATED = {"fld": POINTS_PER_CLIENT // 2}
 REDRAWS = 20
 # The seed of held-out points, away from those that the clients hold.
-HELD_OUT = 1_000_003
+HELD_OUT_SEED = 1_000_003
 
 MADE: dict[str, Callable[[], Any]] = {
     "kid_rbf": lambda: KID(RBF(), name="kid_rbf"),
@@ -82,7 +82,7 @@ def _from_rows(scene: Scene, name: str, memory: ScoreCache) -> dict[str, Any]:
     metric, weights = CachedMetric(memory.once(name, [], partial(metric_of, name)), memory), scene.distributions.weights
     real = [metric.summarize(sample) for sample in _held_out(scene, name, memory)]
     pooled = metric.pool(real, weights)
-    count = GENERATED.get(name, POINTS)
+    count = GENERATED.get(name, POINTS_PER_CLIENT)
     drawn = scene if scene.samples else scene.drawn(count)
     generator_summaries = [
         metric.summarize(Sample(rows=_rows(source, count, memory))) for source in drawn.sources.values()
@@ -106,7 +106,7 @@ def _held_out(scene: Scene, name: str, memory: ScoreCache) -> Iterator[Sample]:
 def _split(client: Client, position: int, count: int, seed: int, is_held_out: bool) -> Sample:
     """`count` points of a distribution, or rows of data, and as many others that are held out."""
     if client.rows is None:
-        rows, test = (draw(client.distribution, start + seed, 2 * position, count) for start in (0, HELD_OUT))
+        rows, test = (draw(client.distribution, start + seed, 2 * position, count) for start in (0, HELD_OUT_SEED))
     else:
         order = np.random.default_rng(seed).permutation(len(client.rows))
         rows, test = client.rows[order[:count]], client.rows[order[count : 2 * count]]
@@ -121,7 +121,11 @@ def _total(scene: Scene, distributions: Any, parts: int) -> int:
         if c.rows is not None and w
     ]
     wanted = (
-        scene.samples * len(distributions) if scene.samples else POINTS if len(held) < len(distributions) else math.inf
+        scene.samples * len(distributions)
+        if scene.samples
+        else POINTS_PER_CLIENT
+        if len(held) < len(distributions)
+        else math.inf
     )
     return int(min([wanted, *held]))
 

@@ -28,15 +28,15 @@ from ..toolkit.fields import fields_of, listed, whole
 
 KINDS = ("pca", "lda", "numbered", "named")
 ABOUT = ("dim", "kind", "columns", "words")
-LONGEST_WORDS = 2_000
+MAX_WORDS_LETTERS = 2_000
 # Numbers that a plane is fitted to: of more rows, so many evenly spread.
-MOST_VALUES = 20_000_000
+MAX_VALUES_FITTED = 20_000_000
 # Rows drawn of a distribution, for its points and where it has no moments.
-DRAWN = 1_000
+POINTS_DRAWN = 1_000
 # Standard deviations of the picture within which its units are those of the features.
-USUAL = (0.01, 10_000.0)
+USUAL_SIZES = (0.01, 10_000.0)
 # Rows a feature below which LDA is not believed: it finds a direction that parts few rows, whatever they are.
-TRUSTED = 10
+MIN_ROWS_PER_FEATURE = 10
 # Of the spread of rows, what is left of it where they have one direction only.
 ROUNDING = 1e-9
 _FIX = 'Give "pca", "lda", or two columns by number or by name, such as plane=(0, 5)'
@@ -52,7 +52,7 @@ def about_of(value: Any) -> dict[str, Any] | None:
     columns = [check_text(c, "plane.columns", 300) for c in listed(value["columns"], "plane.columns", two, two)]
     if kind == "numbered" and not all(c.isascii() and c.isdigit() and len(c) < 9 for c in columns):
         raise InvalidInput("plane.columns", f"got {shown(columns)}", "Give whole numbers as text")
-    words = check_text(value["words"], "plane.words", LONGEST_WORDS)
+    words = check_text(value["words"], "plane.words", MAX_WORDS_LETTERS)
     return {"dim": whole(value["dim"], "dim", "plane.dim"), "kind": kind, "columns": columns, "words": words}
 
 
@@ -110,7 +110,7 @@ class Projection:
         (`distributions.summary`)."""
         if not isinstance(source, Distribution):
             return summary(self.rows(source))
-        points = self.rows(source.sample(DRAWN, np.random.default_rng(0)))
+        points = self.rows(source.sample(POINTS_DRAWN, np.random.default_rng(0)))
         if not has_moments(source):
             return summary(points)
         mean = (source.mean - self.centre) @ self.axes
@@ -121,10 +121,10 @@ class Projection:
 def _some_rows(federation: Federation) -> tuple[np.ndarray, np.ndarray]:
     """Rows of all clients in proportion to how many they have, float64, and whose each is."""
     held = [
-        client.distribution.sample(DRAWN, np.random.default_rng([0, k])) if client.rows is None else client.rows
+        client.distribution.sample(POINTS_DRAWN, np.random.default_rng([0, k])) if client.rows is None else client.rows
         for k, client in enumerate(federation)
     ]
-    step = max(1, math.ceil(sum(map(len, held)) * federation.dim / MOST_VALUES))
+    step = max(1, math.ceil(sum(map(len, held)) * federation.dim / MAX_VALUES_FITTED))
     some = [to_numpy(to_float64(rows[::step])) for rows in held]
     return np.concatenate(some), np.repeat(np.arange(len(some)), [len(rows) for rows in some])
 
@@ -176,7 +176,7 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
     if not directions.size or not np.isfinite(directions).all():
         raise InvalidInput("plane", "is 'lda', and the clients have one mean or no variance", 'Give plane="pca"')
     kept = directions.shape[1] if owner[-1] > 1 else 1
-    few = len(rows) < TRUSTED * rows.shape[1]
+    few = len(rows) < MIN_ROWS_PER_FEATURE * rows.shape[1]
     doubt = " With so few rows a feature, LDA pulls apart even clients that are alike." if few else ""
     if kept == 2:
         return directions, f"Across and up: the two directions that tell the clients apart best (LDA).{doubt}"
@@ -197,7 +197,7 @@ def _in_usual_units(rows: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.
     """The centre and the axes, by a power of ten shorter or longer where the picture would not fit a plane."""
     centre = rows.mean(axis=0)
     size = float(((rows - centre) @ axes).std(axis=0).max())
-    if size == 0 or USUAL[0] <= size <= USUAL[1]:
+    if size == 0 or USUAL_SIZES[0] <= size <= USUAL_SIZES[1]:
         return centre, axes
     return centre, axes * 10.0 ** -round(math.log10(size))
 

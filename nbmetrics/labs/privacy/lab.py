@@ -24,7 +24,7 @@ from .study import ABOUT, packed, study_of
 if TYPE_CHECKING:
     from ...figures.drawing import Drawing
 
-OPENS_AT = 3.0
+FIRST_EPSILON = 3.0
 OPENS, MOST, LEAST = "As it opens", "Most noise", "Least noise"
 
 
@@ -92,7 +92,7 @@ class PrivacyLab(Lab):
         self.study = packed(self._study, of, "" if has_data else ABOUT, settings.code(has_data))
         grid = self._study.epsilons
         scene = {"metric": self._study.metrics[0].name, "of": of}
-        places = {OPENS: grid[nearest(grid, OPENS_AT)], MOST: grid[0], LEAST: grid[-1]}
+        places = {OPENS: grid[nearest(grid, FIRST_EPSILON)], MOST: grid[0], LEAST: grid[-1]}
         presets = {n: PrivacyScene.parse({**scene, "epsilon": e, "preset": n}) for n, e in places.items()}
         super().__init__(presets[OPENS], presets)
 

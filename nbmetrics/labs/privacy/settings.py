@@ -14,7 +14,7 @@ from ...metrics import KID, Metric
 from ...metrics.kid.features import RandomFeatures
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
-MOST_RUNS = 1_000
+MAX_RUNS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Settings:
         if len(grid) < 2:
             raise InvalidInput("epsilons", f"got {shown(epsilons)}", "Give two or more that differ")
         least = Privacy(grid[0], delta, clip, centre)
-        repeats = check_count(counts["repeats"], "repeats", maximum=MOST_RUNS)
+        repeats = check_count(counts["repeats"], "repeats", maximum=MAX_RUNS)
         seed = check_count(counts["seed"], "seed", minimum=0)
         samples = None if counts["samples"] is None else check_count(counts["samples"], "samples")
         hours = check_number(counts["hours"], "hours", minimum=0.0)

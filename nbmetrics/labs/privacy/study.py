@@ -18,7 +18,7 @@ from ...federation import Federation, as_generators
 from .settings import Settings
 
 # Scores that a page takes, of all ε, runs, metrics, aggregates and generators.
-MOST_SCORES = 100_000
+MAX_SCORES_SENT = 100_000
 # Of what comes with the lab: 2 × 2 pixels averaged, in [0, 1], so that no row is farther than 2 from the middle.
 DIM, MIDDLE, FARTHEST = 16, 0.5, 2.0
 CLIENTS, CONCENTRATION = 5, 0.5
@@ -80,9 +80,9 @@ def _study(federation: Federation, generators: Any, settings: Settings, progress
             fix = "Take 'fid', 'kid' or KID(nm.RandomFeatures(…))"
             raise InvalidInput("metrics", f"{metric.label} looks at the generator alone, and noise leaves it", fix)
     scores = len(settings.epsilons) * settings.repeats * len(metrics) * 2 * len(generators)
-    if scores > MOST_SCORES:
+    if scores > MAX_SCORES_SENT:
         fix = "Give fewer repeats, epsilons, metrics or generators"
-        raise InvalidInput("repeats", f"makes {scores:,} scores, and a page takes {MOST_SCORES:,}", fix)
+        raise InvalidInput("repeats", f"makes {scores:,} scores, and a page takes {MAX_SCORES_SENT:,}", fix)
     assert settings.clip is not None
     return noise_study(
         federation,

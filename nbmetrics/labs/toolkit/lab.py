@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 SHARED = "Shared"
 LOCKS = ("drag", "items", "presets", "history", "code")
 # How far the page's revisions may be ahead of Python's: in hours without Python it makes fewer.
-LEAP = 10**6
-LONGEST_MESSAGE, LONGEST_TRACEBACK, LONGEST_TICKET = 2_000, 20_000, 60
+MAX_REVISION_LEAP = 10**6
+MAX_MESSAGE_LETTERS, MAX_TRACEBACK_LETTERS, MAX_TICKET_LETTERS = 2_000, 20_000, 60
 # What a page may write: its own traits and those of every widget, not what is run.
 WRITTEN = {"scene", "history", "layout", "tabbable", "tooltip", "_view_count"}
 # What a display may ask for beside numbers.
 SENDABLE_KINDS = ("page", "picture")
 # Bytes of a message: Jupyter drops what is more than 3 MB in as many seconds.
-LARGEST_SENT = 2_500_000
+MAX_BYTES_SENT = 2_500_000
 _LOG = logging.getLogger(__name__)
 
 
@@ -128,7 +128,7 @@ class Lab(anywidget.AnyWidget):
     def _scene_from_page(self, value: Any) -> Any:
         """The scene that the page sends; its revisions must leave room for those that follow."""
         scene = self._read(value)
-        if scene.rev > (most := self._following + LEAP):
+        if scene.rev > (most := self._following + MAX_REVISION_LEAP):
             raise InvalidInput("rev", f"got {scene.rev}", f"Give at most {most}")
         return scene
 
@@ -143,7 +143,7 @@ class Lab(anywidget.AnyWidget):
         scene = self._read(proposal["value"])
         if self.scene and scene != self._scene:
             present = max(self.scene["rev"], self._refused_rev)
-            scene = scene if present < scene.rev <= self._following + LEAP else scene.at(self._following)
+            scene = scene if present < scene.rev <= self._following + MAX_REVISION_LEAP else scene.at(self._following)
         return scene.to_json()
 
     @traitlets.validate("history")
@@ -176,7 +176,7 @@ class Lab(anywidget.AnyWidget):
         if kind in SENDABLE_KINDS:
             self.send(
                 {
-                    "ticket": check_text(message.get("ticket"), "ticket", LONGEST_TICKET),
+                    "ticket": check_text(message.get("ticket"), "ticket", MAX_TICKET_LETTERS),
                     **self._content_of(kind, message),
                 }
             )
@@ -192,12 +192,12 @@ class Lab(anywidget.AnyWidget):
             if scene.rev > self.scene["rev"]:  # its commit may come by another thread
                 self._write(scene=scene.to_json())
             content = self._page(saved.Lead(type(self).__name__)).decode() if kind == "page" else self._still()
-            if len(content) > LARGEST_SENT:
+            if len(content) > MAX_BYTES_SENT:
                 fix = "Write it from the notebook: lab.export_html('page.html'), lab.snapshot().save('picture.png')"
                 raise InvalidInput(kind, f"takes {len(content):,} bytes", fix)
             return {kind: content}
         except Exception as error:  # told where it was asked for
-            return {"error": printable(str(error) or type(error).__name__, LONGEST_MESSAGE)}
+            return {"error": printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS)}
 
     def _still(self) -> str:
         self._settle()
@@ -206,7 +206,7 @@ class Lab(anywidget.AnyWidget):
     def _show_refusal(self, error: Exception, asked: Any = None) -> None:
         """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
         rev, present = asked.get("rev") if isinstance(asked, Mapping) else None, self.scene["rev"]
-        if not isinstance(rev, int) or not present <= rev <= self._following + LEAP:
+        if not isinstance(rev, int) or not present <= rev <= self._following + MAX_REVISION_LEAP:
             rev = present
         self._refused_rev = rev = int(rev)
         kept = self.result if self.result["rev"] == rev else {}
@@ -398,6 +398,8 @@ def _error_json(error: Exception) -> dict[str, str]:
     if isinstance(error, RecursionError):
         error = InvalidInput("message", "is nested too deeply", "Send a scene")
     return {
-        "message": printable(str(error) or type(error).__name__, LONGEST_MESSAGE),
-        "traceback": printable("".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:], LONGEST_TRACEBACK),
+        "message": printable(str(error) or type(error).__name__, MAX_MESSAGE_LETTERS),
+        "traceback": printable(
+            "".join(traceback.format_exception(error))[-MAX_TRACEBACK_LETTERS:], MAX_TRACEBACK_LETTERS
+        ),
     }

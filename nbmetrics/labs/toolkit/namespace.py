@@ -11,10 +11,10 @@ from ...errors import InvalidInput, printable
 from ...federation import Federation, are_images
 
 # Variables that a lab lists.
-MOST_LISTED = 200
-LONGEST_REASON = 160
+MAX_VARIABLES_LISTED = 200
+MAX_REASON_LETTERS = 160
 # Numbers of one of them that are read for a list; more are read when it is chosen.
-MOST_READ = 2_000_000
+MAX_VALUES_READ = 2_000_000
 
 
 def suitable() -> dict[str, Any]:
@@ -28,7 +28,7 @@ def suitable() -> dict[str, Any]:
     hidden = getattr(shell, "user_ns_hidden", {})
     variables = {k: v for k, v in shell.user_ns.items() if not k.startswith("_") and k not in hidden}
     data = {name: value for name, value in variables.items() if _may_be_data(value)}
-    return dict(sorted(data.items())[:MOST_LISTED])
+    return dict(sorted(data.items())[:MAX_VARIABLES_LISTED])
 
 
 def list_variables(dim: int, takes_images: bool = False) -> list[dict[str, str]]:
@@ -58,12 +58,12 @@ def _why_not(value: Any, dim: int, takes_images: bool) -> str:
         return f"shape {shape}, not rows (n, {dim})"
     if shape[1] != dim:
         return f"{_features(shape[1])}, not {dim}"
-    if shape[0] * shape[1] > MOST_READ:
+    if shape[0] * shape[1] > MAX_VALUES_READ:
         return ""
     try:
         as_rows(value, "it", min_rows=2)
     except InvalidInput as error:
-        return printable(error.seen, LONGEST_REASON)
+        return printable(error.seen, MAX_REASON_LETTERS)
     return ""
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from . import modules
 
-SECONDS = 1.0
+POLL_SECONDS = 1.0
 THREAD = "nbmetrics page files"
 
 
@@ -44,7 +44,7 @@ def follow(lab: Page) -> None:
 
 def _watch() -> None:
     clock = threading.Event()
-    while not clock.wait(SECONDS):
+    while not clock.wait(POLL_SECONDS):
         with _lock:
             labs = [lab for lab in _labs if lab.comm is not None]
         modules.forget()

@@ -36,7 +36,7 @@ OF_PYTHON = (
     "A saved page: its picture follows the sliders. The numbers are Python’s, of the scene that was saved and of "
     "presets on the same points; those of other scenes, other points and other data need a notebook."
 )
-LONGEST_LEAD = 5_000  # letters
+MAX_LEAD_LETTERS = 5_000  # letters
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Lead:
     def of(cls, title: Any, text: Any, author: Any) -> Lead:
         """Checked; InvalidInput names the one that is no text, or too long."""
         (title,) = check_names([title], "title")
-        words = "" if text is None else check_text(text, "text", LONGEST_LEAD)
+        words = "" if text is None else check_text(text, "text", MAX_LEAD_LETTERS)
         return cls(title, words, "" if author is None else check_names([author], "author")[0])
 
     @property

@@ -17,9 +17,9 @@ from .fields import loaded
 from .history import State
 
 MARK = "nbm1"
-LARGEST = 2**22  # bytes of JSON: far above any scene, and the most that reading a string may unpack
-LONGEST = 2 * LARGEST  # letters of a string, line breaks too
-LONGEST_BASE = 2_000  # letters of an address, as most servers and browsers take
+MAX_JSON_BYTES = 2**22  # bytes of JSON: far above any scene, and the most that reading a string may unpack
+MAX_SHARE_LETTERS = 2 * MAX_JSON_BYTES  # letters of a string, line breaks too
+MAX_BASE_LETTERS = 2_000  # letters of an address, as most servers and browsers take
 _FORM = re.compile(r"nbm(\d+)\.(\w+)\.([A-Za-z0-9_-]*)", re.ASCII)
 _SCHEME, _PAGE = re.compile(r"[a-z][a-z0-9+.-]*:", re.I), re.compile("(https?|file)://", re.I)
 _ARGUMENT = "share string"
@@ -29,7 +29,7 @@ _AGAIN = "Copy the whole string again, from what lab.share() returned"
 def packed(lab: str, scene: State) -> str:
     """The string that `unpacked` reads; equal scenes give equal strings, whatever their revision."""
     text = json.dumps(scene.at(0).to_json(), separators=(",", ":"), allow_nan=False)
-    if len(text) > LARGEST:
+    if len(text) > MAX_JSON_BYTES:
         raise InvalidInput("scene", f"takes {len(text):,} characters", "Share one with fewer or smaller items")
     data = zlib.compress(text.encode(), 9)
     return f"{MARK}.{lab}.{base64.urlsafe_b64encode(_sum(lab, data) + data).decode().rstrip('=')}"
@@ -37,7 +37,7 @@ def packed(lab: str, scene: State) -> str:
 
 def link(base: Any, text: str) -> str:
     """The address of a page with a share string behind it, which the page opens."""
-    address = check_text(base, "base", LONGEST_BASE)
+    address = check_text(base, "base", MAX_BASE_LETTERS)
     if not address or re.search(r"[\s#]", address) or (_SCHEME.match(address) and not _PAGE.match(address)):
         fix = "Give the address of a page that lab.export_html made, such as 'https://example.org/playground.html'"
         raise InvalidInput("base", f"got {shown(base)}", fix)
@@ -48,7 +48,7 @@ def unpacked(text: Any, lab: str, state: type[State]) -> Any:
     """The scene of a string that `lab` made; raises InvalidInput saying what is wrong with it."""
     if not isinstance(text, str):
         raise InvalidInput(_ARGUMENT, f"is {shown(text)}", "Give the text that lab.share() returned")
-    if len(text) > LONGEST:
+    if len(text) > MAX_SHARE_LETTERS:
         raise InvalidInput(_ARGUMENT, f"has {len(text):,} letters", "No lab makes such a string")
     whole = "".join(text.split())  # mail programs break long lines
     match = _FORM.fullmatch(whole.rpartition("#")[2])  # a link ends in the string
@@ -70,11 +70,11 @@ def unpacked(text: Any, lab: str, state: type[State]) -> Any:
 def _inflate(data: bytes) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        text = unpacker.decompress(data, LARGEST + 1)
+        text = unpacker.decompress(data, MAX_JSON_BYTES + 1)
     except zlib.error:
         raise InvalidInput(_ARGUMENT, "is damaged: it cannot be unpacked", _AGAIN) from None
-    if len(text) > LARGEST:
-        raise InvalidInput(_ARGUMENT, f"unpacks to more than {LARGEST:,} bytes", "No lab makes such a string")
+    if len(text) > MAX_JSON_BYTES:
+        raise InvalidInput(_ARGUMENT, f"unpacks to more than {MAX_JSON_BYTES:,} bytes", "No lab makes such a string")
     if not unpacker.eof or unpacker.unused_data:
         raise InvalidInput(_ARGUMENT, "is damaged: parts of it are missing or foreign", _AGAIN)
     return text

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 OWN = "Your clients"
 # Relative to the scores: differences below this are rounding, of closed forms or of a search.
-ALIKE = 1e-8
+SAME_SCORE = 1e-8
 # Seconds for which the clients must lie still before a twin is searched: longer than a drag's commits are apart.
-STILL = 0.15
+SECONDS_STILL = 0.15
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class TwinsLab(Lab):
             self._latest = key, Outcome(trying=f"Searching for the twin: try {attempt} of at most {most} …")
             self._worker.put(self._scene)
 
-        time.sleep(STILL)
+        time.sleep(SECONDS_STILL)
         try:
             self._latest = key, _outcome_of(lambda: _distinct_twin(scene.federation, progress))
         except _Searching:
@@ -201,7 +201,7 @@ class TwinsLab(Lab):
         differences = np.subtract(scores["second"], scores["first"])
         low, high, gap = differences[:-2].min(), differences[:-2].max(), differences[-1]
         pooled = f"pooled, the second is {numeral(gap)} worse"
-        if max(abs(low), abs(high)) <= ALIKE * max(scores["first"]):
+        if max(abs(low), abs(high)) <= SAME_SCORE * max(scores["first"]):
             return f"Every client scores both generators alike; {pooled}."
         return (
             f"The clients' scores of the second are off by {numeral(low, '+.3f')} to {numeral(high, '+.3f')}; {pooled}."

@@ -260,7 +260,7 @@ class TestOwn:
     def test_many_rows_are_scored_beside_the_notebook_and_their_progress_is_told(self, memo_lab, monkeypatch):
         sets = [np.random.default_rng(k).standard_normal((300, 40)) for k in range(3)]
         wanted = memo_lab(*sets)
-        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.QUICK", 0)
+        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         seen, may_go = [], threading.Event()
 
         def later(self, made):
@@ -285,7 +285,7 @@ class TestOwn:
 
     @pytest.mark.parametrize("does", ["scores", "most_memorized", "snapshot", "export_html"])
     def test_what_asks_for_the_scores_waits_for_them(self, memo_lab, sets, monkeypatch, tmp_path, does):
-        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.QUICK", 0)
+        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         lab = memo_lab(*sets)
         found = getattr(lab, does)(*([tmp_path / "page.html"] if does == "export_html" else []))
         text = found.read_text() if does == "export_html" else getattr(found, "alt", "none of it")
@@ -293,7 +293,7 @@ class TestOwn:
         assert lab.scores()["value"].notna().all()
 
     def test_who_hears_of_the_progress_may_ask_for_the_scores(self, memo_lab, sets, monkeypatch):
-        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.QUICK", 0)
+        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         started, may_go = threading.Event(), threading.Event()
         told = Judge.__init__
 
@@ -312,7 +312,7 @@ class TestOwn:
     def test_an_exported_page_has_the_scores_though_the_view_was_used_meanwhile(
         self, memo_lab, sets, monkeypatch, tmp_path
     ):
-        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.QUICK", 0)
+        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         for k in (1, 2):
             lab = memo_lab(*sets)
             lab.scene = {**lab.scene, "selected": k, "rev": k}
@@ -320,7 +320,7 @@ class TestOwn:
             assert '"auth_pct"' in text and '"doing"' not in text
 
     def test_a_lab_that_computes_holds_up_no_other(self, memo_lab, sets, monkeypatch):
-        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.QUICK", 0)
+        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         may_go, scored = threading.Event(), Judge.compute_cards
 
         def held(self, made):
@@ -340,7 +340,7 @@ class TestOwn:
         assert other and is_waiting
 
     def test_what_fails_beside_the_notebook_is_told(self, memo_lab, sets, monkeypatch):
-        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.QUICK", 0)
+        monkeypatch.setattr("nbmetrics.labs.memorization.own_data.MAX_QUICK_OPERATIONS", 0)
         monkeypatch.setattr(Judge, "judgement_of", lambda self, made: 1 / 0)
         lab = memo_lab(*sets)
         assert "division" in until(lambda: lab.result.get("error"))["message"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import nbmetrics as nm
-from nbmetrics.labs.playground.answers import LARGEST, MOST, packed
+from nbmetrics.labs.playground.answers import MAX_PASTED_LETTERS, MAX_ANSWERS, packed
 from tests import EVIL, TESTS
 from tests.node import needs_node, node
 
@@ -98,9 +98,9 @@ def test_what_is_broken_is_counted_and_the_rest_is_read():
         (3, "Give a list"),
         ([3], "Give a text"),
         (b"nbma1.", "Give a text"),
-        (" " * (LARGEST + 1), "Give at most"),
-        ([" " * LARGEST, " "], "Give at most"),
-        (f"{packed(PROGRESS[1])} " * (MOST + 1), "Give at most 2,000"),
+        (" " * (MAX_PASTED_LETTERS + 1), "Give at most"),
+        ([" " * MAX_PASTED_LETTERS, " "], "Give at most"),
+        (f"{packed(PROGRESS[1])} " * (MAX_ANSWERS + 1), "Give at most 2,000"),
     ],
 )
 def test_what_is_no_text_or_too_much_is_refused(strings, words):

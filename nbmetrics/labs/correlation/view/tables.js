@@ -6,7 +6,7 @@
 
 import { el, scroller, setText } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { answersOf, COUNT, FOLLOWED, XS } from "./clouds.js";
+import { answersOf, POINT_COUNT, FOLLOWED, XS } from "./clouds.js";
 import { SCORE_NAMES, scoresOf, spreadOf } from "./maths.js";
 
 const GRID = [-1, -0.8, -0.4, 0, 0.4, 0.8, 1];
@@ -114,5 +114,5 @@ function cloudTable({ rho, rho_hat, scale }) {
     numeral(real[i]),
     numeral(generated[i]),
   ]);
-  return { caption: `The clouds: 8 of ${COUNT} pairs`, heads: ["", "αx", "y", "ŷ"], rows };
+  return { caption: `The clouds: 8 of ${POINT_COUNT} pairs`, heads: ["", "αx", "y", "ŷ"], rows };
 }

@@ -9,8 +9,8 @@ import { el, setAttributes, setText } from "../../toolkit/view/dom.js";
 import { briefText, shownNumber } from "../../toolkit/view/numbers.js";
 import { orderOf } from "./maths.js";
 
-const FEW = 12;
-const MORE = 24;
+const ROWS_AT_FIRST = 12;
+const ROWS_PER_CLICK = 24;
 const SORTS = /** @type {const} */ ({ memorization: "Most memorized", quality: "Poorest quality" });
 const SORT_NAMES = /** @type {(keyof typeof SORTS)[]} */ (Object.keys(SORTS));
 const PICTURED = ["Generated", "Nearest train", "Difference"];
@@ -26,7 +26,7 @@ export class MemoItems {
   constructor(state, signal) {
     this.state = state;
     this.signal = signal;
-    this.count = FEW;
+    this.count = ROWS_AT_FIRST;
     this.painted = /** @type {any[]} */ ([]);
     this.sorts = SORT_NAMES.map((sort) => {
       const node = el("button", { type: "button" }, [SORTS[sort]]);
@@ -43,7 +43,7 @@ export class MemoItems {
     this.more.addEventListener(
       "click",
       () => {
-        this.count += MORE;
+        this.count += ROWS_PER_CLICK;
         state.store.changed();
       },
       { signal },

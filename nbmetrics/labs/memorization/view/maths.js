@@ -102,7 +102,7 @@ export const KNOBS = /** @type {Record<Knob, KnobSlider> & {points: Slider}} */ 
 export const KNOB_NAMES = /** @type {Knob[]} */ (Object.keys(sliders).filter((name) => name !== "points"));
 
 // Positions are whole steps; on a logarithmic slider position 0 is 0 and each decade has as many steps.
-const DECADE = 20;
+const STEPS_PER_DECADE = 20;
 const LEAST = 1e-4;
 
 /**
@@ -124,9 +124,9 @@ function evenScale(low, high, step) {
 /** @param {number} high @returns {Scale} */
 function logScale(high) {
   return {
-    steps: 1 + Math.round(DECADE * Math.log10(high / LEAST)),
-    value: (position) => (position < 0.5 ? 0 : Number((LEAST * 10 ** ((position - 1) / DECADE)).toPrecision(3))),
-    position: (value) => (value < LEAST ? 0 : 1 + DECADE * Math.log10(value / LEAST)),
+    steps: 1 + Math.round(STEPS_PER_DECADE * Math.log10(high / LEAST)),
+    value: (position) => (position < 0.5 ? 0 : Number((LEAST * 10 ** ((position - 1) / STEPS_PER_DECADE)).toPrecision(3))),
+    position: (value) => (value < LEAST ? 0 : 1 + STEPS_PER_DECADE * Math.log10(value / LEAST)),
   };
 }
 

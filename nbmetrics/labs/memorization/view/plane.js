@@ -18,16 +18,16 @@ const DEEPEST = 0.72;
 const DEEP = 3;
 const MARGIN_SHARE = 0.09;
 const [FLATTEST, TALLEST] = [0.6, 0.95];
-const NEAR_PIXELS = 22;
+const CLICK_REACH_PIXELS = 22;
 // A bump goes so far towards its new size in 16 milliseconds.
 const SWELL = 0.22;
 // The more circles cover the picture, the fainter they are, or they would be all that is seen.
 const CIRCLE_INK = { all: 0.035, least: 0.025, most: 0.4 };
-const MANY_RINGS = 120;
+const FAINT_RINGS_FROM = 120;
 // Of the circles: more would only be a veil, and make every frame of a drag dear.
-const MOST_CIRCLES = 150;
+const MAX_CIRCLES = 150;
 const LAYERS = /** @type {const} */ (["train", "test"]);
-const NARROWEST_CIRCLE = 0.3;
+const MIN_CIRCLE_PIXELS = 0.3;
 // How much of the circles is seen while they are of an earlier picture.
 const OLD = 0.4;
 
@@ -135,7 +135,7 @@ export class MemoPlane {
     const box = this.root.getBoundingClientRect();
     const { left, top, scale } = this.view;
     const [x, y] = [left + (event.clientX - box.x) / scale, top - (event.clientY - box.y) / scale];
-    return nearestPoint(this.state.generated.points, x, y, NEAR_PIXELS / scale, this.isThere);
+    return nearestPoint(this.state.generated.points, x, y, CLICK_REACH_PIXELS / scale, this.isThere);
   }
 
   /** @param {number} index */
@@ -265,7 +265,7 @@ export class MemoPlane {
       isCopy,
       isThere,
       size: 1.35 * markSize(isCopy.length),
-      ringInk: copies > MANY_RINGS ? 0.55 : 0.9,
+      ringInk: copies > FAINT_RINGS_FROM ? 0.55 : 0.9,
     };
     this.marks.paint(this.width, this.view.height, dots, this.hasBumps ? this.circles() : null);
     this.painted.marks = this.marksKey;
@@ -278,12 +278,12 @@ export class MemoPlane {
   /** One standard deviation of every bump, or of every few. */
   circles() {
     const { scale, height } = this.view;
-    const stride = Math.ceil(this.places.length / MOST_CIRCLES);
+    const stride = Math.ceil(this.places.length / MAX_CIRCLES);
     const places = this.places.filter((_, i) => i % stride === 0);
     const radii = places.map(
       (_, k) =>
         /** @type {[number, number]} */ (
-          [0, 1].map((axis) => Math.max(NARROWEST_CIRCLE, this.shown[2 * stride * k + axis] * scale))
+          [0, 1].map((axis) => Math.max(MIN_CIRCLE_PIXELS, this.shown[2 * stride * k + axis] * scale))
         ),
     );
     const length = radii.reduce((sum, [a, b]) => sum + Math.PI * (a + b), 0);

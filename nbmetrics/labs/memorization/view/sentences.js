@@ -10,7 +10,7 @@ import { CARDS } from "./cards.js";
 import { CARD_NAMES, KNOB_NAMES, KNOB_WORDS, KNOBS, verdictOf } from "./maths.js";
 
 // More names than that would be a list, and no sentence.
-const NAMED = 4;
+const MAX_CARDS_NAMED = 4;
 
 /** In one sentence: which metrics notice the generator that Python has answered for. @param {MemoState} state */
 export function headlineWords(state) {
@@ -27,9 +27,9 @@ export function headlineWords(state) {
   const unable = silent ? `; ${silent} cannot tell` : "";
   if (silent === CARD_NAMES.length) return `${whose}: no metric can tell.`;
   if (!noticing.length) return `${whose}: none of ${rest} metrics notices${unable}.`;
-  const named = noticing.length > NAMED ? noticing.slice(0, NAMED - 1) : noticing;
+  const named = noticing.length > MAX_CARDS_NAMED ? noticing.slice(0, MAX_CARDS_NAMED - 1) : noticing;
   const names = named.map((name) => CARDS[name].label);
-  if (noticing.length > NAMED) names.push(`${noticing.length - named.length} more`);
+  if (noticing.length > MAX_CARDS_NAMED) names.push(`${noticing.length - named.length} more`);
   const told = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} notice` : `${names[0]} notices`;
   return `${whose}: ${told}${rest ? `, the other ${rest} do not` : ""}${unable}.`;
 }

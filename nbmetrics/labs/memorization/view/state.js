@@ -7,7 +7,7 @@
  */
 import { departure, fitsBase, generatedOf, KNOB_NAMES, KNOB_WORDS, KNOBS, orderOf, settingsKey } from "./maths.js";
 
-const REMEMBERED_REVS = 300;
+const MAX_REVS_KEPT = 300;
 const LISTENED = ["base", "curve", "interactions", "pictures"];
 
 export class MemoState {
@@ -89,7 +89,7 @@ export class MemoState {
     if (this.about.has(rev)) return;
     this.about.set(rev, this.scene);
     const [oldest] = this.about.keys();
-    if (this.about.size > REMEMBERED_REVS) this.about.delete(oldest);
+    if (this.about.size > MAX_REVS_KEPT) this.about.delete(oldest);
   }
 
   /** Whether Python's numbers are of what is shown. */

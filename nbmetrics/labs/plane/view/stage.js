@@ -29,7 +29,7 @@ import { removeChosen } from "./store.js";
 /** Pixels around a handle that take a finger. */
 export const TOUCH = 13;
 // Of each item's points: more would only make a blot.
-const SHOWN = 200;
+const MAX_POINTS_SHOWN = 200;
 
 class ItemView {
   /** @param {Stage} stage @param {Place} place */
@@ -187,7 +187,7 @@ class ItemView {
     [this.drawn, this.drawnAt] = [points, where];
     const { scale } = projection(scene, this.stage.size);
     const steps = [];
-    for (let k = 0; points && k < Math.min(points.length, 2 * SHOWN); k += 2) {
+    for (let k = 0; points && k < Math.min(points.length, 2 * MAX_POINTS_SHOWN); k += 2) {
       steps.push(
         `M${(scale * (points[k] - this.shape.x)).toFixed(1)} ${(scale * (this.shape.y - points[k + 1])).toFixed(1)}h0`,
       );
@@ -212,7 +212,7 @@ class ItemView {
   }
 }
 
-const LONGEST_WAY = 400;
+const MAX_WAY_POINTS = 400;
 const TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5];
 
 export class Stage {
@@ -338,7 +338,7 @@ export class Stage {
   extendTrail({ item, place }) {
     const [x, y] = projection(this.store.scene, this.size).at(item.x, item.y);
     this.way.push(`${x.toFixed(1)} ${y.toFixed(1)}`);
-    if (this.way.length > LONGEST_WAY) this.way.shift();
+    if (this.way.length > MAX_WAY_POINTS) this.way.shift();
     const isGenerator = place.kind === "generators";
     this.trail.classList.toggle("nbm-generators", isGenerator);
     if (isGenerator) setHue(this.trail, place.index);

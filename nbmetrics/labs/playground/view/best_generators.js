@@ -14,7 +14,7 @@ import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { chartedOf } from "./metrics.js";
 
 /** @typedef {{a: number, b: number, c: number}} Cov */
-const STEPS = 60;
+const BARYCENTER_STEPS = 60;
 const NAMES = ["best by avg", "best by all"];
 
 /** The root of a covariance. @param {Cov} cov @returns {Cov} */
@@ -50,7 +50,7 @@ export function barycenterOf(distributions, shares) {
     b: sum((distribution) => distribution.b),
     c: sum((distribution) => distribution.c) + floor,
   };
-  for (let step = 0; step < STEPS; step++) {
+  for (let step = 0; step < BARYCENTER_STEPS; step++) {
     const root = rootOf(cov);
     const roots = distributions.map((distribution) => rootOf(between(root, distribution)));
     const mean = { a: 0, b: 0, c: 0 };

@@ -12,7 +12,7 @@ import { shortened } from "../../toolkit/view/name_width.js";
 import { figure } from "../../toolkit/view/numbers.js";
 
 const DOT_PAD = { left: 96, right: 56, top: 6, bottom: 24 };
-const NARROW = 280;
+const NARROW_PIXELS = 280;
 const GAP_ROOM = 20;
 
 export class ClientsView {
@@ -55,7 +55,7 @@ export class ClientsView {
     if (!numbers) return;
     const names = [...scene.clients.map((client) => client.name), "avg", "all"];
     const height = names.length <= 8 ? 24 : names.length <= 14 ? 19 : 15;
-    this.plot.pad.left = width < NARROW ? 66 : DOT_PAD.left;
+    this.plot.pad.left = width < NARROW_PIXELS ? 66 : DOT_PAD.left;
     this.plot.resize(width, DOT_PAD.top + names.length * height + GAP_ROOM + DOT_PAD.bottom);
     setAttributes(this.plot.root, { "aria-label": spoken(scene, g, label, numbers) });
     const at = this.paintAxis(numbers);

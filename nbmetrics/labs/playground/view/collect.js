@@ -16,7 +16,7 @@ import { answerOf } from "./lesson.js";
 import { rangeOf, subjectOf } from "./sweep.js";
 
 const PAD = { left: 34, right: 40, top: 44, bottom: 40 };
-const HEIGHT = 380;
+const AXIS_HEIGHT = 380;
 // Pixels of a flag, and how small it may become.
 const FLAG = { wide: 26, high: 44, cloth: 19, least: 0.4 };
 const FLAG_PATH = "M0 0V-40L24 -32L0 -24";
@@ -35,7 +35,7 @@ class FlagPlot {
 
   /** @param {number[]} values @param {[number, number]} range @param {number | null} answer */
   paint(values, range, answer) {
-    this.plot.resize(this.root.clientWidth || 600, HEIGHT);
+    this.plot.resize(this.root.clientWidth || 600, AXIS_HEIGHT);
     const { x, y } = this.plot.box;
     const { at } = linear(range, x);
     this.plot.paintX(ticksOf(range, roundStep(range[1] - range[0], this.plot.mostTicks)), at, y[0] + 28);

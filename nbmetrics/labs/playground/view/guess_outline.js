@@ -19,7 +19,7 @@ const LABEL = "Your guess";
 // Pixels, from the foot of the flag.
 const FLAG = { high: 24, cloth: 14 };
 const TEXT = { x: 18, y: -14 };
-const FONT = 12;
+const LABEL_FONT_PIXELS = 12;
 // What moves the mean: the flag stands on it, and else on the edge that the parameter moves.
 const OF_MEAN = ["x", "y"];
 
@@ -65,7 +65,7 @@ export class Ghost {
     const { at, scale } = projection(scene, size);
     const [x, y] = at(shape.x, shape.y);
     const foot = footOf(shape, guessed.parameter, scale);
-    const wide = nameWidth(LABEL, FONT) + TEXT.x;
+    const wide = nameWidth(LABEL, LABEL_FONT_PIXELS) + TEXT.x;
     const side = x + foot[0] + wide > size ? -1 : 1; // to the left near the right end
     this.stage.paint(
       scene,

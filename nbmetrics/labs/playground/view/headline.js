@@ -63,7 +63,7 @@ const PARTS = /** @type {Part[]} */ (Object.keys(MEANINGS));
 // Pixels of the headline that a name may take, of its letters, and of the lab where it is short.
 const NAME_SHARE = 0.34;
 const LETTER = { wide: 21, narrow: 17 };
-const NARROW = 660;
+const NARROW_PIXELS = 660;
 
 export class Headline {
   /** @param {PlaygroundStore} store @param {AbortSignal} signal */
@@ -135,7 +135,7 @@ export class Headline {
 
   /** @param {(string | number)[]} pieces @param {string[]} names @param {number} width */
   say(pieces, names, width) {
-    const letter = width < NARROW ? LETTER.narrow : LETTER.wide;
+    const letter = width < NARROW_PIXELS ? LETTER.narrow : LETTER.wide;
     const short = names.map((name) => shortened(name, NAME_SHARE * width, letter));
     const key = pieces.map((piece) => (typeof piece === "number" ? `${piece} ${short[piece]}` : piece)).join("|");
     if (key === this.shown) return;

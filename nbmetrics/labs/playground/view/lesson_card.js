@@ -25,7 +25,7 @@ import { answerString } from "./answers.js";
 import { indexNow, lessonOf, outcomeOf, partLabel, revealedScene, solvedScene, verdictOf } from "./lesson.js";
 
 /** Milliseconds at one question. */
-const PATIENCE = 30_000;
+const HINT_AFTER_MS = 30_000;
 
 class LessonHelp {
   /** @param {() => void} onShow @param {() => void} changed @param {AbortSignal} signal */
@@ -59,7 +59,7 @@ class LessonHelp {
     this.timer = setTimeout(() => {
       this.isLate = true;
       this.changed();
-    }, PATIENCE);
+    }, HINT_AFTER_MS);
   }
 
   /** @param {Lesson | null} lesson @param {boolean} isShown whether it is revealed @param {boolean} canShow whether a task is open that can be shown */
@@ -153,7 +153,7 @@ class GuessAxis {
 
 const COPY = "Copy my answer";
 /** Milliseconds that the button says what it did. */
-const SAID = 2000;
+const COPIED_SHOWN_MS = 2000;
 
 class CopyAnswer {
   /** @param {PlaneStore} store @param {AbortSignal} signal */
@@ -173,7 +173,7 @@ class CopyAnswer {
     try {
       await navigator.clipboard.writeText(this.field.value);
       setText(this.button, "✓ Copied");
-      setTimeout(() => setText(this.button, COPY), SAID);
+      setTimeout(() => setText(this.button, COPY), COPIED_SHOWN_MS);
       this.store.say("Answer copied: paste it where your teacher collects them.");
     } catch {
       this.field.hidden = false;

@@ -22,7 +22,7 @@ const DRAWN_PARTS = /** @type {const} */ (["avg", "all", "gap"]);
 const DRAWN_ROW = 34;
 const REDRAWS = 20;
 // From the 5 % to the 95 % quantile there are 3.3 standard deviations.
-const QUANTILES = 3.3;
+const BAND_SIGMAS = 3.3;
 
 /** @typedef {{name: string, exact: number, now: number | null, alike?: number, band: {mean: number, low: number, high: number} | null}} Estimate */
 
@@ -232,7 +232,7 @@ function biasWords({ name, exact, now, band, alike }, samples) {
   if (alike !== undefined && now !== null)
     return `${name}: ${figure(now)} in these points; about ${figure(alike)} would be there if all clients were alike.`;
   const bias = band.mean - exact;
-  const chance = (2 * (band.high - band.low)) / QUANTILES / Math.sqrt(REDRAWS);
+  const chance = (2 * (band.high - band.low)) / BAND_SIGMAS / Math.sqrt(REDRAWS);
   if (Math.abs(bias) <= chance) return `${name} reads right on average at ${samples} points (within chance).`;
   return `${name} reads ${figure(Math.abs(bias))} too ${bias > 0 ? "high" : "low"} at ${samples} points.`;
 }

@@ -20,7 +20,7 @@ const SPOTS = [0.55, 0.65, 0.45, 0.75, 0.35, 0.85];
 // Pixels beside a link, where its label has no room on it.
 const ASIDE = [12, 40];
 // Pixels of a link whose client has all the weight.
-const WIDEST = 7;
+const MAX_LINK_PIXELS = 7;
 
 export class Links {
   /** @param {PlaygroundStore} store @param {Stage} stage */
@@ -45,7 +45,7 @@ export class Links {
       const { distribution, share, text } = ends[i];
       const [x, y] = at(distribution.x, distribution.y);
       const [line, label] = node.children;
-      setAttributes(line, { x1: fromX, y1: fromY, x2: x, y2: y, "stroke-width": 1 + (WIDEST - 1) * share });
+      setAttributes(line, { x1: fromX, y1: fromY, x2: x, y2: y, "stroke-width": 1 + (MAX_LINK_PIXELS - 1) * share });
       const along = placesAlong([fromX, fromY], [x, y], text);
       const spot = freeSpot(text, along, taken); // where there is none, the chart of clients has the number
       if (spot) taken.push(spot);

@@ -23,8 +23,8 @@ import { isTie } from "../../toolkit/view/ties.js";
  *   `size` is the largest sum of the terms of a score
  */
 
-const COUNT = 61;
-const FINER = 20;
+const SWEEP_POINTS = 61;
+const REFINED_POINTS = 20;
 
 /** @param {Item} item the length that `scale` sets: the larger σ */
 const longer = (item) => Math.max(item.width, item.height);
@@ -125,7 +125,7 @@ export function rangeOf(scene, { parameter, place }) {
   if (parameter !== "weight") return [low, high];
   const others = scene.clients.filter((_, i) => i !== place.index).map((client) => client.weight ?? 0);
   const mean = others.reduce((sum, weight) => sum + weight, 0) / (others.length || 1);
-  return mean > 0 ? [0, high * mean] : [high / COUNT, high];
+  return mean > 0 ? [0, high * mean] : [high / SWEEP_POINTS, high];
 }
 
 /** The scene with the swept number at a value. @param {Scene} scene @param {Subject} subject @param {number} value */
@@ -160,14 +160,14 @@ export function sweepKey(scene, metric, subject, g) {
  */
 export function sweepOf(scene, data, metric, subject, g) {
   const range = rangeOf(scene, subject);
-  const values = Array.from({ length: COUNT }, (_, k) => range[0] + ((range[1] - range[0]) * k) / (COUNT - 1));
+  const values = Array.from({ length: SWEEP_POINTS }, (_, k) => range[0] + ((range[1] - range[0]) * k) / (SWEEP_POINTS - 1));
   const isWeight = subject.parameter === "weight";
   const curves = (isWeight ? weighed : moved)(scene, data, metric, subject, g);
   const { avg, all, ideal, size } = curves(values, true);
   const best = (/** @type {"avg" | "all"} */ part, /** @type {number[]} */ scores) =>
     isWeight ? null : lowest(values, scores, size, scene.samples ? null : (finer) => curves(finer, false)[part]);
   const gap = avg.map((value, k) => value - all[k]);
-  const constant = gap.reduce((sum, value) => sum + value, 0) / COUNT;
+  const constant = gap.reduce((sum, value) => sum + value, 0) / SWEEP_POINTS;
   const spread = Math.max(...gap.map((value) => Math.abs(value - constant)));
   return {
     metric,
@@ -245,7 +245,7 @@ function lowest(values, scores, size, again) {
   const [low, high] = [values[0], values[values.length - 1]];
   const k = scores.indexOf(least);
   const [from, to] = [values[Math.max(0, k - 1)], values[Math.min(values.length - 1, k + 1)]];
-  const finer = Array.from({ length: FINER + 1 }, (_, j) => from + ((to - from) * j) / FINER);
+  const finer = Array.from({ length: REFINED_POINTS + 1 }, (_, j) => from + ((to - from) * j) / REFINED_POINTS);
   const { at, score } = again ? vertex(finer, again(finer)) : vertex(values, scores);
   return { at, score, isEnd: at === low || at === high };
 }

@@ -85,7 +85,7 @@ const BEST_MARKS = { avg: "M0-4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0-4.5Z", all
 const SWEEP_PAD = { left: 46, right: 42, top: 20, bottom: 42 };
 const SWEEP_HEIGHT = 250;
 // Steep curves leave the frame at the top rather than press the others flat.
-const MOST_MEDIANS = 6;
+const MAX_MEDIANS_SHOWN = 6;
 
 class CurvePlot {
   constructor() {
@@ -204,10 +204,10 @@ function shownCurves({ avg, all, gap, ideal, constant }, isAligned) {
 function topOf(values) {
   const middle = [...values].sort((a, b) => a - b)[values.length >> 1];
   const low = Math.min(0, ...values);
-  return Math.min(Math.max(...values), low + MOST_MEDIANS * Math.max(middle - low, 0) || Infinity);
+  return Math.min(Math.max(...values), low + MAX_MEDIANS_SHOWN * Math.max(middle - low, 0) || Infinity);
 }
 
-const EACH_IN_TABLE = 3;
+const TABLE_EVERY_NTH = 3;
 
 export class SweepView {
   /** @param {PlaneStore} store @param {AbortSignal} signal @param {(change: Partial<View>) => void} edit what the scene charts */
@@ -363,6 +363,6 @@ function sweepTable({ values, avg, all, gap, ideal }, subject) {
   ]);
   return {
     heads: [subject.parameter, "avg", "all", "gap", ...(ideal ? [IDEAL] : [])],
-    rows: rows.filter((_, k) => k % EACH_IN_TABLE === 0),
+    rows: rows.filter((_, k) => k % TABLE_EVERY_NTH === 0),
   };
 }

@@ -140,12 +140,12 @@ function rounded(value, [low, high], parts) {
 const PENNANT = "M0 0L24 8L0 16Z";
 const UNPLACED = "not placed yet";
 // Pixels: from the pole to its caption, and what takes a finger.
-const CAPTION = 36;
+const CAPTION_PIXELS = 36;
 const TOUCH = { wide: 44, behind: 12 };
 // Of the axis, from where a flag is flown to the left.
 const LEFTWARD = 0.6;
 /** Milliseconds that an answer is drawn in; chart.css says how. */
-const DRAWN_IN = 1600;
+const DRAW_IN_MS = 1600;
 
 /** A flag: placed by dragging it, by arrow keys, or by a click or Enter where it stands. It stays after Reveal. */
 export class PredictionFlag {
@@ -187,7 +187,7 @@ export class PredictionFlag {
     const x = side < 0 ? TOUCH.behind - TOUCH.wide : -TOUCH.behind;
     setAttributes(this.touch, { x, y: -height - 4, height: height + 14 });
     setAttributes(this.cloth, { transform: `translate(0 ${-height}) scale(${side} 1)` });
-    setAttributes(this.text, { x: CAPTION * side, y: 12 - height, "text-anchor": side < 0 ? "end" : "start" });
+    setAttributes(this.text, { x: CAPTION_PIXELS * side, y: 12 - height, "text-anchor": side < 0 ? "end" : "start" });
   }
 }
 
@@ -203,7 +203,7 @@ export class DrawIn {
   paint(isOpen, isShown) {
     const isNew = isShown && this.wasOpen;
     this.wasOpen = isOpen && !isShown;
-    if (isNew) setTimeout(() => this.node.classList.remove("nbm-drawing"), DRAWN_IN);
+    if (isNew) setTimeout(() => this.node.classList.remove("nbm-drawing"), DRAW_IN_MS);
     if (isNew || !isShown) this.node.classList.toggle("nbm-drawing", isNew);
   }
 }

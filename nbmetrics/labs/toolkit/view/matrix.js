@@ -118,8 +118,8 @@ const COLUMN = { least: 32, most: 110 };
 const NAMES = { least: 56, most: 190, share: 0.38 };
 const HEAD = { least: 24, most: 116 };
 // Elements of the grid: more cost every style rule of the page a look.
-const MOST_CELLS = 600;
-const TIP = 270;
+const MAX_GRID_CELLS = 600;
+const TOOLTIP_PIXELS = 270;
 const EMPTY = /** @type {Content} */ ({
   rows: [],
   columns: [],
@@ -230,7 +230,7 @@ export class Matrix {
 
   /** How many rows the grid holds. */
   get held() {
-    return Math.min(this.content.rows.length, Math.max(2, Math.floor(MOST_CELLS / this.content.columns.length)));
+    return Math.min(this.content.rows.length, Math.max(2, Math.floor(MAX_GRID_CELLS / this.content.columns.length)));
   }
 
   /** Write the grid: the head, and the rows about the one in focus. */
@@ -453,7 +453,7 @@ export class Matrix {
     setText(this.tip, lit.column < 0 ? name + note : this.content.words(lit.row, lit.column));
     const { x, y, height } = this.box(lit.row, Math.max(0, lit.column));
     const isLow = y + height + 60 > this.size.height;
-    this.tip.style.left = `${Math.max(0, Math.min(x, this.size.width - TIP))}px`;
+    this.tip.style.left = `${Math.max(0, Math.min(x, this.size.width - TOOLTIP_PIXELS))}px`;
     this.tip.style.top = isLow ? "auto" : `${y + height + 6}px`;
     this.tip.style.bottom = isLow ? `${this.root.clientHeight - y + 6}px` : "auto";
   }

@@ -9,7 +9,7 @@ import { lines } from "./hatching.js";
 import { colourAt, inkOn, PRINTED } from "./matrix_cell.js";
 import { shortened } from "./name_width.js";
 
-const NAMES = 190;
+const MAX_NAMES_PIXELS = 190;
 const COLUMN = { least: 44, most: 110 };
 const [LETTER, GAP] = [6.6, 8];
 
@@ -19,7 +19,7 @@ export function matrixPicture(matrix) {
   const theme = matrix.theme;
   if (!theme) throw new Error("it is not painted yet");
   const widest = (/** @type {string[]} */ texts) => Math.max(...texts.map((text) => text.length)) * LETTER;
-  const names = Math.min(NAMES, widest(rows.map(({ name, note = "" }) => name + note)) + 36);
+  const names = Math.min(MAX_NAMES_PIXELS, widest(rows.map(({ name, note = "" }) => name + note)) + 36);
   const width = Math.min(COLUMN.most, Math.max(COLUMN.least, 560 / columns.length));
   const { height } = matrix.layout;
   const isTurned = columns.some((name) => name.length * LETTER > width - 4);

@@ -9,18 +9,18 @@ const EMS = [
   [/\p{Lu}/u, 0.83],
   [/[\0-\u052f]/, 0.72],
 ];
-const WIDEST = 1.2;
+const MAX_LETTER_EMS = 1.2;
 // The letters of a chart are not bold: those of 11.5 pixels are as wide as bold ones of 10.
 const CHARTS_FONT = 10;
 // Of a name that is cut, this many letters of its end stay, where numbers are.
-const TAIL = 4;
+const TAIL_LETTERS = 4;
 /** @type {Map<string, number>} */
 const emsOf = new Map();
 
 /** @param {string} letter */
 function letterEms(letter) {
   let ems = emsOf.get(letter);
-  if (ems === undefined) emsOf.set(letter, (ems = EMS.find(([kind]) => kind.test(letter))?.[1] ?? WIDEST));
+  if (ems === undefined) emsOf.set(letter, (ems = EMS.find(([kind]) => kind.test(letter))?.[1] ?? MAX_LETTER_EMS));
   return ems;
 }
 
@@ -36,7 +36,7 @@ export function shortened(name, room, font = CHARTS_FONT) {
   if (nameWidth(name, font) <= room) return name;
   const letters = [...name];
   const left = room / font - letterEms("…");
-  const tail = howMany(letters.slice(-TAIL).reverse(), left / 2);
+  const tail = howMany(letters.slice(-TAIL_LETTERS).reverse(), left / 2);
   const end = letters.slice(letters.length - tail).join("");
   const head = Math.max(1, howMany(letters, left - nameWidth(end, 1)));
   return `${letters.slice(0, head).join("")}…${end}`;

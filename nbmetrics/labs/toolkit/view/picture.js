@@ -29,7 +29,7 @@ const OWN = { opacity: "1", display: "inline" };
 const PAD = 16;
 const LINE = 19;
 const LEAST_WIDTH = 480;
-const PIXELS = 3;
+const PIXEL_RATIO = 3;
 // Of a canvas: a side, and an area, in pixels.
 const [MOST_SIDE, MOST_AREA] = [16000, 6e7];
 const GUTTER = 18;
@@ -254,7 +254,7 @@ export function drawingOf(root, title, pictured) {
 /** The picture as a PNG, three pixels a point where a canvas has room. @param {HTMLElement} root of the display @param {string} title @param {Pictured | Pictured[]} pictured @returns {Promise<Blob>} */
 export async function pictureOf(root, title, pictured) {
   const { width, height, text } = sheetOf(root, title, pictured);
-  const pixels = Math.min(PIXELS, MOST_SIDE / Math.max(width, height), Math.sqrt(MOST_AREA / (width * height)));
+  const pixels = Math.min(PIXEL_RATIO, MOST_SIDE / Math.max(width, height), Math.sqrt(MOST_AREA / (width * height)));
   const image = new Image();
   const source = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   image.src = source;

@@ -25,7 +25,7 @@ export function uniform(counter, k) {
 
 /** @type {Map<string, Float64Array>} */
 const drawn = new Map();
-const KEPT = 64;
+const MAX_DRAWS_KEPT = 64;
 
 /**
  * Standard normals and a uniform for each of `n` points: [z₁, z₂, u, z₁, z₂, u, …].
@@ -44,7 +44,7 @@ export function noise(seed, stream, n) {
     normals[3 * k + 1] = radius * Math.sin(turn);
     normals[3 * k + 2] = uniform(counter, 3 * k + 2);
   }
-  if (drawn.size >= KEPT) drawn.clear();
+  if (drawn.size >= MAX_DRAWS_KEPT) drawn.clear();
   drawn.set(key, normals);
   return normals;
 }

@@ -56,8 +56,8 @@ export function within(answer, milliseconds) {
  */
 
 // Milliseconds after which it is said what is waited for, and after which Python is busy or gone.
-const SOON = 500;
-const PATIENCE = 5000;
+const QUICK_ANSWER_MS = 500;
+const ANSWER_TIMEOUT_MS = 5000;
 
 export class ShareMenu {
   /** @param {Store} store @param {AbortSignal} signal @param {Shared} shared @param {() => string} title of pictures */
@@ -127,7 +127,7 @@ export class ShareMenu {
     if (store.saved) download(new Blob([store.model.page?.() ?? ""], { type: "text/html" }), name);
     else {
       const asked = answerOf(store, "page", this.signal);
-      if (!(await within(asked, PATIENCE))) menu.tell("Python is busy or gone: the page comes once it answers.");
+      if (!(await within(asked, ANSWER_TIMEOUT_MS))) menu.tell("Python is busy or gone: the page comes once it answers.");
       const { error, page } = await asked;
       if (error) return menu.tell(`Python: ${error}`);
       download(new Blob([page], { type: "text/html" }), name);
@@ -138,10 +138,10 @@ export class ShareMenu {
   /** What Python answers, or null where it is busy or gone. */
   async pictureOfPython() {
     const asked = answerOf(this.store, "picture", this.signal);
-    const soon = await within(asked, SOON);
+    const soon = await within(asked, QUICK_ANSWER_MS);
     if (soon) return soon;
     this.menu.tell("Python draws the picture …");
-    return within(asked, PATIENCE);
+    return within(asked, ANSWER_TIMEOUT_MS);
   }
 
   async savePicture() {

@@ -49,12 +49,12 @@ export function sameContent(a, b) {
   return content(a) === content(b);
 }
 
-const IN_FLIGHT = 2;
-const COMMIT_EVERY = 100;
+const MAX_QUESTIONS_IN_FLIGHT = 2;
+const COMMIT_INTERVAL_MS = 100;
 // Python only checks what this page paints: between questions the page gets most of the processor, for three times as
 // long as the last answer took, within these milliseconds.
 const ASK_EVERY = { least: 8, most: 40, rest: 3 };
-const PATIENCE = 1500;
+const ANSWER_TIMEOUT_MS = 1500;
 
 export class Store {
   /**
@@ -210,7 +210,7 @@ export class Store {
       this.telling = 0;
       setTimeout(() => {
         if (!this.before) return;
-        if (performance.now() - this.committedAt >= COMMIT_EVERY)
+        if (performance.now() - this.committedAt >= COMMIT_INTERVAL_MS)
           this.commit(); // Python answers it like a question
         else this.ask();
       });
@@ -304,7 +304,7 @@ export class Store {
   /** Send the newest scene: after the next answer where two questions are open, after a pause where one was just asked. */
   ask() {
     const { rev } = this.scene;
-    if (this.saved || rev === this.askedRev || this.asked.length >= IN_FLIGHT) return;
+    if (this.saved || rev === this.askedRev || this.asked.length >= MAX_QUESTIONS_IN_FLIGHT) return;
     const wait = this.askedAt + this.pause - performance.now();
     if (wait > 0) return this.askIn(wait);
     this.askedAt = performance.now();
@@ -329,7 +329,7 @@ export class Store {
 
   answered() {
     const { rev } = this.model.get("result");
-    const full = this.asked.length >= IN_FLIGHT;
+    const full = this.asked.length >= MAX_QUESTIONS_IN_FLIGHT;
     this.asked = this.asked.filter((open) => open > rev);
     if (full && this.before && rev < this.scene.rev) this.ask();
     this.rest(); // Python is there, however far behind
@@ -347,7 +347,7 @@ export class Store {
         this.send({ kind: "ping" }); // a commit to a kernel that is gone fails unheard, a message does not
       }
       this.changed();
-    }, PATIENCE);
+    }, ANSWER_TIMEOUT_MS);
   }
 
   rest() {

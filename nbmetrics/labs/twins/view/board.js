@@ -15,11 +15,11 @@ import { TWIN_MARKS } from "./stage.js";
 
 /** @typedef {{name: string, first: number, second: number | null, apart: string}} DotRow what is said of their difference is `apart` */
 
-const ROW = 24;
-const TOP = 6;
-const AXIS = 24;
-const NAMES = 98;
-const RIGHT = 64;
+const ROW_PIXELS = 24;
+const TOP_PIXELS = 6;
+const AXIS_PIXELS = 24;
+const NAMES_PIXELS = 98;
+const RIGHT_PIXELS = 64;
 
 class TwinDots {
   constructor() {
@@ -35,16 +35,16 @@ class TwinDots {
   /** @param {DotRow[]} rows @param {string[]} heads @param {string} words */
   paint(rows, heads, words) {
     const wide = (this.wide = this.root.clientWidth || this.wide);
-    const high = TOP + ROW * rows.length + AXIS;
+    const high = TOP_PIXELS + ROW_PIXELS * rows.length + AXIS_PIXELS;
     setAttributes(this.root, {
       viewBox: `0 0 ${wide} ${high}`,
       height: high,
       "aria-label": `FID of ${heads.join(" and ")}. ${words}`,
     });
-    const room = Math.min(NAMES, Math.max(...rows.map((row) => nameWidth(row.name))));
+    const room = Math.min(NAMES_PIXELS, Math.max(...rows.map((row) => nameWidth(row.name))));
     const left = room + 14;
     const most = roundUp(Math.max(...rows.flatMap((row) => [row.first, row.second ?? 0])));
-    const x = (/** @type {number} */ value) => left + ((wide - left - RIGHT) * value) / most;
+    const x = (/** @type {number} */ value) => left + ((wide - left - RIGHT_PIXELS) * value) / most;
     this.paintAxis(x, most, high, wide);
     while (this.rows.length > rows.length) this.rows.pop()?.node.remove();
     while (this.rows.length < rows.length) {
@@ -53,7 +53,7 @@ class TwinDots {
     }
     rows.forEach((row, i) => {
       const isSum = i >= rows.length - 2;
-      this.rows[i].paint(row, TOP + ROW * (i + 0.5), x, room, isSum);
+      this.rows[i].paint(row, TOP_PIXELS + ROW_PIXELS * (i + 0.5), x, room, isSum);
     });
   }
 
@@ -64,10 +64,10 @@ class TwinDots {
     this.drawn = key;
     const count = wide < 340 ? 2 : 4;
     const nodes = Array.from({ length: count + 1 }, (_, k) => (k * most) / count).flatMap((value) => [
-      svg("line", { x1: x(value), x2: x(value), y1: TOP, y2: high - AXIS }),
+      svg("line", { x1: x(value), x2: x(value), y1: TOP_PIXELS, y2: high - AXIS_PIXELS }),
       svg("text", { x: x(value), y: high - 9, "text-anchor": "middle" }, [String(Number(value.toPrecision(3)))]),
     ]);
-    const rule = high - AXIS - 2 * ROW;
+    const rule = high - AXIS_PIXELS - 2 * ROW_PIXELS;
     this.axis.replaceChildren(...nodes, svg("line", { class: "nbm-twin-rule", x1: 0, x2: wide, y1: rule, y2: rule }));
   }
 }
