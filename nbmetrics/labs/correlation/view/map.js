@@ -7,7 +7,7 @@
 
 import { setAttributes, setText, svg } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { correlationNear, levelLine, mirrored, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
+import { correlationNear, levelLine, mirror, regionWithin, SCORE_NAMES, scoresOf, withParts } from "./maths.js";
 import { lineThrough, Sheet } from "./responsive_svg.js";
 
 // cividis: even steps to any eye, with any colour vision
@@ -264,7 +264,7 @@ export class CorrelationMap {
       const line = levelLine(metric, level, scale);
       if (!line) continue;
       const style = level < DARK_LINES_FROM ? "nbm-pair-pale" : "nbm-pair-deep";
-      paths.push(svg("path", { class: style, d: shape(line) + shape(mirrored(line)) }));
+      paths.push(svg("path", { class: style, d: shape(line) + shape(mirror(line)) }));
       const [rho, rhoHat] = crossing(line);
       const [x, y] = this.at(rhoHat, rho);
       if (x - last < ROOM) continue;
@@ -287,13 +287,13 @@ export class CorrelationMap {
       "text-anchor": isRight ? "end" : "start",
     });
     setText(this.value, `${SCORE_NAMES[metric]} ${numeral(value)}`);
-    const told = isVeiled ? "" : `, ${SCORE_NAMES[metric]} ${numeral(value, 3)}`;
+    const scoreText = isVeiled ? "" : `, ${SCORE_NAMES[metric]} ${numeral(value, 3)}`;
     setAttributes(this.point, {
       transform: `translate(${x} ${y})`,
       "aria-valuenow": rho,
       "aria-valuemin": -1,
       "aria-valuemax": 1,
-      "aria-valuetext": `ρ ${numeral(rho)}, ρ̂ ${numeral(rho_hat)}${told}`,
+      "aria-valuetext": `ρ ${numeral(rho)}, ρ̂ ${numeral(rho_hat)}${scoreText}`,
     });
   }
 }

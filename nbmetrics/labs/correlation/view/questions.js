@@ -33,7 +33,7 @@ const seen = (/** @type {number} */ value) => numeral(value, 3);
  * @property {Score | null} right the prediction that is right
  * @property {Partial<Pair>} start the example it begins with
  * @property {Partial<Pair>} act what is done when the prediction is made
- * @property {string} told
+ * @property {string} reply
  */
 
 /** @type {Question[]} */
@@ -47,7 +47,7 @@ export const QUESTIONS = [
     right: "mfid",
     start: EXAMPLE,
     act: {},
-    told:
+    reply:
       `MFID compares y with ŷ and forgets x: ${seen(PLAIN_SCORES.mfid)} for any pairing. RFID compares the two clouds ` +
       `and sees something, CFID compares y with ŷ at every x: with ${EXAMPLE_NAMED}, and α = 1, they are ` +
       `${seen(PLAIN_SCORES.rfid)} and ${seen(PLAIN_SCORES.cfid)}.`,
@@ -61,7 +61,7 @@ export const QUESTIONS = [
     right: "rfid",
     start: EXAMPLE,
     act: SCALED,
-    told:
+    reply:
       `With ${EXAMPLE_NAMED}, RFID goes from ${seen(PLAIN_SCORES.rfid)} at α = 1 to ${seen(SCALED_SCORES.rfid)} at ` +
       `α = ${LARGE}: it adds squares of x to squares of y, so it depends on the unit of x. ` +
       `CFID stays at ${seen(SCALED_SCORES.cfid)}.`,
@@ -73,7 +73,7 @@ export const QUESTIONS = [
     right: null,
     start: SCALED,
     act: {},
-    told: "There. The same data and the same generator: only the unit of x decides how much RFID sees.",
+    reply: "There. The same data and the same generator: only the unit of x decides how much RFID sees.",
   },
 ];
 
@@ -129,12 +129,12 @@ export function withAnswer(scene, answer, isStill) {
 }
 
 /** What is said of the answer, or of how far the task is; "" while a prediction is open. @param {Pair} scene */
-export function toldOf(scene) {
-  const { right, told } = questionOf(scene);
+export function replyOf(scene) {
+  const { right, reply } = questionOf(scene);
   const { answer } = scene.question;
   if (isAnswered(scene)) {
-    if (!right || answer === "shown") return told;
-    return `${answer === right ? "Yes" : `Not ${SCORE_NAMES[/** @type {Score} */ (answer)]}`}. ${told}`;
+    if (!right || answer === "shown") return reply;
+    return `${answer === right ? "Yes" : `Not ${SCORE_NAMES[/** @type {Score} */ (answer)]}`}. ${reply}`;
   }
   const { rfid, cfid } = scoresOf(scene);
   if (right) return "";
@@ -157,12 +157,12 @@ export class QuestionCard {
     this.back = this.button("Back", () => this.goBack(), signal);
     this.example = this.button("Its example again", () => this.ask(this.pair.question.step), signal);
     setAttributes(this.back, { title: "To where you were before this question" });
-    this.told = el("p", { class: "nbm-pair-told", "aria-live": "polite" });
+    this.reply = el("p", { class: "nbm-pair-told", "aria-live": "polite" });
     const answers = el("div", { class: "nbm-group" }, [...this.choices, this.skip, this.next, this.example, this.back]);
     this.root = el("section", { class: "nbm-pair-ask", "aria-label": "Question" }, [
       el("div", { class: "nbm-pair-asked" }, [this.kind, this.text]),
       answers,
-      this.told,
+      this.reply,
     ]);
   }
 
@@ -220,7 +220,7 @@ export class QuestionCard {
     setText(this.next, step === QUESTIONS.length ? "Ask me again" : "Next question");
     this.back.hidden = step === 1;
     this.example.hidden = isDone || !isAway(scene) || this.store.isLocked("drag");
-    setText(this.told, toldOf(scene));
+    setText(this.reply, replyOf(scene));
   }
 
   /** @param {HTMLElement} node @param {Score} name @param {Pair} scene */

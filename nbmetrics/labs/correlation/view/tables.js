@@ -6,7 +6,7 @@
 
 import { el, scroller, setText } from "../../toolkit/view/dom.js";
 import { numeral } from "../../toolkit/view/numbers.js";
-import { answersOf, POINT_COUNT, FOLLOWED, XS } from "./clouds.js";
+import { answersOf, FOLLOWED, POINT_COUNT, XS } from "./clouds.js";
 import { SCORE_NAMES, scoresOf, spreadOf } from "./maths.js";
 
 const GRID = [-1, -0.8, -0.4, 0, 0.4, 0.8, 1];

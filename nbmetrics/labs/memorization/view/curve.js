@@ -23,7 +23,7 @@ import {
   KNOBS,
   NOTICED,
   SCALES,
-  squeezed,
+  squeeze,
   sweepKey,
   withMemo,
   zeroText,
@@ -282,7 +282,7 @@ export class MemoCurve {
     const knob = this.state.scene.view.sweep;
     const names = CARD_NAMES.filter((name) => aways[name]?.aways.some((away) => away !== null));
     const levels = names.flatMap(
-      (name) => aways[name]?.aways.flatMap((away) => (away === null ? [] : [squeezed(away)])) ?? [],
+      (name) => aways[name]?.aways.flatMap((away) => (away === null ? [] : [squeeze(away)])) ?? [],
     );
     const { low, high, floor, ceiling } = LEVEL_RANGE;
     const domain = /** @type {[number, number]} */ ([
@@ -291,20 +291,20 @@ export class MemoCurve {
     ]);
     const up = linear(domain, y);
     this.plot.paintY(
-      LEVEL_TICKS.filter((tick) => squeezed(tick) > domain[0] && squeezed(tick) < domain[1]),
-      (away) => up.at(squeezed(away)),
+      LEVEL_TICKS.filter((tick) => squeeze(tick) > domain[0] && squeeze(tick) < domain[1]),
+      (away) => up.at(squeeze(away)),
     );
-    const [top, bottom] = [up.at(squeezed(NOTICED)), up.at(squeezed(-NOTICED))];
+    const [top, bottom] = [up.at(squeeze(NOTICED)), up.at(squeeze(-NOTICED))];
     setAttributes(this.band, { x: x[0], width: x[1] - x[0], y: top, height: bottom - top });
     setAttributes(this.bandWord, { x: x[1] - 5, y: bottom - 6 });
     const frame = { x: x[0], y: y[1], width: x[1] - x[0], height: y[0] - y[1] };
     setAttributes(this.lines, { ...frame, viewBox: Object.values(frame).join(" ") });
     CARD_NAMES.forEach((name, k) =>
       setAttributes(this.lines.children[k], {
-        d: linePath(aways[name], knob === "bandwidth", across.at, (away) => up.at(squeezed(away))),
+        d: linePath(aways[name], knob === "bandwidth", across.at, (away) => up.at(squeeze(away))),
       }),
     );
-    this.paintEnds(aways, names, (away) => Math.max(y[1], Math.min(y[0], up.at(squeezed(away)))));
+    this.paintEnds(aways, names, (away) => Math.max(y[1], Math.min(y[0], up.at(squeeze(away)))));
   }
 
   /** @param {Aways} aways @param {CardName[]} names @param {(away: number) => number} level */

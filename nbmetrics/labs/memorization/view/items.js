@@ -58,7 +58,7 @@ export class MemoItems {
       this.more,
       this.note,
     ]);
-    this.images = new Decoded();
+    this.images = new DecodedImages();
   }
 
   paint() {
@@ -159,7 +159,7 @@ function apartWords(far, distance) {
 }
 
 /** Pixels of all images of a set, decoded once. */
-class Decoded {
+class DecodedImages {
   constructor() {
     /** @type {Record<string, {text: string, pixels: Uint8Array}>} */
     this.decoded = {};

@@ -27,7 +27,7 @@ import cards from "../cards.json" with { type: "json" };
 import sliders from "../sliders.json" with { type: "json" };
 
 /** Half to the even side, as Python rounds. @param {number} value */
-export function roundedEven(value) {
+export function roundHalfEven(value) {
   const low = Math.floor(value);
   const rest = value - low;
   return rest < 0.5 || (rest === 0.5 && low % 2 === 0) ? low : low + 1;
@@ -48,7 +48,7 @@ export function generatedOf(
   { train, fresh, kde, kde_noise, partner, noise, rank },
 ) {
   const count = fresh.length;
-  const copies = rank.length ? roundedEven(copied * count) : 0;
+  const copies = rank.length ? roundHalfEven(copied * count) : 0;
   const points = new Float64Array(2 * count);
   const isCopy = new Uint8Array(count);
   for (let i = 0; i < count; i++) {
@@ -125,7 +125,8 @@ function evenScale(low, high, step) {
 function logScale(high) {
   return {
     steps: 1 + Math.round(STEPS_PER_DECADE * Math.log10(high / LEAST)),
-    value: (position) => (position < 0.5 ? 0 : Number((LEAST * 10 ** ((position - 1) / STEPS_PER_DECADE)).toPrecision(3))),
+    value: (position) =>
+      position < 0.5 ? 0 : Number((LEAST * 10 ** ((position - 1) / STEPS_PER_DECADE)).toPrecision(3)),
     position: (value) => (value < LEAST ? 0 : 1 + STEPS_PER_DECADE * Math.log10(value / LEAST)),
   };
 }
@@ -190,7 +191,7 @@ export function verdictOf(name, away) {
 }
 
 /** The common scale of departures: even near 0, logarithmic far away. @param {number} away */
-export function squeezed(away) {
+export function squeeze(away) {
   return Math.sign(away) * Math.log10(1 + Math.abs(away));
 }
 

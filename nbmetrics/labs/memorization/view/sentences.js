@@ -30,8 +30,9 @@ export function headlineWords(state) {
   const named = noticing.length > MAX_CARDS_NAMED ? noticing.slice(0, MAX_CARDS_NAMED - 1) : noticing;
   const names = named.map((name) => CARDS[name].label);
   if (noticing.length > MAX_CARDS_NAMED) names.push(`${noticing.length - named.length} more`);
-  const told = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} notice` : `${names[0]} notices`;
-  return `${whose}: ${told}${rest ? `, the other ${rest} do not` : ""}${unable}.`;
+  const noticed =
+    names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)} notice` : `${names[0]} notices`;
+  return `${whose}: ${noticed}${rest ? `, the other ${rest} do not` : ""}${unable}.`;
 }
 
 /** What the sliders say that is not as an honest generator has it. @param {MemoScene} scene */
@@ -76,7 +77,7 @@ function restWords({ store, isRefused }) {
 export function pointsTable(state) {
   const { answer, generated, byMemorization } = state;
   const isKnown = state.fitsPoints && state.isCurrent;
-  const told = (/** @type {number[]} */ numbers, /** @type {number} */ i) => (isKnown ? briefText(numbers[i]) : "…");
+  const textOf = (/** @type {number[]} */ numbers, /** @type {number} */ i) => (isKnown ? briefText(numbers[i]) : "…");
   return {
     heads: ["Generated", "x", "y", "copy", "σ of its bump", "memorization", "quality", "nearest train", "distance"],
     rows: byMemorization.map((i) => [
@@ -85,10 +86,10 @@ export function pointsTable(state) {
       shownNumber(generated.points[2 * i + 1]),
       generated.isCopy[i] ? "copy" : "",
       isKnown ? briefText(Math.sqrt(answer.variance[i])) : "…",
-      told(answer.memorization, i),
-      told(answer.quality, i),
+      textOf(answer.memorization, i),
+      textOf(answer.quality, i),
       isKnown ? String(answer.nearest[i]) : "…",
-      told(answer.distance, i),
+      textOf(answer.distance, i),
     ]),
   };
 }

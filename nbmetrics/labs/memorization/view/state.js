@@ -153,13 +153,13 @@ export class MemoState {
   }
 
   /** What is held against honest: on the user's own rows, as many generated ones as the honest stand-in has. */
-  get compared() {
+  get comparedCards() {
     return this.answer.comparable ?? this.answer.cards;
   }
 
   /** @param {CardName} name how much worse than honest a card is, in standard deviations of honest redraws */
   departureOf(name) {
-    return departure(name, this.compared?.[name], this.honest, this.noise);
+    return departure(name, this.comparedCards?.[name], this.honest, this.noise);
   }
 
   /** While Python is behind: which picture the numbers are of. */

@@ -227,13 +227,13 @@ export function shrunk(distribution, psi, o) {
   ];
   return {
     ...shape,
-    phi: mapped(phiOf(distribution), affine),
+    phi: mapMoments(phiOf(distribution), affine),
     points: distribution.points.map((value, k) => o[k % 2] + psi * (value - o[k % 2])),
   };
 }
 
 /** φ after z ← A z: the tensor E z ⊗ z ⊗ z mapped along each of its sides. @param {number[]} phi @param {number[][]} A */
-function mapped(phi, A) {
+function mapMoments(phi, A) {
   const at = (/** @type {number[]} */ ijk) => {
     const sorted = [...ijk].sort().join();
     const t = TRIPLES.findIndex((triple) => triple.join() === sorted);
@@ -258,7 +258,7 @@ export function bumpsOf(item) {
 }
 
 /** `n` points of a distribution: of a Gaussian by its half-axes, of a mixture after a choice of part. @param {Distribution} distribution @param {number} seed @param {number} stream @param {number} n @returns {Float64Array} */
-function sampled(distribution, seed, stream, n) {
+function samplePoints(distribution, seed, stream, n) {
   const random = noise(seed, stream, n);
   const parts = distribution.parts ?? [{ distribution, weight: 1 }];
   const points = new Float64Array(2 * n);
@@ -319,7 +319,7 @@ function computeDistributions(scene, data) {
   const weighted = (/** @type {Distribution[]} */ distributions) =>
     mixture(distributions.map((distribution, i) => ({ distribution, weight: shares[i] })));
   const rows = (/** @type {Item} */ item, /** @type {Distribution} */ distribution, /** @type {number} */ stream) =>
-    samples && item.kind !== "data" ? ofRows(sampled(distribution, seed, stream, samples)) : distribution;
+    samples && item.kind !== "data" ? ofRows(samplePoints(distribution, seed, stream, samples)) : distribution;
   const exact = scene.clients.map((client) => ownDistribution(client, data));
   const clients = exact.map((distribution, i) => rows(scene.clients[i], distribution, 2 * i));
   const union = weighted(exact.map(asPopulation));
@@ -328,7 +328,7 @@ function computeDistributions(scene, data) {
       item.kind === "truncated"
         ? shrunk(union, item.psi ?? 1, [union.x, union.y])
         : item.kind === "copycat"
-          ? copied(scene, item, exact)
+          ? copycatRows(scene, item, exact)
           : ownDistribution(item, data);
     return rows(item, ideal, 2 * g + 1);
   };
@@ -354,7 +354,7 @@ function asPopulation(distribution) {
 }
 
 /** The first points that a client draws, and no others. @param {Scene} scene @param {Item} item @param {Distribution[]} exact */
-function copied(scene, item, exact) {
+function copycatRows(scene, item, exact) {
   const index = Math.max(
     0,
     scene.clients.findIndex((client) => client.name === item.of),
@@ -362,6 +362,6 @@ function copied(scene, item, exact) {
   const { points } = exact[index];
   const count = item.count ?? 20;
   return asPopulation(
-    ofRows(points ? points.slice(0, 2 * count) : sampled(exact[index], scene.seed ?? 0, 2 * index, count)),
+    ofRows(points ? points.slice(0, 2 * count) : samplePoints(exact[index], scene.seed ?? 0, 2 * index, count)),
   );
 }

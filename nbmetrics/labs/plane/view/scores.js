@@ -48,7 +48,7 @@ function varies(distribution) {
 }
 
 /** The generator's y given x, put on the x of the real distribution: its mean of y, covariance with x, and variance given x. @param {Distribution} real @param {Distribution} generated */
-function carried(real, generated) {
+function regressionImage(real, generated) {
   const slope = varies(generated) ? generated.b / generated.a : 0;
   const rest = varies(generated) ? generated.rootDet ** 2 / generated.a : generated.c;
   return { y: generated.y + slope * (real.x - generated.x), b: slope * real.a, rest, c: slope * slope * real.a + rest };
@@ -57,16 +57,16 @@ function carried(real, generated) {
 /** @type {Record<string, (p: Distribution, q: Distribution) => number[]>} the addends of each score of the conditional family, axes read as x → y */
 const CONDITIONAL = {
   mfid: (p, q) => {
-    const g = carried(p, q);
+    const g = regressionImage(p, q);
     return [(p.y - g.y) ** 2, (Math.sqrt(p.c) - Math.sqrt(g.c)) ** 2];
   },
   rfid: (p, q) => {
-    const g = carried(p, q);
+    const g = regressionImage(p, q);
     const cross = Math.sqrt(p.a * p.a + 2 * p.b * g.b + p.c * g.c + 2 * p.rootDet * Math.sqrt(p.a * g.rest));
     return [(p.y - g.y) ** 2, Math.max(0, 2 * p.a + p.c + g.c - 2 * cross)];
   },
   cfid: (p, q) => {
-    const g = carried(p, q);
+    const g = regressionImage(p, q);
     const rest = varies(p) ? p.rootDet ** 2 / p.a : p.c;
     return [(p.y - g.y) ** 2, varies(p) ? (p.b - g.b) ** 2 / p.a : 0, (Math.sqrt(rest) - Math.sqrt(g.rest)) ** 2];
   },
@@ -102,7 +102,7 @@ export function addendsOf(metric, p, q) {
 }
 
 /** One score of every client and of the pooled clients. @param {string} metric @param {Omit<ReturnType<typeof distributionsOf>, "make">} distributions @returns {Aggregates & {terms: number[]}} */
-export function scored(metric, { clients, generators, pooled, shares }) {
+export function computeScores(metric, { clients, generators, pooled, shares }) {
   const kernel = metric === "kid" ? cubicMean : metric === "kid_rbf" ? RBF : null;
   /** @type {(p: Distribution, q: Distribution, real: number, made: number) => number} */
   const score = kernel
@@ -139,7 +139,8 @@ export function numbersOf(scene, data, metrics = ["fid", "kid", scene.view?.metr
   /** @type {Record<string, Aggregates>} */
   const numbersByMetric = {};
   for (const metric of metrics)
-    if (!numbersByMetric[metric] && isClosed(metric, all)) numbersByMetric[metric] = scored(metric, distributions);
+    if (!numbersByMetric[metric] && isClosed(metric, all))
+      numbersByMetric[metric] = computeScores(metric, distributions);
   return /** @type {Numbers} */ (numbersByMetric);
 }
 

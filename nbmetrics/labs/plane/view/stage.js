@@ -13,13 +13,13 @@ import { setHue, shapeOfMark } from "../../toolkit/view/marks.js";
 import { dataOf, distributionsOf } from "./distributions.js";
 import { withItem } from "./edits.js";
 import {
-  dragged,
+  dragItem,
   ellipseOf,
   HANDLES,
   handleOffset,
-  keyed,
   labelSpots,
   markBox,
+  moveByKey,
   projection,
   shapeOf,
   sliderValues,
@@ -112,7 +112,7 @@ class ItemView {
     event.stopPropagation();
     if (event.key === "Escape") return this.store.cancel();
     if (event.key === "Delete" || event.key === "Backspace") return this.stage.remove(this);
-    const next = keyed(this.item, handle, event.key, event.shiftKey, this.store.scene.half);
+    const next = moveByKey(this.item, handle, event.key, event.shiftKey, this.store.scene.half);
     if (!next) return;
     event.preventDefault();
     this.store.edit(withItem(this.store.scene, this.place, next));
@@ -330,7 +330,7 @@ export class Stage {
     drag.moved = true;
     if (drag.handle === "mean") this.extendTrail(drag.view);
     store.preview(
-      withItem(store.scene, drag.view.place, dragged(drag.start, drag.handle, dx, dy, store.scene.half, scale)),
+      withItem(store.scene, drag.view.place, dragItem(drag.start, drag.handle, dx, dy, store.scene.half, scale)),
     );
   }
 

@@ -57,7 +57,7 @@ export class ClientsView {
     const height = names.length <= 8 ? 24 : names.length <= 14 ? 19 : 15;
     this.plot.pad.left = width < NARROW_PIXELS ? 66 : DOT_PAD.left;
     this.plot.resize(width, DOT_PAD.top + names.length * height + GAP_ROOM + DOT_PAD.bottom);
-    setAttributes(this.plot.root, { "aria-label": spoken(scene, g, label, numbers) });
+    setAttributes(this.plot.root, { "aria-label": readAloud(scene, g, label, numbers) });
     const at = this.paintAxis(numbers);
     const rowAt = (/** @type {number} */ r) => DOT_PAD.top + (r + 0.5) * height;
     this.paintRows(names, rowAt, height);
@@ -165,7 +165,7 @@ function tableOf(scene, numbers) {
 }
 
 /** @param {Scene} scene @param {number} g @param {string} label @param {Aggregates} numbers */
-function spoken(scene, g, label, { avg, all, byClient }) {
+function readAloud(scene, g, label, { avg, all, byClient }) {
   const clients = scene.clients.map((client, i) => `${client.name} ${figure(byClient[g][i])}`).join(", ");
   return `${label} of ${scene.generators[g].name}: ${clients}; avg ${figure(avg[g])}, all ${figure(all[g])}`;
 }

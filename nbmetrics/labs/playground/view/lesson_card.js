@@ -364,7 +364,7 @@ class AnswerPart {
   constructor(store, onNext, signal) {
     this.store = store;
     /** @type {{scene: Scene, text: string} | null} what was last said, and of which scene */
-    this.told = null;
+    this.shownOutcome = null;
     this.outcome = el("p", { class: "nbm-outcome" });
     this.meaning = el("p", { class: "nbm-meaning" });
     this.tries = el("ul", { class: "nbm-tries" });
@@ -381,9 +381,10 @@ class AnswerPart {
     this.root.hidden = !isShown;
     this.next.hidden = !isShown || !hasNext;
     if (!isShown) return;
-    if (this.told?.scene !== scene) this.told = { scene, text: outcomeOf(lesson, scene, dataOf(this.store.model)) };
+    if (this.shownOutcome?.scene !== scene)
+      this.shownOutcome = { scene, text: outcomeOf(lesson, scene, dataOf(this.store.model)) };
     this.outcome.hidden = !lesson.predict;
-    setText(this.outcome, this.told.text);
+    setText(this.outcome, this.shownOutcome.text);
     setText(this.meaning, lesson.reveal);
     this.more.hidden = lesson.tries.length === 0;
     while (this.tries.children.length > lesson.tries.length) this.tries.lastElementChild?.remove();

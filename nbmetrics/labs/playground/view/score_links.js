@@ -33,13 +33,16 @@ export class Links {
 
   /** @param {Scene} scene */
   paint(scene) {
-    const { explained, told } = this.store;
+    const { explained, explainedGenerator } = this.store;
     const { numbers } = drawnOf(this.store);
-    const ends = explained && numbers ? this.endsOf(scene, explained, numbers, told) : [];
-    setHue(this.root, told);
+    const ends = explained && numbers ? this.endsOf(scene, explained, numbers, explainedGenerator) : [];
+    setHue(this.root, explainedGenerator);
     const distributions = distributionsOf(scene, dataOf(this.store.model));
     const { at } = projection(scene, this.stage.size);
-    const [fromX, fromY] = at(distributions.generators[told].x, distributions.generators[told].y);
+    const [fromX, fromY] = at(
+      distributions.generators[explainedGenerator].x,
+      distributions.generators[explainedGenerator].y,
+    );
     const taken = [...this.stage.taken];
     resizeChildren(this.root, ends.length, makeLink).forEach((node, i) => {
       const { distribution, share, text } = ends[i];
@@ -82,7 +85,7 @@ function makeLink() {
 
 /** The score of a generator as the sum that it is. @param {PlaygroundStore} store @param {Scene} scene @returns {string} */
 export function sumOf(store, scene) {
-  const { explained, told: g } = store;
+  const { explained, explainedGenerator: g } = store;
   const { numbers, label } = drawnOf(store);
   if (!explained || !numbers) return "";
   const { name } = scene.generators[g];

@@ -47,7 +47,7 @@ export class PlaygroundStore extends PlaneStore {
   }
 
   /** The generator whose score the plane explains: the one pointed at, else the one charted. */
-  get told() {
+  get explainedGenerator() {
     const { hovered } = this;
     return hovered?.kind === "generators" && hovered.index < this.scene.generators.length
       ? hovered.index

@@ -31,9 +31,9 @@ export function numbersOf(scene, model) {
   const { m, p } = placesOf(study, scene);
   const drawn = study.drawn[e].map((run) => run[m][p]);
   const [exact, shown] = [study.exact[m][p], drawn[scene.run - 1]];
-  const order = ordered(exact);
+  const order = rankingOf(exact);
   const pair = study.pairs[e][m][p];
-  const firsts = drawn.map((run) => ordered(run)[0]);
+  const firsts = drawn.map((run) => rankingOf(run)[0]);
   return {
     place: e,
     epsilon: study.epsilons[e],
@@ -42,14 +42,14 @@ export function numbersOf(scene, model) {
     exact,
     drawn,
     shown,
-    places: exact.map((_, g) => ordered(shown).indexOf(g) + 1),
+    places: exact.map((_, g) => rankingOf(shown).indexOf(g) + 1),
     first: exact.map((_, g) => firsts.filter((first) => first === g).length),
     kept: pair.kept,
     low: pair.low,
     high: pair.high,
     pair,
-    same: drawn.filter((run) => String(ordered(run)) === String(order)).length,
-    clipped: ordered(study.clipped[m][p])[0],
+    same: drawn.filter((run) => String(rankingOf(run)) === String(order)).length,
+    clipped: rankingOf(study.clipped[m][p])[0],
     clips: study.clips[m][p],
     survives: survives(study, m, p),
   };
@@ -67,7 +67,7 @@ export function nearest(epsilons, epsilon) {
 }
 
 /** The generators from best to worst. @param {number[]} scores */
-export function ordered(scores) {
+export function rankingOf(scores) {
   return scores.map((_, g) => g).sort((g, h) => scores[g] - scores[h]);
 }
 
@@ -109,7 +109,7 @@ export function survivalWords(
 
 /** The order that the picked run would show. @param {Study} study @param {Scene} scene @param {Numbers} numbers */
 export function runWords({ generators }, { run }, { shown, drawn, places, order }) {
-  const names = ordered(shown).map((g) => generators[g]);
+  const names = rankingOf(shown).map((g) => generators[g]);
   const place = places[order[0]];
   const best = place === 1 ? "the right one first" : `the true first only ${ordinal(place)}`;
   return `A release is one run. Run ${run} of ${drawn.length}, the marks, would show ${names.join(", ")}; ${best}.`;

@@ -60,7 +60,7 @@ export class AxisSlider {
     drag.moved = true;
     const { value, range, slope, write, lock } = drag.from;
     const from = Math.min(range[1], Math.max(range[0], value));
-    store.preview(write(rounded(from + (event.clientX - drag.x) / slope, range, 500)), lock);
+    store.preview(write(roundTo(from + (event.clientX - drag.x) / slope, range, 500)), lock);
   }
 
   release() {
@@ -100,7 +100,7 @@ export class AxisSlider {
     if (!sets && !(event.key in next)) return;
     event.preventDefault();
     if (sets) return this.settle();
-    const wanted = rounded(next[event.key], range, 500);
+    const wanted = roundTo(next[event.key], range, 500);
     this.store.edit(write(wanted), lock);
     if (!this.store.isLocked(lock)) this.now = { ...this.now, value: wanted }; // the next key may come before the next paint
   }
@@ -120,7 +120,7 @@ export class AxisSlider {
 }
 
 /** Within the range, in round parts of it, as a person would type. @param {number} value @param {[number, number]} range @param {number} parts */
-function rounded(value, [low, high], parts) {
+function roundTo(value, [low, high], parts) {
   const step = roundStep(high - low, parts);
   return Math.min(high, Math.max(low, Number((Math.round(value / step) * step).toFixed(9))));
 }

@@ -9,7 +9,7 @@ import { el, oncePerFrame, setAttributes } from "./dom.js";
 import { Locks } from "./locks.js";
 import { alike } from "./shapes.js";
 import { unpacked } from "./share.js";
-import { recorded, Store } from "./store.js";
+import { recordEdit, Store } from "./store.js";
 
 /**
  * The widget of a lab: `compute` makes the numbers of a scene, `view` the content of one display and its painter.
@@ -38,7 +38,7 @@ export function lab(name, compute, view, { traits = [], kind = /** @type {any} *
         if (why) throw new Error(`It holds a scene that cannot be shown: ${why}.`);
         const before = model.get("scene");
         const rev = Math.max(before.rev, model.get("result").rev) + 1;
-        return { scene: { ...scene, rev }, history: recorded(model.get("history"), before) };
+        return { scene: { ...scene, rev }, history: recordEdit(model.get("history"), before) };
       },
       /** @param {{model: Model, signal?: AbortSignal}} context */
       initialize({ model, signal }) {

@@ -170,7 +170,7 @@ export class Matrix {
     this.scroll.addEventListener("scroll", () => this.soon(), options);
     this.scroll.addEventListener("pointermove", (event) => this.point(this.under(event)), options);
     this.scroll.addEventListener("pointerleave", () => this.point(null), options);
-    this.scroll.addEventListener("click", (event) => this.clicked(event), options);
+    this.scroll.addEventListener("click", (event) => this.handleClick(event), options);
     this.grid.addEventListener("keydown", (event) => this.key(event), options);
     this.grid.addEventListener("focusin", (event) => this.focused(event.target), options);
     this.grid.addEventListener("focusout", () => this.left(), options);
@@ -199,7 +199,7 @@ export class Matrix {
     const { rows, columns } = this.content;
     const { width: room } = this.size;
     if (!rows.length || !room) return;
-    const widest = (/** @type {string[]} */ texts) => Math.max(...texts.map((text) => this.measured(text)));
+    const widest = (/** @type {string[]} */ texts) => Math.max(...texts.map((text) => this.textWidth(text)));
     const wanted = widest(rows.map(({ name, note, isInside }) => `${name}${note ?? ""}${isInside ? "mm" : ""}`)) + 14;
     const names = Math.round(Math.min(Math.max(wanted, NAMES.least), NAMES.most, NAMES.share * room));
     const share = Math.floor((room - names) / columns.length);
@@ -223,7 +223,7 @@ export class Matrix {
   }
 
   /** @param {string} text */
-  measured(text) {
+  textWidth(text) {
     this.pen.font = `600 12px ${this.theme?.font ?? "sans-serif"}`;
     return this.pen.measureText(text).width;
   }
@@ -340,7 +340,7 @@ export class Matrix {
   }
 
   /** @param {MouseEvent} event */
-  clicked(event) {
+  handleClick(event) {
     const place = this.under(event);
     if (!place) return;
     if (place.row >= 0) this.go(place.row, Math.max(0, place.column));

@@ -127,7 +127,8 @@ export class ShareMenu {
     if (store.saved) download(new Blob([store.model.page?.() ?? ""], { type: "text/html" }), name);
     else {
       const asked = answerOf(store, "page", this.signal);
-      if (!(await within(asked, ANSWER_TIMEOUT_MS))) menu.tell("Python is busy or gone: the page comes once it answers.");
+      if (!(await within(asked, ANSWER_TIMEOUT_MS)))
+        menu.tell("Python is busy or gone: the page comes once it answers.");
       const { error, page } = await asked;
       if (error) return menu.tell(`Python: ${error}`);
       download(new Blob([page], { type: "text/html" }), name);

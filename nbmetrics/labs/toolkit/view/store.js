@@ -18,18 +18,18 @@
 import { REMEMBERED } from "./bounds.js";
 
 /** @param {History} history @param {Scene} before @returns {History} */
-export function recorded(history, before) {
+export function recordEdit(history, before) {
   return { past: [...history.past, before].slice(-REMEMBERED), future: [] };
 }
 
 /** @param {History} history @param {Scene} now @returns {{history: History, scene: Scene} | null} */
-export function undone({ past, future }, now) {
+export function undoEdit({ past, future }, now) {
   const scene = past.at(-1);
   return scene ? { scene, history: { past: past.slice(0, -1), future: [now, ...future] } } : null;
 }
 
 /** @param {History} history @param {Scene} now @returns {{history: History, scene: Scene} | null} */
-export function redone({ past, future }, now) {
+export function redoEdit({ past, future }, now) {
   const scene = future[0];
   return scene ? { scene, history: { past: [...past, now], future: future.slice(1) } } : null;
 }
@@ -222,7 +222,7 @@ export class Store {
     const before = this.before;
     this.before = null;
     if (!before) return this.changed();
-    if (!sameScene(before, this.scene)) this.model.set("history", recorded(this.history, before));
+    if (!sameScene(before, this.scene)) this.model.set("history", recordEdit(this.history, before));
     else if (this.model.get("scene").rev <= before.rev) this.scene = before; // Python never heard of the way there
     if (this.scene !== before) this.commit();
     this.changed();
@@ -245,12 +245,12 @@ export class Store {
 
   undo() {
     if (this.isLocked("history")) return;
-    this.travel(undone(this.history, this.scene));
+    this.travel(undoEdit(this.history, this.scene));
   }
 
   redo() {
     if (this.isLocked("history")) return;
-    this.travel(redone(this.history, this.scene));
+    this.travel(redoEdit(this.history, this.scene));
   }
 
   /** @param {{history: History, scene: Scene} | null} step */

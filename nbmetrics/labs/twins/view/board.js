@@ -181,7 +181,8 @@ export class TwinsBoard {
       return {
         ...pair,
         likeness,
-        apart: likeness === "=" || pair.second === null ? likeness : signed(pair.second - pair.first, shown.figures),
+        apart:
+          likeness === "=" || pair.second === null ? likeness : signedText(pair.second - pair.first, shown.figures),
       };
     });
     this.dots.paint(rows, shown.heads, shown.headline);
@@ -249,7 +250,7 @@ function likenessOf(first, second, scores, near) {
 }
 
 /** @param {number} value @param {(value: number) => string} figures */
-function signed(value, figures) {
+function signedText(value, figures) {
   return `${value < 0 ? "−" : "+"}${figures(Math.abs(value))}`;
 }
 

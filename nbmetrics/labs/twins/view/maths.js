@@ -97,7 +97,7 @@ export function printedPair(clients) {
   return {
     how: "printed",
     first,
-    second: shifted({ ...within, x: first.x, y: first.y }, beta, Math.sqrt(u)),
+    second: shift({ ...within, x: first.x, y: first.y }, beta, Math.sqrt(u)),
     u,
     beta,
     other: null,
@@ -108,7 +108,7 @@ export function printedPair(clients) {
 /** N(μ̂ + √u β, C), and its image on the other side. @param {Distribution} first @param {Distribution} shape @param {number} u @param {[number, number]} beta @returns {Pair} */
 function offsetPair(first, shape, u, beta) {
   const centre = { ...shape, x: first.x, y: first.y };
-  const [second, other] = [1, -1].map((side) => shifted(centre, beta, side * Math.sqrt(u)));
+  const [second, other] = [1, -1].map((side) => shift(centre, beta, side * Math.sqrt(u)));
   return { how: "offset", first, second, u, beta, other, reason: "" };
 }
 
@@ -175,7 +175,7 @@ function lineOf(vectors, slack) {
 }
 
 /** @param {Distribution} distribution @param {[number, number]} beta @param {number} by @returns {Distribution} */
-function shifted(distribution, [x, y], by) {
+function shift(distribution, [x, y], by) {
   return { ...distribution, x: distribution.x + by * x, y: distribution.y + by * y };
 }
 
