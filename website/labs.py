@@ -80,7 +80,7 @@ def _scenes(lab: Any) -> list[dict[str, str]]:
     """Links that open presets on the lab's page, each with its scene behind the # of the address."""
     kind = type(lab)
     return [
-        {"name": name, "hash": f"#{share.packed(kind.__name__, kind._state.parse(scene))}"}
+        {"name": name, "hash": f"#{share.pack(kind.__name__, kind._state.parse(scene))}"}
         for name, scene in lab._saved_starts.items()
     ]
 

@@ -58,7 +58,7 @@ class CorrelationLab(Lab):
 
     @property
     def _starts(self) -> dict[str, Any]:
-        """As the presets, but that the question stays as it stands."""
+        """Return the presets with the question as it stands."""
         return {name: {**start, "question": self.scene["question"]} for name, start in self.presets.items()}
 
     def scores(self) -> Scores:
@@ -96,6 +96,6 @@ _LABELS = {**{metric.name: metric.label for metric in METRICS}, "squared_differe
 
 
 def _with_preset_name(scene: CorrelationScene) -> CorrelationScene:
-    """The scene under the name of the preset that it equals, or else as the user's own."""
+    """Return the scene under the name of the preset that it equals, or else as the user's own."""
     named = (replace(scene, preset=name) for name in PRESETS)
     return next((candidate for candidate in named if candidate in PRESETS.values()), replace(scene, preset=OWN))

@@ -28,7 +28,7 @@ Card = float | None
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What is known of one generated set.
+    """The scores and nearest rows of one generated set.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Judgement:
 
 
 def ignore_part(part: str) -> None:
-    """Nobody listens."""
+    """Ignore the name of the part that is computed."""
 
 
 class Judge:
@@ -73,22 +73,22 @@ class Judge:
         return [metric.convention for metric in metrics]
 
     def cards(self, generated: np.ndarray) -> dict[str, Card]:
-        """The cards alone."""
+        """Return the cards of generated rows (m, d) by name."""
         return self.compute_cards(generated)[0]
 
     def compute_cards(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str]]:
-        """The cards, and why some have no value."""
+        """Return the cards by name, and the reasons of those that have no value."""
         return self._compute(generated)[:2]
 
     def judgement_of(self, generated: np.ndarray) -> Judgement:
-        """All that is shown of generated rows (m, d)."""
+        """Return all that is shown of generated rows (m, d)."""
         cards, missing, fitted, near = self._compute(generated)
         self.on_part("quality")
         quality = np.asarray(fitted_quality(self.real, generated))
         return Judgement(cards, missing, fitted, quality, near.index, np.sqrt(near.squared))
 
     def _compute(self, generated: np.ndarray) -> tuple[dict[str, Card], dict[str, str], Fitted, Neighbors]:
-        """The cards, why some have no value, and what FLD and AuthPct were taken from."""
+        """Return the cards, why some have no value, and the density and neighbours they come from."""
         rows = Rows.of(Sample(rows=generated))
         self.on_part("density")
         fitted = fitted_density(self.real, generated, self.seed)

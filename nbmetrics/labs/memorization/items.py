@@ -94,7 +94,7 @@ def _images(value: Any, argument: str) -> np.ndarray:
 
 
 def _stack(images: Sequence[Any], argument: str) -> Any:
-    """Images of a list, which may be Pillow's, as one array."""
+    """Return the images of a list, which may be Pillow's, as one array."""
     if any(hasattr(image, "convert") for image in images):
         mode = "L" if all(getattr(image, "mode", "") == "L" for image in images) else "RGB"
         images = [image.convert(mode) if hasattr(image, "convert") else image for image in images]
@@ -114,7 +114,7 @@ def _of_255(images: np.ndarray) -> np.ndarray:
 
 
 def _small(images: np.ndarray) -> np.ndarray:
-    """uint8 with a channel axis; of large images every k-th pixel each way averaged with its neighbours."""
+    """Return uint8 images with a channel axis, large ones reduced to every k-th pixel of a local average."""
     scale = 1 if images.dtype == np.uint8 else 255
     images = images if images.ndim == 4 else images[..., None]
     k = math.ceil(max(images.shape[1:3]) / MAX_THUMBNAIL_PIXELS)

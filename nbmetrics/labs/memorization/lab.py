@@ -187,7 +187,7 @@ class MemorizationLab(Lab):
             self._lock.release()
 
     def _judgement_of(self, scene: MemorizationScene) -> Judgement:
-        """All that is known of the generated rows of a scene; what only the page minds is no reason to ask again."""
+        """Return all that is shown of the generated rows of a scene, computed once for each set of rows."""
         with self._judging:
             shown = scene.bare
             judged_for, judgement = self._last
@@ -243,7 +243,7 @@ class MemorizationLab(Lab):
         self._noises[study.key] = study.noise(redrawn)
 
     def _add_noise(self) -> None:
-        """To numbers that were under way when it became known."""
+        """Add the noise of honest generators to numbers that were computed before it was known."""
         with self._lock:
             noise = self._noises.get(self.result.get("key", ""))
             if noise is not None and self.result["noise"] is None:

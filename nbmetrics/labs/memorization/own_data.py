@@ -25,7 +25,7 @@ STEPS = 3 * len(PARTS) - 2
 
 
 def is_quick(sets: Sets) -> bool:
-    """Whether the scores are there in no time."""
+    """Whether the scores take no noticeable time."""
     rows = sum(len(x) for x in sets)
     return rows**2 * max(MIN_FEATURES_COUNTED, sets.train.shape[1]) <= MAX_QUICK_OPERATIONS
 
@@ -46,7 +46,7 @@ def own_rows(train: Any, test: Any, generated: Any) -> Sets:
 
 
 def varying(rows: np.ndarray) -> np.ndarray:
-    """The numbers of the features of rows (n, d) that are not constant."""
+    """Return the numbers of the features of rows (n, d) that are not constant."""
     return np.flatnonzero(np.ptp(rows, axis=0) > 0)
 
 
@@ -81,7 +81,7 @@ def own_study(sets: Sets, seed: int, on_part: Callable[[str], None]) -> Study:
 
 
 def _first_two(train: np.ndarray) -> Map:
-    """To the first 2 principal components; of a single feature, the second is 0."""
+    """Return the map to the first 2 principal components; of a single feature, the second is 0."""
     with unmoved_random_state():
         from sklearn.decomposition import PCA
 

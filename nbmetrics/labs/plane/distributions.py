@@ -26,7 +26,7 @@ from ..toolkit.fields import number, whole
 
 
 def noise(seed: int, stream: int, n: int) -> np.ndarray:
-    """(n, 3): two standard normals by Box–Muller and a uniform number for each point, from mulberry32 on a counter."""
+    """Return (n, 3): two standard normals and a uniform number for each point, from mulberry32 on a counter."""
     start = ((seed + 1) * 0x9E3779B1 & 0xFFFFFFFF) ^ ((stream + 1) * 0x85EBCA6B & 0xFFFFFFFF)
     a = np.uint32(start) + np.arange(1, 3 * n + 1, dtype=np.uint32) * np.uint32(0x6D2B79F5)
     t = (a ^ (a >> np.uint32(15))) * (np.uint32(1) | a)
@@ -37,8 +37,7 @@ def noise(seed: int, stream: int, n: int) -> np.ndarray:
 
 
 def draw(distribution: Gaussian | Mixture | Empirical, seed: int, stream: int, n: int) -> np.ndarray:
-    """(n, 2) points of a distribution: of a Gaussian by its half-axes, of a mixture after a choice of part, of
-    points one."""
+    """Return (n, 2) points of a Gaussian, a mixture or a set of points, the same as the page draws."""
     random = noise(seed, stream, n)
     parts, weights = _parts(distribution)
     ends = np.cumsum(weights)
@@ -56,8 +55,7 @@ def draw(distribution: Gaussian | Mixture | Empirical, seed: int, stream: int, n
 
 
 def display_points(source: Any, most: int = 300) -> np.ndarray:
-    """The points that the page shows of data: at most `most` of its rows, evenly spread, or as many drawn of a
-    distribution."""
+    """Return the points that the page shows: at most `most` evenly spread rows, or as many drawn ones."""
     if isinstance(source, Distribution):
         return np.asarray(source.sample(most, np.random.default_rng(0)))
     return to_numpy(source)[:: math.ceil(len(source) / most)]
@@ -133,8 +131,7 @@ def _shrunk(distribution: Any, psi: float, centre: np.ndarray) -> Gaussian | Emp
 
 
 def summary(source: Any) -> dict[str, Any]:
-    """What the page has to know of rows (n, 2) or of a distribution it cannot draw itself: moments, kernel mean, some
-    points.
+    """Return what the page needs of rows (n, 2) or of a distribution: moments, kernel mean, some points.
 
     `count` is 0 for a distribution, `phi` the mean embedding under the cubic kernel, in the order of
     view/distributions.js.

@@ -42,8 +42,8 @@ _AROUND = string.whitespace + string.punctuation + "–—"
 COLUMNS = ["who", "lesson", "guess", "answer", "off"]
 
 
-def packed(progress: Mapping[str, Any]) -> str:
-    """The string of what a scene's field `lesson` holds; "" where no flag was placed."""
+def pack(progress: Mapping[str, Any]) -> str:
+    """Return the string of a scene's field `lesson`, or "" where no flag was placed."""
     if progress["guess"] is None:
         return ""
     value = [progress["name"], *(_brief(progress[part]) for part in ("guess", "answer"))]
@@ -55,8 +55,8 @@ def _brief(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def unpacked(body: str) -> tuple[str, float, float | None]:
-    """Lesson, guess and answer of a string without its mark; raises `InvalidInput` where it holds none."""
+def unpack(body: str) -> tuple[str, float, float | None]:
+    """Return the lesson, guess and answer that a string holds; raises `InvalidInput` where it holds none."""
     try:
         text = (
             base64.b64decode(body + "=" * (-len(body) % 4), b"-_", validate=True)
@@ -77,7 +77,7 @@ def answer_table(progress: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each lesson that a learner opened, with the string that is handed to a teacher."""
     import pandas as pd
 
-    rows = [(p["name"], p["guess"], p["answer"], _off(p), p["revealed"], packed(p)) for p in progress]
+    rows = [(p["name"], p["guess"], p["answer"], _off(p), p["revealed"], pack(p)) for p in progress]
     table = pd.DataFrame(rows, columns=["lesson", "guess", "answer", "off", "revealed", "string"])
     return table.astype({"guess": float, "answer": float, "off": float, "revealed": bool})
 
@@ -118,7 +118,7 @@ class ClassAnswers:
         target = checked_path(path, ".html", ".htm")
         columns = (self.table[name] for name in ("lesson", "guess", "answer"))
         strings = [
-            packed({"name": name, "guess": guess, "answer": None if math.isnan(answer) else answer})
+            pack({"name": name, "guess": guess, "answer": None if math.isnan(answer) else answer})
             for name, guess, answer in zip(*columns, strict=True)
         ]
         asked = {name: one.to_json() for name, one in self.lessons.items() if one.predict}
@@ -168,7 +168,7 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
         end = 0
         for match in _STRING.finditer(line):
             try:
-                name, guess, answer = unpacked(match[1])
+                name, guess, answer = unpack(match[1])
             except InvalidInput:
                 unreadable += 1
             else:
@@ -182,7 +182,7 @@ def collect_answers(strings: str | Iterable[str] = "", *, lesson: Any = None) ->
 
 
 def _joined(part: Any) -> Any:
-    """A text that is safe to check: chats hold letters that no table can show."""
+    """Return a pasted text with the letters replaced that no table can show."""
     return printable(part, MAX_PASTED_LETTERS + 1) if isinstance(part, str) else part
 
 
@@ -191,12 +191,12 @@ def _who(text: str) -> str:
 
 
 def page_of(text: str, lessons: Mapping[str, Any]) -> bytes:
-    """The page as UTF-8, with `text` pasted already, and with the lessons that it knows the answers of."""
+    """Return the page of a class as UTF-8, with `text` pasted already and the lessons that it knows."""
     return saved.fill_template("playground/view/collect.html", **page_fields(text, lessons))
 
 
 def page_fields(text: str, lessons: Mapping[str, Any]) -> dict[str, str]:
-    """What a page needs to collect answers, whatever stands around it."""
+    """Return the fields of the page's template: script, state and style."""
     script = modules.module("playground/view/collect.js")
     style = modules.style("toolkit/view/chart.css", "playground/view/collect.css")
     return {**saved.embed(script, {"text": text, "lessons": lessons}), "style": style}

@@ -21,7 +21,7 @@ OTHER = {"clients": "generators", "generators": "clients"}
 
 
 def clients_of(federation: Any, plane: Any) -> Any:
-    """The clients to show, or a preset's name, a scene or None; InvalidInput where `plane` has no use."""
+    """Return the clients to show, or a preset's name, a scene or None; InvalidInput where `plane` has no use."""
     if federation is None or isinstance(federation, (str, Scene)):
         dim = 2
     else:
@@ -32,10 +32,10 @@ def clients_of(federation: Any, plane: Any) -> Any:
     return federation
 
 
-def added(
+def add_item(
     scene: Scene, kind: str, name: str, source: Any, projection: Projection | None, free_key: Callable[[str], str]
 ) -> tuple[Scene, dict[str, Any]]:
-    """The scene with one more of `kind`, or another in the place of the one of that name; images become rows here.
+    """Return a scene with one more item of `kind`, or with the one of that name replaced; images become rows.
 
     Returns
     -------
@@ -64,14 +64,14 @@ def added(
 
 
 def _client(scene: Scene, name: str, source: Any) -> Client:
-    """The client that a source makes; images become rows as the other clients' did."""
+    """Return the client of a source; images become rows as the other clients' did."""
     client = Federation({name: source}, extractor=scene.extraction if are_images(source) else None)[name]
     check_one_space([("the scene", scene.extraction), (name, client.extraction)], "source")
     return client
 
 
 def _generator(scene: Scene, name: str, source: Any) -> Generator:
-    """The generator that a source makes; what it makes of images are rows, as the clients' are."""
+    """Return the generator of a source; what it makes of images are rows, as the clients' are."""
     return as_generators({name: source})[0].through(scene.extraction)
 
 
@@ -85,7 +85,7 @@ def _wide(
 
 
 def _flat(scene: Scene, party: Client | Generator) -> tuple[Item, Any]:
-    """The item of a source in the plane, and what a lab holds for it, if anything."""
+    """Return the item of a source in the plane, and the data that a lab holds for it, or None."""
     if isinstance(party, Client):
         flat_scene = Scene.of(Federation([party]))
         return flat_scene.clients[0], flat_scene.data.get(party.name or "")
@@ -94,7 +94,7 @@ def _flat(scene: Scene, party: Client | Generator) -> tuple[Item, Any]:
 
 
 def _weight(scene: Scene, held: Any) -> float:
-    """What a new client weighs: as much a row as the others, or as much as they do on average."""
+    """Return the weight of a new client: by its rows as the others', or their average."""
     total = sum(client.weight or 0.0 for client in scene.clients)
     others = [scene.data.get(client.key) if client.kind == "data" else None for client in scene.clients]
     counts = [len(source) if _has_rows(source) else 0 for source in (held, *others)]

@@ -113,7 +113,7 @@ def _items(scene: Scene) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMo
 
 
 def _shadows(scene: Scene, data: Mapping[str, Any]) -> tuple[list[tuple[str, Any, HasMoments, Look]], HasMoments]:
-    """The same of what is shown of rows wider than the plane."""
+    """Return the same of the projection of rows wider than the plane."""
     items: list[tuple[str, Any, HasMoments, Look]] = []
     looks = [
         *((client, CLIENT) for client in scene.clients),
@@ -142,7 +142,7 @@ def _path_of(shape: str) -> Path:
 
 
 def _moments(source: Any) -> HasMoments:
-    """What knows the mean and covariance of a distribution or of rows."""
+    """Return the mean and covariance of a distribution or of rows."""
     return source if has_moments(source) else Gaussian.fit(source)
 
 
@@ -216,7 +216,7 @@ def _key(figure: Drawing, ax: Any) -> None:
 
 
 def _table(ax: Any, scores: Scores) -> float:
-    """Draws it, and returns where it ends."""
+    """Draw the table of scores and return where it ends."""
     values = {metric: scores.values(metric)[:2] for metric in scores.metrics}
     ranks = {metric: [places(losses) for losses in scores.losses(metric)[:2]] for metric in scores.metrics}
     height = min(HEIGHT, (SIDE - 1.6) / len(scores.generators))

@@ -33,7 +33,7 @@ def headline(scores: Scores, metric: str) -> str:
 
 
 def with_cautions(text: str, label: str, samples: int, cautions: Iterable[str]) -> str:
-    """The same beside what it rests on: few points, or scores that come with cautions, which stand under the table."""
+    """Return the headline beside what it rests on: few points, or scores that come with cautions."""
     is_cautioned = any(line.startswith((f"{label}:", f"{label} ")) for line in cautions)
     first = f"From {samples:,} points each: " if samples else ""
     return f"{first}{text}{' But see the cautions.' if is_cautioned else ''}"

@@ -38,7 +38,7 @@ SAVED_WIDE = (
 def wide_item(
     name: str, source: Any, projection: Projection, weight: float | None = None
 ) -> tuple[Item, Any, dict[str, Any]]:
-    """The item of rows or a distribution, what the lab holds for it, and what its page draws."""
+    """Return the item of rows or a distribution, what the lab holds for it, and what its page draws."""
     dim = projection.about["dim"]
     held: Any = source
     if isinstance(source, Distribution):
@@ -61,7 +61,7 @@ def drawn_source(generator: Generator, position: int, seed: int, dim: int) -> An
 def wide_scene(
     federation: Federation, generators: Any, projection: Projection, preset: str, **settings: Any
 ) -> tuple[Scene, dict[str, Any]]:
-    """The scene of clients of any width, with what it holds in `data`, and what the page draws of each."""
+    """Return the scene of clients of any width, with the data it holds, and what the page draws of each."""
     if generators is None:
         generators = _default(federation)
     extracted = [generator.through(federation.extraction) for generator in as_generators(generators)]
@@ -87,7 +87,7 @@ def wide_scene(
 
 
 def _default(federation: Federation) -> dict[str, Any]:
-    """The Gaussian of the pooled clients, named as no client is."""
+    """Return the Gaussian of the pooled clients, under a name that no client has."""
     pooled = federation.pooled()
     distribution = Gaussian.fit(pooled.rows) if pooled.distribution is None else pooled.distribution
     free = next(n for n in (f"Generator {k}" for k in range(1, len(federation) + 2)) if n not in federation.names)
@@ -95,7 +95,7 @@ def _default(federation: Federation) -> dict[str, Any]:
 
 
 def _with_weights(federation: Federation) -> Iterable[tuple[Client, float]]:
-    """Each client with a weight that a person would type: ones where all weigh the same, numbers of rows by default."""
+    """Return the clients with weights as typed: ones where all weigh the same, else numbers of rows."""
     weights = federation.weights
     counts = [len(c.rows) if c.weight is None and c.rows is not None else 0 for c in federation]
     if max(weights) == min(weights):
@@ -161,7 +161,7 @@ def _without_nan(value: Any) -> Any:
 
 
 def is_quick(scene: Scene) -> bool:
-    """Whether FID and KID of a scene are there in no time."""
+    """Whether FID and KID of a scene take no noticeable time."""
     counts = [0 if isinstance(held, Distribution) else len(held) for held in scene.data.values()]
     rows, dim = sum(counts), scene.dim
     pairs = len(scene.generators) * (len(scene.clients) + 1)

@@ -18,7 +18,7 @@ from ..toolkit import modules, saved
 from ..toolkit.lab import Lab
 from ..toolkit.namespace import list_variables, suitable, why_not
 from .answers import answer_table
-from .attach import added, clients_of
+from .attach import add_item, clients_of
 from .high_dimensional import SAVED_WIDE, Kept, is_quick, wide_scene
 from .lessons import Lesson, builtin_lessons, lesson_of
 from .numbers import compute, metrics_of
@@ -261,7 +261,7 @@ class Playground(Lab):
         self._add("clients", name, source)
 
     def _add(self, kind: str, name: str, source: Any) -> None:
-        following, drawn = added(self._scene, kind, name, source, self._projection, self._free_key)
+        following, drawn = add_item(self._scene, kind, name, source, self._projection, self._free_key)
         self._data, self._extracted = dict(following.data), dict(following.extracted)
         self.data = {**self.data, **drawn}
         self._load(following)

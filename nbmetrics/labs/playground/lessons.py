@@ -203,7 +203,7 @@ def _file(path: Path) -> Any:
 
 
 def _dict(value: Any, allowed: Collection[str], needed: Collection[str], where: str, **more: Any) -> Mapping[str, Any]:
-    """`value`, if it is a dict of `known` fields; what is missing is named with an example that would do."""
+    """Return `value` as a dict of `allowed` fields; names what is missing with an example that would do."""
     examples = {**EXAMPLES, **more}
     if not isinstance(value, Mapping):
         wanted = _field_text({field: examples[field] for field in needed})
@@ -277,7 +277,7 @@ def _solution(value: Any, scene: Scene, named: Collection[str]) -> Scene | None:
 
 
 def _with_changes(scene: Scene, changes: Any, where: str) -> dict[str, Any]:
-    """The JSON of a scene with other fields, of what is in the plane; its view keeps what it does not name."""
+    """Return the JSON of a scene with other fields; its view keeps what they do not name."""
     if not isinstance(changes, Mapping):
         fix = f"Give a dict of the fields that change, such as {_field_text(EXAMPLES['then'])}, or lab.scene"
         raise InvalidInput(where, f"got {shown(changes)}", fix)
@@ -304,7 +304,7 @@ def _scene(value: Any, where: str) -> Scene:
 
 
 def _read(value: Any, where: str) -> Scene:
-    """The scene of a dict, of its JSON, or of a preset's name."""
+    """Return the scene of a dict, of its JSON, or of a preset's name."""
     if isinstance(value, str) and not value.lstrip().startswith("{"):
         return presets()[check_choice(value, presets(), where)]
     return value if isinstance(value, Scene) else Scene.parse(value)
@@ -343,7 +343,7 @@ _GIVEN_AS = {"reveal": "answer", "sweep": "flag", "axis": "flag"}
 
 
 def lesson_of(scene: Scene, question: Any, flag: Any, answer: Any, **others: Any) -> dict[str, Any]:
-    """The dict of a lesson about `scene`, checked; `others` are as `Playground.make_lesson` describes them."""
+    """Return the checked dict of a lesson about `scene`; `others` are as `Playground.make_lesson` describes them."""
     shown_now = {field: part for field, part in scene.to_json().items() if field not in KEPT}
     value = {"name": others.pop("name"), "question": question, "scene": shown_now}
     predict = {field: others.pop(field) for field in ("metric", "aggregate", "generator", "then")}
@@ -363,7 +363,7 @@ def lesson_of(scene: Scene, question: Any, flag: Any, answer: Any, **others: Any
 
 
 def _prediction_of(scene: Scene, flag: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What the flag is about: a parameter that is swept, or a score between two numbers."""
+    """Return what the flag is about: a parameter that is swept, or a score between two numbers."""
     metric = scene.view["metric"]
     prediction = {
         "metric": metric if metric in CLOSED else CLOSED[0],
@@ -383,7 +383,7 @@ def _prediction_of(scene: Scene, flag: Any, settings: Mapping[str, Any]) -> dict
 
 
 def _first_swept(scene: Scene) -> str:
-    """The first generator with a shape of its own, or else the first."""
+    """Return the name of the first generator with a shape of its own, or else of the first."""
     swept = (item.name for item in scene.generators if item.kind in (*SWEPT, "bumps"))
     return next(swept, scene.generators[0].name)
 

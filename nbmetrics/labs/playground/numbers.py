@@ -45,7 +45,7 @@ FROM_ROWS = tuple(name for name, facts in METRICS.items() if facts["closed"] == 
 
 
 def metrics_of(scene: Scene) -> list[Any]:
-    """FID, KID and the metric that the scene charts, where it has a closed form for distributions."""
+    """Return FID, KID and the charted metric, where it has a closed form for distributions."""
     name = scene.view["metric"]
     return [*ALWAYS, *([MADE[name]()] if name in MADE else [])]
 
@@ -69,7 +69,7 @@ def compute(scene: Scene, memory: ScoreCache | None = None) -> dict[str, Any]:
 
 
 def plain(scores: Any) -> dict[str, Any]:
-    """Scores as lists: avg and all by generator, byClient by generator and client."""
+    """Return scores as lists: avg and all by generator, byClient by generator and client."""
     numbers_by_metric = {}
     for name in scores.metrics:
         avg, pooled, by_client = scores.values(name)
@@ -78,7 +78,7 @@ def plain(scores: Any) -> dict[str, Any]:
 
 
 def _from_rows(scene: Scene, name: str, memory: ScoreCache) -> dict[str, Any]:
-    """A metric that needs rows, on those of the scene or on drawn points; the clients in proportion to weights."""
+    """Return the scores of a metric that needs rows, on those of the scene or on drawn points."""
     metric, weights = CachedMetric(memory.once(name, [], partial(metric_of, name)), memory), scene.distributions.weights
     real = [metric.summarize(sample) for sample in _held_out(scene, name, memory)]
     pooled = metric.pool(real, weights)
@@ -93,7 +93,7 @@ def _from_rows(scene: Scene, name: str, memory: ScoreCache) -> dict[str, Any]:
 
 
 def _held_out(scene: Scene, name: str, memory: ScoreCache) -> Iterator[Sample]:
-    """The clients' points in proportion to their weights; for FLD with as many held-out points again."""
+    """Return the clients' points in proportion to their weights; for FLD with as many held-out points again."""
     distributions = scene.distributions
     counts = shares_of(distributions.weights, _total(scene, distributions, 2 if name == "fld" else 1))
     for position, (client, count) in enumerate(zip(distributions, counts, strict=True)):
@@ -104,7 +104,7 @@ def _held_out(scene: Scene, name: str, memory: ScoreCache) -> Iterator[Sample]:
 
 
 def _split(client: Client, position: int, count: int, seed: int, is_held_out: bool) -> Sample:
-    """`count` points of a distribution, or rows of data, and as many others that are held out."""
+    """Return `count` points of a distribution, or rows of data, and as many others that are held out."""
     if client.rows is None:
         rows, test = (draw(client.distribution, start + seed, 2 * position, count) for start in (0, HELD_OUT_SEED))
     else:
@@ -114,7 +114,7 @@ def _split(client: Client, position: int, count: int, seed: int, is_held_out: bo
 
 
 def _total(scene: Scene, distributions: Any, parts: int) -> int:
-    """Points of all clients together: as many as the scene draws, or as rows of data in proportion to weights give."""
+    """Return how many points all clients have together, drawn or in proportion to their weights."""
     held = [
         len(c.rows) // parts / w
         for c, w in zip(distributions, distributions.weights, strict=True)
@@ -137,7 +137,7 @@ def _rows(source: Any, count: int, memory: ScoreCache) -> Any:
 
 
 def _bands(scene: Scene) -> dict[str, Any]:
-    """The exact value, and the mean and the 5 % and 95 % quantiles of the estimate over redrawn points.
+    """Return the exact value, and mean, 5 % and 95 % quantiles of the estimate over redrawn points.
 
     The gap of FID has also `alike`, the gap that so many points of clients of one distribution would show.
     """
@@ -164,6 +164,6 @@ def _bands(scene: Scene) -> dict[str, Any]:
 
 
 def _aggregate(numbers: dict[str, Any], part: str) -> np.ndarray:
-    """avg, all, or their gap, one for each generator."""
+    """Return avg, all, or their gap, one for each generator."""
     avg, pooled = np.array(numbers["avg"]), np.array(numbers["all"])
     return {"avg": avg, "all": pooled, "gap": avg - pooled}[part]

@@ -43,7 +43,7 @@ _FIX = 'Give "pca", "lda", or two columns by number or by name, such as plane=(0
 
 
 def about_of(value: Any) -> dict[str, Any] | None:
-    """The field `plane` of a scene, every part checked; None for a scene of the plane itself."""
+    """Return the field `plane` of a scene, every part checked; None for a scene of the plane itself."""
     if value is None:
         return None
     fields_of(value, ABOUT, ABOUT, "plane")
@@ -57,7 +57,7 @@ def about_of(value: Any) -> dict[str, Any] | None:
 
 
 def argument_of(about: Mapping[str, Any], text: Any) -> str:
-    """What stands in code for a plane that is not the default: ', plane=…', with `text` to write names."""
+    """Return the argument `, plane=…` of code, or "" for the default; `text` writes names."""
     if about["kind"] in ("numbered", "named"):
         first, second = (c if about["kind"] == "numbered" else text(c) for c in about["columns"])
         return f", plane=({first}, {second})"
@@ -119,7 +119,7 @@ class Projection:
 
 
 def _some_rows(federation: Federation) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of all clients in proportion to how many they have, float64, and whose each is."""
+    """Return rows of all clients in proportion to how many they have, float64, and the client of each."""
     held = [
         client.distribution.sample(POINTS_DRAWN, np.random.default_rng([0, k])) if client.rows is None else client.rows
         for k, client in enumerate(federation)
@@ -138,7 +138,7 @@ def _percent(share: float) -> str:
 
 
 def _principal(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]:
-    """The first two principal components of all rows; the second axis is empty where there is one feature."""
+    """Return the first two principal components of all rows; the second is empty where there is one feature."""
     with unmoved_random_state():
         from sklearn.decomposition import PCA
 
@@ -194,7 +194,7 @@ def _discriminant(rows: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, str]
 
 
 def _in_usual_units(rows: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The centre and the axes, by a power of ten shorter or longer where the picture would not fit a plane."""
+    """Return centre and axes, scaled by a power of ten where the picture would not fit a plane."""
     centre = rows.mean(axis=0)
     size = float(((rows - centre) @ axes).std(axis=0).max())
     if size == 0 or USUAL_SIZES[0] <= size <= USUAL_SIZES[1]:
@@ -203,7 +203,7 @@ def _in_usual_units(rows: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _columns(plane: Any, federation: Federation) -> tuple[str, list[int], list[str]]:
-    """Of two columns: "numbered" or "named", their numbers, and what to call them."""
+    """Return "numbered" or "named", the numbers of the two columns, and their names."""
     if not isinstance(plane, (list, tuple)) or len(plane) != 2:
         raise InvalidInput("plane", f"got {shown(plane)}", _FIX)
     if all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) for c in plane):
@@ -223,7 +223,7 @@ def _columns(plane: Any, federation: Federation) -> tuple[str, list[int], list[s
 
 
 def _names(federation: Federation) -> tuple[str, ...]:
-    """The names of the features, where the clients were given as data frames of the same columns."""
+    """Return the names of the features, where the clients came as data frames of the same columns."""
     names = {client.columns for client in federation if client.columns is not None}
     if not names:
         raise InvalidInput("plane", "names columns, and the clients are no data frames", "Give numbers: plane=(0, 5)")

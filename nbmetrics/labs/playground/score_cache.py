@@ -42,7 +42,7 @@ class ScoreCache:
         self._lock.release()
 
     def once(self, what: str, about: Sequence[Any], make: Callable[[], Any]) -> Any:
-        """`make()`, or what it gave before of these very objects, which are kept alive meanwhile."""
+        """Return `make()`, or its earlier result for these very objects, which are kept alive meanwhile."""
         key = (what, *map(id, about))
         entry = self._entries.get(key) or (tuple(about), make())
         if self._answering == threading.get_ident():
@@ -69,7 +69,7 @@ class CachedMetric(Adapted):
         return super().__getattribute__(name)
 
     def resolve(self, clients: Sequence[Sample]) -> Metric[Any]:
-        """This metric settled on these clients; the same object for the same clients, so that it is known again."""
+        """Return this metric resolved on these clients; the same object for the same clients."""
         sources = [_source(sample) for sample in clients]
         settled = self.memory.once(f"{self.name} settled", sources, lambda: self.item.resolve(clients))
         setting = getattr(settled, "kernel", type(settled))  # what clients can change of these metrics
@@ -95,7 +95,7 @@ class CachedMetric(Adapted):
         return float(self.memory.once(f"size gap {[*weights]}", [pooled, generated, *clients], make))
 
     def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
-        """The terms of every pair: those of generators with an unknown one anew, the others as they were."""
+        """Return the terms of every pair, computing only those of generators with an unknown one."""
         unknown = [g for g in generated if not all(self.memory.knows("terms", [r, g]) for r in real)]
         fresh = [r for r in real if not all(self.memory.knows("terms", [r, g]) for g in unknown)]
         rows = self.item.all_terms(fresh, unknown) if unknown else ()
@@ -110,11 +110,11 @@ class CachedMetric(Adapted):
         ]
 
     def _terms_of_pair(self, terms_by_pair: dict[tuple[int, int], Terms], real: Any, generated: Any) -> Terms:
-        """Those just made; anew where they were known before, and another thread's answer forgot them."""
+        """Return the terms of one pair, computed anew where another thread's answer dropped them."""
         terms = terms_by_pair.get((id(real), id(generated)))
         return terms_of(self.item, real, generated) if terms is None else terms
 
 
 def _source(sample: Sample) -> Any:
-    """What tells a sample from another: its rows, or its distribution."""
+    """Return the object that identifies a sample: its rows, or its distribution."""
     return sample.exact_distribution if sample.rows is None else sample.rows

@@ -19,7 +19,7 @@ from ..toolkit.lab import Lab
 from .numbers import headline, nearest, numbers_of, ranking_of
 from .scene import PrivacyScene
 from .settings import EPSILONS, Settings
-from .study import ABOUT, packed, study_of
+from .study import ABOUT, page_json, study_of
 
 if TYPE_CHECKING:
     from ...figures.drawing import Drawing
@@ -89,7 +89,7 @@ class PrivacyLab(Lab):
         settings = Settings.of(metrics, clip, delta, epsilons, centre, **counts)
         self._study, of = study_of(federation, generators, settings)
         has_data = federation is not None
-        self.study = packed(self._study, of, "" if has_data else ABOUT, settings.code(has_data))
+        self.study = page_json(self._study, of, "" if has_data else ABOUT, settings.code(has_data))
         grid = self._study.epsilons
         scene = {"metric": self._study.metrics[0].name, "of": of}
         places = {OPENS: grid[nearest(grid, FIRST_EPSILON)], MOST: grid[0], LEAST: grid[-1]}

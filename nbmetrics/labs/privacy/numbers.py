@@ -15,7 +15,7 @@ from .scene import AGGREGATES, PrivacyScene
 
 
 def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
-    """Of the nearest ε on the grid.
+    """Return what the page shows of the nearest ε on the grid.
 
     - place: of that ε on the grid; epsilon, multiplier
     - order: the generators from best to worst without noise; exact: their scores, by generator
@@ -57,17 +57,17 @@ def numbers_of(study: Mapping[str, Any], scene: PrivacyScene) -> dict[str, Any]:
 
 
 def nearest(epsilons: Sequence[float], epsilon: float) -> int:
-    """The place of the ε that is nearest by its ratio."""
+    """Return the place of the ε that is nearest by its ratio."""
     return int(np.argmin([abs(math.log(e / epsilon)) for e in epsilons]))
 
 
 def ranking_of(scores: Sequence[float]) -> list[int]:
-    """The generators from best to worst."""
+    """Return the generators from best to worst."""
     return sorted(range(len(scores)), key=lambda g: scores[g])
 
 
 def survives(study: Mapping[str, Any], m: int, p: int) -> float | None:
-    """The smallest ε from which on the order of the best generator and its rivals survives, or None."""
+    """Return the smallest ε from which on the order of the best and its rivals survives, or None."""
     threshold = None
     for epsilon, pairs in zip(reversed(study["epsilons"]), reversed(study["pairs"]), strict=True):
         if not pairs[m][p]["survives"]:

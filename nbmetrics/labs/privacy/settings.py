@@ -50,12 +50,12 @@ class Settings:
         return settings
 
     def metric_objects(self) -> list[Metric[Any]]:
-        """Metric objects; "kid" is KID of random features, in which noise can hide rows."""
+        """Return the Metric objects; "kid" is KID of random features, in which noise can hide rows."""
         return listed([KID(RandomFeatures(count=1024)) if one == "kid" else one for one in self.metrics])
 
     @property
     def others(self) -> dict[str, Any]:
-        """Those that are not the usual ones."""
+        """Return the settings that differ from the defaults, by name."""
         usual = Settings()
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         # a centre is an array, which no == compares to one value
@@ -64,7 +64,7 @@ class Settings:
         }
 
     def code(self, has_data: bool) -> str:
-        """Python that makes the lab again; what cannot be written down is named."""
+        """Return Python that makes the lab again; what cannot be written down is named."""
         texts = {"federation": "federation", "generators": "generators"} if has_data else {}
         for name, value in self.others.items():
             is_named = name == "centre" or (name == "metrics" and not all(isinstance(one, str) for one in value))

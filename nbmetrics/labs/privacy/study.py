@@ -32,7 +32,7 @@ ABOUT = "Handwritten digits of 16 averaged pixels, which clients hold in unequal
 
 
 def study_of(federation: Any, generators: Any, settings: Settings) -> tuple[NoiseStudy, str]:
-    """The study, and "digits" where it is the one that comes with the lab, else "own"."""
+    """Return the study, and "digits" where it comes with the lab, else "own"."""
     if federation is None and generators is None:
         for name in ("clip", "centre", "samples"):
             if getattr(settings, name) is not None:
@@ -68,7 +68,7 @@ def _study_of_digits(settings: Settings) -> NoiseStudy:
 
 
 def _average_pixels(rows: np.ndarray) -> np.ndarray:
-    """8 × 8 pixels to 4 × 4."""
+    """Return images of 8 × 8 pixels averaged to 4 × 4."""
     return rows.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, DIM)
 
 
@@ -100,8 +100,8 @@ def _study(federation: Federation, generators: Any, settings: Settings, progress
     )
 
 
-def packed(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
-    """The study as the page gets it, scores to seven digits: what page and Python read alike.
+def page_json(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
+    """Return the study as JSON for the page, scores to seven digits, as both sides read them.
 
     `about` is what it is of, in words; `code` is Python that makes the lab again.
     """
@@ -128,7 +128,7 @@ def packed(study: NoiseStudy, of: str, about: str, code: str) -> dict[str, Any]:
 
 
 def _of_pair(pair: PairSurvival, runs: int) -> dict[str, Any]:
-    """What is said of the best generator and the rival whose order with it survives least, at one ε.
+    """Return what is said at one ε of the best generator and the rival whose order survives least.
 
     - best, rival: their positions
     - kept: in how many runs the best stays first of all; low, high: Wilson's 95 % interval for the chance
@@ -155,5 +155,5 @@ def _of_pair(pair: PairSurvival, runs: int) -> dict[str, Any]:
 
 
 def _brief(array: np.ndarray) -> np.ndarray:
-    """Its numbers to seven digits."""
+    """Return the numbers to seven digits."""
     return np.array([float(f"{value:.7g}") for value in array.ravel()]).reshape(array.shape)

@@ -92,7 +92,7 @@ class Lab(anywidget.AnyWidget):
                 self._show_refusal(error, sync_data.get("scene") if isinstance(sync_data, Mapping) else None)
 
     def _accept_traits(self, sync_data: Any) -> dict[str, Any]:
-        """What the page writes, its history without what was refused; InvalidInput where it may not write that."""
+        """Return the traits that the page writes, refused history left out; InvalidInput for any other trait."""
         if not isinstance(sync_data, Mapping):
             raise InvalidInput("message", f"got {shown(sync_data)}", "Send a dict of traits")
         if others := [name for name in sync_data if name not in WRITTEN]:
@@ -126,7 +126,7 @@ class Lab(anywidget.AnyWidget):
         return self._state.parse(value)
 
     def _scene_from_page(self, value: Any) -> Any:
-        """The scene that the page sends; its revisions must leave room for those that follow."""
+        """Return the scene that the page sends; its revisions must leave room for those that follow."""
         scene = self._read(value)
         if scene.rev > (most := self._following + MAX_REVISION_LEAP):
             raise InvalidInput("rev", f"got {scene.rev}", f"Give at most {most}")
@@ -134,7 +134,7 @@ class Lab(anywidget.AnyWidget):
 
     @property
     def _following(self) -> int:
-        """The next revision: above what the page asked about, too."""
+        """The next revision: above every one that the page asked about."""
         present: int = max(self.scene["rev"], self.result["rev"], self._refused_rev)
         return present + 1
 
@@ -162,7 +162,7 @@ class Lab(anywidget.AnyWidget):
             self._worker.put(self._state.parse(change["new"]))
 
     def _receive(self, _: Any, message: Any, buffers: Any) -> None:
-        """What the page sends beside its traits: {"kind": …, …}."""
+        """Answer a message that the page sends beside its traits: {"kind": …, …}."""
         asked = message if isinstance(message, Mapping) else {}
         try:
             self._answer_to(asked.get("kind"), asked)
@@ -186,7 +186,7 @@ class Lab(anywidget.AnyWidget):
         self._worker.put(self._scene_from_page(message.get("scene")))
 
     def _content_of(self, kind: str, message: Mapping[str, Any]) -> dict[str, str]:
-        """The page or the picture that a display asks for, of the scene that it shows; or why there is none."""
+        """Return the page or the picture that a display asks for, of the scene that it shows; or an error."""
         try:
             scene = self._scene_from_page(message.get("scene"))
             if scene.rev > self.scene["rev"]:  # its commit may come by another thread
@@ -204,7 +204,7 @@ class Lab(anywidget.AnyWidget):
         return base64.b64encode(png_of(self._picture())).decode()
 
     def _show_refusal(self, error: Exception, asked: Any = None) -> None:
-        """Show in the view, at its own revision, why what it asked for cannot be; the numbers of that one stay."""
+        """Show an error in the view at the revision it is about; the numbers of that one stay."""
         rev, present = asked.get("rev") if isinstance(asked, Mapping) else None, self.scene["rev"]
         if not isinstance(rev, int) or not present <= rev <= self._following + MAX_REVISION_LEAP:
             rev = present
@@ -250,12 +250,12 @@ class Lab(anywidget.AnyWidget):
 
     @property
     def _starts(self) -> dict[str, Any]:
-        """The scenes to go back to, by the name in their field preset."""
+        """The scenes that Reset goes back to, by the name in their field preset."""
         return self.presets
 
     @classmethod
     def _open(cls, scene: State) -> Self:
-        """A new lab that starts from a scene."""
+        """Return a new lab that starts from a scene."""
         lab = cls()  # type: ignore[call-arg]  # every lab starts without arguments
         lab._accept(scene)
         if scene.preset not in lab._starts:
@@ -267,7 +267,7 @@ class Lab(anywidget.AnyWidget):
         """Raise InvalidInput where this lab lacks what a scene from elsewhere needs."""
 
     def _load(self, scene: State) -> Self:
-        """This lab, showing another scene; can be undone."""
+        """Show another scene in this lab, which can be undone; returns the lab."""
         self._accept(scene)
         self._travel((self._history.record(self._scene), scene))
         return self
@@ -284,7 +284,7 @@ class Lab(anywidget.AnyWidget):
 
     def share(self) -> str:
         """A short string that holds exactly this state: `from_share` of the class, or of a lab, reads it."""
-        return share.packed(type(self).__name__, self._scene)
+        return share.pack(type(self).__name__, self._scene)
 
     def share_url(self, base: str) -> str:
         """A link to exactly this state: what it leads to is a page of this lab, which `export_html` writes.
@@ -346,10 +346,10 @@ class Lab(anywidget.AnyWidget):
         return saved.saved_page(self, self._described(), lead)
 
     def _settle(self) -> None:
-        """Have ready what a picture shows; where numbers take long, that takes as long."""
+        """Wait for the numbers that a picture shows."""
 
     def _settle_all(self) -> None:
-        """Have ready what a page shows."""
+        """Wait for the numbers that a page shows."""
 
     @property
     def _saved_starts(self) -> dict[str, Any]:

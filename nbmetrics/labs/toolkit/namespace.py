@@ -18,8 +18,7 @@ MAX_VALUES_READ = 2_000_000
 
 
 def suitable() -> dict[str, Any]:
-    """The user's variables that are rows, frames, tensors, distributions, federations or functions `(n, rng)`, by
-    name."""
+    """Return the user's variables that a lab may take (rows, frames, distributions, functions), by name."""
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
@@ -32,12 +31,12 @@ def suitable() -> dict[str, Any]:
 
 
 def list_variables(dim: int, takes_images: bool = False) -> list[dict[str, str]]:
-    """The name of each, and why a lab of `dim` features, of images or not, cannot take it, or ""."""
+    """Return each variable's name, and why a lab of `dim` features cannot take it, or ""."""
     return [{"name": name, "why": why_not(value, dim, takes_images)} for name, value in suitable().items()]
 
 
 def why_not(value: Any, dim: int, takes_images: bool = False) -> str:
-    """Why a variable cannot stand beside `dim` features, in words, or ""; functions, which are not called, may."""
+    """Return why a variable cannot stand beside `dim` features, or ""; functions are not called."""
     try:
         return _why_not(value, dim, takes_images)
     except Exception as error:  # an object of the user's own, such as a lazy frame, may raise anything when looked at

@@ -30,12 +30,12 @@ _labs: weakref.WeakSet[Page] = weakref.WeakSet()
 
 
 def is_wanted() -> bool:
-    """Whether the environment asks for it, in the way that anywidget reads it."""
+    """Whether ANYWIDGET_HMR asks for reloading, read as anywidget reads it."""
     return os.environ.get("ANYWIDGET_HMR") == "1"
 
 
 def follow(lab: Page) -> None:
-    """Keep the page of a lab as its files are, as long as it is open."""
+    """Keep the page of an open lab up to date with its files."""
     with _lock:
         _labs.add(lab)
         if THREAD not in (thread.name for thread in threading.enumerate()):

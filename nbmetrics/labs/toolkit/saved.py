@@ -63,7 +63,7 @@ class Lead:
 
 
 def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
-    """The page as UTF-8; user text is only ever JSON in a script that is not run, or escaped."""
+    """Return the page as UTF-8; user text is JSON in a script that is not run, or escaped."""
     return fill_template(
         "toolkit/view/saved.html",
         **parts(lab),
@@ -75,7 +75,7 @@ def saved_page(lab: Any, description: str, lead: Lead) -> bytes:
 
 
 def parts(lab: Any, onward: str = "") -> dict[str, str]:
-    """What a page needs to show a lab, whatever stands around it: `embed`, and a style.
+    """Return the fields of a lab's page: `embed`, and a style.
 
     `onward` is the address of the page to go on to, where the lab has a button for that.
     """
@@ -89,7 +89,7 @@ def parts(lab: Any, onward: str = "") -> dict[str, str]:
 
 
 def embed(script: str, state: Any) -> dict[str, str]:
-    """A page's one script, the hash by which its CSP lets it run, and its state as JSON that nothing in it can end."""
+    """Return a page's one script, its hash for the CSP, and its state as JSON that nothing in it can end."""
     return {
         "script": script,
         "hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -98,13 +98,13 @@ def embed(script: str, state: Any) -> dict[str, str]:
 
 
 def fill_template(page: str, **fields: str) -> bytes:
-    """A page as UTF-8, with the fields in their places; all but `parts` are escaped already."""
+    """Return a template as UTF-8 with the fields filled in; all but `parts` are escaped already."""
     # One pass, so that braces in a user's text are left alone.
     return _FIELD.sub(lambda match: fields[match[1]], modules.source(page)).encode("utf-8", "replace")
 
 
 def _state(lab: Any) -> dict[str, Any]:
-    """The synced traits that are a lab's own, but for those tagged live, which mean nothing without a notebook."""
+    """Return the lab's own synced traits, but for those tagged live, which mean nothing without a notebook."""
     others = {*anywidget.AnyWidget.class_trait_names(sync=True), *lab.trait_names(live=True)}
     state: dict[str, Any] = lab.get_state([n for n in lab.keys if n not in others and not n.startswith("_")])
     return state

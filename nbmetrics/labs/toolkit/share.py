@@ -26,8 +26,8 @@ _ARGUMENT = "share string"
 _AGAIN = "Copy the whole string again, from what lab.share() returned"
 
 
-def packed(lab: str, scene: State) -> str:
-    """The string that `unpacked` reads; equal scenes give equal strings, whatever their revision."""
+def pack(lab: str, scene: State) -> str:
+    """Return the share string of a scene; equal scenes give equal strings, whatever their revision."""
     text = json.dumps(scene.at(0).to_json(), separators=(",", ":"), allow_nan=False)
     if len(text) > MAX_JSON_BYTES:
         raise InvalidInput("scene", f"takes {len(text):,} characters", "Share one with fewer or smaller items")
@@ -36,7 +36,7 @@ def packed(lab: str, scene: State) -> str:
 
 
 def link(base: Any, text: str) -> str:
-    """The address of a page with a share string behind it, which the page opens."""
+    """Return the address of a page with a share string behind it, which the page opens."""
     address = check_text(base, "base", MAX_BASE_LETTERS)
     if not address or re.search(r"[\s#]", address) or (_SCHEME.match(address) and not _PAGE.match(address)):
         fix = "Give the address of a page that lab.export_html made, such as 'https://example.org/playground.html'"
@@ -44,8 +44,8 @@ def link(base: Any, text: str) -> str:
     return f"{address}#{text}"
 
 
-def unpacked(text: Any, lab: str, state: type[State]) -> Any:
-    """The scene of a string that `lab` made; raises InvalidInput saying what is wrong with it."""
+def unpack(text: Any, lab: str, state: type[State]) -> Any:
+    """Return the scene of a share string that `lab` made; raises InvalidInput saying what is wrong with it."""
     if not isinstance(text, str):
         raise InvalidInput(_ARGUMENT, f"is {shown(text)}", "Give the text that lab.share() returned")
     if len(text) > MAX_SHARE_LETTERS:
@@ -102,7 +102,7 @@ class FromShare:
     def __get__(self, lab: Any, kind: Any) -> Callable[[str], Any]:
         def from_share(text: str) -> Any:
             """The lab of what `share` or `share_url` gave: a new one, or this one after one edit that can be undone."""
-            scene = unpacked(text, kind.__name__, kind._state)
+            scene = unpack(text, kind.__name__, kind._state)
             return kind._open(scene) if lab is None else lab._load(scene)
 
         return from_share

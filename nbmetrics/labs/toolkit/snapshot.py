@@ -52,12 +52,12 @@ class Snapshot:
 
 
 def png_of(figure: Figure) -> bytes:
-    """The figure's PNG alone."""
+    """Return the figure as PNG."""
     return _save(figure, "png")
 
 
 def picture(png: bytes, alt: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a notebook shows for a PNG: its data, and its metadata with the alt text."""
+    """Return a PNG for a notebook: its data, and its metadata with the alt text."""
     data = {"text/plain": alt, "image/png": base64.b64encode(png).decode()}
     return data, {"image/png": {"alt": alt}}
 

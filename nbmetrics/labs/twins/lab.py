@@ -120,7 +120,7 @@ class TwinsLab(Lab):
         return {"second": second, "scores": self._scores(scene, outcome), **said}
 
     def _outcome(self, scene: TwinsScene) -> Outcome:
-        """What is known of the pair now; where it takes a search, that begins once the clients lie still."""
+        """Return the pair or the reason for none; where it takes a search, that begins once the clients lie still."""
         if scene.construction == "published":
             return Outcome()
         if scene.construction == "printed":
@@ -158,7 +158,7 @@ class TwinsLab(Lab):
         self._worker.put(self._scene)
 
     def _scores(self, scene: TwinsScene, outcome: Outcome) -> dict[str, Any]:
-        """Of the first and the second generator: FID with each client, avg, all; None where there is no second."""
+        """Return FID with each client, avg and all of both generators; None where there is no second."""
         if scene.construction == "published":
             return {g: self.published[g] for g in ("first", "second")}
         clients = scene.federation
@@ -258,5 +258,5 @@ def _give_up(attempt: int, most: int) -> None:
 
 
 def _key(scene: TwinsScene) -> tuple[Any, ...]:
-    """What a twin depends on."""
+    """Return the part of a scene that a twin depends on."""
     return tuple((c.x, c.y, c.width, c.height, c.angle, c.weight) for c in scene.clients)

@@ -39,7 +39,7 @@ def cases(rng, count=80):
 @needs_node
 def test_page_and_python_say_the_same_headline():
     given = list(cases(np.random.default_rng(1)))
-    module = (VIEW / "words.js").as_uri()
+    module = (VIEW / "headline.js").as_uri()
     said = ran(
         f'import {{ headlineOf }} from "{module}";'
         "console.log(JSON.stringify(given[0].map(([avg, all]) =>"
@@ -78,11 +78,11 @@ CAUTIONED = (
 
 @needs_node
 def test_page_and_python_hedge_the_same_headline():
-    module = (VIEW / "words.js").as_uri()
+    module = (VIEW / "headline.js").as_uri()
     given = [[samples, cautions] for samples in (0, 20, 2000) for cautions in CAUTIONED]
     said = ran(
-        f'import {{ with_cautions }} from "{module}";'
-        'const said = given[0].map(([n, cautions]) => hedged(["Both say g0."], "FID", n, cautions));'
+        f'import {{ withCautions }} from "{module}";'
+        'const said = given[0].map(([n, cautions]) => withCautions(["Both say g0."], "FID", n, cautions));'
         'console.log(JSON.stringify(said.map((pieces) => pieces.join(""))));',
         given,
     )

@@ -90,7 +90,7 @@ def text_of(name, scene):
 
 def python_refuses(lab, text):
     try:
-        accept(lab, share.unpacked(text, type(lab).__name__, state_kind(lab)))
+        accept(lab, share.unpack(text, type(lab).__name__, state_kind(lab)))
     except nm.InvalidInput:
         return True
     return False
@@ -163,7 +163,7 @@ def test_each_side_reads_what_the_other_wrote(made, tmp_path):
     assert len(written) == len(cases) > 12
     for case, text in zip(cases, written, strict=True):
         lab = next(lab for lab in made if type(lab).__name__ == case["lab"])
-        assert share.unpacked(text, case["lab"], state_kind(lab)).to_json() == case["scene"]
+        assert share.unpack(text, case["lab"], state_kind(lab)).to_json() == case["scene"]
 
 
 @needs_node

@@ -37,7 +37,7 @@ export function headlineOf(label, { avg, all, terms }, { higher, isKernel }) {
  * The same beside what it rests on: few points, or scores that come with cautions, which stand under the table.
  * @param {Pieces} pieces @param {string} label @param {number} samples of each item, 0: exact distributions @param {string[]} cautions @returns {Pieces}
  */
-export function hedged(pieces, label, samples, cautions) {
+export function withCautions(pieces, label, samples, cautions) {
   const isCautioned = cautions.some((line) => line.startsWith(`${label}:`) || line.startsWith(`${label} `));
   const first = samples ? [`From ${samples.toLocaleString("en")} points each: `] : [];
   return [...first, ...pieces, ...(isCautioned ? [" But see the cautions."] : [])];
@@ -123,7 +123,7 @@ export class Headline {
     const names = generators.map(({ name }) => name);
     const cautions = plane ? (this.store.model.get("result").cautions ?? []) : [];
     const words = headlineOf(label, numbers, { higher, isKernel: kernel });
-    this.say(hedged(words, label, samples, cautions), names, width);
+    this.say(withCautions(words, label, samples, cautions), names, width);
   }
 
   /** Why there are no numbers. @param {string} label */
