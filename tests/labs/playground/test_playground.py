@@ -85,7 +85,7 @@ def test_a_scene_that_was_asked_about_and_answered_is_committed_under_its_own_nu
 def test_the_newest_scene_is_answered_in_whatever_order_they_come(monkeypatch, order):
     lab, gate = nm.Playground(), threading.Event()
     answered = lab._answer_of
-    monkeypatch.setattr(lab, "_answered", lambda scene: gate.wait(30) and answered(scene))
+    monkeypatch.setattr(lab, "_answer_of", lambda scene: gate.wait(30) and answered(scene))
     first, committed, asked = ({**lab.scene, "rev": rev, "half": half} for rev, half in ((2, 4.0), (9, 5.0), (9, 6.0)))
     lab.set_state({"scene": first})
     until(lambda: is_idle(lab))  # under way

@@ -123,8 +123,6 @@ class TestNumbers:
     def test_a_snapshot_waits_for_the_search_and_the_view_hears_of_it(self, twins_lab, monkeypatch):
         # the snapshot is first, and the search then gives up
         monkeypatch.setattr("nbmetrics.labs.twins.lab.SECONDS_STILL", 3)
-            "nbmetrics.labs.twins.lab.SECONDS_STILL", 3
-        )  # the snapshot is first, and the search then gives up
         lab = twins_lab("Unequal shapes (numerical)")
         assert lab.result["trying"]
         assert "Every client scores both generators alike" in lab.snapshot().alt
