@@ -1,7 +1,6 @@
 /**
- * The CorrelationLab: a question, the map of correlations, the scores, the clouds, the angles and the scale of x.
- *
- * What is seen now, in one sentence: how the generator pairs ŷ with x, and which score sees it. No DOM.
+ * The CorrelationLab: a headline, a question, the map of correlations, the scores, the clouds, the angles and the scale of
+ * x.
  *
  * @import { Pair } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"

@@ -1,11 +1,9 @@
 /**
- * The card that asks the questions. All that it shows is in the scene, so every display shows the same, and undo brings
- * a question back.
+ * Three questions in a row, each predict, then reveal, and the card that asks them. How far the learner is stands in the
+ * scene, so every display shows the same, and undo brings a question back. While a prediction is open, what would give
+ * it away is veiled; who would rather explore just moves something, or asks to be shown.
  *
- * Predict, then reveal: three questions in a row. How far the learner is stands in the scene. While a prediction is
- * open, what would give it away is veiled; who would rather explore just moves something, or asks to be shown.
- *
- * A question brings its example with it, and an answer is about that example, whatever else was tried before. No DOM.
+ * A question brings its example with it, and an answer is about that example, whatever else was tried before.
  *
  * @import { Answer, Pair, Score } from "./maths.js"
  * @import { Store } from "../../toolkit/view/store.js"

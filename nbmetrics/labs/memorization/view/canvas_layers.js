@@ -1,12 +1,10 @@
 /**
- * The marks that move with the sliders: the fitted bumps, the generated points, and rings around those that are copies.
- * On a canvas, from marks drawn once: as paths, a thousand of them take a screen without a graphics card longer than a
+ * What the picture shows on canvases: the fitted mixture as shading, and the marks that move with the sliders (fitted
+ * bumps, generated points, rings around copies), drawn from sprites: as paths, a thousand of them take longer than a
  * frame. The colours are those of the page.
  *
- * The fitted mixture as shading: each generated point is a bump with its own standard deviations along both axes, so a
- * bump on a grid is the product of two lists, and the whole picture takes a millisecond or two. No DOM.
- *
- * A collapsed bump is narrower than a cell: it keeps its mass there, as a dot, instead of falling between the cells.
+ * In the shading each generated point is a bump with its own standard deviations along both axes, so a bump on a grid is
+ * the product of two lists. A collapsed bump is narrower than a cell: it keeps its mass there, as a dot.
  *
  * @typedef {{places: [number, number][], isCopy: Uint8Array, isThere: (i: number) => boolean, size: number, ringInk: number}} Dots
  * @typedef {{places: [number, number][], radii: [number, number][], ink: number}} Bumps

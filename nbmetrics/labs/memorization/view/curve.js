@@ -1,8 +1,6 @@
 /**
- * The curve over one slider: every metric as standard deviations worse than honest, on one scale. While the learner
- * predicts where FID and FLD notice, the curves are hidden.
- *
- * Predict, then reveal: two flags on the axis of shares say where FID-test and FLD will notice; then the curves do.
+ * The curve over one slider: every metric as standard deviations worse than honest, on one scale. Until the learner has
+ * placed two flags where FID-test and FLD will notice, the curves are hidden.
  *
  * @import { CardName, Knob, MemoScene, NoticeLesson } from "./maths.js"
  * @import { Prediction } from "../../toolkit/view/axis_slider.js"

@@ -1,7 +1,6 @@
 /**
- * The plane: clients and generators as ellipses that can be dragged, resized and turned, by pointer or by key.
- *
- * One item in the plane: its ellipses, points, name and handles, and what keys do to them.
+ * The plane: clients and generators as ellipses with points, names and handles, which can be dragged, resized and turned,
+ * by pointer or by key.
  *
  * @import { Box, Handle, Label } from "./geometry.js"
  * @import { Item, Kind, Place, Scene } from "../../toolkit/view/types.js"

@@ -1,6 +1,4 @@
 /**
- * Guesses as flags on one axis, those that would hide each other on top of each other, and the answer as a line.
- *
  * The page for the projector: a teacher pastes the answer strings of a class, and every guess stands as a flag on the axis
  * of its lesson; Reveal draws the answer in. Nobody's name is shown, and nothing leaves the page.
  *

@@ -1,10 +1,8 @@
 /**
  * Twin: labs/playground/headline.py · held by: tests/labs/playground/test_headline_page.py
  *
- * The headline: which generator avg calls best, which all, in one line. No DOM.
- *
  * The top of the lab: what avg and all are, each a switch that shows in the plane where its number comes from; the
- * metric; and in one line what the two say now.
+ * metric; and in one line which generator avg calls best, and which all.
  *
  * @import { Aggregates, Scene } from "../../toolkit/view/types.js"
  * @import { Part, PlaygroundStore } from "./store.js"

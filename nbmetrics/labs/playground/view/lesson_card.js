@@ -1,15 +1,10 @@
 /**
- * Help for who is stuck, offered after a while: a hint to read, and for a task to be shown how. Its room is kept from the
+ * The card above the columns that asks a lesson's question, with the select that opens lessons, the axis on which a score
+ * is guessed, the hint offered after a while, and the learner's answer as a string for the teacher.
+ *
+ * The learner commits first: Reveal opens when a guess is placed (the flag of the sweep chart, or the card's own) or a
+ * task is done. All of it is in the scene, so undo brings the question back. Room for the hint is kept from the
  * beginning, so that nothing moves under the pointer when it comes.
- *
- * The axis on which a score is guessed: a range input with a flag, and after Reveal a mark at the answer.
- *
- * A learner's prediction as a string for the teacher: copied, and shown where it cannot be.
- *
- * The card above the columns that asks a lesson's question, and the select that opens lessons.
- *
- * The learner commits first: Reveal opens when a guess is placed (the flag of the sweep view, or the card's own) or a
- * task is done. All of it is in the scene, so undo brings the question back.
  *
  * @import { Lesson, Prediction } from "./lesson.js"
  * @import { Numbers, Progress, Scene } from "../../toolkit/view/types.js"

@@ -1,10 +1,6 @@
 /**
- * The flag that a learner places on the axis of a sweep before the curves are shown.
- *
- * The picture of a sweep: curves with their names at their ends, and their lowest points.
- *
- * Curves of avg, all and their gap over one parameter, with the present value as a marker that can be dragged. While a
- * lesson waits for a prediction the curves stay hidden, and there is a flag to place instead.
+ * The chart of a sweep: curves of avg, all and their gap over one parameter, with the present value as a marker that can
+ * be dragged. While a lesson waits for a prediction the curves stay hidden, and there is a flag to place instead.
  *
  * @import { Best, Subject, Sweep } from "./sweep.js"
  * @import { PlaneStore } from "../../plane/view/store.js"

@@ -1,11 +1,8 @@
 /**
  * Twin: labs/privacy/numbers.py · held by: tests/labs/privacy/test_privacy.py
  *
- * What the lab says of its numbers. No DOM.
- *
- * The shapes that the PrivacyLab's modules share; see scene.py, study.py and numbers.py.
- *
- * What the study says of one ε, metric, aggregate and run. No DOM.
+ * What the study says of one ε, metric, aggregate and run, in numbers and in words, and the shapes that the PrivacyLab's
+ * modules share; see scene.py, study.py and numbers.py. No DOM.
  *
  * @typedef {{rev: number, preset: string, of: string, epsilon: number, metric: string, aggregate: string, run: number}} Scene
  * @typedef {{best: number, rival: number, kept: number, low: number, high: number, kept_if_reversed: number,

@@ -1,7 +1,6 @@
 /**
- * Predict, then reveal: a flag on a chart's axis, and the answer that is drawn in once when it is revealed.
- *
- * Something on a chart's x axis that is dragged, or moved by keys.
+ * A slider on a chart's x axis, moved by dragging or by keys, and the flag of a prediction, which is one: placed before
+ * the answer is revealed, which is drawn in once.
  *
  * @import { Scene } from "./types.js"
  * @import { Store } from "./store.js"

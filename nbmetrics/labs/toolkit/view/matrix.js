@@ -3,8 +3,6 @@
  * colour, for keys, screen readers and whatever asks for elements: one stop of Tab, arrows within, a cell in words each.
  * Of large matrices the grid holds some rows about the one in focus; the canvas paints what is in sight.
  *
- * The names of a matrix, which stay in sight while it is scrolled.
- *
  * @import { Box, Cell, Theme } from "./matrix_cell.js"
  * @typedef {{name: string, note?: string, isInside?: boolean, isOpen?: boolean, isStrong?: boolean}} Row  `isOpen`: of a
  *   group, whether its parts are below it; `note` stands behind the name

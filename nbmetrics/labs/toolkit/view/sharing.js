@@ -3,9 +3,7 @@
  *
  * A saved page makes all of it itself. In a notebook a link would lead to a server of one's own, so a line of Python is
  * copied instead; the page and the picture are Python's, and where Python does not answer the page draws the picture.
- *
- * Questions to Python beside scenes, and their answers: numbered, so that of several displays of a lab the one that
- * asked hears it.
+ * Questions to Python are numbered, so that of several displays of a lab the one that asked hears the answer.
  *
  * @import { Store } from "./store.js"
  * @import { Pictured } from "./picture.js"

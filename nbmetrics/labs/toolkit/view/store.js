@@ -1,7 +1,7 @@
 /**
  * Twin: labs/toolkit/history.py · held by: tests/labs/toolkit/test_history_page.py
  *
- * The state that all displays of one lab share, and its line to Python.
+ * The state that all displays of one lab share, its history for undo and redo, and its line to Python.
  *
  * An edit is painted at once from here. While a drag lasts, the scene goes to Python as numbered messages, up to 60
  * a second and at most two unanswered, the newest winning, and the synced `scene` follows about ten times a second; on
@@ -10,8 +10,6 @@
  * was killed, or started anew under a reopened notebook, does not know the lab: then it is `lost` until its cell is run.
  *
  * What a teacher locked is refused here, whatever tries it, and shown by locks.js.
- *
- * Undo and redo of scenes, whatever they are. No DOM.
  *
  * @import { History, Model, Numbers, Scene } from "./types.js"
  */

@@ -1,7 +1,6 @@
 /**
- * What the clients say of the two generators: in a sentence, as a picture, and in the Scores table.
- *
- * The scores of both generators as marks on a line, a row for each client and for avg and all.
+ * What the clients say of the two generators: in a sentence, as marks on a line for each client, avg and all, and in the
+ * Scores table.
  *
  * @import { Distribution } from "../../toolkit/view/types.js"
  * @import { PlaneStore } from "../../plane/view/store.js"
