@@ -73,11 +73,11 @@ def check_same_order(named: Iterable[tuple[str, tuple[str, ...] | None]], argume
 
     It names `argument`, or else the frame whose order is another.
     """
-    known: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
+    orders: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
     for name, columns in named:
         if columns is None:
             continue
-        first, order = known.setdefault(tuple(sorted(columns)), (name, columns))
+        first, order = orders.setdefault(tuple(sorted(columns)), (name, columns))
         if columns != order:
             k = next(k for k, pair in enumerate(zip(columns, order, strict=True)) if pair[0] != pair[1])
             seen = f"column {k + 1} of {shown(name)} is {shown(columns[k])}, of {shown(first)} {shown(order[k])}"
@@ -187,8 +187,8 @@ def evaluated(module: Any, seed: int) -> Iterator[Array]:
     the user's own that draws from torch, or trains the module, at the same time still gets in the way.
     """
     torch = sys.modules["torch"]
-    given = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
-    gpu = [given.device] if given.device.type == "cuda" else []
+    parameter = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(0))
+    gpu = [parameter.device] if parameter.device.type == "cuda" else []
     with _one_module, torch.no_grad(), torch.random.fork_rng(devices=gpu):
         modes = {part: part.training for part in module.modules()}
         module.eval()
@@ -197,7 +197,7 @@ def evaluated(module: Any, seed: int) -> Iterator[Array]:
             for place in gpu:
                 with torch.cuda.device(place):
                     torch.cuda.manual_seed(seed)
-            yield given
+            yield parameter
         finally:
             for part, mode in modes.items():
                 part.training = mode
@@ -205,11 +205,11 @@ def evaluated(module: Any, seed: int) -> Iterator[Array]:
 
 def run_module(module: Any, latent: np.ndarray, seed: int) -> Array:
     """What a torch module makes of latents, `evaluated`."""
-    with evaluated(module, seed) as given:
-        made = module(given.new_tensor(latent))
-    if not is_torch_array(made):
-        raise InvalidInput("source", f"the module gives {shown(made)}", "Let forward return one tensor of rows")
-    return made.detach()
+    with evaluated(module, seed) as parameter:
+        rows = module(parameter.new_tensor(latent))
+    if not is_torch_array(rows):
+        raise InvalidInput("source", f"the module gives {shown(rows)}", "Let forward return one tensor of rows")
+    return rows.detach()
 
 
 def module_source(module: Any) -> Callable[..., Any]:
@@ -288,10 +288,10 @@ def scatter_of(parts: Iterable[Array], mean: Array) -> Array:
             if len(centred) < n:  # one for all: fresh pages cost as much as the subtraction
                 centred = np.empty((n, d))
             half = dsyrk(1.0, np.subtract(rows[block, :], mean, out=centred[:n]).T, beta=1.0, c=half, overwrite_c=1)
-    return mirrored(half)
+    return mirror_upper(half)
 
 
-def mirrored(upper: np.ndarray) -> np.ndarray:
+def mirror_upper(upper: np.ndarray) -> np.ndarray:
     """The symmetric matrix whose upper triangle is given, in place, in tiles that stay in the cache."""
     for rows in uniform_blocks(len(upper), 256):
         upper[rows.stop :, rows] = upper[rows, rows.stop :].T
@@ -398,3 +398,22 @@ def each_pair(x: Array, y: Array, step: int, visit: Callable[[Array, Array, bool
         for j in uniform_blocks(y.shape[0], step):
             if y is not x or j.start >= i.start:
                 visit(x[i, :], y[j, :], y is x and i.start == j.start)
+
+
+def unit_rows(rows: Array) -> Array:
+    """Return each row (n, d) divided by its length, in its own type; a row of zeros has no direction and stays 0."""
+    xp = namespace(rows)
+    parts = []
+    for block in row_blocks(rows.shape[0], 32 * rows.shape[1]):
+        wide = to_float64(rows[block, :])
+        # squares of the largest or smallest features would overflow, or be 0
+        largest = xp.max(xp.abs(wide), axis=1, keepdims=True)
+        wide = wide / xp.where(largest > 0.0, largest, 1.0)
+        length = xp.sqrt(xp.sum(wide * wide, axis=1, keepdims=True))
+        parts.append(xp.astype(wide / xp.where(length > 0.0, length, 1.0), rows.dtype))
+    return xp.concat(parts)
+
+
+def has_direction(unit: Array) -> Array:
+    """Return (n,) whether each row of `unit_rows` is not 0."""
+    return namespace(unit).any(unit != 0.0, axis=1)

@@ -24,7 +24,7 @@ from ..federation.generator import MOST_PARTIES
 from ..summaries.stream import Stream, checksum
 from .task_runner import Crew
 
-# Rows that all clients together show at a first look, as `metrics.kid.base.some_rows` takes them, and of each at least.
+# Rows that all clients together show at a first look, as `kid.kernels.some_rows` takes them, and of each at least.
 SOME, LEAST = 256, 2
 
 

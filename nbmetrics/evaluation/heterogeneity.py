@@ -24,7 +24,7 @@ from ..arrays import row_blocks, to_float64, to_numpy
 from ..errors import InvalidInput, check_choice, check_count, refusal_of, shown
 from ..metrics.base import Sample
 from ..metrics.fid.metric import FID
-from ..metrics.kid.centred import CentredPolynomial
+from ..metrics.kid.polynomial import CentredPolynomial
 from ..metrics.stratified import Strata
 from ..summaries.moments import Moments
 from ..summaries.roots import nuclear_norm

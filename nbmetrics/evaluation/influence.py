@@ -16,8 +16,7 @@ import numpy as np
 
 from ..errors import InvalidInput, refusal_of
 from ..metrics.base import Metric
-from ..metrics.chunked import Pieces, whole
-from ..metrics.stratified import InfluenceValues, Strata
+from ..metrics.stratified import InfluenceValues, Pieces, Strata, whole
 from ..ranking import same_scores
 from .uncertainty import Ends, normal_above
 

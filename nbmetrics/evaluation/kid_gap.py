@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import refusal_of
-from ..metrics.kid.batches import tabulate
 from ..metrics.kid.estimators import AllPairs
+from ..metrics.kid.mean_tables import tabulate
 from ..metrics.kid.metric import KID
 from .result import Result
 

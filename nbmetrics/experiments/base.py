@@ -14,7 +14,8 @@ import pandas as pd
 from ..errors import InvalidInput, check_count, check_list, check_names, check_number, shown
 from ..evaluation.evaluate import evaluate
 from ..federation import Federation
-from ..metrics.kid.kernels import Kernel, Polynomial, as_kernel
+from ..metrics.kid.kernels import Kernel, as_kernel
+from ..metrics.kid.polynomial import Polynomial
 
 P = ParamSpec("P")
 

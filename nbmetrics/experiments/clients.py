@@ -14,8 +14,9 @@ from ..errors import check_choice, check_count, check_number
 from ..evaluation.evaluate import evaluate
 from ..federation import Client, Federation
 from ..metrics.fid.metric import FID
-from ..metrics.kid.kernels import Kernel, Polynomial
+from ..metrics.kid.kernels import Kernel
 from ..metrics.kid.metric import KID
+from ..metrics.kid.polynomial import Polynomial
 from ..metrics.prdc import Coverage, Density, Precision, Recall
 from ..metrics.w1 import W1
 from ..partition import nearest

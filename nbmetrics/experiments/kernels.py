@@ -18,8 +18,9 @@ from ..distributions import Empirical, Gaussian, Mixture, parts_of
 from ..errors import InvalidInput, check_choice, check_count
 from ..metrics.base import Sample
 from ..metrics.kid.estimators import Subsets
-from ..metrics.kid.kernels import RBF, Polynomial
+from ..metrics.kid.kernels import RBF
 from ..metrics.kid.metric import KID
+from ..metrics.kid.polynomial import Polynomial
 from .base import KID_PAPER, experiment, grid, named_kernels
 
 DIMENSION, SHIFT = 16, 0.25

@@ -25,7 +25,7 @@ from ..evaluation.scores import Scores
 from ..federation import Federation, as_generators
 from ..metrics import KID, Metric
 from ..metrics.base import losses
-from ..metrics.kid.features import RandomFeatures
+from ..metrics.kid.random_features import RandomFeatures
 from .noisy_summaries import arrived, bounded, with_noise
 from .pairs import PairSurvival, pair_survival
 from .privacy import Normals, Privacy

@@ -20,7 +20,7 @@ from ..metrics import Metric, Sample
 from ..metrics.base import Terms
 from ..metrics.fid.metric import FID
 from ..metrics.kid.embedding import Embedding
-from ..metrics.kid.features import RandomFeatures
+from ..metrics.kid.random_features import RandomFeatures
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
 from .privacy import FEATURES, LEAST_CLIP, MOMENTS, MOST_CLIP, Normals, Privacy, centre_of, clipped_moments, unfolded

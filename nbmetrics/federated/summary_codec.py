@@ -27,16 +27,14 @@ from ..metrics import AMScore, Sample
 from ..metrics.base import Adapted
 from ..metrics.conditional import Conditional
 from ..metrics.fid.metric import FID
-from ..metrics.generator_only import Alone
-from ..metrics.inception_score import LOOSE, Classes
-from ..metrics.kid.centred import CentredPolynomial
+from ..metrics.generator_only import GeneratorOnly
+from ..metrics.inception_score import MAX_SUM_ERROR, Classes
 from ..metrics.kid.cmmd import CMMD
-from ..metrics.kid.embedding import Embedding
+from ..metrics.kid.embedding import Embedding, ThirdMoments
 from ..metrics.kid.estimators import AllPairs
-from ..metrics.kid.features import RandomFeatures
 from ..metrics.kid.metric import KID
-from ..metrics.kid.polynomial import WIDEST_EMBEDDING, Polynomial
-from ..metrics.kid.third import ThirdMoments
+from ..metrics.kid.polynomial import MAX_EMBEDDING_DIM, CentredPolynomial, Polynomial
+from ..metrics.kid.random_features import RandomFeatures
 from ..summaries.kernel_mean import KernelMean, KernelPart
 from ..summaries.moments import Moments
 from .serialization import AGAIN, Section
@@ -59,7 +57,7 @@ Arrays = Mapping[str, np.ndarray]
 
 def kind_of(metric: Any, dim: int) -> str:
     """The least that the metric can be computed from, for rows of `dim` features; "own": a metric of the user's."""
-    if isinstance(metric, Alone):
+    if isinstance(metric, GeneratorOnly):
         return "nothing"
     if isinstance(metric, FID) and type(metric).__module__.startswith("nbmetrics."):
         return "moments"
@@ -69,7 +67,7 @@ def kind_of(metric: Any, dim: int) -> str:
         kernel = metric.kernel
         if isinstance(kernel, RandomFeatures):
             return "features"
-        if isinstance(kernel, Polynomial) and kernel.is_cubic and dim <= WIDEST_EMBEDDING:
+        if isinstance(kernel, Polynomial) and kernel.is_cubic and dim <= MAX_EMBEDDING_DIM:
             return "thirds"
     is_known = type(metric).__module__.startswith("nbmetrics.") and not isinstance(metric, Adapted | Conditional)
     return "rows" if is_known else "own"
@@ -79,7 +77,9 @@ def says(metric: Any) -> str:
     """The settings that client and server must share: the convention, before it is settled on the clients' data."""
     if isinstance(metric, KID) and isinstance(metric.kernel, CentredPolynomial):
         kernel = metric.kernel
-        return KID(Polynomial(kernel.degree, kernel.gamma, kernel.coef0), metric.given, metric.name).convention
+        return KID(
+            Polynomial(kernel.degree, kernel.gamma, kernel.coef0), metric.estimator_option, metric.name
+        ).convention
     return str(metric.convention)
 
 
@@ -245,7 +245,7 @@ def _kernel_mean(metric: Any, mean: Embedding, count: float, diagonal: float) ->
 def _classes(section: Section, dim: int) -> Classes:
     marginal, clarity = (section.arrays.get(name, np.zeros((0, 0))) for name in ("marginal", "clarity"))
     _expect(section.arrays, {"marginal": (max(len(clarity), 1), dim), "clarity": (len(clarity),)})
-    if (marginal < 0).any() or (np.abs(marginal.sum(axis=1) - 1.0) > LOOSE).any() or (clarity > 0).any():
+    if (marginal < 0).any() or (np.abs(marginal.sum(axis=1) - 1.0) > MAX_SUM_ERROR).any() or (clarity > 0).any():
         raise InvalidInput("marginal", "are no class probabilities", AGAIN)
     return Classes(marginal, clarity, section.count)
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -23,25 +23,101 @@ from ..distributions import Distribution, draw_rows
 from ..errors import InvalidInput, check_choice, refusal_of, shown
 from ..summaries.rows import Rows
 from ..summaries.stream import BadRows
+from .capabilities import CAPABILITIES, Fold, Terms
 from .sample import Sample
 from .stratified import InfluenceValues, Strata
 
 S = TypeVar("S")
-S_co = TypeVar("S_co", covariant=True)
-# The named addends of a score, or why there is none.
-Terms = Mapping[str, float] | InvalidInput
 
 
-class Fold(Protocol[S_co]):
-    """The summary of rows that come in blocks, each taken once."""
+class Defaults:
+    """What a metric answers for a capability that it has not, see `capabilities`: the one place of these answers."""
 
-    def take(self, rows: np.ndarray) -> None: ...
+    def has_closed_form(self, distribution: Distribution) -> bool:
+        return False
 
-    def end(self) -> S_co: ...
+    def streaming_mode(self, dim: int) -> str:
+        return "rows"
+
+    def fold(self, dim: int) -> Fold[Any]:
+        raise NotImplementedError
+
+    def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
+        return ((terms_of(cast(Any, self), client, other) for client in real) for other in generated)
+
+    def single_row_summary(self, sample: Sample) -> Any:
+        return None
+
+    def prepare(self, clients: Sequence[Any]) -> None:
+        return None
+
+    def release_cache(self, summary: Any) -> None:
+        return None
+
+    def pool_operator(self, dim: int) -> Callable[[Sequence[Any], Sequence[float]], Any] | None:
+        return None
+
+    def pairwise_pool(self, dim: int) -> Any:
+        return None
+
+    def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> Sequence[str]:
+        return ()
+
+    def caution(self, real: Any, generated: Any) -> str | None:
+        return None
+
+    def without_bias(self, real: Any, generated: Any) -> float | None:
+        return None
+
+    def size_gap(self, clients: Sequence[Any], weights: Sequence[float], pooled: Any, generated: Any) -> float:
+        return 0.0
+
+    def scale(self, summary: Any) -> float:
+        return 0.0
+
+    def slopes(
+        self, clients: Sequence[Any], weights: Sequence[float], generated: Any, pooled: Any = None
+    ) -> np.ndarray | None:
+        return None
+
+    @property
+    def no_resampling(self) -> str:
+        return ""
+
+    def rows_to_resample(self, dim: int) -> int:
+        return 0
+
+    def summarize_repeated(self, sample: Sample, counts: np.ndarray) -> Any:
+        return cast(Any, self).summarize(sample.with_repeats(counts))
+
+    def replicates(
+        self,
+        real: Sequence[Sample],
+        generated: Sequence[Sample],
+        weights: Sequence[float],
+        real_counts: Sequence[Any],
+        generated_counts: Sequence[Any],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return replicate(cast(Any, self), real, generated, weights, real_counts, generated_counts)
+
+    @property
+    def has_influence_values(self) -> bool:
+        return False
+
+    def influence_values(self, real: Strata[Any], generated: Strata[Any]) -> InfluenceValues:
+        raise NotImplementedError
+
+    def strata(self, summary: Any, rows: Array | None) -> Strata[Any]:
+        return Strata.of(summary, rows)
+
+    def pool_strata(self, strata: Sequence[Strata[Any]], weights: Sequence[float]) -> Strata[Any]:
+        return Strata.pool(strata, weights, cast(Any, self).pool)
 
 
-class Metric(ABC, Generic[S]):
-    """A score between real data and a generator: three functions, and hooks, whose defaults suit most metrics.
+class Metric(Defaults, ABC, Generic[S]):
+    """A score between real data and a generator: three functions, a name and a direction.
+
+    What a metric can do more is listed in `capabilities`; the defaults suit most metrics.
 
     Attributes
     ----------
@@ -72,18 +148,18 @@ class Metric(ABC, Generic[S]):
 
     @abstractmethod
     def summarize(self, sample: Sample) -> S:
-        """The summary of `sample` (with `.rows`, or `.distribution` where there is a closed form)."""
+        """Return the summary of `sample` (with `.rows`, or `.distribution` where there is a closed form)."""
 
     @abstractmethod
     def pool(self, summaries: Sequence[S], weights: Sequence[float]) -> S:
-        """The summary of the mixture Σ λ_i P_i."""
+        """Return the summary of the mixture Σ λ_i P_i."""
 
     @abstractmethod
     def terms(self, real: S, generated: S) -> dict[str, float]:
-        """Named addends of the score."""
+        """Return the named addends of the score."""
 
     def distance(self, real: S, generated: S) -> float:
-        """The score: the sum of `terms`."""
+        """Return the score, the sum of `terms`."""
         return math.fsum(self.terms(real, generated).values())
 
     @cached_property
@@ -99,111 +175,9 @@ class Metric(ABC, Generic[S]):
         """The conventions behind the number, for the line under a table."""
         return ""
 
-    def has_closed_form(self, distribution: Distribution) -> bool:
-        """Whether `summarize` takes this distribution exactly, without drawing rows."""
-        return False
-
     def resolve(self, clients: Sequence[Sample]) -> Metric[S]:
-        """This metric with data-dependent settings fixed once for all clients."""
+        """Return this metric with data-dependent settings fixed once for all clients."""
         return self
-
-    def streaming_mode(self, dim: int) -> str:
-        """How `summarize` reads a stream of rows of `dim` features: "once" by `fold`, "again" (several passes), or not
-        at all, "rows": it needs them together."""
-        return "rows"
-
-    def fold(self, dim: int) -> Fold[S]:
-        """What makes the summary of rows that come in blocks, where `streaming_mode` says "once"."""
-        raise NotImplementedError
-
-    def all_terms(self, real: Sequence[S], generated: Sequence[S]) -> Iterable[Iterable[Terms]]:
-        """The terms of every pair, generator by generator; to be replaced where many pairs at once are cheaper."""
-        return ((terms_of(self, client, other) for client in real) for other in generated)
-
-    def single_row_summary(self, sample: Sample) -> S | None:
-        """What a client adds to the pool whose rows `summarize` refuses as too few for a score of its own; or None."""
-        return None
-
-    def prepare(self, clients: Sequence[S]) -> None:
-        """Compute once what the scores of all these clients will share; for where they come one after the other."""
-
-    def release_cache(self, summary: S) -> None:
-        """Free what was computed of a summary, is large, and can be computed again."""
-
-    def pool_operator(self, dim: int) -> Callable[[Sequence[S], Sequence[float]], S] | None:
-        """What pools pools of `dim` features to one hardly larger, in a tree; None where a pool holds all its parts."""
-        return None
-
-    def pairwise_pool(self, dim: int) -> Any:
-        """What makes the pool from numbers of every two clients, whose rows stay apart, see `kid.pairs`; or None."""
-        return None
-
-    def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> Sequence[str]:
-        """Lines on what these samples are too few, or too unlike, for; `generators` without those that answered."""
-        return ()
-
-    def caution(self, real: S, generated: S) -> str | None:
-        """Why the score of this pair is to be read with caution, "" where it is not; None: left to its interval."""
-        return None
-
-    def without_bias(self, real: S, generated: S) -> float | None:
-        """The score of pooled clients (or of one) without the bias of their fixed numbers of rows; None: as it is."""
-        return None
-
-    def size_gap(self, clients: Sequence[S], weights: Sequence[float], pooled: S, generated: S) -> float:
-        """How much of avg − all would be there if all clients were alike, from their numbers of rows; 0: unknown."""
-        return 0.0
-
-    def slopes(
-        self, clients: Sequence[S], weights: Sequence[float], generated: S, pooled: S | None = None
-    ) -> np.ndarray | None:
-        """How fast the pooled score grows with each weight, the others shrinking in proportion, (k,); None: unknown."""
-        return None
-
-    def scale(self, summary: S) -> float:
-        """The size of a summary in units of the score, beside which a `size_gap` may be negligible."""
-        return 0.0
-
-    @property
-    def no_resampling(self) -> str:
-        """Why rows cannot be resampled for this metric, or nothing."""
-        return ""
-
-    def rows_to_resample(self, dim: int) -> int:
-        """Rows below which resampling gives no interval, of `dim` features."""
-        return 0
-
-    def summarize_repeated(self, sample: Sample, counts: np.ndarray) -> S:
-        """The summary with each row as often as `counts` (n,) says."""
-        return self.summarize(sample.repeated(counts))
-
-    def replicates(
-        self,
-        real: Sequence[Sample],
-        generated: Sequence[Sample],
-        weights: Sequence[float],
-        real_counts: Sequence[Any],
-        generated_counts: Sequence[Any],
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """All scores on resampled rows, as `replicate`; to be replaced where there is a faster way."""
-        return replicate(self, real, generated, weights, real_counts, generated_counts)
-
-    @property
-    def has_influence_values(self) -> bool:
-        """Whether `influence_values` are known, so that `Influence` needs no resampling."""
-        return False
-
-    def influence_values(self, real: Strata[Any], generated: Strata[Any]) -> InfluenceValues:
-        """The score without its bias, and how each row pulls on it; NaN pulls where the rows are too few."""
-        raise NotImplementedError
-
-    def strata(self, summary: S, rows: Array | None) -> Strata[Any]:
-        """A summary of this metric beside its rows, for `influence_values`."""
-        return Strata.of(summary, rows)
-
-    def pool_strata(self, strata: Sequence[Strata[Any]], weights: Sequence[float]) -> Strata[Any]:
-        """The mixture Σ λ_i P_i of strata."""
-        return Strata.pool(strata, weights, self.pool)
 
 
 class Adapted(Metric[Any]):
@@ -231,7 +205,27 @@ class Adapted(Metric[Any]):
         return metric_of(self.item.resolve(clients)) if hasattr(self.item, "resolve") else self
 
 
-_HOOKS = {hook for hook in vars(Metric) if hook[0] != "_"} - {*vars(Adapted), "name"}
+_HOOKS = {hook for hook in (*vars(Metric), *vars(Defaults)) if hook[0] != "_"} - {*vars(Adapted), "name"}
+
+
+def capabilities_of(item: Any) -> tuple[type, ...]:
+    """Return the capabilities of a metric: those of which it has a method of its own.
+
+    Examples
+    --------
+    >>> [capability.__name__ for capability in nm.metrics.base.capabilities_of(nm.metrics.LogLikelihood())]
+    ['ClosedForm']
+    """
+    return tuple(capability for capability in CAPABILITIES if any(_own_methods(item, capability)))
+
+
+def _own_methods(item: Any, capability: type) -> Iterator[str]:
+    """Yield the names of the methods of a capability that are not the defaults."""
+    for name, member in vars(capability).items():
+        if callable(member) and not name.startswith("_"):
+            method = getattr(item, name, None)
+            if method and getattr(method, "__func__", method) is not vars(Defaults).get(name):
+                yield name
 
 
 class RowsMetric(Metric[Rows]):
@@ -286,7 +280,7 @@ def replicate(
     weights: Sequence[float],
     real_counts: Sequence[Any],
     generated_counts: Sequence[Any],
-    known: dict[Any, Any] | None = None,
+    cache: dict[Any, Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """All scores on resampled rows: by client (replicates, generators, clients) and pooled (replicates, generators).
 
@@ -297,16 +291,16 @@ def replicate(
     """
     samples, everyone = (*real, *generated), tuple(range(len(real)))
     by_client, pooled = [], []
-    known = {} if known is None else known
+    cache = {} if cache is None else cache
     score = partial(partial, _score, metric)
 
     def once(what: str, parties: tuple[int, ...], make: Callable[[], Any]) -> Any:
         """`make()`, kept where these parties are whole."""
         if not all(whole[p] for p in parties):
             return make()
-        if (what, parties) not in known:
-            known[what, parties] = make()
-        return known[what, parties]
+        if (what, parties) not in cache:
+            cache[what, parties] = make()
+        return cache[what, parties]
 
     def summary(party: int) -> Any:
         if whole[party]:
@@ -319,9 +313,9 @@ def replicate(
         summaries = [once("summary", (p,), partial(summary, p)) for p in range(len(samples))]
         shares = _shares_left(metric, weights, counts[: len(real)])
         together = once("pool", everyone, partial(metric.pool, summaries[: len(real)], shares))
-        for g, made in enumerate(summaries[len(real) :], len(real)):
-            by_client.append([once("client", (c, g), score(summaries[c], made)) for c in everyone])
-            pooled.append(once("all", (*everyone, g), partial(_pooled_score, metric, together, made)))
+        for g, summary_of_generator in enumerate(summaries[len(real) :], len(real)):
+            by_client.append([once("client", (c, g), score(summaries[c], summary_of_generator)) for c in everyone])
+            pooled.append(once("all", (*everyone, g), partial(_pooled_score, metric, together, summary_of_generator)))
     shape = len(real_counts[0]), len(generated)
     return np.array(by_client).reshape(*shape, len(real)), np.array(pooled).reshape(shape)
 
@@ -362,8 +356,8 @@ def _score(metric: Metric[Any], real: Any, generated: Any) -> float:
 
 
 def _pooled_score(metric: Metric[Any], real: Any, generated: Any) -> float:
-    found = metric.without_bias(real, generated)
-    return _score(metric, real, generated) if found is None else found
+    corrected = metric.without_bias(real, generated)
+    return _score(metric, real, generated) if corrected is None else corrected
 
 
 _REGISTRY: dict[str, Callable[[], Metric[Any]]] = {}

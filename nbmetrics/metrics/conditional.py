@@ -26,18 +26,19 @@ from ..errors import InvalidInput, caller_level, check_count, check_names, check
 from ..summaries.joint import JointMoments, short
 from ..summaries.roots import nuclear_norm
 from .base import Metric, Sample
+from .capabilities import Cautious, ClosedForm, MergeablePool
 from .fid.metric import PRECISION
-from .sample_size import few_rows
+from .sample import parties_with_few_rows
 
 # Pairs for each feature of x and y below which CFID is mostly the noise of its own estimate.
-ENOUGH = 10
+MIN_PAIRS_PER_FEATURE = 10
 
 
 class FewPairsWarning(UserWarning):
     """There are too few (x, y) pairs for the number of features; the score is mostly noise."""
 
 
-class Conditional(Metric[JointMoments]):
+class Conditional(Metric[JointMoments], MergeablePool, ClosedForm, Cautious):
     """What the conditional family shares: its summary, the moments of (x, y) together.
 
     Parameters
@@ -86,8 +87,8 @@ class Conditional(Metric[JointMoments]):
         """Who has too few pairs for a score to be more than bias."""
         first = clients[0]
         conditions = 0 if first.condition is None or isinstance(self, MFID) else first.condition.shape[1]
-        needed = ENOUGH * (first.dim + conditions)
-        who = few_rows(needed, client=clients)
+        needed = MIN_PAIRS_PER_FEATURE * (first.dim + conditions)
+        who = parties_with_few_rows(needed, client=clients)
         seen = f"{who} fewer than {needed:,} pairs (10 a feature)"
         return [f"{self.label}: {seen}, so much of it, and of avg − all, is bias."] if who else []
 
@@ -196,9 +197,10 @@ class CFID(Conditional):
 
 def warn_of_few(n: int, dx: int, dy: int) -> None:
     """Warn, at the line of the user's own code, where n pairs are too few for dx + dy features."""
-    if n >= ENOUGH * (dx + dy):
+    enough = MIN_PAIRS_PER_FEATURE * (dx + dy)
+    if n >= enough:
         return
-    text = f"CFID of {n} pairs with dim x = {dx} and dim y = {dy} is noisy: give {ENOUGH * (dx + dy)} or more"
+    text = f"CFID of {n} pairs with dim x = {dx} and dim y = {dy} is noisy: give {enough} or more"
     if n <= dx + 1:
         text += f". With n ≤ dim x + 1 = {dx + 1} its residual term is 0 whatever the generator"
     warnings.warn(text, FewPairsWarning, stacklevel=caller_level())
@@ -206,11 +208,11 @@ def warn_of_few(n: int, dx: int, dy: int) -> None:
 
 def _joint_terms(real: JointMoments, generated: JointMoments, alpha: float) -> dict[str, float]:
     generated = generated.carried_to(real)
-    roots = [_weighted(distribution, alpha) for distribution in (real, generated)]
+    roots = [_weighted_root(distribution, alpha) for distribution in (real, generated)]
     return {"mean": _squared_shift(real.mean_y, generated.mean_y), "covariance": _bures(*roots)}
 
 
-def _weighted(distribution: JointMoments, alpha: float) -> Array:
+def _weighted_root(distribution: JointMoments, alpha: float) -> Array:
     if alpha == 0:
         return distribution.marginal_root
     return namespace(distribution.root_y).concat([alpha * distribution.root_x, distribution.root_y], axis=1)

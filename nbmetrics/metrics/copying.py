@@ -20,13 +20,13 @@ from ..lazy_imports import unmoved_random_state
 from ..summaries.rows import Rows
 from .base import RowsMetric, Sample, sample_if_needed
 from .nearest_neighbors import Distinct, Neighbors, kth_between, kth_within
-from .prdc import distinct_of, remembered
+from .prdc import compute_once, distinct_of
 from .weak_cache import remember
 
 # C_T as published: so many dimensions and cells, and so many generated rows in a cell that counts.
-DIMENSIONS = 64
-CELLS = 3
-FEWEST = 20
+PCA_DIMENSIONS = 64
+CELL_COUNT = 3
+MIN_ROWS_OF_CELL = 20
 
 
 class _Copying(RowsMetric):
@@ -61,7 +61,7 @@ class AuthPct(_Copying):
     def _score(self, real: Rows, generated: Rows) -> float:
         train, rows = distinct_of(real), distinct_of(generated)
         key = train.digest, rows.digest, "authentic"
-        return float(remembered(key, lambda: authentic(nearest_train_rows(rows, train), train)))
+        return float(compute_once(key, lambda: authentic(nearest_train_rows(rows, train), train)))
 
     @property
     def convention(self) -> str:
@@ -75,14 +75,14 @@ def authentic(nearest: Neighbors, train: Distinct) -> float:
 
 def _spacing(train: Distinct) -> np.ndarray:
     """The squared distance of each train row to its own nearest."""
-    return remembered((train.digest, "spacing"), lambda: kth_within(train, 1).squared)
+    return compute_once((train.digest, "spacing"), lambda: kth_within(train, 1).squared)
 
 
 def nearest_train_rows(generated: Distinct, train: Distinct) -> Neighbors:
     """The nearest train row of every generated row, whatever library each came in; of equals that with most room."""
     widest = np.argsort(-_spacing(train)[train.first], kind="stable")
     x, y = align(generated.rows, train.rows)
-    return kth_between(generated.moved(x), train.moved(y).ordered(widest))
+    return kth_between(generated.with_rows(x), train.with_rows(y).reorder(widest))
 
 
 class CT(_Copying):
@@ -119,12 +119,12 @@ class CT(_Copying):
     @property
     def convention(self) -> str:
         return (
-            f"C_T: {CELLS} k-means cells on train (10 starts, seed {self.seed}), PCA to {DIMENSIONS} above that; "
-            "negative means copying, ranked by distance from 0"
+            f"C_T: {CELL_COUNT} k-means cells on train (10 starts, seed {self.seed}), "
+            f"PCA to {PCA_DIMENSIONS} above that; negative means copying, ranked by distance from 0"
         )
 
 
-def _centred(train: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _centering(train: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """About the mean of train, in units of its largest deviation."""
     mean = mean_rows(train)
     largest = float(np.max(np.abs(train - mean)))
@@ -132,14 +132,14 @@ def _centred(train: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return lambda rows: (rows - mean) / unit
 
 
-def _reduced(train: np.ndarray, seed: int) -> Callable[[np.ndarray], np.ndarray]:
+def _projection(train: np.ndarray, seed: int) -> Callable[[np.ndarray], np.ndarray]:
     """To the first 64 principal directions of train where it has more features, and varies."""
-    if train.shape[1] <= DIMENSIONS or not np.ptp(train, axis=0).any():
+    if train.shape[1] <= PCA_DIMENSIONS or not np.ptp(train, axis=0).any():
         return lambda rows: rows
     with unmoved_random_state():
         from sklearn.decomposition import PCA
 
-    model: Any = PCA(min(DIMENSIONS, len(train)), random_state=seed).fit(train)
+    model: Any = PCA(min(PCA_DIMENSIONS, len(train)), random_state=seed).fit(train)
     return lambda rows: np.asarray(model.transform(rows))
 
 
@@ -155,7 +155,7 @@ class _Cells:
     which lose all digits at a large common offset, and squares of small features are 0.
     """
 
-    reduced: Callable[[np.ndarray], np.ndarray]
+    reduce: Callable[[np.ndarray], np.ndarray]
     model: Any
     train: tuple[Distinct, ...]
     test: tuple[np.ndarray, ...]
@@ -164,26 +164,27 @@ class _Cells:
     def of(cls, train: np.ndarray, test: np.ndarray, seed: int) -> _Cells:
         # scikit-learn takes 32 bits
         seed = seed if seed < 2**32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
-        centred = _centred(train)
-        project = _reduced(centred(train), seed)
+        center = _centering(train)
+        project = _projection(center(train), seed)
 
-        def reduced(rows: np.ndarray) -> np.ndarray:
-            return project(centred(rows))
+        def reduce(rows: np.ndarray) -> np.ndarray:
+            return project(center(rows))
 
-        train, test = reduced(train), reduced(test)
+        train, test = reduce(train), reduce(test)
         # k-means draws its starts by row number: by distance from the mean, they depend on the set of rows alone
         train = train[np.argsort(np.sum(train * train, axis=1), kind="stable")]
-        model = _clustered(train, seed)
+        model = _cluster_rows(train, seed)
         near = tuple(Distinct.of(train[model.labels_ == cell]) for cell in range(model.n_clusters))
-        return cls(reduced, model, near, tuple(map(_apart, _cut(model, test), near)))
+        return cls(reduce, model, near, tuple(map(_apart, _cut(model, test), near)))
 
     def score(self, generated: np.ndarray) -> float:
         """C_T of generated rows."""
-        parts = _cut(self.model, self.reduced(generated))
-        cells = [(p, n, t) for p, n, t in zip(parts, self.train, self.test, strict=True) if len(p) > FEWEST and len(t)]
+        parts = _cut(self.model, self.reduce(generated))
+        joined = zip(parts, self.train, self.test, strict=True)
+        cells = [(part, near, far) for part, near, far in joined if len(part) > MIN_ROWS_OF_CELL and len(far)]
         if not cells:
-            counts = [len(part) for part in parts]
-            seen = f"no cell has more than {FEWEST} of the {len(generated)} generated rows beside test rows: {counts}"
+            counts, fewest = [len(part) for part in parts], MIN_ROWS_OF_CELL
+            seen = f"no cell has more than {fewest} of the {len(generated)} generated rows beside test rows: {counts}"
             raise InvalidInput("generated", seen, "Draw more generated rows, or use auth_pct")
         scores = [_z_score(_apart(part, near), test) for part, near, test in cells]
         return float(np.average(scores, weights=[len(test) for _, _, test in cells]))
@@ -194,13 +195,13 @@ def _cells(real: Rows, seed: int) -> _Cells:
     return remember(real, ("c_t", seed), lambda: _Cells.of(_plain(real.rows), _plain(real.test), seed))
 
 
-def _clustered(train: np.ndarray, seed: int) -> Any:
+def _cluster_rows(train: np.ndarray, seed: int) -> Any:
     """k-means with as many cells as hold rows: beside a row far off, distinct ones may be one to rounding."""
     with unmoved_random_state():
         from sklearn.cluster import KMeans
         from sklearn.exceptions import ConvergenceWarning
 
-    cells = min(CELLS, Distinct.of(train).size)
+    cells = min(CELL_COUNT, Distinct.of(train).size)
     while True:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

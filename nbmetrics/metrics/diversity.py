@@ -18,21 +18,21 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..arrays import Array, align, like, namespace, row_blocks, to_float64, to_numpy
+from ..arrays import Array, align, has_direction, like, namespace, row_blocks, to_float64, to_numpy, unit_rows
 from ..distributions import Distribution
 from ..errors import InvalidInput, shown
 from ..summaries.kernel_mean import KernelMean
 from ..summaries.roots import nuclear_norm
 from ..summaries.rows import Rows
 from .base import Metric, Sample, score_pair
-from .directions import directions, has_direction
-from .generator_only import Alone, score_alone
+from .capabilities import ClosedForm
+from .generator_only import GeneratorOnly, score_alone
 from .kid.estimators import AllPairs
 from .kid.kernels import RBF
 from .weak_cache import remember
 
 # Beyond as many rows a full matrix of pairs, and its spectrum, takes minutes; of a distribution fewer are drawn.
-MOST_ROWS, DRAWN = 5000, 2000
+MAX_ROWS, DRAWN_ROWS = 5000, 2000
 
 
 class OwnRows(Rows):
@@ -47,7 +47,7 @@ class OwnMean(KernelMean):
     nbytes = 0  # type: ignore[assignment]
 
 
-class Vendi(Alone[Rows]):
+class Vendi(GeneratorOnly[Rows]):
     """Vendi score of the generated rows (Friedman & Dieng 2023): the effective number of directions, or of points.
 
     Parameters
@@ -109,7 +109,7 @@ def _entropy(values: np.ndarray) -> float:
 
 def _angles(rows: Rows) -> Array:
     """The matrix of √(w_a w_b) cos(x_a, x_b), or the (d, d) one of the same eigenvalues where that is smaller."""
-    unit = directions(rows.rows)
+    unit = unit_rows(rows.rows)
     xp = namespace(unit)
     if not bool(xp.all(has_direction(unit))):
         row = int(xp.argmin(xp.astype(has_direction(unit), xp.int64)))
@@ -128,12 +128,12 @@ def _angles(rows: Rows) -> Array:
 
 def _check_pairs(*sides: Array) -> None:
     most = max(rows.shape[0] for rows in sides)
-    if most > MOST_ROWS:
-        fix = f"Give at most {MOST_ROWS:,} rows, draw fewer with samples=…, or use Vendi('cosine') or RKE"
+    if most > MAX_ROWS:
+        fix = f"Give at most {MAX_ROWS:,} rows, draw fewer with samples=…, or use Vendi('cosine') or RKE"
         raise InvalidInput("rows", f"the spectrum of all pairs of {most:,} rows takes too long", fix)
 
 
-class RKE(Alone[KernelMean]):
+class RKE(GeneratorOnly[KernelMean], ClosedForm):
     """Rényi kernel entropy of the generated rows, as a count of modes (Jalali et al. 2023): 1 / E k(X, X′)².
 
     Parameters
@@ -185,7 +185,7 @@ class RKE(Alone[KernelMean]):
 
     @property
     def settings(self) -> str:
-        return f"1/E k², {_named(self.kernel)}"
+        return f"1/E k², {_kernel_text(self.kernel)}"
 
 
 def _gaussian(sigma: Any) -> RBF:
@@ -194,7 +194,7 @@ def _gaussian(sigma: Any) -> RBF:
     return RBF(sigma)
 
 
-def _named(kernel: RBF) -> str:
+def _kernel_text(kernel: RBF) -> str:
     return str(kernel).replace("RBF", "k =", 1)
 
 
@@ -245,7 +245,7 @@ class RRKE(Metric[Rows]):
 
     @property
     def convention(self) -> str:
-        return f"RRKE: −2 log of the overlap of kernel covariances (order ½), {_named(self.kernel)}"
+        return f"RRKE: −2 log of the overlap of kernel covariances (order ½), {_kernel_text(self.kernel)}"
 
 
 def vendi(rows: Any, kernel: Any = "cosine") -> float:
@@ -322,4 +322,4 @@ def rrke(real: Any, generated: Any, sigma: Any = "median") -> float:
     >>> round(nm.rrke([[0.0], [100.0]], [[0.0], [0.0]], sigma=1.0), 6)  # one of two modes: log 2
     0.693147
     """
-    return score_pair(RRKE(sigma), real, generated, samples=DRAWN)
+    return score_pair(RRKE(sigma), real, generated, samples=DRAWN_ROWS)

@@ -27,6 +27,7 @@ from ..arrays import Array, align, as_rows, check_frames, device, namespace, row
 from ..errors import InvalidInput, check_count, shown
 from ..summaries.rows import Rows
 from .base import Metric, Sample
+from .capabilities import Cautious
 from .mixture import MixtureDensity, Scale, fit
 from .weak_cache import remember
 
@@ -40,7 +41,7 @@ HOPELESS = -1e6
 FEW_ROWS = 500
 
 
-class FLD(Metric[Rows]):
+class FLD(Metric[Rows], Cautious):
     """Feature Likelihood Divergence (Jiralerspong et al. 2023).
 
     Parameters
@@ -116,7 +117,7 @@ class _RealSide:
         self._baselines: dict[tuple[int, int], float] = {}
         self._lock = threading.Lock()
 
-    def fitted(self, generated: Array) -> MixtureDensity:
+    def fit_on(self, generated: Array) -> MixtureDensity:
         """The density centred on the generated rows."""
         return fit(self.train, self.beside(generated), self.scale)
 
@@ -128,7 +129,7 @@ class _RealSide:
         return plain if isinstance(self.train, np.ndarray) else align(self.train, plain)[1]
 
     def fld(self, generated: Array, seed: int) -> float:
-        likelihood = _mean(self.fitted(generated).at(self.test))
+        likelihood = _mean(self.fit_on(generated).at(self.test))
         return POINTS * (self.baseline(generated.shape[0], seed) - likelihood)
 
     def baseline(self, m: int, seed: int) -> float:
@@ -170,7 +171,7 @@ def _gap(test: float, train: float) -> float:
     return math.nan if max(test, train) < HOPELESS else POINTS * (test - train)
 
 
-def _checked(train: Any, test: Any, generated: Any) -> tuple[_RealSide, Array]:
+def _check_samples(train: Any, test: Any, generated: Any) -> tuple[_RealSide, Array]:
     check_frames(train=train, test=test, generated=generated)
     rows = as_rows(train, "train")
     dim = rows.shape[1]
@@ -214,7 +215,7 @@ def fld(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     True
     """
     seed = check_count(seed, "seed", minimum=0)
-    real, generated = _checked(train, test, generated)
+    real, generated = _check_samples(train, test, generated)
     return real.fld(generated, seed)
 
 
@@ -244,8 +245,8 @@ def fld_gap(train: Any, test: Any, generated: Any, seed: int = 0) -> float:
     True
     """
     check_count(seed, "seed", minimum=0)
-    real, generated = _checked(train, test, generated)
-    density = real.fitted(generated)
+    real, generated = _check_samples(train, test, generated)
+    density = real.fit_on(generated)
     return _gap(_mean(density.at(real.test)), _mean(density.at_fitted_rows()))
 
 
@@ -274,8 +275,8 @@ def memorization_scores(train: Any, test: Any, generated: Any) -> Array:
     >>> int(np.argmax(nm.memorization_scores(train, test, generated)))
     99
     """
-    real, generated = _checked(train, test, generated)
-    return real.fitted(generated).peaks()
+    real, generated = _check_samples(train, test, generated)
+    return real.fit_on(generated).peaks()
 
 
 def quality_scores(train: Any, test: Any, generated: Any) -> Array:
@@ -302,7 +303,7 @@ def quality_scores(train: Any, test: Any, generated: Any) -> Array:
     >>> int(np.argmin(nm.quality_scores(train, test, generated)))
     99
     """
-    real, generated = _checked(train, test, generated)
+    real, generated = _check_samples(train, test, generated)
     return real.held_out.at(generated)
 
 
@@ -331,7 +332,7 @@ def fitted_density(real: Rows, generated: Any, seed: int = 0) -> Fitted:
     """FLD, its gap and what is behind them, of generated rows (m, d); `real` keeps its baselines between calls."""
     side = _real_side(real)
     generated = side.beside(as_rows(generated, "generated", dim=real.rows.shape[1]))
-    density, xp = side.fitted(generated), namespace(side.train)
+    density, xp = side.fit_on(generated), namespace(side.train)
     test, train = _mean(density.at(side.test)), _mean(density.at_fitted_rows())
     sigma = xp.full(generated.shape, xp.nan, dtype=xp.float64, device=device(side.train))
     varying = slice(None) if side.scale.kept is None else side.scale.kept

@@ -8,15 +8,16 @@ from typing import Any, TypeVar
 
 from ..errors import InvalidInput
 from .base import Metric, Sample, sample_if_needed
+from .capabilities import Cautious
 
 S = TypeVar("S")
 # Of the number of rows, which bounds these scores: from this share on few rows keep them low.
-NEAR = 0.1
+CAUTION_SHARE_OF_ROWS = 0.1
 # Rows of one generator beside those of another, beyond which their scores are not to be compared.
-UNEQUAL = 1.5
+MAX_ROWS_RATIO = 1.5
 
 
-class Alone(Metric[S]):
+class GeneratorOnly(Metric[S], Cautious):
     """A score of the generated rows alone, higher is better: at least 1, and at most their number.
 
     It is no judgement of quality: noise is diverse. Summaries are made of both sides, and that of a client is not read.
@@ -50,14 +51,14 @@ class Alone(Metric[S]):
             score, n = self.score(generated), self.rows_of(generated)
         except InvalidInput:  # there is none, and why is said already
             return ""
-        if score <= max(NEAR * n, 1.0):
+        if score <= max(CAUTION_SHARE_OF_ROWS * n, 1.0):
             return ""
         return f"rows are few for such a score: {score:.3g} of at most {n:.0f}, one a row, and more rows raise it"
 
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Generators that the number of their rows makes incomparable."""
         sizes = [g.rows.shape[0] for g in generators if g.rows is not None] or [0]
-        if max(sizes) <= UNEQUAL * min(sizes):
+        if max(sizes) <= MAX_ROWS_RATIO * min(sizes):
             return []
         span = f"{min(sizes):,} to {max(sizes):,}"
         return [f"{self.label}: generators have {span} rows, and it rises with them: compare equal numbers."]
@@ -67,7 +68,7 @@ class Alone(Metric[S]):
         return f"{self.label}: {self.settings}; looks at the generator alone: avg = all"
 
 
-def score_alone(metric: Alone[Any], data: Any, argument: str) -> float:
+def score_alone(metric: GeneratorOnly[Any], data: Any, argument: str) -> float:
     """The metric of one sample, rows or a distribution (10,000 rows of it where there is no closed form)."""
     sample = Sample.of(data, argument, min_rows=metric.min_rows)
     metric = metric.resolve([sample])  # type: ignore[assignment]

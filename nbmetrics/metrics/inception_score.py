@@ -21,10 +21,10 @@ import numpy as np
 from ..arrays import Array, namespace, row_blocks, to_float64, to_numpy
 from ..errors import InvalidInput, check_count
 from .base import Metric, Sample, score_pair
-from .generator_only import Alone, score_alone
+from .generator_only import GeneratorOnly, score_alone
 
 # What rounding in half precision may leave of a sum of 1, and below 0.
-LOOSE, BELOW = 5e-3, 1e-6
+MAX_SUM_ERROR, BELOW = 5e-3, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class OwnClasses(Classes):
     nbytes = 0  # type: ignore[assignment]
 
 
-class InceptionScore(Alone[Classes]):
+class InceptionScore(GeneratorOnly[Classes]):
     """Inception Score of generated class probabilities (Salimans et al. 2016), from 1 to the number of classes.
 
     Parameters
@@ -161,7 +161,7 @@ def _means(rows: Array, start: int) -> tuple[np.ndarray, float]:
     for block in row_blocks(n, 32 * rows.shape[1]):
         p = to_float64(rows[block, :])
         sums = xp.sum(p, axis=1, keepdims=True)
-        bad = (xp.abs(sums[:, 0] - 1.0) > LOOSE) | (xp.min(p, axis=1) < -BELOW)
+        bad = (xp.abs(sums[:, 0] - 1.0) > MAX_SUM_ERROR) | (xp.min(p, axis=1) < -BELOW)
         if bool(xp.any(bad)):
             first = int(xp.argmax(xp.astype(bad, xp.int64)))
             held = f"sums to {float(sums[first, 0]):.4g}, with a least entry of {float(xp.min(p[first, :])):.3g}"

@@ -13,10 +13,11 @@ from ..arrays import Array, as_rows, is_array, to_numpy
 from ..distributions import Distribution, Gaussian, HasDensity, HasMoments, has_density, has_moments
 from ..errors import InvalidInput, check_count, shown
 from .base import Metric, Sample
+from .capabilities import ClosedForm
 from .weak_cache import remember
 
 
-class LogLikelihood(Metric["DensityParts"]):
+class LogLikelihood(Metric["DensityParts"], ClosedForm):
     """Mean log-density, in nats, that the generator's density gives to the real data (Experiment E2).
 
     Parameters
@@ -85,14 +86,14 @@ class DensityPart:
             seen = f"the generator is {source}, which has no log_prob"
             fix = "It needs a density: nm.Gaussian, nm.Mixture, or nm.KernelDensity(rows, bandwidth)"
             raise InvalidInput("generators", seen, fix)
-        known: WeakKeyDictionary[DensityPart, float] = remember(self, "means", WeakKeyDictionary)
-        if generator not in known:
-            known[generator] = self._mean_of(distribution)
-        return known[generator]
+        means: WeakKeyDictionary[DensityPart, float] = remember(self, "means", WeakKeyDictionary)
+        if generator not in means:
+            means[generator] = self._mean_of(distribution)
+        return means[generator]
 
     def _mean_of(self, distribution: HasDensity) -> float:
         if isinstance(distribution, Gaussian) and not is_array(self.content) and has_moments(self.content):
-            return _expected(distribution, self.content)
+            return _expected_log_density(distribution, self.content)
         return _mean_log_prob(distribution, self._rows)
 
     @cached_property
@@ -121,7 +122,7 @@ class DensityParts:
         return sum(part.nbytes for part in self.parts)
 
 
-def _expected(distribution: Gaussian, real: HasMoments) -> float:
+def _expected_log_density(distribution: Gaussian, real: HasMoments) -> float:
     """E log N(X; m, C) = log N(μ) − ½ Tr C⁻¹S, for any distribution of X with mean μ and covariance S."""
     root = np.asarray(Gaussian(real.mean, real.cov).root)
     centre, *spread = distribution.log_prob(np.concatenate([distribution.mean[None, :], distribution.mean + root]))

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import align, concat, namespace, to_numpy
+from ..arrays import align, concat, has_direction, namespace, to_numpy, unit_rows
 from ..errors import InvalidInput, check_number
 from ..summaries.moments import Moments
 from ..summaries.rows import Rows
 from .base import Metric, Sample, score_pair
-from .directions import directions, has_direction
+from .capabilities import Cautious, Resampled
 from .fid.metric import FID, PRECISION
 from .nearest_neighbors import Distinct, kth_between
-from .prdc import remembered
+from .prdc import compute_once
 from .weak_cache import remember
 
 FRECHET = FID()
@@ -32,7 +32,7 @@ SMALLEST = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Located:
+class MomentsAndRows:
     """What MiFID sees of a sample: the moments, and the rows that may be copied or copies."""
 
     moments: Moments
@@ -44,7 +44,7 @@ class Located:
         return self.rows.nbytes
 
 
-class MiFID(Metric[Located]):
+class MiFID(Metric[MomentsAndRows], Resampled, Cautious):
     """Memorization-informed Fréchet Inception Distance on the features given (Bai et al. 2021).
 
     Parameters
@@ -65,16 +65,16 @@ class MiFID(Metric[Located]):
     def __init__(self, eps: float = 0.1) -> None:
         self.eps = check_number(eps, "eps", minimum=1e-12, maximum=1.0)
 
-    def summarize(self, sample: Sample) -> Located:
+    def summarize(self, sample: Sample) -> MomentsAndRows:
         """Moments and rows of `sample.rows` (n ≥ 2)."""
-        return Located(FRECHET.summarize(sample), Rows.of(sample))
+        return MomentsAndRows(FRECHET.summarize(sample), Rows.of(sample))
 
-    def pool(self, summaries: Sequence[Located], weights: Sequence[float]) -> Located:
+    def pool(self, summaries: Sequence[MomentsAndRows], weights: Sequence[float]) -> MomentsAndRows:
         """Moments of the mixture, and the rows of every client of weight above 0."""
         moments = FRECHET.pool([s.moments for s in summaries], weights)
-        return Located(moments, Rows.pool([s.rows for s in summaries], weights))
+        return MomentsAndRows(moments, Rows.pool([s.rows for s in summaries], weights))
 
-    def terms(self, real: Located, generated: Located) -> dict[str, float]:
+    def terms(self, real: MomentsAndRows, generated: MomentsAndRows) -> dict[str, float]:
         """`mean` and `covariance` of FID, both divided by the penalty."""
         terms = FRECHET.terms(real.moments, generated.moments)
         # what is only the rounding of a FID of 0 must not be divided
@@ -102,26 +102,29 @@ class MiFID(Metric[Located]):
 
 def cosine_distance(train: Rows, generated: Rows) -> float:
     """The mean over generated rows, as they weigh, of 1 − |cos| to the nearest train row."""
-    (near, _), (made, weights) = _directions(train), _directions(generated)
-    squared = remembered((near.digest, made.digest, "cosine"), lambda: _nearest(made, near))
+    (train_directions, _), (generated_directions, weights) = _directions(train), _directions(generated)
+    squared = compute_once(
+        (train_directions.digest, generated_directions.digest, "cosine"),
+        lambda: _nearest(generated_directions, train_directions),
+    )
     # of unit rows u and v: 1 − u·v = ‖u − v‖²/2
     return 0.5 * float(np.average(squared, weights=weights))
 
 
-def _nearest(made: Distinct, near: Distinct) -> np.ndarray:
+def _nearest(generated: Distinct, train: Distinct) -> np.ndarray:
     """Squared distance of each unit row to the nearest of `near`, or of their opposites."""
-    x, y = align(made.rows, near.rows)
+    x, y = align(generated.rows, train.rows)
     xp = namespace(x, y)
     if float(xp.min(x)) >= 0.0 and float(xp.min(y)) >= 0.0:  # no angle is obtuse
-        return kth_between(made.moved(x), near.moved(y)).squared
-    return kth_between(made.moved(x), Distinct.of(concat([y, -y]))).squared
+        return kth_between(generated.with_rows(x), train.with_rows(y)).squared
+    return kth_between(generated.with_rows(x), Distinct.of(concat([y, -y]))).squared
 
 
 def _directions(rows: Rows) -> tuple[Distinct, np.ndarray]:
     """The distinct directions of the rows that have one, and the weights of these rows."""
 
     def make() -> tuple[Distinct, np.ndarray]:
-        unit = directions(rows.rows)
+        unit = unit_rows(rows.rows)
         some = has_direction(unit)
         if not bool(namespace(some).any(some)):
             raise InvalidInput("rows", "are all 0, and have no direction", "Use fid")

@@ -87,9 +87,9 @@ class Scale:
 
     def __call__(self, rows: Array) -> Array:
         """The rows z-scored, float64."""
-        return (to_float64(self.chosen(rows)) - self.mean) / self.spread
+        return (to_float64(self.without_dropped(rows)) - self.mean) / self.spread
 
-    def chosen(self, rows: Array) -> Array:
+    def without_dropped(self, rows: Array) -> Array:
         """The rows without the dropped features."""
         return rows if self.kept is None else rows[:, self.kept]
 
@@ -130,7 +130,7 @@ class SquaredDistances:
         # Only NumPy runs a pass operation by operation on one core; elsewhere small blocks are overhead.
         self._part_bytes = CACHE_BYTES if isinstance(centres.rows, np.ndarray) else memory.block_bytes
         small = keep and 8 * self.n * self.m <= min(KEPT_BYTES, 6 * memory.block_bytes)
-        self._kept = [self._computed(block) for block in self._large_blocks()] if small else None
+        self._kept = [self._compute_squared(block) for block in self._large_blocks()] if small else None
 
     def _large_blocks(self) -> Iterator[slice]:
         return row_blocks(self.n, 8 * (self.m + 2 * self.scale.dim), memory.block_bytes)
@@ -138,11 +138,11 @@ class SquaredDistances:
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """(rows, their squared distances) until all rows were seen; not to be written to."""
         for index, block in enumerate(self._large_blocks()):
-            squared = self._computed(block) if self._kept is None else self._kept[index]
+            squared = self._compute_squared(block) if self._kept is None else self._kept[index]
             for part in row_blocks(squared.shape[0], 8 * self.m, self._part_bytes):
                 yield slice(block.start + part.start, block.start + part.stop), squared[part, :]
 
-    def _computed(self, block: slice) -> Array:
+    def _compute_squared(self, block: slice) -> Array:
         xp = namespace(self.centres.rows)
         rows = self.scale(self.rows[block, :])
         across, along = xp.sum(rows**2, axis=1)[:, None], self.centres.along[None, :]
@@ -271,10 +271,10 @@ def _leap(start: Array, first: Array, second: Array) -> Array:
     step, bend = first - start, (second - first) - (first - start)
     length = float(xp.linalg.vector_norm(step)) / max(float(xp.linalg.vector_norm(bend)), 1e-300)
     length = min(max(length, 1.0), LONGEST_LEAP)
-    return _clamped(start + 2.0 * length * step + length**2 * bend)
+    return _clamp(start + 2.0 * length * step + length**2 * bend)
 
 
-def _clamped(log_variance: Array) -> Array:
+def _clamp(log_variance: Array) -> Array:
     return namespace(log_variance).clip(log_variance, -LARGEST_LOG_VARIANCE, LARGEST_LOG_VARIANCE)
 
 
@@ -301,7 +301,7 @@ class _EStep:
         """log σ² with σ_j² = (min_i D_ij² + 1e-3)/d."""
         xp = namespace(self.origin)
         nearest = xp.concat([self.distances.nearest(), xp.min(self.origin)[None]])
-        return _clamped(xp.log((nearest + 1e-3) / self.dim))
+        return _clamp(xp.log((nearest + 1e-3) / self.dim))
 
     def __call__(self, log_variance: Array) -> _Point:
         self.passes += 1
@@ -336,4 +336,4 @@ class _EStep:
         has_mass = mass > NO_MASS
         variance = moment / (self.dim * xp.where(has_mass, mass, 1.0))
         update = xp.log(xp.maximum(variance, xp.full_like(variance, SMALLEST_VARIANCE)))
-        return xp.where(has_mass, _clamped(update), log_variance)
+        return xp.where(has_mass, _clamp(update), log_variance)

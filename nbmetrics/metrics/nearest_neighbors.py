@@ -24,8 +24,8 @@ from ..arrays import Array, mean_rows, memory, namespace, row_blocks, to_float64
 # A block of bounds of this size stays in the cache while it is compared.
 CACHE_BYTES = 4 * 2**20
 # Pairs left open, for each row of a block or table, beyond which the finer product is the cheaper way.
-AMPLE = 48
-PENDING = 2**20
+MAX_OPEN_PAIRS_PER_ROW = 48
+MAX_OPEN_PAIRS = 2**20
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,20 @@ class Distinct:
         np.minimum.at(first, inverse, np.arange(len(content)))
         if len(positions) < len(content):
             xp = namespace(rows)
-            rows = xp.take(rows, _moved(first, rows), axis=0)
+            rows = xp.take(rows, _like(first, rows), axis=0)
         return cls(rows, first, inverse, np.bincount(inverse), whole)
 
     @property
     def size(self) -> int:
         return len(self.first)
 
-    def ordered(self, order: np.ndarray) -> Distinct:
+    def reorder(self, order: np.ndarray) -> Distinct:
         """The same in another order, (u,) positions; of several at one distance a search finds the first."""
-        rows = namespace(self.rows).take(self.rows, _moved(order, self.rows), axis=0)
+        rows = namespace(self.rows).take(self.rows, _like(order, self.rows), axis=0)
         inverse = np.argsort(order)[self.inverse]
         return replace(self, rows=rows, first=self.first[order], counts=self.counts[order], inverse=inverse)
 
-    def moved(self, rows: Array) -> Distinct:
+    def with_rows(self, rows: Array) -> Distinct:
         """The same, with its rows in another library or on another device."""
         return replace(self, rows=rows)
 
@@ -93,7 +93,7 @@ class Bounds:
         d = x.shape[1]
         sides = (x,) if self.within else (x, y)
         # any point will do as long as it is the same for all, so a thousand rows are enough
-        self.centre = sum(mean_rows(_thinned(z)) for z in sides) / len(sides)
+        self.centre = sum(mean_rows(_thin(z)) for z in sides) / len(sides)
         largest = max(abs(float(edge(z))) for z in (*sides, self.centre) for edge in (xp.min, xp.max))
         exponent = -math.frexp(2.0 * largest)[1] if largest else 0
         self.scale = math.ldexp(1.0, min(max(exponent, -400), 400))
@@ -102,9 +102,9 @@ class Bounds:
         self.slack = 0.51 * (d + 32) * float(xp.finfo(self.dtype).eps)
         self.floor = d * (1e-36 if self.dtype == xp.float32 else 1e-290)
         self.x = x
-        self.right, self.along = self._prepared(y)
+        self.right, self.along = self._prepare(y)
 
-    def _prepared(self, z: Array) -> tuple[Array, Array]:
+    def _prepare(self, z: Array) -> tuple[Array, Array]:
         """Rows centred and scaled in the working type, and their squared norms."""
         xp = namespace(z)
         rows = xp.empty(z.shape, dtype=self.dtype, device=z.device)
@@ -139,7 +139,7 @@ class Bounds:
         if self.within:
             part, norms = self.right[rows, :], self.along[rows]
         else:
-            part, norms = self._prepared(self.x[rows, :])
+            part, norms = self._prepare(self.x[rows, :])
         lower = norms * (1.0 - self.slack) - self.floor
         wider = norms * (2.0 * self.slack) + 2.0 * self.floor
         return part, lower[:, None], wider[:, None]
@@ -156,7 +156,7 @@ class Bounds:
         return low, high
 
 
-def _thinned(rows: Array) -> Array:
+def _thin(rows: Array) -> Array:
     return rows[:: -(-rows.shape[0] // 1000), :]
 
 
@@ -167,7 +167,7 @@ def _float32_is_exact(x: Array) -> bool:
     return not is_torch_array(x) or sys.modules["torch"].get_float32_matmul_precision() == "highest"
 
 
-def _moved(values: np.ndarray, other: Array) -> Array:
+def _like(values: np.ndarray, other: Array) -> Array:
     xp = namespace(other)
     return xp.asarray(values, device=other.device)
 
@@ -218,7 +218,7 @@ class _Nearest:
         i, j = (to_numpy(part) for part in (reversed(open_pairs) if across else open_pairs))
         self.pending.append((i + rows.start, j + columns.start, lows))
         self.waiting += len(i)
-        if self.waiting > AMPLE * len(self.x) + PENDING:
+        if self.waiting > MAX_OPEN_PAIRS_PER_ROW * len(self.x) + MAX_OPEN_PAIRS:
             self.settle()
 
     def settle(self) -> None:
@@ -226,7 +226,7 @@ class _Nearest:
         i, j, low = (np.concatenate(part) for part in zip(*self.pending, strict=True))
         near = low <= self.limit[i]
         i, j = i[near], j[near]
-        if not self.patient and len(i) > AMPLE * len(self.x):
+        if not self.patient and len(i) > MAX_OPEN_PAIRS_PER_ROW * len(self.x):
             raise _TooCoarse
         squared = direct(self.x, self.y, i, j)
         i, j, squared = (np.concatenate(both) for both in zip(self.kept, (i, j, squared), strict=True))
@@ -303,12 +303,12 @@ def kth_between(x: Distinct, y: Distinct, k: int = 1) -> Neighbors:
 
 def _search(x: Array, y: Array | None, k: int) -> _Nearest:
     try:
-        return _searched(x, y, k, fine=False)
+        return _search_in_bounds(x, y, k, fine=False)
     except _TooCoarse:
-        return _searched(x, y, k, fine=True)
+        return _search_in_bounds(x, y, k, fine=True)
 
 
-def _searched(x: Array, y: Array | None, k: int, *, fine: bool) -> _Nearest:
+def _search_in_bounds(x: Array, y: Array | None, k: int, *, fine: bool) -> _Nearest:
     bounds = Bounds(x, y, fine=fine)
     others = x.shape[0] - 1 if y is None else y.shape[0]
     table = _Nearest(to_numpy(x), to_numpy(x if y is None else y), min(k, others), bounds.unit, fine)
@@ -344,29 +344,29 @@ class Comparison:
     """
 
     def __init__(self, x: Array, y: Array, across: np.ndarray, along: np.ndarray, *, inclusive: bool) -> None:
-        self.given = x, y
+        self.sides = x, y
         self.rows = to_numpy(x), to_numpy(y)
         self.radii = across, along
         self.inclusive = inclusive
 
     @cached_property
     def fine(self) -> Bounds:
-        return Bounds(*self.given, fine=True)
+        return Bounds(*self.sides, fine=True)
 
     def __iter__(self) -> Iterator[tuple[slice, slice, Array, Array]]:
         """(rows, columns, below across_i, below along_j): two slices, two boolean (rows, columns) arrays."""
-        coarse = Bounds(*self.given)
+        coarse = Bounds(*self.sides)
         for rows, columns, low, high in coarse.blocks():
             radii = (self.radii[0][rows, None], self.radii[1][None, columns])
             verdicts = [_verdict(low, high, r * coarse.unit) for r in radii]
-            if max(len(left) for _, (left, _) in verdicts) > AMPLE * sum(low.shape):
+            if max(len(left) for _, (left, _) in verdicts) > MAX_OPEN_PAIRS_PER_ROW * sum(low.shape):
                 low, high = self.fine.block(rows, columns)
                 verdicts = [_verdict(low, high, r * self.fine.unit) for r in radii]
             del low, high
             for (inside, (i, j)), radius in zip(verdicts, radii, strict=True):
                 if len(i):
                     below = self._directly(to_numpy(i), to_numpy(j), rows, columns, radius)
-                    inside[i, j] = _moved(below, inside)
+                    inside[i, j] = _like(below, inside)
             yield rows, columns, verdicts[0][0], verdicts[1][0]
 
     def _directly(self, i: np.ndarray, j: np.ndarray, rows: slice, columns: slice, radius: np.ndarray) -> np.ndarray:

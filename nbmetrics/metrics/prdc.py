@@ -30,7 +30,7 @@ from .weak_cache import remember
 
 # Results kept, at most 8 bytes a row each: the four metrics follow one another, so all pairs of client and
 # generator must fit.
-KEPT = 8192
+MAX_KEPT_RESULTS = 8192
 
 
 class PRDC(NamedTuple):
@@ -63,7 +63,7 @@ _kept: OrderedDict[Hashable, Any] = OrderedDict()
 _lock = Lock()
 
 
-def remembered(key: Hashable, make: Callable[[], Any]) -> Any:
+def compute_once(key: Hashable, make: Callable[[], Any]) -> Any:
     """`make()`, or what it gave for this key before; keys are content, so rows changed in place are new."""
     with _lock:
         if key in _kept:
@@ -72,7 +72,7 @@ def remembered(key: Hashable, make: Callable[[], Any]) -> Any:
     value = make()
     with _lock:
         _kept[key] = value
-        while len(_kept) > KEPT:
+        while len(_kept) > MAX_KEPT_RESULTS:
             _kept.popitem(last=False)
     return value
 
@@ -91,12 +91,12 @@ def distinct_of(summary: Rows) -> Distinct:
 def overlap(real: Rows, generated: Rows, k: int, inclusive: bool) -> Overlap:
     """Who lies in whose balls, in one pass over the distances."""
     a, b = distinct_of(real), distinct_of(generated)
-    return remembered((a.digest, b.digest, k, inclusive), lambda: _overlap(a, b, k, inclusive))
+    return compute_once((a.digest, b.digest, k, inclusive), lambda: _overlap(a, b, k, inclusive))
 
 
 def _radii(rows: Distinct, k: int) -> np.ndarray:
     """Squared distance of each distinct row to its k-th neighbour, (u,)."""
-    return remembered((rows.digest, k), lambda: kth_within(rows, k).squared[rows.first])
+    return compute_once((rows.digest, k), lambda: kth_within(rows, k).squared[rows.first])
 
 
 def _overlap(real: Distinct, generated: Distinct, k: int, inclusive: bool) -> Overlap:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -48,7 +49,7 @@ class Sample:
             raise InvalidInput(argument, f"has dimension {distribution.dim} where {dim} was expected", "Use one space")
         return data if isinstance(data, Sample) else cls(distribution=distribution)
 
-    def repeated(self, counts: np.ndarray) -> Sample:
+    def with_repeats(self, counts: np.ndarray) -> Sample:
         """The sample with each row as often as `counts` says; the condition with it, and test rows spread alike."""
         rows, test = np.repeat(np.arange(len(counts)), counts), self.test
         if test is not None:
@@ -78,3 +79,15 @@ class Sample:
     def exact_distribution(self) -> Distribution:
         """The distribution of a sample without rows."""
         return cast(Distribution, self.distribution)
+
+
+def parties_with_few_rows(needed: int, **sides: Sequence[Sample]) -> str:
+    """Return whose rows are too few, with the verb ("the client has", "2 of 3 clients have"), or nothing."""
+    numbers = {name: sum(s.size is not None and s.size < needed for s in side) for name, side in sides.items()}
+    who = [
+        f"the {name}" if len(sides[name]) == 1 else f"{few} of {len(sides[name])} {name}s"
+        for name, few in numbers.items()
+        if few
+    ]
+    is_one = len(who) == 1 and who[0].startswith("the ")
+    return f"{' and '.join(who)} {'has' if is_one else 'have'}" if who else ""

@@ -1,9 +1,9 @@
-"""A summary beside the rows it came from, client by client: what corrections and influence values are computed from."""
+"""A summary beside the rows it came from, client by client, and what is computed from that: influence values."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
@@ -13,6 +13,9 @@ import numpy as np
 from ..arrays import Array
 
 S = TypeVar("S")
+T = TypeVar("T")
+# A long computation that may be left between two pieces, and returns its result.
+Pieces = Generator[None, None, T]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,3 +97,13 @@ class InfluenceValues(NamedTuple):
     real: tuple[np.ndarray | None, ...]
     generated: tuple[np.ndarray | None, ...]
     caution: str = ""
+
+
+def whole(pieces: Pieces[T]) -> T:
+    """Return the result of a computation in pieces, all of them at once."""
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            result: T = end.value
+            return result

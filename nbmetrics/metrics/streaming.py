@@ -10,7 +10,7 @@ from ..summaries.stream import Stream
 from .base import Metric, Sample
 
 # Whatever the batches, blocks of so many bytes are folded; and of no fewer rows than keep summaries of few rows small.
-FEWEST = 4096
+MIN_BLOCK_ROWS = 4096
 
 
 def summarized_once(
@@ -40,5 +40,5 @@ def summarized_once(
 
 def block_rows(dim: int) -> int:
     """Rows of a block: a fixed number for a width and memory limit, so that batches of any size give the same sums."""
-    fewest = max(FEWEST, dim + 1, int(PASSING_BYTES // (8 * dim)))
+    fewest = max(MIN_BLOCK_ROWS, dim + 1, int(PASSING_BYTES // (8 * dim)))
     return max(2, min(fewest, int(memory.block_bytes // (8 * dim))))

@@ -20,9 +20,9 @@ def remember(summary: Any, what: Hashable, make: Callable[[], T]) -> T:
     `WeakKeyDictionary` of the one that is remembered with the other.
     """
     with _lock:
-        known = _known.setdefault(summary, {})
-        if what in known:
-            return known[what]
+        values = _known.setdefault(summary, {})
+        if what in values:
+            return values[what]
     value = make()
     with _lock:
-        return known.setdefault(what, value)
+        return values.setdefault(what, value)

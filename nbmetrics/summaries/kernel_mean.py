@@ -39,7 +39,7 @@ class KernelPart:
     Attributes
     ----------
     count, diagonal : rows that made it (infinity for an exact distribution) and their mean of k(x, x)
-    lean : the mean of what the kernel leaves out at each row, see `Kernel.pull`
+    mean_omission : the mean of what the kernel leaves out at each row, see `Kernel.omission`
     table, position : means of every two parts of a federation, and where this part is in them; None until known
     """
 
@@ -48,7 +48,7 @@ class KernelPart:
         self.content = content
         self.count = count
         self.diagonal = diagonal
-        self.lean = kernel.lean(content)
+        self.mean_omission = kernel.mean_omission(content)
         self.table: np.ndarray | None = None
         self.position = 0
         self._key = uuid4().bytes  # by which others remember their mean with this part, without keeping it alive
@@ -121,18 +121,18 @@ class KernelMean:
         return cls(parts, shares, strata if max(strata) > 1 else ())
 
     @classmethod
-    def merged(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
+    def merge(cls, means: Sequence[KernelMean], weights: Sequence[float]) -> KernelMean:
         """The kernel mean of the mixture as one embedding, with no more of each part than its numbers."""
         held: list[tuple[Any, float]] = []
         for mean, w in zip(means, weights, strict=True):
             parts = zip(mean.parts, mean.weights, strict=True)
-            merged = [(SimpleNamespace(content=mean._embedding), 1.0)] if mean.is_merged else parts
-            held += [(part, w * v) for part, v in merged]
+            merge = [(SimpleNamespace(content=mean._embedding), 1.0)] if mean.is_merged else parts
+            held += [(part, w * v) for part, v in merge]
         pooled = cls.pool(means, weights)
         light = tuple(part if part.content is None else part.light() for part in pooled.parts)
-        found = cls(light, pooled.weights, pooled.strata)
-        vars(found)["_embedding"] = light[0].kernel.pooled(*zip(*held, strict=True))
-        return found
+        mean_of_all = cls(light, pooled.weights, pooled.strata)
+        vars(mean_of_all)["_embedding"] = light[0].kernel.pool_parts(*zip(*held, strict=True))
+        return mean_of_all
 
     @property
     def is_merged(self) -> bool:
@@ -185,12 +185,12 @@ class KernelMean:
     def _embedding(self) -> Any:
         """This mixture as one embedding, or None where its pairs cost less."""
         kernel = self.parts[0].kernel
-        return kernel.pooled(self.parts, self.weights) if kernel.pools(self.parts) else None
+        return kernel.pool_parts(self.parts, self.weights) if kernel.should_pool(self.parts) else None
 
     @cached_property
     def _unbiased(self) -> float:
         own = math.fsum(w * w * p.diagonal / p.count for p, w in zip(self.parts, self.weights, strict=True))
-        return (self._square - own + 2.0 * self._leaning) / (1.0 - self._lost)
+        return (self._square - own + 2.0 * self._omission_of_self_pairs) / (1.0 - self._lost)
 
     @property
     def _lost(self) -> float:
@@ -203,9 +203,11 @@ class KernelMean:
         return 1.0 - self._lost
 
     @property
-    def _leaning(self) -> float:
+    def _omission_of_self_pairs(self) -> float:
         lost = self._lost
-        return math.fsum(w * (lost - w / p.count) * p.lean for p, w in zip(self.parts, self.weights, strict=True))
+        return math.fsum(
+            w * (lost - w / p.count) * p.mean_omission for p, w in zip(self.parts, self.weights, strict=True)
+        )
 
     @cached_property
     def self_bias(self) -> float:

@@ -21,7 +21,7 @@ from ..arrays import (
     device,
     like,
     mean_rows,
-    mirrored,
+    mirror_upper,
     namespace,
     row_blocks,
     scatter,
@@ -36,7 +36,7 @@ from .roots import GradedRoot
 # Up to this width a QR factor is as cheap as a covariance and keeps twice the digits of small variances.
 SMALL = 64
 # Factors that are added to a covariance together: many small ones one by one would take longer.
-AT_ONCE = 8
+MAX_FACTORS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Triangle:
         """The matrix."""
         from scipy.linalg.lapack import dtpttr
 
-        return mirrored(dtpttr(self.width, self.packed, uplo="U")[0])
+        return mirror_upper(dtpttr(self.width, self.packed, uplo="U")[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class Moments:
         lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
         scale = 1.0 / (1.0 - lost) if lost < 1.0 else 0.0
         inner = [scale * w * (1.0 - 1.0 / p.count) for w, p in zip(weights, parts, strict=True)]
-        return cls._combined(parts, weights, inner, scale)
+        return cls._combine(parts, weights, inner, scale)
 
     @classmethod
     def mixture(cls, parts: Sequence[Moments], weights: Sequence[float]) -> Moments:
@@ -148,16 +148,16 @@ class Moments:
         `pool` takes the differences between the parts for a part of the noise, and so enlarges them a little.
         """
         inner = [w * (1.0 - (1.0 - w) / p.count) for w, p in zip(weights, parts, strict=True)]
-        return cls._combined(parts, weights, inner, 1.0)
+        return cls._combine(parts, weights, inner, 1.0)
 
     @classmethod
-    def _combined(
+    def _combine(
         cls, parts: Sequence[Moments], weights: Sequence[float], inner: Sequence[float], between: float
     ) -> Moments:
         """Mean Σ λ_i μ_i and covariance Σ inner_i C_i + between·Σ λ_i δ_iδ_iᵀ."""
         if len(parts) == 1:
             return parts[0]
-        parts = _aligned(parts)
+        parts = _align_parts(parts)
         xp = namespace(parts[0].mean)
         mean = sum(w * p.mean for w, p in zip(weights, parts, strict=True))
         lost = sum(w * w / p.count for w, p in zip(weights, parts, strict=True))
@@ -169,7 +169,7 @@ class Moments:
         if len(roots) == len(parts) and (height <= d or d <= SMALL):
             stacked = xp.concat([*(w * r for w, r in roots), shifts])
             return cls(count, mean, stacked if height <= d else triangular(stacked), None)
-        some = (concat([w * r for w, r in roots[at]]) for at in uniform_blocks(len(roots), AT_ONCE))
+        some = (concat([w * r for w, r in roots[at]]) for at in uniform_blocks(len(roots), MAX_FACTORS_AT_ONCE))
         total = scatter_of(chain(some, [shifts]), 0.0 * mean)
         for w, p in zip(inner, parts, strict=True):
             if p.is_dense:
@@ -268,7 +268,7 @@ class MomentsFold:
         return Moments(self.count, self.mean, None, self._scatter / free)
 
 
-def _aligned(parts: Sequence[Moments]) -> list[Moments]:
+def _align_parts(parts: Sequence[Moments]) -> list[Moments]:
     """The parts in one library and on one device."""
     fields = ("mean", "kept_root", "dense")
     places = [(i, f) for i, part in enumerate(parts) for f in fields if getattr(part, f) is not None]

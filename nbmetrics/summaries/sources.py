@@ -73,17 +73,17 @@ class Again(Source):
         self._last: Any = None
 
     def parts(self, rows: int | None) -> Iterator[Any]:
-        made = self._make()
-        if getattr(made, "ndim", 0) == 2:
-            return iter([made])
-        if isinstance(made, Iterator):
-            if made is self._last:
+        batches = self._make()
+        if getattr(batches, "ndim", 0) == 2:
+            return iter([batches])
+        if isinstance(batches, Iterator):
+            if batches is self._last:
                 fix = "Return a new one at every call: def batches(): yield …"
                 raise InvalidInput("data", f"{self.what} returned the iterator that it had returned before", fix)
-            self._last = made
-        elif not isinstance(made, Iterable) or isinstance(made, (str, bytes)):
-            raise InvalidInput("data", f"{self.what} returned {shown(made)}", "Return an iterable of batches (n, d)")
-        return iter(made)
+            self._last = batches
+        elif not isinstance(batches, Iterable) or isinstance(batches, (str, bytes)):
+            raise InvalidInput("data", f"{self.what} returned {shown(batches)}", "Return an iterable of batches (n, d)")
+        return iter(batches)
 
 
 class Loader(Again):
@@ -103,7 +103,7 @@ class Loader(Again):
             torch.set_rng_state(before)
 
 
-class Sliced(Source):
+class SliceSource(Source):
     """An array that is read slice by slice: a memory map, zarr."""
 
     def __init__(self, array: Any, what: str) -> None:
@@ -122,7 +122,7 @@ class Sliced(Source):
         return np.array(self.array[start:stop])
 
 
-class Mapped(Sliced):
+class MemoryMapSource(SliceSource):
     """A memory-mapped file, opened for every slice, so that what was read leaves the memory of this process."""
 
     def _place(self) -> tuple[Any, ...] | None:
@@ -147,7 +147,7 @@ class Mapped(Sliced):
             self.array = np.memmap(*self.array)
 
 
-class Chunked(Source):
+class ChunkSource(Source):
     """A dask array: one chunk of rows at a time, computed when its turn comes."""
 
     what = "a dask array"
@@ -166,7 +166,7 @@ class Parquet(Source):
     def __init__(self, paths: Sequence[Path], columns: Sequence[str] | None) -> None:
         self.what = "a parquet file" if len(paths) == 1 else f"{len(paths)} parquet files"
         self._paths = paths
-        first = self._open(paths[0])
+        first = self._open_file(paths[0])
         kept = _numeric(first.schema_arrow) if columns is None else list(columns)
         if missing := [name for name in kept if name not in first.schema_arrow.names]:
             fix = f"It has {shown(first.schema_arrow.names)}"
@@ -175,13 +175,13 @@ class Parquet(Source):
             seen = f"{shown(paths[0].name)} has no columns of numbers"
             raise InvalidInput("data", seen, "Give one with a column for each feature")
         self.columns = tuple(kept)
-        self.size = sum(self._open(path).metadata.num_rows for path in paths)
+        self.size = sum(self._open_file(path).metadata.num_rows for path in paths)
 
     def parts(self, rows: int | None) -> Iterator[Any]:
         columns = list(self.columns or ())
         step = _passing(8 * len(columns))
         for path in self._paths:
-            file = self._open(path)
+            file = self._open_file(path)
             if missing := [name for name in columns if name not in file.schema_arrow.names]:
                 seen = f"{shown(path.name)} has no {shown(missing)}"
                 raise InvalidInput("data", seen, f"Give files that all have the columns of {self._paths[0].name}")
@@ -194,7 +194,7 @@ class Parquet(Source):
                 yield np.column_stack([table.column(name).to_numpy(zero_copy_only=False) for name in columns])
 
     @staticmethod
-    def _open(path: Path) -> Any:
+    def _open_file(path: Path) -> Any:
         try:
             import pyarrow.parquet as pq
         except ImportError:
@@ -228,14 +228,14 @@ def parquet_files(value: Any) -> list[Path]:
         return [path] if path.suffix.lower() == PARQUET else []
     if not path.is_dir():
         return []
-    found: list[Path] = []
+    paths: list[Path] = []
     for file in path.rglob("*"):
         if file.name.startswith((".", "_")) or file.is_dir():
             continue
-        if file.suffix.lower() != PARQUET or len(found) == MOST_PATHS:
+        if file.suffix.lower() != PARQUET or len(paths) == MOST_PATHS:
             return []
-        found.append(file)
-    return sorted(found)
+        paths.append(file)
+    return sorted(paths)
 
 
 def source_of(value: Any, columns: Any = None) -> Source | None:
@@ -249,7 +249,7 @@ def source_of(value: Any, columns: Any = None) -> Source | None:
         seen = f"are given beside {shown(value)}"
         raise InvalidInput("columns", seen, "They choose from a parquet file, or a folder of them")
     if isinstance(value, np.memmap):
-        return Mapped(value, "a memory-mapped file") if value.ndim == 2 else None
+        return MemoryMapSource(value, "a memory-mapped file") if value.ndim == 2 else None
     if is_array(value) or isinstance(value, (str, bytes, os.PathLike, type)) or hasattr(value, "state_dict"):
         return None
     if all(hasattr(value, name) for name in ("shape", "dtype", "chunks", "__getitem__")):
@@ -278,9 +278,9 @@ def _gives_batches(value: Iterable[Any]) -> bool:
 
 def _lazy(array: Any) -> Source:
     return (
-        Chunked(array)
+        ChunkSource(array)
         if hasattr(array, "numblocks")
-        else Sliced(array, f"a {type(array).__module__.split('.')[0]} array")
+        else SliceSource(array, f"a {type(array).__module__.split('.')[0]} array")
     )
 
 
@@ -298,15 +298,15 @@ def is_batch_function(value: Any) -> bool:
     if not callable(value) or isinstance(value, type) or hasattr(value, "state_dict"):
         return False
     try:
-        known = signature(value)
+        parameters = signature(value)
     except (TypeError, ValueError):
         return False
-    return _binds(known) and not _binds(known, None, None)
+    return _binds(parameters) and not _binds(parameters, None, None)
 
 
-def _binds(known: Signature, *arguments: Any) -> bool:
+def _binds(parameters: Signature, *arguments: Any) -> bool:
     try:
-        known.bind(*arguments)
+        parameters.bind(*arguments)
     except TypeError:
         return False
     return True

@@ -14,12 +14,12 @@ import numpy as np
 
 from ..arrays import as_rows, column_names, memory, to_numpy
 from ..errors import InvalidInput, check_count, printable, shown
-from .sources import Mapped, Once, Sliced, Source, peeked, source_of
+from .sources import MemoryMapSource, Once, SliceSource, Source, peeked, source_of
 
 # An iterable that has given so many batches is taken for an endless one.
 MOST_BATCHES = 10_000_000
 # Rows that are kept of the first batch, to tell about how large all of them are.
-HEAD = 256
+HEAD_ROWS = 256
 # Parts of `set_memory_limit` that a block of `arrays.memory` is.
 PARTS = 8
 # Bytes that are set aside for the rows of streams.
@@ -65,27 +65,27 @@ class Stream:
     def __init__(self, source: Any, *, columns: Any = None) -> None:
         if isinstance(source, Iterator):
             source = peeked(source)
-        found = source if isinstance(source, Source) else source_of(source, columns)
-        if found is None:
+        origin = source if isinstance(source, Source) else source_of(source, columns)
+        if origin is None:
             raise InvalidInput("source", f"got {shown(source)}", f"Give {SOURCES}")
-        self._source, self._is_spent = found, False
+        self._source, self._is_spent = origin, False
         self.was_read = False
         self.checksum: int | None = None
         self.who = "data"
         self.progress: str | bool = False
-        self.size, self.columns, self.is_repeatable = found.size, found.columns, found.is_repeatable
+        self.size, self.columns, self.is_repeatable = origin.size, origin.columns, origin.is_repeatable
         if self.size == 0:
-            raise InvalidInput("data", f"{found.what} has no rows", "Give at least one row")
+            raise InvalidInput("data", f"{origin.what} has no rows", "Give at least one row")
         self._first: Any = None
         self._rest: Iterator[np.ndarray] | None = None
         self._dim: int | None = None
         first = self._begun()
         self._dim = self.dim = int(first.shape[1])
-        self.head = np.array(first[:HEAD])
+        self.head = np.array(first[:HEAD_ROWS])
 
     def _begun(self) -> np.ndarray:
         """The first batch that has rows; of an iterator it stays the first one to come."""
-        batches = self._checked(None)
+        batches = self._checked_batches(None)
         first = next(batches)
         if self.is_repeatable:
             batches.close()
@@ -106,31 +106,31 @@ class Stream:
     @property
     def is_mapped(self) -> bool:
         """Whether the rows can be had as a map of a file, without reading them."""
-        return isinstance(self._source, Mapped) and self._source.array.dtype in (np.float32, np.float64)
+        return isinstance(self._source, MemoryMapSource) and self._source.array.dtype in (np.float32, np.float64)
 
     @property
     def is_file(self) -> bool:
         """Whether the rows are a memory-mapped file."""
-        return isinstance(self._source, Mapped)
+        return isinstance(self._source, MemoryMapSource)
 
     def batches(self, rows: int | None = None) -> Iterator[np.ndarray]:
         """The rows from the first to the last: batches as they come, or blocks of `rows` rows, the last one shorter."""
         rows = None if rows is None else check_count(rows, "rows")
         self.check_unread()
-        found: Iterator[np.ndarray] = self._checked(rows) if self.is_repeatable else self._once()
-        return self._told(found if rows is None else cut(found, rows))
+        batches: Iterator[np.ndarray] = self._checked_batches(rows) if self.is_repeatable else self._once()
+        return self._told(batches if rows is None else cut(batches, rows))
 
-    def _told(self, found: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+    def _told(self, batches: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
         """The batches; what is wrong with one of them is told by whose it is, and a bar how far they are."""
         try:
             if self.progress is False:
-                yield from found
+                yield from batches
                 return
             from tqdm.auto import tqdm
 
             about: dict[str, Any] = {"desc": f"reading {self.who}", "unit": " rows", "unit_scale": True}
             with tqdm(total=self.size, leave=False, delay=float(self.progress == "auto"), **about) as bar:
-                for batch in found:
+                for batch in batches:
                     yield batch
                     bar.update(len(batch))
         except InvalidInput as error:
@@ -141,16 +141,16 @@ class Stream:
         self._is_spent, first, rest = True, self._first, self._rest
         self._first = self._rest = None
         assert rest is not None
-        return _joined(first, rest)
+        return _join(first, rest)
 
     @property
     def is_sliceable(self) -> bool:
         """Whether rows can be read from any place."""
-        return isinstance(self._source, Sliced)
+        return isinstance(self._source, SliceSource)
 
     def batches_from(self, start: int, rows: int) -> Iterator[np.ndarray]:
         """The rows from `start` on, in blocks of `rows`, where `is_sliceable`."""
-        assert isinstance(self._source, Sliced) and self.size is not None
+        assert isinstance(self._source, SliceSource) and self.size is not None
         places = range(start, self.size, rows)
         read = self._source.read
         batches = (self._batch(read(a, a + rows), f"rows from {a + 1:,}") for a in places)
@@ -166,10 +166,10 @@ class Stream:
         if not self.is_repeatable:
             raise BadRows(self.who, "is an iterator, whose batches come once, and they are needed several times", AGAIN)
 
-    def _checked(self, rows: int | None) -> Generator[np.ndarray, None, None]:
+    def _checked_batches(self, rows: int | None) -> Generator[np.ndarray, None, None]:
         """Batches with at least one row, as NumPy arrays of one width; their rows are counted at the end."""
         count = total = 0
-        for number, item in self._numbered(rows):
+        for number, item in self._number_batches(rows):
             where = f"rows from {count + 1:,}" if self.is_file else f"batch {number}"
             if (batch := self._batch(item, where)) is not None:
                 count, total = count + len(batch), (total + checksum(batch)) % 2**64
@@ -183,7 +183,7 @@ class Stream:
             raise InvalidInput("data", f"{self.what} gave other rows than before, as many of them", SAME)
         self.size, self.checksum, self.was_read = count, total, True
 
-    def _numbered(self, rows: int | None) -> Iterator[tuple[int, Any]]:
+    def _number_batches(self, rows: int | None) -> Iterator[tuple[int, Any]]:
         number = 0
         try:
             for number, item in enumerate(self._source.parts(rows), 1):
@@ -223,13 +223,13 @@ class Stream:
     def take(self, positions: np.ndarray) -> np.ndarray:
         """The rows at these positions, in their order, by one pass."""
         order = np.argsort(positions, kind="stable")
-        wanted, found, start = np.asarray(positions)[order], [], 0
+        wanted, taken, start = np.asarray(positions)[order], [], 0
         for batch in self.batches():
             first, last = np.searchsorted(wanted, [start, start + len(batch)])
-            found.append(batch[wanted[first:last] - start])
+            taken.append(batch[wanted[first:last] - start])
             start += len(batch)
-        rows = np.empty((len(positions), self.dim), dtype=np.result_type(*found))
-        rows[order] = np.concatenate(found)
+        rows = np.empty((len(positions), self.dim), dtype=np.result_type(*taken))
+        rows[order] = np.concatenate(taken)
         return rows
 
     @property
@@ -256,17 +256,17 @@ class Stream:
     def collect(self) -> np.ndarray:
         """All rows together, (n, d): a map of the file where there is one, else only within the memory limit."""
         if self.is_mapped:
-            assert isinstance(self._source, Mapped)
+            assert isinstance(self._source, MemoryMapSource)
             return np.asarray(self._source.array)
         if self.is_repeatable:
             self.check_fits()
-        found, held = [], 0
+        batches, held = [], 0
         for batch in self.batches():
             held += 8 * batch.size
-            found.append(batch)
+            batches.append(batch)
             if not self.is_repeatable and not self._reserve(held):
                 raise BadRows(self.who, f"{self.what} has more rows than the memory limit, {limit():,.0f} bytes", ROOM)
-        return np.concatenate(found)
+        return np.concatenate(batches)
 
     def __getstate__(self) -> dict[str, Any]:
         if not self.is_repeatable:
@@ -331,7 +331,7 @@ def cut(batches: Iterable[np.ndarray], rows: int) -> Iterator[np.ndarray]:
         yield np.concatenate(waiting)
 
 
-def _joined(first: np.ndarray, rest: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+def _join(first: np.ndarray, rest: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
     yield first
     del first
     yield from rest

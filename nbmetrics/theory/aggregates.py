@@ -51,7 +51,7 @@ class MeanRoot(NamedTuple):
     root: np.ndarray
 
 
-def as_seen(metric: Metric[Any], client: Any, position: int) -> Sample:
+def sample_of_client(metric: Metric[Any], client: Any, position: int) -> Sample:
     """What a metric sees of a client; 10,000 rows, the same for every call, of a distribution without a closed form."""
     return sample_if_needed(metric, client.to_sample(), 10_000, [0, position])
 
@@ -61,7 +61,7 @@ def of_clients(metric: Metric[Any], federation: Federation) -> list[Any]:
     own = []
     for position, client in enumerate(federation):
         try:
-            own.append(metric.summarize(as_seen(metric, client, position)))
+            own.append(metric.summarize(sample_of_client(metric, client, position)))
         except InvalidInput as error:
             raise error.of(f"client {client.name!r}") from None
     return own

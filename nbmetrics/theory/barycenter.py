@@ -89,15 +89,15 @@ def _fixed_point(roots: list[tuple[float, np.ndarray]], iterations: int) -> tupl
     straight = 0
     for _ in range(iterations):
         ahead = root + straight / (straight + 3) * (root - previous)
-        previous, root = root, np.sum([w * _turned(r, ahead) for w, r in roots], axis=0)
+        previous, root = root, np.sum([w * _rotate(r, ahead) for w, r in roots], axis=0)
         if np.linalg.norm(root - ahead) <= max(32, root.shape[1]) * ROUNDING * np.linalg.norm(root):
             return root, 0.0
         straight = 0 if np.vdot(ahead - root, root - previous) > 0 else straight + 1
-    last = np.sum([w * _turned(r, root) for w, r in roots], axis=0)
+    last = np.sum([w * _rotate(r, root) for w, r in roots], axis=0)
     return last, float(1 - (np.linalg.norm(root) / np.linalg.norm(last)) ** 2)
 
 
-def _turned(root: np.ndarray, towards: np.ndarray) -> np.ndarray:
+def _rotate(root: np.ndarray, towards: np.ndarray) -> np.ndarray:
     """The factor of the same covariance that is nearest to `towards` (orthogonal Procrustes)."""
     u, s, vt = np.linalg.svd(towards @ root.T, full_matrices=False)
     keep = s > s[0] * 1e-14

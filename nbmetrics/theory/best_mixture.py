@@ -26,8 +26,8 @@ from ..evaluation.evaluate import evaluate
 from ..evaluation.scores import Scores
 from ..metrics import metric_of
 from ..metrics.base import Sample
-from ..metrics.kid.batches import remember_means
 from ..metrics.kid.estimators import AllPairs
+from ..metrics.kid.mean_tables import remember_means
 from ..metrics.kid.metric import KID
 from ..ranking import lowest
 from ..summaries.kernel_mean import KernelMean, KernelPart
@@ -67,8 +67,8 @@ class Means(NamedTuple):
         singles = np.eye(len(self.cross))
         best = singles[lowest([self.score(single) for single in singles])]
         starts = [best] if is_convex(self.between) else [descend(self.full, self.cross, best), *singles]
-        found = min((descend(self.between, self.cross, start) for start in starts), key=self.score)
-        return found if self.score(found) < self.score(best) else best
+        weights = min((descend(self.between, self.cross, start) for start in starts), key=self.score)
+        return weights if self.score(weights) < self.score(best) else best
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,14 +153,14 @@ def best_mixture(
 
 
 def on_all_pairs(metric: Any) -> KID:
-    found = metric_of(metric, "metric")
-    if not isinstance(found, KID):
-        seen = f"got {shown(metric)}, and {found.label}-all is not quadratic in the weights of a mixture"
+    kid = metric_of(metric, "metric")
+    if not isinstance(kid, KID):
+        seen = f"got {shown(metric)}, and {kid.label}-all is not quadratic in the weights of a mixture"
         raise InvalidInput("metric", seen, 'Give "kid", or nm.metrics.KID(kernel)')
-    if not isinstance(found.estimator, AllPairs):
-        seen = f"{found.label} is estimated by {found.estimator}, and a mixture needs all pairs"
+    if not isinstance(kid.estimator, AllPairs):
+        seen = f"{kid.label} is estimated by {kid.estimator}, and a mixture needs all pairs"
         raise InvalidInput("metric", seen, 'Give estimator="unbiased"')
-    return found
+    return kid
 
 
 class Half(KernelPart):
@@ -210,15 +210,19 @@ class Halved(KID):
 def mixture_of(scores: Scores, metric: str) -> BestMixture:
     """The best mixture by a KID that `scores` has; cross-fitted where it is `Halved`."""
     result = scores.result(metric)
-    made = dict(zip(scores.generators, result.generated, strict=True))
-    return mixture_from(on_all_pairs(result.metric), made, scores.names, result.real, scores.weights)
+    generated = dict(zip(scores.generators, result.generated, strict=True))
+    return mixture_from(on_all_pairs(result.metric), generated, scores.names, result.real, scores.weights)
 
 
 def mixture_from(
-    kid: KID, made: dict[str, KernelMean], clients: Sequence[str], real: Sequence[KernelMean], weights: Sequence[float]
+    kid: KID,
+    generated_means: dict[str, KernelMean],
+    clients: Sequence[str],
+    real: Sequence[KernelMean],
+    weights: Sequence[float],
 ) -> BestMixture:
     """The same from the kernel means of generators, by name, and of clients, under some weights of the clients."""
-    names, generated = list(made), list(made.values())
+    names, generated = list(generated_means), list(generated_means.values())
     _remember(kid.kernel, generated)
     pooled: KernelMean = KernelMean.pool(real, weights)
     own = pooled.stratified if kid.estimator.unbiased else pooled.self_mean(unbiased=False)
@@ -226,7 +230,7 @@ def mixture_from(
     alpha = means.lowest()
     singles = np.array([means.score(single) for single in np.eye(len(names))])
     best = lowest(singles)
-    fitted, note = _cross_fitted(kid, means, alpha, pooled, made)
+    fitted, note = _cross_fit(kid, means, alpha, pooled, generated_means)
     return BestMixture(
         dict(zip(names, alpha.tolist(), strict=True)),
         means.score(alpha),
@@ -251,7 +255,7 @@ def blocks(kid: KID, generated: Sequence[KernelMean]) -> Iterator[tuple[int, int
 def _remember(kernel: Any, generated: Sequence[KernelMean]) -> None:
     """The means of all generators with one another at once, where embeddings make that cheaper than pairs of rows."""
     parts = [part for mean in generated for part in mean.parts]
-    if kernel.embeds(parts, parts):
+    if kernel.should_embed(parts, parts):
         remember_means(kernel, parts, parts)
 
 
@@ -291,7 +295,7 @@ def singles_by_client(
     return own[:, None] + np.diag(means.between) - 2.0 * cross
 
 
-def _cross_fitted(
+def _cross_fit(
     kid: KID, means: Means, weights: np.ndarray, pooled: KernelMean, generated: dict[str, KernelMean]
 ) -> tuple[float, str]:
     """KID-all on one half of the weights chosen on the other, mean of both ways; and how it was made.
@@ -311,8 +315,8 @@ def _cross_fitted(
         for side in SIDES
     ]
     chosen = [half.lowest() for half in both]
-    found = (both[0].score(chosen[1]) + both[1].score(chosen[0])) / 2.0
-    return found, "chosen on one half of the rows, scored on the other, mean of both ways"
+    score = (both[0].score(chosen[1]) + both[1].score(chosen[0])) / 2.0
+    return score, "chosen on one half of the rows, scored on the other, mean of both ways"
 
 
 def _of_side(mean: KernelMean, side: int) -> KernelMean:

@@ -51,8 +51,8 @@ def collapse(federation: Any, target: Any) -> Collapse:
     (0.555, 0.1)
     """
     clients = as_federation(federation)
-    given = np.asarray(target)[None] if np.ndim(target) == 1 else target
-    rows = to_numpy(as_rows(given, "target", dim=clients.dim)).astype(float)
+    points = np.asarray(target)[None] if np.ndim(target) == 1 else target
+    rows = to_numpy(as_rows(points, "target", dim=clients.dim)).astype(float)
     weights, moments = clients.weights, moments_of(clients)
     mean = np.sum([w * m for w, (m, _) in zip(weights, moments, strict=True)], axis=0)
     parts = [(w, np.vstack([root, m - mean])) for w, (m, root) in zip(weights, moments, strict=True)]

@@ -28,18 +28,18 @@ def _is_near(z: np.ndarray, start: np.ndarray) -> bool:
 def _within(f: Callable[[np.ndarray], tuple], start: np.ndarray) -> Callable[[np.ndarray], tuple]:
     """The same function, which raises `_Lost` far from the start."""
 
-    def guarded(z: np.ndarray) -> tuple:
+    def bounded_f(z: np.ndarray) -> tuple:
         if not _is_near(z, start):
             raise _Lost
         return f(z)
 
-    return guarded
+    return bounded_f
 
 
 def sequential(
     objective: Value, constraints: Equations, start: np.ndarray, *, scale: float
 ) -> tuple[np.ndarray, float]:
-    """As `augmented`, by scipy's SLSQP."""
+    """As `maximize_by_penalty`, by scipy's SLSQP."""
     from scipy.optimize import minimize
 
     objective, constraints = _within(objective, start), _within(constraints, start)
@@ -59,10 +59,10 @@ def sequential(
     with suppress(_Lost):
         reached.append(minimize(negative, start, jac=True, callback=lambda z: reached.append(z.copy()), **settings).x)
     last = next(z for z in reversed(reached) if _is_near(z, start))
-    return _polished(constraints, last)
+    return _project_to_surface(constraints, last)
 
 
-def augmented(
+def maximize_by_penalty(
     objective: Value, constraints: Equations, start: np.ndarray, *, scale: float, rounds: int = 12
 ) -> tuple[np.ndarray, float]:
     """A local maximum of `objective` where all `constraints` are 0, and the largest of them that is left.
@@ -96,10 +96,10 @@ def augmented(
         left = np.abs(off).max()
         if left < 1e-7:
             break
-    return _polished(constraints, z)
+    return _project_to_surface(constraints, z)
 
 
-def _polished(constraints: Equations, z: np.ndarray, steps: int = 20) -> tuple[np.ndarray, float]:
+def _project_to_surface(constraints: Equations, z: np.ndarray, steps: int = 20) -> tuple[np.ndarray, float]:
     """The nearest point of the surface, by Newton's shortest steps."""
     off, slopes = constraints(z)
     best, left = z, np.abs(off).max()

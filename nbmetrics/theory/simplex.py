@@ -31,7 +31,7 @@ def descend(quadratic: np.ndarray, linear: np.ndarray, start: np.ndarray) -> np.
         slope = 2.0 * (q @ weights - c)
         step = _step(q, slope, np.flatnonzero(used))
         if step is not None:
-            weights, used = _moved(q, slope, weights, used, step)
+            weights, used = _step_inside(q, slope, weights, used, step)
             continue
         gains = np.where(used, 0.0, slope[used].mean() - slope)
         if gains.max() <= ROUNDING:
@@ -71,7 +71,7 @@ def _step(q: np.ndarray, slope: np.ndarray, at: np.ndarray) -> np.ndarray | None
     return step
 
 
-def _moved(
+def _step_inside(
     q: np.ndarray, slope: np.ndarray, weights: np.ndarray, used: np.ndarray, step: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The lowest point along a step that stays on the simplex; what becomes 0 there is no longer in use."""

@@ -21,12 +21,12 @@ from ..distributions import Gaussian
 from ..errors import InvalidInput, check_count, shown
 from ..metrics.fid.metric import fid
 from .aggregates import MeanRoot, as_federation, moments_of, pooled_gaussian
-from .search import augmented, sequential
+from .search import maximize_by_penalty, sequential
 
 # Relative to the traces: covariances, or scores, this close are the same.
 SAME = 1e-12
 # Unknowns up to which sequential quadratic programming is the quicker search.
-FEW = 100
+MAX_SEQUENTIAL_NUMBERS = 100
 # Relative to the clients' scores: the constraints of the search, and the least gap worth the name.
 MET, APART = 1e-10, 1e-6
 # Relative to the trace: client scores below it are not held to 1e-8 of themselves, as the search rounds at the trace.
@@ -95,13 +95,13 @@ def twin(
     if alike and all(_bures(root, first.root) <= SAME * scale for _, root in compress(moments, heavy)):
         raise NoTwin("All clients with weight have one mean and covariance, so the score of each is FID-all itself.")
     if max(np.abs(cov - covs[0]).max() for cov in covs) <= SAME * np.trace(covs[0]):
-        second = _shared(moments, clients.weights, first)
+        second = _twin_of_shared_covariance(moments, clients.weights, first)
         if second is not None:
             return Twin(first, second, _fid_all(first, second))
-    return _searched(moments, first, starts, seed, progress or (lambda tried, most: None))
+    return _search_twin(moments, first, starts, seed, progress or (lambda tried, most: None))
 
 
-def _shared(moments: list[MeanRoot], weights: Sequence[float], first: Gaussian) -> Gaussian | None:
+def _twin_of_shared_covariance(moments: list[MeanRoot], weights: Sequence[float], first: Gaussian) -> Gaussian | None:
     """The second twin in closed form where all clients have one covariance, or None."""
     centred = np.array([mean for mean, _ in moments]) - first.mean
     root = moments[0].root
@@ -139,7 +139,7 @@ def _as_far(cov: np.ndarray, pooled: np.ndarray, u: float) -> list[np.ndarray]:
     return candidates
 
 
-def _searched(
+def _search_twin(
     moments: list[MeanRoot], first: Gaussian, starts: int, seed: int, progress: Callable[[int, int], None]
 ) -> Twin:
     """The second twin that FID-all likes least, among those found from random starts."""
@@ -150,7 +150,7 @@ def _searched(
         close = f"Their scores, {score:.3g} or less, drown in the rounding of variances that sum to {trace:.3g}."
         raise NoTwin(f"No twin: the clients nearly coincide. {close}")
     best: tuple[float, Gaussian] | None = None
-    methods = (sequential, augmented) if d + d * d <= FEW else (augmented,)
+    methods = (sequential, maximize_by_penalty) if d + d * d <= MAX_SEQUENTIAL_NUMBERS else (maximize_by_penalty,)
     for method, search in enumerate(methods):
         for start in range(starts):
             progress(method * starts + start + 1, len(methods) * starts)

@@ -281,7 +281,7 @@ def test_noise_comes_in_pieces_and_a_generator_that_comes_between_them_is_scored
     wanted = nm.evaluate(real, made, metrics, uncertainty=nm.Influence(), progress=False)
     known = {metric: noise(wanted.result(metric), (0.2, 0.3, 0.5)) for metric in wanted.metrics}
     monkeypatch.setattr("nbmetrics.evaluation.filling.PACE", -1.0)
-    monkeypatch.setattr("nbmetrics.metrics.kid.batches.STACK", 16)
+    monkeypatch.setattr("nbmetrics.metrics.kid.block_sums.BLOCK_ROWS", 16)
     filling = Filling(real, metrics, uncertainty=nm.Influence())
     filling.add_all({name: made[name] for name in ("g0", "g1")})
     words = []

@@ -12,7 +12,8 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.metrics import Metric, metric_of
-from nbmetrics.metrics.base import _REGISTRY
+from nbmetrics.metrics.base import _REGISTRY, Defaults
+from nbmetrics.metrics.capabilities import CAPABILITIES
 from tests import ROOT
 from tests.rooms import python_files
 
@@ -153,6 +154,8 @@ def test_every_hook_says_what_it_is():
     for hook, value in vars(Metric).items():
         if not hook.startswith("_"):
             assert f" {hook} :" in said or f"{hook}, " in said or f", {hook} :" in said or inspect.getdoc(value), hook
+    documented = {name for capability in CAPABILITIES for name, member in vars(capability).items() if member.__doc__}
+    assert {hook for hook in vars(Defaults) if not hook.startswith("_")} <= documented
 
 
 def sniffs(source):

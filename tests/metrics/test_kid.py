@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
 import nbmetrics as nm
-from nbmetrics.metrics.kid import base as kernel_base
-from nbmetrics.metrics.kid import kernels
+from nbmetrics.metrics.kid import embedding, kernels
 from tests import golden
 from tests.slow import slow
 
@@ -127,7 +126,7 @@ def test_embedding_and_direct_path_are_one_number(seed):
     d = int(rng.integers(1, 7))
     x, y = rng.normal(size=(rng.integers(90, 120), d)), 1 + rng.normal(size=(rng.integers(2, 6), d))
     content, *_ = nm.Polynomial().content(nm.metrics.Sample(rows=x))
-    assert isinstance(content, kernels.Embedding)
+    assert isinstance(content, embedding.Embedding)
     assert content.nbytes < x.nbytes
     for a, b in ((x, x), (x, y), (y, x)):
         expected = cubic(a, b).mean()
@@ -204,7 +203,7 @@ def test_float32_blocks_stay_near_float64(kernel, oracle, monkeypatch):
     y = (0.35 + RNG.normal(size=(250, 200))).astype(np.float32)
     exact, scale = naive_kid(oracle, x, y)
     assert nm.kid(x, y, kernel) == pytest.approx(exact, rel=1e-9, abs=1e-12 * scale)
-    monkeypatch.setattr(kernel_base, "FLOAT64_WORK", 0.0)
+    monkeypatch.setattr(kernels, "FLOAT64_WORK", 0.0)
     rough = nm.kid(x, y, kernel)
     assert rough == pytest.approx(exact, abs=2e-6 * scale)
     assert rough != nm.kid(x.astype(float), y.astype(float), kernel)  # the float32 path was taken

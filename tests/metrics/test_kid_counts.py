@@ -7,8 +7,9 @@ from scipy.spatial.distance import cdist
 import nbmetrics as nm
 from nbmetrics import arrays
 from nbmetrics.metrics import KID
-from nbmetrics.metrics.kid import batches as kernel_batches
-from nbmetrics.metrics.kid.kernels import Embedding, Polynomial
+from nbmetrics.metrics.kid import block_sums
+from nbmetrics.metrics.kid.embedding import Embedding
+from nbmetrics.metrics.kid.polynomial import Polynomial
 
 RNG = np.random.default_rng(20261125)
 
@@ -132,10 +133,10 @@ def test_pairs_are_taken_where_they_are_fewer(monkeypatch):
 
 def test_stacks_hold_every_part_once():
     parts = [np.zeros((n, 1)) for n in (1000, 24, 1, 5000, 3, 2, 1022)]
-    found = kernel_batches.stacks(parts)
+    found = block_sums.stacks(parts)
     assert [p for s in found for p in range(s.start, s.stop)] == list(range(7))
     assert all(sum(len(p) for p in parts[s]) <= 1024 or s.stop - s.start == 1 for s in found)
-    assert kernel_batches.stacks([]) == []
+    assert block_sums.stacks([]) == []
 
 
 def cubic(x, y):

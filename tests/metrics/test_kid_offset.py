@@ -8,8 +8,8 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.metrics import KID, Sample
-from nbmetrics.metrics.kid import base as kernel_base
-from nbmetrics.metrics.kid.centred import CentredPolynomial, centred
+from nbmetrics.metrics.kid import kernels
+from nbmetrics.metrics.kid.polynomial import CentredPolynomial, about_mean
 
 RNG = np.random.default_rng(20261124)
 
@@ -83,7 +83,7 @@ def test_kid_of_small_and_large_features(scale, offset):
 
 
 def test_many_rows_of_float32_at_an_offset_keep_float32s_digits(monkeypatch):
-    monkeypatch.setattr(kernel_base, "FLOAT64_WORK", 0.0)
+    monkeypatch.setattr(kernels, "FLOAT64_WORK", 0.0)
     for offset in (0.4, 5.0, 10.0, 100.0, 1000.0):
         x, y = rows(offset, 300, 150, 0.0, np.float32), rows(offset, 250, 150, 0.3, np.float32)
         expected = nm.kid(x.astype(float), y.astype(float))
@@ -95,7 +95,7 @@ def test_many_rows_of_float32_at_an_offset_keep_float32s_digits(monkeypatch):
 
 
 def test_clients_far_from_one_another_are_not_blurred_by_float32(monkeypatch):
-    monkeypatch.setattr(kernel_base, "FLOAT64_WORK", 0.0)
+    monkeypatch.setattr(kernels, "FLOAT64_WORK", 0.0)
     clients = [rows(offset, 60, 150, 0.0, np.float32) for offset in (-1000.0, 1000.0)]
     generator = rows(1000.0, 60, 150, 0.3, np.float32)
     found, expected = (
@@ -173,9 +173,9 @@ def test_the_centred_kernel_is_the_kernel_without_its_ends(degree):
     plain, about = nm.Polynomial(degree, 0.4, 0.7), CentredPolynomial(degree, 0.4, 0.7, c)
     ends = plain.block(x, c[None]), plain.block(c[None], y), plain.block(c[None], c[None])
     np.testing.assert_allclose(about.block(x, y), plain.block(x, y) - ends[0] - ends[1] + ends[2], rtol=1e-11)
-    np.testing.assert_allclose(about.paired(x[:5], y), np.diag(about.block(x[:5], y)), rtol=1e-12)
-    np.testing.assert_allclose(about.pull(x), (ends[0] - ends[2])[:, 0], rtol=1e-12)
-    assert about.lean(x) == pytest.approx((ends[0] - ends[2]).mean(), rel=1e-12)
+    np.testing.assert_allclose(about.elementwise(x[:5], y), np.diag(about.block(x[:5], y)), rtol=1e-12)
+    np.testing.assert_allclose(about.omission(x), (ends[0] - ends[2])[:, 0], rtol=1e-12)
+    assert about.mean_omission(x) == pytest.approx((ends[0] - ends[2]).mean(), rel=1e-12)
 
 
 def test_the_centred_embedding_is_a_feature_map_of_the_centred_kernel():
@@ -185,9 +185,9 @@ def test_the_centred_embedding_is_a_feature_map_of_the_centred_kernel():
     np.testing.assert_allclose(about.features(x) @ about.features(y).T, block, rtol=1e-10, atol=1e-13 * size)
     for content in (y, about.embed(y)):
         np.testing.assert_allclose(about.row_means(x, content), block.mean(axis=1), rtol=1e-10, atol=1e-13 * size)
-    assert about.lean(about.embed(x)) == pytest.approx(about.lean(x), rel=1e-11)
+    assert about.mean_omission(about.embed(x)) == pytest.approx(about.mean_omission(x), rel=1e-11)
     distribution = nm.Gaussian([40.0, 41.0, 39.0], [1.0, 0.5, 0.2])
-    assert about.lean(about.embed(distribution)) == pytest.approx(about.lean(distribution), rel=1e-12)
+    assert about.mean_omission(about.embed(distribution)) == pytest.approx(about.mean_omission(distribution), rel=1e-12)
     assert about.mean(distribution, distribution) == pytest.approx(
         about.mean(about.embed(distribution), distribution), rel=1e-12
     )
@@ -197,18 +197,18 @@ def test_the_centred_embedding_is_a_feature_map_of_the_centred_kernel():
 def test_features_near_0_keep_the_kernel_as_it_is():
     near, far = ([Sample(rows=rows(offset, 40, 3))] for offset in (1.0, 50.0))
     for kernel in (nm.Polynomial(), nm.RBF()):
-        assert centred(kernel, near) is kernel
-    about = centred(nm.Polynomial(), far)
-    assert isinstance(about, CentredPolynomial) and centred(about, near) is about
+        assert about_mean(kernel, near) is kernel
+    about = about_mean(nm.Polynomial(), far)
+    assert isinstance(about, CentredPolynomial) and about_mean(about, near) is about
     assert "about the clients' mean" in KID().resolve(far).convention
-    assert centred(nm.RBF(), far) == nm.RBF()
+    assert about_mean(nm.RBF(), far) == nm.RBF()
 
 
 def test_exact_distributions_far_from_0_have_their_digits():
     def pair(offset):
         return nm.Mixture([nm.Gaussian([offset, 0.0], 1.0), nm.Empirical([[offset, 1.0]])]), nm.Gaussian([offset, 0.3])
 
-    assert isinstance(centred(nm.Polynomial(), [Sample(distribution=pair(1e4)[0])]), CentredPolynomial)
+    assert isinstance(about_mean(nm.Polynomial(), [Sample(distribution=pair(1e4)[0])]), CentredPolynomial)
     first, second = pair(1e6)
     shifted = CentredPolynomial(3, None, 1.0, np.array([1e6 - 3.0, 5.0]))  # another centre, the same MMD²
     assert nm.kid(first, second) == pytest.approx(nm.kid(first, second, shifted), rel=1e-11)

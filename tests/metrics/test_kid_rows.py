@@ -5,7 +5,7 @@ import pytest
 
 import nbmetrics as nm
 from nbmetrics.metrics import KID, Sample
-from nbmetrics.metrics.kid.kernels import Embedding
+from nbmetrics.metrics.kid.embedding import Embedding
 
 RNG = np.random.default_rng(20261123)
 

@@ -99,8 +99,8 @@ def test_blocks_and_both_precisions_join_seamlessly(monkeypatch):
     expected = naive(real, generated)
     for cache, ample, pending in ((600, 48, 2**20), (600, 0, 0), (4000, 1, 10)):
         monkeypatch.setattr(distances, "CACHE_BYTES", cache)
-        monkeypatch.setattr(distances, "AMPLE", ample)
-        monkeypatch.setattr(distances, "PENDING", pending)
+        monkeypatch.setattr(distances, "MAX_OPEN_PAIRS_PER_ROW", ample)
+        monkeypatch.setattr(distances, "MAX_OPEN_PAIRS", pending)
         neighbors.forget()
         close(prdc(real, generated), expected)
 

@@ -205,7 +205,7 @@ def test_the_critic_finds_a_shift_and_stays_below_the_distance(monkeypatch):
     pytest.importorskip("torch", reason="the critic is a torch network: pip install nbmetrics[images]")
     import torch
 
-    monkeypatch.setattr("nbmetrics.metrics.critic.STEPS", 150)  # of 400: enough in the plane
+    monkeypatch.setattr("nbmetrics.metrics.w1.CRITIC_STEPS", 150)  # of 400: enough in the plane
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(600, 2)), rng.normal(size=(500, 2)) + np.array([3.0, 0.0])
     before = torch.random.get_rng_state()

@@ -17,9 +17,9 @@ from ...arrays import Array, row_blocks, to_float64, to_numpy
 from ...distributions import draw_rows
 from ...errors import InvalidInput
 from ...metrics.base import Sample, sample_if_needed
-from ...metrics.kid.base import some_of
-from ...metrics.kid.centred import centred
+from ...metrics.kid.kernels import some_of
 from ...metrics.kid.metric import CUBIC, KID
+from ...metrics.kid.polynomial import about_mean
 from .leaves import ordered_leaves
 
 # Rows of all clients together, multiplications of their pairs, and the fewest rows of a client: enough for an order.
@@ -60,7 +60,7 @@ def squared_mmd(samples: Sequence[Sample]) -> np.ndarray:
     together = min(MOST_ROWS, int((WORK / samples[0].dim) ** 0.5))
     share, is_exact = max(FEWEST, together // len(samples)), len(samples) <= MOST_EXACT
     some = [_few(sample, share, [0, i], is_exact) for i, sample in enumerate(samples)]
-    kernel = centred(CUBIC, some)
+    kernel = about_mean(CUBIC, some)
     if all(sample.rows is not None for sample in some):
         return _of_rows(kernel, [to_numpy(to_float64(cast(Array, sample.rows))) for sample in some])
     means = [KID(kernel).summarize(sample) for sample in some]
@@ -77,7 +77,7 @@ def _of_rows(kernel: Any, clients: Sequence[np.ndarray]) -> np.ndarray:
         np.add.reduceat(kernel.block(rows[b], rows), starts, axis=1) for b in row_blocks(len(rows), 8 * len(rows))
     ]
     sums = np.add.reduceat(np.concatenate(strips), starts, axis=0)
-    alone = np.add.reduceat(kernel.paired(rows, rows), starts)
+    alone = np.add.reduceat(kernel.elementwise(rows, rows), starts)
     own = (sums.diagonal() - alone) / (sizes * (sizes - 1.0))
     return np.asarray(own[:, None] + own - 2.0 * sums / np.outer(sizes, sizes))
 

@@ -20,8 +20,9 @@ from ...errors import InvalidInput
 from ...federation import Federation
 from ...metrics.base import Sample
 from ...metrics.fid.metric import FID
-from ...metrics.kid.kernels import Embedding, Polynomial
+from ...metrics.kid.embedding import Embedding
 from ...metrics.kid.metric import KID
+from ...metrics.kid.polynomial import Polynomial
 from ..toolkit.fields import number, whole
 
 

@@ -11,7 +11,7 @@ from ...errors import InvalidInput, check_count, check_list, check_number, shown
 from ...evaluation.metric_selection import listed
 from ...federated.privacy import LEAST_EPSILON, MOST_EPSILON, Privacy
 from ...metrics import KID, Metric
-from ...metrics.kid.features import RandomFeatures
+from ...metrics.kid.random_features import RandomFeatures
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
 MAX_RUNS = 1_000

@@ -16,20 +16,19 @@ import numpy as np
 from ...arrays import Array, device, namespace, subtract, to_float64, to_numpy
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
-from ..chunked import Pieces
-from ..stratified import InfluenceValues, Strata
+from ..stratified import InfluenceValues, Pieces, Strata
 from ..weak_cache import remember
 from .spectral import Pair, TraceEstimate
 
 # Rows a direction in which both sides vary: below the first there is no value, below the second no interval.
-VALUE, INTERVAL = 1.1, 1.5
+MIN_ROWS_PER_DIRECTION, INTERVAL_ROWS_PER_DIRECTION = 1.1, 1.5
 # Rows, however few the features: with fewer, single rows decide.
-FEWEST, FEWEST_FOR_INTERVAL = 10, 20
+MIN_ROWS, MIN_INTERVAL_ROWS = 10, 20
 # Excess variance of the rows' squared lengths, over their mean squared: above the first the correction was seen to
 # leave more than its interval says. Above the second, and times the number of directions above the third, features are
 # so sparse or long-tailed that an interval was seen to hold in few of the runs or none. So it was above the last, times
 # directions²/rows: there what is left of the bias is as large as the spread, and grows with the features.
-STRAINED, UNEVEN, TAILED, SWAYED = 0.3, 0.75, 50.0, 3.5
+CAUTION_NORM_SPREAD, MAX_NORM_SPREAD, MAX_SPREAD_TIMES_DIRECTIONS, MAX_SPREAD_PER_ROW = 0.3, 0.75, 50.0, 3.5
 FIX = "Give more rows or fewer features, or use KID, which has no such bias"
 
 
@@ -48,11 +47,11 @@ class Debiased:
     @cached_property
     def directions(self) -> int:
         """In how many directions the sides vary; the number of features where the rows are ample for that."""
-        if self.rows >= INTERVAL * self.features:
+        if self.rows >= INTERVAL_ROWS_PER_DIRECTION * self.features:
             return self.features
         poorer = sorted(self.sides, key=lambda side: side.effective)  # found sooner, and often all
-        found = _directions(poorer[0], self.features)
-        return found if found == self.features else max(found, _directions(poorer[1], self.features))
+        count = _directions(poorer[0], self.features)
+        return count if count == self.features else max(count, _directions(poorer[1], self.features))
 
     @property
     def features(self) -> int:
@@ -61,14 +60,14 @@ class Debiased:
     @property
     def has_interval(self) -> bool:
         """Whether the rows are enough, and alike enough, for an interval."""
-        enough = self.rows >= max(INTERVAL * self.directions, FEWEST_FOR_INTERVAL)
+        enough = self.rows >= max(INTERVAL_ROWS_PER_DIRECTION * self.directions, MIN_INTERVAL_ROWS)
         return enough and not self._is_uneven
 
     @property
     def _is_uneven(self) -> bool:
         spread, directions = self._trace.norm_spread, self._trace.directions
-        is_tailed = spread > UNEVEN and spread * directions > TAILED
-        return is_tailed or spread * directions**2 > SWAYED * self.rows
+        is_tailed = spread > MAX_NORM_SPREAD and spread * directions > MAX_SPREAD_TIMES_DIRECTIONS
+        return is_tailed or spread * directions**2 > MAX_SPREAD_PER_ROW * self.rows
 
     def check(self) -> None:
         """Refuse sides for which no correction is known."""
@@ -76,10 +75,10 @@ class Debiased:
             if side.is_mixed:
                 seen = "no value where distributions and rows are pooled: only the rows have a bias to take off"
                 raise InvalidInput(who, seen, "Give rows for all clients, or distributions for all")
-        if self.rows < max(FEWEST, VALUE * self.directions):
+        if self.rows < max(MIN_ROWS, MIN_ROWS_PER_DIRECTION * self.directions):
             poorer = min(self.sides, key=lambda side: side.effective)
             who = "real" if poorer is self.sides[0] else "generated"
-            fewest = max(FEWEST, math.ceil(VALUE * self.directions - 1e-9))
+            fewest = max(MIN_ROWS, math.ceil(MIN_ROWS_PER_DIRECTION * self.directions - 1e-9))
             seen = f"has {self.rows:.0f} rows for {self.directions} features that vary: a value needs {fewest}"
             raise InvalidInput(who, seen, FIX)
 
@@ -114,8 +113,9 @@ class Debiased:
         if self._is_uneven:
             return "lengths of rows vary too much (sparse features, heavy tails): an error of its own, and no interval"
         if not self.has_interval:
-            return f"fewer than {INTERVAL} rows a feature, or than {FEWEST_FOR_INTERVAL}: noisy, and no interval"
-        if self._trace.norm_spread > STRAINED:
+            limits = f"{INTERVAL_ROWS_PER_DIRECTION} rows a feature, or than {MIN_INTERVAL_ROWS}"
+            return f"fewer than {limits}: noisy, and no interval"
+        if self._trace.norm_spread > CAUTION_NORM_SPREAD:
             return "lengths of rows vary much (heavy tails, unlike clients): more error than the interval says"
         return ""
 

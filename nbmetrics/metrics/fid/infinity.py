@@ -11,14 +11,14 @@ from ...distributions import Distribution
 from ...errors import InvalidInput
 from ...summaries.moments import Moments
 from ..base import Metric, Sample, score_pair
-from ..chunked import Pieces, whole
-from ..stratified import InfluenceValues, Strata
+from ..capabilities import Cautious, ClosedForm, HasInfluence
+from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..weak_cache import remember
 from .debiased import Debiased
 from .metric import FID
 
 
-class FIDInfinity(Metric[Strata[Moments]]):
+class FIDInfinity(Metric[Strata[Moments]], HasInfluence, ClosedForm, Cautious):
     """FID at infinitely many rows, as a metric with avg, all and gap.
 
     The trace term by random-matrix theory for both samples, which holds from about 1.5 rows a feature where
@@ -54,10 +54,10 @@ class FIDInfinity(Metric[Strata[Moments]]):
             return ""
 
     def _known(self, real: Strata[Moments], generated: Strata[Moments]) -> tuple[dict[str, float], str]:
-        known = _scores(generated)
-        if real not in known:
+        scores = _scores(generated)
+        if real not in scores:
             self._remember(Debiased(real, generated))
-        return known[real]
+        return scores[real]
 
     def _remember(self, pair: Debiased) -> None:
         real, generated = pair.sides
@@ -70,9 +70,9 @@ class FIDInfinity(Metric[Strata[Moments]]):
     def influence_pieces(self, real: Strata[Moments], generated: Strata[Moments]) -> Pieces[InfluenceValues]:
         """The same in pieces."""
         pair = Debiased(real, generated)
-        found = yield from pair.pieces()
+        values = yield from pair.pieces()
         self._remember(pair)
-        return found
+        return values
 
     def strata(self, summary: Any, rows: Any) -> Strata[Moments]:
         return summary

@@ -24,9 +24,19 @@ from ...errors import InvalidInput
 from ...summaries.moments import Moments, MomentsFold
 from ...summaries.roots import congruent_values, nuclear_norm, singular_values
 from ..base import Metric, Sample, Terms, score_pair
-from ..chunked import Pieces, whole
-from ..sample_size import few_rows
-from ..stratified import InfluenceValues, Strata
+from ..capabilities import (
+    BatchedTerms,
+    BiasCorrected,
+    Cautious,
+    ClosedForm,
+    HasInfluence,
+    MergeablePool,
+    OnePass,
+    Resampled,
+    SingleRowPool,
+)
+from ..sample import parties_with_few_rows
+from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..streaming import summarized_once
 from ..weak_cache import remember
 from .debiased import Debiased
@@ -37,7 +47,18 @@ from .slopes import slopes
 PRECISION = 1e-11
 
 
-class FID(Metric[Moments]):
+class FID(
+    Metric[Moments],
+    OnePass,
+    MergeablePool,
+    SingleRowPool,
+    BatchedTerms,
+    HasInfluence,
+    Resampled,
+    ClosedForm,
+    Cautious,
+    BiasCorrected,
+):
     """Fréchet Inception Distance on the features given (Heusel et al. 2017; Theorem 2 of Wang et al.).
 
     Range [0, ∞), lower is better; units are squared feature units. Covariances use ddof 1 for rows and are
@@ -51,8 +72,8 @@ class FID(Metric[Moments]):
     def summarize(self, sample: Sample) -> Moments:
         """Mean and covariance of `sample.rows` (n ≥ 2), of its stream by one pass, or of its exact distribution."""
         if sample.stream is not None:
-            (found,) = summarized_once(sample.stream, [self])
-            return cast(Moments, found)
+            (moments,) = summarized_once(sample.stream, [self])
+            return cast(Moments, moments)
         if sample.rows is None:
             return Moments.of_distribution(cast(HasMoments, sample.exact_distribution))
         if sample.rows.shape[0] < 2:
@@ -83,10 +104,10 @@ class FID(Metric[Moments]):
         if len(small) > 1:
             stacked, ends = np.concatenate([m.root for m in small]), np.cumsum([len(m.root) for m in small])
             for other in (g for g in generated if isinstance(g.dense, np.ndarray)):
-                product, known = other.times_root(stacked), _crosses(other)
+                product, traces = other.times_root(stacked), _crosses(other)
                 for m, end in zip(small, ends, strict=True):
                     tolerance = PRECISION * (m.trace + other.trace)
-                    known[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
+                    traces[m] = nuclear_norm(product[end - len(m.root) : end], tolerance)
         return super().all_terms(real, generated)
 
     def pool(self, summaries: Sequence[Moments], weights: Sequence[float]) -> Moments:
@@ -158,7 +179,7 @@ class FID(Metric[Moments]):
     def cautions(self, clients: Sequence[Sample], generators: Sequence[Sample]) -> list[str]:
         """Who has too few rows for a score to be more than bias, and generators that bias makes incomparable."""
         needed, lines = 10 * clients[0].dim, []
-        who = few_rows(needed, client=clients, generator=generators)
+        who = parties_with_few_rows(needed, client=clients, generator=generators)
         if who:
             lines += [f"FID: {who} fewer than {needed:,} rows (10 a feature), so much of the plain FID is bias."]
         sizes = [g.size for g in generators if g.size is not None] or [0]

@@ -32,21 +32,21 @@ def slopes(parts: Sequence[Moments], weights: Sequence[float], pooled: Moments, 
     counts = np.array([part.count for part in parts], dtype=np.float64)
     means = np.stack([_numpy(part.mean) for part in parts])
     mean, lost = _numpy(pooled.mean), float(np.sum(shares**2 / counts))
-    seen = Seen(pooled, generated)
-    traces, carried = np.empty(len(parts)), np.empty(len(parts))
+    seen = GeneratorView(pooled, generated)
+    traces, transported_trace = np.empty(len(parts)), np.empty(len(parts))
     for i, (part, shift) in enumerate(zip(parts, means - mean, strict=True)):
         inner = 1.0 - 1.0 / part.count
         traces[i] = inner * part.trace + shift @ shift
-        carried[i] = inner * seen.carried(_numpy(part.root)) + seen.carried(shift[None])
+        transported_trace[i] = inner * seen.transported_trace(_numpy(part.root)) + seen.transported_trace(shift[None])
         if not shares[i] and not seen.holds(np.concatenate([_numpy(part.root), shift[None]])):
-            carried[i] = np.nan
+            transported_trace[i] = np.nan
     left = 1.0 - lost if lost < 1.0 else 1.0
     growth = 2.0 * shares / counts * (pooled.trace - float(np.sqrt(seen.values).sum()))
-    each = 2.0 * means @ (mean - _numpy(generated.mean)) + (traces - carried + growth) / left
+    each = 2.0 * means @ (mean - _numpy(generated.mean)) + (traces - transported_trace + growth) / left
     return np.asarray(each - float(shares[shares > 0] @ each[shares > 0]))
 
 
-class Seen:
+class GeneratorView:
     """The pooled clients as a generator sees them: R, and the spectrum of M without rounding."""
 
     def __init__(self, pooled: Moments, generated: Moments) -> None:
@@ -56,7 +56,7 @@ class Seen:
         self.values, self.axes = values[signal], vectors[:, signal]
         self._map = self.root.T @ (self.axes * self.values**-0.25)  # T is this times its transpose
 
-    def carried(self, rows: np.ndarray) -> float:
+    def transported_trace(self, rows: np.ndarray) -> float:
         """Tr T rowsᵀrows."""
         blocks = row_blocks(len(rows), 8 * rows.shape[1])
         return math.fsum(float(np.sum((rows[block] @ self._map) ** 2)) for block in blocks)
@@ -75,8 +75,8 @@ def _numpy(a: Array) -> np.ndarray:
 def _spectrum(pooled: Moments, generated: Moments) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (r,) and eigenvectors (r, r) of M = R Ĉ Rᵀ."""
     if isinstance(pooled.dense, np.ndarray) and isinstance(generated.dense, np.ndarray):
-        found = np.linalg.eigh(generated.graded.congruent(pooled.dense), UPLO="L")
+        spectrum = np.linalg.eigh(generated.graded.congruent(pooled.dense), UPLO="L")
     else:
         product = _numpy(pooled.root) @ _numpy(generated.root).T
-        found = np.linalg.eigh(product.T @ product)
-    return found.eigenvalues, found.eigenvectors
+        spectrum = np.linalg.eigh(product.T @ product)
+    return spectrum.eigenvalues, spectrum.eigenvectors

@@ -22,8 +22,7 @@ import numpy as np
 from ...arrays import PASSING_BYTES, Array, align, like, namespace, row_blocks, subtract, to_float64, to_numpy
 from ...summaries.moments import Moments
 from ...summaries.roots import nuclear_norm
-from ..chunked import Pieces, whole
-from ..stratified import Strata
+from ..stratified import Pieces, Strata, whole
 
 STEP = 0.35
 BELOW, ABOVE = 13.0, 14.0
@@ -194,8 +193,8 @@ def _side(strata: Strata[Moments], axes: Array, grid: Grid, about: About) -> Pie
     parts: list[Stratum | None] = []
     for rows, share, own in zip(strata.rows, strata.shares, strata.parts, strict=True):
         shift, own_axes = align(subtract(own.mean, strata.summary.mean), axes)
-        known = None if rows is None else Stratum(rows, share, own.mean, shift @ own_axes, axes, grid, about)
-        parts.append(known)
+        stratum = None if rows is None else Stratum(rows, share, own.mean, shift @ own_axes, axes, grid, about)
+        parts.append(stratum)
         yield
     return Side(parts, grid)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base import Sample, score_pair
 from .kernels import RBF
-from .metric import BIASED, KID
+from .metric import BIAS_CAUTION_SHARE, KID
 
 SIGMA, SCALE = 10.0, 1000.0
 
@@ -39,10 +39,10 @@ class CMMD(KID):
 
     def caution(self, real: Any, generated: Any) -> str:
         """Where pairs of a row with itself are a tenth of the score or more, or weights move it by as much."""
-        if self.given != "biased":
+        if self.estimator_option != "biased":
             return super().caution(real, generated)
         extra = sum(side.self_mean(unbiased=False) - side.self_mean(unbiased=True) for side in (real, generated))
-        if extra <= BIASED * self.distance(real, generated):
+        if extra <= BIAS_CAUTION_SHARE * self.distance(real, generated):
             return ""
         return f"rows are few for the biased estimator: about {extra:.3g} of it is bias, none with CMMD('unbiased')"
 

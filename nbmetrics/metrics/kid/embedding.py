@@ -1,4 +1,4 @@
-"""The cubic kernel's finite feature map φ: its mean over rows, and the polynomial a mean is at other rows.
+"""The cubic kernel's finite feature map φ: its mean over rows, and the moments of rows that give it.
 
 φ(x) holds each distinct product z_i z_j z_k, i ≤ j ≤ k, of coordinates z of x, times the root of how often it
 occurs, so that φ(x)·φ(y) = (z(x)·z(y))³. Products of two coordinates are made first and the third enters by a
@@ -15,7 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, like, namespace, to_numpy
+from ...arrays import Array, like, mean_rows, namespace, row_blocks, scatter, to_float64, to_numpy
+from ...distributions import Gaussian
+
+# Products of two coordinates made at a time: few enough to stay in the processor's cache.
+CACHED_PRODUCTS = 2**22
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ class Contraction:
         self.matrix += np.matmul(self._products[:n].T, weighed, out=self._added)
 
 
-def packed(matrix: Array) -> np.ndarray:
-    """The mean of φ from the mean of z_i z_j z_k as `contracted` lays it out."""
+def pack(matrix: Array) -> np.ndarray:
+    """The mean of φ from the mean of z_i z_j z_k as `Contraction` lays it out."""
     positions, roots = _triples(matrix.shape[1])
     return to_numpy(matrix).reshape(-1).take(positions) * roots
 
@@ -107,4 +111,82 @@ def of_gaussian(mean: np.ndarray, cov: np.ndarray) -> np.ndarray:
     """The mean of φ where z is N(mean, cov)."""
     moment = np.einsum("i,jk->ijk", mean, cov)
     tensor = np.einsum("i,j,k->ijk", mean, mean, mean) + moment + moment.transpose(1, 0, 2) + moment.transpose(1, 2, 0)
-    return packed(tensor[np.triu_indices(len(mean))])
+    return pack(tensor[np.triu_indices(len(mean))])
+
+
+@dataclass(frozen=True, eq=False)
+class ThirdMoments:
+    """Moments up to order three of rows or a Gaussian: what a client reveals for the cubic kernel.
+
+    The mean of φ is linear in E z⊗z⊗z, with coordinates z of x that are affine in x. A client does not know the centre
+    of all clients, so it sends its moments about its own mean, and no digit is lost to an offset.
+
+    Attributes
+    ----------
+    mean : (d,)
+    second : (d(d+1)/2,) E y_i y_j for i ≤ j, y = x − mean
+    third : (d(d+1)(d+2)/6,) E y_i y_j y_k for i ≤ j ≤ k
+    diagonal : the mean of k(x, x) of the cubic kernel about the mean; 0 of a distribution
+    """
+
+    mean: np.ndarray
+    second: np.ndarray
+    third: np.ndarray
+    diagonal: float
+
+    @classmethod
+    def of_rows(cls, rows: Array, kernel: Any) -> ThirdMoments:
+        """Of rows (n, d); `kernel` is cubic, and for its γ alone."""
+        n, d = rows.shape
+        centre = mean_rows(rows)
+        mean, triples = to_numpy(centre), np.zeros((pairs_worth(d), d))
+        for block in row_blocks(n, 8 * pairs_worth(d), CACHED_PRODUCTS):
+            y = to_numpy(to_float64(rows[block, :])) - mean
+            triples += products(y).T @ y
+        own = kernel.about(mean)
+        diagonal = own.finite(lambda: own.diagonal(rows))
+        second = to_numpy(scatter(rows, centre))[np.triu_indices(d)] / n
+        return cls(mean, second, triples.reshape(-1)[_triple_positions(d)[0]] / n, diagonal)
+
+    @classmethod
+    def of_distribution(cls, distribution: Gaussian) -> ThirdMoments:
+        """Of a Gaussian."""
+        d = distribution.dim
+        return cls(distribution.mean, distribution.cov[np.triu_indices(d)], np.zeros(math.comb(d + 2, 3)), 0.0)
+
+    def embedding(self, kernel: Any) -> Embedding:
+        """The mean of φ under a cubic kernel, about a centre or not."""
+        d = self.mean.size
+        cov = np.zeros((d, d))
+        cov[np.triu_indices(d)] = self.second
+        cov = cov + np.triu(cov, 1).T
+        third = self.third[_triple_positions(d)[1]].reshape(d, d, d)
+        z, first = (part[0] for part in kernel.coordinates(self.mean[None]))
+        a = kernel.linear_map(d)
+        turned = np.tensordot(np.tensordot(np.tensordot(third, a, (0, 0)), a, (0, 0)), a, (0, 0))
+        vector = of_gaussian(z, a.T @ cov @ a) + pack(turned[np.triu_indices(d + 1)])
+        vector[0] = first
+        vector[0] += kernel.first_number_spread(self.mean, float(a[:, 0] @ cov @ a[:, 0]), float(turned[0, 0, 0]))
+        return Embedding(vector)
+
+    def diagonal_under(self, kernel: Any, mean: Embedding) -> float:
+        """The mean of k(x, x) under the kernel that `mean` belongs to.
+
+        With k_m the kernel about the mean m, k(x, x) = k_m(x, x) + 2 k(x, m) − k(m, m).
+        """
+
+        def diagonal() -> float:
+            at_mean = kernel.features(self.mean[None])[0]
+            return self.diagonal + 2.0 * float(mean.vector @ at_mean) - float(at_mean @ at_mean)
+
+        return float(kernel.finite(diagonal))
+
+
+@lru_cache(maxsize=8)
+def _triple_positions(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where i ≤ j ≤ k lie in a (pairs i ≤ j, d) matrix, and which of them each of the d³ products is."""
+    i, j, k = np.array(list(itertools.combinations_with_replacement(range(d), 3))).T
+    which = np.empty((d, d, d), dtype=np.int64)
+    for p, q, r in itertools.permutations((i, j, k)):
+        which[p, q, r] = np.arange(len(i))
+    return (i * d - i * (i - 1) // 2 + j - i) * d + k, which.reshape(-1)

@@ -18,10 +18,32 @@ from ...errors import InvalidInput, check_choice, check_count, shown
 from ...summaries.kernel_mean import KernelMean, KernelPart
 from ...summaries.rows import Rows
 from ..base import Sample
-from .streamed import KernelFold, streamed
+from .block_sums import stream_content
+from .embedding import Embedding
 
-NAMES = ("unbiased", "stratified", "biased", "linear")
+ESTIMATOR_NAMES = ("unbiased", "stratified", "biased", "linear")
 ROWS_ONLY = "KID-all with this estimator needs weights proportional to the clients' numbers of rows"
+
+
+class KernelFold:
+    """The kernel mean of rows that come in blocks, for a kernel with an embedding."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel, self.count = kernel, 0
+        self._vector: Any = 0.0
+        self._diagonal = 0.0
+
+    def take(self, rows: np.ndarray) -> None:
+        n = rows.shape[0]
+        self.count += n
+        with np.errstate(all="ignore"):  # what overflows is told at the end
+            self._vector = self._vector + self.kernel.sum_of_features(rows, np.ones(n))
+            self._diagonal += self.kernel.diagonal(rows) * n
+
+    def end(self) -> KernelMean:
+        content = Embedding(self.kernel.finite(lambda: self._vector / self.count))
+        diagonal = self.kernel.finite(lambda: self._diagonal / self.count)
+        return KernelMean((KernelPart(self.kernel, content, self.count, diagonal),), (1.0,))
 
 
 @dataclass(frozen=True)
@@ -56,7 +78,7 @@ class AllPairs:
     def summarize(self, sample: Sample) -> KernelMean:
         if sample.stream is not None:
             sample.stream.check_repeatable()
-            return KernelMean((KernelPart(self.kernel, *streamed(self.kernel, sample.stream)),), (1.0,))
+            return KernelMean((KernelPart(self.kernel, *stream_content(self.kernel, sample.stream)),), (1.0,))
         if sample.rows is None and (parts := parts_of(sample.distribution)):
             means = [self.summarize(type(sample)(distribution=part)) for _, part in parts]
             return KernelMean.pool(means, [weight for weight, _ in parts])
@@ -86,13 +108,13 @@ class AllPairs:
         }
 
 
-def _both(kernel: Any, real: Rows, generated: Rows) -> tuple[Any, Any]:
+def _aligned_rows(kernel: Any, real: Rows, generated: Rows) -> tuple[Any, Any]:
     """Both sides' rows, in one library, on one device and of one type."""
     x, y = (kernel.kept(rows) for rows in align(real.rows, generated.rows))
     return (x, y) if x.dtype == y.dtype else (to_float64(x), to_float64(y))
 
 
-class _OnRows:
+class _RowsEstimator:
     """Shared by the estimators that look at rows."""
 
     def bias(self, pooled: Rows) -> float:
@@ -118,7 +140,7 @@ class _OnRows:
 
 
 @dataclass(frozen=True)
-class LinearTime(_OnRows):
+class LinearTime(_RowsEstimator):
     """The mean of k(x, x′) + k(y, y′) − k(x, y′) − k(x′, y) over disjoint pairs of rows, in a seeded order.
 
     Gretton et al. 2012, Lemma 14. Unbiased and cheap, with more variance than all pairs.
@@ -131,13 +153,13 @@ class LinearTime(_OnRows):
         return f"linear-time MMD², seed {self.seed}"
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
-        x, y = _both(self.kernel, real, generated)
+        x, y = _aligned_rows(self.kernel, real, generated)
         rng = np.random.default_rng(self.seed)
         pairs = min(x.shape[0], y.shape[0]) // 2
         x, y = x[rng.permutation(x.shape[0])[: 2 * pairs]], y[rng.permutation(y.shape[0])[: 2 * pairs]]
         (a, b), (c, d) = (x[:pairs], x[pairs:]), (y[:pairs], y[pairs:])
         pairs_of = ((a, b), (c, d), (a, d), (b, c))
-        means = self.kernel.finite(lambda: np.array([self.kernel.paired_mean(*both) for both in pairs_of]))
+        means = self.kernel.finite(lambda: np.array([self.kernel.elementwise_mean(*both) for both in pairs_of]))
         return {"real": float(means[0]), "generated": float(means[1]), "cross": -float(means[2] + means[3])}
 
 
@@ -174,7 +196,7 @@ class Subsets:
 
 
 @dataclass(frozen=True)
-class OnSubsets(_OnRows):
+class OnSubsets(_RowsEstimator):
     """`Subsets` for one kernel."""
 
     kernel: Any
@@ -184,7 +206,7 @@ class OnSubsets(_OnRows):
         return f"mean unbiased MMD² of {self.plan.count} subsets of {self.plan.size} rows, seed {self.plan.seed}"
 
     def terms(self, real: Rows, generated: Rows) -> dict[str, float]:
-        x, y = _both(self.kernel, real, generated)
+        x, y = _aligned_rows(self.kernel, real, generated)
         size = min(self.plan.size, x.shape[0], y.shape[0])
         rng = np.random.default_rng(self.plan.seed)
         sums = np.zeros(3)
@@ -206,13 +228,13 @@ class OnSubsets(_OnRows):
 
 
 def as_estimator(estimator: Any, kernel: Any) -> Any:
-    """The estimator of one of `NAMES` or of `Subsets`, for one kernel."""
+    """The estimator of one of `ESTIMATOR_NAMES` or of `Subsets`, for one kernel."""
     if isinstance(estimator, Subsets):
         return OnSubsets(kernel, estimator)
     if not isinstance(estimator, str):
-        fix = f"Give {', '.join(map(repr, NAMES))} or nm.Subsets()"
+        fix = f"Give {', '.join(map(repr, ESTIMATOR_NAMES))} or nm.Subsets()"
         raise InvalidInput("estimator", f"got {shown(estimator)}", fix)
-    check_choice(estimator, NAMES, "estimator")
+    check_choice(estimator, ESTIMATOR_NAMES, "estimator")
     if estimator == "linear":
         return LinearTime(kernel)
     return AllPairs(kernel, estimator != "biased", estimator == "stratified")

@@ -21,26 +21,51 @@ from ...distributions import Distribution
 from ...errors import check_names
 from ...summaries.kernel_mean import KernelMean
 from ..base import Metric, Sample, Terms, score_pair
-from ..chunked import Pieces, whole
-from ..stratified import InfluenceValues, Strata
+from ..capabilities import (
+    BatchedTerms,
+    BiasCorrected,
+    Cautious,
+    ClosedForm,
+    HasInfluence,
+    MergeablePool,
+    OnePass,
+    PairwisePool,
+    Resampled,
+    SingleRowPool,
+)
+from ..stratified import InfluenceValues, Pieces, Strata, whole
 from ..streaming import summarized_once
-from . import pairs
-from .batches import remember_means, tabulate
-from .centred import centred
 from .estimators import AllPairs, as_estimator
-from .pulls import kernel_influence_values
 from .kernels import Polynomial, as_kernel
+from .influence import kernel_influence_values
+from .kernels import as_kernel
+from .mean_tables import PairwiseMeans, remember_means, tabulate
+from .polynomial import Polynomial, about_mean
 from .replicates import replicates
 
 CUBIC = Polynomial(3)
 # Of KID-all: the share from which a bias is said.
-BIASED = 0.1
+BIAS_CAUTION_SHARE = 0.1
 # Rows of a client or generator below which intervals hold less often than they say.
-FEWEST = 20
-FEW = f"a client or the generator has fewer than {FEWEST} rows: its interval may hold less often than it says"
+MIN_INTERVAL_ROWS = 20
+FEW_ROWS_CAUTION = (
+    f"a client or the generator has fewer than {MIN_INTERVAL_ROWS} rows: its interval may hold less often than it says"
+)
 
 
-class KID(Metric[Any]):
+class KID(
+    Metric[Any],
+    OnePass,
+    MergeablePool,
+    PairwisePool,
+    SingleRowPool,
+    BatchedTerms,
+    HasInfluence,
+    Resampled,
+    ClosedForm,
+    Cautious,
+    BiasCorrected,
+):
     """Kernel Inception Distance (Bińkowski et al. 2018; Theorem 1 of Wang et al.).
 
     Parameters
@@ -63,7 +88,7 @@ class KID(Metric[Any]):
 
     def __init__(self, kernel: Any = CUBIC, estimator: Any = "unbiased", name: str = "kid") -> None:
         self.kernel = CUBIC if kernel is None else as_kernel(kernel)
-        self.given = estimator
+        self.estimator_option = estimator
         self.estimator = as_estimator(estimator, self.kernel)
         self.pools_scores = isinstance(self.estimator, AllPairs)
         self.name = check_names([name], "name")[0]
@@ -72,11 +97,11 @@ class KID(Metric[Any]):
     @property
     def stratified(self) -> KID:
         """This metric with the "stratified" estimator where it has the "unbiased" one, else itself."""
-        if self.given != "unbiased":
+        if self.estimator_option != "unbiased":
             return self
-        found = copy(self)
-        found.given, found.estimator = "stratified", self.estimator.without_bias
-        return found
+        metric = copy(self)
+        metric.estimator_option, metric.estimator = "stratified", self.estimator.without_bias
+        return metric
 
     def summarize(self, sample: Sample) -> Any:
         """The kernel mean of `sample.rows` (n ≥ 2) or of its exact distribution (rows for "linear" and Subsets).
@@ -84,8 +109,8 @@ class KID(Metric[Any]):
         Of a stream: by one pass where the kernel has an embedding (cubic, d ≤ 128), else blocks of pairs by several.
         """
         if sample.stream is not None and self.streaming_mode(sample.dim) == "once":
-            (found,) = summarized_once(sample.stream, [self])
-            return found
+            (mean,) = summarized_once(sample.stream, [self])
+            return mean
         return self.estimator.summarize(sample)
 
     def streaming_mode(self, dim: int) -> str:
@@ -101,7 +126,7 @@ class KID(Metric[Any]):
     def prepare(self, clients: Sequence[Any]) -> None:
         """The kernel means of every two clients."""
         parts = [part for summary in clients for part in getattr(summary, "parts", ())]
-        if len(parts) > 1 and isinstance(self.estimator, AllPairs) and not self.kernel.pools(parts):
+        if len(parts) > 1 and isinstance(self.estimator, AllPairs) and not self.kernel.should_pool(parts):
             tabulate(self.kernel, parts)
 
     def all_terms(self, real: Sequence[Any], generated: Sequence[Any]) -> Iterable[Iterable[Terms]]:
@@ -116,24 +141,24 @@ class KID(Metric[Any]):
 
     def pool_operator(self, dim: int) -> Callable[[Sequence[Any], Sequence[float]], Any] | None:
         """Of embeddings, where the kernel has them and all pairs count."""
-        return KernelMean.merged if isinstance(self.estimator, AllPairs) and self.kernel.has_embedding(dim) else None
+        return KernelMean.merge if isinstance(self.estimator, AllPairs) and self.kernel.has_embedding(dim) else None
 
     def pairwise_pool(self, dim: int) -> Any:
         """Kernel means of every two clients, where all pairs of rows count."""
-        return pairs if isinstance(self.estimator, AllPairs) else None
+        return PairwiseMeans if isinstance(self.estimator, AllPairs) else None
 
     def terms(self, real: Any, generated: Any) -> dict[str, float]:
         """`real` = E k(X, X′), `generated` = E k(Y, Y′) and `cross` = −2 E k(X, Y).
 
         Where `resolve` found features far from 0, k is the polynomial kernel about the clients' mean, see
-        `centred`: its terms are smaller, their sum is the same.
+        `CentredPolynomial`: its terms are smaller, their sum is the same.
         """
         return self.estimator.terms(real, generated)
 
     def caution(self, real: Any, generated: Any) -> str:
         """Where the clients' fixed numbers of rows move KID-all by a tenth of it or more."""
         bias = self.estimator.bias(real)
-        if abs(bias) <= BIASED * abs(self.distance(real, generated)):
+        if abs(bias) <= BIAS_CAUTION_SHARE * abs(self.distance(real, generated)):
             return ""
         unbiased = "the corrected score, or KID(estimator='stratified'), has none"
         return f"about {bias:.3g} of it is bias, as each client has a fixed number of rows: {unbiased}"
@@ -185,13 +210,13 @@ class KID(Metric[Any]):
         )
         fewest = min(
             (len(rows) for rows in (*influence_values.real, *influence_values.generated) if rows is not None),
-            default=FEWEST,
+            default=MIN_INTERVAL_ROWS,
         )
-        return influence_values if fewest >= FEWEST else influence_values._replace(caution=FEW)
+        return influence_values if fewest >= MIN_INTERVAL_ROWS else influence_values._replace(caution=FEW_ROWS_CAUTION)
 
     def resolve(self, clients: Sequence[Sample]) -> KID:
         """KID with σ fixed for all clients, and with a polynomial kernel about their mean where they are far from 0."""
-        return KID(centred(self.kernel.resolve(clients), clients), self.given, self.name)
+        return KID(about_mean(self.kernel.resolve(clients), clients), self.estimator_option, self.name)
 
     @property
     def convention(self) -> str:

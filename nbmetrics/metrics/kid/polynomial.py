@@ -1,14 +1,21 @@
 """The polynomial kernel of KID, cubic by default: closed forms, the finite embedding, and features far from 0.
 
-In coordinates z = (1, √γ x) the kernel is (z·z′)^degree. Where the features share an offset that is large beside
-their spread, MMD² is a small difference of large means, and rounding shows; see `centred`.
+In coordinates z = (1, √γ x) the kernel is (z·z′)^degree. Where the features share an offset that is large beside their
+spread, MMD² is a small difference of huge means: 12 of 16 digits are gone at an offset of 10⁶. `CentredPolynomial` is
+the kernel about the clients' mean c. With u = x − c, v = y − c, β = coef0 + γ|c|², a = γ c·u, b = γ c·v and t = γ u·v,
+the kernel is (β + a + b + t)^degree, and the same without what depends on x or on y alone,
+
+    k(x, y) − k(x, c) − k(c, y) + k(c, c),
+
+has the same MMD² (those terms cancel in it) and the size of what is left. It is summed here from u and v without
+forming the large terms; E k(X, X′), E k(Y, Y′) and −2 E k(X, Y) are then those of this kernel.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,18 +25,17 @@ from ...distributions import Distribution, Empirical, Gaussian
 from ...errors import check_count, check_number
 from ..base import Sample
 from . import embedding
-from .base import EXTREME, Kernel, some_of
-from .batches import MATRIX, stacks
+from .block_sums import StreamedRows, stacks
 from .embedding import Embedding
+from .kernels import EXTREME, FLOAT32_LIMIT, Kernel, some_of, some_rows
+from .mean_tables import MATRIX_COST_ROWS
 
 # The embedding grows with the cube of the width; beyond this the rows are kept.
-WIDEST_EMBEDDING = 128
-# Products of two coordinates made at a time: few enough to stay in the processor's cache.
-CACHE = 2**22
+MAX_EMBEDDING_DIM = 128
 # Means of k this many times larger than the spread of k leave float32 too few digits of their difference.
-FAR = 30.0
+FAR_RATIO = 30.0
 # Rows that tell how far from 0 all of them are.
-SOME = 256
+PROBED_ROWS = 256
 
 
 def _dim(content: Any) -> int:
@@ -50,7 +56,7 @@ def is_far(rows: np.ndarray, gamma: float, constant: float) -> bool:
     """Whether the kernel at the mean of the rows is large beside the kernel of their deviations from it."""
     mean = rows.mean(axis=0)
     spread = gamma * float(np.mean(np.sum((rows - mean) ** 2, axis=1)))
-    return constant + gamma * float(mean @ mean) > FAR * spread
+    return constant + gamma * float(mean @ mean) > FAR_RATIO * spread
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ class Polynomial(Kernel):
         rows = super().kept(rows)
         if rows.dtype == namespace(rows).float64:
             return rows
-        return to_float64(rows) if self._is_far(some_of(rows, SOME)) else rows
+        return to_float64(rows) if self._is_far(some_of(rows, PROBED_ROWS)) else rows
 
     def _is_far(self, rows: np.ndarray) -> bool:
         """Whether means of k over such rows are so large that in float32 their differences are mostly rounding."""
@@ -106,7 +112,7 @@ class Polynomial(Kernel):
             power = power * product
         return power
 
-    def paired(self, x: Array, y: Array) -> Array:
+    def elementwise(self, x: Array, y: Array) -> Array:
         xp = namespace(x, y)
         return (self.gamma_of(x.shape[1]) * xp.sum(x * y, axis=1) + self.coef0) ** self.degree
 
@@ -136,13 +142,28 @@ class Polynomial(Kernel):
         return (self.embed(rows) if is_smaller else rows), count, diagonal
 
     def has_embedding(self, d: int) -> bool:
-        return self.is_cubic and d <= WIDEST_EMBEDDING
+        return self.is_cubic and d <= MAX_EMBEDDING_DIM
 
     def coordinates(self, rows: Array) -> tuple[Array, Array]:
         """z of rows in float64, (n, d+1), and the first number of φ, (n,)."""
         x = math.sqrt(self.gamma_of(rows.shape[1])) * to_float64(rows)
         ones = namespace(x).ones_like(x[:, :1])
         return namespace(x).concat([ones, x], axis=1), ones[:, 0]
+
+    def linear_map(self, d: int) -> np.ndarray:
+        """Return by how much the coordinates z move with each feature, (d, d+1)."""
+        return math.sqrt(self.gamma_of(d)) * np.eye(d, d + 1, 1)
+
+    def first_number_spread(self, mean: np.ndarray, variance: float, third: float) -> float:
+        """Return what the spread of rows about their mean adds to the mean of the first number of φ.
+
+        `variance` and `third` are the moments, about that mean, of the first coordinate.
+        """
+        return 0.0
+
+    def about(self, centre: np.ndarray) -> CentredPolynomial:
+        """Return this kernel about a centre."""
+        return CentredPolynomial(self.degree, self.gamma, self.coef0, centre)
 
     def features(self, rows: np.ndarray) -> np.ndarray:
         """φ of each row, (n, C(d+3, 3)): φ(x)·φ(y) = k(x, y)."""
@@ -168,29 +189,29 @@ class Polynomial(Kernel):
         """Σ w_a φ(x_a) of rows."""
         cubic = embedding.Contraction()
         first, often = 0.0, like(weights, rows)
-        for block in row_blocks(rows.shape[0], 8 * embedding.pairs_worth(rows.shape[1] + 1), CACHE):
+        for block in row_blocks(rows.shape[0], 8 * embedding.pairs_worth(rows.shape[1] + 1), embedding.CACHED_PRODUCTS):
             z, cubes = self.coordinates(rows[block, :])
             cubic.add(z, often[block])
             first += total(often[block] * cubes)
-        vector = embedding.packed(cubic.matrix)
+        vector = embedding.pack(cubic.matrix)
         vector[0] = first
         return vector
 
-    def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
+    def should_embed(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         everything = [*parts, *others]
         if not self._can_embed(everything):
             return False
         if any(isinstance(p.content, Embedding) for p in everything):
             return True
         n, m = _rows(parts), _rows(others)
-        return n * m > (n + m + MATRIX * len(everything)) * _row_cost(everything)
+        return n * m > (n + m + MATRIX_COST_ROWS * len(everything)) * _row_cost(everything)
 
-    def pools(self, parts: Sequence[Any]) -> bool:
+    def should_pool(self, parts: Sequence[Any]) -> bool:
         if not self._can_embed(parts):
             return False
         return any(isinstance(p.content, Embedding) for p in parts) or _rows(parts) > 2 * _row_cost(parts)
 
-    def pooled(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
+    def pool_parts(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
         vector: Any = 0.0
         for part, w in zip(parts, weights, strict=True):
             if not is_array(part.content):
@@ -219,7 +240,155 @@ class Polynomial(Kernel):
             return super()._row_means(rows, content)
         means = np.empty(rows.shape[0])
         rest = np.concatenate([[0.0], content.vector[1:]])
-        for block in row_blocks(rows.shape[0], 8 * embedding.pairs_worth(d + 1), CACHE):
+        for block in row_blocks(rows.shape[0], 8 * embedding.pairs_worth(d + 1), embedding.CACHED_PRODUCTS):
             z, first = self.coordinates(rows[block, :])
             means[block] = content.vector[0] * to_numpy(first) + to_numpy(embedding.witness(rest, z))
         return means
+
+
+@dataclass(frozen=True, eq=False)
+class CentredPolynomial(Polynomial):
+    """k(x, y) − k(x, c) − k(c, y) + k(c, c) for a polynomial k."""
+
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(1))
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}, taken about the clients' mean"
+
+    @property
+    def base(self) -> float:
+        """β = k(c, c)^{1/degree}."""
+        return self.coef0 + self.gamma_of(self.centre.size) * float(self.centre @ self.centre)
+
+    def _is_far(self, rows: np.ndarray) -> bool:
+        return is_far(rows - self.centre, self.gamma_of(rows.shape[1]), 0.0)
+
+    def _from_centre(self, rows: Array) -> Array:
+        """u = x − c, subtracted in float64, in the type of the rows."""
+        return namespace(rows).astype(to_float64(rows) - like(self.centre, rows), rows.dtype)
+
+    def _along(self, u: Array) -> Array:
+        """γ c·u for each u."""
+        return u @ namespace(u).astype(like(self.gamma_of(u.shape[1]) * self.centre, u), u.dtype)
+
+    def block(self, x: Array, y: Array) -> Array:
+        u, v = self._from_centre(x), self._from_centre(y)
+        t = u @ v.T
+        t *= self.gamma_of(x.shape[1])
+        return self._without_ends(self._along(u)[:, None], self._along(v)[None, :], t)
+
+    def elementwise(self, x: Array, y: Array) -> Array:
+        u, v = self._from_centre(x), self._from_centre(y)
+        t = self.gamma_of(x.shape[1]) * namespace(x, y).sum(u * v, axis=1)
+        return self._without_ends(self._along(u), self._along(v), t)
+
+    def _without_ends(self, a: Any, b: Any, t: Any) -> Any:
+        """(β+a+b+t)^n − (β+a)^n − (β+b)^n + βⁿ for n = degree, by recursion over n from t, β^n and (β+a)^n − β^n."""
+        base, rest = self.base, t
+        power, first, second = base, a, b
+        for _ in range(self.degree - 1):
+            rest = (base + a + b + t) * rest + (a + t) * second + (b + t) * first + power * t
+            first, second = (base + a) * first + a * power, (base + b) * second + b * power
+            power *= base
+        return rest
+
+    def omission(self, rows: Array) -> np.ndarray:
+        return to_numpy(self._beyond(self._along(self._from_centre(to_float64(rows)))))
+
+    def _beyond(self, a: Any) -> Any:
+        """(β+a)^degree − β^degree."""
+        rest, power = a, self.base
+        for _ in range(self.degree - 1):
+            rest, power = (self.base + a) * rest + a * power, power * self.base
+        return rest
+
+    def mean_omission(self, content: Any) -> float:
+        if isinstance(content, Embedding):
+            return float(self.base**1.5 * content.vector[0])
+        if isinstance(content, Gaussian):
+            a, spread = self._distribution_along(content)
+            return float(self._beyond(a) + 3.0 * (self.base + a) * spread)
+        if isinstance(content, StreamedRows):
+            return content.mean_omission
+        blocks = row_blocks(content.shape[0], 16 * content.shape[1])
+        return math.fsum(float(np.sum(self.omission(content[b, :]))) for b in blocks) / content.shape[0]
+
+    def _distribution_along(self, distribution: Gaussian) -> tuple[float, float]:
+        """Mean and variance of γ c·(X − c)."""
+        gc = self.gamma_of(distribution.dim) * self.centre
+        return float(gc @ (distribution.mean - self.centre)), float(np.sum((distribution.root @ gc) ** 2))
+
+    def gaussian_mean(self, a: Gaussian, b: Gaussian) -> float:
+        """The closed form of `Polynomial.gaussian_mean` without the terms that depend on one distribution alone."""
+        along, spread = self._distribution_along(a)
+        own = self._point_means((a.mean - self.centre)[None], b)[0]
+        g = self.gamma_of(a.dim)
+        there, _ = self._distribution_along(b)
+        shift, c1m2 = b.mean - self.centre, a.cov @ b.mean
+        t = g * float((a.mean - self.centre) @ shift)
+        cross = g * g * float(2.0 * self.centre @ a.cov @ shift + shift @ a.cov @ shift + np.sum(a.cov * b.cov))
+        mixed = 3.0 * ((self.base + along + there + t) * cross + (there + t) * spread)
+        return float(own + mixed + 6.0 * g**3 * float((b.cov @ a.mean) @ c1m2))
+
+    def point_means(self, rows: Array, distribution: Gaussian) -> np.ndarray:
+        return self._point_means(np.asarray(rows, dtype=np.float64) - self.centre, distribution)
+
+    def _point_means(self, u: np.ndarray, distribution: Gaussian) -> np.ndarray:
+        g = self.gamma_of(distribution.dim)
+        a, (b, spread) = self._along(u), self._distribution_along(distribution)
+        t = g * (u @ (distribution.mean - self.centre))
+        projected, along = u @ distribution.root.T, distribution.root @ self.centre
+        cross = g * g * np.sum(projected * (projected + 2.0 * along), axis=1)
+        points = self._without_ends(a, np.full_like(a, b), t)
+        return np.asarray(points + 3.0 * ((self.base + a + b + t) * cross + (a + t) * spread))
+
+    def linear(self, rows: Array) -> Array:
+        """z − z(c), (n, d+1), turned so that z(c) is √β along the first coordinate."""
+        return self._rotate(self._from_centre(to_float64(rows)))
+
+    def _rotate(self, u: Array) -> Array:
+        xp, g, root = namespace(u), self.gamma_of(u.shape[1]), math.sqrt(self.base)
+        c = like(self.centre, u)
+        along, squared = u @ c, float(self.centre @ self.centre)
+        turned = u if squared == 0.0 else u - ((1.0 - 1.0 / root) / squared * along)[:, None] * c
+        return xp.concat([(g / root * along)[:, None], math.sqrt(g) * turned], axis=1)
+
+    def linear_map(self, d: int) -> np.ndarray:
+        return np.asarray(self._rotate(np.eye(d)))
+
+    def first_number_spread(self, mean: np.ndarray, variance: float, third: float) -> float:
+        """φ₀ is (√β + w)³ − β^1.5, and w is linear in x."""
+        w = self.linear(mean[None])[0, 0]
+        return 3.0 * (math.sqrt(self.base) + w) * variance + third
+
+    def coordinates(self, rows: Array) -> tuple[Array, Array]:
+        z, root = self.linear(rows), math.sqrt(self.base)
+        w = z[:, 0] + 0.0
+        z[:, 0] += root
+        return z, w * (3.0 * self.base + 3.0 * root * w + w * w)
+
+    def _embed_gaussian(self, distribution: Gaussian) -> Embedding:
+        root = math.sqrt(self.base)
+        w, spread = self.linear(distribution.mean[None])[0], self._rotate(distribution.root)
+        cov = spread.T @ spread
+        first = w[0] * (3.0 * self.base + 3.0 * root * w[0] + w[0] ** 2) + 3.0 * cov[0, 0] * (root + w[0])
+        w[0] += root
+        vector = embedding.of_gaussian(w, cov)
+        vector[0] = first
+        return Embedding(vector)
+
+
+def about_mean(kernel: Any, clients: Sequence[Sample]) -> Any:
+    """A polynomial kernel about the clients' mean where that saves digits; any other kernel as it is."""
+    if not isinstance(kernel, Polynomial) or isinstance(kernel, CentredPolynomial):
+        return kernel
+    parts = some_rows(clients)
+    if not parts:
+        return kernel
+    rows = np.concatenate(parts)
+    if not is_far(rows, kernel.gamma_of(rows.shape[1]), kernel.coef0):
+        return kernel
+    centre = rows.mean(axis=0)
+    if np.abs(centre).max() < FLOAT32_LIMIT:
+        centre = centre.astype(np.float32).astype(np.float64)  # x − c then has room in float32 where x is near c
+    return CentredPolynomial(kernel.degree, kernel.gamma, kernel.coef0, centre)

@@ -14,22 +14,22 @@ import numpy as np
 from ...arrays import align, memory, row_blocks, to_float64, to_numpy, uniform_blocks
 from ...distributions import Distribution, Empirical, Gaussian, parts_of
 from ..base import Sample
-from .kernels import Polynomial
+from .block_sums import replicate_sums
+from .polynomial import Polynomial
 
-WIDEST = 4096
-STEP = 1024
+MAX_EMBEDDING_NUMBERS = 4096
 # Of all memory allowed (8 blocks), and arrays of the counts' size that are made of them: weights, their squares.
-BLOCKS, COPIES = 4, 3
+MEMORY_BLOCKS, WEIGHT_COPIES = 4, 3
 
 
-class Weighted:
+class WeightedParty:
     """One party: rows with a weight for each replicate, or an exact distribution.
 
     Attributes
     ----------
     squares : (replicates,) Σ w_a²
     own : (replicates,) Σ w_a² k(x_a, x_a)
-    pulled, pulled_own : (replicates,) Σ w_a h(x_a) and Σ w_a² h(x_a), see `Kernel.pull`
+    omission_sum, squared_omission : (replicates,) Σ w_a h(x_a) and Σ w_a² h(x_a), see `Kernel.omission`
     """
 
     def __init__(self, kernel: Any, sample: Sample, counts: np.ndarray, embedded: bool) -> None:
@@ -38,19 +38,19 @@ class Weighted:
         self.embedded = embedded
         self.rows = None if sample.rows is None else to_float64(sample.rows)
         self.distribution = sample.exact_distribution
-        self.squares = self.own = self.pulled_own = np.zeros(self.replicates)
+        self.squares = self.own = self.squared_omission = np.zeros(self.replicates)
         self.weights = np.ones((self.replicates, 1))
         if self.rows is not None:
             self.weights = counts / counts.sum(axis=1, keepdims=True)
             squared = self.weights**2
-            diagonal = to_numpy(kernel.paired(self.rows, self.rows))
-            influence_values = kernel.pull(self.rows)
+            diagonal = to_numpy(kernel.elementwise(self.rows, self.rows))
+            omission = kernel.omission(self.rows)
             self.squares, self.own = squared.sum(axis=1), squared @ diagonal
-            self.pulled, self.pulled_own = self.weights @ influence_values, squared @ influence_values
+            self.omission_sum, self.squared_omission = self.weights @ omission, squared @ omission
         else:
-            self.pulled = np.full(
+            self.omission_sum = np.full(
                 self.replicates,
-                self._over(self.distribution, lambda distribution: kernel.lean(self._held(distribution))),
+                self._over(self.distribution, lambda distribution: kernel.mean_omission(self._held(distribution))),
             )
         self.vectors = self._embedding() if embedded else None
 
@@ -80,7 +80,7 @@ class Weighted:
     def _width(d: int) -> int:
         return math.comb(d + 3, 3)
 
-    def mean_with(self, other: Weighted) -> np.ndarray:
+    def mean_with(self, other: WeightedParty) -> np.ndarray:
         """wᵀKv of each replicate, self-pairs included."""
         if self.vectors is not None and other.vectors is not None:
             return np.einsum("bc,bc->b", self.vectors, other.vectors)
@@ -90,17 +90,7 @@ class Weighted:
             return other.mean_with(self)
         if other.rows is None:
             return self.weights @ self._towards(other.distribution)
-        return self._rows_with(other)
-
-    def _rows_with(self, other: Weighted) -> np.ndarray:
-        x, y = align(self.rows, other.rows)
-        sums = np.zeros(self.replicates)
-        for i in range(0, x.shape[0], STEP):
-            for j in range(0, y.shape[0], STEP):
-                block = to_numpy(self.kernel.block(x[i : i + STEP, :], y[j : j + STEP, :]))
-                left = self.weights[:, i : i + STEP] @ block
-                sums += np.einsum("bm,bm->b", left, other.weights[:, j : j + STEP])
-        return sums
+        return replicate_sums(self.kernel, self.rows, other.rows, self.weights, other.weights)
 
     def _exact(self, a: Distribution, b: Distribution) -> float:
         def towards(distribution: Distribution) -> float:
@@ -132,7 +122,7 @@ def replicates(
     them.
     """
     rows = sum(c[0].size for c in counts)
-    step = max(1, int(BLOCKS * memory.block_bytes // (COPIES * 8 * max(rows, 1))))
+    step = max(1, int(MEMORY_BLOCKS * memory.block_bytes // (WEIGHT_COPIES * 8 * max(rows, 1))))
     blocks = uniform_blocks(len(counts[0]), step)
     parts = [_block(kernel, unbiased, real, generated, weights, [c[b] for c in counts]) for b in blocks]
     by_client, pooled = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -148,37 +138,43 @@ def _block(
     counts: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     samples = (*real, *generated)
-    embedded = isinstance(kernel, Polynomial) and kernel.is_cubic and math.comb(real[0].dim + 3, 3) <= WIDEST
-    parties = [Weighted(kernel, s, c, embedded) for s, c in zip(samples, counts, strict=True)]
+    embedded = (
+        isinstance(kernel, Polynomial) and kernel.is_cubic and math.comb(real[0].dim + 3, 3) <= MAX_EMBEDDING_NUMBERS
+    )
+    parties = [WeightedParty(kernel, s, c, embedded) for s, c in zip(samples, counts, strict=True)]
     clients, others, shares = parties[: len(real)], parties[len(real) :], np.asarray(weights)
     pairs = np.empty((len(clients), len(clients), clients[0].replicates))
     for i, p in enumerate(clients):
         for j in range(i + 1):
             pairs[i, j] = pairs[j, i] = p.mean_with(clients[j])
-    lost = Lost(*(np.array([getattr(p, f) for p in clients]) for f in ("own", "squares", "pulled", "pulled_own")))
-    each = lost.left_of(np.einsum("iib->ib", pairs), unbiased)
+    lost = SelfPairSums(
+        *(np.array([getattr(p, f) for p in clients]) for f in ("own", "squares", "omission_sum", "squared_omission"))
+    )
+    each = lost.without_self_pairs(np.einsum("iib->ib", pairs), unbiased)
     np.einsum("iib->ib", pairs)[...] = each  # so that clients are strata where KID is unbiased
     whole = np.einsum("i,j,ijb->b", shares, shares, pairs)
     by_client, pooled = [], []
     for g in others:
         cross = np.array([p.mean_with(g) for p in clients])
-        self_term = Lost(g.own, g.squares, g.pulled, g.pulled_own).left_of(g.mean_with(g), unbiased)
+        self_term = SelfPairSums(g.own, g.squares, g.omission_sum, g.squared_omission).without_self_pairs(
+            g.mean_with(g), unbiased
+        )
         by_client.append(each + self_term - 2.0 * cross)
         pooled.append(whole + self_term - 2.0 * (shares @ cross))
     return np.array(by_client).transpose(2, 0, 1), np.array(pooled).T
 
 
-class Lost(NamedTuple):
-    """What pairs of a row with itself add to wᵀKw: the fields of `Weighted` by these names."""
+class SelfPairSums(NamedTuple):
+    """What pairs of a row with itself add to wᵀKw: the fields of `WeightedParty` by these names."""
 
     own: np.ndarray
     squares: np.ndarray
-    pulled: np.ndarray
-    pulled_own: np.ndarray
+    omission_sum: np.ndarray
+    squared_omission: np.ndarray
 
-    def left_of(self, full: np.ndarray, unbiased: bool) -> np.ndarray:
+    def without_self_pairs(self, full: np.ndarray, unbiased: bool) -> np.ndarray:
         """wᵀKw without those pairs, as in `KernelMean.self_mean`."""
         if not unbiased:
             return full
-        leaning = self.squares * self.pulled - self.pulled_own
+        leaning = self.squares * self.omission_sum - self.squared_omission
         return np.asarray((full - self.own + 2.0 * leaning) / (1.0 - self.squares))

@@ -17,10 +17,9 @@ import numpy as np
 
 from ...arrays import Array, align, concat, is_array, row_blocks, to_float64, to_numpy
 from ...summaries.kernel_mean import KernelMean
-from ..chunked import Pieces
-from ..stratified import InfluenceValues, Strata
+from ..stratified import InfluenceValues, Pieces, Strata
 from ..weak_cache import remember
-from .batches import both_pieces, stacks, weighed_pieces
+from .block_sums import add_row_sums, add_sums_of_both, stacks
 
 # Of each part its rows' means, None for a distribution.
 Means = Sequence[np.ndarray | None]
@@ -47,8 +46,8 @@ def kernel_influence_values(
 
 def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> Pieces[Means]:
     """E k(x, X′) over the row's own side, kept with its summary."""
-    known: list[Means] = remember(side.summary, ("own means", unbiased), list)
-    if not known:
+    cache: list[Means] = remember(side.summary, ("own means", unbiased), list)
+    if not cache:
         means = (yield from _own_pieces(kernel, side)) if _is_plain(kernel, side) else None
         if means is None:
             means = _means_at(side.summary, side.rows)
@@ -56,68 +55,68 @@ def _own_means(kernel: Any, unbiased: bool, side: Strata[Any]) -> Pieces[Means]:
             means = [None if own is None else _without_self(kernel, own, side.rows[0]) for own in means]
         elif unbiased:
             means = yield from _with_strata(kernel, side, means)
-        known.append(means)
-    return known[0]
+        cache.append(means)
+    return cache[0]
 
 
 def _with_strata(kernel: Any, side: Strata[Any], means: Means) -> Pieces[Means]:
     """The means over all parts, with that over the row's own part taken over its other rows."""
-    found: list[np.ndarray | None] = []
+    corrected: list[np.ndarray | None] = []
     for own, part, rows, share in zip(means, side.parts, side.rows, side.shares, strict=True):
         if own is None or rows is None:
-            found.append(None)
+            corrected.append(None)
             continue
         (others,) = yield from _own_means(kernel, True, Strata.of(part, rows))
         selves, pull = _at_selves(kernel, rows)
-        found.append(own + share / rows.shape[0] * (others - selves - pull + pull.mean()))
-    return found
+        corrected.append(own + share / rows.shape[0] * (others - selves - pull + pull.mean()))
+    return corrected
 
 
 def _is_plain(kernel: Any, side: Strata[Any]) -> bool:
     """Whether its means are those of pairs of rows as given, at some of them at least."""
-    known = [
+    contents = [
         (part.parts[0].content, rows) for part, rows in zip(side.parts, side.rows, strict=True) if rows is not None
     ]
-    return bool(known) and all(
+    return bool(contents) and all(
         is_array(content) and content.dtype == rows.dtype and not kernel.has_embedding(rows.shape[1])
-        for content, rows in known
+        for content, rows in contents
     )
 
 
 def _own_pieces(kernel: Any, side: Strata[Any]) -> Pieces[Means | None]:
     """The means of a side at its own rows, None where they are not finite."""
-    given = [rows for rows in side.rows if rows is not None]
-    found = []
-    for some in stacks(given):
-        x = concat(given[some])
+    parts = [rows for rows in side.rows if rows is not None]
+    means_of_parts = []
+    for some in stacks(parts):
+        x = concat(parts[some])
         sums = _over_distributions(side, x)
-        for others in stacks(given):
-            y, each = _stacked(side, others)
+        for others in stacks(parts):
+            y, each = _stack(side, others)
             first, second = align(x, y)
-            yield from weighed_pieces(kernel, first, second, each, sums)
-        found += np.split(sums, _ends(given[some]))
-    if not all(np.isfinite(means).all() for means in found):
+            yield from add_row_sums(kernel, first, second, each, sums)
+        means_of_parts += np.split(sums, _ends(parts[some]))
+    if not all(np.isfinite(means).all() for means in means_of_parts):
         return None
-    return _beside_distributions(side, found)
+    return _beside_distributions(side, means_of_parts)
 
 
 def _cross_pieces(kernel: Any, real: Strata[Any], generated: Strata[Any]) -> Pieces[tuple[Means, Means] | None]:
     """The means over each side at the rows of the other, None where they are not finite."""
-    y, often = _stacked(generated, slice(None))
-    given = [rows for rows in real.rows if rows is not None]
+    y, often = _stack(generated, slice(None))
+    parts = [rows for rows in real.rows if rows is not None]
     at_generated, at_real = _over_distributions(real, y), []
-    for some in stacks(given):
-        x, each = _stacked(real, some)
+    for some in stacks(parts):
+        x, each = _stack(real, some)
         sums = np.zeros(len(x))
         first, second = align(x, y)
-        yield from both_pieces(kernel, first, second, (each, often), (sums, at_generated))
-        at_real += np.split(sums, _ends(given[some]))
+        yield from add_sums_of_both(kernel, first, second, (each, often), (sums, at_generated))
+        at_real += np.split(sums, _ends(parts[some]))
     if not all(np.isfinite(means).all() for means in (*at_real, at_generated)):
         return None
     return _beside_distributions(real, at_real), [at_generated]
 
 
-def _stacked(side: Strata[Any], some: slice) -> tuple[Array, np.ndarray]:
+def _stack(side: Strata[Any], some: slice) -> tuple[Array, np.ndarray]:
     """The rows of some of its parts that have rows, one below the other, and the weight of each."""
     parts = [(rows, w) for rows, w in zip(side.rows, side.shares, strict=True) if rows is not None][some]
     return concat([x for x, _ in parts]), np.concatenate([np.full(len(x), w / len(x)) for x, w in parts])
@@ -132,9 +131,9 @@ def _over_distributions(side: Strata[Any], rows: Array) -> np.ndarray:
     return means
 
 
-def _beside_distributions(side: Strata[Any], found: Sequence[np.ndarray]) -> Means:
+def _beside_distributions(side: Strata[Any], means_of_rows: Sequence[np.ndarray]) -> Means:
     """Those of the parts with rows in the places of these parts."""
-    means = iter(found)
+    means = iter(means_of_rows)
     return [None if rows is None else next(means) for rows in side.rows]
 
 
@@ -144,19 +143,19 @@ def _ends(parts: Sequence[Array]) -> np.ndarray:
 
 def _means_at(mean: KernelMean, every: Sequence[Array | None]) -> list[Any]:
     """E k(x, Y) at the rows of several parts, None for a distribution; parts of few rows are taken together."""
-    given = [rows for rows in every if rows is not None]
-    found: list[np.ndarray] = []
-    for some in stacks(given):
-        found += np.split(mean.row_means(concat(given[some])), _ends(given[some]))
-    means = iter(found)
+    parts = [rows for rows in every if rows is not None]
+    means_of_parts: list[np.ndarray] = []
+    for some in stacks(parts):
+        means_of_parts += np.split(mean.row_means(concat(parts[some])), _ends(parts[some]))
+    means = iter(means_of_parts)
     return [None if rows is None else next(means) for rows in every]
 
 
 def _without_self(kernel: Any, means: np.ndarray, rows: Array) -> np.ndarray:
     """The means over all rows of a part, (n,), without the pair of each row with itself.
 
-    What the kernel leaves out at each row (`Kernel.pull`) is of that pair too: without it a centred kernel and the full
-    one would differ by more than a constant.
+    What the kernel leaves out at each row (`Kernel.omission`) is of that pair too: without it a centred kernel and the
+    full one would differ by more than a constant.
     """
     n = rows.shape[0]
     selves, pull = _at_selves(kernel, rows)
@@ -165,7 +164,7 @@ def _without_self(kernel: Any, means: np.ndarray, rows: Array) -> np.ndarray:
 
 
 def _at_selves(kernel: Any, rows: Array) -> tuple[np.ndarray, np.ndarray]:
-    """k(x, x) and what the kernel leaves out, `Kernel.pull`, at each row."""
+    """k(x, x) and what the kernel leaves out, `Kernel.omission`, at each row."""
     blocks = [to_float64(rows[block, :]) for block in row_blocks(rows.shape[0], 16 * rows.shape[1])]
-    selves = np.concatenate([to_numpy(kernel.paired(wide, wide)) for wide in blocks])
-    return selves, np.concatenate([kernel.pull(wide) for wide in blocks])
+    selves = np.concatenate([to_numpy(kernel.elementwise(wide, wide)) for wide in blocks])
+    return selves, np.concatenate([kernel.omission(wide) for wide in blocks])

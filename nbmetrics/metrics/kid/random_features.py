@@ -20,13 +20,12 @@ from ...arrays import Array, like, row_blocks, to_float64, to_numpy
 from ...distributions import Distribution, Empirical
 from ...errors import InvalidInput, check_count
 from ..base import Sample
-from .base import Kernel
 from .embedding import Embedding
-from .kernels import RBF, as_kernel
+from .kernels import RBF, Kernel, as_kernel
 from .polynomial import Polynomial
 
-MOST = 1_000_000
-USUAL = RBF()
+MAX_FEATURES = 1_000_000
+DEFAULT_KERNEL = RBF()
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class RandomFeatures(Kernel):
     True
     """
 
-    kernel: Any = USUAL
+    kernel: Any = DEFAULT_KERNEL
     count: int = 1024
     seed: int = 0
 
@@ -59,7 +58,7 @@ class RandomFeatures(Kernel):
         if not (isinstance(kernel, RBF) or type(kernel) is Polynomial):
             raise InvalidInput("kernel", f"got {kernel}", "Give nm.RBF(sigma) or nm.Polynomial(degree)")
         object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "count", check_count(self.count, "count", minimum=2, maximum=MOST))
+        object.__setattr__(self, "count", check_count(self.count, "count", minimum=2, maximum=MAX_FEATURES))
         object.__setattr__(self, "seed", check_count(self.seed, "seed", minimum=0))
         if self.is_bounded and self.count % 2:
             raise InvalidInput("count", f"got {self.count}", "Give an even number: features are cosine and sine pairs")
@@ -106,8 +105,12 @@ class RandomFeatures(Kernel):
     def content(self, sample: Sample) -> tuple[Any, float, float]:
         is_distribution = isinstance(sample.distribution, Empirical)
         rows: Any = sample.distribution.rows if isinstance(sample.distribution, Empirical) else sample.rows
-        made = self.finite(lambda: self.embed(rows).vector)
-        return Embedding(made), math.inf if is_distribution else rows.shape[0], self.finite(lambda: self.diagonal(rows))
+        vector = self.finite(lambda: self.embed(rows).vector)
+        return (
+            Embedding(vector),
+            math.inf if is_distribution else rows.shape[0],
+            self.finite(lambda: self.diagonal(rows)),
+        )
 
     def has_closed_form(self, distribution: Distribution) -> bool:
         return isinstance(distribution, Empirical)
@@ -115,16 +118,16 @@ class RandomFeatures(Kernel):
     def block(self, x: Array, y: Array) -> Array:
         return like(self.features(x) @ self.features(y).T, x)
 
-    def paired(self, x: Array, y: Array) -> Array:
+    def elementwise(self, x: Array, y: Array) -> Array:
         return like(np.sum(self.features(x) * self.features(y), axis=1), x)
 
-    def embeds(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
+    def should_embed(self, parts: Sequence[Any], others: Sequence[Any]) -> bool:
         return True
 
-    def pools(self, parts: Sequence[Any]) -> bool:
+    def should_pool(self, parts: Sequence[Any]) -> bool:
         return True
 
-    def pooled(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
+    def pool_parts(self, parts: Sequence[Any], weights: Sequence[float]) -> Embedding:
         pairs = zip(parts, weights, strict=True)
         return Embedding(np.sum([w * self.embed(p.content).vector for p, w in pairs], axis=0))
 

@@ -1,6 +1,9 @@
-"""Kernel means of many parts at once: chosen by counted cost, small parts stacked into large matrix products.
+"""Tables of kernel means of many parts at once: by pairs of rows or by embeddings, whichever costs less.
 
-Pairs of rows cost rows · rows; embeddings cost (rows + rows) · d²/2 and then nothing for each further part.
+Small parts are stacked into large matrix products. Pairs of rows cost rows · rows; embeddings cost (rows + rows) · d²/2
+and then nothing for each further part. Kernel means are bilinear, so a table of (clients, clients) numbers and the
+means with each generator give KID of the pooled clients under any weights: `PairwiseMeans` is that for clients whose
+rows stay where they are.
 """
 
 from __future__ import annotations
@@ -11,31 +14,31 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, align, concat, is_array, like, memory, namespace, to_float64, to_numpy, uniform_blocks
-from ...summaries.kernel_mean import KernelPart
+from ...arrays import Array, align, concat, is_array, memory, uniform_blocks
+from ...summaries.kernel_mean import KernelMean, KernelPart
+from .block_sums import cell_means, stacks, weighted_row_sums
 
-STACK = 1024
 # Writing and packing the matrix of an embedding costs about as much as this many of its rows.
-MATRIX = 40
+MATRIX_COST_ROWS = 40
 
 
 def remember_means(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
     """Compute the means of every client with every other part and leave them where `mean_with` looks."""
-    if kernel.embeds(clients, others):
-        _remember_embedded(kernel, clients, others)
+    if kernel.should_embed(clients, others):
+        _remember_by_embedding(kernel, clients, others)
         return
-    if len(clients) > 1 and not kernel.pools(clients):
+    if len(clients) > 1 and not kernel.should_pool(clients):
         tabulate(kernel, clients)
     real, generated = ([p for p in parts if is_array(p.content)] for parts in (clients, others))
     for i, j, means in mean_blocks(kernel, [p.content for p in real], [p.content for p in generated]):
         _remember_all(real[i], generated[j], means)
 
 
-def _remember_embedded(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
+def _remember_by_embedding(kernel: Any, clients: Sequence[KernelPart], others: Sequence[KernelPart]) -> None:
     """Every embedding is made once; those of the clients are kept together only where they fit in a block."""
     embeddings = [kernel.embed(p.content) for p in others]
     rows = [p for p in clients if is_array(p.content)]
-    if sum(p.content.shape[0] for p in rows) * (len(embeddings) - 1) < MATRIX * len(rows):
+    if sum(p.content.shape[0] for p in rows) * (len(embeddings) - 1) < MATRIX_COST_ROWS * len(rows):
         _remember_at_rows(kernel, rows, others, embeddings)
         clients = [p for p in clients if not is_array(p.content)]
     step = max(1, int(memory.block_bytes // (8 * embeddings[0].vector.size)))
@@ -82,7 +85,7 @@ def square(kernel: Any, parts: Sequence[KernelPart], weights: Sequence[float]) -
     shares = np.asarray(weights)
     table = tabulate(kernel, parts)
     if table is None:
-        return math.fsum(_weighed(kernel, parts, shares))
+        return math.fsum(_weighted_means(kernel, parts, shares))
     where = [p.position for p in parts]
     return float(shares @ table[np.ix_(where, where)] @ shares)
 
@@ -101,7 +104,7 @@ def tabulate(kernel: Any, parts: Sequence[KernelPart]) -> np.ndarray | None:
     return table
 
 
-def _weighed(kernel: Any, parts: Sequence[KernelPart], shares: np.ndarray) -> Iterator[float]:
+def _weighted_means(kernel: Any, parts: Sequence[KernelPart], shares: np.ndarray) -> Iterator[float]:
     for i, j, means in _all_blocks(kernel, parts):
         yield (1.0 if i == j else 2.0) * float(shares[i] @ means @ shares[j])
 
@@ -124,7 +127,7 @@ def mean_blocks(kernel: Any, xs: list[Array], ys: list[Array]) -> Iterator[tuple
     for i in stacks(xs):
         for j in stacks(ys):
             if ys is not xs or j.start >= i.start:
-                yield i, j, kernel.finite(lambda: _stack_means(kernel, xs[i], ys[j]))  # noqa: B023
+                yield i, j, kernel.finite(lambda: cell_means(kernel, xs[i], ys[j]))  # noqa: B023
 
 
 def row_means(kernel: Any, rows: Array, parts: Sequence[KernelPart], weights: Sequence[float]) -> np.ndarray:
@@ -142,73 +145,57 @@ def row_means(kernel: Any, rows: Array, parts: Sequence[KernelPart], weights: Se
             continue
         each = np.concatenate([np.full(len(c), w / len(c)) for c, w in zip(contents, shares, strict=True)])
         x, y = align(rows, concat(contents))
-        means += weighed_rows(kernel, x, y, each)
+        means += weighted_row_sums(kernel, x, y, each)
     return means
 
 
-def weighed_rows(kernel: Any, x: Array, y: Array, weights: np.ndarray) -> np.ndarray:
-    """Σ_b w_b k(x_a, y_b) for each row x_a, (n,) float64."""
-    sums = np.zeros(x.shape[0])
-    for _ in weighed_pieces(kernel, x, y, weights, sums):
-        pass
-    return sums
+class PairwiseMeans:
+    """The pool of clients whose rows stay apart, from the kernel means of every two of them."""
+
+    @staticmethod
+    def between(left: Sequence[KernelMean], right: Sequence[KernelMean]) -> np.ndarray:
+        """Return E k of every part of the one with every part of the others; the same twice takes half the work."""
+        first = _all_parts(left)
+        second = first if right is left else _all_parts(right)
+        table = np.empty((len(first), len(second)))
+        rows = [p for p, part in enumerate(first) if is_array(part.content)]
+        columns = rows if second is first else [q for q, part in enumerate(second) if is_array(part.content)]
+        contents = [first[p].content for p in rows]
+        others = contents if second is first else [second[q].content for q in columns]
+        if rows and columns:
+            for i, j, means in mean_blocks(first[0].kernel, contents, others):
+                table[np.ix_(rows[i], columns[j])] = means
+                if second is first:
+                    table[np.ix_(rows[j], columns[i])] = means.T
+        for p, part in enumerate(first):
+            for q, other in enumerate(second):
+                if not (is_array(part.content) and is_array(other.content)):
+                    table[p, q] = part.mean_with(other)
+        return table
+
+    @staticmethod
+    def without_rows(mean: KernelMean, generated: Sequence[KernelMean]) -> KernelMean:
+        """Return the kernel mean without what its parts hold, with their means with every part of the generators."""
+        others = _all_parts(generated)
+        return KernelMean(tuple(part.apart(others) for part in mean.parts), mean.weights)
+
+    @staticmethod
+    def tabulated(means: Sequence[KernelMean], table: np.ndarray) -> None:
+        """Leave the means of every two parts, in the order of `between`, where pools look for them."""
+        share_table(_all_parts(means), table)
+
+    @staticmethod
+    def squares(generated: Sequence[Any]) -> list[float | None]:
+        """Return E k(Y, Y′) of each generator, self-pairs included, where it was computed."""
+        return [vars(mean).get("_square") for mean in generated]
+
+    @staticmethod
+    def remember(generated: Sequence[Any], squares: Sequence[float | None]) -> None:
+        """Leave those means where terms look for them."""
+        for mean, square in zip(generated, squares, strict=True):
+            if square is not None:
+                vars(mean)["_square"] = square
 
 
-def weighed_pieces(kernel: Any, x: Array, y: Array, weights: np.ndarray, sums: np.ndarray) -> Iterator[None]:
-    """The same, added to `sums` block after block."""
-    often = like(weights, y)
-    for i, j, block in blocks(kernel, x, y):
-        sums[i] += to_numpy(block @ often[j])
-        yield
-
-
-def both_pieces(
-    kernel: Any, x: Array, y: Array, weights: tuple[np.ndarray, np.ndarray], sums: tuple[np.ndarray, np.ndarray]
-) -> Iterator[None]:
-    """Σ_b w_b k(x_a, y_b) of each row of x, and Σ_a v_a k(x_a, y_b) of each row of y; v and w are `weights`."""
-    first, second = like(weights[0], x), like(weights[1], y)
-    for i, j, block in blocks(kernel, x, y):
-        sums[0][i] += to_numpy(block @ second[j])
-        sums[1][j] += to_numpy(first[i] @ block)
-        yield
-
-
-def blocks(kernel: Any, x: Array, y: Array) -> Iterator[tuple[slice, slice, Array]]:
-    """k of every row of x with every one of y in float64, STACK by STACK of them; from float32 where that is enough."""
-    as_float = (lambda rows: rows) if kernel.is_single(x, y) else to_float64
-    for i in uniform_blocks(x.shape[0], STACK):
-        for j in uniform_blocks(y.shape[0], STACK):
-            yield i, j, to_float64(kernel.block(as_float(x[i, :]), as_float(y[j, :])))
-
-
-def stacks(parts: Sequence[Array]) -> list[slice]:
-    """Slices of parts with at most STACK rows together, or one part."""
-    cuts, size = [0], 0
-    for position, part in enumerate(parts):
-        if size and size + part.shape[0] > STACK:
-            cuts.append(position)
-            size = 0
-        size += part.shape[0]
-    return [slice(a, b) for a, b in zip(cuts, [*cuts[1:], len(parts)], strict=True) if b > a]
-
-
-def _stack_means(kernel: Any, xs: Sequence[Array], ys: Sequence[Array]) -> np.ndarray:
-    if len(xs) == len(ys) == 1:
-        return np.array([[kernel.mean(xs[0], ys[0])]])
-    sizes = [[len(part) for part in parts] for parts in (xs, ys)]
-    x, y = align(*(parts[0] if len(parts) == 1 else concat(parts) for parts in (xs, ys)))
-    as_float = (lambda rows: rows) if kernel.is_single(x, y) else to_float64
-    sums = np.zeros((len(xs), len(ys)))
-    for i in uniform_blocks(len(x), STACK):  # only a part that is alone in its stack is longer
-        for j in uniform_blocks(len(y), STACK):
-            sums += _split(kernel.block(as_float(x[i, :]), as_float(y[j, :])), *sizes)
-    return sums / np.outer(np.array(sizes[0]), np.array(sizes[1]))
-
-
-def _split(block: Array, heights: Sequence[int], widths: Sequence[int]) -> np.ndarray:
-    """Float64 sums of the cells that the heights and widths cut a block into."""
-    xp = namespace(block)
-    ends = np.cumsum(widths).tolist()
-    columns = [xp.sum(block[:, b - w : b], axis=1, dtype=xp.float64) for b, w in zip(ends, widths, strict=True)]
-    starts = np.cumsum([0, *heights[:-1]])
-    return np.add.reduceat(to_numpy(xp.stack(columns, axis=1)), starts, axis=0)
+def _all_parts(means: Sequence[KernelMean]) -> list[KernelPart]:
+    return [part for mean in means for part in mean.parts]
